@@ -1,0 +1,26 @@
+#pragma once
+
+// Identifiers: UUIDs as lower-case text (contract section 1: the box makes version 7; any version and
+// any case is accepted).
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+
+namespace comanda {
+
+// Version 7 of RFC 9562 from the given time and 10 random bytes of the system's source. Ids made in
+// one millisecond by one process still sort in the order they were made.
+std::string NewId(UtcMs now);
+
+// Version 5 of RFC 9562: the same namespace and name give the same id.
+std::string DerivedId(std::string_view namespace_id, std::string_view name);
+
+// The id in lower case, or nothing where it is not a UUID in 8-4-4-4-12 form.
+std::optional<std::string> ParseId(std::string_view text);
+
+}  // namespace comanda

@@ -1,0 +1,81 @@
+#pragma once
+
+// Counters, gauges and histograms in Prometheus' text form (contract section 16). Objects are members
+// of what they measure and register themselves in a Registry for their lifetime. Updating is lock-free.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comanda::metrics {
+
+class Registry;
+
+// `labels` is the text between the braces, e.g. R"(class="2xx")", or empty.
+class Counter {
+ public:
+  Counter(Registry& registry, std::string name, std::string help, std::string labels = "");
+  ~Counter();
+  void Add(uint64_t n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
+  uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  Registry& registry_;
+  std::atomic<uint64_t> value_{0};
+};
+
+// A value read when it is asked for.
+class Gauge {
+ public:
+  Gauge(Registry& registry, std::string name, std::string help, std::function<double()> read,
+        std::string labels = "");
+  ~Gauge();
+
+ private:
+  Registry& registry_;
+};
+
+// Durations in microseconds, in fixed buckets from 100 us to 10 s; exported in seconds.
+class Histogram {
+ public:
+  Histogram(Registry& registry, std::string name, std::string help, std::string labels = "");
+  ~Histogram();
+  void ObserveUs(int64_t microseconds);
+
+ private:
+  friend class Registry;
+  static constexpr std::array<int64_t, 12> kBoundsUs = {100,    250,    500,     1000,    2500,    5000,
+                                                        10'000, 50'000, 100'000, 500'000, 1'000'000, 10'000'000};
+  void AppendTo(std::string& out, const std::string& name, const std::string& labels) const;
+  Registry& registry_;
+  std::array<std::atomic<uint64_t>, kBoundsUs.size() + 1> buckets_{};
+  std::atomic<uint64_t> sum_us_{0};
+};
+
+class Registry {
+ public:
+  // The whole text for /metrics, names sorted, HELP and TYPE once per name.
+  std::string Text() const;
+
+ private:
+  friend class Counter;
+  friend class Gauge;
+  friend class Histogram;
+  struct Entry {
+    const void* owner;
+    std::string name, help, type, labels;
+    std::function<void(std::string& out, const std::string& name, const std::string& labels)> append;
+  };
+  void Add(Entry entry);
+  void Remove(const void* owner);
+
+  mutable std::mutex mutex_;
+  std::vector<Entry> entries_;  // guarded by mutex_
+};
+
+}  // namespace comanda::metrics

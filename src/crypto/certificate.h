@@ -1,0 +1,41 @@
+#pragma once
+
+// The box's own certificate authority and server certificate (P-256, ECDSA with SHA-256; RFC 5280).
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace comanda::crypto {
+
+struct KeyPair {
+  std::string certificate_pem;
+  std::string key_pem;
+};
+
+struct CertificateInfo {
+  std::string subject;
+  std::string fingerprint_sha256;  // "AB:CD:...", of the DER form, as browsers show it
+  UtcMs not_before = 0;
+  UtcMs not_after = 0;
+  std::vector<std::string> dns_names;
+  std::vector<std::string> addresses;  // numeric, IPv4 and IPv6
+};
+
+// Self-signed, CA:TRUE pathlen 0, keyCertSign and cRLSign, valid 10 years from a day before now.
+KeyPair MakeAuthority(std::string_view common_name, UtcMs now);
+
+// A leaf signed by the authority with names and addresses as subjectAltName, serverAuth, valid 397
+// days from a day before now. Its chain (leaf, then authority) is in certificate_pem.
+KeyPair MakeServerCertificate(const KeyPair& authority, std::string_view common_name,
+                              const std::vector<std::string>& dns_names,
+                              const std::vector<std::string>& addresses, UtcMs now);
+
+// Reads the first certificate of a PEM file. Refusal (kValidationFailed) where it cannot be read.
+CertificateInfo Inspect(std::string_view certificate_pem);
+
+// Empty where the private key belongs to the certificate, else what is wrong.
+std::string Mismatch(std::string_view certificate_pem, std::string_view key_pem);
+
+}  // namespace comanda::crypto

@@ -1,0 +1,33 @@
+#pragma once
+
+// SHA-256 and CRC-32.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace comanda::crypto {
+
+using Sha256Digest = std::array<uint8_t, 32>;
+
+Sha256Digest Sha256(std::string_view data);
+std::string Hex(std::string_view bytes);  // lower case
+inline std::string Sha256Hex(std::string_view data) {
+  const Sha256Digest digest = Sha256(data);
+  return Hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
+}
+
+// SHA-1, for UUID version 5 alone.
+std::array<uint8_t, 20> Sha1(std::string_view data);
+
+// CRC-32 (IEEE, reflected): "123456789" is 0xcbf43926.
+uint32_t Crc32(std::string_view data);
+
+// Compares in a time that depends on the length alone.
+bool ConstantTimeEquals(std::string_view a, std::string_view b);
+
+// The version of mbedTLS that is linked in.
+std::string LibraryVersion();
+
+}  // namespace comanda::crypto

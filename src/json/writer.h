@@ -1,0 +1,49 @@
+#pragma once
+
+// Writes JSON into a string, in the order of the calls, without blanks. It keeps the commas; the caller
+// keeps the nesting right (checked in debug builds).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace comanda::json {
+
+// Appends the text in quotes, escaped (RFC 8259 section 7; non-ASCII stays UTF-8).
+void AppendQuoted(std::string& out, std::string_view text);
+
+class Writer {
+ public:
+  explicit Writer(std::string& out) : out_(out) {}
+
+  Writer& BeginObject();
+  Writer& EndObject();
+  Writer& BeginArray();
+  Writer& EndArray();
+  Writer& Key(std::string_view name);
+
+  Writer& Text(std::string_view value);
+  Writer& Text(const std::optional<std::string>& value);  // null when nothing
+  Writer& Integer(int64_t value);
+  Writer& Integer(std::optional<int64_t> value);
+  Writer& Boolean(bool value);
+  Writer& Null();
+  // units x 10^-decimals, shortest exact decimal (contract section 1, money on the wire).
+  Writer& Scaled(int64_t units, int decimals);
+  Writer& Scaled(std::optional<int64_t> units, int decimals);
+  Writer& Instant(UtcMs value);
+  Writer& Instant(std::optional<UtcMs> value);
+  // JSON that is already rendered.
+  Writer& Raw(std::string_view json);
+
+ private:
+  void Comma();
+  std::string& out_;
+  bool need_comma_ = false;
+};
+
+}  // namespace comanda::json

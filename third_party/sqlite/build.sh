@@ -1,0 +1,32 @@
+# SQLite as one file. Our own code relies on the hard heap limit, the progress handler and the depth
+# limits, so memory statistics, the progress callback and SQLITE_MAX_EXPR_DEPTH stay as they are.
+
+options="
+  -DSQLITE_THREADSAFE=2
+  -DSQLITE_DQS=0
+  -DSQLITE_ENABLE_API_ARMOR
+  -DSQLITE_LIKE_DOESNT_MATCH_BLOBS
+  -DSQLITE_OMIT_AUTOINIT
+  -DSQLITE_OMIT_DEPRECATED
+  -DSQLITE_OMIT_LOAD_EXTENSION
+  -DSQLITE_OMIT_SHARED_CACHE
+  -DSQLITE_STRICT_SUBTYPE=1
+  -DSQLITE_TEMP_STORE=3
+  -DSQLITE_USE_ALLOCA
+  -DHAVE_FDATASYNC=1
+  -DHAVE_USLEEP=1"
+
+if [ ! -f "$source/sqlite3.c" ]; then
+  # The skipped ones are about the distribution's own packaging (its lemon, its cross build, its page size).
+  apply_series '02-*' '20-hurd*' '31-*' 'cross.patch'
+  # Generated on the build machine with its own compiler; the Tcl it needs (jimsh) is inside the source.
+  mkdir generate
+  (cd generate && CC=cc CFLAGS=-O1 "$source/configure" --disable-tcl --disable-readline && make sqlite3.c) >&2
+  cp generate/sqlite3.c generate/sqlite3.h "$source/"
+fi
+
+compile "$CC" "$CFLAGS -DNDEBUG $(echo $options)" "$source/sqlite3.c"
+archive libsqlite3.a sqlite3.o
+mkdir -p "$out/include"
+cp "$source/sqlite3.h" "$out/include/"
+if [ -f "$source/LICENSE.md" ]; then license LICENSE.md; else license ../LICENSE; fi
