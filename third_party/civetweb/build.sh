@@ -1,0 +1,36 @@
+# CivetWeb: HTTP/1.1 over our own TLS and admission code (hooks.h), without files, CGI, WebSocket.
+# NO_SSL means "no OpenSSL". hooks.h is included first, hence _GNU_SOURCE on the command line.
+
+defines="-D_GNU_SOURCE -DUSE_MBEDTLS -DNO_SSL -DNO_CGI -DNO_CACHING -DNO_FILES -DUSE_IPV6 -DNDEBUG
+  -DSOCKET_TIMEOUT_QUANTUM=200 -DUSE_STACK_SIZE=262144"
+
+apply_series soversion webdav-uploads 'cmake_*' 'openssl*'
+
+file=$source/src/civetweb.c
+
+# With two listening sockets readable at once and an old EAGAIN in errno, the accepting thread would
+# spin for ever and accept nothing more.
+replace_once "$file" 'if ((result == 1) ||' 'if ((result > 0) ||'
+
+# One line of noise on stderr for every connection that ends.
+replace_once "$file" 'fprintf(stderr, "SSL read failed, error %d\n", nread);' ''
+replace_once "$file" 'fprintf(stderr, "SSL write failed, error %d\n", n);' ''
+
+# Our strict check sees the raw head before CivetWeb's lenient parser, and the heads CivetWeb refuses.
+insert_after "$file" 'get_request(struct mg_connection *conn, char *ebuf, size_t ebuf_len, int *err)' \
+  'if (!get_message(conn, ebuf, ebuf_len, err)) {' \
+  '		if (*err > 0) *err = comanda_check_request_head(conn, conn->buf, conn->data_len, *err);'
+replace_once "$file" 'if (parse_http_request(conn->buf, conn->buf_size, &conn->request_info)' \
+  '*err = comanda_check_request_head(conn, conn->buf, conn->request_len, 0);
+	if (*err != 0) {
+		mg_snprintf(conn, NULL, ebuf, ebuf_len, "%s", "Bad request head");
+		return 0;
+	}
+	if (parse_http_request(conn->buf, conn->buf_size, &conn->request_info)'
+
+compile "$CC" "$CFLAGS $(echo $defines) -include $recipe/hooks.h -I$source/include -I$mbedtls/include" "$file"
+archive libcivetweb.a civetweb.o
+mkdir -p "$out/include"
+cp "$source/include/civetweb.h" "$out/include/"
+cp "$recipe/hooks.h" "$out/include/civetweb_hooks.h"
+license LICENSE.md

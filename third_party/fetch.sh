@@ -1,0 +1,230 @@
+# Sourced by third_party/build: obtains source packages of the distribution through the machine's own
+# package sources. The proof is the archive's signed index, checked by apt, and our lock.
+#
+#   resolve NAME   sets version and files ("sha256 file" lines), without the network when it can
+#   obtain         makes sure that those files are in $downloads
+#   unpack         unpacks them to $source and $debian
+
+suites='trixie sid trixie-updates'
+security_suites='trixie-security'
+
+# lock_row NAME: package, recorded version, minimum, upper limit.
+lock_row() { awk -F '\t' -v name="$1" '$1 == "package" && $2 == name { print $3, $4, $5, $6 }' "$here/lock"; }
+lock_files() { awk -F '\t' -v name="$1" '$1 == "file" && $2 == name { print $4, $3 }' "$here/lock"; }
+
+have_all() { # "sha256 file" lines
+  printf '%s\n' "$1" | while read -r sum file; do
+    [ -f "$downloads/$file" ] && [ "$(sha256_of "$downloads/$file")" = "$sum" ] || exit 1
+  done
+}
+
+resolve() {
+  row=$(lock_row "$1")
+  [ -n "$row" ] || die "$1 is not in third_party/lock"
+  # shellcheck disable=SC2086 # four words
+  set -- "$1" $row
+  package=$2 recorded=$3 minimum=$4 below=$5
+  version=$recorded
+  files=$(lock_files "$1")
+  # Another revision that had to be taken instead is remembered beside the downloads, for this lock only.
+  instead=$downloads/$1.instead-of-$recorded
+  if [ -f "$instead" ]; then
+    version=$(head -n 1 "$instead")
+    files=$(tail -n +2 "$instead")
+    say "$1: $version instead of the recorded $recorded, which could not be downloaded"
+  elif [ -z "$(ls -d "$builds/$1-$version-"*/done 2>/dev/null)" ] && ! have_all "$files"; then
+    download "$1"
+  fi
+}
+
+# A build may be there while its downloads were cleaned away and the recipe has changed since.
+obtain() {
+  have_all "$files" || download "$name"
+  have_all "$files" || die "$name $version: a downloaded file has the wrong sha256"
+}
+
+# The machine's Debian archives as "kind<TAB>uri<TAB>signed-by" lines, from both formats of list.
+machine_archives() {
+  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | awk '
+    $1 == "deb" || $1 == "deb-src" {
+      key = ""
+      at = 2
+      if ($at ~ /^\[/) {
+        options = ""
+        do { options = options " " $at } while ($(at++) !~ /\]$/ && at <= NF)
+        if (match(options, /signed-by=[^] ]*/)) key = substr(options, RSTART + 10, RLENGTH - 10)
+      }
+      emit($at, $(at + 1), $0, key)
+    }
+    function emit(uri, suite, components, key) {
+      if (components !~ /(^|[ \t])main([ \t]|$)/) return
+      if (suite ~ /-security$|\/updates$/) print "security\t" uri "\t" key
+      else if (suite ~ /^(oldstable|stable|testing|unstable|sid|bookworm|trixie|forky)(-updates)?$/) print "main\t" uri "\t" key
+    }'
+  for list in /etc/apt/sources.list.d/*.sources; do
+    [ -f "$list" ] || continue
+    awk '
+      function flush(  i, n, uri, m, suite, j) {
+        if (field["enabled"] !~ /no/ && field["components"] ~ /(^|[ \t])main([ \t]|$)/) {
+          n = split(field["uris"], uri, /[ \t]+/)
+          m = split(field["suites"], suite, /[ \t]+/)
+          for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) {
+            if (uri[i] == "") continue
+            if (suite[j] ~ /-security$|\/updates$/) print "security\t" uri[i] "\t" field["signed-by"]
+            else if (suite[j] ~ /^(oldstable|stable|testing|unstable|sid|bookworm|trixie|forky)(-updates)?$/) print "main\t" uri[i] "\t" field["signed-by"]
+          }
+        }
+        split("", field)
+      }
+      /^#/ { next }
+      /^[ \t]*$/ { flush(); next }
+      # A key written into the list itself: without its name, apt falls back to the keys it trusts.
+      /^[ \t]/ { if (name != "signed-by") field[name] = field[name] " " $0; next }
+      {
+        at = index($0, ":")
+        name = tolower(substr($0, 1, at - 1))
+        field[name] = substr($0, at + 1)
+        gsub(/^[ \t]+|[ \t]+$/, "", field[name])
+      }
+      END { flush() }' "$list"
+  done
+}
+
+# Our own apt directories: nothing of the machine's is changed, and no rights are needed.
+private_apt() {
+  tool=$1
+  shift
+  "$tool" -q -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work/apt/parts" \
+    -o Dir::State::Lists="$work/apt/lists" -o Dir::Cache="$work/apt/cache" -o Acquire::Languages=none \
+    -o Acquire::Retries=2 "$@"
+}
+
+index_ready=
+read_index() {
+  [ -z "$index_ready" ] || return 0
+  command -v apt-get >/dev/null || die "apt-get is missing: the sources come through it"
+  mkdir -p "$work/apt/parts" "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
+  machine_archives | sort -u | while IFS='	' read -r kind uri key; do
+    wanted=$suites
+    [ "$kind" = main ] || wanted=$security_suites
+    printf 'Types: deb-src\nURIs: %s\nSuites: %s\nComponents: main\n' "$uri" "$wanted"
+    [ -z "$key" ] || printf 'Signed-By: %s\n' "$key"
+    printf '\n'
+  done >"$work/apt/parts/archive.sources"
+  [ -s "$work/apt/parts/archive.sources" ] || die "no Debian archive is configured for apt on this machine"
+  say "reading the archive's index"
+  private_apt apt-get update >"$work/apt/update.log" 2>&1 || true
+  # Another vendor's archive may share a suite's name; only Debian's own index counts.
+  for release in "$work"/apt/lists/*_InRelease; do
+    [ -f "$release" ] || continue
+    grep -q '^Origin: Debian$' "$release" || rm -f "${release%InRelease}"*
+  done
+  ls "$work"/apt/lists/*Sources* >/dev/null 2>&1 || {
+    grep '^[EW]:' "$work/apt/update.log" >&2 || true
+    die "offline, or the archive does not answer, and the libraries' sources are not in $downloads"
+  }
+  index_ready=yes
+}
+
+# index_files VERSION: "sha256 file" lines of the package's tarballs.
+index_files() {
+  private_apt apt-cache showsrc --only-source "$package" 2>/dev/null | awk -v version="$1" '
+    /^Package:/ { mine = 0; sums = 0 }
+    /^Version:/ { mine = $2 == version && !seen[version]++ }
+    /^[^ ]/ { sums = /^Checksums-Sha256:/ }
+    mine && sums && $3 ~ /\.(orig|debian)\.tar\.[a-z0-9]+$/ { print $1, $3 }'
+}
+
+index_versions() { private_apt apt-cache showsrc --only-source "$package" 2>/dev/null | awk '/^Version:/ { print $2 }'; }
+
+# Newest first.
+sorted_versions() {
+  sorted=
+  for candidate in $(index_versions | sort -u); do
+    dpkg --compare-versions "$candidate" ge "$minimum" && dpkg --compare-versions "$candidate" lt "$below" || continue
+    [ "$candidate" != "$recorded" ] || continue
+    before= after=$sorted
+    for other in $sorted; do
+      dpkg --compare-versions "$candidate" gt "$other" && break
+      before="$before $other" after=${after#* }
+    done
+    sorted=$(echo $before "$candidate" $after)
+  done
+  echo "$sorted"
+}
+
+# try_version VERSION FILES: apt checks each file against the signed index; the ones that are missing in
+# the pool (often the .dsc) do not matter as long as the tarballs came.
+try_version() {
+  mkdir -p "$work/get"
+  (cd "$work/get" && private_apt apt-get source --download-only "$package=$1") >>"$work/apt/source.log" 2>&1 || true
+  printf '%s\n' "$2" | while read -r sum file; do
+    if [ ! -f "$work/get/$file" ]; then exit 1; fi
+    [ "$(sha256_of "$work/get/$file")" = "$sum" ] || die "$file: sha256 differs from the recorded one, refusing it"
+    mv "$work/get/$file" "$downloads/$file"
+  done
+}
+
+download() {
+  if [ "$1" = sqlite ] && [ -n "${COMANDA_SQLITE_FROM_NPM:-}" ]; then
+    sqlite_from_npm
+    return
+  fi
+  read_index
+  indexed=$(index_files "$recorded")
+  printf '%s\n' "$indexed" | while read -r sum file; do
+    [ -n "$file" ] || continue
+    locked=$(lock_files "$1" | awk -v file="$file" '$2 == file { print $1 }')
+    [ -z "$locked" ] || [ "$locked" = "$sum" ] ||
+      die "$file: the archive's sha256 is not the one in third_party/lock, refusing it"
+  done
+  if [ -n "$indexed" ] && try_version "$recorded" "$(lock_files "$1")"; then
+    version=$recorded files=$(lock_files "$1")
+    rm -f "$instead"
+    return
+  fi
+  for candidate in $(sorted_versions); do
+    files=$(index_files "$candidate")
+    if [ -n "$files" ] && try_version "$candidate" "$files"; then
+      version=$candidate
+      printf '%s\n%s\n' "$version" "$files" >"$instead"
+      say "$1: the archive does not serve the recorded $recorded; taking $version, which satisfies the minimum $minimum"
+      return
+    fi
+  done
+  if [ "$1" = sqlite ]; then
+    sqlite_from_npm
+    return
+  fi
+  die "$1: neither $recorded nor another revision from $minimum to below $below can be downloaded"
+}
+
+# The amalgamation inside the package better-sqlite3, through npm and the registry it is configured for.
+sqlite_from_npm() {
+  command -v npm >/dev/null || die "sqlite: the archive has no version from $minimum; install npm for the other way"
+  row=$(awk -F '\t' '$1 == "npm" { print $2, $3, $4 }' "$here/lock")
+  npm_version=${row%% *} files=${row#* }
+  say "sqlite: taking the amalgamation of better-sqlite3 $npm_version"
+  (cd "$work" && npm pack "better-sqlite3@$npm_version" >/dev/null 2>"$work/npm.log") || {
+    tail -n 3 "$work/npm.log" >&2
+    die "sqlite: npm cannot fetch better-sqlite3 $npm_version"
+  }
+  [ "$(sha256_of "$work/${files#* }")" = "${files%% *}" ] || die "${files#* }: sha256 differs from the recorded one, refusing it"
+  mv "$work/${files#* }" "$downloads/"
+  version=better-sqlite3-$npm_version
+  printf '%s\n%s\n' "$version" "$files" >"$instead"
+}
+
+unpack() {
+  printf '%s\n' "$files" | while read -r _ file; do
+    case $file in
+      *.debian.tar.*) tar -C "$work/$name" -xf "$downloads/$file" ;;
+      better-sqlite3-*.tgz)
+        tar -C "$work/$name" -xzf "$downloads/$file" package/deps/sqlite3 package/LICENSE
+        mv "$work/$name/package/deps/sqlite3/"* "$source/"
+        mv "$work/$name/package/LICENSE" "$source/LICENSE.md"
+        ;;
+      *) tar -C "$source" --strip-components=1 -xf "$downloads/$file" ;;
+    esac
+  done
+}
