@@ -19,12 +19,12 @@ namespace comanda::log {
 enum class Level : uint8_t { kError = 3, kWarning = 4, kNotice = 5, kInfo = 6, kDebug = 7 };
 
 struct Field {
-  Field(std::string_view name, std::string_view value) : name(name), value(value) {}
-  Field(std::string_view name, const char* value) : name(name), value(value) {}
-  Field(std::string_view name, const std::string& value) : name(name), value(value) {}
-  Field(std::string_view name, int64_t value) : name(name), value(std::to_string(value)) {}
-  Field(std::string_view name, int value) : name(name), value(std::to_string(value)) {}
-  Field(std::string_view name, uint64_t value) : name(name), value(std::to_string(value)) {}
+  Field(std::string_view key, std::string_view text) : name(key), value(text) {}
+  Field(std::string_view key, const char* text) : name(key), value(text) {}
+  Field(std::string_view key, const std::string& text) : name(key), value(text) {}
+  Field(std::string_view key, int64_t number) : name(key), value(std::to_string(number)) {}
+  Field(std::string_view key, int number) : name(key), value(std::to_string(number)) {}
+  Field(std::string_view key, uint64_t number) : name(key), value(std::to_string(number)) {}
 
   std::string_view name;
   std::string value;
@@ -37,10 +37,20 @@ void SetLevel(Level level);
 // Without the "<6>" prefix where stdout is a terminal.
 void Write(Level level, std::string_view message, Fields fields = {});
 
-inline void Error(std::string_view message, Fields fields = {}) { Write(Level::kError, message, fields); }
-inline void Warning(std::string_view message, Fields fields = {}) { Write(Level::kWarning, message, fields); }
-inline void Notice(std::string_view message, Fields fields = {}) { Write(Level::kNotice, message, fields); }
-inline void Info(std::string_view message, Fields fields = {}) { Write(Level::kInfo, message, fields); }
-inline void Debug(std::string_view message, Fields fields = {}) { Write(Level::kDebug, message, fields); }
+inline void Error(std::string_view message, Fields fields = {}) {
+  Write(Level::kError, message, fields);
+}
+inline void Warning(std::string_view message, Fields fields = {}) {
+  Write(Level::kWarning, message, fields);
+}
+inline void Notice(std::string_view message, Fields fields = {}) {
+  Write(Level::kNotice, message, fields);
+}
+inline void Info(std::string_view message, Fields fields = {}) {
+  Write(Level::kInfo, message, fields);
+}
+inline void Debug(std::string_view message, Fields fields = {}) {
+  Write(Level::kDebug, message, fields);
+}
 
 }  // namespace comanda::log

@@ -49,8 +49,8 @@ class Histogram {
 
  private:
   friend class Registry;
-  static constexpr std::array<int64_t, 12> kBoundsUs = {100,    250,    500,     1000,    2500,    5000,
-                                                        10'000, 50'000, 100'000, 500'000, 1'000'000, 10'000'000};
+  static constexpr std::array<int64_t, 12> kBoundsUs = {
+      100, 250, 500, 1000, 2500, 5000, 10'000, 50'000, 100'000, 500'000, 1'000'000, 10'000'000};
   void AppendTo(std::string& out, const std::string& name, const std::string& labels) const;
   Registry& registry_;
   std::array<std::atomic<uint64_t>, kBoundsUs.size() + 1> buckets_{};

@@ -98,9 +98,9 @@ inline constexpr size_t kFieldErrorsMax = 50;
 
 class Refusal : public std::exception {
  public:
-  Refusal(Problem problem, std::string detail) : problem(problem), detail(std::move(detail)) {}
-  Refusal(Problem problem, std::string detail, std::vector<FieldError> errors)
-      : problem(problem), detail(std::move(detail)), errors(std::move(errors)) {}
+  Refusal(Problem kind, std::string text) : problem(kind), detail(std::move(text)) {}
+  Refusal(Problem kind, std::string text, std::vector<FieldError> fields)
+      : problem(kind), detail(std::move(text)), errors(std::move(fields)) {}
 
   const char* what() const noexcept override { return detail.c_str(); }
 
@@ -124,7 +124,7 @@ class Fault : public std::exception {
     kDiskFull,     // 503; reads go on, writes go on by themselves when space returns
   };
 
-  Fault(Kind kind, std::string cause) : kind(kind), cause(std::move(cause)) {}
+  Fault(Kind what_kind, std::string why) : kind(what_kind), cause(std::move(why)) {}
   const char* what() const noexcept override { return cause.c_str(); }
 
   Kind kind;
