@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
+#include "db/change_counters.h"
 #include "db/session.h"
 
 namespace comanda::db {
@@ -73,6 +74,8 @@ class Database {
   // Called on the writer thread after each group's commit and publication (wakes the event feed).
   void SetAfterCommit(std::function<void()> wake);
 
+  ChangeCounters& counters() { return counters_; }
+
   // For /readyz: writable, and since when not and why.
   struct Health {
     bool writable = true;
@@ -98,6 +101,7 @@ class Database {
 
   void Run(const std::function<void(Tx&, const Stamp&)>& job);
 
+  ChangeCounters counters_;
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Writer> writer_;
 };

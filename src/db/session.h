@@ -25,6 +25,7 @@ struct sqlite3_stmt;
 namespace comanda::db {
 
 class Connection;
+class ChangeCounters;
 
 // The small integer that stands for a company inside one database file.
 using CompanyId = int64_t;
@@ -113,7 +114,10 @@ class Snapshot : public Session {
 // The writer's transaction of one job. Only on the writer thread.
 class Tx : public Session {
  public:
-  using Session::Session;
+  Tx(Connection& connection, ChangeCounters& counters) : Session(connection), counters_(counters) {}
+
+  // The database's counters in memory; published to from OnCommit only.
+  ChangeCounters& counters() { return counters_; }
 
   // Runs a statement that returns no rows; the number of rows it changed.
   template <typename... Values>
@@ -131,6 +135,7 @@ class Tx : public Session {
  private:
   friend class Writer;
   int64_t Changes() const;
+  ChangeCounters& counters_;
   std::vector<std::function<void()>> on_commit_;
 };
 

@@ -4,7 +4,8 @@
 //
 // Parse() refuses, with the byte offset: invalid UTF-8, a byte order mark, nesting deeper than 32,
 // duplicate keys, \u0000 and lone surrogates, numbers outside RFC 8259's grammar, raw control bytes in
-// strings, trailing bytes, and more than kNodesMax values (a small body must not become a huge tree).
+// strings, trailing bytes, numbers of more than 63 characters, and more than kNodesMax values (a small
+// body must not become a huge tree).
 // Numbers keep their text, so money and quantities are read exactly.
 //
 // ObjectReader then reads the fields of one object and notes every wrong one in Errors, so that all
@@ -32,9 +33,9 @@ inline constexpr size_t kNodesMax = 400'000;
 
 enum class Kind : uint8_t { kNull, kBoolean, kNumber, kText, kArray, kObject };
 
-class Document;
+struct Tree;  // reader.cc
 
-// One value of a document; valid as long as the document lives. Cheap to copy.
+// One value of a document; valid as long as the document lives, also where it was moved. Cheap to copy.
 class Value {
  public:
   Kind kind() const;
@@ -49,14 +50,14 @@ class Value {
 
  private:
   friend class Document;
-  Value(const Document* document, const cJSON* node) : document_(document), node_(node) {}
-  const Document* document_;
+  Value(const Tree* tree, const cJSON* node) : tree_(tree), node_(node) {}
+  const Tree* tree_;
   const cJSON* node_;
 };
 
 class Document {
  public:
-  // Refusal invalid_json with what is wrong and where.
+  // Refusal invalid_json with what is wrong and where. The text is copied.
   static Document Parse(std::string_view text);
   Document(Document&&) noexcept;
   Document& operator=(Document&&) noexcept;
@@ -68,8 +69,6 @@ class Document {
   std::string Canonical() const;
 
  private:
-  friend class Value;
-  struct Tree;
   explicit Document(std::unique_ptr<Tree> tree);
   std::unique_ptr<Tree> tree_;
 };
@@ -86,6 +85,7 @@ class Errors {
   void ThrowIfAny();
 
  private:
+  std::string Detail() const;
   std::vector<std::pair<size_t, FieldError>> errors_;
 };
 
@@ -113,7 +113,9 @@ struct NumberRule {
 class ObjectReader {
  public:
   // `path` is the prefix of field names in errors: "" for the body, "combos[0]" below it.
-  // A value that is no object is noted as wrong_type, and the reader then reads nothing.
+  // A value that is no object is noted as wrong_type (on the field "body" where the path is empty), and
+  // the reader then reads nothing and requires nothing. A missing field is listed where its object
+  // begins: before the wrong fields of the same object.
   ObjectReader(Value value, std::string path, Errors& errors, UnknownFields unknown);
 
   // True where the field is there, null included.
@@ -154,13 +156,14 @@ class ObjectReader {
   bool Refuse(std::string_view name, FieldCode code, std::string_view message);
   // Notes an error on the field, present or not.
   void Fail(std::string_view name, FieldCode code, std::string_view message);
-  // Declares fields as known without reading them.
+  // Declares fields as known without reading them; for NothingRead() they do not count.
   void Ignore(std::initializer_list<std::string_view> names);
 
   // At the end: fields that nobody asked for are unknown_field where unknown fields are refused. The
   // message suggests the nearest known name.
   void Finish();
   // True where none of the fields of the object was asked for by name (a PATCH without a known field).
+  // False for a value that was no object: that has its own error.
   bool NothingRead() const;
 
   const std::string& path() const { return path_; }
@@ -169,9 +172,12 @@ class ObjectReader {
   UnknownFields unknown() const { return unknown_; }
 
  private:
+  std::optional<Value> Find(std::string_view name);  // null included; the field is known from now on
   std::optional<Value> Take(std::string_view name);  // null counts as absent
-  std::optional<Value> TakeRequired(std::string_view name);
-  size_t OffsetOf(std::string_view name) const;
+  // Notes `required` where the field is absent.
+  bool Require(std::string_view name);
+  void Learn(std::string_view name);
+  std::string UnknownMessage(std::string_view name) const;
 
   std::optional<Value> object_;
   std::string path_;

@@ -1,8 +1,10 @@
 #pragma once
 
 // Writes JSON into a string, in the order of the calls, without blanks. It keeps the commas; the caller
-// keeps the nesting right (checked in debug builds).
+// keeps the nesting right (checked). Outside of any Begin… both keys and values may be written: so a
+// part of an object can be rendered by itself.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,9 +43,19 @@ class Writer {
   Writer& Raw(std::string_view json);
 
  private:
+  enum class Nest : uint8_t { kObject, kArray };
+  static constexpr size_t kDepthMax = 32;
+
+  void Begin(Nest nest, char bracket);
+  void End(Nest nest, char bracket);
+  void BeforeValue();
   void Comma();
+
   std::string& out_;
   bool need_comma_ = false;
+  bool after_key_ = false;
+  size_t depth_ = 0;
+  std::array<Nest, kDepthMax> nests_{};
 };
 
 }  // namespace comanda::json

@@ -1,0 +1,77 @@
+#pragma once
+
+// Who may come in: credentials, then rate, then scope (contract section 1, order of checks). Plain
+// values in; no HTTP types.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "auth/key.h"
+#include "auth/key_table.h"
+#include "auth/rate_limit.h"
+#include "base/clock.h"
+
+namespace comanda::auth {
+
+struct GateSettings {
+  Mode mode = Mode::kLive;
+  Rate standard{100};
+  Rate plus{600};
+  Rate lan{3000};
+};
+
+// As they came; empty optional where the header is missing.
+struct Credentials {
+  std::optional<std::string_view> authorization;
+  std::optional<std::string_view> api_key;
+};
+
+// One admitted request; counts as under way while it lives.
+class Admission {
+ public:
+  Admission(std::shared_ptr<const KeyRecord> key, RateState rate);
+  Admission(Admission&&) noexcept = default;
+  Admission& operator=(Admission&&) noexcept = default;
+  ~Admission();
+
+  const KeyRecord& key() const { return *key_; }
+  Principal principal() const;
+  RateState rate;  // for the headers; retry_after_s above 0: the request is refused with 429
+
+ private:
+  std::shared_ptr<const KeyRecord> key_;
+};
+
+class Gate {
+ public:
+  Gate(GateSettings settings, KeyTable& keys, const Clock& clock);
+
+  // Identifies the key. Refusal: conflicting_credentials, unauthorized, key_revoked, key_expired,
+  // wrong_environment, address_not_allowed, rate_limit_exceeded (20 unknown keys a minute from one
+  // address: further unknown keys; a valid key is never affected).
+  std::shared_ptr<const KeyRecord> Identify(const Credentials& credentials,
+                                            std::string_view client_address);
+  // Takes one request from the key's bucket and one place under way. Never throws: the caller sends
+  // the rate headers also with the 429.
+  Admission Admit(std::shared_ptr<const KeyRecord> key);
+  // A 304 and an empty long poll cost nothing: gives one request back.
+  void Refund(Admission& admission);
+
+  // insufficient_scope with a detail that names the scope.
+  static void RequireScope(const Principal& principal, Scope scope);
+
+  KeyTable& keys() { return keys_; }
+  Mode mode() const { return settings_.mode; }
+
+ private:
+  struct FailureTable;
+  Rate RateOf(Tier tier) const;
+  GateSettings settings_;
+  KeyTable& keys_;
+  const Clock& clock_;
+  std::shared_ptr<FailureTable> failures_;
+};
+
+}  // namespace comanda::auth

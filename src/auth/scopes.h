@@ -1,0 +1,89 @@
+#pragma once
+
+// THE table of scopes (spec, Authentication 4; contract section 3). Keys, routes and documents read it.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace comanda::auth {
+
+enum class Scope : uint8_t {
+  kMenuRead,
+  kMenuWrite,
+  kOrdersRead,
+  kOrdersWrite,
+  kLogisticsWrite,
+  kClientsRead,
+  kReportsRead,
+  kWebhooksRead,
+  kWebhooksWrite,
+  kCompaniesRead,
+  kPaymentMethodsRead,
+  kUsersRead,
+  kStoresRead,
+  kApiKeysRead,   // these two only the local command line can grant
+  kApiKeysWrite,
+};
+
+struct ScopeRow {
+  Scope scope;
+  std::string_view name;
+  std::string_view permits;
+};
+
+inline constexpr std::array kScopes = {
+    ScopeRow{Scope::kMenuRead, "menu:read", "read catalog (categories, products, variants)"},
+    ScopeRow{Scope::kMenuWrite, "menu:write", "create and update products and variants"},
+    ScopeRow{Scope::kOrdersRead, "orders:read", "list and read orders"},
+    ScopeRow{Scope::kOrdersWrite, "orders:write",
+             "create and edit orders, status, cancel, items, payments, discounts"},
+    ScopeRow{Scope::kLogisticsWrite, "logistics:write", "rider assignment and delivery status"},
+    ScopeRow{Scope::kClientsRead, "clients:read", "read customer data"},
+    ScopeRow{Scope::kReportsRead, "reports:read", "read reports and analytics"},
+    ScopeRow{Scope::kWebhooksRead, "webhooks:read", "read webhook subscriptions"},
+    ScopeRow{Scope::kWebhooksWrite, "webhooks:write", "create, update, delete webhook subscriptions"},
+    ScopeRow{Scope::kCompaniesRead, "companies:read", "read company information"},
+    ScopeRow{Scope::kPaymentMethodsRead, "payment-methods:read", "read company payment methods"},
+    ScopeRow{Scope::kUsersRead, "users:read", "list company users"},
+    ScopeRow{Scope::kStoresRead, "stores:read", "read food-app store status"},
+    ScopeRow{Scope::kApiKeysRead, "api-keys:read", "list API keys"},
+    ScopeRow{Scope::kApiKeysWrite, "api-keys:write", "create, change, rotate and revoke API keys"},
+};
+
+constexpr std::string_view Name(Scope scope) { return kScopes[static_cast<size_t>(scope)].name; }
+
+consteval bool ScopesStandInOrder() {
+  for (size_t i = 0; i < kScopes.size(); ++i) {
+    if (kScopes[i].scope != static_cast<Scope>(i)) return false;
+  }
+  return true;
+}
+static_assert(ScopesStandInOrder());
+
+constexpr std::optional<Scope> FindScope(std::string_view name) {
+  for (const ScopeRow& row : kScopes) {
+    if (row.name == name) return row.scope;
+  }
+  return std::nullopt;
+}
+
+class ScopeSet {
+ public:
+  constexpr ScopeSet() = default;
+  static constexpr ScopeSet All() { return ScopeSet((1u << kScopes.size()) - 1); }
+  static constexpr ScopeSet FromBits(uint32_t bits) { return ScopeSet(bits); }
+  constexpr void Add(Scope scope) { bits_ |= Bit(scope); }
+  constexpr bool Has(Scope scope) const { return (bits_ & Bit(scope)) != 0; }
+  constexpr bool Contains(ScopeSet other) const { return (other.bits_ & ~bits_) == 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr uint32_t bits() const { return bits_; }
+
+ private:
+  constexpr explicit ScopeSet(uint32_t bits) : bits_(bits) {}
+  static constexpr uint32_t Bit(Scope scope) { return 1u << static_cast<unsigned>(scope); }
+  uint32_t bits_ = 0;
+};
+
+}  // namespace comanda::auth

@@ -1,0 +1,43 @@
+#pragma once
+
+// How often each kind of record of a company has changed, in memory, so that an unchanged poll is
+// answered without touching the database (contract section 6). The persistent numbers stand in
+// company_counter; events/ raises them in the transaction and publishes them here at commit.
+//
+// A tag must be made from the numbers read BEFORE the rows: the numbers are published after the commit,
+// so the rows are never older than the tag.
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "db/session.h"
+
+namespace comanda::db {
+
+class ChangeCounters {
+ public:
+  static constexpr size_t kKinds = 3;  // which is which: events/types.h
+  struct Values {
+    int64_t epoch = 0;  // raised by every restore
+    std::array<int64_t, kKinds> changes{};
+  };
+
+  Values Of(CompanyId company) const {
+    std::shared_lock lock(mutex_);
+    const auto it = values_.find(company);
+    return it == values_.end() ? Values{} : it->second;
+  }
+  void Publish(CompanyId company, const Values& values) {
+    std::unique_lock lock(mutex_);
+    values_[company] = values;
+  }
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<CompanyId, Values> values_;  // guarded by mutex_
+};
+
+}  // namespace comanda::db

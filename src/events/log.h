@@ -1,0 +1,38 @@
+#pragma once
+
+// The company's event log: exactly one row per committed change, written in its own transaction, `seq`
+// gapless per company (contract section 13, design section 4). Webhooks, sync, long polls and the feed
+// read it with their own cursors.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "db/session.h"
+#include "events/types.h"
+
+namespace comanda::events {
+
+struct Event {
+  Type type;
+  Changes changes;
+  std::string_view subject_id;
+  int64_t subject_version = 0;
+  std::string_view body;         // the record after the change, as GET shows it
+  std::string_view note = {};    // further members of the event as JSON, e.g. {"stock_warning":[…]}
+};
+
+// Appends the row, raises the counter of its kind and publishes it at commit. Returns its seq. The
+// event_id is derived from company, epoch and seq (UUID version 5), so nothing random is needed here.
+int64_t Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event);
+
+// Raises a change counter without an event (imports).
+void RaiseCounter(db::Tx& tx, db::CompanyId company, Counter counter);
+
+// The opaque cursor after the last event, for X-Event-Cursor; read in the same snapshot as the rows.
+std::string CurrentCursor(db::Session& session, db::CompanyId company);
+
+// At start: the counters of every company into memory.
+void LoadCounters(db::Session& session, db::ChangeCounters& counters);
+
+}  // namespace comanda::events

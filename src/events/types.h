@@ -1,0 +1,74 @@
+#pragma once
+
+// THE table of events (contract section 13), and which change counter each kind of record moves.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace comanda::events {
+
+enum class Type : uint8_t {
+  kOrderCreated,
+  kOrderUpdated,
+  kOrderDeleted,
+  kProductCreated,
+  kProductUpdated,
+  kStoreStatusChanged,
+};
+
+// Index into db::ChangeCounters: what a list's tag depends on (contract section 6).
+enum class Counter : uint8_t { kOrders, kCatalogue, kOther };
+
+struct TypeRow {
+  Type type;
+  std::string_view name;
+  std::string_view subject;
+  Counter counter;
+};
+
+inline constexpr std::array kTypes = {
+    TypeRow{Type::kOrderCreated, "ORDER_CREATED", "order", Counter::kOrders},
+    TypeRow{Type::kOrderUpdated, "ORDER_UPDATED", "order", Counter::kOrders},
+    TypeRow{Type::kOrderDeleted, "ORDER_DELETED", "order", Counter::kOrders},
+    TypeRow{Type::kProductCreated, "PRODUCT_CREATED", "product", Counter::kCatalogue},
+    TypeRow{Type::kProductUpdated, "PRODUCT_UPDATED", "product", Counter::kCatalogue},
+    TypeRow{Type::kStoreStatusChanged, "STORE_STATUS_CHANGED", "store", Counter::kOther},
+};
+
+constexpr const TypeRow& Row(Type type) { return kTypes[static_cast<size_t>(type)]; }
+
+// What an ORDER_UPDATED changed; `changes[]` lists the names in this order.
+enum class Change : uint8_t {
+  kStatus,
+  kCombos,
+  kPayments,
+  kDiscounts,
+  kRider,
+  kDeliveryStatus,
+  kFields,
+  kPaid,
+  kCancelled,
+};
+
+inline constexpr std::array<std::string_view, 9> kChangeNames = {
+    "status", "combos", "payments", "discounts", "rider", "delivery_status", "fields", "paid", "cancelled"};
+
+class Changes {
+ public:
+  constexpr Changes() = default;
+  constexpr void Add(Change change) { bits_ |= 1u << static_cast<unsigned>(change); }
+  constexpr bool Has(Change change) const { return (bits_ >> static_cast<unsigned>(change)) & 1u; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr uint32_t bits() const { return bits_; }
+  static constexpr Changes FromBits(uint32_t bits) {
+    Changes changes;
+    changes.bits_ = bits;
+    return changes;
+  }
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+}  // namespace comanda::events

@@ -1,0 +1,104 @@
+#pragma once
+
+// What a handler gets: the request as far as it is checked, who asks, and the doors to the database.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "auth/gate.h"
+#include "auth/key.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "config/options.h"
+#include "db/database.h"
+#include "http/query.h"
+#include "http/request.h"
+#include "http/response.h"
+#include "http/route.h"
+#include "json/reader.h"
+
+namespace comanda::http {
+
+// One line of /readyz.
+struct Readiness {
+  std::string_view name;  // database, disk, clock, sync
+  bool ok = true;
+  std::string state;  // in words
+};
+
+// One environment that is served: the live address (and the sandbox beside it). Owned by app/.
+struct Site {
+  auth::Mode mode = auth::Mode::kLive;
+  const config::Options& options;
+  const Clock& clock;
+  db::Database& database;
+  auth::Gate& gate;
+  metrics::Registry& metrics;
+  std::function<std::vector<Readiness>()> readiness;
+};
+
+class Context {
+ public:
+  Context(Site& site, const Request& request, const Route& route, std::vector<std::string> parameters);
+
+  const Request& request() const { return request_; }
+  const Route& route() const { return route_; }
+  Site& site() { return site_; }
+  const auth::Principal& principal() const { return principal_; }
+  db::CompanyId company() const { return principal_.company; }
+
+  // A path parameter by its name in the pattern, decoded.
+  const std::string& parameter(std::string_view name) const;
+  // A path parameter that must be a UUID: 422 on that parameter where malformed (contract section 1).
+  std::string UuidParameter(std::string_view name) const;
+
+  const Query& query() const { return query_; }
+
+  // The body, strictly parsed (routes that read one).
+  const json::Document& body() const { return *body_; }
+  // Live: unknown fields are ignored; sandbox: refused.
+  json::UnknownFields unknown_fields() const;
+
+  // fn(db::Snapshot&) in one read transaction on this thread.
+  template <typename Fn>
+  auto Read(Fn&& fn) {
+    return site_.database.Read(std::forward<Fn>(fn));
+  }
+
+  // The one way to write: the job's transaction, with the Idempotency-Key looked up once more inside it
+  // and the answer kept under it (contract section 5). Returns after the commit is on disk.
+  Response Write(const std::function<Response(db::Tx&, const db::Stamp&)>& job);
+
+  // Inside a job, after the resource was found: 412 where the client sent an If-Match that does not
+  // name this version (contract section 6). The version counts, whatever the render version.
+  void RequireMatch(int64_t version) const;
+  // For GETs: does If-None-Match name this tag (weak comparison)?
+  bool HasMatch(std::string_view etag) const;
+
+  // SHA-256 (hex) of method, path, query and canonical body: what makes a request "the same"
+  // (contract section 5). Empty where no Idempotency-Key came.
+  const std::string& idempotency_key() const { return idempotency_key_; }
+  const std::string& fingerprint() const { return fingerprint_; }
+
+  // A weak tag of a list: epoch and change counter, and a hash of path and query.
+  std::string ListTag(size_t counter_kind) const;
+
+ private:
+  friend class Dispatcher;
+  Site& site_;
+  const Request& request_;
+  const Route& route_;
+  std::vector<std::string> parameters_;
+  Query query_;
+  auth::Principal principal_;
+  std::unique_ptr<json::Document> body_;
+  std::string idempotency_key_;
+  std::string fingerprint_;
+};
+
+}  // namespace comanda::http

@@ -1,0 +1,28 @@
+#pragma once
+
+// The one place that turns our errors into problem documents (RFC 9457; contract section 2).
+
+#include <string>
+#include <string_view>
+
+#include "base/problem.h"
+#include "http/response.h"
+
+namespace comanda::http {
+
+struct ProblemRow {
+  Problem problem;
+  std::string_view code;
+  int status;
+  std::string_view meaning;  // for the page /problems/<code>: what it means and what to do
+};
+
+const ProblemRow& Row(Problem problem);
+
+// `instance` is the path without the query, or "/" where it could not be read.
+Response ProblemResponse(const Refusal& refusal, std::string_view errors_base, std::string_view instance,
+                         std::string_view request_id);
+// 500 or 503 without internals; the cause goes to the log.
+Refusal ToRefusal(const Fault& fault);
+
+}  // namespace comanda::http

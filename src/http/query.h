@@ -1,0 +1,71 @@
+#pragma once
+
+// The query string (contract section 1, Unknown query parameter; section 6). Every Refusal is
+// invalid_parameter (400) and names the parameter and what would be accepted.
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/zone.h"
+
+namespace comanda::http {
+
+inline constexpr int64_t kPerPageDefault = 20;
+inline constexpr int64_t kPerPageMax = 100;
+
+struct Paging {
+  int64_t page = 1;
+  int64_t per_page = kPerPageDefault;
+  int64_t offset() const { return (page - 1) * per_page; }
+};
+
+// A sort field and its direction; `index` counts in the list that was allowed.
+struct Sort {
+  size_t index = 0;
+  bool descending = false;
+};
+
+class Query {
+ public:
+  // Percent-decodes; refuses an empty value, a repeated parameter, bad escapes, invalid UTF-8.
+  static Query Parse(std::string_view raw);
+
+  // Refuses parameters that are not in the list, with hints for page[size], limit, offset and bare
+  // filter names. Names are full: "filter[status]".
+  void AllowOnly(std::span<const std::string_view> names) const;
+
+  std::optional<std::string_view> Find(std::string_view name) const;
+  bool empty() const { return parameters_.empty(); }
+
+  Paging ReadPaging() const;
+  // `fields` are the allowed sort fields; default_sort like "-created_at".
+  Sort ReadSort(std::span<const std::string_view> fields, std::string_view default_sort) const;
+  // A comma list of words, case-insensitive; returns indexes into words, without repeats. Empty when the
+  // parameter is absent.
+  std::vector<size_t> ReadWords(std::string_view name, std::span<const std::string_view> words) const;
+  std::optional<bool> ReadBoolean(std::string_view name) const;
+  std::optional<std::string> ReadUuid(std::string_view name) const;
+  // An RFC 3339 instant, or a day of the zone: its first instant (day_end false), or the first instant
+  // of the next day (day_end true; the caller compares with <).
+  struct Bound {
+    UtcMs instant = 0;
+    bool exclusive = false;  // day_end of a day: compare with <; of an instant: with <=
+  };
+  std::optional<Bound> ReadDayOrInstant(std::string_view name, const Zone& zone, bool day_end) const;
+  std::optional<UtcMs> ReadInstant(std::string_view name) const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> parameters_;
+};
+
+// {"data":[rows],"pagination":{…}} around rows that are already rendered.
+std::string ListBody(const std::vector<std::string>& rows, Paging paging, int64_t total);
+
+}  // namespace comanda::http

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comanda::http {
+
+enum class Cache : uint8_t {
+  kPrivateNoCache,  // "private, no-cache": keep, but ask again
+  kNoStore,         // clients, users, keys, errors
+};
+
+struct Response {
+  int status = 200;
+  std::string body;
+  std::string content_type = "application/json";
+  std::string etag;      // with its quotes, W/ for weak; empty: none
+  std::string location;  // empty: none
+  std::vector<std::pair<std::string, std::string>> headers;  // further ones
+  Cache cache = Cache::kPrivateNoCache;
+  bool close_connection = false;
+  // Where the answer shows a secret once: what is stored for a replay instead of `body`
+  // (contract section 3); empty: the body itself.
+  std::string replay_body;
+};
+
+// {"data": <json>}
+Response Data(std::string_view json, int status = 200);
+// 304 with the tag.
+Response NotModified(std::string etag);
+
+}  // namespace comanda::http

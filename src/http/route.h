@@ -1,0 +1,64 @@
+#pragma once
+
+// One row per endpoint. The row holds what must be true before the handler runs, so that no handler can
+// forget it.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "auth/scopes.h"
+#include "http/request.h"
+#include "http/response.h"
+
+namespace comanda::http {
+
+class Context;
+
+enum class Access : uint8_t {
+  kOpen,   // no key: service endpoints
+  kKey,    // a key with the row's scope
+  kLocal,  // the command line alone (control socket)
+};
+
+enum class Replay : uint8_t {
+  kNone,      // reads, and writes that need none
+  kHonoured,  // Idempotency-Key is honoured
+  kRequired,  // POST /v1/orders
+};
+
+inline constexpr size_t kBodyMax = 1024 * 1024;
+
+struct Route {
+  Method method;
+  std::string_view pattern;  // "/v1/orders/{id}/combos/{comboId}"
+  Access access;
+  std::optional<auth::Scope> scope;  // kKey: needed
+  Replay replay;
+  bool reads_body;  // POST, PUT, PATCH with a JSON body; a DELETE's body is ignored
+  Response (*handler)(Context&);
+  size_t body_max = kBodyMax;
+};
+
+// Rows for the usual kinds.
+constexpr Route Get(std::string_view pattern, auth::Scope scope, Response (*handler)(Context&)) {
+  return {Method::kGet, pattern, Access::kKey, scope, Replay::kNone, false, handler};
+}
+constexpr Route Post(std::string_view pattern, auth::Scope scope, Response (*handler)(Context&)) {
+  return {Method::kPost, pattern, Access::kKey, scope, Replay::kHonoured, true, handler};
+}
+constexpr Route Put(std::string_view pattern, auth::Scope scope, Response (*handler)(Context&)) {
+  return {Method::kPut, pattern, Access::kKey, scope, Replay::kHonoured, true, handler};
+}
+constexpr Route Patch(std::string_view pattern, auth::Scope scope, Response (*handler)(Context&)) {
+  return {Method::kPatch, pattern, Access::kKey, scope, Replay::kHonoured, true, handler};
+}
+constexpr Route Delete(std::string_view pattern, auth::Scope scope, Response (*handler)(Context&)) {
+  return {Method::kDelete, pattern, Access::kKey, scope, Replay::kHonoured, false, handler};
+}
+constexpr Route Open(Method method, std::string_view pattern, Response (*handler)(Context&)) {
+  return {method, pattern, Access::kOpen, std::nullopt, Replay::kNone, false, handler};
+}
+
+}  // namespace comanda::http

@@ -1,0 +1,51 @@
+#pragma once
+
+// CivetWeb behind our own front: TLS, strict framing, limits, deadlines, one write per answer, draining
+// (design section 5; research/build.md section 6). The only file that includes CivetWeb is server.cc.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "http/dispatch.h"
+#include "http/request.h"
+#include "http/response.h"
+#include "http/tls.h"
+
+namespace comanda::http {
+
+struct ServerSettings {
+  std::string listen;  // ADDR:PORT, numeric; IPv6 in brackets; or a path for a Unix socket (control)
+  int workers = 256;
+  bool tls = true;
+  bool local = false;  // control socket: requests have the principal `local`
+  // Names and addresses that Host may carry (lower case, without port); empty: any (control socket).
+  std::function<bool(std::string_view host)> host_allowed;
+  std::string errors_base;
+};
+
+class Server {
+ public:
+  // Listens and serves at once. Fault where the address cannot be bound (says which and why).
+  Server(ServerSettings settings, Dispatcher& dispatcher, Tls* tls, const Clock& clock,
+         metrics::Registry& metrics);
+  ~Server();  // Stop(10'000)
+
+  // Stops accepting, answers new requests on open connections with 503 and close, waits until those
+  // under way are answered (at most that long), then closes. A committed order never looks failed.
+  void Stop(int64_t drain_ms);
+
+  int port() const;  // the bound port (listen may say 0)
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The version of CivetWeb that is linked in.
+std::string LibraryVersion();
+
+}  // namespace comanda::http

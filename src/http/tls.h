@@ -1,0 +1,27 @@
+#pragma once
+
+// TLS 1.2 and 1.3, AEAD with ECDHE only. TLS stands behind this header alone.
+
+#include <memory>
+#include <string>
+
+#include "crypto/certificate.h"
+
+namespace comanda::http {
+
+// The server's certificate and key in use. Replace() takes effect for new connections, without a
+// restart; old ones keep theirs. Any thread.
+class Tls {
+ public:
+  explicit Tls(const crypto::KeyPair& certificate);
+  ~Tls();
+  // Refusal where the pair cannot be used; the old one stays.
+  void Replace(const crypto::KeyPair& certificate);
+
+ private:
+  friend class Server;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace comanda::http

@@ -1,0 +1,254 @@
+#include "json/reader.h"
+
+#include <cjson/cJSON.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "json/scan.h"
+#include "json/writer.h"
+
+namespace comanda::json {
+namespace {
+
+// Errors name this many fields in the detail; all of them stand in errors[].
+constexpr size_t kNamedInDetail = 3;
+
+struct TreeDeleter {
+  void operator()(cJSON* node) const { cJSON_Delete(node); }
+};
+
+bool IsContainer(const cJSON* node) { return cJSON_IsArray(node) || cJSON_IsObject(node); }
+
+}  // namespace
+
+// The text and what both passes made of it. Each node's valueint is the index of its mark.
+struct Tree {
+  const Mark& MarkOf(const cJSON* node) const { return marks[static_cast<size_t>(node->valueint)]; }
+
+  std::string text;
+  std::vector<Mark> marks;
+  std::unique_ptr<cJSON, TreeDeleter> root;
+};
+
+namespace {
+
+// Both passes saw the same values in the same order, so the n-th node belongs to the n-th mark.
+void Number(cJSON* node, size_t& next, size_t count) {
+  CHECK(next < count, "cJSON and the scanner must see the same values");
+  node->valueint = static_cast<int>(next++);
+  if (!IsContainer(node)) return;
+  for (cJSON* child = node->child; child != nullptr; child = child->next) {
+    Number(child, next, count);
+  }
+}
+
+// Sorted rather than compared each with each: a body may hold one object of very many fields.
+void RefuseDuplicateKeys(const Tree& tree, const cJSON* node) {
+  if (!IsContainer(node)) return;
+  std::vector<const cJSON*> members;
+  for (const cJSON* child = node->child; child != nullptr; child = child->next) {
+    RefuseDuplicateKeys(tree, child);
+    if (cJSON_IsObject(node)) members.push_back(child);
+  }
+  if (members.size() < 2) return;
+  std::sort(members.begin(), members.end(), [&](const cJSON* a, const cJSON* b) {
+    const int order = std::string_view(a->string).compare(b->string);
+    return order != 0 ? order < 0 : a->valueint < b->valueint;
+  });
+  const cJSON* duplicate = nullptr;
+  for (size_t i = 1; i < members.size(); ++i) {
+    if (std::string_view(members[i - 1]->string) != members[i]->string) continue;
+    if (duplicate == nullptr || members[i]->valueint < duplicate->valueint) duplicate = members[i];
+  }
+  if (duplicate == nullptr) return;
+  RefuseAt(tree.text, tree.MarkOf(duplicate).key_offset,
+           "a field of this name stands in the same object already; send each field once");
+}
+
+void AppendCanonical(std::string& out, Value value);
+
+void AppendCanonicalObject(std::string& out, Value value) {
+  auto members = value.members();
+  std::sort(members.begin(), members.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  out += '{';
+  bool first = true;
+  for (const auto& [key, member] : members) {
+    if (!first) out += ',';
+    first = false;
+    AppendQuoted(out, key);
+    out += ':';
+    AppendCanonical(out, member);
+  }
+  out += '}';
+}
+
+void AppendCanonicalArray(std::string& out, Value value) {
+  out += '[';
+  bool first = true;
+  for (const Value item : value.items()) {
+    if (!first) out += ',';
+    first = false;
+    AppendCanonical(out, item);
+  }
+  out += ']';
+}
+
+void AppendCanonical(std::string& out, Value value) {
+  switch (value.kind()) {
+    case Kind::kNull:
+      out += "null";
+      return;
+    case Kind::kBoolean:
+      out += value.boolean() ? "true" : "false";
+      return;
+    case Kind::kNumber:
+      out += CanonicalNumber(value.number_text());
+      return;
+    case Kind::kText:
+      AppendQuoted(out, value.text());
+      return;
+    case Kind::kArray:
+      AppendCanonicalArray(out, value);
+      return;
+    case Kind::kObject:
+      AppendCanonicalObject(out, value);
+      return;
+  }
+}
+
+}  // namespace
+
+// -- Value -------------------------------------------------------------------------------------------
+
+Kind Value::kind() const {
+  if (cJSON_IsBool(node_)) return Kind::kBoolean;
+  if (cJSON_IsNumber(node_)) return Kind::kNumber;
+  if (cJSON_IsString(node_)) return Kind::kText;
+  if (cJSON_IsArray(node_)) return Kind::kArray;
+  if (cJSON_IsObject(node_)) return Kind::kObject;
+  return Kind::kNull;
+}
+
+bool Value::boolean() const {
+  CHECK(cJSON_IsBool(node_), "the caller looks at kind() first");
+  return cJSON_IsTrue(node_) != 0;
+}
+
+std::string_view Value::number_text() const {
+  CHECK(cJSON_IsNumber(node_), "the caller looks at kind() first");
+  const Mark& mark = tree_->MarkOf(node_);
+  return std::string_view(tree_->text).substr(mark.offset, mark.length);
+}
+
+std::string_view Value::text() const {
+  CHECK(cJSON_IsString(node_), "the caller looks at kind() first");
+  return node_->valuestring;
+}
+
+std::vector<Value> Value::items() const {
+  CHECK(cJSON_IsArray(node_), "the caller looks at kind() first");
+  std::vector<Value> items;
+  for (const cJSON* child = node_->child; child != nullptr; child = child->next) {
+    items.push_back(Value(tree_, child));
+  }
+  return items;
+}
+
+std::vector<std::pair<std::string_view, Value>> Value::members() const {
+  CHECK(cJSON_IsObject(node_), "the caller looks at kind() first");
+  std::vector<std::pair<std::string_view, Value>> members;
+  for (const cJSON* child = node_->child; child != nullptr; child = child->next) {
+    members.emplace_back(child->string, Value(tree_, child));
+  }
+  return members;
+}
+
+std::optional<Value> Value::Find(std::string_view key) const {
+  CHECK(cJSON_IsObject(node_), "the caller looks at kind() first");
+  for (const cJSON* child = node_->child; child != nullptr; child = child->next) {
+    if (key == child->string) return Value(tree_, child);
+  }
+  return std::nullopt;
+}
+
+size_t Value::offset() const { return tree_->MarkOf(node_).offset; }
+
+// -- Document ----------------------------------------------------------------------------------------
+
+static_assert(kNodesMax <= static_cast<size_t>(std::numeric_limits<int>::max()),
+              "the index of a mark must fit in cJSON's valueint");
+
+Document::Document(std::unique_ptr<Tree> tree) : tree_(std::move(tree)) {}
+Document::Document(Document&&) noexcept = default;
+Document& Document::operator=(Document&&) noexcept = default;
+Document::~Document() = default;
+
+Document Document::Parse(std::string_view text) {
+  auto tree = std::make_unique<Tree>();
+  tree->marks = Scan(text);
+  tree->text = text;
+  const char* end = nullptr;
+  tree->root.reset(cJSON_ParseWithLengthOpts(tree->text.data(), tree->text.size(), &end, 0));
+  if (tree->root == nullptr) {
+    // Nothing that the scanner lets through is known to end here, except for want of memory.
+    const auto offset = end == nullptr ? 0 : static_cast<size_t>(end - tree->text.data());
+    RefuseAt(tree->text, std::min(offset, tree->text.size()), "the text could not be read here");
+  }
+  size_t count = 0;
+  Number(tree->root.get(), count, tree->marks.size());
+  CHECK(count == tree->marks.size(), "cJSON and the scanner must see the same values");
+  RefuseDuplicateKeys(*tree, tree->root.get());
+  return Document(std::move(tree));
+}
+
+Value Document::root() const { return Value(tree_.get(), tree_->root.get()); }
+
+std::string Document::Canonical() const {
+  std::string out;
+  out.reserve(tree_->text.size());
+  AppendCanonical(out, root());
+  return out;
+}
+
+std::string LibraryVersion() { return cJSON_Version(); }
+
+// -- Errors ------------------------------------------------------------------------------------------
+
+void Errors::Add(std::string field, FieldCode code, std::string message, size_t document_offset) {
+  errors_.emplace_back(document_offset,
+                       FieldError{std::move(field), code, std::move(message)});
+}
+
+void Errors::ThrowIfAny() {
+  if (errors_.empty()) return;
+  std::stable_sort(errors_.begin(), errors_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (errors_.size() == 1) {
+    const FieldError& only = errors_.front().second;
+    throw Invalid(only.field, only.code, only.message);
+  }
+  std::vector<FieldError> listed;
+  for (const auto& [offset, error] : errors_) {
+    if (listed.size() == kFieldErrorsMax) break;
+    listed.push_back(error);
+  }
+  throw Refusal(Problem::kValidationFailed, Detail(), std::move(listed));
+}
+
+std::string Errors::Detail() const {
+  std::string detail = std::to_string(errors_.size()) + " fields are not valid: ";
+  const size_t named = std::min(errors_.size(), kNamedInDetail);
+  for (size_t i = 0; i < named; ++i) {
+    if (i > 0) detail += ", ";
+    detail += errors_[i].second.field;
+  }
+  if (errors_.size() > named) {
+    detail += " and " + std::to_string(errors_.size() - named) + " more";
+  }
+  return detail + ".";
+}
+
+}  // namespace comanda::json

@@ -1,0 +1,173 @@
+#include "json/writer.h"
+
+#include <array>
+#include <charconv>
+
+#include "base/check.h"
+#include "base/decimal.h"
+
+namespace comanda::json {
+namespace {
+
+constexpr std::string_view kHex = "0123456789abcdef";
+
+constexpr bool NeedsEscape(char c) {
+  return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
+}
+
+void AppendEscape(std::string& out, char c) {
+  switch (c) {
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\b':
+      out += "\\b";
+      return;
+    case '\f':
+      out += "\\f";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      out += "\\u00";
+      out += kHex[static_cast<unsigned char>(c) >> 4];
+      out += kHex[static_cast<unsigned char>(c) & 0xF];
+      return;
+  }
+}
+
+}  // namespace
+
+void AppendQuoted(std::string& out, std::string_view text) {
+  out += '"';
+  size_t begin = 0;  // of the run that stands as it is
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (!NeedsEscape(text[i])) continue;
+    out.append(text, begin, i - begin);
+    AppendEscape(out, text[i]);
+    begin = i + 1;
+  }
+  out.append(text, begin, text.size() - begin);
+  out += '"';
+}
+
+void Writer::Begin(Nest nest, char bracket) {
+  BeforeValue();
+  CHECK(depth_ < kDepthMax, "the caller keeps the nesting flat");
+  nests_[depth_++] = nest;
+  out_ += bracket;
+  need_comma_ = false;
+}
+
+void Writer::End(Nest nest, char bracket) {
+  CHECK(depth_ > 0 && nests_[depth_ - 1] == nest && !after_key_, "the caller keeps the nesting right");
+  --depth_;
+  out_ += bracket;
+  need_comma_ = true;
+}
+
+void Writer::BeforeValue() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  CHECK(depth_ == 0 || nests_[depth_ - 1] == Nest::kArray, "a value in an object follows a key");
+  Comma();
+}
+
+void Writer::Comma() {
+  if (need_comma_) out_ += ',';
+  need_comma_ = true;
+}
+
+Writer& Writer::BeginObject() {
+  Begin(Nest::kObject, '{');
+  return *this;
+}
+
+Writer& Writer::EndObject() {
+  End(Nest::kObject, '}');
+  return *this;
+}
+
+Writer& Writer::BeginArray() {
+  Begin(Nest::kArray, '[');
+  return *this;
+}
+
+Writer& Writer::EndArray() {
+  End(Nest::kArray, ']');
+  return *this;
+}
+
+Writer& Writer::Key(std::string_view name) {
+  CHECK(!after_key_ && (depth_ == 0 || nests_[depth_ - 1] == Nest::kObject),
+        "a key stands in an object, after a value");
+  Comma();
+  AppendQuoted(out_, name);
+  out_ += ':';
+  after_key_ = true;
+  return *this;
+}
+
+Writer& Writer::Text(std::string_view value) {
+  BeforeValue();
+  AppendQuoted(out_, value);
+  return *this;
+}
+
+Writer& Writer::Text(const std::optional<std::string>& value) {
+  return value ? Text(std::string_view(*value)) : Null();
+}
+
+Writer& Writer::Integer(int64_t value) {
+  BeforeValue();
+  std::array<char, 24> digits;
+  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  out_.append(digits.data(), result.ptr);
+  return *this;
+}
+
+Writer& Writer::Integer(std::optional<int64_t> value) { return value ? Integer(*value) : Null(); }
+
+Writer& Writer::Boolean(bool value) { return Raw(value ? "true" : "false"); }
+
+Writer& Writer::Null() { return Raw("null"); }
+
+Writer& Writer::Scaled(int64_t units, int decimals) {
+  BeforeValue();
+  AppendScaled(out_, units, decimals);
+  return *this;
+}
+
+Writer& Writer::Scaled(std::optional<int64_t> units, int decimals) {
+  return units ? Scaled(*units, decimals) : Null();
+}
+
+Writer& Writer::Instant(UtcMs value) {
+  BeforeValue();
+  out_ += '"';
+  AppendInstant(out_, value);
+  out_ += '"';
+  return *this;
+}
+
+Writer& Writer::Instant(std::optional<UtcMs> value) { return value ? Instant(*value) : Null(); }
+
+Writer& Writer::Raw(std::string_view json) {
+  BeforeValue();
+  out_ += json;
+  return *this;
+}
+
+}  // namespace comanda::json
