@@ -13,9 +13,9 @@ namespace comanda {
 // Nothing where the file does not exist; Fault on other errors or above 64 MiB.
 std::optional<std::string> ReadFile(const std::string& path);
 
-// Written to a temporary file beside it, synced, renamed, directory synced: after a power cut either
-// the old or the new content is there. The file gets the directory's owner (commands run as root
-// must not lock the daemon out). Fault on errors.
+// Written to a temporary file beside it, synced, renamed, directory synced: after a power cut
+// either the old or the new content is there. The file gets the directory's owner (commands run as
+// root must not lock the daemon out). Fault on errors.
 void ReplaceFile(const std::string& path, std::string_view content, mode_t mode);
 
 // mkdir -p with that mode for what is made. Fault on errors.

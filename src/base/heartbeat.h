@@ -1,7 +1,7 @@
 #pragma once
 
-// Proof of life of the long-running threads: the watchdog pings systemd only while every heartbeat is
-// fresh (design section 5).
+// Proof of life of the long-running threads: the watchdog pings systemd only while every heartbeat
+// is fresh (design section 5).
 
 #include <atomic>
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace comanda {
 
 class Heartbeats;
 
-// A constructor argument of each thread's owner. Beat() from that thread, at least every max_age_ms.
+// A constructor argument of each thread's owner. Beat() from that thread, at least every
+// max_age_ms.
 class Heartbeat {
  public:
   Heartbeat(Heartbeats& heartbeats, std::string name, int64_t max_age_ms);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Identifiers: UUIDs as lower-case text (contract section 1: the box makes version 7; any version and
-// any case is accepted).
+// Identifiers: UUIDs as lower-case text (contract section 1: the box makes version 7; any version
+// and any case is accepted).
 
 #include <array>
 #include <cstdint>
@@ -15,6 +15,7 @@ namespace comanda {
 
 // Version 7 of RFC 9562 from the given time and 10 random bytes of the system's source. Ids made in
 // one millisecond by one process still sort in the order they were made.
+// Any thread.
 std::string NewId(UtcMs now);
 
 // Version 5 of RFC 9562: the same namespace and name give the same id.

@@ -1,8 +1,8 @@
 #pragma once
 
-// Structured log to stdout, one line per event, with journal priorities ("<6>"): changes and errors,
-// not a line per poll. No secret is ever passed to it; values that look like an API key are masked
-// all the same.
+// Structured log to stdout, one line per event, with journal priorities ("<6>"): changes and
+// errors, not a line per poll. No secret is ever passed to it; values that look like an API key are
+// masked all the same.
 //
 //   log::Info("order placed", {{"order", id}, {"total", total}});
 //   -> <6>order placed order=0190... total=12.5 (values with blanks or quotes are quoted)
@@ -36,6 +36,9 @@ using Fields = std::initializer_list<Field>;
 void SetLevel(Level level);
 // Without the "<6>" prefix where stdout is a terminal.
 void Write(Level level, std::string_view message, Fields fields = {});
+// The line as Write puts it, without prefix and line end: secrets masked, control bytes escaped, so
+// that no value can begin a line of its own, and values cut at 4096 bytes.
+std::string Line(std::string_view message, Fields fields = {});
 
 inline void Error(std::string_view message, Fields fields = {}) {
   Write(Level::kError, message, fields);

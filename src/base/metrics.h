@@ -1,7 +1,8 @@
 #pragma once
 
-// Counters, gauges and histograms in Prometheus' text form (contract section 16). Objects are members
-// of what they measure and register themselves in a Registry for their lifetime. Updating is lock-free.
+// Counters, gauges and histograms in Prometheus' text form (contract section 16). Objects are
+// members of what they measure and register themselves in a Registry for their lifetime. Updating
+// is lock-free.
 
 #include <array>
 #include <atomic>
@@ -29,11 +30,13 @@ class Counter {
   std::atomic<uint64_t> value_{0};
 };
 
-// A value read when it is asked for.
+// A value read when it is asked for, under the registry's lock: `read` must not touch the registry.
 class Gauge {
  public:
   Gauge(Registry& registry, std::string name, std::string help, std::function<double()> read,
         std::string labels = "");
+  Gauge(const Gauge&) = delete;
+  Gauge& operator=(const Gauge&) = delete;
   ~Gauge();
 
  private:
@@ -69,13 +72,15 @@ class Registry {
   struct Entry {
     const void* owner;
     std::string name, help, type, labels;
-    std::function<void(std::string& out, const std::string& name, const std::string& labels)> append;
+    std::function<void(std::string& out, const std::string& own_name,
+                       const std::string& own_labels)>
+        append;
   };
   void Add(Entry entry);
   void Remove(const void* owner);
 
   mutable std::mutex mutex_;
-  std::vector<Entry> entries_;  // guarded by mutex_
+  std::vector<Entry> entries_;  // guarded by mutex_; sorted by name
 };
 
 }  // namespace comanda::metrics

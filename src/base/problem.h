@@ -2,9 +2,9 @@
 
 // The two exceptions of the program and the list of problem kinds (contract section 2).
 //
-// Refusal: the caller's doing; becomes a 4xx problem document. Fault: ours or the machine's; becomes
-// a 500 or 503, is logged with its cause and never shows internals to the client. Both are thrown
-// anywhere and caught in one place per edge: the request (http/dispatch), the writer's job
+// Refusal: the caller's doing; becomes a 4xx problem document. Fault: ours or the machine's;
+// becomes a 500 or 503, is logged with its cause and never shows internals to the client. Both are
+// thrown anywhere and caught in one place per edge: the request (http/dispatch), the writer's job
 // (db/writer), a worker's loop, a C callback.
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 // Text as clients send it.
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -31,7 +32,9 @@ std::string Digits(std::string_view text);
 
 // True where the text has a run that could be a card number: 13 to 19 digits, blanks and dashes
 // between them allowed, beginning like a card (34, 37, 4, 51-55, 2221-2720, 6) and passing Luhn
-// (contract section 7, Payments). For free text only: never for ids, skus, phones or keys.
+// (contract section 7, Payments). A card may stand among other groups of digits, but is never cut
+// out of a group: 20 digits in a row are none. "+" and up to 15 digits is a phone number. For free
+// text only: never for ids, skus, phones or keys.
 bool LooksLikeCardNumber(std::string_view text);
 
 // The candidate nearest to a mistyped word (Levenshtein distance at most 3), or empty.
@@ -45,10 +48,13 @@ std::string_view Nearest(std::string_view word, const Range& candidates) {
   std::string_view best;
   size_t best_distance = 4;
   for (const auto& candidate : candidates) {
-    const size_t distance = EditDistance(word, candidate);
+    const std::string_view other = candidate;
+    const size_t longer = std::max(word.size(), other.size());
+    if (longer - std::min(word.size(), other.size()) >= best_distance) continue;
+    const size_t distance = EditDistance(word, other);
     if (distance < best_distance) {
       best_distance = distance;
-      best = candidate;
+      best = other;
     }
   }
   return best;

@@ -26,8 +26,8 @@ class Zone {
 
   const std::string& name() const { return name_; }
   LocalTime ToLocal(UtcMs instant) const;
-  // The first instant at which the wall clock reads that minute of that day or later (a skipped hour
-  // gives the instant after the gap; of a repeated hour the first).
+  // The first instant at which the wall clock reads that minute of that day or later (a skipped
+  // hour gives the instant after the gap; of a repeated hour the first).
   UtcMs ToInstant(Day day, int minute_of_day) const;
 
  private:

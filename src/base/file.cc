@@ -1,0 +1,139 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+
+#include "base/handle.h"
+#include "base/problem.h"
+
+namespace comanda {
+namespace {
+
+constexpr size_t kFileBytesMax = 64 * 1024 * 1024;
+constexpr size_t kChunkBytes = 64 * 1024;
+
+[[noreturn]] void Fail(std::string_view action, const std::string& path, int error = errno) {
+  const bool full = error == ENOSPC || error == EDQUOT;
+  throw Fault(full ? Fault::Kind::kDiskFull : Fault::Kind::kInternal,
+              std::string(action) + " " + path + ": " + std::generic_category().message(error));
+}
+
+std::string DirectoryOf(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Fd OpenDirectory(const std::string& path) {
+  Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) Fail("open directory", path);
+  return directory;
+}
+
+void WriteAll(const Fd& fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd.get(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) Fail("write", path);
+    content.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+// A file beside its target that disappears again unless it took the target's place.
+class Temporary {
+ public:
+  explicit Temporary(const std::string& target) : path_(target + ".XXXXXX") {
+    fd_.Reset(::mkostemp(path_.data(), O_CLOEXEC));
+    if (!fd_) Fail("create beside", target);
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  ~Temporary() {
+    if (!renamed_) ::unlink(path_.c_str());
+  }
+
+  const Fd& fd() const { return fd_; }
+  const std::string& path() const { return path_; }
+  void RenameTo(const std::string& target) {
+    if (::rename(path_.c_str(), target.c_str()) != 0) Fail("rename to", target);
+    renamed_ = true;
+  }
+
+ private:
+  std::string path_;
+  Fd fd_;
+  bool renamed_ = false;
+};
+
+bool IsDirectory(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+void MakeDirectory(const std::string& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) == 0) {
+    // mkdir takes the umask away from the mode.
+    if (::chmod(path.c_str(), mode) != 0) Fail("set the mode of", path);
+    TakeOwnerOfDirectory(path);
+  } else if (const int error = errno; !IsDirectory(path)) {
+    Fail("make directory", path, error == EEXIST ? ENOTDIR : error);
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> ReadFile(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd && errno == ENOENT) return std::nullopt;
+  if (!fd) Fail("open", path);
+  std::string content;
+  while (true) {
+    const size_t size = content.size();
+    content.resize(size + kChunkBytes);
+    const ssize_t got = ::read(fd.get(), content.data() + size, kChunkBytes);
+    const int error = errno;
+    content.resize(size + static_cast<size_t>(got > 0 ? got : 0));
+    if (got == 0) return content;
+    if (got < 0 && error != EINTR) Fail("read", path, error);
+    if (content.size() > kFileBytesMax) Fail("read", path, EFBIG);
+  }
+}
+
+void ReplaceFile(const std::string& path, std::string_view content, mode_t mode) {
+  const std::string directory_path = DirectoryOf(path);
+  const Fd directory = OpenDirectory(directory_path);
+  Temporary temporary(path);
+  WriteAll(temporary.fd(), content, path);
+  TakeOwnerOfDirectory(temporary.path());
+  if (::fchmod(temporary.fd().get(), mode) != 0) Fail("set the mode of", path);
+  if (::fsync(temporary.fd().get()) != 0) Fail("sync", path);
+  temporary.RenameTo(path);
+  if (::fsync(directory.get()) != 0) Fail("sync directory", directory_path);
+}
+
+void MakeDirectories(const std::string& path, mode_t mode) {
+  for (size_t slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    MakeDirectory(path.substr(0, slash), mode);
+  }
+  if (!path.empty() && path.back() != '/') MakeDirectory(path, mode);
+}
+
+void TakeOwnerOfDirectory(const std::string& path) {
+  if (::geteuid() != 0) return;
+  std::string trimmed = path;
+  while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
+  const std::string directory = DirectoryOf(trimmed);
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0) Fail("look at", directory);
+  // Never through a link: the directory's owner could point it at a file of root's.
+  if (::lchown(trimmed.c_str(), status.st_uid, status.st_gid) != 0) Fail("set the owner of", path);
+}
+
+}  // namespace comanda

@@ -1,0 +1,157 @@
+#include "base/log.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+
+#include "base/text.h"
+
+namespace comanda::log {
+namespace {
+
+constexpr size_t kValueBytesMax = 4096;
+constexpr size_t kKeyPrefixMin = 2;
+constexpr size_t kKeyTailMin = 38;
+constexpr std::string_view kMask = "***";
+constexpr std::string_view kWebhookSecret = "whsec_";
+
+std::atomic<Level> threshold{Level::kInfo};
+
+bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool IsAlphanumeric(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
+bool IsBase64(char c) {
+  return IsAlphanumeric(c) || c == '+' || c == '/' || c == '-' || c == '_' || c == '=';
+}
+
+template <typename Predicate>
+size_t RunLength(std::string_view text, size_t from, Predicate predicate) {
+  size_t end = from;
+  while (end < text.size() && predicate(text[end])) ++end;
+  return end - from;
+}
+
+// "<prefix>_live_" or "<prefix>_test_" and at least 38 letters and digits. `at` stands on the first
+// underscore. Gives the length of the secret part after the second one, or 0.
+size_t KeyTailLength(std::string_view text, size_t at) {
+  const std::string_view infix = text.substr(at, 6);
+  if (infix != "_live_" && infix != "_test_") return 0;
+  size_t prefix = 0;
+  while (prefix < at && IsLowerOrDigit(text[at - 1 - prefix])) ++prefix;
+  const size_t tail = RunLength(text, at + 6, IsAlphanumeric);
+  return prefix >= kKeyPrefixMin && tail >= kKeyTailMin ? tail : 0;
+}
+
+std::string Masked(std::string_view text) {
+  std::string out;
+  size_t i = 0;
+  while (i < text.size()) {
+    if (text[i] == '_') {
+      if (const size_t tail = KeyTailLength(text, i); tail > 0) {
+        out.append(text.substr(i, 6)).append(kMask);
+        i += 6 + tail;
+        continue;
+      }
+    }
+    if (text.substr(i, kWebhookSecret.size()) == kWebhookSecret) {
+      out.append(kWebhookSecret).append(kMask);
+      i += kWebhookSecret.size();
+      i += RunLength(text, i, IsBase64);
+      continue;
+    }
+    out += text[i++];
+  }
+  return out;
+}
+
+void AppendHexEscape(std::string& out, char c) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  out.append("\\x") += kHex[byte >> 4];
+  out += kHex[byte & 15];
+}
+
+void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
+  const bool utf8 = IsUtf8(text);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += "\\n";
+    } else if (quoted && (c == '"' || c == '\\')) {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !utf8)) {
+      AppendHexEscape(out, c);
+    } else if (byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0) {
+      AppendHexEscape(out, text[++i]);  // C1 controls, which some terminals obey
+    } else {
+      out += c;
+    }
+  }
+}
+
+bool NeedsQuotes(std::string_view value) {
+  return value.empty() || value.find_first_of(" \"\\=") != std::string_view::npos;
+}
+
+// Cut between characters.
+std::string_view Shortened(std::string_view value) {
+  if (value.size() <= kValueBytesMax) return value;
+  size_t end = kValueBytesMax;
+  while (end > kValueBytesMax - 4 && (static_cast<unsigned char>(value[end]) & 0xc0) == 0x80) --end;
+  return value.substr(0, end);
+}
+
+void AppendValue(std::string& out, std::string_view value) {
+  const std::string masked = Masked(value);
+  const std::string_view shortened = Shortened(masked);
+  const bool quoted = NeedsQuotes(shortened);
+  if (quoted) out += '"';
+  AppendEscaped(out, shortened, quoted);
+  if (quoted) out += '"';
+  if (shortened.size() < masked.size()) out += "...";
+}
+
+// A line that cannot be written is lost: there is nobody left to tell.
+void WriteWhole(std::string_view line) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  while (!line.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, line.data(), line.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    line.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+}  // namespace
+
+void SetLevel(Level level) { threshold.store(level, std::memory_order_relaxed); }
+
+std::string Line(std::string_view message, Fields fields) {
+  std::string line;
+  AppendEscaped(line, Shortened(Masked(message)), false);
+  for (const Field& field : fields) {
+    line += ' ';
+    AppendEscaped(line, field.name, false);
+    line += '=';
+    AppendValue(line, field.value);
+  }
+  return line;
+}
+
+void Write(Level level, std::string_view message, Fields fields) {
+  if (level > threshold.load(std::memory_order_relaxed)) return;
+  static const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  std::string line;
+  if (!terminal) {
+    line = {'<', static_cast<char>('0' + static_cast<int>(level)), '>'};
+  }
+  line += Line(message, fields);
+  line += '\n';
+  WriteWhole(line);
+}
+
+}  // namespace comanda::log

@@ -1,0 +1,237 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "base/folding.h"
+
+namespace comanda {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// A character at the front of a text: its code point and its bytes. size 0: not UTF-8.
+struct Character {
+  char32_t code = 0;
+  size_t size = 0;
+};
+
+Character FirstCharacter(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return {byte(0), 1};
+  const size_t size = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < size) return {};
+  char32_t code = byte(0) & (0x7fU >> size);
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3fU);
+  }
+  const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  if (overlong || surrogate || code > 0x10ffff) return {};
+  return {code, size};
+}
+
+bool IsBlank(char32_t c) {
+  return c == ' ' || (c >= '\t' && c <= '\r') || c == 0xa0 || (c >= 0x2000 && c <= 0x200a) ||
+         c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
+bool IsCombiningMark(char32_t c) { return c >= 0x300 && c <= 0x36f; }
+
+// -- card numbers --------------------------------------------------------------------
+
+constexpr size_t kCardDigitsMin = 13;
+constexpr size_t kCardDigitsMax = 19;
+constexpr size_t kPhoneDigitsMax = 15;  // E.164
+constexpr size_t kSeparatorsMax = 3;    // " - "
+
+// Digits that stand together, as pieces of the text.
+struct Run {
+  std::vector<std::string_view> groups;
+  bool after_plus = false;
+
+  size_t DigitCount() const {
+    return std::accumulate(groups.begin(), groups.end(), size_t{0},
+                           [](size_t sum, std::string_view group) { return sum + group.size(); });
+  }
+};
+
+// Blanks and dashes, also the typographic ones that pasted text brings.
+bool IsSeparator(char32_t c) {
+  return c == ' ' || c == '\t' || c == '-' || c == 0xa0 || (c >= 0x2000 && c <= 0x2015) ||
+         c == 0x202f || c == 0x2212;
+}
+
+// The bytes of one to three separators with a digit after them, or 0.
+size_t SeparatorBytes(std::string_view text) {
+  size_t bytes = 0;
+  for (size_t count = 0; count < kSeparatorsMax && bytes < text.size(); ++count) {
+    const Character c = FirstCharacter(text.substr(bytes));
+    if (c.size == 0 || !IsSeparator(c.code)) break;
+    bytes += c.size;
+  }
+  return bytes > 0 && bytes < text.size() && IsDigit(text[bytes]) ? bytes : 0;
+}
+
+// `at` stands on a digit and is moved behind the run.
+Run TakeRun(std::string_view text, size_t& at) {
+  Run run;
+  run.after_plus = at > 0 && text[at - 1] == '+';
+  while (true) {
+    const size_t first = at;
+    while (at < text.size() && IsDigit(text[at])) ++at;
+    run.groups.push_back(text.substr(first, at - first));
+    const size_t separator = SeparatorBytes(text.substr(at));
+    if (separator == 0) return run;
+    at += separator;
+  }
+}
+
+bool BeginsLikeCard(std::string_view digits) {
+  const auto leading = [&](size_t count) {
+    int value = 0;
+    for (const char c : digits.substr(0, count)) value = value * 10 + (c - '0');
+    return value;
+  };
+  return digits[0] == '4' || digits[0] == '6' || leading(2) == 34 || leading(2) == 37 ||
+         (leading(2) >= 51 && leading(2) <= 55) || (leading(4) >= 2221 && leading(4) <= 2720);
+}
+
+bool PassesLuhn(std::string_view digits) {
+  int sum = 0;
+  bool twice = false;
+  for (size_t i = digits.size(); i-- > 0; twice = !twice) {
+    const int value = (digits[i] - '0') * (twice ? 2 : 1);
+    sum += value > 9 ? value - 9 : value;
+  }
+  return sum % 10 == 0;
+}
+
+// A card stands in whole groups, perhaps with other numbers before or after it: "12 4111 1111 ...".
+bool HasCard(const Run& run) {
+  if (run.after_plus && run.DigitCount() <= kPhoneDigitsMax) return false;
+  for (size_t first = 0; first < run.groups.size(); ++first) {
+    std::string digits;
+    for (size_t i = first; i < run.groups.size(); ++i) {
+      if (digits.size() + run.groups[i].size() > kCardDigitsMax) break;
+      digits += run.groups[i];
+      if (digits.size() >= kCardDigitsMin && BeginsLikeCard(digits) && PassesLuhn(digits)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t size = FirstCharacter(text).size;
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+size_t CharacterCount(std::string_view utf8) {
+  return static_cast<size_t>(std::ranges::count_if(
+      utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string WithUnixLines(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\r') {
+      out += text[i];
+    } else {
+      out += '\n';
+      if (i + 1 < text.size() && text[i + 1] == '\n') ++i;
+    }
+  }
+  return out;
+}
+
+bool HasForbiddenControl(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+  });
+}
+
+std::string Folded(std::string_view utf8) {
+  std::string out;
+  out.reserve(utf8.size());
+  bool blank_pending = false;
+  while (!utf8.empty()) {
+    const Character c = FirstCharacter(utf8);
+    const size_t size = std::max<size_t>(c.size, 1);
+    const std::string_view bytes = utf8.substr(0, size);
+    utf8.remove_prefix(size);
+    if (IsBlank(c.code)) {
+      blank_pending = !out.empty();
+      continue;
+    }
+    if (IsCombiningMark(c.code)) continue;
+    if (blank_pending) out += ' ';
+    blank_pending = false;
+    if (c.code >= 'A' && c.code <= 'Z') {
+      out += static_cast<char>(c.code - 'A' + 'a');
+    } else if (const std::string_view plain = FoldedLetter(c.code); !plain.empty()) {
+      out += plain;
+    } else {
+      out += bytes;
+    }
+  }
+  return out;
+}
+
+std::string AsciiLower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+bool AsciiEqualsIgnoreCase(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && AsciiLower(a) == AsciiLower(b);
+}
+
+std::string Digits(std::string_view text) {
+  std::string out;
+  std::ranges::copy_if(text, std::back_inserter(out), IsDigit);
+  return out;
+}
+
+bool LooksLikeCardNumber(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    if (!IsDigit(text[at])) {
+      ++at;
+    } else if (HasCard(TakeRun(text, at))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace comanda
