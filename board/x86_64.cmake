@@ -1,2 +1,2 @@
-# 64-bit PCs: the build machine's own compiler. Included by CMakeLists.txt when no toolchain file is.
+# 64-bit PCs: the build machine's own compiler, nothing but the hardening flag of the processor.
 set(COMANDA_BOARD_FLAGS -fcf-protection)

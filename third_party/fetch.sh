@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154,SC2034 # variables of third_party/build
 # Sourced by third_party/build: obtains source packages of the distribution through the machine's own
 # package sources. The proof is the archive's signed index, checked by apt, and our lock.
 #
@@ -137,20 +138,14 @@ index_files() {
 
 index_versions() { private_apt apt-cache showsrc --only-source "$package" 2>/dev/null | awk '/^Version:/ { print $2 }'; }
 
-# Newest first.
-sorted_versions() {
-  sorted=
-  for candidate in $(index_versions | sort -u); do
-    dpkg --compare-versions "$candidate" ge "$minimum" && dpkg --compare-versions "$candidate" lt "$below" || continue
-    [ "$candidate" != "$recorded" ] || continue
-    before= after=$sorted
-    for other in $sorted; do
-      dpkg --compare-versions "$candidate" gt "$other" && break
-      before="$before $other" after=${after#* }
-    done
-    sorted=$(echo $before "$candidate" $after)
+# All but the recorded one within the lock's limits, newest first.
+other_versions() {
+  index_versions | sort -u -V -r | while read -r candidate; do
+    if [ "$candidate" != "$recorded" ] && dpkg --compare-versions "$candidate" ge "$minimum" &&
+      dpkg --compare-versions "$candidate" lt "$below"; then
+      echo "$candidate"
+    fi
   done
-  echo "$sorted"
 }
 
 # try_version VERSION FILES: apt checks each file against the signed index; the ones that are missing in
@@ -158,11 +153,19 @@ sorted_versions() {
 try_version() {
   mkdir -p "$work/get"
   (cd "$work/get" && private_apt apt-get source --download-only "$package=$1") >>"$work/apt/source.log" 2>&1 || true
-  printf '%s\n' "$2" | while read -r sum file; do
-    if [ ! -f "$work/get/$file" ]; then exit 1; fi
-    [ "$(sha256_of "$work/get/$file")" = "$sum" ] || die "$file: sha256 differs from the recorded one, refusing it"
-    mv "$work/get/$file" "$downloads/$file"
-  done
+  wrong=$(printf '%s\n' "$2" | while read -r sum file; do
+    if [ ! -f "$work/get/$file" ]; then
+      echo missing
+    elif [ "$(sha256_of "$work/get/$file")" != "$sum" ]; then
+      echo "$file"
+    fi
+  done)
+  case $wrong in
+    '') ;;
+    missing*) return 1 ;;
+    *) die "$wrong: the sha256 is not the expected one, refusing it" ;;
+  esac
+  printf '%s\n' "$2" | while read -r _ file; do mv "$work/get/$file" "$downloads/$file"; done
 }
 
 download() {
@@ -177,13 +180,13 @@ download() {
     locked=$(lock_files "$1" | awk -v file="$file" '$2 == file { print $1 }')
     [ -z "$locked" ] || [ "$locked" = "$sum" ] ||
       die "$file: the archive's sha256 is not the one in third_party/lock, refusing it"
-  done
+  done || exit 1
   if [ -n "$indexed" ] && try_version "$recorded" "$(lock_files "$1")"; then
     version=$recorded files=$(lock_files "$1")
     rm -f "$instead"
     return
   fi
-  for candidate in $(sorted_versions); do
+  for candidate in $(other_versions); do
     files=$(index_files "$candidate")
     if [ -n "$files" ] && try_version "$candidate" "$files"; then
       version=$candidate

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # variables of third_party/build
 # Sourced by third_party/build and by the recipes. Everything speaks on stderr; stdout belongs to build.
 
 say() { printf 'third_party: %s\n' "$*" >&2; }
@@ -80,7 +81,7 @@ cmake_build() {
   [ "$target" = "$host" ] || toolchain="-DCMAKE_TOOLCHAIN_FILE=$root/board/$target.cmake"
   # shellcheck disable=SC2086 # empty or one word without spaces in it by construction
   cmake -G Ninja -S "$source" -B build $toolchain \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS="$CFLAGS" -DCMAKE_C_FLAGS_RELEASE=-DNDEBUG \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER="$CC" -DCMAKE_C_FLAGS="$CFLAGS" -DCMAKE_C_FLAGS_RELEASE=-DNDEBUG \
     -DCMAKE_INSTALL_PREFIX="$out" -DCMAKE_INSTALL_LIBDIR=lib "$@" >&2
   cmake --build build --parallel "$jobs" >&2
   cmake --install build >&2

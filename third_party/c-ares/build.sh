@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # variables of third_party/build
 # c-ares: libcurl's resolver, so that a static executable needs no name service modules of glibc.
 
 apply_series 'use-debian-googletest*' 'remove-shields*'

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # variables of third_party/build
 # cctz: civil time and time zones from the system's zone data (GCC 12 has none in <chrono>).
 
 apply_series '*'

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # variables of third_party/build
 # CivetWeb: HTTP/1.1 over our own TLS and admission code (hooks.h), without files, CGI, WebSocket.
 # NO_SSL means "no OpenSSL". hooks.h is included first, hence _GNU_SOURCE on the command line.
 
@@ -28,6 +29,7 @@ replace_once "$file" 'if (parse_http_request(conn->buf, conn->buf_size, &conn->r
 	}
 	if (parse_http_request(conn->buf, conn->buf_size, &conn->request_info)'
 
+# shellcheck disable=SC2086,SC2116 # on one line
 compile "$CC" "$CFLAGS $(echo $defines) -include $recipe/hooks.h -I$source/include -I$mbedtls/include" "$file"
 archive libcivetweb.a civetweb.o
 mkdir -p "$out/include"

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # variables of third_party/build
 # cJSON: the parser and printer alone; cJSON_Utils (pointers and patches) is not used.
 
 apply_series '*cmake*'

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # variables of third_party/build
 # libcurl: HTTP and HTTPS through mbedTLS and c-ares, nothing else. Digest authentication has to be
 # off because our mbedTLS has no MD5.
 

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # variables of third_party/build
 # mbedTLS with our own configuration, which replaces the stock one in the prefix as well, so that
 # every consumer sees the same structures.
 
@@ -7,7 +8,7 @@ cp "$recipe/config.h" "$source/include/mbedtls/mbedtls_config.h"
 
 compile "$CC" "$CFLAGS -I$source/include -I$source/library" "$source"/library/*.c
 
-x509= tls= crypto=
+x509="" tls="" crypto=""
 for object in *.o; do
   case $object in
     x509*.o | pkcs7.o) x509="$x509 $object" ;;

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # variables of third_party/build
 # SQLite as one file. Our own code relies on the hard heap limit, the progress handler and the depth
 # limits, so memory statistics, the progress callback and SQLITE_MAX_EXPR_DEPTH stay as they are.
 
@@ -25,6 +26,7 @@ if [ ! -f "$source/sqlite3.c" ]; then
   cp generate/sqlite3.c generate/sqlite3.h "$source/"
 fi
 
+# shellcheck disable=SC2086,SC2116 # on one line
 compile "$CC" "$CFLAGS -DNDEBUG $(echo $options)" "$source/sqlite3.c"
 archive libsqlite3.a sqlite3.o
 mkdir -p "$out/include"
