@@ -177,6 +177,8 @@ class ObjectReader {
   // Notes `required` where the field is absent.
   bool Require(std::string_view name);
   void Learn(std::string_view name);
+  // The items of an array of at most so many.
+  std::optional<std::vector<Value>> Items(std::string_view name, size_t max);
   std::string UnknownMessage(std::string_view name) const;
 
   std::optional<Value> object_;

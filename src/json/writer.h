@@ -29,6 +29,8 @@ class Writer {
   Writer& Key(std::string_view name);
 
   Writer& Text(std::string_view value);
+  Writer& Text(const std::string& value) { return Text(std::string_view(value)); }
+  Writer& Text(const char* value) { return Text(std::string_view(value)); }
   Writer& Text(const std::optional<std::string>& value);  // null when nothing
   Writer& Integer(int64_t value);
   Writer& Integer(std::optional<int64_t> value);

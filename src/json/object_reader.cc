@@ -1,0 +1,486 @@
+#include <algorithm>
+
+#include "base/id.h"
+#include "base/money.h"
+#include "base/text.h"
+#include "json/reader.h"
+
+namespace comanda::json {
+namespace {
+
+// What a client sent is repeated to it only so far.
+constexpr size_t kEchoMax = 100;
+// The longest value of which a message says how it should have been written.
+constexpr size_t kHintMax = 15;
+// Above this many, a message does not list the known fields.
+constexpr size_t kListedFieldsMax = 25;
+
+std::string Join(const std::vector<std::string_view>& words) {
+  std::string joined;
+  for (const std::string_view word : words) {
+    if (!joined.empty()) joined += ", ";
+    joined += word;
+  }
+  return joined;
+}
+
+std::string Path(const std::string& object, std::string_view name) {
+  return object.empty() ? std::string(name) : object + "." + std::string(name);
+}
+
+std::string Path(const std::string& array, size_t index) {
+  return array + "[" + std::to_string(index) + "]";
+}
+
+// The text up to kEchoMax bytes, cut between characters.
+std::string Echo(std::string_view text) {
+  if (text.size() <= kEchoMax) return std::string(text);
+  size_t end = kEchoMax;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "…";
+}
+
+// A suggestion that shares less than half of its letters helps nobody.
+std::string_view Suggestion(std::string_view word, const auto& candidates) {
+  if (word.size() > kEchoMax) return {};
+  const std::string_view nearest = Nearest(word, candidates);
+  if (nearest.empty() || EditDistance(word, nearest) * 2 > nearest.size()) return {};
+  return nearest;
+}
+
+// -- texts -------------------------------------------------------------------------------------------
+
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\n") == std::string_view::npos;
+}
+
+std::string Characters(size_t count) {
+  return std::to_string(count) + (count == 1 ? " character" : " characters");
+}
+
+std::optional<FieldError> TextError(std::string_view text, const TextRule& rule) {
+  if (HasForbiddenControl(text)) {
+    return FieldError{"", FieldCode::kInvalidFormat,
+                      "must not contain control characters other than line breaks and tabs"};
+  }
+  if (rule.min > 0 && IsBlank(text)) {
+    return FieldError{"", FieldCode::kEmpty,
+                      "must not be empty: send 1 to " + Characters(rule.max)};
+  }
+  const size_t count = CharacterCount(text);
+  if (count < rule.min) {
+    return FieldError{"", FieldCode::kTooShort,
+                      "must have at least " + Characters(rule.min) + ", not " +
+                          std::to_string(count)};
+  }
+  if (count > rule.max) {
+    return FieldError{
+        "", FieldCode::kTooLong,
+        "must have at most " + Characters(rule.max) + ", not " + std::to_string(count)};
+  }
+  if (rule.card_numbers_refused && LooksLikeCardNumber(text)) {
+    return FieldError{"", FieldCode::kLooksLikeCardNumber,
+                      "looks like a card number, which must not be stored: send at most the last "
+                      "four digits"};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> CheckedText(Value value, const std::string& path, const TextRule& rule,
+                                       Errors& errors) {
+  if (value.kind() != Kind::kText) {
+    errors.Add(path, FieldCode::kWrongType, "must be a text in double quotes", value.offset());
+    return std::nullopt;
+  }
+  std::string text = WithUnixLines(value.text());
+  if (auto error = TextError(text, rule)) {
+    errors.Add(path, error->code, std::move(error->message), value.offset());
+    return std::nullopt;
+  }
+  return text;
+}
+
+// -- numbers -----------------------------------------------------------------------------------------
+
+std::string Amount(int64_t units, int decimals) {
+  std::string text;
+  AppendScaled(text, units, decimals);
+  return text;
+}
+
+std::string_view Example(int decimals) {
+  if (decimals == 0) return "12";
+  return decimals == 1 ? "1.5" : "12.5";
+}
+
+std::string NumberForm(int decimals) {
+  if (decimals == 0) return "must be a whole number, like 12";
+  return "must be a number with at most " + std::to_string(decimals) +
+         (decimals == 1 ? " decimal, like " : " decimals, like ") + std::string(Example(decimals));
+}
+
+bool IsNumberText(std::string_view text) {
+  try {
+    return Document::Parse(text).root().kind() == Kind::kNumber;
+  } catch (const Refusal&) {
+    return false;
+  }
+}
+
+std::string NotANumber(Value value, int decimals) {
+  std::string message = NumberForm(decimals);
+  if (value.kind() != Kind::kText) return message;
+  // The most frequent mistake gets its answer in the caller's own figures.
+  const std::string_view sent = value.text();
+  const bool repeatable = sent.size() <= kHintMax && IsNumberText(sent);
+  const std::string number(repeatable ? sent : Example(decimals));
+  return message + ": send " + number + ", not \"" + number + "\"";
+}
+
+int DigitsToInt(std::string_view digits) {
+  int value = 0;
+  for (const char c : digits) value = std::min(value * 10 + (c - '0'), 10'000);
+  return value;
+}
+
+// Whether a number that is too long for a Decimal is so for its decimals: 0.0000000000000000001.
+bool HasMoreDecimals(std::string_view number, int decimals) {
+  const size_t e = std::min(number.find_first_of("eE"), number.size());
+  const std::string_view mantissa = number.substr(0, e);
+  std::string_view exponent_text = number.substr(std::min(e + 1, number.size()));
+  const bool negative = exponent_text.starts_with('-');
+  if (negative || exponent_text.starts_with('+')) exponent_text.remove_prefix(1);
+  const int exponent = negative ? -DigitsToInt(exponent_text) : DigitsToInt(exponent_text);
+  const size_t last = mantissa.find_last_not_of("0.-");
+  if (last == std::string_view::npos) return false;  // zero
+  const size_t point = std::min(mantissa.find('.'), mantissa.size());
+  // The power of ten of the last digit that says something.
+  const int power = last < point ? static_cast<int>(point - last) - 1
+                                 : -static_cast<int>(last - point);
+  return power + exponent < -decimals;
+}
+
+std::string Bounds(const NumberRule& rule) {
+  const std::string least = Amount(rule.min, rule.decimals);
+  if (rule.max == INT64_MAX) return "must be at least " + least;
+  return "must be between " + least + " and " + Amount(rule.max, rule.decimals);
+}
+
+FieldError BoundsError(bool negative, bool zero, const NumberRule& rule) {
+  if (rule.min > 0 && (negative || zero)) {
+    return {"", FieldCode::kMustBePositive, "must be above 0, like " +
+                                                std::string(Example(rule.decimals))};
+  }
+  if (rule.min == 0 && negative) {
+    return {"", FieldCode::kMustNotBeNegative, "must not be negative: send 0 or more"};
+  }
+  return {"", FieldCode::kOutOfRange, Bounds(rule)};
+}
+
+FieldError TooManyDecimals(int decimals) {
+  return {"", FieldCode::kTooManyDecimals, NumberForm(decimals)};
+}
+
+struct NumberOrError {
+  int64_t units = 0;
+  std::optional<FieldError> error;
+};
+
+NumberOrError CheckedNumber(std::string_view text, const NumberRule& rule) {
+  const bool negative = text.starts_with('-');
+  const std::optional<Decimal> decimal = ParseDecimal(text);
+  if (!decimal) {
+    if (HasMoreDecimals(text, rule.decimals)) return {0, TooManyDecimals(rule.decimals)};
+    return {0, BoundsError(negative, false, rule)};
+  }
+  if (decimal->scale > rule.decimals) return {0, TooManyDecimals(rule.decimals)};
+  const std::optional<int64_t> units = Scaled(*decimal, rule.decimals);
+  if (!units) return {0, BoundsError(negative, false, rule)};
+  if (*units < rule.min || *units > rule.max) {
+    return {0, BoundsError(*units < 0, *units == 0, rule)};
+  }
+  return {*units, std::nullopt};
+}
+
+NumberRule MoneyRule(int currency_decimals, bool positive) {
+  return {.decimals = currency_decimals,
+          .min = positive ? 1 : 0,
+          .max = MoneyMax(currency_decimals)};
+}
+
+// -- words -------------------------------------------------------------------------------------------
+
+std::string UnknownWord(std::string_view sent, const std::vector<std::string_view>& words,
+                        std::string_view hint) {
+  std::string message = "must be one of " + Join(words);
+  std::string_view meant;
+  bool only_case = false;
+  for (const std::string_view word : words) {
+    if (!AsciiEqualsIgnoreCase(sent, word)) continue;
+    meant = word;
+    only_case = true;
+  }
+  if (!only_case) meant = Suggestion(sent, words);
+  if (only_case) {
+    const bool lower = AsciiLower(meant) == meant;
+    message += std::string("; write ") + std::string(meant) +
+               (lower ? " in lower case" : " in capitals");
+  } else if (!meant.empty()) {
+    message += "; did you mean " + std::string(meant) + "?";
+  }
+  if (!hint.empty()) message += "; " + std::string(hint);
+  return message;
+}
+
+}  // namespace
+
+// -- ObjectReader ------------------------------------------------------------------------------------
+
+ObjectReader::ObjectReader(Value value, std::string path, Errors& errors, UnknownFields unknown)
+    : path_(std::move(path)), errors_(&errors), unknown_(unknown) {
+  if (value.kind() == Kind::kObject) {
+    object_ = value;
+    return;
+  }
+  errors.Add(path_.empty() ? "body" : path_, FieldCode::kWrongType,
+             "must be a JSON object: fields between { and }", value.offset());
+}
+
+std::string ObjectReader::FieldPath(std::string_view name) const { return Path(path_, name); }
+
+void ObjectReader::Learn(std::string_view name) {
+  if (std::find(known_.begin(), known_.end(), name) == known_.end()) known_.emplace_back(name);
+}
+
+std::optional<Value> ObjectReader::Find(std::string_view name) {
+  Learn(name);
+  if (!object_) return std::nullopt;
+  std::optional<Value> value = object_->Find(name);
+  if (value) any_found_ = true;
+  return value;
+}
+
+std::optional<Value> ObjectReader::Take(std::string_view name) {
+  std::optional<Value> value = Find(name);
+  if (value && value->is_null()) return std::nullopt;
+  return value;
+}
+
+bool ObjectReader::Require(std::string_view name) {
+  if (Take(name)) return true;
+  if (object_) Fail(name, FieldCode::kRequired, "is required and must not be null");
+  return false;
+}
+
+bool ObjectReader::Has(std::string_view name) { return Find(name).has_value(); }
+
+bool ObjectReader::IsNull(std::string_view name) {
+  const std::optional<Value> value = Find(name);
+  return value && value->is_null();
+}
+
+std::optional<std::string> ObjectReader::Text(std::string_view name, TextRule rule) {
+  const std::optional<Value> value = Take(name);
+  if (!value) return std::nullopt;
+  return CheckedText(*value, FieldPath(name), rule, *errors_);
+}
+
+std::optional<std::string> ObjectReader::RequireText(std::string_view name, TextRule rule) {
+  if (!Require(name)) return std::nullopt;
+  return Text(name, rule);
+}
+
+std::optional<int64_t> ObjectReader::Number(std::string_view name, NumberRule rule) {
+  const std::optional<Value> value = Take(name);
+  if (!value) return std::nullopt;
+  if (value->kind() != Kind::kNumber) {
+    Fail(name, FieldCode::kWrongType, NotANumber(*value, rule.decimals));
+    return std::nullopt;
+  }
+  const NumberOrError number = CheckedNumber(value->number_text(), rule);
+  if (number.error) {
+    Fail(name, number.error->code, number.error->message);
+    return std::nullopt;
+  }
+  return number.units;
+}
+
+std::optional<int64_t> ObjectReader::RequireNumber(std::string_view name, NumberRule rule) {
+  if (!Require(name)) return std::nullopt;
+  return Number(name, rule);
+}
+
+std::optional<int64_t> ObjectReader::Money(std::string_view name, int currency_decimals,
+                                           bool positive) {
+  return Number(name, MoneyRule(currency_decimals, positive));
+}
+
+std::optional<int64_t> ObjectReader::RequireMoney(std::string_view name, int currency_decimals,
+                                                  bool positive) {
+  return RequireNumber(name, MoneyRule(currency_decimals, positive));
+}
+
+std::optional<bool> ObjectReader::Boolean(std::string_view name) {
+  const std::optional<Value> value = Take(name);
+  if (!value) return std::nullopt;
+  if (value->kind() == Kind::kBoolean) return value->boolean();
+  Fail(name, FieldCode::kWrongType, "must be true or false, without quotes");
+  return std::nullopt;
+}
+
+std::optional<std::string> ObjectReader::Uuid(std::string_view name) {
+  const std::optional<Value> value = Take(name);
+  if (!value) return std::nullopt;
+  constexpr std::string_view kForm = "must be a UUID, like 0190c3a1-7f3e-7a52-9d6b-3f1c2ab45e90";
+  if (value->kind() != Kind::kText) {
+    Fail(name, FieldCode::kWrongType, std::string(kForm) + ", in double quotes");
+    return std::nullopt;
+  }
+  std::optional<std::string> id = ParseId(value->text());
+  if (!id) Fail(name, FieldCode::kInvalidFormat, kForm);
+  return id;
+}
+
+std::optional<std::string> ObjectReader::RequireUuid(std::string_view name) {
+  if (!Require(name)) return std::nullopt;
+  return Uuid(name);
+}
+
+std::optional<UtcMs> ObjectReader::Instant(std::string_view name) {
+  const std::optional<Value> value = Take(name);
+  if (!value) return std::nullopt;
+  constexpr std::string_view kForm =
+      "must be a time with its offset as in RFC 3339, like 2026-11-20T18:03:11Z";
+  if (value->kind() != Kind::kText) {
+    Fail(name, FieldCode::kWrongType, std::string(kForm) + ", in double quotes");
+    return std::nullopt;
+  }
+  const std::optional<UtcMs> instant = ParseInstant(value->text());
+  if (!instant) Fail(name, FieldCode::kInvalidFormat, kForm);
+  return instant;
+}
+
+std::optional<size_t> ObjectReader::OneOf(std::string_view name,
+                                          const std::vector<std::string_view>& words,
+                                          std::string_view hint) {
+  const std::optional<Value> value = Take(name);
+  if (!value) return std::nullopt;
+  if (value->kind() != Kind::kText) {
+    Fail(name, FieldCode::kWrongType, "must be one of " + Join(words) + ", in double quotes");
+    return std::nullopt;
+  }
+  const auto found = std::find(words.begin(), words.end(), value->text());
+  if (found != words.end()) return static_cast<size_t>(found - words.begin());
+  Fail(name, FieldCode::kUnknownValue, UnknownWord(value->text(), words, hint));
+  return std::nullopt;
+}
+
+std::optional<std::vector<Value>> ObjectReader::Items(std::string_view name, size_t max) {
+  const std::optional<Value> value = Take(name);
+  if (!value) return std::nullopt;
+  if (value->kind() != Kind::kArray) {
+    Fail(name, FieldCode::kWrongType, "must be a list between [ and ]");
+    return std::nullopt;
+  }
+  std::vector<Value> items = value->items();
+  if (items.size() > max) {
+    Fail(name, FieldCode::kTooManyItems,
+         "must have at most " + std::to_string(max) + (max == 1 ? " item" : " items") + ", not " +
+             std::to_string(items.size()));
+    return std::nullopt;
+  }
+  return items;
+}
+
+std::vector<ObjectReader> ObjectReader::Objects(std::string_view name, size_t max,
+                                                bool allow_empty) {
+  const std::optional<std::vector<Value>> items = Items(name, max);
+  if (!items) return {};
+  if (items->empty() && !allow_empty) {
+    Fail(name, FieldCode::kEmpty, "must have at least one item");
+  }
+  std::vector<ObjectReader> readers;
+  readers.reserve(items->size());
+  for (const Value& item : *items) {
+    readers.emplace_back(item, Path(FieldPath(name), readers.size()), *errors_, unknown_);
+  }
+  return readers;
+}
+
+std::vector<ObjectReader> ObjectReader::RequireObjects(std::string_view name, size_t max) {
+  if (!Require(name)) return {};
+  return Objects(name, max, false);
+}
+
+std::optional<ObjectReader> ObjectReader::Object(std::string_view name) {
+  const std::optional<Value> value = Take(name);
+  if (!value) return std::nullopt;
+  return ObjectReader(*value, FieldPath(name), *errors_, unknown_);
+}
+
+std::optional<std::vector<std::string>> ObjectReader::Texts(std::string_view name,
+                                                            size_t max_items, TextRule rule) {
+  const std::optional<std::vector<Value>> items = Items(name, max_items);
+  if (!items) return std::nullopt;
+  std::vector<std::string> texts;
+  bool all_good = true;
+  for (size_t i = 0; i < items->size(); ++i) {
+    auto text = CheckedText((*items)[i], Path(FieldPath(name), i), rule, *errors_);
+    if (text) {
+      texts.push_back(*std::move(text));
+    } else {
+      all_good = false;
+    }
+  }
+  if (!all_good) return std::nullopt;
+  return texts;
+}
+
+std::optional<Value> ObjectReader::Raw(std::string_view name) { return Take(name); }
+
+bool ObjectReader::Refuse(std::string_view name, FieldCode code, std::string_view message) {
+  if (!Find(name)) return false;
+  Fail(name, code, message);
+  return true;
+}
+
+void ObjectReader::Fail(std::string_view name, FieldCode code, std::string_view message) {
+  Learn(name);
+  size_t offset = 0;
+  if (object_) {
+    const std::optional<Value> value = object_->Find(name);
+    offset = value ? value->offset() : object_->offset();
+  }
+  errors_->Add(FieldPath(name), code, std::string(message), offset);
+}
+
+void ObjectReader::Ignore(std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) Learn(name);
+}
+
+std::string ObjectReader::UnknownMessage(std::string_view name) const {
+  std::string message = "is not a field of this object";
+  for (const std::string& known : known_) {
+    if (AsciiEqualsIgnoreCase(name, known)) return message + "; write " + known;
+  }
+  const std::string_view meant = Suggestion(name, known_);
+  if (!meant.empty()) return message + "; did you mean " + std::string(meant) + "?";
+  if (known_.empty() || known_.size() > kListedFieldsMax) return message + "; leave it out";
+  return message + "; known are " + Join({known_.begin(), known_.end()});
+}
+
+void ObjectReader::Finish() {
+  if (!object_ || unknown_ == UnknownFields::kIgnored) return;
+  size_t found = 0;
+  for (const auto& [name, value] : object_->members()) {
+    if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+    errors_->Add(FieldPath(Echo(name)), FieldCode::kUnknownField, UnknownMessage(name),
+                 value.offset());
+    // They come in document order, so the answer could not list more of them.
+    if (++found == kFieldErrorsMax) return;
+  }
+}
+
+bool ObjectReader::NothingRead() const { return object_.has_value() && !any_found_; }
+
+}  // namespace comanda::json
