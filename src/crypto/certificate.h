@@ -3,6 +3,7 @@
 // The box's own certificate authority and server certificate (P-256, ECDSA with SHA-256; RFC 5280).
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -27,7 +28,9 @@ struct CertificateInfo {
 KeyPair MakeAuthority(std::string_view common_name, UtcMs now);
 
 // A leaf signed by the authority with names and addresses as subjectAltName, serverAuth, valid 397
-// days from a day before now. Its chain (leaf, then authority) is in certificate_pem.
+// days from a day before now, but no longer than the authority. Its chain (leaf, then authority) is
+// in certificate_pem. Refusal (kValidationFailed) where the authority cannot be read, where an
+// address is not numeric or where there is neither a name nor an address.
 KeyPair MakeServerCertificate(const KeyPair& authority, std::string_view common_name,
                               const std::vector<std::string>& dns_names,
                               const std::vector<std::string>& addresses, UtcMs now);

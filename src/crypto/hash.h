@@ -1,6 +1,6 @@
 #pragma once
 
-// SHA-256 and CRC-32.
+// SHA-256 and CRC-32, and the start of the cryptographic library.
 
 #include <array>
 #include <cstdint>
@@ -8,6 +8,10 @@
 #include <string_view>
 
 namespace comanda::crypto {
+
+// Makes TLS 1.3 possible: call before the first TLS connection, in either direction. Any thread,
+// any number of times.
+void Initialise();
 
 using Sha256Digest = std::array<uint8_t, 32>;
 
@@ -17,9 +21,6 @@ inline std::string Sha256Hex(std::string_view data) {
   const Sha256Digest digest = Sha256(data);
   return Hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
-
-// SHA-1, for UUID version 5 alone.
-std::array<uint8_t, 20> Sha1(std::string_view data);
 
 // CRC-32 (IEEE, reflected): "123456789" is 0xcbf43926.
 uint32_t Crc32(std::string_view data);

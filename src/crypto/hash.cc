@@ -1,0 +1,80 @@
+#include "crypto/hash.h"
+
+#include <mutex>
+
+#include "base/check.h"
+
+#include "mbedtls/sha256.h"
+#include "mbedtls/version.h"
+#include "psa/crypto.h"
+
+namespace comanda::crypto {
+namespace {
+
+constexpr std::array<uint32_t, 256> MakeCrcTable() {
+  std::array<uint32_t, 256> table{};
+  for (uint32_t i = 0; i < table.size(); ++i) {
+    uint32_t value = i;
+    for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xedb88320U : 0);
+    table[i] = value;
+  }
+  return table;
+}
+
+constexpr std::array<uint32_t, 256> kCrcTable = MakeCrcTable();
+static_assert(kCrcTable[1] == 0x77073096 && kCrcTable[255] == 0x2d02ef8d);
+
+}  // namespace
+
+void Initialise() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    CHECK(psa_crypto_init() == PSA_SUCCESS, "TLS 1.3 cannot work without the PSA key store");
+  });
+}
+
+Sha256Digest Sha256(std::string_view data) {
+  Sha256Digest digest{};
+  const int result = mbedtls_sha256(reinterpret_cast<const unsigned char*>(data.data()),
+                                    data.size(), digest.data(), 0);
+  CHECK(result == 0, "hashing memory cannot fail");
+  return digest;
+}
+
+std::string Hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  out.reserve(bytes.size() * 2);
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
+  }
+  return out;
+}
+
+uint32_t Crc32(std::string_view data) {
+  uint32_t crc = 0xffffffff;
+  for (const char c : data) {
+    crc = (crc >> 8) ^ kCrcTable[(crc ^ static_cast<unsigned char>(c)) & 0xff];
+  }
+  return ~crc;
+}
+
+bool ConstantTimeEquals(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  // volatile: the compiler must not end the loop at the first difference.
+  volatile unsigned char difference = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference = static_cast<unsigned char>(difference | (a[i] ^ b[i]));
+  }
+  return difference == 0;
+}
+
+std::string LibraryVersion() {
+  std::array<char, 16> text{};
+  mbedtls_version_get_string(text.data());
+  return text.data();
+}
+
+}  // namespace comanda::crypto
