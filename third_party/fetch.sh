@@ -91,13 +91,14 @@ machine_archives() {
   done
 }
 
-# Our own apt directories: nothing of the machine's is changed, and no rights are needed.
+# Our own apt directories: nothing of the machine's is changed, and no rights are needed. An index past
+# its date is still signed, and the lock's minimum keeps a stale mirror from handing us something too old.
 private_apt() {
   tool=$1
   shift
   "$tool" -q -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work/apt/parts" \
     -o Dir::State::Lists="$work/apt/lists" -o Dir::Cache="$work/apt/cache" -o Acquire::Languages=none \
-    -o Acquire::Retries=2 "$@"
+    -o Acquire::Check-Valid-Until=false -o Acquire::Retries=2 "$@"
 }
 
 index_ready=
@@ -204,7 +205,7 @@ download() {
 
 # The amalgamation inside the package better-sqlite3, through npm and the registry it is configured for.
 sqlite_from_npm() {
-  command -v npm >/dev/null || die "sqlite: the archive has no version from $minimum; install npm for the other way"
+  command -v npm >/dev/null || die "sqlite: the archive does not serve a version from $minimum on; install npm for the other way"
   row=$(awk -F '\t' '$1 == "npm" { print $2, $3, $4 }' "$here/lock")
   npm_version=${row%% *} files=${row#* }
   say "sqlite: taking the amalgamation of better-sqlite3 $npm_version"

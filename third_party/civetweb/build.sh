@@ -18,9 +18,13 @@ replace_once "$file" 'fprintf(stderr, "SSL read failed, error %d\n", nread);' ''
 replace_once "$file" 'fprintf(stderr, "SSL write failed, error %d\n", n);' ''
 
 # Our strict check sees the raw head before CivetWeb's lenient parser, and the heads CivetWeb refuses.
+# CivetWeb itself says 400 for a head that fills its buffer: the 413 it means is never reached.
 insert_after "$file" 'get_request(struct mg_connection *conn, char *ebuf, size_t ebuf_len, int *err)' \
   'if (!get_message(conn, ebuf, ebuf_len, err)) {' \
-  '		if (*err > 0) *err = comanda_check_request_head(conn, conn->buf, conn->data_len, *err);'
+  '		if (*err > 0) {
+			*err = comanda_check_request_head(
+			    conn, conn->buf, conn->data_len, (conn->data_len >= conn->buf_size) ? 413 : *err);
+		}'
 replace_once "$file" 'if (parse_http_request(conn->buf, conn->buf_size, &conn->request_info)' \
   '*err = comanda_check_request_head(conn, conn->buf, conn->request_len, 0);
 	if (*err != 0) {
