@@ -1,0 +1,24 @@
+# The commands people type. Each is one line over CMake or a script.
+
+.PHONY: all run test check bench arm64 clean
+
+all:
+	scripts/build
+
+run:
+	scripts/run
+
+test:
+	scripts/test
+
+check:
+	scripts/test --quick
+
+bench:
+	scripts/bench
+
+arm64:
+	scripts/build arm64
+
+clean:
+	rm -rf build

@@ -1,0 +1,159 @@
+#include "app/app.h"
+
+#include <signal.h>
+#include <time.h>
+
+
+#include "base/log.h"
+#include "company/companies.h"
+#include "ops/systemd.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr int kControlWorkers = 4;
+constexpr int64_t kDrainMs = 10'000;
+constexpr int64_t kWatchEveryMs = 1'000;
+constexpr int64_t kChoresEveryMs = 60'000;
+
+log::Level LevelOf(std::string_view name) {
+  if (name == "error") return log::Level::kError;
+  if (name == "warning") return log::Level::kWarning;
+  if (name == "notice") return log::Level::kNotice;
+  if (name == "debug") return log::Level::kDebug;
+  return log::Level::kInfo;
+}
+
+std::unique_ptr<http::Server> ControlServer(const std::string& path, Environment& environment,
+                                            const config::Options& options, const Clock& clock,
+                                            metrics::Registry& metrics) {
+  http::ServerSettings settings{.listen = path,
+                                .workers = kControlWorkers,
+                                .tls = false,
+                                .local = true,
+                                .host_allowed = {},
+                                .errors_base = options.errors_base};
+  return std::make_unique<http::Server>(std::move(settings), environment.dispatcher(), nullptr, clock, metrics);
+}
+
+sigset_t HandledSignals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
+  return signals;
+}
+
+}  // namespace
+
+App::App(const config::Options& options, db::DirectoryLock lock)
+    : clock_(SystemClock()),
+      options_(options),
+      lock_(std::move(lock)),
+      heartbeats_(clock_),
+      live_(auth::Mode::kLive, options_, clock_, heartbeats_, metrics_),
+      test_(auth::Mode::kTest, options_, clock_, heartbeats_, metrics_),
+      names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
+      tls_(ops::CurrentCertificate(options_, *names_, clock_.Now()).pair),
+      control_(ControlServer(options_.data_directory + "/control.sock", live_, options_, clock_, metrics_)),
+      control_test_(
+          ControlServer(options_.data_directory + "/control-test.sock", test_, options_, clock_, metrics_)) {
+  log::SetLevel(LevelOf(options_.log_level));
+  http::ServerSettings settings{.listen = options_.listen,
+                                .workers = options_.workers,
+                                .tls = true,
+                                .local = false,
+                                .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
+                                .errors_base = options_.errors_base};
+  https_ = std::make_unique<http::Server>(std::move(settings), live_.dispatcher(), &tls_, clock_, metrics_);
+  quick_check_ = std::jthread([this] {
+    const std::string damage = live_.database().QuickCheck();
+    if (!damage.empty()) log::Error("the database is damaged: restore a backup", {{"found", damage}});
+  });
+}
+
+App::~App() {
+  ops::Notify("STOPPING=1");
+  log::Notice("stopping: answering what was accepted");
+  https_->Stop(kDrainMs);
+}
+
+size_t App::company_count() {
+  return live_.database().Read([](db::Snapshot& snapshot) { return company::All(snapshot).size(); });
+}
+
+void App::RunUntilSignal(const std::function<config::Options()>& reload) {
+  ops::Notify("READY=1");
+  const sigset_t signals = HandledSignals();
+  while (true) {
+    const timespec wait{.tv_sec = 0, .tv_nsec = 500'000'000};
+    const int signal = ::sigtimedwait(&signals, nullptr, &wait);
+    if (signal == SIGTERM || signal == SIGINT) return;
+    if (signal == SIGHUP) {
+      ops::NotifyReloading();
+      try {
+        Reload(reload());
+      } catch (const Refusal& refusal) {
+        log::Error("settings not applied: the old ones stay in force", {{"why", refusal.detail}});
+      }
+      ops::Notify("READY=1");
+    }
+    Watch();
+    DoChores();
+  }
+}
+
+void App::Reload(const config::Options& options) {
+  options_.hosts = options.hosts;
+  options_.log_level = options.log_level;
+  options_.tls_certificate = options.tls_certificate;
+  options_.tls_key = options.tls_key;
+  log::SetLevel(LevelOf(options_.log_level));
+  RefreshNames();
+  tls_.Replace(ops::CurrentCertificate(options_, *names_, clock_.Now()).pair);
+  log::Notice("settings and certificate read again");
+}
+
+// The machine's addresses change with its network; a name that it did not have at start must get in.
+void App::RefreshNames() {
+  auto names = std::make_shared<const ops::Names>(ops::MachineNames(options_));
+  const std::lock_guard lock(names_mutex_);
+  names_ = std::move(names);
+}
+
+bool App::HostAllowed(std::string_view host) const {
+  const std::lock_guard lock(names_mutex_);
+  return names_->Allows(host);
+}
+
+// systemd restarts us when the pings stop: they do while a thread hangs.
+void App::Watch() {
+  if (clock_.MonotonicMs() < next_watch_ms_) return;
+  next_watch_ms_ = clock_.MonotonicMs() + kWatchEveryMs;
+  const std::vector<std::string> stale = heartbeats_.Stale();
+  if (stale.empty()) {
+    ops::Notify("WATCHDOG=1");
+    return;
+  }
+  for (const std::string& name : stale) log::Error("a thread hangs", {{"thread", name}});
+}
+
+void App::DoChores() {
+  if (clock_.MonotonicMs() < next_chores_ms_) return;
+  next_chores_ms_ = clock_.MonotonicMs() + kChoresEveryMs;
+  try {
+    live_.DoChores();
+    test_.DoChores();
+    RefreshNames();
+    ops::Served served = ops::CurrentCertificate(options_, *names_, clock_.Now());
+    if (served.renewed) {
+      tls_.Replace(served.pair);
+      log::Notice("certificate renewed");
+    }
+  } catch (const Fault& fault) {
+    log::Error("chores put off", {{"why", fault.cause}});
+  } catch (const Refusal& refusal) {
+    log::Error("chores put off", {{"why", refusal.detail}});
+  }
+}
+
+}  // namespace comanda::app

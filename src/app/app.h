@@ -1,0 +1,62 @@
+#pragma once
+
+// The whole server. Members stand in start order, so that destruction is the shutdown order.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
+#include "app/environment.h"
+#include "base/clock.h"
+#include "base/heartbeat.h"
+#include "base/metrics.h"
+#include "config/options.h"
+#include "db/lock.h"
+#include "http/server.h"
+#include "http/tls.h"
+#include "ops/certificates.h"
+
+namespace comanda::app {
+
+class App {
+ public:
+  // Opens the databases, makes or reads the certificate, listens. Refusal where the settings cannot be
+  // used, Fault where the machine does not let us.
+  App(const config::Options& options, db::DirectoryLock lock);
+  ~App();
+
+  // Until SIGTERM or SIGINT; SIGHUP reads settings and certificate again. Signals must be blocked in all
+  // threads before the App is made.
+  void RunUntilSignal(const std::function<config::Options()>& reload);
+
+  int port() const { return https_->port(); }
+  size_t company_count();  // of the live environment
+
+ private:
+  void Reload(const config::Options& options);
+  void RefreshNames();
+  bool HostAllowed(std::string_view host) const;
+  void Watch();
+  void DoChores();
+
+  const Clock& clock_;
+  config::Options options_;
+  db::DirectoryLock lock_;           // one process owns the data directory
+  metrics::Registry metrics_;
+  Heartbeats heartbeats_;
+  Environment live_;                 // a writer thread each
+  Environment test_;
+  mutable std::mutex names_mutex_;
+  std::shared_ptr<const ops::Names> names_;  // guarded by names_mutex_; replaced when addresses change
+  http::Tls tls_;
+  std::unique_ptr<http::Server> control_;       // DIR/control.sock, a few threads
+  std::unique_ptr<http::Server> control_test_;  // DIR/control-test.sock
+  std::unique_ptr<http::Server> https_;         // the workers
+  int64_t next_watch_ms_ = 0;
+  int64_t next_chores_ms_ = 0;
+  std::jthread quick_check_;         // reads the database once after start
+};
+
+}  // namespace comanda::app

@@ -1,0 +1,75 @@
+#include "app/arguments.h"
+
+#include <algorithm>
+
+#include "base/problem.h"
+#include "base/text.h"
+
+namespace comanda::app {
+namespace {
+
+const Flag& FindFlag(std::string_view name, std::span<const Flag> flags) {
+  const auto it = std::ranges::find(flags, name, &Flag::name);
+  if (it != flags.end()) return *it;
+
+  std::vector<std::string_view> names;
+  for (const Flag& flag : flags) names.push_back(flag.name);
+  const std::string_view nearest = Nearest(name, names);
+  std::string message = "--" + std::string(name) + " is not an option of this command";
+  if (!nearest.empty()) message += "; did you mean --" + std::string(nearest) + "?";
+  throw Refusal(Problem::kInvalidParameter, message);
+}
+
+}  // namespace
+
+Arguments Arguments::Parse(std::span<const std::string_view> words, std::span<const Flag> flags) {
+  Arguments arguments;
+  for (size_t i = 0; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    if (!word.starts_with("--")) {
+      arguments.positional_.emplace_back(word);
+      continue;
+    }
+    word.remove_prefix(2);
+    const size_t equals = word.find('=');
+    const Flag& flag = FindFlag(word.substr(0, equals), flags);
+    std::string value;
+    if (equals != std::string_view::npos) {
+      value = word.substr(equals + 1);
+    } else if (!flag.argument.empty()) {
+      if (i + 1 == words.size()) {
+        throw Refusal(Problem::kInvalidParameter, "--" + std::string(flag.name) + " needs a value: " +
+                                                      std::string(flag.argument));
+      }
+      value = words[++i];
+    }
+    arguments.flags_.insert_or_assign(std::string(flag.name), std::move(value));
+  }
+  return arguments;
+}
+
+std::optional<std::string> Arguments::Find(std::string_view flag) const {
+  const auto it = flags_.find(std::string(flag));
+  if (it == flags_.end()) return std::nullopt;
+  return it->second;
+}
+
+std::string DescribeFlags(std::span<const Flag> flags) {
+  const auto left = [](const Flag& flag) {
+    std::string text = "  --" + std::string(flag.name);
+    if (!flag.argument.empty()) text += " " + std::string(flag.argument);
+    return text;
+  };
+  size_t width = 0;
+  for (const Flag& flag : flags) width = std::max(width, left(flag).size());
+
+  std::string out;
+  for (const Flag& flag : flags) {
+    std::string line = left(flag);
+    line.resize(width + 3, ' ');
+    out += line + std::string(flag.help) + "\n";
+  }
+  return out;
+}
+
+}  // namespace comanda::app

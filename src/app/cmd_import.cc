@@ -1,0 +1,79 @@
+#include <array>
+#include <string>
+
+#include "app/arguments.h"
+#include "app/commands.h"
+#include "app/control.h"
+#include "app/terminal.h"
+#include "base/file.h"
+#include "base/problem.h"
+#include "json/reader.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr std::array kFlags = {
+    Flag{"data", "DIR", "the data directory (default /var/lib/comanda)"},
+    Flag{"env", "live|test", "into the live database (default) or the sandbox's"},
+    Flag{"help", "", "show this"},
+};
+
+std::string Help() {
+  return "comanda import FILE [--data DIR] [--env live|test]\n\n"
+         "Brings restaurants in from a JSON file: company, payment methods, staff, clients, tables,\n"
+         "stations and menu. FILE may be `demo`: a cevichería in Lima, to try things out. Rows match by\n"
+         "id, or by code, e-mail, phone, sku or name where they have none, so that a second import of\n"
+         "the same file changes nothing. Nothing is ever deleted. All of a company goes in, or nothing.\n"
+         "The server may be running. The format is described in the README.\n\n" +
+         DescribeFlags(kFlags);
+}
+
+// What the control socket takes for the demo restaurant inside the program.
+std::string Document(const std::string& file) {
+  if (file == "demo") return R"("demo")";
+  auto text = ReadFile(file);
+  if (!text) throw Refusal(Problem::kNotFound, "there is no file " + file);
+  return *std::move(text);
+}
+
+void PrintSummary(std::string_view answer) {
+  const json::Document document = json::Document::Parse(answer);
+  for (const json::Value& company : document.root().Find("data")->items()) {
+    std::string out = std::string(company.Find("name")->text()) + "  " + std::string(company.Find("id")->text()) + "\n";
+    for (const json::Value& counts : company.Find("counts")->items()) {
+      std::string line = "  " + std::string(counts.Find("kind")->text());
+      line.resize(24, ' ');
+      out += line + std::string(counts.Find("inserted")->number_text()) + " new, " +
+             std::string(counts.Find("updated")->number_text()) + " changed, " +
+             std::string(counts.Find("unchanged")->number_text()) + " as before\n";
+    }
+    Print(out);
+  }
+}
+
+}  // namespace
+
+int ImportFile(Words words) {
+  const Arguments arguments = Arguments::Parse(words, kFlags);
+  if (arguments.Has("help")) {
+    Print(Help());
+    return kExitDone;
+  }
+  if (arguments.positional().size() != 1) {
+    throw Refusal(Problem::kInvalidParameter, "name one file, or `demo`: comanda import FILE --data DIR");
+  }
+  const ControlAnswer answer = CallControl(ReadControlOptions(arguments),
+                                           {.mode = ReadMode(arguments),
+                                            .method = "POST",
+                                            .path = "/control/import",
+                                            .company_id = {},
+                                            .body = Document(arguments.positional().front())});
+  if (answer.status != 200) {
+    PrintError(DescribeProblem(answer.body));
+    return kExitRefused;
+  }
+  PrintSummary(answer.body);
+  return kExitDone;
+}
+
+}  // namespace comanda::app

@@ -1,0 +1,82 @@
+#include <pthread.h>
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+#include "app/app.h"
+#include "app/arguments.h"
+#include "app/commands.h"
+#include "app/terminal.h"
+#include "app/version.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/problem.h"
+
+namespace comanda::app {
+namespace {
+
+// Every setting may stand on the command line.
+std::vector<Flag> Flags() {
+  std::vector<Flag> flags;
+  for (const config::Help& row : config::Table()) flags.push_back({row.name, row.argument, row.text});
+  flags.push_back({"help", "", "show this"});
+  return flags;
+}
+
+std::string Help() {
+  return "comanda serve [--data DIR] [--listen ADDR:PORT] [--SETTING VALUE …]\n\n"
+         "Runs the server in the foreground until SIGTERM or SIGINT: it then answers what it has\n"
+         "accepted, writes everything down and ends. SIGHUP reads settings and certificate again.\n"
+         "The log goes to stdout. Settings may also stand in DIR/comanda.conf (`comanda config`).\n\n" +
+         DescribeFlags(Flags());
+}
+
+// The writer, the workers and the rest must not take the signals that RunUntilSignal waits for.
+void BlockSignals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+db::DirectoryLock Own(const std::string& data_directory) {
+  MakeDirectories(data_directory, 0700);
+  auto lock = db::DirectoryLock::TryAcquire(data_directory);
+  if (!lock) {
+    throw Fault(Fault::Kind::kUnavailable,
+                "another Comanda serves " + data_directory +
+                    " already; stop it first, or name another directory with --data");
+  }
+  return *std::move(lock);
+}
+
+}  // namespace
+
+int Serve(Words words) {
+  const std::vector<Flag> flags = Flags();
+  const Arguments arguments = Arguments::Parse(words, flags);
+  if (arguments.Has("help")) {
+    Print(Help());
+    return kExitDone;
+  }
+  if (!arguments.positional().empty()) {
+    throw Refusal(Problem::kInvalidParameter,
+                  "serve takes options only, not '" + arguments.positional().front() + "'");
+  }
+
+  BlockSignals();
+  const auto load = [&] { return config::Load(arguments.flags()); };
+  const config::Options options = load();
+  App app(options, Own(options.data_directory));
+  log::Notice("serving", {{"version", kVersion}, {"listen", options.listen}, {"port", app.port()},
+                          {"data", options.data_directory}, {"authority", ops::AuthorityPath(options)}});
+  if (app.company_count() == 0) {
+    log::Warning("no restaurant yet: run `comanda import FILE --data " + options.data_directory +
+                 "` (or `comanda import demo`), then `comanda keys create`");
+  }
+  app.RunUntilSignal(load);
+  return kExitDone;
+}
+
+}  // namespace comanda::app

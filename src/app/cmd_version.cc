@@ -1,0 +1,36 @@
+#include <array>
+#include <string>
+
+#include "app/commands.h"
+#include "app/terminal.h"
+#include "app/version.h"
+#include "base/zone.h"
+#include "crypto/hash.h"
+#include "db/database.h"
+#include "http/server.h"
+#include "json/reader.h"
+#include "net/client.h"
+
+namespace comanda::app {
+namespace {
+
+std::string Row(std::string name, std::string_view version) {
+  name.resize(12, ' ');
+  return name + std::string(version) + "\n";
+}
+
+}  // namespace
+
+int Version(Words words) {
+  if (!words.empty() && words[0] == "--help") {
+    Print("comanda version\n\nShows the version of this program and of every library inside.\n");
+    return kExitDone;
+  }
+  Print(Row("comanda", kVersion) + Row("civetweb", http::LibraryVersion()) +
+        Row("cjson", json::LibraryVersion()) + Row("sqlite", db::LibraryVersion()) +
+        Row("mbedtls", crypto::LibraryVersion()) + Row("libcurl", net::LibraryVersion()) +
+        Row("c-ares", net::ResolverVersion()) + Row("cctz", COMANDA_CCTZ_VERSION));
+  return kExitDone;
+}
+
+}  // namespace comanda::app

@@ -1,0 +1,109 @@
+#include "app/commands.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "app/terminal.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "crypto/hash.h"
+
+namespace comanda::app {
+namespace {
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(Words);
+};
+
+// THE table of commands; the help is made of it.
+constexpr std::array kCommands = {
+    Command{"serve", "run the server until it is told to stop", Serve},
+    Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
+    Command{"keys", "make, list and revoke API keys", Keys},
+    Command{"config", "show the settings in force and where each comes from", ShowConfig},
+    Command{"version", "show the version of this program and of every library inside", Version},
+};
+
+std::string Usage() {
+  std::string out =
+      "Comanda, the restaurant's own server.\n\n"
+      "  comanda COMMAND [OPTIONS]     comanda COMMAND --help says more\n\n";
+  for (const Command& command : kCommands) {
+    std::string line = "  " + std::string(command.name);
+    line.resize(12, ' ');
+    out += line + std::string(command.summary) + "\n";
+  }
+  out +=
+      "\nExit codes: 0 done, 1 refused (the reason is on stderr), 2 wrong command line,\n"
+      "70 a fault of the machine (disk, database, address in use).\n";
+  return out;
+}
+
+const Command* Find(std::string_view name) {
+  const auto it = std::ranges::find(kCommands, name, &Command::name);
+  return it == kCommands.end() ? nullptr : &*it;
+}
+
+int Unknown(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Command& command : kCommands) names.push_back(command.name);
+  const std::string_view nearest = Nearest(name, names);
+  std::string message = "there is no command '" + std::string(name) + "'";
+  if (!nearest.empty()) message += "; did you mean '" + std::string(nearest) + "'?";
+  PrintError(message + " `comanda --help` lists them.");
+  return kExitUsage;
+}
+
+std::string Describe(const Refusal& refusal) {
+  std::string text = refusal.detail;
+  for (const FieldError& error : refusal.errors) text += "\n  " + error.field + ": " + error.message;
+  return text;
+}
+
+}  // namespace
+
+void Print(std::string_view text) { ::fwrite(text.data(), 1, text.size(), stdout); }
+
+void PrintError(std::string_view text) {
+  const std::string line = "comanda: " + std::string(text) + "\n";
+  ::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+int RunCommand(Words words) {
+  // A secret must not end up in a core file.
+  ::prctl(PR_SET_DUMPABLE, 0);
+  ::signal(SIGPIPE, SIG_IGN);
+
+  if (words.empty() || words[0] == "--help" || words[0] == "help" || words[0] == "-h") {
+    Print(Usage());
+    return words.empty() ? kExitUsage : kExitDone;
+  }
+  const std::string_view name = words[0] == "--version" ? "version" : words[0];
+  const Command* command = Find(name);
+  if (command == nullptr) return Unknown(name);
+
+  try {
+    crypto::Initialise();
+    return command->run(words.subspan(1));
+  } catch (const Refusal& refusal) {
+    PrintError(Describe(refusal));
+    return refusal.problem == Problem::kInvalidParameter ? kExitUsage : kExitRefused;
+  } catch (const Fault& fault) {
+    PrintError(fault.cause);
+    return kExitFault;
+  } catch (const std::exception& error) {
+    PrintError(error.what());
+    return kExitFault;
+  }
+}
+
+}  // namespace comanda::app

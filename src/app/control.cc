@@ -1,0 +1,97 @@
+#include "app/control.h"
+
+#include "app/environment.h"
+#include "base/file.h"
+#include "base/problem.h"
+#include "db/lock.h"
+#include "http/request.h"
+#include "json/reader.h"
+#include "net/client.h"
+
+namespace comanda::app {
+namespace {
+
+// An import of a large menu takes a while on a slow disk.
+constexpr int64_t kControlTimeoutMs = 120'000;
+
+ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call) {
+  const std::string socket = options.data_directory +
+                             (call.mode == auth::Mode::kLive ? "/control.sock" : "/control-test.sock");
+  net::Call request{.method = call.method,
+                    .url = "http://localhost" + call.path,
+                    .unix_socket = socket,
+                    .headers = {"Content-Type: application/json"},
+                    .body = call.body,
+                    .timeout_ms = kControlTimeoutMs};
+  if (!call.company_id.empty()) request.headers.push_back("X-Company-Id: " + call.company_id);
+
+  net::Answer answer = net::Send(request);
+  if (answer.status == 0) {
+    throw Fault(Fault::Kind::kUnavailable,
+                "Another process holds " + options.data_directory + " but does not answer on " + socket + " (" +
+                    answer.error + "). Run this as the user of the service or as root; if the service is " +
+                    "starting or stopping, try again in a few seconds.");
+  }
+  return {.status = answer.status, .body = std::move(answer.body)};
+}
+
+ControlAnswer CallInProcess(const config::Options& options, const ControlCall& call) {
+  metrics::Registry metrics;
+  Heartbeats heartbeats(SystemClock());
+  Environment environment(call.mode, options, SystemClock(), heartbeats, metrics);
+
+  http::TextBody body(call.body);
+  http::Request request;
+  request.method = http::FindMethod(call.method).value();
+  const size_t question = call.path.find('?');
+  request.path = call.path.substr(0, question);
+  if (question != std::string::npos) request.query = call.path.substr(question + 1);
+  if (!call.company_id.empty()) request.headers.emplace_back("X-Company-Id", call.company_id);
+  request.client_address = "127.0.0.1";
+  request.request_id = "local";
+  request.local = true;
+  request.body = &body;
+
+  http::Response response = environment.dispatcher().Handle(request);
+  return {.status = response.status, .body = std::move(response.body)};
+}
+
+}  // namespace
+
+ControlAnswer CallControl(const config::Options& options, const ControlCall& call) {
+  MakeDirectories(options.data_directory, 0700);
+  const auto lock = db::DirectoryLock::TryAcquire(options.data_directory);
+  return lock ? CallInProcess(options, call) : CallDaemon(options, call);
+}
+
+config::Options ReadControlOptions(const Arguments& arguments) {
+  std::map<std::string, std::string> settings;
+  if (const auto data = arguments.Find("data")) settings["data"] = *data;
+  return config::Load(settings);
+}
+
+auth::Mode ReadMode(const Arguments& arguments) {
+  const std::string environment = arguments.Find("env").value_or("live");
+  if (environment == "live") return auth::Mode::kLive;
+  if (environment == "test") return auth::Mode::kTest;
+  throw Refusal(Problem::kInvalidParameter, "--env is live or test, not '" + environment + "'");
+}
+
+std::string DescribeProblem(std::string_view problem_json) {
+  try {
+    const json::Document document = json::Document::Parse(problem_json);
+    const auto detail = document.root().Find("detail");
+    std::string text(detail ? detail->text() : "refused without a reason");
+    if (const auto errors = document.root().Find("errors")) {
+      for (const json::Value& error : errors->items()) {
+        text += "\n  " + std::string(error.Find("field")->text()) + ": " +
+                std::string(error.Find("message")->text());
+      }
+    }
+    return text;
+  } catch (const Refusal&) {
+    return std::string(problem_json);
+  }
+}
+
+}  // namespace comanda::app

@@ -1,0 +1,55 @@
+#include "app/environment.h"
+
+#include "app/embedded.h"
+#include "app/routes.h"
+#include "events/log.h"
+#include "http/idempotency.h"
+#include "keys/keys.h"
+#include "ops/health.h"
+#include "orders/orders.h"
+
+namespace comanda::app {
+namespace {
+
+db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options) {
+  return {.path = options.data_directory + "/" + std::string(Name(mode)) + ".db",
+          .migrations = Migrations()};
+}
+
+auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
+  return {.mode = mode,
+          .standard = {options.rate_standard_per_minute},
+          .plus = {options.rate_plus_per_minute},
+          .lan = {options.rate_lan_per_minute}};
+}
+
+}  // namespace
+
+Environment::Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
+                         Heartbeats& heartbeats, metrics::Registry& metrics)
+    : clock_(clock),
+      database_(DatabaseSettings(mode, options), clock, heartbeats, metrics),
+      gate_(Rates(mode, options), keys_, clock),
+      site_{.mode = mode,
+            .options = options,
+            .clock = clock,
+            .database = database_,
+            .gate = gate_,
+            .metrics = metrics,
+            .readiness = [this, &options] {
+              return ops::CheckReadiness(database_, options.data_directory);
+            },
+            .find_order_uuid = orders::FindUuid},
+      dispatcher_(site_, AllRoutes()) {
+  database_.Read([&](db::Snapshot& snapshot) {
+    events::LoadCounters(snapshot, database_.counters());
+    keys_.Load(keys::LoadAll(snapshot));
+  });
+}
+
+void Environment::DoChores() {
+  keys::FlushLastUsed(database_, keys_);
+  http::idempotency::Purge(database_, clock_);
+}
+
+}  // namespace comanda::app

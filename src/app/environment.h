@@ -1,0 +1,41 @@
+#pragma once
+
+// One environment: a database file with its keys, and the dispatcher that answers for it. A box has two,
+// live and test; nothing crosses between them (contract section 14).
+
+#include <string>
+
+#include "auth/gate.h"
+#include "auth/key_table.h"
+#include "base/clock.h"
+#include "base/heartbeat.h"
+#include "base/metrics.h"
+#include "config/options.h"
+#include "db/database.h"
+#include "http/dispatch.h"
+
+namespace comanda::app {
+
+class Environment {
+ public:
+  // Opens DIR/live.db or DIR/test.db with its migrations and loads keys and counters into memory. The
+  // caller holds the lock of the data directory.
+  Environment(auth::Mode mode, const config::Options& options, const Clock& clock, Heartbeats& heartbeats,
+              metrics::Registry& metrics);
+
+  db::Database& database() { return database_; }
+  http::Dispatcher& dispatcher() { return dispatcher_; }
+
+  // Now and then: writes down when keys were last used and deletes what has been kept long enough.
+  void DoChores();
+
+ private:
+  const Clock& clock_;
+  db::Database database_;
+  auth::KeyTable keys_;
+  auth::Gate gate_;
+  http::Site site_;
+  http::Dispatcher dispatcher_;
+};
+
+}  // namespace comanda::app

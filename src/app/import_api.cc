@@ -1,0 +1,51 @@
+#include "app/import_api.h"
+
+#include <array>
+
+#include "app/import.h"
+#include "http/context.h"
+#include "json/writer.h"
+
+namespace comanda::app {
+namespace {
+
+// A restaurant of a thousand products is about 1 MiB.
+constexpr size_t kImportBytesMax = 8 * 1024 * 1024;
+
+void WriteCounts(json::Writer& out, const ImportCounts& counts) {
+  out.BeginObject();
+  out.Key("kind").Text(counts.kind);
+  out.Key("inserted").Integer(counts.inserted);
+  out.Key("updated").Integer(counts.updated);
+  out.Key("unchanged").Integer(counts.unchanged);
+  out.EndObject();
+}
+
+// The body is read here: a whole restaurant is larger than what other endpoints take.
+http::Response ImportDocument(http::Context& ctx) {
+  const std::string document = ctx.request().body->Read(kImportBytesMax);
+  const ImportSummary summary = Import(ctx.site().database, document == R"("demo")" ? DemoRestaurant() : document);
+
+  std::string body;
+  json::Writer out(body);
+  out.BeginArray();
+  for (const CompanySummary& company : summary.companies) {
+    out.BeginObject().Key("id").Text(company.id).Key("name").Text(company.name);
+    out.Key("counts").BeginArray();
+    for (const ImportCounts& counts : company.counts) WriteCounts(out, counts);
+    out.EndArray().EndObject();
+  }
+  out.EndArray();
+  return http::Data(body);
+}
+
+constexpr std::array kRoutes = {
+    http::Route{http::Method::kPost, "/control/import", http::Access::kLocal, std::nullopt, http::Replay::kNone,
+                false, ImportDocument, kImportBytesMax},
+};
+
+}  // namespace
+
+std::span<const http::Route> ImportRoutes() { return kRoutes; }
+
+}  // namespace comanda::app

@@ -1,0 +1,9 @@
+#include <string_view>
+#include <vector>
+
+#include "app/commands.h"
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  return comanda::app::RunCommand(words);
+}

@@ -1,0 +1,94 @@
+#include "ops/health.h"
+
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/problem.h"
+#include "json/writer.h"
+
+namespace comanda::ops {
+namespace {
+
+// Below this the box says so while there is still room to act.
+constexpr uint64_t kDiskFreeWarnBytes = 64ull * 1024 * 1024;
+
+http::Readiness CheckDisk(const std::string& data_directory) {
+  struct statvfs space {};
+  if (::statvfs(data_directory.c_str(), &space) != 0) {
+    return {.name = "disk", .ok = false, .state = "the data directory cannot be read"};
+  }
+  const uint64_t free_bytes = static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
+  return {.name = "disk",
+          .ok = free_bytes >= kDiskFreeWarnBytes,
+          .state = std::to_string(free_bytes / (1024 * 1024)) + " MiB free"};
+}
+
+http::Readiness CheckClock() {
+  timex state{};
+  const bool synchronised = ::adjtimex(&state) != TIME_ERROR;
+  // A wrong clock never stops orders (contract section 1), so it is told and not held against the box.
+  return {.name = "clock", .ok = true, .state = synchronised ? "synchronised" : "not synchronised"};
+}
+
+http::Response Healthz(http::Context&) {
+  return {.body = R"({"status":"ok"})", .cache = http::Cache::kNoStore};
+}
+
+http::Response Readyz(http::Context& ctx) {
+  const std::vector<http::Readiness> checks = ctx.site().readiness();
+  const bool ready = std::ranges::all_of(checks, &http::Readiness::ok);
+
+  http::Response response{.status = ready ? 200 : 503, .cache = http::Cache::kNoStore};
+  json::Writer out(response.body);
+  out.BeginObject().Key("status").Text(ready ? "ready" : "not_ready").Key("checks").BeginObject();
+  for (const http::Readiness& check : checks) {
+    out.Key(check.name).BeginObject();
+    out.Key("ok").Boolean(check.ok).Key("state").Text(check.state);
+    out.EndObject();
+  }
+  out.EndObject().EndObject();
+  if (!ready) response.headers.emplace_back("Retry-After", "5");
+  return response;
+}
+
+bool IsLoopback(std::string_view address) {
+  return address.starts_with("127.") || address == "::1" || address.starts_with("::ffff:127.");
+}
+
+http::Response Metrics(http::Context& ctx) {
+  const std::string& client = ctx.request().client_address;
+  const auto& allowed = ctx.site().options.metrics_from;
+  if (!ctx.request().local && !IsLoopback(client) && std::ranges::find(allowed, client) == allowed.end()) {
+    throw Refusal(Problem::kAddressNotAllowed,
+                  "Metrics are read on the box itself, or from an address named in the setting metrics_from.");
+  }
+  return {.body = ctx.site().metrics.Text(),
+          .content_type = "text/plain; version=0.0.4; charset=utf-8",
+          .cache = http::Cache::kNoStore};
+}
+
+constexpr std::array kRoutes = {
+    http::Open(http::Method::kGet, "/healthz", Healthz),
+    http::Open(http::Method::kGet, "/readyz", Readyz),
+    http::Open(http::Method::kGet, "/metrics", Metrics),
+};
+
+}  // namespace
+
+std::span<const http::Route> Routes() { return kRoutes; }
+
+std::vector<http::Readiness> CheckReadiness(const db::Database& database,
+                                            const std::string& data_directory) {
+  const db::Database::Health health = database.health();
+  return {
+      {.name = "database", .ok = health.writable, .state = health.writable ? "writable" : health.reason},
+      CheckDisk(data_directory),
+      CheckClock(),
+      {.name = "sync", .ok = true, .state = "not linked to a cloud"},
+  };
+}
+
+}  // namespace comanda::ops

@@ -1,0 +1,21 @@
+#pragma once
+
+// GET /healthz, /readyz, /metrics (contract section 16): no key, no business data.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+#include "http/context.h"
+#include "http/route.h"
+
+namespace comanda::ops {
+
+std::span<const http::Route> Routes();
+
+// The lines of /readyz for one environment: database, disk, clock, sync.
+std::vector<http::Readiness> CheckReadiness(const db::Database& database,
+                                            const std::string& data_directory);
+
+}  // namespace comanda::ops

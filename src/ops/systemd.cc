@@ -1,0 +1,51 @@
+#include "ops/systemd.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/handle.h"
+
+namespace comanda::ops {
+
+void Notify(std::string_view state) {
+  const char* path = std::getenv("NOTIFY_SOCKET");
+  if (path == nullptr || (path[0] != '/' && path[0] != '@')) return;
+
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const size_t length = std::strlen(path);
+  if (length >= sizeof address.sun_path) return;
+  std::memcpy(address.sun_path, path, length);
+  if (path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket
+
+  const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket) return;
+  // systemd may be gone; nothing to be done about it here.
+  (void)::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL,
+                 reinterpret_cast<const sockaddr*>(&address),
+                 static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length));
+}
+
+void NotifyReloading() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t microseconds = now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
+  Notify("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
+}
+
+int64_t WatchdogIntervalMs() {
+  const char* microseconds = std::getenv("WATCHDOG_USEC");
+  if (microseconds == nullptr) return 0;
+  int64_t value = 0;
+  std::from_chars(microseconds, microseconds + std::strlen(microseconds), value);
+  return value / 1000;
+}
+
+}  // namespace comanda::ops
