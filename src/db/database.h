@@ -3,14 +3,26 @@
 // One database file: live.db or test.db. One writer thread with group commit, a small pool of readers
 // (design section 4).
 //
-// Open() takes the file through WAL recovery, migrations (a copy is taken before each) and the checks;
-// the process lock of the data directory is the caller's (db/lock.h).
+// The constructor takes the file through WAL recovery, migrations (a copy is taken before each) and the
+// checks; the process lock of the data directory is the caller's (db/lock.h). The file and what belongs
+// to it are made with mode 0600. All members may be called from any thread.
+//
+// Why a group: the writer takes the jobs that queued up while the last COMMIT was syncing and puts them
+// under one sync, so that many tills on a slow disk wait for one or two syncs each, not for one per
+// order, and nobody waits when there is only one. No timer, no window.
+//
+// What can go wrong with the disk: where there is no space, the job gets kDiskFull, reads go on, and the
+// next job or a probe every 2 s finds out when there is space again. Any other failure of a write or a
+// sync closes the writer's connection and reopens the file (meanwhile kUnavailable); after three times
+// in a row without a commit the process ends with status 70, for systemd to start one.
 
-#include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -33,6 +45,7 @@ struct Settings {
   int readers_max = 6;
   size_t queue_max = 1024;      // more: Fault kUnavailable at once
   size_t group_jobs_max = 256;  // one COMMIT takes at most so many jobs
+  std::string vfs;              // SQLite's door to the disk: empty is the system's, tests pass others
 };
 
 class Writer;
@@ -64,14 +77,16 @@ class Database {
   }
 
   // Runs fn(Snapshot&) on this thread on a pooled connection inside one read transaction. Waits at most
-  // 5 s for a free connection, then Fault kUnavailable.
+  // 5 s for a free connection, then Fault kUnavailable. A query that runs longer than 5 s is interrupted
+  // (kUnavailable). fn returns no Rows: they end with the transaction.
   template <typename Fn>
   std::invoke_result_t<Fn&, Snapshot&> Read(Fn&& fn) {
     Lease lease(*this);
     return fn(lease.snapshot());
   }
 
-  // Called on the writer thread after each group's commit and publication (wakes the event feed).
+  // Called on the writer thread after each group's commit and publication (wakes the event feed). Must
+  // not throw. Once this returns, the one set before is not running and never will.
   void SetAfterCommit(std::function<void()> wake);
 
   ChangeCounters& counters() { return counters_; }
@@ -83,8 +98,17 @@ class Database {
   };
   Health health() const;
 
-  // Refuses new jobs with Fault kUnavailable, finishes those queued.
+  // Refuses new jobs with Fault kUnavailable, finishes those queued; returns when they are answered.
+  // Reads go on.
   void Stop();
+
+  // SQLite's quick_check on a connection of its own, for the background after ready: what is wrong, a
+  // line each, or empty. May take long. Fault where it cannot be run.
+  std::string QuickCheck() const;
+
+  // A consistent copy of the committed state as a new file, synced, in place of what `path` was; mode
+  // 0600. Writers go on meanwhile. Fault where it cannot be written.
+  void CopyTo(const std::string& path) const;
 
  private:
   class Lease {
@@ -95,13 +119,15 @@ class Database {
 
    private:
     Database& database_;
-    Connection* connection_;
-    std::unique_ptr<Snapshot> snapshot_;
+    std::unique_ptr<Connection> connection_;
+    std::optional<Snapshot> snapshot_;
   };
 
   void Run(const std::function<void(Tx&, const Stamp&)>& job);
 
   ChangeCounters counters_;
+  const Settings settings_;
+  const Clock& clock_;
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Writer> writer_;
 };

@@ -20,19 +20,18 @@
 
 #include "base/clock.h"
 
-struct sqlite3_stmt;
-
 namespace comanda::db {
 
 class Connection;
 class ChangeCounters;
+struct Statement;
 
 // The small integer that stands for a company inside one database file.
 using CompanyId = int64_t;
 
-// One value to bind: text, a 64-bit integer, or null. Texts are not copied: they live as long as the
-// call (the statement is stepped while they live; a Rows keeps none after the query's full expression,
-// so bind temporaries only to One() and Run()).
+// One value to bind: text, a 64-bit integer, or null. It is a view for the length of the call that takes
+// it: Query() and One() copy the text into the statement, so that temporaries may be bound; Run() does
+// not, because its statement has ended when it returns.
 class Bound {
  public:
   Bound(std::nullptr_t) : kind_(Kind::kNull) {}
@@ -47,7 +46,7 @@ class Bound {
   Bound(const std::optional<T>& value) : Bound(value ? Bound(*value) : Bound(nullptr)) {}
 
  private:
-  friend class Rows;
+  friend class Session;
   enum class Kind : uint8_t { kNull, kInteger, kText };
   Kind kind_;
   int64_t integer_ = 0;
@@ -55,13 +54,16 @@ class Bound {
 };
 
 // A running query. Next() steps to the next row; columns count from 0. Texts are views into the current
-// row. The statement goes back to the cache when this object goes.
+// row. The statement goes back to the cache when this object goes, which must be before the transaction
+// ends: a Rows is a local of the job or of the function given to Read().
 class Rows {
  public:
   Rows(Rows&& other) noexcept;
   Rows& operator=(Rows&&) = delete;
   ~Rows();
 
+  // False behind the last row, also when asked again. Fault where SQLite fails; kUnavailable where a
+  // reader's query ran longer than 5 s.
   bool Next();
   bool IsNull(int column) const;
   int64_t Int(int column) const;
@@ -73,9 +75,10 @@ class Rows {
 
  private:
   friend class Session;
-  Rows(Connection& connection, sqlite3_stmt* statement, const Bound* values, size_t count);
-  Connection* connection_;
-  sqlite3_stmt* statement_;
+  Rows(Connection& connection, Statement& statement)
+      : connection_(&connection), statement_(&statement) {}
+  Connection* connection_;  // null once moved from
+  Statement* statement_;
 };
 
 class Session {
@@ -87,9 +90,9 @@ class Session {
   template <typename... Values>
   Rows Query(std::string_view sql, const Values&... values) {
     const Bound bound[] = {Bound(values)..., Bound(nullptr)};
-    return Start(sql, bound, sizeof...(Values));
+    return Start(sql, bound, sizeof...(Values), Texts::kCopied);
   }
-  // For lists put together by clause_builder.
+  // For lists put together by clause_builder. Its texts are copied too.
   Rows QueryBound(std::string_view sql, const std::vector<Bound>& values);
 
   // The first row, already stepped to, or nothing.
@@ -101,7 +104,8 @@ class Session {
   }
 
  protected:
-  Rows Start(std::string_view sql, const Bound* values, size_t count);
+  enum class Texts : uint8_t { kCopied, kOutliveTheStatement };
+  Rows Start(std::string_view sql, const Bound* values, size_t count, Texts texts);
   Connection& connection_;
 };
 
@@ -119,11 +123,12 @@ class Tx : public Session {
   // The database's counters in memory; published to from OnCommit only.
   ChangeCounters& counters() { return counters_; }
 
-  // Runs a statement that returns no rows; the number of rows it changed.
+  // Runs an INSERT, UPDATE or DELETE to its end; the number of rows it changed.
   template <typename... Values>
   int64_t Run(std::string_view sql, const Values&... values) {
-    Rows rows = Query(sql, values...);
-    rows.Next();
+    const Bound bound[] = {Bound(values)..., Bound(nullptr)};
+    Rows rows = Start(sql, bound, sizeof...(Values), Texts::kOutliveTheStatement);
+    while (rows.Next()) continue;
     return Changes();
   }
 

@@ -1,0 +1,123 @@
+#pragma once
+
+// One SQLite connection: opened with every guard the product wants, statements cached by their text, and
+// the one place where SQLite's codes become a Fault. Used by one thread at a time. Only inside db/.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/problem.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace comanda::db {
+
+// What a failure means for those who have to go on, the worse the later.
+enum class Trouble : uint8_t {
+  kNone,
+  kOwn,      // the statement's own: a constraint, a mistake in the SQL, a value too large
+  kPassing,  // busy, interrupted, short of memory: the next try may succeed
+  kFull,     // no space on the disk
+  kIo,       // the disk failed a read, a write or a sync
+  kDamaged,  // the file is not what it was: corrupt, no database, read-only
+};
+
+// A prepared statement of a connection, running (from Take to Give) or waiting in its cache.
+struct Statement {
+  std::string sql;
+  sqlite3_stmt* handle = nullptr;
+  std::vector<int> positions;  // positions[n - 1]: SQLite's index of $n
+  uint64_t last_use = 0;
+  bool running = false;
+  bool cached = false;  // else a second one of the same text, finalized after use
+  bool ended = false;   // stepped behind the last row
+};
+
+class Connection {
+ public:
+  enum class Role : uint8_t {
+    kWriter,   // the only one that writes and checkpoints
+    kReader,   // read-only, its queries are interrupted after kQueryMaxMs
+    kService,  // read-only, for checks and copies that take long
+  };
+  static constexpr int64_t kQueryMaxMs = 5000;
+
+  // Fault where the file cannot be opened; the writer makes it. `vfs` empty: the system's.
+  Connection(const std::string& path, Role role, const std::string& vfs, const Clock& clock);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  // A statement that is not running, prepared or from the cache; Give() resets it and takes it back.
+  Statement& Take(std::string_view sql);
+  void Give(Statement& statement);
+  // True while there is a row. Fault where SQLite fails.
+  bool Step(Statement& statement);
+
+  // A statement without parameters, run to its end; `sql` is a literal.
+  void Execute(std::string_view sql);
+  // The first column of its first row; 0 and "" where there is none.
+  int64_t Integer(std::string_view sql);
+  std::string Text(std::string_view sql);
+  // Statements separated by semicolons, not cached: migrations.
+  void RunScript(std::string_view script);
+
+  bool InTransaction() const;
+  // Rolls back what stands; false where SQLite cannot.
+  bool Rollback() noexcept;
+  // While set, a statement outside a transaction is refused: SQLite has rolled the job's back, and what
+  // follows would be committed on its own.
+  void RequireTransaction(bool required) { transaction_required_ = required; }
+
+  // The worst failure since the last ClearTrouble().
+  Trouble trouble() const { return trouble_; }
+  // The same as what is thrown for it.
+  Fault failure() const;
+  void ClearTrouble() { trouble_ = Trouble::kNone; }
+  // Notes the code and throws it as a Fault.
+  [[noreturn]] void Fail(int code, std::string_view doing);
+
+  bool AnyRunning() const { return running_ > 0; }
+  sqlite3* handle() const { return handle_; }
+
+ private:
+  static int OnProgress(void* self) noexcept;
+  void Configure(Role role);
+  std::unique_ptr<Statement> Prepare(std::string_view sql);
+  void EvictOne();
+  void Finalize(Statement& statement);
+  void Close() noexcept;
+
+  const std::string path_;
+  const Clock& clock_;
+  sqlite3* handle_ = nullptr;
+  size_t cached_max_;
+  // Keys are views of the statements' own texts.
+  std::unordered_map<std::string_view, std::unique_ptr<Statement>> cache_;
+  std::vector<std::unique_ptr<Statement>> extra_;  // running, with the text of a running cached one
+  uint64_t uses_ = 0;
+  int running_ = 0;
+  int64_t deadline_ms_ = 0;
+  bool transaction_required_ = false;
+  Trouble trouble_ = Trouble::kNone;
+  std::string trouble_cause_;
+};
+
+// Initialises the library once per process, with its limits on memory. Fault where it is older than
+// 3.51.3.
+void RequireLibrary();
+
+// Makes the file where it is missing, 0600 and with the directory's owner; SQLite gives its companions
+// the same. Fault where it cannot.
+void MakeDatabaseFile(const std::string& path);
+
+// A copy of what the connection sees, as a new synced file in place of `path`.
+void CopyDatabase(Connection& source, const std::string& path, const std::string& vfs);
+
+}  // namespace comanda::db

@@ -1,0 +1,79 @@
+#include "db/session.h"
+
+#include "db/connection.h"
+
+#include <sqlite3.h>
+
+namespace comanda::db {
+
+Rows::Rows(Rows&& other) noexcept
+    : connection_(std::exchange(other.connection_, nullptr)), statement_(other.statement_) {}
+
+Rows::~Rows() {
+  if (connection_) connection_->Give(*statement_);
+}
+
+bool Rows::Next() { return connection_->Step(*statement_); }
+
+bool Rows::IsNull(int column) const {
+  return sqlite3_column_type(statement_->handle, column) == SQLITE_NULL;
+}
+
+int64_t Rows::Int(int column) const { return sqlite3_column_int64(statement_->handle, column); }
+
+std::string_view Rows::View(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_->handle, column);
+  if (!text) return {};
+  const int bytes = sqlite3_column_bytes(statement_->handle, column);
+  return {reinterpret_cast<const char*>(text), static_cast<size_t>(bytes)};
+}
+
+std::optional<std::string> Rows::OptionalText(int column) const {
+  if (IsNull(column)) return std::nullopt;
+  return Text(column);
+}
+
+std::optional<int64_t> Rows::OptionalInt(int column) const {
+  if (IsNull(column)) return std::nullopt;
+  return Int(column);
+}
+
+Rows Session::QueryBound(std::string_view sql, const std::vector<Bound>& values) {
+  return Start(sql, values.data(), values.size(), Texts::kCopied);
+}
+
+Rows Session::Start(std::string_view sql, const Bound* values, size_t count, Texts texts) {
+  Rows rows(connection_, connection_.Take(sql));
+  const Statement& statement = *rows.statement_;
+  if (statement.positions.size() != count) {
+    throw Fault(Fault::Kind::kInternal, "SQL with " + std::to_string(statement.positions.size()) +
+                                            " parameters got " + std::to_string(count) +
+                                            " values: " + statement.sql);
+  }
+  const auto lifetime = texts == Texts::kCopied ? SQLITE_TRANSIENT : SQLITE_STATIC;
+  for (size_t i = 0; i < count; ++i) {
+    const Bound& value = values[i];
+    const int position = statement.positions[i];
+    int code = SQLITE_OK;
+    switch (value.kind_) {
+      case Bound::Kind::kNull:  // a cleared parameter is null
+        break;
+      case Bound::Kind::kInteger:
+        code = sqlite3_bind_int64(statement.handle, position, value.integer_);
+        break;
+      case Bound::Kind::kText: {
+        // Without an address SQLite would bind null instead of the empty text.
+        const char* text = value.text_.data() ? value.text_.data() : "";
+        code = sqlite3_bind_text64(statement.handle, position, text, value.text_.size(), lifetime,
+                                   SQLITE_UTF8);
+        break;
+      }
+    }
+    if (code != SQLITE_OK) connection_.Fail(code, statement.sql);
+  }
+  return rows;
+}
+
+int64_t Tx::Changes() const { return sqlite3_changes64(connection_.handle()); }
+
+}  // namespace comanda::db
