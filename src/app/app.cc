@@ -53,7 +53,8 @@ App::App(const config::Options& options, db::DirectoryLock lock)
       live_(auth::Mode::kLive, options_, clock_, heartbeats_, metrics_),
       test_(auth::Mode::kTest, options_, clock_, heartbeats_, metrics_),
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
-      tls_(ops::CurrentCertificate(options_, *names_, clock_.Now()).pair),
+      served_(ops::CurrentCertificate(options_, *names_, clock_.Now())),
+      tls_(served_.pair),
       control_(ControlServer(options_.data_directory + "/control.sock", live_, options_, clock_, metrics_)),
       control_test_(
           ControlServer(options_.data_directory + "/control-test.sock", test_, options_, clock_, metrics_)) {
@@ -75,6 +76,24 @@ App::~App() {
   ops::Notify("STOPPING=1");
   log::Notice("stopping: answering what was accepted");
   https_->Stop(kDrainMs);
+}
+
+std::vector<std::string> App::Addresses() const {
+  const std::string address = options_.listen.substr(0, options_.listen.rfind(':'));
+  const std::string port = std::to_string(https_->port());
+  if (address != "0.0.0.0" && address != "[::]") return {"https://" + address + ":" + port};
+
+  std::vector<std::string> all;
+  for (const std::string& one : names_->addresses) {
+    const bool is_v6 = one.find(':') != std::string::npos;
+    if (is_v6 && address == "0.0.0.0") continue;
+    all.push_back("https://" + (is_v6 ? "[" + one + "]" : one) + ":" + port);
+  }
+  return all;
+}
+
+std::string App::CertificateFingerprint() const {
+  return crypto::Inspect(served_.pair.certificate_pem).fingerprint_sha256;
 }
 
 size_t App::company_count() {
@@ -109,7 +128,8 @@ void App::Reload(const config::Options& options) {
   options_.tls_key = options.tls_key;
   log::SetLevel(LevelOf(options_.log_level));
   RefreshNames();
-  tls_.Replace(ops::CurrentCertificate(options_, *names_, clock_.Now()).pair);
+  served_ = ops::CurrentCertificate(options_, *names_, clock_.Now());
+  tls_.Replace(served_.pair);
   log::Notice("settings and certificate read again");
 }
 
@@ -146,7 +166,8 @@ void App::DoChores() {
     RefreshNames();
     ops::Served served = ops::CurrentCertificate(options_, *names_, clock_.Now());
     if (served.renewed) {
-      tls_.Replace(served.pair);
+      served_ = std::move(served);
+      tls_.Replace(served_.pair);
       log::Notice("certificate renewed");
     }
   } catch (const Fault& fault) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "app/environment.h"
 #include "base/clock.h"
@@ -31,7 +32,10 @@ class App {
   // threads before the App is made.
   void RunUntilSignal(const std::function<config::Options()>& reload);
 
-  int port() const { return https_->port(); }
+  // Where it can be reached: https://ADDR:PORT for each address that is listened on.
+  std::vector<std::string> Addresses() const;
+  // SHA-256 of the certificate that is served, as browsers show it.
+  std::string CertificateFingerprint() const;
   size_t company_count();  // of the live environment
 
  private:
@@ -50,6 +54,7 @@ class App {
   Environment test_;
   mutable std::mutex names_mutex_;
   std::shared_ptr<const ops::Names> names_;  // guarded by names_mutex_; replaced when addresses change
+  ops::Served served_;               // the certificate in use
   http::Tls tls_;
   std::unique_ptr<http::Server> control_;       // DIR/control.sock, a few threads
   std::unique_ptr<http::Server> control_test_;  // DIR/control-test.sock

@@ -69,8 +69,11 @@ int Serve(Words words) {
   const auto load = [&] { return config::Load(arguments.flags()); };
   const config::Options options = load();
   App app(options, Own(options.data_directory));
-  log::Notice("serving", {{"version", kVersion}, {"listen", options.listen}, {"port", app.port()},
-                          {"data", options.data_directory}, {"authority", ops::AuthorityPath(options)}});
+  log::Notice("serving", {{"version", kVersion},
+                          {"data", options.data_directory},
+                          {"authority", ops::AuthorityPath(options)},
+                          {"certificate_sha256", app.CertificateFingerprint()}});
+  for (const std::string& address : app.Addresses()) log::Notice("listening", {{"address", address}});
   if (app.company_count() == 0) {
     log::Warning("no restaurant yet: run `comanda import FILE --data " + options.data_directory +
                  "` (or `comanda import demo`), then `comanda keys create`");
