@@ -48,7 +48,7 @@ std::string_view Suggestion(std::string_view word, const auto& candidates) {
   return nearest;
 }
 
-// -- texts -------------------------------------------------------------------------------------------
+// -- texts --------------------------------------------------------------------------------------
 
 bool IsBlank(std::string_view text) {
   return text.find_first_not_of(" \t\n") == std::string_view::npos;
@@ -69,9 +69,9 @@ std::optional<FieldError> TextError(std::string_view text, const TextRule& rule)
   }
   const size_t count = CharacterCount(text);
   if (count < rule.min) {
-    return FieldError{"", FieldCode::kTooShort,
-                      "must have at least " + Characters(rule.min) + ", not " +
-                          std::to_string(count)};
+    return FieldError{
+        "", FieldCode::kTooShort,
+        "must have at least " + Characters(rule.min) + ", not " + std::to_string(count)};
   }
   if (count > rule.max) {
     return FieldError{
@@ -100,7 +100,7 @@ std::optional<std::string> CheckedText(Value value, const std::string& path, con
   return text;
 }
 
-// -- numbers -----------------------------------------------------------------------------------------
+// -- numbers ------------------------------------------------------------------------------------
 
 std::string Amount(int64_t units, int decimals) {
   std::string text;
@@ -155,8 +155,8 @@ bool HasMoreDecimals(std::string_view number, int decimals) {
   if (last == std::string_view::npos) return false;  // zero
   const size_t point = std::min(mantissa.find('.'), mantissa.size());
   // The power of ten of the last digit that says something.
-  const int power = last < point ? static_cast<int>(point - last) - 1
-                                 : -static_cast<int>(last - point);
+  const int power =
+      last < point ? static_cast<int>(point - last) - 1 : -static_cast<int>(last - point);
   return power + exponent < -decimals;
 }
 
@@ -168,8 +168,8 @@ std::string Bounds(const NumberRule& rule) {
 
 FieldError BoundsError(bool negative, bool zero, const NumberRule& rule) {
   if (rule.min > 0 && (negative || zero)) {
-    return {"", FieldCode::kMustBePositive, "must be above 0, like " +
-                                                std::string(Example(rule.decimals))};
+    return {"", FieldCode::kMustBePositive,
+            "must be above 0, like " + std::string(Example(rule.decimals))};
   }
   if (rule.min == 0 && negative) {
     return {"", FieldCode::kMustNotBeNegative, "must not be negative: send 0 or more"};
@@ -203,12 +203,11 @@ NumberOrError CheckedNumber(std::string_view text, const NumberRule& rule) {
 }
 
 NumberRule MoneyRule(int currency_decimals, bool positive) {
-  return {.decimals = currency_decimals,
-          .min = positive ? 1 : 0,
-          .max = MoneyMax(currency_decimals)};
+  return {
+      .decimals = currency_decimals, .min = positive ? 1 : 0, .max = MoneyMax(currency_decimals)};
 }
 
-// -- words -------------------------------------------------------------------------------------------
+// -- words --------------------------------------------------------------------------------------
 
 std::string UnknownWord(std::string_view sent, const std::vector<std::string_view>& words,
                         std::string_view hint) {
@@ -223,8 +222,8 @@ std::string UnknownWord(std::string_view sent, const std::vector<std::string_vie
   if (!only_case) meant = Suggestion(sent, words);
   if (only_case) {
     const bool lower = AsciiLower(meant) == meant;
-    message += std::string("; write ") + std::string(meant) +
-               (lower ? " in lower case" : " in capitals");
+    message +=
+        std::string("; write ") + std::string(meant) + (lower ? " in lower case" : " in capitals");
   } else if (!meant.empty()) {
     message += "; did you mean " + std::string(meant) + "?";
   }
@@ -234,7 +233,7 @@ std::string UnknownWord(std::string_view sent, const std::vector<std::string_vie
 
 }  // namespace
 
-// -- ObjectReader ------------------------------------------------------------------------------------
+// -- ObjectReader -------------------------------------------------------------------------------
 
 ObjectReader::ObjectReader(Value value, std::string path, Errors& errors, UnknownFields unknown)
     : path_(std::move(path)), errors_(&errors), unknown_(unknown) {
@@ -418,8 +417,8 @@ std::optional<ObjectReader> ObjectReader::Object(std::string_view name) {
   return ObjectReader(*value, FieldPath(name), *errors_, unknown_);
 }
 
-std::optional<std::vector<std::string>> ObjectReader::Texts(std::string_view name,
-                                                            size_t max_items, TextRule rule) {
+std::optional<std::vector<std::string>> ObjectReader::Texts(std::string_view name, size_t max_items,
+                                                            TextRule rule) {
   const std::optional<std::vector<Value>> items = Items(name, max_items);
   if (!items) return std::nullopt;
   std::vector<std::string> texts;

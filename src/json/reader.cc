@@ -121,7 +121,7 @@ void AppendCanonical(std::string& out, Value value) {
 
 }  // namespace
 
-// -- Value -------------------------------------------------------------------------------------------
+// -- Value --------------------------------------------------------------------------------------
 
 Kind Value::kind() const {
   if (cJSON_IsBool(node_)) return Kind::kBoolean;
@@ -176,7 +176,7 @@ std::optional<Value> Value::Find(std::string_view key) const {
 
 size_t Value::offset() const { return tree_->MarkOf(node_).offset; }
 
-// -- Document ----------------------------------------------------------------------------------------
+// -- Document -----------------------------------------------------------------------------------
 
 static_assert(kNodesMax <= static_cast<size_t>(std::numeric_limits<int>::max()),
               "the index of a mark must fit in cJSON's valueint");
@@ -215,11 +215,10 @@ std::string Document::Canonical() const {
 
 std::string LibraryVersion() { return cJSON_Version(); }
 
-// -- Errors ------------------------------------------------------------------------------------------
+// -- Errors -------------------------------------------------------------------------------------
 
 void Errors::Add(std::string field, FieldCode code, std::string message, size_t document_offset) {
-  errors_.emplace_back(document_offset,
-                       FieldError{std::move(field), code, std::move(message)});
+  errors_.emplace_back(document_offset, FieldError{std::move(field), code, std::move(message)});
 }
 
 void Errors::ThrowIfAny() {

@@ -1,12 +1,12 @@
 #pragma once
 
-// A strict reader in front of cJSON, which alone accepts far too much (research/reliability.md 2).
+// A strict reader in front of cJSON, which alone accepts far too much.
 //
 // Parse() refuses, with the byte offset: invalid UTF-8, a byte order mark, nesting deeper than 32,
-// duplicate keys, \u0000 and lone surrogates, numbers outside RFC 8259's grammar, raw control bytes in
-// strings, trailing bytes, numbers of more than 63 characters, and more than kNodesMax values (a small
-// body must not become a huge tree).
-// Numbers keep their text, so money and quantities are read exactly.
+// duplicate keys, \u0000 and lone surrogates, numbers outside RFC 8259's grammar, raw control bytes
+// in strings, trailing bytes, numbers of more than 63 characters, and more than kNodesMax values (a
+// small body must not become a huge tree). Numbers keep their text, so money and quantities are
+// read exactly.
 //
 // ObjectReader then reads the fields of one object and notes every wrong one in Errors, so that all
 // are reported at once, in document order.
@@ -35,7 +35,8 @@ enum class Kind : uint8_t { kNull, kBoolean, kNumber, kText, kArray, kObject };
 
 struct Tree;  // reader.cc
 
-// One value of a document; valid as long as the document lives, also where it was moved. Cheap to copy.
+// One value of a document; valid as long as the document lives, also where it was moved. Cheap to
+// copy.
 class Value {
  public:
   Kind kind() const;
@@ -45,7 +46,7 @@ class Value {
   std::string_view text() const;         // kText only
   std::vector<Value> items() const;      // kArray only
   std::vector<std::pair<std::string_view, Value>> members() const;  // kObject only, in order
-  std::optional<Value> Find(std::string_view key) const;  // kObject only; exact case
+  std::optional<Value> Find(std::string_view key) const;            // kObject only; exact case
   size_t offset() const;  // where in the document it began: the order in which errors are reported
 
  private:
@@ -89,13 +90,13 @@ class Errors {
   std::vector<std::pair<size_t, FieldError>> errors_;
 };
 
-// What to do with a field that nobody reads: ignored on the live address, unknown_field in the sandbox
-// (contract section 1).
+// What to do with a field that nobody reads: ignored on the live address, unknown_field in the
+// sandbox (contract section 1).
 enum class UnknownFields : uint8_t { kIgnored, kRefused };
 
 struct TextRule {
-  size_t max = 200;    // Unicode characters
-  size_t min = 1;      // 0: empty text is fine; else `empty`
+  size_t max = 200;                  // Unicode characters
+  size_t min = 1;                    // 0: empty text is fine; else `empty`
   bool card_numbers_refused = true;  // free text: looks_like_card_number
 };
 
@@ -103,19 +104,19 @@ struct NumberRule {
   int decimals = 0;
   int64_t min = 0;  // in units of 10^-decimals
   int64_t max = INT64_MAX;
-  // below min: must_be_positive where min is above 0 and the value is <= 0, must_not_be_negative where
-  // the value is < 0, else out_of_range
+  // below min: must_be_positive where min is above 0 and the value is <= 0, must_not_be_negative
+  // where the value is < 0, else out_of_range
 };
 
-// Reads one object's fields. A field that is null counts as absent (section 19) unless the caller asks
-// IsNull() first. Every Read… notes a wrong field in Errors and returns nothing; a missing field
-// returns nothing without an error, the Require… form notes `required`.
+// Reads one object's fields. A field that is null counts as absent (section 19) unless the caller
+// asks IsNull() first. Every Read… notes a wrong field in Errors and returns nothing; a missing
+// field returns nothing without an error, the Require… form notes `required`.
 class ObjectReader {
  public:
   // `path` is the prefix of field names in errors: "" for the body, "combos[0]" below it.
-  // A value that is no object is noted as wrong_type (on the field "body" where the path is empty), and
-  // the reader then reads nothing and requires nothing. A missing field is listed where its object
-  // begins: before the wrong fields of the same object.
+  // A value that is no object is noted as wrong_type (on the field "body" where the path is empty),
+  // and the reader then reads nothing and requires nothing. A missing field is listed where its
+  // object begins: before the wrong fields of the same object.
   ObjectReader(Value value, std::string path, Errors& errors, UnknownFields unknown);
 
   // True where the field is there, null included.
@@ -131,13 +132,15 @@ class ObjectReader {
   std::optional<int64_t> RequireNumber(std::string_view name, NumberRule rule);
   // Money in minor units: 0 to MoneyMax. `positive`: above 0.
   std::optional<int64_t> Money(std::string_view name, int currency_decimals, bool positive = false);
-  std::optional<int64_t> RequireMoney(std::string_view name, int currency_decimals, bool positive = false);
+  std::optional<int64_t> RequireMoney(std::string_view name, int currency_decimals,
+                                      bool positive = false);
   std::optional<bool> Boolean(std::string_view name);
   // A UUID, any case, returned in lower case; else invalid_format.
   std::optional<std::string> Uuid(std::string_view name);
   std::optional<std::string> RequireUuid(std::string_view name);
   std::optional<UtcMs> Instant(std::string_view name);
-  // One of the words, exactly as written; returns its index. unknown_value lists the words (hint added).
+  // One of the words, exactly as written; returns its index. unknown_value lists the words (hint
+  // added).
   std::optional<size_t> OneOf(std::string_view name, const std::vector<std::string_view>& words,
                               std::string_view hint = "");
   // The items of an array, each as a reader with its own path "name[i]". wrong_type, too_many_items
@@ -147,23 +150,24 @@ class ObjectReader {
   // An object below; nothing where absent.
   std::optional<ObjectReader> Object(std::string_view name);
   // Texts of an array.
-  std::optional<std::vector<std::string>> Texts(std::string_view name, size_t max_items, TextRule rule);
+  std::optional<std::vector<std::string>> Texts(std::string_view name, size_t max_items,
+                                                TextRule rule);
   // The value as it stands (null counts as absent), for fields with a rule of their own.
   std::optional<Value> Raw(std::string_view name);
 
-  // Notes an error on the field where it is present (null included): for fields of another endpoint,
-  // read-only ones and so on. Returns true where it was present.
+  // Notes an error on the field where it is present (null included): for fields of another
+  // endpoint, read-only ones and so on. Returns true where it was present.
   bool Refuse(std::string_view name, FieldCode code, std::string_view message);
   // Notes an error on the field, present or not.
   void Fail(std::string_view name, FieldCode code, std::string_view message);
   // Declares fields as known without reading them; for NothingRead() they do not count.
   void Ignore(std::initializer_list<std::string_view> names);
 
-  // At the end: fields that nobody asked for are unknown_field where unknown fields are refused. The
-  // message suggests the nearest known name.
+  // At the end: fields that nobody asked for are unknown_field where unknown fields are refused.
+  // The message suggests the nearest known name.
   void Finish();
-  // True where none of the fields of the object was asked for by name (a PATCH without a known field).
-  // False for a value that was no object: that has its own error.
+  // True where none of the fields of the object was asked for by name (a PATCH without a known
+  // field). False for a value that was no object: that has its own error.
   bool NothingRead() const;
 
   const std::string& path() const { return path_; }
@@ -172,7 +176,8 @@ class ObjectReader {
   UnknownFields unknown() const { return unknown_; }
 
  private:
-  std::optional<Value> Find(std::string_view name);  // null included; the field is known from now on
+  std::optional<Value> Find(
+      std::string_view name);  // null included; the field is known from now on
   std::optional<Value> Take(std::string_view name);  // null counts as absent
   // Notes `required` where the field is absent.
   bool Require(std::string_view name);

@@ -34,8 +34,8 @@ size_t SequenceLength(std::string_view text) {
   if (lead >= 0xF0 && lead <= 0xF4) {
     const unsigned char low = lead == 0xF0 ? 0x90 : 0x80;
     const unsigned char high = lead == 0xF4 ? 0x8F : 0xBF;
-    const bool good = byte(1) >= low && byte(1) <= high && IsContinuation(byte(2)) &&
-                      IsContinuation(byte(3));
+    const bool good =
+        byte(1) >= low && byte(1) <= high && IsContinuation(byte(2)) && IsContinuation(byte(3));
     return good ? 4 : 0;
   }
   return 0;
@@ -174,8 +174,9 @@ class Scanner {
     }
     constexpr std::string_view kSingle = "\"\\/bfnrt";
     if (AtEnd() || kSingle.find(c) == std::string_view::npos) {
-      RefuseAt(text_, begin,
-               "this escape is unknown; the known ones are \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX");
+      RefuseAt(
+          text_, begin,
+          "this escape is unknown; the known ones are \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX");
     }
     ++at_;
   }
@@ -185,7 +186,8 @@ class Scanner {
     if (unit == 0) RefuseAt(text_, begin, "\\u0000 is not allowed");
     if (unit < 0xD800 || unit > 0xDFFF) return;
     constexpr std::string_view kLone =
-        "a surrogate stands alone; a character above U+FFFF is \\uD800-\\uDBFF, then \\uDC00-\\uDFFF";
+        "a surrogate stands alone; a character above U+FFFF is \\uD800-\\uDBFF, then "
+        "\\uDC00-\\uDFFF";
     if (unit >= 0xDC00 || !text_.substr(at_).starts_with("\\u")) RefuseAt(text_, begin, kLone);
     const size_t second = at_;
     at_ += 2;
@@ -274,7 +276,8 @@ void RefuseAt(std::string_view text, size_t offset, std::string_view what) {
   }
   throw Refusal(Problem::kInvalidJson, "This is not valid JSON at line " + std::to_string(line) +
                                            ", column " + std::to_string(column) + " (byte offset " +
-                                           std::to_string(offset) + "): " + std::string(what) + ".");
+                                           std::to_string(offset) + "): " + std::string(what) +
+                                           ".");
 }
 
 }  // namespace comanda::json

@@ -1,7 +1,7 @@
 #pragma once
 
-// The strict pass over the bytes of a JSON text, before cJSON may see it (RFC 8259 and the limits of
-// reader.h). Of this room alone.
+// The strict pass over the bytes of a JSON text, before cJSON may see it (RFC 8259 and the limits
+// of reader.h). Of this room alone.
 
 #include <cstdint>
 #include <string_view>

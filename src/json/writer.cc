@@ -70,7 +70,8 @@ void Writer::Begin(Nest nest, char bracket) {
 }
 
 void Writer::End(Nest nest, char bracket) {
-  CHECK(depth_ > 0 && nests_[depth_ - 1] == nest && !after_key_, "the caller keeps the nesting right");
+  CHECK(depth_ > 0 && nests_[depth_ - 1] == nest && !after_key_,
+        "the caller keeps the nesting right");
   --depth_;
   out_ += bracket;
   need_comma_ = true;

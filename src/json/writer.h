@@ -1,8 +1,8 @@
 #pragma once
 
-// Writes JSON into a string, in the order of the calls, without blanks. It keeps the commas; the caller
-// keeps the nesting right (checked). Outside of any Begin… both keys and values may be written: so a
-// part of an object can be rendered by itself.
+// Writes JSON into a string, in the order of the calls, without blanks. It keeps the commas; the
+// caller keeps the nesting right (checked). Outside of any Begin… both keys and values may be
+// written: so a part of an object can be rendered by itself.
 
 #include <array>
 #include <cstdint>

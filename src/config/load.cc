@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <optional>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "config/options.h"
+#include "config/table.h"
+
+namespace comanda::config {
+namespace {
+
+constexpr std::string_view kFileName = "comanda.conf";
+
+// What a setting was given, and where; the last source wins.
+struct Source {
+  std::string value;
+  std::string where;
+};
+using Sources = std::map<std::string, Source, std::less<>>;
+
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+// A # begins a comment at the start of a line or after a blank.
+std::string_view WithoutComment(std::string_view line) {
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '#') continue;
+    if (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t') return line.substr(0, i);
+  }
+  return line;
+}
+
+const Setting& GetSetting(const Given& given) {
+  const auto settings = Settings();
+  const auto found = std::find_if(settings.begin(), settings.end(), [&](const Setting& setting) {
+    return setting.name == given.name;
+  });
+  if (found != settings.end()) return *found;
+  std::vector<std::string_view> names;
+  for (const Setting& setting : settings) names.push_back(setting.name);
+  // People write the command line's dashes for the underscores of the table.
+  std::string wanted = AsciiLower(given.name);
+  std::replace(wanted.begin(), wanted.end(), '-', '_');
+  const std::string_view nearest = Nearest(wanted, names);
+  throw Bad(
+      given, FieldCode::kUnknownField,
+      "is not a setting; " + (nearest.empty() ? "comanda config --help lists them"
+                                              : "did you mean " + std::string(nearest) + "?"));
+}
+
+void ReadLine(std::string_view line, const std::string& where, Sources& sources) {
+  const std::string_view content = Trimmed(WithoutComment(line));
+  if (content.empty()) return;
+  const size_t equals = content.find('=');
+  if (equals == std::string_view::npos) {
+    throw Bad({kFileName, content, where}, FieldCode::kInvalidFormat,
+              "a line must be name = value, or begin with #");
+  }
+  const std::string name(Trimmed(content.substr(0, equals)));
+  const Given given{name, Trimmed(content.substr(equals + 1)), where};
+  if (!GetSetting(given).in_file) {
+    throw Bad(given, FieldCode::kNotAllowed,
+              "is given on the command line alone, as --" + name + " " +
+                  std::string(GetSetting(given).argument));
+  }
+  const auto earlier = sources.find(name);
+  if (earlier != sources.end()) {
+    throw Bad(given, FieldCode::kDuplicate, "stands in " + earlier->second.where + " already");
+  }
+  sources[name] = {std::string(given.value), where};
+}
+
+void ReadConfiguration(const std::string& directory, Sources& sources) {
+  const std::optional<std::string> content = ReadFile(directory + "/" + std::string(kFileName));
+  if (!content) return;
+  std::string_view rest = *content;
+  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
+  for (int number = 1; !rest.empty(); ++number) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    ReadLine(rest.substr(0, end), std::string(kFileName) + ", line " + std::to_string(number),
+             sources);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+// The directory comes from the command line or its default; all else may stand in the file there.
+Sources Collect(const std::map<std::string, std::string>& command_line) {
+  Sources sources;
+  Options options;
+  for (const Setting& setting : Settings()) {
+    if (setting.in_file) continue;
+    const auto found = command_line.find(std::string(setting.name));
+    const bool given = found != command_line.end();
+    setting.parse({setting.name, given ? std::string_view(found->second) : setting.default_value,
+                   given ? "--" + found->first : "default"},
+                  options);
+  }
+  ReadConfiguration(options.data_directory, sources);
+  for (const auto& [name, value] : command_line) {
+    const std::string where = "--" + name;
+    GetSetting({name, value, where});
+    sources[name] = {value, where};
+  }
+  return sources;
+}
+
+Source EffectiveSource(const Sources& sources, const Setting& setting) {
+  const auto found = sources.find(setting.name);
+  if (found != sources.end()) return found->second;
+  return {std::string(setting.default_value), "default"};
+}
+
+Options Apply(const Sources& sources) {
+  Options options;
+  for (const Setting& setting : Settings()) {
+    const Source source = EffectiveSource(sources, setting);
+    setting.parse({setting.name, source.value, source.where}, options);
+  }
+  CheckTogether(options);
+  return options;
+}
+
+}  // namespace
+
+Options Load(const std::map<std::string, std::string>& command_line) {
+  return Apply(Collect(command_line));
+}
+
+std::string Describe(const std::map<std::string, std::string>& command_line) {
+  const Sources sources = Collect(command_line);
+  Apply(sources);  // what cannot be served is not described either
+  std::string text;
+  for (const Setting& setting : Settings()) {
+    const Source source = EffectiveSource(sources, setting);
+    // The output can be used as the file; what may not stand there is a comment.
+    if (!setting.in_file) text += "# ";
+    text += std::string(setting.name) + " = " + source.value;
+    text += (source.value.empty() ? "# " : "  # ") + source.where + "\n";
+  }
+  return text;
+}
+
+}  // namespace comanda::config

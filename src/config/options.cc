@@ -1,0 +1,292 @@
+#include "config/options.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/text.h"
+#include "config/table.h"
+
+namespace comanda::config {
+namespace {
+
+constexpr int64_t kRateMax = 1'000'000;
+constexpr size_t kListMax = 32;
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+
+int64_t ParseInteger(const Given& given, int64_t min, int64_t max) {
+  int64_t value = 0;
+  const char* end = given.value.data() + given.value.size();
+  const auto result = std::from_chars(given.value.data(), end, value);
+  if (result.ec == std::errc() && result.ptr == end && value >= min && value <= max) return value;
+  throw Bad(given, FieldCode::kOutOfRange,
+            "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
+}
+
+template <int64_t Options::*member>
+void ParseRate(const Given& given, Options& options) {
+  options.*member = ParseInteger(given, 1, kRateMax);
+}
+
+void ParseWorkers(const Given& given, Options& options) {
+  options.workers = static_cast<int>(ParseInteger(given, 8, 2048));
+}
+
+// -- addresses ----------------------------------------------------------------------------------
+
+bool IsIpv4(const std::string& text) {
+  in_addr address;
+  return inet_pton(AF_INET, text.c_str(), &address) == 1;
+}
+
+bool IsIpv6(const std::string& text) {
+  in6_addr address;
+  return inet_pton(AF_INET6, text.c_str(), &address) == 1;
+}
+
+bool IsPort(std::string_view text) {
+  if (text.empty() || text.size() > 5 || text.front() == '0') return false;
+  if (!std::all_of(text.begin(), text.end(), IsDigit)) return false;
+  int port = 0;
+  std::from_chars(text.data(), text.data() + text.size(), port);
+  return port <= 65535;
+}
+
+bool IsListenAddress(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || !IsPort(text.substr(colon + 1))) return false;
+  const std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    return IsIpv6(std::string(host.substr(1, host.size() - 2)));
+  }
+  return IsIpv4(std::string(host));
+}
+
+void ParseListen(const Given& given, Options& options) {
+  if (!IsListenAddress(given.value)) {
+    throw Bad(
+        given, FieldCode::kInvalidFormat,
+        "must be a numeric address and a port from 1 to 65535, like 0.0.0.0:8443 or [::]:8443");
+  }
+  options.listen = given.value;
+}
+
+bool IsHostName(std::string_view text) {
+  if (text.empty() || text.size() > 253) return false;
+  size_t begin = 0;
+  while (true) {
+    const size_t end = std::min(text.find('.', begin), text.size());
+    const std::string_view label = text.substr(begin, end - begin);
+    if (label.empty() || label.size() > 63) return false;
+    if (label.starts_with('-') || label.ends_with('-')) return false;
+    const bool good = std::all_of(label.begin(), label.end(),
+                                  [](char c) { return IsLower(c) || IsDigit(c) || c == '-'; });
+    if (!good) return false;
+    if (end == text.size()) break;
+    begin = end + 1;
+  }
+  // Four numbers that are no address are no name either.
+  return !std::all_of(text.begin(), text.end(), [](char c) { return IsDigit(c) || c == '.'; });
+}
+
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+// The words between commas; nothing for an empty text.
+std::vector<std::string> ParseList(const Given& given, bool (*accepts)(const std::string&),
+                                   const std::string& expected) {
+  std::vector<std::string> words;
+  if (given.value.empty()) return words;
+  size_t begin = 0;
+  while (begin <= given.value.size()) {
+    const size_t end = std::min(given.value.find(',', begin), given.value.size());
+    std::string word = AsciiLower(Trimmed(given.value.substr(begin, end - begin)));
+    if (!accepts(word)) throw Bad(given, FieldCode::kInvalidFormat, expected);
+    if (std::find(words.begin(), words.end(), word) == words.end())
+      words.push_back(std::move(word));
+    begin = end + 1;
+  }
+  if (words.size() > kListMax) {
+    throw Bad(given, FieldCode::kTooManyItems,
+              "must have at most " + std::to_string(kListMax) + " items");
+  }
+  return words;
+}
+
+bool IsAddress(const std::string& text) { return IsIpv4(text) || IsIpv6(text); }
+
+void ParseHosts(const Given& given, Options& options) {
+  options.hosts = ParseList(
+      given, [](const std::string& word) { return IsAddress(word) || IsHostName(word); },
+      "must be names or addresses with commas between them, like caja.local,10.0.0.5");
+}
+
+void ParseMetricsFrom(const Given& given, Options& options) {
+  options.metrics_from =
+      ParseList(given, IsAddress,
+                "must be numeric addresses with commas between them, like 10.0.0.7,10.0.0.8");
+}
+
+// -- words --------------------------------------------------------------------------------------
+
+void ParseData(const Given& given, Options& options) {
+  if (given.value.empty()) {
+    throw Bad(given, FieldCode::kEmpty, "must be a directory, like /var/lib/comanda");
+  }
+  options.data_directory = given.value;
+}
+
+bool IsHttpBase(std::string_view text) {
+  std::string_view rest = text;
+  if (rest.starts_with("https://")) {
+    rest.remove_prefix(8);
+  } else if (rest.starts_with("http://")) {
+    rest.remove_prefix(7);
+  } else {
+    return false;
+  }
+  if (rest.empty() || rest.front() == '/' || rest.back() == '/' || text.size() > 200) return false;
+  return std::all_of(rest.begin(), rest.end(), [](char c) {
+    constexpr std::string_view kOthers = "-._~:/[]%";
+    return IsLower(c) || IsUpper(c) || IsDigit(c) || kOthers.find(c) != std::string_view::npos;
+  });
+}
+
+void ParseErrorsBase(const Given& given, Options& options) {
+  if (!IsHttpBase(given.value)) {
+    throw Bad(given, FieldCode::kInvalidFormat,
+              "must be an http or https address without a slash at its end, like "
+              "https://comanda.example/problems");
+  }
+  options.errors_base = given.value;
+}
+
+void ParseKeyPrefix(const Given& given, Options& options) {
+  const bool good = given.value.size() >= 2 && given.value.size() <= 16 &&
+                    std::all_of(given.value.begin(), given.value.end(),
+                                [](char c) { return IsLower(c) || IsDigit(c); });
+  if (!good) {
+    throw Bad(given, FieldCode::kInvalidFormat,
+              "must be 2 to 16 lower-case letters or digits, like cmd");
+  }
+  options.key_prefix = given.value;
+}
+
+void ParsePlatformName(const Given& given, Options& options) {
+  const bool good =
+      !given.value.empty() && given.value.size() <= 50 && IsLower(given.value.front()) &&
+      std::all_of(given.value.begin(), given.value.end(),
+                  [](char c) { return IsLower(c) || IsDigit(c) || c == '-' || c == '_'; });
+  if (!good) {
+    throw Bad(
+        given, FieldCode::kInvalidFormat,
+        "must be at most 50 lower-case letters, digits, - or _, and begin with a letter, like "
+        "comanda");
+  }
+  options.platform_name = given.value;
+}
+
+void ParseLogLevel(const Given& given, Options& options) {
+  constexpr std::array<std::string_view, 5> kLevels = {"error", "warning", "notice", "info",
+                                                       "debug"};
+  if (std::find(kLevels.begin(), kLevels.end(), given.value) == kLevels.end()) {
+    throw Bad(given, FieldCode::kUnknownValue,
+              "must be one of error, warning, notice, info, debug");
+  }
+  options.log_level = given.value;
+}
+
+template <std::string Options::*member>
+void ParsePath(const Given& given, Options& options) {
+  options.*member = given.value;
+}
+
+// -- THE table ----------------------------------------------------------------------------------
+
+constexpr std::array kSettings = {
+    Setting{"data", "DIR", "/var/lib/comanda",
+            "The directory of the databases, the certificates and comanda.conf; it belongs to one "
+            "server alone.",
+            false, false, ParseData},
+    Setting{"listen", "ADDR:PORT", "0.0.0.0:8443",
+            "The address and port for HTTPS; an IPv6 address stands in brackets.", false, true,
+            ParseListen},
+    Setting{"hosts", "NAME,...", "",
+            "Further names and addresses under which clients reach this server; its own are known.",
+            true, true, ParseHosts},
+    Setting{"errors_base", "URL", "https://comanda.example/problems",
+            "What the type of every error begins with; the same on all servers of a fleet.", false,
+            true, ParseErrorsBase},
+    Setting{"key_prefix", "WORD", "cmd", "What every API key begins with.", false, true,
+            ParseKeyPrefix},
+    Setting{"platform_name", "WORD", "comanda",
+            "The provider under which the platform's own riders are named.", false, true,
+            ParsePlatformName},
+    Setting{
+        "tls_certificate", "FILE", "",
+        "A certificate with its chain in PEM form, with tls_key; without it the server makes its "
+        "own.",
+        true, true, ParsePath<&Options::tls_certificate>},
+    Setting{"tls_key", "FILE", "", "The private key of tls_certificate in PEM form.", true, true,
+            ParsePath<&Options::tls_key>},
+    Setting{"workers", "N", "256", "The most connections at once, 8 to 2048.", false, true,
+            ParseWorkers},
+    Setting{"rate_standard", "N", "100", "Requests a minute of a key of the tier standard.", true,
+            true, ParseRate<&Options::rate_standard_per_minute>},
+    Setting{"rate_plus", "N", "600", "Requests a minute of a key of the tier plus.", true, true,
+            ParseRate<&Options::rate_plus_per_minute>},
+    Setting{"rate_lan", "N", "3000", "Requests a minute of a key of the tier lan.", true, true,
+            ParseRate<&Options::rate_lan_per_minute>},
+    Setting{"metrics_from", "ADDR,...", "",
+            "Addresses that may read /metrics, beside this machine itself.", true, true,
+            ParseMetricsFrom},
+    Setting{"log_level", "WORD", "info",
+            "The least important lines that are logged: error, warning, notice, info or debug.",
+            true, true, ParseLogLevel},
+};
+
+constexpr bool NamesAreUnique() {
+  for (size_t i = 0; i < kSettings.size(); ++i) {
+    for (size_t j = i + 1; j < kSettings.size(); ++j) {
+      if (kSettings[i].name == kSettings[j].name) return false;
+    }
+  }
+  return true;
+}
+static_assert(NamesAreUnique());
+
+}  // namespace
+
+std::span<const Setting> Settings() { return kSettings; }
+
+std::vector<Help> Table() {
+  std::vector<Help> table;
+  for (const Setting& setting : kSettings) {
+    table.push_back(
+        {setting.name, setting.argument, setting.default_value, setting.text, setting.reloadable});
+  }
+  return table;
+}
+
+void CheckTogether(const Options& options) {
+  if (options.tls_certificate.empty() == options.tls_key.empty()) return;
+  const bool key_missing = options.tls_key.empty();
+  throw Invalid(key_missing ? "tls_key" : "tls_certificate", FieldCode::kRequired,
+                "tls_certificate and tls_key are given together or not at all");
+}
+
+Refusal Bad(const Given& given, FieldCode code, std::string message) {
+  message += " (" + std::string(given.where) + ")";
+  return Invalid(std::string(given.name), code, std::move(message));
+}
+
+}  // namespace comanda::config
