@@ -1,0 +1,53 @@
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netdb.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <string>
+
+namespace comanda {
+namespace {
+
+struct Shown {
+  int result;
+  std::string host;
+  std::string service;
+};
+
+template <typename Address>
+Shown Show(const Address& address, socklen_t host_size = 64) {
+  std::array<char, 64> host{};
+  std::array<char, 16> service{};
+  const int result =
+      ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), sizeof address, host.data(),
+                    host_size, service.data(), service.size(), NI_NUMERICHOST | NI_NUMERICSERV);
+  return {result, host.data(), service.data()};
+}
+
+TEST(StaticLibc, ShowsAddressesOfBothFamiliesAsNumbers) {
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = htons(8443);
+  ::inet_pton(AF_INET, "192.168.1.20", &v4.sin_addr);
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(443);
+  ::inet_pton(AF_INET6, "fd00::20", &v6.sin6_addr);
+
+  EXPECT_EQ(Show(v4).host, "192.168.1.20");
+  EXPECT_EQ(Show(v4).service, "8443");
+  EXPECT_EQ(Show(v6).host, "fd00::20");
+  EXPECT_EQ(Show(v6).service, "443");
+  EXPECT_EQ(Show(v4, 5).result, EAI_OVERFLOW);
+}
+
+TEST(StaticLibc, RefusesUnknownFamilies) {
+  sockaddr_storage unknown{};
+  unknown.ss_family = AF_UNIX + 40;
+
+  EXPECT_EQ(Show(unknown).result, EAI_FAMILY);
+}
+
+}  // namespace
+}  // namespace comanda

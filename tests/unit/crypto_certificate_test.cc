@@ -1,0 +1,155 @@
+#include "crypto/certificate.h"
+
+#include <gtest/gtest.h>
+
+#include "base/problem.h"
+#include "mbedtls/oid.h"
+#include "mbedtls/x509_crt.h"
+
+namespace comanda::crypto {
+namespace {
+
+constexpr int64_t kDayMs = 86'400'000;
+const UtcMs kNow = SystemClock().Now() / 1000 * 1000;
+
+const KeyPair& Authority() {
+  static const KeyPair authority = MakeAuthority("Comanda box, \"La Mar\" + Ñ", kNow);
+  return authority;
+}
+
+KeyPair Server() {
+  return MakeServerCertificate(Authority(), "comanda.local", {"comanda.local", "localhost"},
+                               {"192.168.1.20", "fd00::20"}, kNow);
+}
+
+class Parsed {
+ public:
+  explicit Parsed(const std::string& pem) {
+    mbedtls_x509_crt_init(&certificate_);
+    EXPECT_EQ(mbedtls_x509_crt_parse(&certificate_,
+                                     reinterpret_cast<const unsigned char*>(pem.c_str()),
+                                     pem.size() + 1),
+              0);
+  }
+  Parsed(const Parsed&) = delete;
+  Parsed& operator=(const Parsed&) = delete;
+  ~Parsed() { mbedtls_x509_crt_free(&certificate_); }
+  mbedtls_x509_crt* get() { return &certificate_; }
+
+ private:
+  mbedtls_x509_crt certificate_;
+};
+
+// What a client that trusts the authority finds wrong when it asks for that name; 0 is nothing.
+uint32_t Verified(const std::string& chain_pem, const std::string& authority_pem,
+                  const char* name) {
+  Parsed chain(chain_pem);
+  Parsed authority(authority_pem);
+  uint32_t flags = 0;
+  mbedtls_x509_crt_verify(chain.get(), authority.get(), nullptr, name, &flags, nullptr, nullptr);
+  return flags;
+}
+
+TEST(Certificate, IsTrustedForItsNamesAndAddresses) {
+  const KeyPair server = Server();
+
+  for (const char* name : {"comanda.local", "localhost", "192.168.1.20", "fd00::20"}) {
+    EXPECT_EQ(Verified(server.certificate_pem, Authority().certificate_pem, name), 0U) << name;
+  }
+}
+
+TEST(Certificate, IsNotTrustedForOthers) {
+  const KeyPair server = Server();
+  const KeyPair stranger = MakeAuthority("Comanda box, \"La Mar\" + Ñ", kNow);
+
+  EXPECT_NE(Verified(server.certificate_pem, Authority().certificate_pem, "example.com") &
+                MBEDTLS_X509_BADCERT_CN_MISMATCH,
+            0U);
+  EXPECT_NE(Verified(server.certificate_pem, stranger.certificate_pem, "localhost"), 0U);
+}
+
+TEST(Certificate, IsForServersAlone) {
+  Parsed server(Server().certificate_pem);
+
+  EXPECT_EQ(mbedtls_x509_crt_check_extended_key_usage(server.get(), MBEDTLS_OID_SERVER_AUTH,
+                                                      MBEDTLS_OID_SIZE(MBEDTLS_OID_SERVER_AUTH)),
+            0);
+  EXPECT_NE(mbedtls_x509_crt_check_extended_key_usage(server.get(), MBEDTLS_OID_CLIENT_AUTH,
+                                                      MBEDTLS_OID_SIZE(MBEDTLS_OID_CLIENT_AUTH)),
+            0);
+  EXPECT_EQ(mbedtls_x509_crt_check_key_usage(server.get(), MBEDTLS_X509_KU_DIGITAL_SIGNATURE), 0);
+  EXPECT_NE(mbedtls_x509_crt_check_key_usage(server.get(), MBEDTLS_X509_KU_KEY_CERT_SIGN), 0);
+  EXPECT_EQ(server.get()->version, 3);
+  EXPECT_EQ(server.get()->serial.len, 16U);
+}
+
+TEST(Certificate, ComesWithItsAuthority) {
+  Parsed chain(Server().certificate_pem);
+
+  ASSERT_NE(chain.get()->next, nullptr);
+  EXPECT_EQ(chain.get()->next->next, nullptr);
+  EXPECT_EQ(mbedtls_x509_crt_check_key_usage(chain.get()->next, MBEDTLS_X509_KU_KEY_CERT_SIGN), 0);
+  EXPECT_NE(chain.get()->subject_key_id.len, 0U);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(chain.get()->authority_key_id.keyIdentifier.p),
+                        chain.get()->authority_key_id.keyIdentifier.len),
+            std::string(reinterpret_cast<const char*>(chain.get()->next->subject_key_id.p) + 2,
+                        chain.get()->next->subject_key_id.len - 2));
+}
+
+TEST(Certificate, ShowsWhatItWasMadeFrom) {
+  const CertificateInfo info = Inspect(Server().certificate_pem);
+
+  EXPECT_EQ(info.subject, "CN=comanda.local");
+  EXPECT_EQ(info.dns_names, (std::vector<std::string>{"comanda.local", "localhost"}));
+  EXPECT_EQ(info.addresses, (std::vector<std::string>{"192.168.1.20", "fd00::20"}));
+  EXPECT_EQ(info.not_before, kNow - kDayMs);
+  EXPECT_EQ(info.not_after, kNow + 396 * kDayMs);
+  EXPECT_EQ(info.fingerprint_sha256.size(), 95U);
+  EXPECT_EQ(info.fingerprint_sha256[2], ':');
+}
+
+TEST(Certificate, OfTheAuthorityLastsTenYears) {
+  const CertificateInfo info = Inspect(Authority().certificate_pem);
+
+  EXPECT_EQ(info.not_before, kNow - kDayMs);
+  EXPECT_EQ(info.not_after, kNow + 3651 * kDayMs);
+  EXPECT_TRUE(info.dns_names.empty());
+}
+
+TEST(Certificate, NeverOutlivesItsAuthority) {
+  const UtcMs late = kNow + 3600 * kDayMs;
+  const KeyPair server = MakeServerCertificate(Authority(), "a", {"a"}, {}, late);
+
+  EXPECT_EQ(Inspect(server.certificate_pem).not_after,
+            Inspect(Authority().certificate_pem).not_after);
+}
+
+TEST(Certificate, CrossesTheYear2050) {
+  const UtcMs now = ParseInstant("2049-06-01T12:00:00Z").value();
+  const KeyPair authority = MakeAuthority("later", now);
+
+  EXPECT_EQ(Inspect(authority.certificate_pem).not_after, now + 3651 * kDayMs);
+}
+
+TEST(Certificate, KnowsItsKey) {
+  const KeyPair server = Server();
+
+  EXPECT_EQ(Mismatch(server.certificate_pem, server.key_pem), "");
+  EXPECT_EQ(Mismatch(server.certificate_pem, Authority().key_pem),
+            "the private key does not belong to the certificate");
+  EXPECT_NE(Mismatch(server.certificate_pem, "nonsense"), "");
+}
+
+TEST(Certificate, RefusesWhatItCannotRead) {
+  EXPECT_THROW(Inspect(""), Refusal);
+  EXPECT_THROW(Inspect("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), Refusal);
+  EXPECT_THROW(Inspect(Authority().key_pem), Refusal);
+  EXPECT_THROW(MakeServerCertificate(Authority(), "a", {}, {}, kNow), Refusal);
+  EXPECT_THROW(MakeServerCertificate(Authority(), "a", {}, {"300.1.1.1"}, kNow), Refusal);
+  EXPECT_THROW(MakeServerCertificate({Authority().certificate_pem, Server().key_pem}, "a", {"a"},
+                                     {}, kNow),
+               Refusal);
+}
+
+}  // namespace
+}  // namespace comanda::crypto
