@@ -1,0 +1,246 @@
+"""The real server under test: started, spoken to over HTTPS, stopped or killed."""
+
+import contextlib
+import dataclasses
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import sqlite3
+import ssl
+import subprocess
+import tempfile
+import time
+import uuid
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# COMANDA_BINARY lets the same tests run on the sanitizer build, COMANDA_RUNNER under an emulator.
+BINARY = pathlib.Path(os.environ.get("COMANDA_BINARY", ROOT / "build/release/comanda"))
+RUNNER = os.environ.get("COMANDA_RUNNER", "").split()
+# Only to catch hangs: machines are noisy, emulators slow.
+PATIENCE_S = float(os.environ.get("COMANDA_PATIENCE", "30"))
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@dataclasses.dataclass
+class Answer:
+    status: int
+    headers: dict  # names in lower case
+    body: bytes
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def data(self):
+        return self.json["data"]
+
+    @property
+    def code(self):
+        """The code of a problem document."""
+        assert self.headers.get("content-type") == "application/problem+json", (self.status, self.body[:300])
+        return self.json["code"]
+
+    @property
+    def fields(self):
+        """{field: code} of a problem's errors[]."""
+        return {e["field"]: e["code"] for e in self.json.get("errors", [])}
+
+    @property
+    def etag(self):
+        return self.headers["etag"]
+
+
+class Client:
+    """One keep-alive connection with an API key."""
+
+    def __init__(self, port, key=None, cafile=None, address="127.0.0.1"):
+        self.port, self.key, self.cafile, self.address = port, key, cafile, address
+        self.connection = None
+
+    def tls(self):
+        return ssl.create_default_context(cafile=self.cafile)
+
+    def connect(self):
+        self.connection = http.client.HTTPSConnection(
+            self.address, self.port, timeout=PATIENCE_S, context=self.tls())
+        self.connection.connect()
+
+    def close(self):
+        if self.connection:
+            self.connection.close()
+            self.connection = None
+
+    def send(self, method, path, body=None, headers=None):
+        """One request. `body`: an object for JSON, or bytes as they are."""
+        sent = dict(headers or {})
+        if self.key and not {"authorization", "x-api-key"} & {n.lower() for n in sent}:
+            sent["Authorization"] = "Bearer " + self.key
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+            sent.setdefault("Content-Type", "application/json")
+        fresh = self.connection is None
+        if fresh:
+            self.connect()
+        try:
+            return self._exchange(method, path, body, sent)
+        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError):
+            # The server may close an idle keep-alive connection at any time (RFC 9112 section 9.5).
+            self.close()
+            if fresh:
+                raise
+            self.connect()
+            return self._exchange(method, path, body, sent)
+
+    def _exchange(self, method, path, body, headers):
+        self.connection.request(method, path, body=body, headers=headers)
+        response = self.connection.getresponse()
+        answer = Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+        if response.will_close:
+            self.close()
+        return answer
+
+    def get(self, path, **headers):
+        return self.send("GET", path, headers=headers)
+
+    def post(self, path, body=None, headers=None):
+        return self.send("POST", path, body, headers)
+
+    def put(self, path, body=None, headers=None):
+        return self.send("PUT", path, body, headers)
+
+    def patch(self, path, body=None, headers=None):
+        return self.send("PATCH", path, body, headers)
+
+    def delete(self, path, headers=None):
+        return self.send("DELETE", path, headers=headers)
+
+    # -- the words of the trade ---------------------------------------------------------------------
+    def place(self, reference=None, **fields):
+        """A new order; returns its record."""
+        fields.setdefault("service_type", "ONSITE")
+        answer = self.post("/v1/orders", fields, {"Idempotency-Key": reference or str(uuid.uuid4())})
+        assert answer.status == 201, (answer.status, answer.body)
+        return answer.data
+
+    def add(self, order, *items):
+        answer = self.post(f"/v1/orders/{order['id']}/combos", {"combos": list(items)})
+        assert answer.status == 200, (answer.status, answer.body)
+        return answer.data
+
+    def pay(self, order, amount, code="cash", **fields):
+        answer = self.post(f"/v1/orders/{order['id']}/payments",
+                           {"payment_method_code": code, "amount": amount, **fields})
+        assert answer.status == 200, (answer.status, answer.body)
+        return answer.data
+
+    def advance(self, order, status):
+        answer = self.patch(f"/v1/orders/{order['id']}/status", {"status": status})
+        assert answer.status == 200, (answer.status, answer.body)
+        return answer.data
+
+
+class Box:
+    """A server process with a data directory of its own."""
+
+    def __init__(self, data=None, options=(), binary=BINARY, env=None):
+        self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="comanda-test-"))
+        self.owned = data is None
+        self.options, self.binary, self.env = list(options), binary, env
+        self.port = free_port()
+        self.process = None
+
+    def command(self, *words, check=True, input=None):
+        """A command of the command line; its result."""
+        result = subprocess.run([*RUNNER, str(self.binary), *words], capture_output=True, text=True,
+                                input=input, timeout=PATIENCE_S * 4, env=self._environment())
+        if check:
+            assert result.returncode == 0, (words, result.returncode, result.stdout, result.stderr)
+        return result
+
+    def bring_in(self, file="demo", env="live"):
+        return self.command("import", str(file), "--data", str(self.data), "--env", env)
+
+    def make_key(self, scopes="all", tier="unlimited", company=None, env="live", name="test"):
+        words = ["keys", "create", "--data", str(self.data), "--name", name, "--scopes", scopes,
+                 "--tier", tier, "--env", env, "--json"]
+        if company:
+            words += ["--company", company]
+        return json.loads(self.command(*words).stdout)
+
+    def _environment(self):
+        return {**os.environ, **(self.env or {})}
+
+    def start(self):
+        self.log = open(self.data / "test.log", "ab")
+        self.process = subprocess.Popen(
+            [*RUNNER, str(self.binary), "serve", "--data", str(self.data),
+             "--listen", f"127.0.0.1:{self.port}", *self.options],
+            stdout=self.log, stderr=subprocess.STDOUT, env=self._environment())
+        self.wait_ready()
+        return self
+
+    def wait_ready(self):
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            if self.process.poll() is not None:
+                raise AssertionError(f"the server ended with {self.process.returncode}:\n{self.log_text()}")
+            try:
+                with contextlib.closing(self.client()) as client:
+                    client.get("/healthz")
+                return
+            except (OSError, http.client.HTTPException):
+                if time.monotonic() > deadline:
+                    raise AssertionError("the server does not answer:\n" + self.log_text()) from None
+                time.sleep(0.01)
+
+    def client(self, key=None, address="127.0.0.1"):
+        return Client(self.port, key, str(self.data / "tls/ca.crt"), address)
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(PATIENCE_S)
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                raise AssertionError("the server does not stop:\n" + self.log_text()) from None
+        code = self.process.returncode if self.process else 0
+        if self.owned:
+            shutil.rmtree(self.data, ignore_errors=True)
+        return code
+
+    def log_text(self):
+        return (self.data / "test.log").read_text(errors="replace")
+
+    def cpu_seconds(self):
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def database(self, name="live.db"):
+        """A read-only look at the file, for what the API does not show (the event log)."""
+        connection = sqlite3.connect(f"file:{self.data}/{name}?mode=ro", uri=True, timeout=PATIENCE_S)
+        connection.row_factory = sqlite3.Row
+        return connection
+
+    def events(self, order_id):
+        """[(type, {changes})] of one order, oldest first."""
+        with contextlib.closing(self.database()) as db:
+            rows = db.execute("SELECT type, changes FROM event WHERE subject_id = ? ORDER BY seq", (order_id,))
+            return [(r["type"], set(filter(None, r["changes"].split(",")))) for r in rows.fetchall()]

@@ -1,0 +1,29 @@
+#pragma once
+
+// A clock that stands still until the test moves it. Any thread.
+
+#include <atomic>
+
+#include "base/clock.h"
+
+namespace comanda::testing {
+
+class FakeClock : public Clock {
+ public:
+  UtcMs Now() const override { return now_; }
+  int64_t MonotonicMs() const override { return monotonic_ms_; }
+
+  // Both times pass.
+  void Advance(int64_t ms) {
+    now_ += ms;
+    monotonic_ms_ += ms;
+  }
+  // Only the wall clock is set, as by hand or NTP.
+  void SetWall(UtcMs now) { now_ = now; }
+
+ private:
+  std::atomic<UtcMs> now_{1'800'000'000'000};
+  std::atomic<int64_t> monotonic_ms_{1'000'000};
+};
+
+}  // namespace comanda::testing

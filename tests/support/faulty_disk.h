@@ -1,0 +1,143 @@
+#pragma once
+
+// A door between SQLite and the disk that fails on request: the n-th write or sync from now on, for a
+// number of times or until it is healed. Pass name() as db::Settings::vfs.
+
+#include <sqlite3.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+
+namespace comanda::testing {
+
+class FaultyDisk {
+ public:
+  enum class Operation { kWrite, kSync };
+  static constexpr int kForEver = 1 << 30;
+
+  FaultyDisk() {
+    sqlite3_initialize();
+    static std::atomic<int> count{0};
+    name_ = "faulty" + std::to_string(++count);
+    system_ = sqlite3_vfs_find(nullptr);
+    vfs_ = *system_;
+    vfs_.szOsFile = static_cast<int>(sizeof(File)) + system_->szOsFile;
+    vfs_.zName = name_.c_str();
+    vfs_.pAppData = this;
+    vfs_.pNext = nullptr;
+    vfs_.xOpen = &Open;
+    vfs_.xDelete = [](sqlite3_vfs* v, const char* path, int sync) {
+      return System(v)->xDelete(System(v), path, sync);
+    };
+    vfs_.xAccess = [](sqlite3_vfs* v, const char* path, int flags, int* out) {
+      return System(v)->xAccess(System(v), path, flags, out);
+    };
+    vfs_.xFullPathname = [](sqlite3_vfs* v, const char* path, int size, char* out) {
+      return System(v)->xFullPathname(System(v), path, size, out);
+    };
+    vfs_.xGetLastError = [](sqlite3_vfs*, int, char*) { return 0; };
+    sqlite3_vfs_register(&vfs_, 0);
+  }
+  ~FaultyDisk() { sqlite3_vfs_unregister(&vfs_); }
+  FaultyDisk(const FaultyDisk&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  // The n-th operation from now (1 is the next) and `times` in all answer `code`.
+  void Fail(Operation operation, int n, int code, int times = kForEver) {
+    passes_ = n - 1;
+    failures_ = times;
+    code_ = code;
+    failing_ = operation;
+    armed_ = true;
+  }
+  void Heal() { armed_ = false; }
+  int failed() const { return failed_; }
+
+ private:
+  struct File {
+    sqlite3_file base;
+    FaultyDisk* disk;
+    sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
+  };
+
+  static FaultyDisk* Self(sqlite3_vfs* vfs) { return static_cast<FaultyDisk*>(vfs->pAppData); }
+  static sqlite3_vfs* System(sqlite3_vfs* vfs) { return Self(vfs)->system_; }
+  static File* Wrapped(sqlite3_file* file) { return reinterpret_cast<File*>(file); }
+  static sqlite3_file* Real(sqlite3_file* file) { return Wrapped(file)->real(); }
+
+  int Verdict(Operation operation) {
+    if (!armed_ || operation != failing_) return SQLITE_OK;
+    if (passes_ > 0) {
+      --passes_;
+      return SQLITE_OK;
+    }
+    if (failures_ <= 0) return SQLITE_OK;
+    --failures_;
+    ++failed_;
+    return code_;
+  }
+
+  static int Open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int* out) {
+    std::memset(file, 0, sizeof(File));
+    Wrapped(file)->disk = Self(vfs);
+    sqlite3_file* real = Real(file);
+    const int code = System(vfs)->xOpen(System(vfs), path, real, flags, out);
+    if (real->pMethods) file->pMethods = Methods();
+    return code;
+  }
+
+  static const sqlite3_io_methods* Methods() {
+    using F = sqlite3_file*;
+    static const sqlite3_io_methods methods = {
+        3,
+        [](F f) { return Real(f)->pMethods->xClose(Real(f)); },
+        [](F f, void* to, int bytes, sqlite3_int64 at) {
+          return Real(f)->pMethods->xRead(Real(f), to, bytes, at);
+        },
+        [](F f, const void* from, int bytes, sqlite3_int64 at) {
+          const int code = Wrapped(f)->disk->Verdict(Operation::kWrite);
+          return code ? code : Real(f)->pMethods->xWrite(Real(f), from, bytes, at);
+        },
+        [](F f, sqlite3_int64 size) { return Real(f)->pMethods->xTruncate(Real(f), size); },
+        [](F f, int flags) {
+          const int code = Wrapped(f)->disk->Verdict(Operation::kSync);
+          return code ? code : Real(f)->pMethods->xSync(Real(f), flags);
+        },
+        [](F f, sqlite3_int64* size) { return Real(f)->pMethods->xFileSize(Real(f), size); },
+        [](F f, int level) { return Real(f)->pMethods->xLock(Real(f), level); },
+        [](F f, int level) { return Real(f)->pMethods->xUnlock(Real(f), level); },
+        [](F f, int* out) { return Real(f)->pMethods->xCheckReservedLock(Real(f), out); },
+        [](F f, int op, void* arg) { return Real(f)->pMethods->xFileControl(Real(f), op, arg); },
+        [](F f) { return Real(f)->pMethods->xSectorSize(Real(f)); },
+        [](F f) { return Real(f)->pMethods->xDeviceCharacteristics(Real(f)); },
+        [](F f, int page, int size, int extend, void volatile** out) {
+          return Real(f)->pMethods->xShmMap(Real(f), page, size, extend, out);
+        },
+        [](F f, int offset, int n, int flags) {
+          return Real(f)->pMethods->xShmLock(Real(f), offset, n, flags);
+        },
+        [](F f) { Real(f)->pMethods->xShmBarrier(Real(f)); },
+        [](F f, int remove) { return Real(f)->pMethods->xShmUnmap(Real(f), remove); },
+        [](F, sqlite3_int64, int, void** out) {
+          *out = nullptr;  // not mapped into memory: every read and write comes through here
+          return SQLITE_OK;
+        },
+        [](F, sqlite3_int64, void*) { return SQLITE_OK; },
+    };
+    return &methods;
+  }
+
+  std::string name_;
+  sqlite3_vfs* system_ = nullptr;
+  sqlite3_vfs vfs_ = {};
+  std::atomic<bool> armed_{false};
+  std::atomic<Operation> failing_{Operation::kWrite};
+  std::atomic<int> passes_{0};
+  std::atomic<int> failures_{0};
+  std::atomic<int> failed_{0};
+  std::atomic<int> code_{0};
+};
+
+}  // namespace comanda::testing

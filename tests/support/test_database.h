@@ -1,0 +1,114 @@
+#pragma once
+
+// A database in a directory of its own that goes with the test, and ways to look at it from outside.
+
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/heartbeat.h"
+#include "base/metrics.h"
+#include "db/database.h"
+#include "support/fake_clock.h"
+
+namespace comanda::testing {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "comanda-test-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+inline constexpr db::Migration kDishTable = {
+    1, "dish", "CREATE TABLE dish (id INTEGER PRIMARY KEY, name TEXT UNIQUE, at INTEGER) STRICT;"};
+
+class TestDatabase {
+ public:
+  TestDatabase() : TestDatabase(db::Settings{}) {}
+  // Path and migrations are given where the settings have none.
+  explicit TestDatabase(db::Settings settings) : settings_(std::move(settings)) {
+    if (settings_.path.empty()) settings_.path = directory / "live.db";
+    if (settings_.migrations.empty()) settings_.migrations = {kDishTable};
+    Open();
+  }
+
+  db::Database& operator*() { return *database_; }
+  db::Database* operator->() { return database_.get(); }
+  void Open() {
+    database_ = std::make_unique<db::Database>(settings_, clock, heartbeats_, registry);
+  }
+  void Close() { database_.reset(); }
+  db::Settings& settings() { return settings_; }
+
+  int64_t Add(const std::string& name) {
+    return database_->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      return tx.Run("INSERT INTO dish (name, at) VALUES ($1, $2)", name, stamp.now);
+    });
+  }
+  std::vector<std::string> Names() {
+    return database_->Read([](db::Snapshot& snapshot) { return NamesIn(snapshot); });
+  }
+  static std::vector<std::string> NamesIn(db::Session& session) {
+    std::vector<std::string> names;
+    for (auto rows = session.Query("SELECT name FROM dish ORDER BY name"); rows.Next();) {
+      names.push_back(rows.Text(0));
+    }
+    return names;
+  }
+
+  // A number of the metrics' text, e.g. "comanda_db_commits_total".
+  int64_t Metric(const std::string& name) const {
+    const std::string text = registry.Text();
+    const size_t line = text.find("\n" + name + "{");
+    return line == text.npos ? -1 : std::stoll(text.substr(text.find("} ", line) + 2));
+  }
+  void AwaitQueued(int64_t jobs) const {
+    while (Metric("comanda_db_queue_jobs") != jobs) std::this_thread::yield();
+  }
+
+  TemporaryDirectory directory;
+  FakeClock clock;
+  metrics::Registry registry;
+
+ private:
+  Heartbeats heartbeats_{clock};
+  db::Settings settings_;
+  std::unique_ptr<db::Database> database_;
+};
+
+// Keeps the writer busy with a job of its own until released, so that what comes meanwhile is a group.
+class BusyWriter {
+ public:
+  explicit BusyWriter(db::Database& database)
+      : thread_([this, &database] {
+          database.Write([this](db::Tx&, const db::Stamp&) {
+            started_.set_value();
+            release_.get_future().wait();
+          });
+        }) {
+    started_.get_future().wait();
+  }
+  void Release() { release_.set_value(); }
+
+ private:
+  std::promise<void> started_;
+  std::promise<void> release_;
+  std::jthread thread_;
+};
+
+}  // namespace comanda::testing
