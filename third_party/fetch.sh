@@ -32,7 +32,7 @@ resolve() {
   if [ -f "$instead" ]; then
     version=$(head -n 1 "$instead")
     files=$(tail -n +2 "$instead")
-    say "$1: $version instead of the recorded $recorded, which could not be downloaded"
+    say "$1: $version instead of the recorded $recorded (delete $instead to try again)"
   elif [ -z "$(ls -d "$builds/$1-$version-"*/done 2>/dev/null)" ] && ! have_all "$files"; then
     download "$1"
   fi
@@ -122,8 +122,8 @@ read_index() {
     grep -q '^Origin: Debian$' "$release" || rm -f "${release%InRelease}"*
   done
   ls "$work"/apt/lists/*Sources* >/dev/null 2>&1 || {
-    grep '^[EW]:' "$work/apt/update.log" >&2 || true
-    die "offline, or the archive does not answer, and the libraries' sources are not in $downloads"
+    reason=$(sed -n 's/^[EW]: Failed to fetch //p' "$work/apt/update.log" | head -n 1)
+    die "offline? The libraries' sources are not in $downloads and the archive's index cannot be read: $reason"
   }
   index_ready=yes
 }
