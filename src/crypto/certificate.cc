@@ -218,7 +218,7 @@ class AlternativeNames {
   AlternativeNames(const AlternativeNames&) = delete;
   AlternativeNames& operator=(const AlternativeNames&) = delete;
 
-  const mbedtls_x509_san_list* list() const { return nodes_.data(); }
+  const mbedtls_x509_san_list* list() const { return &nodes_.back(); }
 
  private:
   struct Entry {
@@ -234,6 +234,7 @@ class AlternativeNames {
                   "\"" + address + "\" is not a numeric IPv4 or IPv6 address");
   }
 
+  // From the last to the first: mbedTLS writes the end of the list first.
   void Link() {
     nodes_.resize(entries_.size());
     for (size_t i = 0; i < entries_.size(); ++i) {
@@ -242,7 +243,7 @@ class AlternativeNames {
       nodes_[i].node.san.unstructured_name.p =
           reinterpret_cast<unsigned char*>(entries_[i].bytes.data());
       nodes_[i].node.san.unstructured_name.len = entries_[i].bytes.size();
-      nodes_[i].next = i + 1 < entries_.size() ? &nodes_[i + 1] : nullptr;
+      nodes_[i].next = i > 0 ? &nodes_[i - 1] : nullptr;
     }
   }
 

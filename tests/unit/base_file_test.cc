@@ -88,7 +88,9 @@ TEST_F(File, InTheWayOfADirectoryIsAFault) {
 TEST_F(File, MadeByRootGetsTheOwnerOfItsDirectory) {
   constexpr uid_t kOwner = 12345;
   const bool root = ::geteuid() == 0;
-  if (root) ASSERT_EQ(::chown(directory_.c_str(), kOwner, kOwner), 0);
+  if (root) {
+    ASSERT_EQ(::chown(directory_.c_str(), kOwner, kOwner), 0);
+  }
   const uid_t expected = root ? kOwner : ::geteuid();
 
   ReplaceFile(directory_ + "/a", "x", 0600);
