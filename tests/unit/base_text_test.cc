@@ -95,7 +95,7 @@ TEST(CardNumber, IsSeenAmongOtherWords) {
 }
 
 TEST(CardNumber, NeedsLuhnLengthAndBeginning) {
-  for (const char* text : {"4111111111171112",      // Luhn
+  for (const char* text : {"4111111111111112",      // Luhn
                            "411111111117",          // 12 digits
                            "41111111111111111115",  // 20 digits in a row
                            "1111111111111117",      // begins like none
