@@ -1,0 +1,114 @@
+#include "app/import.h"
+
+#include <utility>
+
+#include "app/embedded.h"
+#include "app/import_line.h"
+#include "base/problem.h"
+#include "clients/import.h"
+#include "company/import.h"
+#include "company/import_row.h"
+#include "events/log.h"
+#include "json/reader.h"
+#include "menu/import.h"
+#include "users/import.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr size_t kCompaniesMax = 1'000;
+
+// One company of the file, every room's part of it.
+struct Draft {
+  company::Draft company;
+  menu::Draft menu;
+  std::vector<clients::Draft> clients;
+  std::vector<users::Draft> users;
+};
+
+Draft ReadDraft(json::ObjectReader& row) {
+  Draft draft;
+  draft.company = company::ReadDraft(row);
+  draft.menu = menu::ReadDraft(row, draft.company.company);
+  draft.clients = clients::ReadDrafts(row, draft.company.company.id);
+  draft.users = users::ReadDrafts(row, draft.company.company.id);
+  row.Finish();
+  return draft;
+}
+
+std::vector<Draft> ReadDrafts(const json::Document& document) {
+  json::Errors errors;
+  // A typing error must not vanish, so unknown fields are refused in both environments.
+  json::ObjectReader file(document.root(), "", errors, json::UnknownFields::kRefused);
+  company::Distinct ids;
+  std::vector<Draft> drafts;
+  for (json::ObjectReader& row : file.RequireObjects("companies", kCompaniesMax)) {
+    drafts.push_back(ReadDraft(row));
+    ids.Add(row, "id", drafts.back().company.company.id);
+  }
+  file.Finish();
+  errors.ThrowIfAny();
+  return drafts;
+}
+
+ImportCounts Counts(std::string_view kind, const company::Tally& tally) {
+  return {.kind = kind,
+          .inserted = tally.inserted,
+          .updated = tally.updated,
+          .unchanged = tally.unchanged};
+}
+
+CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& stamp) {
+  const company::Imported own = company::Import(tx, draft.company, stamp);
+  const menu::Imported menu = menu::Import(tx, own.company_id, draft.menu, stamp);
+  const clients::Imported clients = clients::Import(tx, own.company_id, draft.clients, stamp);
+  const company::Tally users = users::Import(tx, own.company_id, draft.users, stamp);
+
+  // A changed currency or zone would show in the menu too, and a new company starts all its lists.
+  if (menu.changed() || own.company.changed()) {
+    events::RaiseCounter(tx, own.company_id, events::Counter::kCatalogue);
+  }
+  if (own.company.changed() || own.payment_methods.changed() || own.tables.changed() ||
+      clients.clients.changed() || users.changed()) {
+    events::RaiseCounter(tx, own.company_id, events::Counter::kOther);
+  }
+  return {.id = draft.company.company.id,
+          .name = draft.company.company.name,
+          .counts = {Counts("companies", own.company), Counts("payment_methods", own.payment_methods),
+                     Counts("tables", own.tables), Counts("users", users),
+                     Counts("clients", clients.clients), Counts("addresses", clients.addresses),
+                     Counts("stations", menu.stations), Counts("categories", menu.categories),
+                     Counts("products", menu.products), Counts("variants", menu.variants),
+                     Counts("modifier_categories", menu.modifier_categories),
+                     Counts("modifiers", menu.modifiers)}};
+}
+
+// A person looks for the place in a file, so each wrong field gets its line.
+Refusal WithLines(Refusal refusal, const json::Document& document, std::string_view text) {
+  for (FieldError& error : refusal.errors) {
+    error.message += " (line " + std::to_string(LineOf(document, text, error.field)) + ")";
+  }
+  return refusal;
+}
+
+}  // namespace
+
+ImportSummary Import(db::Database& database, std::string_view text) {
+  const json::Document document = json::Document::Parse(text);
+  try {
+    const std::vector<Draft> drafts = ReadDrafts(document);
+    ImportSummary summary;
+    for (const Draft& draft : drafts) {
+      summary.companies.push_back(database.Write([&draft](db::Tx& tx, const db::Stamp& stamp) {
+        return ImportCompany(tx, draft, stamp);
+      }));
+    }
+    return summary;
+  } catch (const Refusal& refusal) {
+    throw WithLines(refusal, document, text);
+  }
+}
+
+std::string_view DemoRestaurant() { return DemoJson(); }
+
+}  // namespace comanda::app

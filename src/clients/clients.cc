@@ -1,0 +1,28 @@
+#include "clients/clients.h"
+
+#include "base/text.h"
+#include "clients/store.h"
+#include "events/log.h"
+
+namespace comanda::clients {
+
+std::optional<std::string> Client::Phone() const {
+  if (!country_calling_code || !phone_number) return std::nullopt;
+  return "+" + Digits(*country_calling_code) + Digits(*phone_number);
+}
+
+std::optional<Client> Find(db::Session& session, db::CompanyId company, std::string_view id) {
+  return Select(session, company, id);
+}
+
+std::optional<Address> FindAddress(db::Session& session, db::CompanyId company, std::string_view id) {
+  return SelectAddress(session, company, id);
+}
+
+void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at) {
+  CountOrder(tx, company, client_id, at);
+  // The lists of clients show the count.
+  events::RaiseCounter(tx, company, events::Counter::kOther);
+}
+
+}  // namespace comanda::clients

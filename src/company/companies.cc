@@ -1,0 +1,53 @@
+#include "company/companies.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/problem.h"
+#include "base/zone.h"
+#include "company/store.h"
+
+namespace comanda::company {
+
+Company Get(db::Session& session, db::CompanyId company) {
+  std::optional<Company> found = Select(session, company);
+  CHECK(found.has_value(), "companies are never deleted");
+  return *std::move(found);
+}
+
+std::optional<Company> FindByUuid(db::Session& session, std::string_view id) {
+  return SelectByUuid(session, id);
+}
+
+std::vector<Company> All(db::Session& session) { return SelectAll(session); }
+
+std::optional<PaymentMethod> FindPaymentMethod(db::Session& session, db::CompanyId company,
+                                               std::string_view id) {
+  return SelectPaymentMethod(session, company, id);
+}
+
+std::optional<PaymentMethod> FindPaymentMethodByCode(db::Session& session, db::CompanyId company,
+                                                     std::string_view code) {
+  return SelectPaymentMethodByCode(session, company, code);
+}
+
+std::vector<std::string> PaymentMethodCodes(db::Session& session, db::CompanyId company) {
+  return SelectPaymentMethodCodes(session, company);
+}
+
+std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std::string_view id) {
+  return SelectTable(session, company, id);
+}
+
+int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now) {
+  const std::optional<Zone> zone = Zone::Find(company.timezone);
+  if (!zone) {
+    throw Fault(Fault::Kind::kInternal, "this system has no time zone data for " + company.timezone);
+  }
+  const LocalTime local = zone->ToLocal(now);
+  const bool before_opening = local.minute_of_day < company.day_starts_at;
+  const Day day = before_opening ? PreviousDay(local.day) : local.day;
+  return NextOrderNumber(tx, company.company_id, FormatDay(day));
+}
+
+}  // namespace comanda::company

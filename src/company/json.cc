@@ -1,0 +1,93 @@
+#include "company/json.h"
+
+#include <optional>
+
+#include "base/problem.h"
+#include "json/writer.h"
+
+namespace comanda::company {
+namespace {
+
+constexpr size_t kBlocksMax = 12;  // of one day
+constexpr json::TextRule kTimeRule = {.max = 40, .card_numbers_refused = false};
+
+int ReadTime(json::ObjectReader& block, std::string_view name) {
+  const std::optional<std::string> text = block.RequireText(name, kTimeRule);
+  if (!text) return 0;
+  const std::optional<int> minute = ParseTimeOfDay(*text);
+  if (!minute) {
+    block.Fail(name, FieldCode::kInvalidFormat,
+               "must be a time of day from 00:00 to 23:59, like 09:30; a close at midnight is 00:00");
+  }
+  return minute.value_or(0);
+}
+
+DayHours ReadDay(json::ObjectReader& day) {
+  DayHours read;
+  for (json::ObjectReader& block : day.Objects("hours", kBlocksMax, true)) {
+    Block times;
+    times.open = ReadTime(block, "open");
+    times.close = ReadTime(block, "close");
+    read.blocks.push_back(times);
+    block.Finish();
+  }
+  const bool hours_sent = day.Raw("hours").has_value();
+  read.is_active = day.Boolean("is_active").value_or(!read.blocks.empty());
+  // Open all day and closed all day are both said with an empty list in the wild: refuse to guess.
+  if (read.is_active && read.blocks.empty()) {
+    day.Fail("hours", hours_sent ? FieldCode::kEmpty : FieldCode::kRequired,
+             "must have at least one block on an active day: {\"open\": \"00:00\", \"close\": "
+             "\"00:00\"} is the whole day; send is_active false for a closed one");
+  }
+  day.Finish();
+  return read;
+}
+
+void WriteDay(json::Writer& writer, const DayHours& day) {
+  writer.BeginObject().Key("is_active").Boolean(day.is_active).Key("hours").BeginArray();
+  for (const Block& block : day.blocks) {
+    writer.BeginObject();
+    writer.Key("open").Text(FormatTimeOfDay(block.open));
+    writer.Key("close").Text(FormatTimeOfDay(block.close));
+    writer.EndObject();
+  }
+  writer.EndArray().EndObject();
+}
+
+}  // namespace
+
+Hours ReadHours(json::ObjectReader& week) {
+  Hours hours;
+  for (size_t i = 0; i < hours.size(); ++i) {
+    if (auto day = week.Object(kWeekdays[i])) hours[i] = ReadDay(*day);
+  }
+  week.Finish();
+  return hours;
+}
+
+std::string HoursText(const Hours& hours) {
+  std::string text;
+  json::Writer writer(text);
+  writer.BeginObject();
+  for (size_t i = 0; i < hours.size(); ++i) {
+    writer.Key(kWeekdays[i]);
+    WriteDay(writer, hours[i]);
+  }
+  writer.EndObject();
+  return text;
+}
+
+Hours ParseHours(std::string_view stored) {
+  try {
+    const json::Document document = json::Document::Parse(stored);
+    json::Errors errors;
+    json::ObjectReader week(document.root(), "business_hours", errors, json::UnknownFields::kRefused);
+    const Hours hours = ReadHours(week);
+    errors.ThrowIfAny();
+    return hours;
+  } catch (const Refusal& refusal) {
+    throw Fault(Fault::Kind::kInternal, "stored business_hours: " + refusal.detail);
+  }
+}
+
+}  // namespace comanda::company

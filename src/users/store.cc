@@ -1,0 +1,41 @@
+#include "users/store.h"
+
+#include "base/text.h"
+
+namespace comanda::users {
+
+std::optional<User> Select(db::Session& session, db::CompanyId company, std::string_view id) {
+  const auto row = session.One(
+      "SELECT id, name, country_calling_code, phone_number, role, active FROM staff"
+      " WHERE company_id = $1 AND id = $2",
+      company, id);
+  if (!row) return std::nullopt;
+  User user;
+  user.id = row->Text(0);
+  user.name = row->Text(1);
+  user.country_calling_code = row->OptionalText(2);
+  user.phone_number = row->OptionalText(3);
+  user.role = row->Text(4);
+  user.active = row->Bool(5);
+  return user;
+}
+
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp) {
+  const bool existed = Select(tx, company, draft.id).has_value();
+  const int64_t written = tx.Run(
+      "INSERT INTO staff (company_id, id, name, name_folded, email, country_calling_code, phone_number,"
+      " role, active, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)"
+      " ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,"
+      " name_folded = excluded.name_folded, email = excluded.email,"
+      " country_calling_code = excluded.country_calling_code, phone_number = excluded.phone_number,"
+      " role = excluded.role, active = excluded.active, updated_at = excluded.updated_at"
+      " WHERE (staff.name, staff.name_folded, staff.email, staff.country_calling_code,"
+      " staff.phone_number, staff.role, staff.active)"
+      " IS DISTINCT FROM (excluded.name, excluded.name_folded, excluded.email,"
+      " excluded.country_calling_code, excluded.phone_number, excluded.role, excluded.active)",
+      company, draft.id, draft.name, Folded(draft.name), draft.email, draft.country_calling_code,
+      draft.phone_number, draft.role, draft.active, stamp.now);
+  return company::OutcomeOf(existed, written);
+}
+
+}  // namespace comanda::users
