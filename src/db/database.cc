@@ -17,7 +17,7 @@ Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats
 
 Database::~Database() {
   writer_->Stop();
-  // The writer's connection is then the last one: it checkpoints and removes the log when it closes.
+  // The writer's connection is then the last one: it checkpoints and removes the log on closing.
   readers_->CloseIdle();
 }
 
@@ -33,10 +33,13 @@ std::string Database::QuickCheck() const {
   Connection connection(settings_.path, Connection::Role::kService, settings_.vfs, clock_);
   std::string problems;
   Session session(connection);
-  for (Rows rows = session.Query("PRAGMA quick_check(20)"); rows.Next();) {
-    if (rows.View(0) == "ok") continue;
-    problems += rows.View(0);
-    problems += '\n';
+  try {
+    for (Rows rows = session.Query("PRAGMA quick_check(20)"); rows.Next();) {
+      if (rows.View(0) != "ok") problems += rows.Text(0) + "\n";
+    }
+  } catch (const Fault& fault) {
+    if (connection.trouble() != Trouble::kDamaged) throw;
+    problems += fault.cause + "\n";
   }
   return problems;
 }

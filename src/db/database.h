@@ -40,12 +40,12 @@ struct Migration {
 };
 
 struct Settings {
-  std::string path;
-  std::vector<Migration> migrations;
+  std::string path = {};
+  std::vector<Migration> migrations = {};
   int readers_max = 6;
   size_t queue_max = 1024;      // more: Fault kUnavailable at once
   size_t group_jobs_max = 256;  // one COMMIT takes at most so many jobs
-  std::string vfs;              // SQLite's door to the disk: empty is the system's, tests pass others
+  std::string vfs = {};         // SQLite's door to the disk: empty is the system's, tests pass others
 };
 
 class Writer;

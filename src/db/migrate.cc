@@ -37,7 +37,7 @@ void Apply(Connection& writer, const Migration& migration) {
 }
 
 void ApplyOrExplain(Connection& writer, const Migration& migration, const std::string& path) {
-  // A migration may rebuild a table that others point at. This setting holds still in a transaction.
+  // A migration may rebuild a table that others point at; in a transaction this cannot be set.
   writer.Execute("PRAGMA foreign_keys = OFF");
   try {
     Apply(writer, migration);

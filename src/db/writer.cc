@@ -21,7 +21,7 @@ constexpr int64_t kClockStepMaxMs = 5 * 60'000;
 constexpr int64_t kProbeEveryMs = 2000;
 constexpr uint64_t kFreeBytesMin = 1 << 20;
 constexpr int kReopenMax = 3;
-constexpr std::chrono::milliseconds kReopenPause{100};  // times the attempt
+constexpr std::chrono::milliseconds kReopenPause{500};  // before the second try, then twice
 constexpr int kExitStatus = 70;                         // EX_SOFTWARE: systemd starts one
 constexpr int kCheckpointPages = 1000;
 // Readers that never pause keep the log from starting over. Above this the writer waits for them.
@@ -101,7 +101,7 @@ std::unique_ptr<Connection> Writer::Open() {
   return fresh;
 }
 
-// -- callers' threads -------------------------------------------------------------------------------
+// -- callers' threads ------------------------------------------------------------------------------
 
 void Writer::Run(const Job& job) {
   CHECK(std::this_thread::get_id() != thread_id_, "a job writes through its own Tx");
@@ -142,7 +142,7 @@ void Writer::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// -- the writer's thread ------------------------------------------------------------------------------
+// -- the writer's thread ---------------------------------------------------------------------------
 
 void Writer::Loop() {
   Group group;
@@ -161,7 +161,7 @@ void Writer::Loop() {
   Checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
 }
 
-// The next group, empty after a second without work; false when all is answered and nothing will come.
+// The next group, empty after a second without work; false when all is answered and none will come.
 bool Writer::Take(Group& group) {
   group.clear();
   std::unique_lock lock(mutex_);
@@ -301,7 +301,7 @@ Stamp Writer::NextStamp() {
   return Stamp{now};
 }
 
-// -- a disk that is full or fails ---------------------------------------------------------------------
+// -- a disk that is full or fails ------------------------------------------------------------------
 
 // True once there is space again: the file system says so and a page can be written and synced.
 bool Writer::Probe() {
@@ -354,7 +354,7 @@ void Writer::Reopen(const std::string& why) {
     if (++reopened_in_a_row_ > kReopenMax) EndProcess(why);
     log::Error("reopening the database",
                {{"file", file_}, {"why", why}, {"attempt", reopened_in_a_row_}});
-    std::this_thread::sleep_for(kReopenPause * reopened_in_a_row_);
+    std::this_thread::sleep_for(kReopenPause * (reopened_in_a_row_ - 1));
     heartbeat_.Beat();
     try {
       // The new one is open before the old one closes: with none, SQLite would rebuild the log's
@@ -373,7 +373,7 @@ void Writer::EndProcess(const std::string& why) {
   ::_exit(kExitStatus);
 }
 
-// -- the log's upkeep -----------------------------------------------------------------------------------
+// -- the log's upkeep ------------------------------------------------------------------------------
 
 void Writer::WhenIdle() {
   const int64_t now_ms = clock_.MonotonicMs();

@@ -1,0 +1,53 @@
+#include "db/clause_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/test_database.h"
+
+namespace comanda::db {
+namespace {
+
+using testing::TestDatabase;
+
+TEST(DbClauseBuilder, NumbersTheParametersInTheOrderOfTheClauses) {
+  ClauseBuilder builder("SELECT id FROM o WHERE company_id = $1", {int64_t{7}});
+  const std::vector<Bound> statuses = {"open", "ready"};
+  builder.And("o.status IN ({})", statuses)
+      .And("o.paid = 0")
+      .And("(o.name = {} OR o.phone = {})", "Ana")
+      .OrderBy("o.id DESC")
+      .Limit(50, 100);
+  EXPECT_EQ(builder.sql(),
+            "SELECT id FROM o WHERE company_id = $1 AND o.status IN ($2, $3) AND o.paid = 0 AND "
+            "(o.name = $4 OR o.phone = $4) ORDER BY o.id DESC LIMIT $5 OFFSET $6");
+  EXPECT_EQ(builder.values().size(), 6u);
+}
+
+TEST(DbClauseBuilder, MatchesNothingWithAnEmptyList) {
+  TestDatabase database;
+  database.Add("soup");
+  ClauseBuilder builder("SELECT name FROM dish WHERE id > $1", {0});
+  builder.And("name IN ({})", std::vector<Bound>{});
+  database->Read([&](Snapshot& session) {
+    EXPECT_FALSE(session.QueryBound(builder.sql(), builder.values()).Next());
+  });
+}
+
+TEST(DbClauseBuilder, MakesSqlThatRuns) {
+  TestDatabase database;
+  for (const char* name : {"a", "b", "c", "d"}) database.Add(name);
+  ClauseBuilder builder("SELECT name FROM dish WHERE id > $1", {0});
+  builder.And("name IN ({})", std::vector<Bound>{"a", "c", "d"}).OrderBy("name DESC").Limit(1, 1);
+  database->Read([&](Snapshot& session) {
+    Rows rows = session.QueryBound(builder.sql(), builder.values());
+    ASSERT_TRUE(rows.Next());
+    EXPECT_EQ(rows.Text(0), "c");
+    EXPECT_FALSE(rows.Next());
+  });
+}
+
+}  // namespace
+}  // namespace comanda::db

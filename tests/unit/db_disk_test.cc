@@ -1,0 +1,198 @@
+// The disk fails at every write and every sync in turn: what was acknowledged is there afterwards, what
+// was refused is not.
+
+#include "db/database.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/problem.h"
+#include "support/faulty_disk.h"
+#include "support/test_database.h"
+
+namespace comanda::db {
+namespace {
+
+using testing::BusyWriter;
+using testing::FaultyDisk;
+using testing::TestDatabase;
+using Names = std::vector<std::string>;
+using Operation = FaultyDisk::Operation;
+
+struct Outcome {
+  std::set<std::string> acknowledged;
+  std::set<std::string> refused;
+};
+
+// Ten jobs in one group, a few pages each.
+Outcome AddTen(TestDatabase& database, const std::string& prefix) {
+  Outcome outcome;
+  std::mutex mutex;
+  BusyWriter busy(*database);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 10; ++i) {
+    threads.emplace_back([&, name = prefix + std::to_string(i)] {
+      bool done = false;
+      try {
+        database->Write([&](Tx& tx, const Stamp&) {
+          tx.Run("INSERT INTO dish (name) VALUES ($1)", name);
+          tx.Run("INSERT INTO ballast (text) VALUES ($1)", std::string(10'000, 'x'));
+        });
+        done = true;
+      } catch (const Fault& fault) {
+        EXPECT_NE(fault.kind, Fault::Kind::kInternal) << fault.cause;
+      }
+      const std::lock_guard lock(mutex);
+      (done ? outcome.acknowledged : outcome.refused).insert(name);
+    });
+  }
+  database.AwaitQueued(10);
+  busy.Release();
+  threads.clear();
+  return outcome;
+}
+
+class DbDisk : public ::testing::Test {
+ protected:
+  static constexpr Migration kTables = {
+      1, "tables",
+      "CREATE TABLE dish (id INTEGER PRIMARY KEY, name TEXT UNIQUE, at INTEGER) STRICT;"
+      "CREATE TABLE ballast (text TEXT) STRICT;"};
+
+  // The names in the file as a new process finds them, on a disk that works.
+  std::set<std::string> AfterReopening() {
+    disk_.Heal();
+    database_.Close();
+    database_.Open();
+    EXPECT_EQ(database_->QuickCheck(), "");
+    const Names names = database_.Names();
+    return {names.begin(), names.end()};
+  }
+
+  FaultyDisk disk_;
+  TestDatabase database_{Settings{.migrations = {kTables}, .vfs = disk_.name()}};
+};
+
+TEST_F(DbDisk, AnswersFullAndStaysUpAndRecoversByItself) {
+  database_.Add("before");
+  disk_.Fail(Operation::kWrite, 1, SQLITE_FULL);
+  for (int i = 0; i < 3; ++i) {
+    try {
+      database_.Add("refused");
+      FAIL() << "the disk is full";
+    } catch (const Fault& fault) {
+      EXPECT_EQ(fault.kind, Fault::Kind::kDiskFull) << fault.cause;
+    }
+  }
+  EXPECT_FALSE(database_->health().writable);
+  EXPECT_EQ(database_->health().reason, "the disk is full");
+  EXPECT_EQ(database_.Names(), Names{"before"}) << "reads go on";
+
+  disk_.Heal();
+  database_.Add("after");
+  EXPECT_TRUE(database_->health().writable);
+  EXPECT_EQ(AfterReopening(), (std::set<std::string>{"before", "after"}));
+}
+
+TEST_F(DbDisk, FindsOutWithoutAJobThatThereIsSpaceAgain) {
+  disk_.Fail(Operation::kWrite, 1, SQLITE_FULL);
+  EXPECT_THROW(database_.Add("refused"), Fault);
+  disk_.Heal();
+  for (int i = 0; i < 100 && !database_->health().writable; ++i) {
+    database_.clock.Advance(1000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_TRUE(database_->health().writable);
+}
+
+TEST_F(DbDisk, KeepsWhatFitsWhenAGroupDoesNot) {
+  size_t kept = 0;
+  size_t refused = 0;
+  for (int writes = 1; writes < 60; writes += 3) {
+    disk_.Fail(Operation::kWrite, writes, SQLITE_FULL, 2 + writes % 7);
+    const std::string prefix = std::to_string(writes) + "/";
+    const Outcome outcome = AddTen(database_, prefix);
+    const std::set<std::string> found = AfterReopening();
+    for (const auto& name : outcome.acknowledged) EXPECT_TRUE(found.contains(name)) << name;
+    for (const auto& name : outcome.refused) EXPECT_FALSE(found.contains(name)) << name;
+    EXPECT_EQ(outcome.acknowledged.size() + outcome.refused.size(), 10u);
+    kept += outcome.acknowledged.size();
+    refused += outcome.refused.size();
+  }
+  EXPECT_GT(kept, 0u);
+  EXPECT_GT(refused, 0u);
+}
+
+TEST_F(DbDisk, RunsTheJobsAgainWhenOneWriteFails) {
+  for (int writes = 1; writes < 60; ++writes) {
+    const int failed = disk_.failed();
+    disk_.Fail(Operation::kWrite, writes, SQLITE_IOERR_WRITE, 1);
+    const Outcome outcome = AddTen(database_, std::to_string(writes) + "/");
+    EXPECT_EQ(outcome.acknowledged.size(), 10u);
+    EXPECT_TRUE(database_->health().writable);
+    EXPECT_LE(disk_.failed(), failed + 1);
+    const std::set<std::string> found = AfterReopening();
+    for (const auto& name : outcome.acknowledged) EXPECT_TRUE(found.contains(name)) << name;
+  }
+  EXPECT_GT(disk_.failed(), 30);
+}
+
+TEST_F(DbDisk, ReopensTheFileWhenASyncFails) {
+  for (int syncs = 1; syncs <= 3; ++syncs) {
+    disk_.Fail(Operation::kSync, syncs, SQLITE_IOERR_FSYNC, 1);
+    const Outcome outcome = AddTen(database_, std::to_string(syncs) + "/");
+    EXPECT_EQ(outcome.acknowledged.size(), 10u);
+    const std::set<std::string> found = AfterReopening();
+    EXPECT_EQ(found.size(), static_cast<size_t>(10 * syncs)) << "each once";
+  }
+  EXPECT_GE(disk_.failed(), 2);
+}
+
+TEST_F(DbDisk, SurvivesACheckpointThatFailsOnce) {
+  const std::string text(500'000, 'x');
+  const auto add = [&](int i) {
+    database_->Write([&](Tx& tx, const Stamp&) {
+      tx.Run("INSERT INTO dish (name) VALUES ($1)", std::to_string(i));
+      tx.Run("INSERT INTO ballast (text) VALUES ($1)", text);
+    });
+  };
+  for (int i = 0; i < 8; ++i) add(i);  // a little below the thousand pages
+  // The sync of the commit passes, that of the checkpoint behind it fails.
+  disk_.Fail(Operation::kSync, 2, SQLITE_IOERR_FSYNC, 1);
+  add(8);
+  for (int i = 9; i < 20; ++i) {
+    while (!database_->health().writable) std::this_thread::yield();
+    add(i);
+  }
+  EXPECT_EQ(disk_.failed(), 1);
+  EXPECT_EQ(database_.Metric("comanda_db_disk_failures_total"), 1);
+  EXPECT_EQ(AfterReopening().size(), 20u);
+}
+
+TEST(DbDiskDeathTest, EndsTheProcessWhenTheDiskKeepsFailing) {
+  EXPECT_EXIT(
+      {
+        FaultyDisk disk;
+        TestDatabase database(Settings{.vfs = disk.name()});
+        database.Add("soup");
+        disk.Fail(Operation::kSync, 1, SQLITE_IOERR_FSYNC);
+        for (int i = 0; i < 10; ++i) {
+          try {
+            database.Add(std::to_string(i));
+          } catch (const Fault&) {
+            continue;
+          }
+        }
+      },
+      ::testing::ExitedWithCode(70), "");
+}
+
+}  // namespace
+}  // namespace comanda::db

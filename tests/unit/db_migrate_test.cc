@@ -1,0 +1,139 @@
+#include "db/migrate.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "support/test_database.h"
+
+namespace comanda::db {
+namespace {
+
+using testing::kDishTable;
+using testing::TestDatabase;
+using Names = std::vector<std::string>;
+
+constexpr Migration kPrice = {2, "price", R"(
+  -- What a dish costs.
+  ALTER TABLE dish ADD COLUMN price INTEGER;
+  UPDATE dish SET price = 0;
+)"};
+constexpr Migration kBroken = {3, "broken", R"(
+  DELETE FROM dish;
+  CREATE TABLE dish (id INTEGER);
+)"};
+constexpr Migration kDangling = {3, "dangling", R"(
+  CREATE TABLE menu (id INTEGER PRIMARY KEY) STRICT;
+  CREATE TABLE line (menu INTEGER REFERENCES menu (id)) STRICT;
+  INSERT INTO line VALUES (7);
+)"};
+
+std::string WhyItFails(TestDatabase& database) {
+  try {
+    database.Open();
+    return "";
+  } catch (const Fault& fault) {
+    return fault.cause;
+  }
+}
+
+void ExpectContains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), text.npos) << text;
+}
+
+void Execute(const std::string& path, const char* sql) {
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(handle);
+}
+
+TEST(DbMigrate, TakesANewFileThroughAllWithoutCopies) {
+  TestDatabase database(Settings{.migrations = {kDishTable, kPrice}});
+  database->Read([](Snapshot& session) {
+    EXPECT_EQ(session.One("PRAGMA user_version")->Int(0), 2);
+    EXPECT_EQ(session.One("PRAGMA application_id")->Int(0), 0x434d4441);
+    EXPECT_EQ(session.One("SELECT count(price) FROM dish")->Int(0), 0);
+  });
+  EXPECT_FALSE(std::filesystem::exists(database.settings().path + ".before-1"));
+  EXPECT_FALSE(std::filesystem::exists(database.settings().path + ".before-2"));
+}
+
+TEST(DbMigrate, CopiesTheFileBeforeItChangesIt) {
+  TestDatabase database;
+  database.Add("soup");
+  database.Close();
+  database.settings().migrations = {kDishTable, kPrice};
+  database.Open();
+  database->Read([](Snapshot& session) {
+    EXPECT_EQ(session.One("SELECT price FROM dish WHERE name = 'soup'")->Int(0), 0);
+  });
+
+  TestDatabase before(Settings{.path = database.settings().path + ".before-2"});
+  EXPECT_EQ(before.Names(), Names{"soup"});
+}
+
+TEST(DbMigrate, LeavesTheFileAsItWasWhenOneFails) {
+  TestDatabase database;
+  database.Add("soup");
+  database.Close();
+  database.settings().migrations = {kDishTable, kPrice, kBroken};
+  const std::string why = WhyItFails(database);
+  ExpectContains(why, "migration 3 (broken)");
+  ExpectContains(why, "table dish already exists");
+
+  database.settings().migrations = {kDishTable, kPrice};
+  database.Open();
+  EXPECT_EQ(database.Names(), Names{"soup"});
+}
+
+TEST(DbMigrate, RefusesToLeaveRowsThatPointAtNothing) {
+  TestDatabase database;
+  database.Close();
+  database.settings().migrations = {kDishTable, kPrice, kDangling};
+  ExpectContains(WhyItFails(database), "rows of line point at nothing");
+}
+
+TEST(DbMigrate, ChecksForeignKeysAgainAfterwards) {
+  constexpr Migration kKeys = {1, "keys", R"(
+    CREATE TABLE menu (id INTEGER PRIMARY KEY) STRICT;
+    CREATE TABLE line (menu INTEGER REFERENCES menu (id)) STRICT;
+  )"};
+  TestDatabase database(Settings{.migrations = {kKeys}});
+  EXPECT_THROW(database->Write([](Tx& tx, const Stamp&) { tx.Run("INSERT INTO line VALUES (7)"); }),
+               Fault);
+}
+
+TEST(DbMigrate, RefusesAFileOfANewerProgram) {
+  TestDatabase database(Settings{.migrations = {kDishTable, kPrice}});
+  database.Close();
+  database.settings().migrations = {kDishTable};
+  const std::string why = WhyItFails(database);
+  ExpectContains(why, "schema version 2");
+  ExpectContains(why, "newer program");
+}
+
+TEST(DbMigrate, RefusesAFileOfAnotherProgram) {
+  TestDatabase database;
+  database.Close();
+  database.settings().path = database.directory / "other.db";
+  Execute(database.settings().path, "CREATE TABLE theirs (id INTEGER)");
+  ExpectContains(WhyItFails(database), "another program");
+}
+
+TEST(DbMigrate, RefusesAFileThatIsNoDatabase) {
+  TestDatabase database;
+  database.Close();
+  database.settings().path = database.directory / "text.db";
+  FILE* file = fopen(database.settings().path.c_str(), "w");
+  ASSERT_TRUE(file);
+  fputs(std::string(9000, 'x').c_str(), file);
+  fclose(file);
+  ExpectContains(WhyItFails(database), "not a database");
+}
+
+}  // namespace
+}  // namespace comanda::db

@@ -1,0 +1,131 @@
+#include "db/database.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <latch>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/problem.h"
+#include "support/test_database.h"
+
+namespace comanda::db {
+namespace {
+
+using testing::TestDatabase;
+using Names = std::vector<std::string>;
+
+TEST(DbReaders, SeeOneStateWhileTheWriterWrites) {
+  TestDatabase database;
+  database.Add("a");
+  database->Read([&](Snapshot& snapshot) {
+    EXPECT_EQ(TestDatabase::NamesIn(snapshot), Names{"a"});
+    database.Add("b");
+    EXPECT_EQ(TestDatabase::NamesIn(snapshot), Names{"a"});
+  });
+  EXPECT_EQ(database.Names(), (Names{"a", "b"}));
+}
+
+TEST(DbReaders, CannotWrite) {
+  TestDatabase database;
+  EXPECT_THROW(database->Read([](Snapshot& s) { s.One("INSERT INTO dish (name) VALUES ('x')"); }),
+               Fault);
+  EXPECT_EQ(database.Names(), Names{});
+}
+
+TEST(DbReaders, FinishTheirTransactionWhenTheFunctionThrows) {
+  TestDatabase database(Settings{.readers_max = 1});
+  database.Add("a");
+  EXPECT_THROW(database->Read([](Snapshot& snapshot) {
+                 EXPECT_EQ(TestDatabase::NamesIn(snapshot), Names{"a"});
+                 throw Refusal(Problem::kNotFound, "no");
+               }),
+               Refusal);
+  database.Add("b");
+  EXPECT_EQ(database.Names(), (Names{"a", "b"})) << "on the same connection, a new state";
+}
+
+TEST(DbReaders, WaitForAFreeConnection) {
+  TestDatabase database(Settings{.readers_max = 2});
+  std::atomic<int> together{0};
+  std::atomic<int> most{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 50; ++i) {
+          database->Read([&](Snapshot& snapshot) {
+            const int now = ++together;
+            int seen = most;
+            while (now > seen && !most.compare_exchange_weak(seen, now)) continue;
+            snapshot.One("SELECT count(*) FROM dish");
+            std::this_thread::yield();
+            --together;
+          });
+        }
+      });
+    }
+  }
+  EXPECT_EQ(most, 2);
+}
+
+TEST(DbReaders, InterruptAQueryThatTakesTooLong) {
+  TestDatabase database;
+  std::latch started(1);
+  std::jthread time([&] {
+    started.wait();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    database.clock.Advance(5001);
+  });
+  try {
+    database->Read([&](Snapshot& snapshot) {
+      auto rows = snapshot.Query(
+          "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n");
+      started.count_down();
+      rows.Next();
+    });
+    FAIL() << "the query has no end";
+  } catch (const Fault& fault) {
+    EXPECT_EQ(fault.kind, Fault::Kind::kUnavailable);
+  }
+  EXPECT_EQ(database.Names(), Names{}) << "and the connection serves again";
+}
+
+TEST(DbReaders, CopyTheCommittedStateWhileTheWriterWrites) {
+  TestDatabase database;
+  database.Add("a");
+  const std::string path = database.directory / "copy.db";
+  database->CopyTo(path);
+  database.Add("b");
+  database->CopyTo(path);
+  database.Add("c");
+
+  TestDatabase copy(Settings{.path = path});
+  EXPECT_EQ(copy.Names(), (Names{"a", "b"}));
+  EXPECT_EQ(copy->QuickCheck(), "");
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(path).permissions(), perms::owner_read | perms::owner_write);
+  EXPECT_FALSE(std::filesystem::exists(path + ".unfinished"));
+}
+
+TEST(DbReaders, FindADamagedPage) {
+  TestDatabase database;
+  for (int i = 0; i < 500; ++i) database.Add("dish " + std::to_string(i));
+  database.Close();
+  {
+    FILE* file = fopen(database.settings().path.c_str(), "r+b");
+    ASSERT_TRUE(file);
+    fseek(file, 4096 * 4, SEEK_SET);
+    const std::string garbage(4096, '\x7f');
+    fwrite(garbage.data(), 1, garbage.size(), file);
+    fclose(file);
+  }
+  database.Open();
+  EXPECT_NE(database->QuickCheck(), "");
+}
+
+}  // namespace
+}  // namespace comanda::db
