@@ -221,10 +221,15 @@ class Box:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 raise AssertionError("the server does not stop:\n" + self.log_text()) from None
-        code = self.process.returncode if self.process else 0
-        if self.owned:
-            shutil.rmtree(self.data, ignore_errors=True)
-        return code
+        return self.process.returncode if self.process else 0
+
+    def discard(self):
+        """Stops and forgets the data."""
+        try:
+            return self.stop()
+        finally:
+            if self.owned:
+                shutil.rmtree(self.data, ignore_errors=True)
 
     def log_text(self):
         return (self.data / "test.log").read_text(errors="replace")

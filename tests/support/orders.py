@@ -1,0 +1,175 @@
+"""Words that tests about orders share: what is sent, what an answer must say, what to pick from a restaurant."""
+
+import contextlib
+import datetime
+import json
+import re
+import uuid
+
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+# Visa's test number: 16 digits that begin like a card and pass Luhn.
+CARD_NUMBER = "4111111111111111"
+SERVICE_TYPES = ["ONSITE", "TABLE", "DELIVERY", "TAKEAWAY"]
+LIFE = ["PENDING", "PREPARING", "READY", "DELIVERED", "FINALIZED"]
+
+
+def new_id():
+    return str(uuid.uuid4())
+
+
+def new_key():
+    return {"Idempotency-Key": new_id()}
+
+
+def path(order, *parts):
+    return "/".join(["/v1/orders", order["id"], *parts])
+
+
+def item(price=10, quantity=1, name="Ceviche", **fields):
+    """A free-form line."""
+    return {"product_name": name, "quantity": quantity, "variant_price": price, **fields}
+
+
+def in_days(days):
+    moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=days)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def read(api, order):
+    answer = api.get(path(order))
+    assert answer.status == 200, (answer.status, answer.body)
+    return answer.data
+
+
+def accepted(answer, status=200):
+    """The record of an answer that must be a success."""
+    assert answer.status == status, (answer.status, answer.body)
+    return answer.data
+
+
+def refused(answer, status, code, fields=None, says=()):
+    """A whole problem document with exactly these wrong fields, whose words name what would be accepted."""
+    assert answer.status == status, (answer.status, answer.body)
+    assert answer.code == code, answer.body
+    problem = answer.json
+    assert problem["status"] == status
+    assert problem["type"].endswith("/" + code)
+    assert problem["title"] == code.replace("_", " ").title()
+    assert problem["instance"].startswith("/") and "?" not in problem["instance"]
+    assert problem["request_id"] == answer.headers["x-request-id"]
+    assert problem["detail"]
+    assert answer.headers["cache-control"] == "no-store"
+    assert "etag" not in answer.headers
+    if fields is not None:
+        assert answer.fields == fields, answer.body
+    for error in problem.get("errors", []):
+        assert set(error) == {"field", "code", "message"} and error["message"], error
+    said = " ".join([problem["detail"]] + [e["message"] for e in problem.get("errors", [])])
+    for words in [says] if isinstance(says, str) else says:
+        assert words in said, (words, said)
+
+
+def invalid(answer, says=(), **fields):
+    """422 validation_failed with exactly these fields; `a__b` is a.b."""
+    refused(answer, 422, "validation_failed", {n.replace("__", "."): c for n, c in fields.items()}, says)
+
+
+def unchanged(api, order, answer):
+    """The answer shows the order as it was, and so does the box."""
+    assert accepted(answer) == order
+    assert read(api, order) == order
+
+
+def record_bytes(answer):
+    """The bytes of the record inside {"data":…}."""
+    begin, end = b'{"data":', b"}"
+    assert answer.body.startswith(begin) and answer.body.endswith(end), answer.body[:100]
+    return answer.body[len(begin):-len(end)]
+
+
+def news(box, order):
+    """[{changes}] of every event behind the order's creation; the first must be that."""
+    events = box.events(order["id"])
+    assert events[0][0] == "ORDER_CREATED"
+    assert all(kind == "ORDER_UPDATED" for kind, _ in events[1:])
+    return [changes for _, changes in events[1:]]
+
+
+def exact(body):
+    """The body with every number as the text it came in."""
+    return json.loads(body, parse_float=str, parse_int=str)
+
+
+def rows(box, statement, *values, name="live.db"):
+    """What the API does not show."""
+    with contextlib.closing(box.database(name)) as db:
+        return [tuple(r) for r in db.execute(statement, values)]
+
+
+class Restaurant:
+    """Picks what a test needs from a company of an import file."""
+
+    def __init__(self, company):
+        self.company = company
+        self.id = company["id"]
+
+    def _rows(self, name):
+        return self.company.get(name, [])
+
+    @property
+    def table(self):
+        return self._rows("tables")[0]
+
+    @property
+    def clients(self):
+        """Those with an address, so that two of them have two."""
+        return [c for c in self._rows("clients") if c.get("addresses")]
+
+    @property
+    def client(self):
+        return self.clients[0]
+
+    @property
+    def address(self):
+        return self.client["addresses"][0]
+
+    def method(self, code="cash"):
+        return next(m for m in self._rows("payment_methods") if m["code"] == code)
+
+    @property
+    def narrow_method(self):
+        """A method that not every service type has, and one service type that lacks it."""
+        for method in self._rows("payment_methods"):
+            lacking = [t for t in SERVICE_TYPES if t not in method["service_types"]]
+            if lacking and method.get("active", True):
+                return method, lacking[0]
+        raise AssertionError("every payment method is for every service type")
+
+    def users(self, role=None, active=True):
+        return [u for u in self._rows("users")
+                if u.get("active", True) == active and role in (None, u["role"])]
+
+    @property
+    def rider(self):
+        return self.users("rider")[0]
+
+    def products(self):
+        """(category, product) in order."""
+        return [(c, p) for c in self._rows("categories") for p in c["products"]]
+
+    def product(self, fits):
+        return next((c, p) for c, p in self.products() if fits(p))
+
+    def simple_product(self):
+        """One price, a sku, cooked at a station."""
+        return self.product(lambda p: not p.get("variants") and p.get("sku") and p.get("kitchen_id"))
+
+    def product_with_variants(self):
+        return self.product(lambda p: len(p.get("variants", [])) > 1)
+
+    def product_with_modifiers(self):
+        return self.product(lambda p: any(m.get("modifiers") for m in p.get("modifier_categories", [])))
+
+    def modifier(self, product):
+        return next(m["modifiers"][0] for m in product["modifier_categories"] if m.get("modifiers"))
