@@ -33,7 +33,7 @@ class Admission {
  public:
   Admission(std::shared_ptr<const KeyRecord> key, RateState rate);
   Admission(Admission&&) noexcept = default;
-  Admission& operator=(Admission&&) noexcept = default;
+  Admission& operator=(Admission&&) noexcept;
   ~Admission();
 
   const KeyRecord& key() const { return *key_; }

@@ -28,6 +28,7 @@ class KeyTable {
  private:
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const KeyRecord>> by_hash_;  // guarded by mutex_
+  std::unordered_map<std::string, std::string> hash_of_id_;                    // guarded by mutex_
 };
 
 }  // namespace comanda::auth

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "db/change_counters.h"
 #include "db/session.h"
 #include "events/types.h"
 
@@ -28,6 +30,25 @@ int64_t Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const 
 
 // Raises a change counter without an event (imports).
 void RaiseCounter(db::Tx& tx, db::CompanyId company, Counter counter);
+
+// A row of the log as it was written.
+struct StoredEvent {
+  int64_t seq = 0;
+  int64_t epoch = 0;
+  std::string event_id;
+  std::string type;          // its name on the wire
+  std::string changes;       // names, comma-separated
+  std::string subject_type;
+  std::string subject_id;
+  int64_t subject_version = 0;
+  UtcMs at = 0;
+  std::string body;
+  std::string note;
+};
+
+// At most `limit` events behind that one, in order.
+std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, int64_t seq,
+                                   int limit);
 
 // The opaque cursor after the last event, for X-Event-Cursor; read in the same snapshot as the rows.
 std::string CurrentCursor(db::Session& session, db::CompanyId company);

@@ -40,6 +40,9 @@ struct Site {
   auth::Gate& gate;
   metrics::Registry& metrics;
   std::function<std::vector<Readiness>()> readiness;
+  // The UUID of the order with that public id: one order has one path in an idempotency scope.
+  std::function<std::optional<std::string>(db::Session&, db::CompanyId, std::string_view)>
+      find_order_uuid;
 };
 
 class Context {
@@ -98,6 +101,7 @@ class Context {
   auth::Principal principal_;
   std::unique_ptr<json::Document> body_;
   std::string idempotency_key_;
+  std::string idempotency_scope_;
   std::string fingerprint_;
 };
 

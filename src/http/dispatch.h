@@ -3,6 +3,9 @@
 // The story of every request, from a framed head to an answer. Knows no socket: http/server calls it for
 // connections, app/ for commands in this process.
 
+#include <array>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,14 +22,27 @@ class Dispatcher {
   // The routes live as long as the dispatcher.
   Dispatcher(Site& site, std::vector<std::span<const Route>> tables);
 
-  // Never throws. Every answer carries API-Version and X-Request-Id, those to a key the rate headers;
-  // a HEAD has no body (Content-Length as for GET); every refusal is a problem document.
-  Response Handle(const Request& request);
+  // Any thread. Every answer carries API-Version and X-Request-Id, those to a key the rate headers;
+  // every refusal is a problem document. A HEAD is answered like its GET: the server counts the body's
+  // bytes and leaves them out.
+  Response Handle(const Request& request) noexcept;
+
+  std::span<const Route* const> routes() const { return router_.routes(); }
 
  private:
-  Response Answer(const Request& request, Response& decorated);
+  struct Visit;
+  Response Answer(Visit& visit);
+  Response Options(const Request& request) const;
+  void Admit(Visit& visit, Context& context);
+  void ReadBody(Context& context) const;
+  std::optional<Response> ReplayedAnswer(Context& context) const;
+  void Decorate(Visit& visit, Response& response);
+  void Note(const Visit& visit, const Response& response);
+
   Site& site_;
   Router router_;
+  std::array<std::unique_ptr<metrics::Counter>, 4> answers_;  // 2xx to 5xx
+  metrics::Histogram durations_;
 };
 
 }  // namespace comanda::http

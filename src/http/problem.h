@@ -18,6 +18,10 @@ struct ProblemRow {
 };
 
 const ProblemRow& Row(Problem problem);
+// By its code; null where there is none.
+const ProblemRow* FindRow(std::string_view code);
+// "invalid_json" -> "Invalid Json"
+std::string Title(std::string_view code);
 
 // `instance` is the path without the query, or "/" where it could not be read.
 Response ProblemResponse(const Refusal& refusal, std::string_view errors_base, std::string_view instance,

@@ -43,6 +43,8 @@ class Query {
 
   std::optional<std::string_view> Find(std::string_view name) const;
   bool empty() const { return parameters_.empty(); }
+  // Names and values sorted, each in JSON quotes: equal queries have equal texts.
+  std::string Canonical() const;
 
   Paging ReadPaging() const;
   // `fields` are the allowed sort fields; default_sort like "-created_at".

@@ -39,6 +39,7 @@ struct Route {
   bool reads_body;  // POST, PUT, PATCH with a JSON body; a DELETE's body is ignored
   Response (*handler)(Context&);
   size_t body_max = kBodyMax;
+  bool body_optional = false;  // an empty body counts as {}
 };
 
 // Rows for the usual kinds.
@@ -56,6 +57,13 @@ constexpr Route Patch(std::string_view pattern, auth::Scope scope, Response (*ha
 }
 constexpr Route Delete(std::string_view pattern, auth::Scope scope, Response (*handler)(Context&)) {
   return {Method::kDelete, pattern, Access::kKey, scope, Replay::kHonoured, false, handler};
+}
+// A POST whose body may be left out.
+constexpr Route PostBodyOptional(std::string_view pattern, auth::Scope scope,
+                                 Response (*handler)(Context&)) {
+  Route route = Post(pattern, scope, handler);
+  route.body_optional = true;
+  return route;
 }
 constexpr Route Open(Method method, std::string_view pattern, Response (*handler)(Context&)) {
   return {method, pattern, Access::kOpen, std::nullopt, Replay::kNone, false, handler};

@@ -1,0 +1,221 @@
+#include "auth/gate.h"
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "auth/address.h"
+#include "base/check.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "crypto/hash.h"
+
+namespace comanda::auth {
+namespace {
+
+constexpr int kFailuresMax = 20;  // a minute, from one address
+constexpr int64_t kWindowMs = 60'000;
+constexpr size_t kClientsMax = 4096;
+
+constexpr std::string_view kHowTo =
+    "send Authorization: Bearer <key>, or X-API-Key: <key>, with a key of this company";
+
+// What stands behind "Bearer"; nothing where the scheme is another.
+std::optional<std::string_view> BearerToken(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer";
+  if (authorization.size() <= kScheme.size() || authorization[kScheme.size()] != ' ' ||
+      !AsciiEqualsIgnoreCase(authorization.substr(0, kScheme.size()), kScheme)) {
+    return std::nullopt;
+  }
+  std::string_view token = authorization.substr(kScheme.size());
+  token.remove_prefix(std::min(token.find_first_not_of(' '), token.size()));
+  return token;
+}
+
+std::string_view OneKey(const Credentials& credentials) {
+  std::optional<std::string_view> bearer;
+  if (credentials.authorization) bearer = BearerToken(*credentials.authorization);
+  if (bearer && credentials.api_key && *bearer != *credentials.api_key) {
+    throw Refusal(Problem::kConflictingCredentials,
+                  "Authorization and X-API-Key carry different keys; send one of them.");
+  }
+  if (credentials.api_key) return *credentials.api_key;
+  if (bearer) return *bearer;
+  if (credentials.authorization) {
+    throw Refusal(Problem::kUnauthorized,
+                  "The scheme of Authorization is not Bearer; " + std::string(kHowTo) + ".");
+  }
+  throw Refusal(Problem::kUnauthorized, "No API key was sent; " + std::string(kHowTo) + ".");
+}
+
+void CheckAddress(const KeyRecord& key, std::string_view client_address) {
+  if (key.allowed_cidrs.empty()) return;
+  const std::optional<Address> address = ParseAddress(client_address);
+  const auto contains = [&](const std::string& text) {
+    const std::optional<AddressRange> range = AddressRange::Parse(text);
+    return range && range->Contains(*address);
+  };
+  if (address && std::ranges::any_of(key.allowed_cidrs, contains)) return;
+  throw Refusal(Problem::kAddressNotAllowed,
+                "The key may not be used from " + std::string(client_address) +
+                    "; its allowed_cidrs do not contain that address.");
+}
+
+}  // namespace
+
+// Tries with unknown keys by client, in windows of a minute from the first one. Any thread.
+struct Gate::FailureTable {
+  struct Entry {
+    std::string client;
+    int64_t since_ms;
+    int count;
+  };
+
+  // Counts one failure; the seconds to wait where there were too many.
+  int Count(std::string client, int64_t now_ms) {
+    std::lock_guard lock(mutex);
+    while (!entries.empty() &&
+           (now_ms - entries.front().since_ms >= kWindowMs || entries.size() >= kClientsMax)) {
+      by_client.erase(entries.front().client);
+      entries.pop_front();
+    }
+    auto known = by_client.find(client);
+    if (known == by_client.end()) {
+      entries.push_back({client, now_ms, 0});
+      known = by_client.emplace(std::move(client), std::prev(entries.end())).first;
+    }
+    Entry& entry = *known->second;
+    if (entry.count >= kFailuresMax) {
+      return static_cast<int>((entry.since_ms + kWindowMs - now_ms + 999) / 1000);
+    }
+    ++entry.count;
+    return 0;
+  }
+
+  std::mutex mutex;
+  std::list<Entry> entries;  // guarded by mutex; oldest window first
+  std::unordered_map<std::string, std::list<Entry>::iterator> by_client;  // guarded by mutex
+};
+
+Admission::Admission(std::shared_ptr<const KeyRecord> key, RateState state)
+    : rate(state), key_(std::move(key)) {
+  key_->use->under_way.fetch_add(1, std::memory_order_relaxed);
+}
+
+Admission& Admission::operator=(Admission&& other) noexcept {
+  std::swap(rate, other.rate);
+  std::swap(key_, other.key_);
+  return *this;
+}
+
+Admission::~Admission() {
+  if (key_) key_->use->under_way.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Principal Admission::principal() const {
+  return {.actor = "key:" + key_->id,
+          .company = key_->company,
+          .company_id = key_->company_id,
+          .scopes = key_->scopes,
+          .tier = key_->tier};
+}
+
+Gate::Gate(GateSettings settings, KeyTable& keys, const Clock& clock)
+    : settings_(settings),
+      keys_(keys),
+      clock_(clock),
+      failures_(std::make_shared<FailureTable>()) {}
+
+std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
+                                                std::string_view client_address) {
+  const std::string_view text = OneKey(credentials);
+  const std::optional<Mode> mode = ModeOfKey(text);
+  if (mode && *mode != settings_.mode) {
+    throw Refusal(Problem::kWrongEnvironment,
+                  "This is a " + std::string(Name(*mode)) + " key, and this address serves " +
+                      std::string(Name(settings_.mode)) + " data; use the other address or key.");
+  }
+
+  std::shared_ptr<const KeyRecord> key;
+  if (mode) {
+    const crypto::Sha256Digest digest = crypto::Sha256(text);
+    key = keys_.Find({reinterpret_cast<const char*>(digest.data()), digest.size()});
+  }
+  if (!key) {
+    if (const int wait_s = failures_->Count(ClientOf(client_address), clock_.MonotonicMs());
+        wait_s > 0) {
+      Refusal refusal(Problem::kRateLimitExceeded,
+                      "Too many unknown keys came from this address; check the key and try again "
+                      "later.");
+      refusal.retry_after_s = wait_s;
+      throw refusal;
+    }
+    throw Refusal(Problem::kUnauthorized,
+                  mode
+                      ? "The API key is not known here; check that it was copied from this company."
+                      : "The API key is mistyped or cut off (its checksum does not fit); copy it "
+                        "again.");
+  }
+
+  const UtcMs now = clock_.Now();
+  if (key->revoked_at && *key->revoked_at <= now) {
+    throw Refusal(Problem::kKeyRevoked, "The API key was revoked; use another one.");
+  }
+  if (key->expires_at && *key->expires_at <= now) {
+    throw Refusal(Problem::kKeyExpired, "The API key expired at " +
+                                            FormatInstant(*key->expires_at) + "; use another one.");
+  }
+  CheckAddress(*key, client_address);
+
+  KeyUse& use = *key->use;
+  std::lock_guard lock(use.mutex);
+  use.last_used_at = now;
+  use.last_used_ip = client_address;
+  use.last_used_dirty = true;
+  return key;
+}
+
+Admission Gate::Admit(std::shared_ptr<const KeyRecord> key) {
+  KeyUse& use = *key->use;
+  const Tier tier = key->tier;
+  const int64_t now_us = clock_.MonotonicMs() * 1000;
+  Admission admission(std::move(key), Take(use.theoretical_arrival_us, RateOf(tier), now_us));
+  const bool admitted = admission.rate.retry_after_s == 0;
+  if (admitted && use.under_way.load(std::memory_order_relaxed) > UnderWayMax(tier)) {
+    admission.rate = GiveBack(use.theoretical_arrival_us, RateOf(tier), now_us);
+    admission.rate.retry_after_s = 1;
+    admission.rate.reset_s = 1;
+  }
+  return admission;
+}
+
+void Gate::Refund(Admission& admission) {
+  admission.rate = GiveBack(admission.key().use->theoretical_arrival_us,
+                            RateOf(admission.key().tier), clock_.MonotonicMs() * 1000);
+}
+
+void Gate::RequireScope(const Principal& principal, Scope scope) {
+  if (principal.scopes.Has(scope)) return;
+  Refusal refusal(Problem::kInsufficientScope,
+                  "The key lacks the scope " + std::string(Name(scope)) + ".");
+  refusal.required_scope = Name(scope);
+  throw refusal;
+}
+
+Rate Gate::RateOf(Tier tier) const {
+  switch (tier) {
+    case Tier::kStandard:
+      return settings_.standard;
+    case Tier::kPlus:
+      return settings_.plus;
+    case Tier::kLan:
+      return settings_.lan;
+    case Tier::kUnlimited:
+      return {};
+  }
+  CHECK(false, "every tier has a rate");
+}
+
+}  // namespace comanda::auth

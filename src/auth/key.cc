@@ -1,0 +1,56 @@
+#include "auth/key.h"
+
+#include "base/random.h"
+#include "crypto/hash.h"
+
+namespace comanda::auth {
+namespace {
+
+constexpr std::string_view kAlphabet =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+constexpr size_t kBodySize = 32;
+constexpr size_t kChecksumSize = 6;
+
+// "_live_" or "_test_"
+std::string Infix(Mode mode) { return "_" + std::string(Name(mode)) + "_"; }
+
+std::string Checksum(std::string_view text) {
+  size_t rest = crypto::Crc32(text);
+  std::string out(kChecksumSize, kAlphabet[0]);
+  for (size_t i = kChecksumSize; i-- > 0; rest /= kAlphabet.size()) {
+    out[i] = kAlphabet[rest % kAlphabet.size()];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string MakeKey(std::string_view prefix, Mode mode) {
+  std::string body;
+  for (size_t i = 0; i < kBodySize; ++i) body += kAlphabet[RandomBelow(kAlphabet.size())];
+  return CompleteKey(prefix, mode, body);
+}
+
+std::string CompleteKey(std::string_view prefix, Mode mode, std::string_view body) {
+  std::string key = std::string(prefix) + Infix(mode) + std::string(body);
+  return key + Checksum(key);
+}
+
+std::optional<Mode> ModeOfKey(std::string_view key) {
+  constexpr size_t kTail = kBodySize + kChecksumSize;
+  if (key.size() <= kTail) return std::nullopt;
+  const std::string_view head = key.substr(0, key.size() - kTail);
+  if (key.substr(head.size()).find_first_not_of(kAlphabet) != std::string_view::npos) {
+    return std::nullopt;
+  }
+  if (Checksum(key.substr(0, key.size() - kChecksumSize)) !=
+      key.substr(key.size() - kChecksumSize)) {
+    return std::nullopt;
+  }
+  for (const Mode mode : {Mode::kLive, Mode::kTest}) {
+    if (head.size() > Infix(mode).size() && head.ends_with(Infix(mode))) return mode;
+  }
+  return std::nullopt;
+}
+
+}  // namespace comanda::auth

@@ -1,0 +1,97 @@
+#include "events/store.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace comanda::events::store {
+namespace {
+
+// Columns: event_seq, epoch, order_changes, catalogue_changes, other_changes, from `first` on.
+Counted ReadCounted(const db::Rows& row, int first = 0) {
+  Counted counted;
+  counted.seq = row.Int(first);
+  counted.values.epoch = row.Int(first + 1);
+  counted.values.changes[static_cast<size_t>(Counter::kOrders)] = row.Int(first + 2);
+  counted.values.changes[static_cast<size_t>(Counter::kCatalogue)] = row.Int(first + 3);
+  counted.values.changes[static_cast<size_t>(Counter::kOther)] = row.Int(first + 4);
+  return counted;
+}
+
+}  // namespace
+
+Counted Raise(db::Tx& tx, db::CompanyId company, int64_t events, Counter counter) {
+  const auto row = tx.One(
+      "INSERT INTO company_counter "
+      "(company_id, event_seq, order_changes, catalogue_changes, other_changes) "
+      "VALUES ($1, $2, $3, $4, $5) "
+      "ON CONFLICT (company_id) DO UPDATE SET "
+      "event_seq = company_counter.event_seq + excluded.event_seq, "
+      "order_changes = company_counter.order_changes + excluded.order_changes, "
+      "catalogue_changes = company_counter.catalogue_changes + excluded.catalogue_changes, "
+      "other_changes = company_counter.other_changes + excluded.other_changes "
+      "RETURNING event_seq, epoch, order_changes, catalogue_changes, other_changes",
+      company, events, counter == Counter::kOrders, counter == Counter::kCatalogue,
+      counter == Counter::kOther);
+  CHECK(row.has_value(), "an upsert returns its row");
+  return ReadCounted(*row);
+}
+
+std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {
+  const auto row = session.One(
+      "SELECT event_seq, epoch, order_changes, catalogue_changes, other_changes "
+      "FROM company_counter WHERE company_id = $1",
+      company);
+  if (!row) return std::nullopt;
+  return ReadCounted(*row);
+}
+
+std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session) {
+  db::Rows rows = session.Query(
+      "SELECT company_id, event_seq, epoch, order_changes, catalogue_changes, other_changes "
+      "FROM company_counter ORDER BY company_id");
+  std::vector<std::pair<db::CompanyId, Counted>> all;
+  while (rows.Next()) all.emplace_back(rows.Int(0), ReadCounted(rows, 1));
+  return all;
+}
+
+std::string CompanyUuid(db::Session& session, db::CompanyId company) {
+  const auto row = session.One("SELECT id FROM company WHERE company_id = $1", company);
+  CHECK(row.has_value(), "events belong to a company");
+  return row->Text(0);
+}
+
+void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event) {
+  tx.Run(
+      "INSERT INTO event (company_id, seq, epoch, event_id, type, changes, subject_type, "
+      "subject_id, subject_version, at, body, note) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+      company, event.seq, event.epoch, event.event_id, event.type, event.changes,
+      event.subject_type, event.subject_id, event.subject_version, event.at, event.body,
+      event.note);
+}
+
+std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq,
+                               int limit) {
+  db::Rows rows = session.Query(
+      "SELECT seq, epoch, event_id, type, changes, subject_type, subject_id, subject_version, at, "
+      "body, note FROM event WHERE company_id = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+      company, seq, limit);
+  std::vector<StoredEvent> events;
+  while (rows.Next()) {
+    events.push_back({.seq = rows.Int(0),
+                      .epoch = rows.Int(1),
+                      .event_id = rows.Text(2),
+                      .type = rows.Text(3),
+                      .changes = rows.Text(4),
+                      .subject_type = rows.Text(5),
+                      .subject_id = rows.Text(6),
+                      .subject_version = rows.Int(7),
+                      .at = rows.Int(8),
+                      .body = rows.Text(9),
+                      .note = rows.Text(10)});
+  }
+  return events;
+}
+
+}  // namespace comanda::events::store

@@ -1,0 +1,31 @@
+#pragma once
+
+// All SQL of the room: the event log and the change counters.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/change_counters.h"
+#include "db/session.h"
+#include "events/log.h"
+
+namespace comanda::events::store {
+
+// The counters of a company after a change.
+struct Counted {
+  int64_t seq = 0;
+  db::ChangeCounters::Values values;
+};
+
+// Adds to the number of events and to one counter.
+Counted Raise(db::Tx& tx, db::CompanyId company, int64_t events, Counter counter);
+std::optional<Counted> Counters(db::Session& session, db::CompanyId company);
+std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session);
+
+std::string CompanyUuid(db::Session& session, db::CompanyId company);
+
+void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event);
+std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit);
+
+}  // namespace comanda::events::store

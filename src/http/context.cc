@@ -1,0 +1,109 @@
+#include "http/context.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/id.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "crypto/hash.h"
+#include "http/idempotency.h"
+#include "http/tags.h"
+
+namespace comanda::http {
+namespace {
+
+// Several lines of one header are one list (RFC 9110 section 5.3).
+std::string Joined(const Request& request, std::string_view name) {
+  std::string joined;
+  for (const auto& [header, value] : request.headers) {
+    if (!AsciiEqualsIgnoreCase(header, name)) continue;
+    if (!joined.empty()) joined += ", ";
+    joined += value;
+  }
+  return joined;
+}
+
+}  // namespace
+
+Context::Context(Site& site, const Request& request, const Route& route,
+                 std::vector<std::string> parameters)
+    : site_(site), request_(request), route_(route), parameters_(std::move(parameters)) {}
+
+const std::string& Context::parameter(std::string_view name) const {
+  std::string_view rest = route_.pattern;
+  for (const std::string& value : parameters_) {
+    const size_t open = rest.find('{');
+    const size_t close = rest.find('}');
+    if (rest.substr(open + 1, close - open - 1) == name) return value;
+    rest.remove_prefix(close + 1);
+  }
+  CHECK(false, "a handler asks for parameters of its own pattern");
+}
+
+std::string Context::UuidParameter(std::string_view name) const {
+  std::optional<std::string> id = ParseId(parameter(name));
+  if (!id) {
+    throw Invalid(std::string(name), FieldCode::kInvalidFormat,
+                  "must be a UUID, such as 0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90.");
+  }
+  return std::move(*id);
+}
+
+json::UnknownFields Context::unknown_fields() const {
+  return site_.mode == auth::Mode::kTest ? json::UnknownFields::kRefused
+                                         : json::UnknownFields::kIgnored;
+}
+
+Response Context::Write(const std::function<Response(db::Tx&, const db::Stamp&)>& job) {
+  return site_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    if (idempotency_scope_.empty()) return job(tx, stamp);
+    const idempotency::Claim claim{company(), idempotency_scope_, idempotency_key_, fingerprint_};
+    if (std::optional<Response> first = idempotency::Replay(tx, claim)) return std::move(*first);
+    Response response = job(tx, stamp);
+    idempotency::Remember(tx, claim, response, stamp.now);
+    return response;
+  });
+}
+
+void Context::RequireMatch(int64_t version) const {
+  if (!request_.Header("If-Match")) return;
+  const std::string header = Joined(request_, "If-Match");
+  const std::optional<TagList> list = ReadTags(header);
+  if (!list) {
+    throw Refusal(Problem::kInvalidHeader,
+                  "If-Match must be the ETag of the record, or its version in quotes, as \"3\".");
+  }
+  const std::string wanted = std::to_string(version);
+  const bool matches = list->any || std::ranges::any_of(list->tags, [&](const Tag& tag) {
+                         return !tag.weak && tag.opaque.substr(0, tag.opaque.find('.')) == wanted;
+                       });
+  if (matches) return;
+  throw Refusal(Problem::kPreconditionFailed,
+                "The record has changed: its version is " + wanted + " now. Read it again.");
+}
+
+bool Context::HasMatch(std::string_view etag) const {
+  if (!request_.Header("If-None-Match")) return false;
+  const std::string header = Joined(request_, "If-None-Match");
+  const std::optional<TagList> list = ReadTags(header);
+  if (!list) return false;
+  if (list->any) return true;
+  if (etag.starts_with("W/")) etag.remove_prefix(2);
+  return std::ranges::any_of(list->tags, [&](const Tag& tag) {
+    return etag.size() == tag.opaque.size() + 2 && etag.substr(1, tag.opaque.size()) == tag.opaque;
+  });
+}
+
+std::string Context::ListTag(size_t counter_kind) const {
+  const db::ChangeCounters::Values values = site_.database.counters().Of(company());
+  const std::string request = principal_.company_id + ' ' +
+                              std::to_string(principal_.scopes.bits()) + ' ' + request_.path + '?' +
+                              request_.query;
+  return "W/\"" + std::to_string(values.epoch) + '.' +
+         std::to_string(values.changes[counter_kind]) + '-' +
+         std::to_string(crypto::Crc32(request)) + '"';
+}
+
+}  // namespace comanda::http

@@ -1,0 +1,302 @@
+#include "http/dispatch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "auth/gate.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "crypto/hash.h"
+#include "http/idempotency.h"
+#include "http/problem.h"
+#include "http/store.h"
+
+namespace comanda::http {
+namespace {
+
+bool IsRead(Method method) {
+  return method == Method::kGet || method == Method::kHead || method == Method::kOptions;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Cuts the next piece off the front of a list.
+std::string_view TakePiece(std::string_view& list, char separator) {
+  const size_t end = std::min(list.find(separator), list.size());
+  const std::string_view piece = Trimmed(list.substr(0, end));
+  list.remove_prefix(std::min(end + 1, list.size()));
+  return piece;
+}
+
+// Refuses what excludes the one form that there is; lenient otherwise.
+void CheckAccept(const Request& request) {
+  std::string_view ranges = request.Header("Accept").value_or("*/*");
+  if (Trimmed(ranges).empty()) return;
+  while (!ranges.empty()) {
+    std::string_view range = TakePiece(ranges, ',');
+    const std::string type = AsciiLower(TakePiece(range, ';'));
+    if (type == "*/*" || type == "application/*" || type == "application/json") return;
+  }
+  throw Refusal(Problem::kNotAcceptable, "Answers are application/json; Accept must allow that.");
+}
+
+void CheckContentType(const Request& request) {
+  const std::string coding = AsciiLower(Trimmed(request.Header("Content-Encoding").value_or("")));
+  if (!coding.empty() && coding != "identity") {
+    throw Refusal(Problem::kUnsupportedMediaType,
+                  "The body must not be compressed; leave Content-Encoding out.");
+  }
+  std::string_view rest = request.Header("Content-Type").value_or("");
+  const std::string type = AsciiLower(TakePiece(rest, ';'));
+  const bool is_json = type.empty() || type == "application/json";
+  bool is_utf8 = true;
+  while (!rest.empty()) {
+    const std::string parameter = AsciiLower(TakePiece(rest, ';'));
+    if (!parameter.starts_with("charset=")) continue;
+    is_utf8 = parameter == "charset=utf-8" || parameter == "charset=\"utf-8\"" ||
+              parameter == "charset=utf8";
+  }
+  if (is_json && is_utf8) return;
+  throw Refusal(Problem::kUnsupportedMediaType,
+                "The body must be JSON in UTF-8; send Content-Type: application/json.");
+}
+
+// The path with ids in lower case and an order's public id replaced by its UUID: the same record
+// has the same path.
+std::string CanonicalPath(const Context& context, const std::vector<std::string>& parameters,
+                          const Site& site, db::Session& session) {
+  constexpr std::string_view kOrder = "/v1/orders/{id}";
+  const std::string_view pattern = context.route().pattern;
+  std::string path;
+  size_t next = 0;
+  for (std::string_view rest = pattern; !rest.empty();) {
+    const size_t open = std::min(rest.find('{'), rest.size());
+    path += rest.substr(0, open);
+    rest.remove_prefix(open);
+    if (rest.empty()) break;
+    rest.remove_prefix(rest.find('}') + 1);
+    const std::string& value = parameters[next];
+    std::optional<std::string> id = ParseId(value);
+    if (!id && next == 0 && pattern.starts_with(kOrder) && site.find_order_uuid) {
+      id = site.find_order_uuid(session, context.company(), value);
+    }
+    path += id.value_or(value);
+    ++next;
+  }
+  return path;
+}
+
+// Who the command line speaks for: the company that X-Company-Id names, or the first one.
+auth::Principal LocalPrincipal(const Request& request, const Route& route, db::Database& database) {
+  auth::Principal local;
+  local.actor = "local";
+  local.scopes = auth::ScopeSet::All();
+  const std::optional<std::string_view> wanted = request.Header("X-Company-Id");
+  const std::optional<std::string> id = wanted ? ParseId(*wanted) : std::nullopt;
+  if (wanted && !id) throw Refusal(Problem::kInvalidHeader, "X-Company-Id must be a UUID.");
+  const std::optional<store::CompanyName> found = database.Read([&](db::Snapshot& snapshot) {
+    return id ? store::FindCompany(snapshot, *id) : store::FirstCompany(snapshot);
+  });
+  if (found) {
+    local.company = found->company;
+    local.company_id = found->id;
+  } else if (id) {
+    throw Refusal(Problem::kNotFound, "There is no company " + *id + " here.");
+  } else if (route.access != Access::kLocal) {
+    throw Refusal(Problem::kNotFound, "There is no company here yet; import one first.");
+  }
+  return local;
+}
+
+}  // namespace
+
+// One request on its way through.
+struct Dispatcher::Visit {
+  explicit Visit(const Request& asked) : request(asked) {}
+
+  const Request& request;
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  std::optional<auth::Admission> admission;  // of a key: under way until the answer is made
+  std::string actor;                         // for the log
+};
+
+Dispatcher::Dispatcher(Site& site, std::vector<std::span<const Route>> tables)
+    : site_(site),
+      router_(std::move(tables)),
+      durations_(site.metrics, "comanda_http_request_duration_seconds",
+                 "Time from a request's head to its answer.",
+                 "environment=\"" + std::string(Name(site.mode)) + '"') {
+  for (size_t i = 0; i < answers_.size(); ++i) {
+    answers_[i] = std::make_unique<metrics::Counter>(
+        site.metrics, "comanda_http_requests_total", "Requests answered, by class of status.",
+        "environment=\"" + std::string(Name(site.mode)) + "\",class=\"" + std::to_string(i + 2) +
+            "xx\"");
+  }
+}
+
+Response Dispatcher::Handle(const Request& request) noexcept {
+  Visit visit(request);
+  const auto refused = [&](const Refusal& refusal) {
+    return ProblemResponse(refusal, site_.options.errors_base, request.path, request.request_id);
+  };
+  Response response;
+  try {
+    response = Answer(visit);
+  } catch (const Refusal& refusal) {
+    response = refused(refusal);
+  } catch (const Fault& fault) {
+    log::Error("request failed", {{"request", request.request_id}, {"cause", fault.cause}});
+    response = refused(ToRefusal(fault));
+  } catch (const std::exception& error) {
+    log::Error("request failed", {{"request", request.request_id}, {"cause", error.what()}});
+    response = refused(ToRefusal(Fault(Fault::Kind::kInternal, error.what())));
+  }
+  Decorate(visit, response);
+  Note(visit, response);
+  return response;
+}
+
+// The story of every request (contract section 1, Order of checks).
+Response Dispatcher::Answer(Visit& visit) {
+  const Request& request = visit.request;
+  if (request.method == Method::kOptions) return Options(request);
+
+  Router::Match match = router_.Find(request.method, request.path);
+  Context context(site_, request, *match.route, std::move(match.parameters));
+  Admit(visit, context);
+  if (match.route->access == Access::kKey) CheckAccept(request);
+
+  if (match.route->reads_body) ReadBody(context);
+  context.query_ = Query::Parse(request.query);
+  if (std::optional<Response> first = ReplayedAnswer(context)) return std::move(*first);
+
+  Response response = match.route->handler(context);
+  if (!IsRead(request.method) || response.status != 200) return response;
+  if (response.etag.empty() && match.route->access == Access::kKey) {
+    response.etag = BodyTag(response.body);
+  }
+  if (!response.etag.empty() && context.HasMatch(response.etag)) {
+    response.status = 304;
+    response.body.clear();
+  }
+  return response;
+}
+
+Response Dispatcher::Options(const Request& request) const {
+  std::string allowed = router_.Allowed(request.path);
+  if (allowed.empty()) static_cast<void>(router_.Find(request.method, request.path));
+  Response response;
+  response.status = 204;
+  response.content_type.clear();
+  response.headers.emplace_back("Allow", std::move(allowed));
+  return response;
+}
+
+// Credentials, then rate, then scope.
+void Dispatcher::Admit(Visit& visit, Context& context) {
+  const Request& request = visit.request;
+  const Route& route = context.route();
+  if (route.access == Access::kOpen) return;
+  if (request.local) {
+    context.principal_ = LocalPrincipal(request, route, site_.database);
+    visit.actor = context.principal_.actor;
+    return;
+  }
+  if (route.access == Access::kLocal) throw Refusal(Problem::kNotFound, "There is no such path.");
+
+  visit.admission = site_.gate.Admit(site_.gate.Identify(
+      {request.Header("Authorization"), request.Header("X-API-Key")}, request.client_address));
+  context.principal_ = visit.admission->principal();
+  visit.actor = context.principal_.actor;
+  if (const auth::RateState& rate = visit.admission->rate; rate.retry_after_s > 0) {
+    Refusal refusal(Problem::kRateLimitExceeded, "The key has made too many requests; wait " +
+                                                     std::to_string(rate.retry_after_s) +
+                                                     " s and go on.");
+    refusal.retry_after_s = static_cast<int>(rate.retry_after_s);
+    throw refusal;
+  }
+  if (route.scope) auth::Gate::RequireScope(context.principal_, *route.scope);
+}
+
+void Dispatcher::ReadBody(Context& context) const {
+  const Request& request = context.request();
+  const Route& route = context.route();
+  CheckContentType(request);
+  std::string text = request.body == nullptr ? "" : request.body->Read(route.body_max);
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    if (!route.body_optional) {
+      throw Refusal(Problem::kInvalidJson, "The body is empty; a JSON object is needed.");
+    }
+    text = "{}";
+  }
+  context.body_ = std::make_unique<json::Document>(json::Document::Parse(text));
+}
+
+// The first answer, where the request came before under its Idempotency-Key.
+std::optional<Response> Dispatcher::ReplayedAnswer(Context& context) const {
+  const Route& route = context.route();
+  if (route.replay == Replay::kNone) return std::nullopt;
+  std::optional<std::string> key = idempotency::ReadKey(context.request());
+  if (!key) {
+    if (route.replay != Replay::kRequired) return std::nullopt;
+    throw Refusal(Problem::kMissingIdempotencyKey,
+                  "Send the header Idempotency-Key: a text of your own, made once per order, and "
+                  "the same one when you repeat the request.");
+  }
+  context.idempotency_key_ = std::move(*key);
+  if (context.company() == 0) return std::nullopt;
+
+  return site_.database.Read([&](db::Snapshot& snapshot) {
+    std::string& scope = context.idempotency_scope_;
+    scope = std::string(Name(context.request().method)) + ' ' +
+            CanonicalPath(context, context.parameters_, site_, snapshot);
+    context.fingerprint_ =
+        crypto::Sha256Hex(scope + '\n' + context.query().Canonical() + '\n' +
+                          (context.body_ ? context.body_->Canonical() : std::string()));
+    return idempotency::Replay(
+        snapshot, {context.company(), scope, context.idempotency_key_, context.fingerprint_});
+  });
+}
+
+void Dispatcher::Decorate(Visit& visit, Response& response) {
+  response.headers.emplace_back("API-Version", "v0");
+  response.headers.emplace_back("X-Request-Id", visit.request.request_id);
+  if (!visit.admission) return;
+  if (response.status == 304) site_.gate.Refund(*visit.admission);
+  const auth::RateState& rate = visit.admission->rate;
+  if (rate.limit == 0) return;
+  response.headers.emplace_back("RateLimit-Limit", std::to_string(rate.limit));
+  response.headers.emplace_back("RateLimit-Remaining", std::to_string(rate.remaining));
+  response.headers.emplace_back("RateLimit-Reset", std::to_string(rate.reset_s));
+}
+
+// Changes and errors make a line, reads are counted alone: a line per poll wears the flash.
+void Dispatcher::Note(const Visit& visit, const Response& response) {
+  const int64_t us = std::chrono::duration_cast<std::chrono::microseconds>(
+                         std::chrono::steady_clock::now() - visit.begun)
+                         .count();
+  durations_.ObserveUs(us);
+  const int status_class = std::clamp(response.status / 100, 2, 5);
+  answers_[static_cast<size_t>(status_class - 2)]->Add();
+
+  const bool is_quiet_read = IsRead(visit.request.method) && response.status < 400;
+  if (is_quiet_read || response.status == 429) return;
+  log::Write(response.status >= 500 ? log::Level::kError : log::Level::kInfo, "request",
+             {{"method", Name(visit.request.method)},
+              {"path", visit.request.path},
+              {"status", response.status},
+              {"request", visit.request.request_id},
+              {"actor", visit.actor},
+              {"us", us}});
+}
+
+}  // namespace comanda::http

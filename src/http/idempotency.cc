@@ -1,0 +1,101 @@
+#include "http/idempotency.h"
+
+#include <algorithm>
+
+#include "base/problem.h"
+#include "base/text.h"
+#include "http/store.h"
+
+namespace comanda::http::idempotency {
+namespace {
+
+constexpr std::string_view kHeader = "Idempotency-Key";
+constexpr size_t kKeyMax = 255;
+constexpr int kPurgedAtOnce = 20;
+constexpr int kPurgedByChore = 1000;
+constexpr int64_t kHourMs = 60LL * 60 * 1000;
+constexpr int64_t kStandsAfterMs = 24 * kHourMs;
+constexpr int64_t kEvidenceMs = 2 * kHourMs;
+
+bool IsVisible(char c) { return c >= '!' && c <= '~'; }
+
+// Answers from just before a jump of a day can pass for the evidence that the clock has stood; the
+// added hours see to it that none is lost by that.
+UtcMs OldBefore(UtcMs now) { return now - kKeptMs - kStandsAfterMs - kEvidenceMs; }
+
+bool HasOldOnes(db::Session& session, db::CompanyId company, UtcMs now) {
+  const UtcMs stood_since = now - kStandsAfterMs;
+  return store::AnyBefore(session, company, OldBefore(now)) &&
+         store::AnyBetween(session, company, stood_since - kEvidenceMs, stood_since);
+}
+
+}  // namespace
+
+std::optional<std::string> ReadKey(const Request& request) {
+  const auto is_key = [](const auto& header) {
+    return AsciiEqualsIgnoreCase(header.first, kHeader);
+  };
+  const auto first = std::ranges::find_if(request.headers, is_key);
+  if (first == request.headers.end()) return std::nullopt;
+  if (std::ranges::count_if(request.headers, is_key) > 1) {
+    throw Refusal(Problem::kInvalidHeader, "Idempotency-Key came twice; send it once.");
+  }
+  const std::string_view key = first->second;
+  if (key.empty() || key.size() > kKeyMax || !std::ranges::all_of(key, IsVisible)) {
+    throw Refusal(Problem::kInvalidHeader,
+                  "Idempotency-Key must be 1 to 255 visible ASCII characters, such as a UUID.");
+  }
+  return std::string(key);
+}
+
+std::optional<Response> Replay(db::Session& session, const Claim& claim) {
+  std::optional<store::Remembered> first =
+      store::Find(session, claim.company, claim.scope, claim.key);
+  if (!first) return std::nullopt;
+  if (first->fingerprint != claim.fingerprint) {
+    std::string detail = "This Idempotency-Key came before with another request";
+    if (!first->location.empty()) detail += ", which made " + first->location;
+    throw Refusal(Problem::kIdempotencyKeyReused, detail + "; make a new key for a new request.");
+  }
+  Response response;
+  response.status = first->status;
+  response.etag = std::move(first->etag);
+  response.location = std::move(first->location);
+  response.body = std::move(first->body);
+  response.headers.emplace_back("Idempotency-Replayed", "true");
+  response.cache = Cache::kNoStore;
+  return response;
+}
+
+void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now) {
+  constexpr int kFirstFailure = 400;
+  if (response.status >= kFirstFailure) return;
+  store::Insert(tx, claim.company, claim.scope, claim.key,
+                {.fingerprint = std::string(claim.fingerprint),
+                 .status = response.status,
+                 .etag = response.etag,
+                 .location = response.location,
+                 .body = response.replay_body.empty() ? response.body : response.replay_body},
+                now);
+  Purge(tx, claim.company, now, kPurgedAtOnce);
+}
+
+int64_t Purge(db::Tx& tx, db::CompanyId company, UtcMs now, int limit) {
+  if (!HasOldOnes(tx, company, now)) return 0;
+  return store::DeleteBefore(tx, company, OldBefore(now), limit);
+}
+
+void Purge(db::Database& database, const Clock& clock) {
+  const UtcMs now = clock.Now();
+  std::vector<db::CompanyId> companies =
+      database.Read([&](db::Snapshot& snapshot) { return store::Companies(snapshot); });
+  for (const db::CompanyId company : companies) {
+    const bool any =
+        database.Read([&](db::Snapshot& snapshot) { return HasOldOnes(snapshot, company, now); });
+    if (!any) continue;
+    database.Write(
+        [&](db::Tx& tx, const db::Stamp& stamp) { Purge(tx, company, stamp.now, kPurgedByChore); });
+  }
+}
+
+}  // namespace comanda::http::idempotency

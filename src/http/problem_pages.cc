@@ -1,0 +1,55 @@
+#include "http/problem_pages.h"
+
+#include <array>
+#include <string>
+
+#include "base/problem.h"
+#include "http/context.h"
+#include "http/problem.h"
+
+namespace comanda::http {
+namespace {
+
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+Response Page(Context& context) {
+  const ProblemRow* row = FindRow(context.parameter("code"));
+  if (row == nullptr) {
+    throw Refusal(Problem::kNotFound, "There is no error of that name; check its spelling.");
+  }
+  const std::string title = Title(row->code);
+  Response response;
+  response.content_type = "text/html; charset=utf-8";
+  response.headers.emplace_back("Content-Security-Policy", "default-src 'none'");
+  response.body = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + title +
+                  "</title>\n<h1>" + title + "</h1>\n<p><code>" + std::string(row->code) +
+                  "</code>, status " + std::to_string(row->status) + "</p>\n<p>" +
+                  Escaped(row->meaning) + "</p>\n</html>\n";
+  return response;
+}
+
+constexpr std::array kRoutes = {Open(Method::kGet, "/problems/{code}", Page)};
+
+}  // namespace
+
+std::span<const Route> ProblemPageRoutes() { return kRoutes; }
+
+}  // namespace comanda::http

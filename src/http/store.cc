@@ -1,0 +1,72 @@
+#include "http/store.h"
+
+namespace comanda::http::store {
+
+std::optional<Remembered> Find(db::Session& session, db::CompanyId company, std::string_view scope,
+                               std::string_view key) {
+  const auto row = session.One(
+      "SELECT fingerprint, status, etag, location, body FROM idempotency "
+      "WHERE company_id = $1 AND scope = $2 AND key = $3",
+      company, scope, key);
+  if (!row) return std::nullopt;
+  return Remembered{.fingerprint = row->Text(0),
+                    .status = static_cast<int>(row->Int(1)),
+                    .etag = row->Text(2),
+                    .location = row->Text(3),
+                    .body = row->Text(4)};
+}
+
+void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::string_view key,
+            const Remembered& answer, UtcMs now) {
+  tx.Run(
+      "INSERT INTO idempotency "
+      "(company_id, scope, key, fingerprint, status, etag, location, body, created_at) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+      company, scope, key, answer.fingerprint, answer.status, answer.etag, answer.location,
+      answer.body, now);
+}
+
+bool AnyBetween(db::Session& session, db::CompanyId company, UtcMs from, UtcMs before) {
+  return session
+      .One(
+          "SELECT 1 FROM idempotency "
+          "WHERE company_id = $1 AND created_at >= $2 AND created_at < $3 LIMIT 1",
+          company, from, before)
+      .has_value();
+}
+
+bool AnyBefore(db::Session& session, db::CompanyId company, UtcMs before) {
+  return session
+      .One("SELECT 1 FROM idempotency WHERE company_id = $1 AND created_at < $2 LIMIT 1", company,
+           before)
+      .has_value();
+}
+
+int64_t DeleteBefore(db::Tx& tx, db::CompanyId company, UtcMs before, int limit) {
+  return tx.Run(
+      "DELETE FROM idempotency WHERE (company_id, scope, key) IN "
+      "(SELECT company_id, scope, key FROM idempotency "
+      "WHERE company_id = $1 AND created_at < $2 ORDER BY created_at, scope, key LIMIT $3)",
+      company, before, limit);
+}
+
+std::optional<CompanyName> FindCompany(db::Session& session, std::string_view id) {
+  const auto row = session.One("SELECT company_id, id FROM company WHERE id = $1", id);
+  if (!row) return std::nullopt;
+  return CompanyName{row->Int(0), row->Text(1)};
+}
+
+std::optional<CompanyName> FirstCompany(db::Session& session) {
+  const auto row = session.One("SELECT company_id, id FROM company ORDER BY company_id LIMIT 1");
+  if (!row) return std::nullopt;
+  return CompanyName{row->Int(0), row->Text(1)};
+}
+
+std::vector<db::CompanyId> Companies(db::Session& session) {
+  db::Rows rows = session.Query("SELECT company_id FROM company ORDER BY company_id");
+  std::vector<db::CompanyId> companies;
+  while (rows.Next()) companies.push_back(rows.Int(0));
+  return companies;
+}
+
+}  // namespace comanda::http::store

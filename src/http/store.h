@@ -1,0 +1,43 @@
+#pragma once
+
+// All SQL of the room: remembered answers, and which company a local request means.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/session.h"
+
+namespace comanda::http::store {
+
+// An answer as it was given first.
+struct Remembered {
+  std::string fingerprint;
+  int status = 200;
+  std::string etag;
+  std::string location;
+  std::string body;
+};
+
+std::optional<Remembered> Find(db::Session& session, db::CompanyId company, std::string_view scope,
+                               std::string_view key);
+void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::string_view key,
+            const Remembered& answer, UtcMs now);
+
+// Is there an answer of the company remembered from that time on, before that other one?
+bool AnyBetween(db::Session& session, db::CompanyId company, UtcMs from, UtcMs before);
+bool AnyBefore(db::Session& session, db::CompanyId company, UtcMs before);
+// Forgets the oldest answers before that time, at most `limit`; how many.
+int64_t DeleteBefore(db::Tx& tx, db::CompanyId company, UtcMs before, int limit);
+
+struct CompanyName {
+  db::CompanyId company = 0;
+  std::string id;  // UUID
+};
+std::optional<CompanyName> FindCompany(db::Session& session, std::string_view id);
+std::optional<CompanyName> FirstCompany(db::Session& session);
+std::vector<db::CompanyId> Companies(db::Session& session);
+
+}  // namespace comanda::http::store

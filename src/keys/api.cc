@@ -1,0 +1,141 @@
+#include "keys/api.h"
+
+#include <array>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/problem.h"
+#include "http/context.h"
+#include "keys/json.h"
+#include "keys/keys.h"
+#include "keys/store.h"
+
+namespace comanda::keys {
+namespace {
+
+using auth::Scope;
+
+Door DoorOf(http::Context& context) { return {context.site().gate.keys(), context.site().mode}; }
+
+Secret NewSecret(http::Context& context) {
+  const http::Site& site = context.site();
+  return MakeSecret(site.options.key_prefix, site.mode, site.clock.Now());
+}
+
+http::Response Secretive(http::Response response) {
+  response.cache = http::Cache::kNoStore;
+  return response;
+}
+
+// The one answer that shows a key; a replay of it shows null in its place.
+http::Response ShownOnce(const Key& key, const Secret& secret, int status) {
+  http::Response response = http::Data(RenderWithText(key, secret.text), status);
+  response.replay_body = http::Data(RenderWithoutText(key)).body;
+  return Secretive(std::move(response));
+}
+
+// The table in memory knows better when a key was used.
+void RefreshUse(Key& key, const std::vector<std::shared_ptr<const auth::KeyRecord>>& records) {
+  for (const auto& record : records) {
+    if (record->id != key.id) continue;
+    std::lock_guard lock(record->use->mutex);
+    if (record->use->last_used_at == 0) return;
+    key.last_used_at = record->use->last_used_at;
+    key.last_used_ip = record->use->last_used_ip;
+    return;
+  }
+}
+
+http::Response Create(http::Context& context) {
+  const Draft draft =
+      ReadNewKey(context.body(), context.unknown_fields(), context.site().clock.Now());
+  const Secret secret = NewSecret(context);
+  return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const Key key = keys::Create(tx, DoorOf(context), context.principal(), draft, secret, stamp);
+    http::Response response = ShownOnce(key, secret, 201);
+    response.location = "/auth/api-keys/" + key.id;
+    return response;
+  });
+}
+
+http::Response List(http::Context& context) {
+  static constexpr std::array<std::string_view, 4> kAllowed = {"page", "per_page", "sort",
+                                                               "filter[active]"};
+  static constexpr std::array<std::string_view, 2> kSorts = {"created_at", "name"};
+  const http::Query& query = context.query();
+  query.AllowOnly(kAllowed);
+  const http::Paging paging = query.ReadPaging();
+  const http::Sort sort = query.ReadSort(kSorts, "-created_at");
+  const store::Selection selection{.active = query.ReadBoolean("filter[active]"),
+                                   .now = context.site().clock.Now(),
+                                   .order = static_cast<store::Order>(sort.index),
+                                   .descending = sort.descending,
+                                   .limit = paging.per_page,
+                                   .offset = paging.offset()};
+  store::Page page = context.Read(
+      [&](db::Snapshot& snapshot) { return store::List(snapshot, context.company(), selection); });
+  const auto records = context.site().gate.keys().All();
+  std::vector<std::string> rows;
+  for (Key& key : page.keys) {
+    RefreshUse(key, records);
+    rows.push_back(Render(key));
+  }
+  http::Response response;
+  response.body = http::ListBody(rows, paging, page.total);
+  return Secretive(std::move(response));
+}
+
+http::Response Get(http::Context& context) {
+  const std::string id = context.UuidParameter("id");
+  context.query().AllowOnly({});
+  std::optional<Key> key = context.Read(
+      [&](db::Snapshot& snapshot) { return store::Find(snapshot, context.company(), id); });
+  if (!key) throw Refusal(Problem::kNotFound, "There is no API key with that id.");
+  RefreshUse(*key, context.site().gate.keys().All());
+  return Secretive(http::Data(Render(*key)));
+}
+
+http::Response Change(http::Context& context) {
+  const std::string id = context.UuidParameter("id");
+  const Draft draft =
+      ReadChange(context.body(), context.unknown_fields(), context.site().clock.Now());
+  return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    return Secretive(http::Data(
+        Render(keys::Change(tx, DoorOf(context), context.principal(), id, draft, stamp))));
+  });
+}
+
+http::Response Rotate(http::Context& context) {
+  const std::string id = context.UuidParameter("id");
+  const int64_t grace_s = ReadGrace(context.body(), context.unknown_fields());
+  const Secret secret = NewSecret(context);
+  return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const Key key =
+        keys::Rotate(tx, DoorOf(context), context.principal(), id, secret, grace_s, stamp);
+    return ShownOnce(key, secret, 200);
+  });
+}
+
+http::Response Revoke(http::Context& context) {
+  const std::string id = context.UuidParameter("id");
+  return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    return Secretive(
+        http::Data(Render(keys::Revoke(tx, DoorOf(context), context.principal(), id, stamp))));
+  });
+}
+
+constexpr std::array kRoutes = {
+    http::Post("/auth/api-keys", Scope::kApiKeysWrite, Create),
+    http::Get("/auth/api-keys", Scope::kApiKeysRead, List),
+    http::Get("/auth/api-keys/{id}", Scope::kApiKeysRead, Get),
+    http::Patch("/auth/api-keys/{id}", Scope::kApiKeysWrite, Change),
+    http::PostBodyOptional("/auth/api-keys/{id}/rotate", Scope::kApiKeysWrite, Rotate),
+    http::Delete("/auth/api-keys/{id}", Scope::kApiKeysWrite, Revoke),
+};
+
+}  // namespace
+
+std::span<const http::Route> Routes() { return kRoutes; }
+
+}  // namespace comanda::keys

@@ -1,0 +1,13 @@
+#pragma once
+
+// /auth/api-keys (contract section 3), on HTTPS and the control socket alike.
+
+#include <span>
+
+#include "http/route.h"
+
+namespace comanda::keys {
+
+std::span<const http::Route> Routes();
+
+}  // namespace comanda::keys

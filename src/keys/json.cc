@@ -1,0 +1,164 @@
+#include "keys/json.h"
+
+#include <algorithm>
+#include <array>
+
+#include "auth/address.h"
+#include "json/writer.h"
+
+namespace comanda::keys {
+namespace {
+
+constexpr size_t kScopesMax = 50;
+constexpr size_t kRangesMax = 50;
+constexpr int64_t kGraceMaxS = 30LL * 24 * 60 * 60;
+constexpr std::array<std::string_view, 14> kReadOnly = {
+    "id",           "key",          "key_prefix", "last_four",  "mode", "created_at", "updated_at",
+    "last_used_at", "last_used_ip", "revoked_at", "company_id", "hash", "secret",     "active"};
+
+std::string ScopeList() {
+  std::string list;
+  for (const auth::ScopeRow& row : auth::kScopes) {
+    if (!list.empty()) list += ", ";
+    list += row.name;
+  }
+  return list;
+}
+
+std::optional<auth::ScopeSet> ReadScopes(json::ObjectReader& reader) {
+  const auto names = reader.Texts("scopes", kScopesMax, {.max = 50, .card_numbers_refused = false});
+  if (!names) return std::nullopt;
+  if (names->empty()) {
+    reader.Fail("scopes", FieldCode::kEmpty, "needs at least one of: " + ScopeList() + ".");
+    return std::nullopt;
+  }
+  auth::ScopeSet scopes;
+  for (size_t i = 0; i < names->size(); ++i) {
+    const std::string field = "scopes[" + std::to_string(i) + "]";
+    if (const auto scope = auth::FindScope((*names)[i])) {
+      scopes.Add(*scope);
+    } else {
+      reader.Fail(field, FieldCode::kUnknownValue, "must be one of: " + ScopeList() + ".");
+    }
+  }
+  return scopes;
+}
+
+std::optional<std::vector<std::string>> ReadRanges(json::ObjectReader& reader) {
+  auto ranges =
+      reader.Texts("allowed_cidrs", kRangesMax, {.max = 50, .card_numbers_refused = false});
+  if (!ranges) return std::nullopt;
+  for (size_t i = 0; i < ranges->size(); ++i) {
+    if (auth::AddressRange::Parse((*ranges)[i])) continue;
+    reader.Fail("allowed_cidrs[" + std::to_string(i) + "]", FieldCode::kInvalidFormat,
+                "must be an address or a range of them, as 192.168.1.0/24 or 2001:db8::/32.");
+  }
+  return ranges;
+}
+
+Draft ReadFields(json::ObjectReader& reader, UtcMs now) {
+  Draft draft;
+  draft.name = reader.Text("name", {.max = 200});
+  draft.scopes = ReadScopes(reader);
+  const std::vector<std::string_view> tiers(auth::kTierNames.begin(), auth::kTierNames.end());
+  if (const auto tier = reader.OneOf("tier", tiers)) draft.tier = static_cast<auth::Tier>(*tier);
+  draft.expires_at = reader.Instant("expires_at");
+  if (draft.expires_at && *draft.expires_at <= now) {
+    reader.Fail("expires_at", FieldCode::kOutOfRange, "must lie in the future.");
+  }
+  draft.allowed_cidrs = ReadRanges(reader);
+  for (const std::string_view name : kReadOnly) {
+    reader.Refuse(name, FieldCode::kReadOnly, "is set by the box and cannot be sent.");
+  }
+  return draft;
+}
+
+json::Writer& Members(json::Writer& writer, const Key& key) {
+  writer.Key("id").Text(key.id);
+  writer.Key("name").Text(key.name);
+  writer.Key("key_prefix").Text(key.key_prefix);
+  writer.Key("last_four").Text(key.last_four);
+  writer.Key("mode").Text(Name(key.mode));
+  writer.Key("scopes").BeginArray();
+  for (const auth::ScopeRow& row : auth::kScopes) {
+    if (key.scopes.Has(row.scope)) writer.Text(row.name);
+  }
+  writer.EndArray();
+  writer.Key("tier").Text(Name(key.tier));
+  writer.Key("allowed_cidrs").BeginArray();
+  for (const std::string& range : key.allowed_cidrs) writer.Text(range);
+  writer.EndArray();
+  writer.Key("created_at").Instant(key.created_at);
+  writer.Key("updated_at").Instant(key.updated_at);
+  writer.Key("last_used_at").Instant(key.last_used_at);
+  writer.Key("last_used_ip").Text(key.last_used_ip);
+  writer.Key("expires_at").Instant(key.expires_at);
+  writer.Key("revoked_at").Instant(key.revoked_at);
+  return writer;
+}
+
+}  // namespace
+
+Draft ReadNewKey(const json::Document& body, json::UnknownFields unknown, UtcMs now) {
+  json::Errors errors;
+  json::ObjectReader reader(body.root(), "", errors, unknown);
+  Draft draft = ReadFields(reader, now);
+  for (const std::string_view name : {"name", "scopes"}) {
+    if (body.root().kind() != json::Kind::kObject) break;
+    if (!reader.Has(name) || reader.IsNull(name)) {
+      reader.Fail(name, FieldCode::kRequired, "is needed.");
+    }
+  }
+  reader.Finish();
+  errors.ThrowIfAny();
+  return draft;
+}
+
+Draft ReadChange(const json::Document& body, json::UnknownFields unknown, UtcMs now) {
+  json::Errors errors;
+  json::ObjectReader reader(body.root(), "", errors, unknown);
+  Draft draft = ReadFields(reader, now);
+  if (reader.NothingRead()) {
+    errors.Add("body", FieldCode::kEmpty,
+               "needs at least one of name, scopes, tier, expires_at, allowed_cidrs.");
+  }
+  reader.Finish();
+  errors.ThrowIfAny();
+  return draft;
+}
+
+int64_t ReadGrace(const json::Document& body, json::UnknownFields unknown) {
+  json::Errors errors;
+  json::ObjectReader reader(body.root(), "", errors, unknown);
+  const int64_t grace_s =
+      reader.Number("grace_seconds", {.decimals = 0, .min = 0, .max = kGraceMaxS}).value_or(0);
+  reader.Finish();
+  errors.ThrowIfAny();
+  return grace_s;
+}
+
+std::string Render(const Key& key) {
+  std::string json;
+  json::Writer writer(json);
+  writer.BeginObject();
+  Members(writer, key).EndObject();
+  return json;
+}
+
+std::string RenderWithText(const Key& key, std::string_view text) {
+  std::string json;
+  json::Writer writer(json);
+  writer.BeginObject();
+  Members(writer, key).Key("key").Text(text).EndObject();
+  return json;
+}
+
+std::string RenderWithoutText(const Key& key) {
+  std::string json;
+  json::Writer writer(json);
+  writer.BeginObject();
+  Members(writer, key).Key("key").Null().EndObject();
+  return json;
+}
+
+}  // namespace comanda::keys

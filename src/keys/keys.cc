@@ -1,0 +1,249 @@
+#include "keys/keys.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "auth/gate.h"
+#include "base/id.h"
+#include "base/problem.h"
+#include "crypto/hash.h"
+#include "keys/audit.h"
+#include "keys/json.h"
+#include "keys/store.h"
+
+namespace comanda::keys {
+namespace {
+
+constexpr int64_t kSecondMs = 1000;
+
+bool IsLocal(const auth::Principal& who) { return who.actor == "local"; }
+
+std::string Bytes(std::string_view hex) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
+  }
+  return bytes;
+}
+
+auth::KeyRecord Record(const Key& key, db::CompanyId company, std::string company_id) {
+  auth::KeyRecord record{.id = key.id,
+                         .company = company,
+                         .company_id = std::move(company_id),
+                         .hash = Bytes(key.hash_hex),
+                         .scopes = key.scopes,
+                         .tier = key.tier,
+                         .mode = key.mode,
+                         .allowed_cidrs = key.allowed_cidrs,
+                         .expires_at = key.expires_at,
+                         .revoked_at = key.revoked_at};
+  record.use->last_used_at = key.last_used_at.value_or(0);
+  record.use->last_used_ip = key.last_used_ip.value_or("");
+  return record;
+}
+
+// The audit row and, at commit, the key table.
+void Announce(db::Tx& tx, Door door, const auth::Principal& who, std::string_view action,
+              const Key& key, const db::Stamp& stamp) {
+  Audit(tx, who.company, stamp, {who.actor, action, key.id, Render(key)});
+  tx.OnCommit([&table = door.table,
+               record = Record(key, who.company, store::CompanyUuid(tx, who.company))] {
+    table.Put(record);
+  });
+}
+
+// What only the local command line can grant.
+bool IsLocalOnly(auth::Scope scope) {
+  return scope == auth::Scope::kApiKeysRead || scope == auth::Scope::kApiKeysWrite;
+}
+
+// `before`: what the key has already and may keep.
+void RequireGrantable(const auth::Principal& who, auth::ScopeSet wanted, auth::ScopeSet before) {
+  if (IsLocal(who)) return;
+  for (const auth::ScopeRow& row : auth::kScopes) {
+    if (!wanted.Has(row.scope) || before.Has(row.scope)) continue;
+    auth::Gate::RequireScope(who, row.scope);
+    if (IsLocalOnly(row.scope)) {
+      Refusal refusal(Problem::kInsufficientScope,
+                      "Only the command line of the box can grant " + std::string(row.name) + ".");
+      refusal.required_scope = row.name;
+      throw refusal;
+    }
+  }
+}
+
+void RequireTier(const auth::Principal& who, auth::Tier wanted) {
+  if (IsLocal(who) || wanted <= who.tier) return;
+  throw Refusal(Problem::kInsufficientScope,
+                "The key's own tier is " + std::string(Name(who.tier)) +
+                    "; it cannot grant the higher tier " + std::string(Name(wanted)) + ".");
+}
+
+Key Get(db::Session& session, db::CompanyId company, std::string_view id) {
+  std::optional<Key> key = store::Find(session, company, id);
+  if (!key) throw Refusal(Problem::kNotFound, "There is no API key with that id.");
+  return std::move(*key);
+}
+
+// A key that ends is left as it is.
+void RequireLasting(const Key& key, UtcMs now) {
+  if (key.revoked_at) {
+    throw Invalid("id", FieldCode::kNotAllowed,
+                  *key.revoked_at > now ? "the key was rotated already; use the new one."
+                                        : "the key is revoked; create a new one.");
+  }
+}
+
+// Through the API the company must keep a key that can manage keys.
+void RequireOtherManager(db::Session& session, const auth::Principal& who, const Key& key,
+                         UtcMs now) {
+  const bool manages = key.scopes.Has(auth::Scope::kApiKeysWrite) && key.IsActive(now);
+  if (IsLocal(who) || !manages) return;
+  if (store::AnyOtherManager(session, who.company, key.id, now)) return;
+  throw Refusal(Problem::kLastManagingKey,
+                "This is the last key that can manage keys; make another one first.");
+}
+
+Key NewKey(Door door, const Secret& secret, UtcMs now) {
+  const std::string& text = secret.text;
+  return {.id = secret.id,
+          .name = "",
+          .hash_hex = crypto::Sha256Hex(text),
+          .key_prefix = text.substr(0, kShownPrefixSize),
+          .last_four = text.substr(text.size() - kShownSuffixSize),
+          .mode = door.mode,
+          .scopes = {},
+          .tier = auth::Tier::kStandard,
+          .allowed_cidrs = {},
+          .created_at = now,
+          .updated_at = now,
+          .last_used_at = std::nullopt,
+          .last_used_ip = std::nullopt,
+          .expires_at = std::nullopt,
+          .revoked_at = std::nullopt};
+}
+
+void Apply(Key& key, const Draft& draft) {
+  if (draft.name) key.name = *draft.name;
+  if (draft.scopes) key.scopes = *draft.scopes;
+  if (draft.tier) key.tier = *draft.tier;
+  if (draft.expires_at) key.expires_at = draft.expires_at;
+  if (draft.allowed_cidrs) key.allowed_cidrs = *draft.allowed_cidrs;
+}
+
+}  // namespace
+
+std::vector<auth::KeyRecord> LoadAll(db::Session& session) {
+  std::vector<auth::KeyRecord> records;
+  for (const store::Owned& owned : store::All(session)) {
+    records.push_back(Record(owned.key, owned.company, owned.company_id));
+  }
+  return records;
+}
+
+void FlushLastUsed(db::Database& database, auth::KeyTable& table) {
+  struct Use {
+    std::shared_ptr<const auth::KeyRecord> key;
+    UtcMs at;
+    std::string ip;
+  };
+  std::vector<Use> uses;
+  for (const auto& key : table.All()) {
+    std::lock_guard lock(key->use->mutex);
+    if (!std::exchange(key->use->last_used_dirty, false)) continue;
+    uses.push_back({key, key->use->last_used_at, key->use->last_used_ip});
+  }
+  if (uses.empty()) return;
+  try {
+    database.Write([&](db::Tx& tx, const db::Stamp&) {
+      for (const Use& use : uses) {
+        store::UpdateUse(tx, use.key->company, use.key->id, use.at, use.ip);
+      }
+    });
+  } catch (const Fault&) {
+    for (const Use& use : uses) {
+      std::lock_guard lock(use.key->use->mutex);
+      use.key->use->last_used_dirty = true;
+    }
+    throw;
+  }
+}
+
+Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now) {
+  return {.id = NewId(now), .text = auth::MakeKey(prefix, mode)};
+}
+
+Key Create(db::Tx& tx, Door door, const auth::Principal& who, const Draft& draft,
+           const Secret& secret, const db::Stamp& stamp) {
+  Key key = NewKey(door, secret, stamp.now);
+  key.tier = IsLocal(who) ? auth::Tier::kLan : auth::Tier::kStandard;
+  Apply(key, draft);
+  RequireGrantable(who, key.scopes, {});
+  RequireTier(who, key.tier);
+  store::Insert(tx, who.company, key);
+  Announce(tx, door, who, "key.created", key, stamp);
+  return key;
+}
+
+Key Change(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
+           const Draft& draft, const db::Stamp& stamp) {
+  const Key before = Get(tx, who.company, id);
+  RequireLasting(before, stamp.now);
+  Key key = before;
+  Apply(key, draft);
+  if (Render(key) == Render(before)) return before;
+  RequireGrantable(who, key.scopes, before.scopes);
+  if (key.tier > before.tier) RequireTier(who, key.tier);
+  if (!key.scopes.Has(auth::Scope::kApiKeysWrite)) {
+    RequireOtherManager(tx, who, before, stamp.now);
+  }
+  key.updated_at = stamp.now;
+  store::Update(tx, who.company, key);
+  Announce(tx, door, who, "key.changed", key, stamp);
+  return key;
+}
+
+Key Rotate(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
+           const Secret& secret, int64_t grace_s, const db::Stamp& stamp) {
+  Key old = Get(tx, who.company, id);
+  RequireLasting(old, stamp.now);
+  if (!old.IsActive(stamp.now)) {
+    throw Invalid("id", FieldCode::kNotAllowed, "the key has expired; create a new one.");
+  }
+  for (const auth::ScopeRow& row : auth::kScopes) {
+    if (old.scopes.Has(row.scope)) auth::Gate::RequireScope(who, row.scope);
+  }
+  RequireTier(who, old.tier);
+
+  Key key = NewKey(door, secret, stamp.now);
+  key.name = old.name;
+  key.scopes = old.scopes;
+  key.tier = old.tier;
+  key.allowed_cidrs = old.allowed_cidrs;
+  key.expires_at = old.expires_at;
+  store::Insert(tx, who.company, key);
+  Announce(tx, door, who, "key.created", key, stamp);
+
+  old.revoked_at = stamp.now + grace_s * kSecondMs;
+  old.updated_at = stamp.now;
+  store::Update(tx, who.company, old);
+  Announce(tx, door, who, "key.rotated", old, stamp);
+  return key;
+}
+
+Key Revoke(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
+           const db::Stamp& stamp) {
+  Key key = Get(tx, who.company, id);
+  if (key.revoked_at && *key.revoked_at <= stamp.now) return key;
+  RequireOtherManager(tx, who, key, stamp.now);
+  key.revoked_at = stamp.now;
+  key.updated_at = stamp.now;
+  store::Update(tx, who.company, key);
+  Announce(tx, door, who, "key.revoked", key, stamp);
+  return key;
+}
+
+}  // namespace comanda::keys

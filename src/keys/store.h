@@ -1,0 +1,61 @@
+#pragma once
+
+// All SQL of the room.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/session.h"
+#include "keys/audit.h"
+#include "keys/key.h"
+
+namespace comanda::keys::store {
+
+struct Owned {
+  db::CompanyId company = 0;
+  std::string company_id;  // UUID
+  Key key;
+};
+// Of every company.
+std::vector<Owned> All(db::Session& session);
+
+std::string CompanyUuid(db::Session& session, db::CompanyId company);
+
+std::optional<Key> Find(db::Session& session, db::CompanyId company, std::string_view id);
+// Active keys that may change keys, of the company, except that one.
+bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_view id, UtcMs now);
+
+enum class Order : uint8_t { kCreatedAt, kName };
+struct Selection {
+  std::optional<bool> active;
+  UtcMs now = 0;
+  Order order = Order::kCreatedAt;
+  bool descending = true;
+  int64_t limit = 20;
+  int64_t offset = 0;
+};
+struct Page {
+  std::vector<Key> keys;
+  int64_t total = 0;
+};
+Page List(db::Session& session, db::CompanyId company, const Selection& selection);
+
+void Insert(db::Tx& tx, db::CompanyId company, const Key& key);
+// All that a command may change.
+void Update(db::Tx& tx, db::CompanyId company, const Key& key);
+void UpdateUse(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs last_used_at,
+               std::string_view last_used_ip);
+
+void InsertAudit(db::Tx& tx, db::CompanyId company, UtcMs at, const AuditEntry& entry);
+
+struct AuditRow {
+  int64_t seq = 0;
+  UtcMs at = 0;
+  std::string actor, action, subject_id, detail;
+};
+std::vector<AuditRow> AuditRows(db::Session& session, db::CompanyId company);
+
+}  // namespace comanda::keys::store
