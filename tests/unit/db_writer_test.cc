@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <filesystem>
 #include <future>
 #include <stdexcept>
 #include <string>
@@ -248,6 +250,19 @@ TEST(DbWriter, KeepsTheLogShortAndRemovesItAtTheEnd) {
   EXPECT_GT(database.Metric("comanda_db_checkpoints_total"), 3);
   database.Close();
   EXPECT_FALSE(std::filesystem::exists(log));
+}
+
+TEST(DbWriter, EmptiesAGrownLogWhenNobodyWritesForAWhile) {
+  TestDatabase database;
+  const std::string log = database.settings().path + "-wal";
+  database.Add(std::string(5'000'000, 'x'));
+  EXPECT_GT(std::filesystem::file_size(log), 4u << 20);
+  for (int i = 0; i < 100 && std::filesystem::file_size(log) > 0; ++i) {
+    database.clock.Advance(1000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(std::filesystem::file_size(log), 0u);
+  EXPECT_EQ(database.Names().size(), 1u);
 }
 
 TEST(DbWriter, MakesFilesThatOnlyTheOwnerMayRead) {
