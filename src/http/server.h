@@ -3,13 +3,14 @@
 // CivetWeb behind our own front: TLS, strict framing, limits, deadlines, one write per answer, draining
 // (design section 5; research/build.md section 6). The only file that includes CivetWeb is server.cc.
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "http/admission.h"
 #include "http/dispatch.h"
 #include "http/request.h"
 #include "http/response.h"
@@ -22,15 +23,22 @@ struct ServerSettings {
   int workers = 256;
   bool tls = true;
   bool local = false;  // control socket: requests have the principal `local`
-  // Names and addresses that Host may carry (lower case, without port); empty: any (control socket).
+  // Names and addresses that Host may carry (lower case, without port and brackets); empty: any
+  // (control socket). Any thread.
   std::function<bool(std::string_view host)> host_allowed;
   std::string errors_base;
+  Timeouts timeouts = {};
 };
+
+// Any thread; must not throw.
+using Handler = std::function<Response(const Request&)>;
 
 class Server {
  public:
   // Listens and serves at once. Fault where the address cannot be bound (says which and why).
   Server(ServerSettings settings, Dispatcher& dispatcher, Tls* tls, const Clock& clock,
+         metrics::Registry& metrics);
+  Server(ServerSettings settings, Handler handler, Tls* tls, const Clock& clock,
          metrics::Registry& metrics);
   ~Server();  // Stop(10'000)
 
@@ -40,8 +48,9 @@ class Server {
 
   int port() const;  // the bound port (listen may say 0)
 
- private:
   struct Impl;
+
+ private:
   std::unique_ptr<Impl> impl_;
 };
 

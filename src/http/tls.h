@@ -13,6 +13,7 @@ namespace comanda::http {
 // restart; old ones keep theirs. Any thread.
 class Tls {
  public:
+  // Refusal where the pair cannot be used.
   explicit Tls(const crypto::KeyPair& certificate);
   ~Tls();
   // Refusal where the pair cannot be used; the old one stays.
@@ -20,6 +21,7 @@ class Tls {
 
  private:
   friend class Server;
+  friend struct TlsHooks;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -3,7 +3,7 @@
 # NO_SSL means "no OpenSSL". hooks.h is included first, hence _GNU_SOURCE on the command line.
 
 defines="-D_GNU_SOURCE -DUSE_MBEDTLS -DNO_SSL -DNO_CGI -DNO_CACHING -DNO_FILES -DUSE_IPV6 -DNDEBUG
-  -DSOCKET_TIMEOUT_QUANTUM=200 -DUSE_STACK_SIZE=262144"
+  -DSOCKET_TIMEOUT_QUANTUM=200 -DUSE_STACK_SIZE=262144 -DUSE_X_DOM_SOCKET"
 
 apply_series soversion webdav-uploads 'cmake_*' 'openssl*'
 

@@ -19,6 +19,7 @@
 #ifndef COMANDA_CIVETWEB_HOOKS_H
 #define COMANDA_CIVETWEB_HOOKS_H
 
+#include <poll.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -79,6 +80,12 @@ int comanda_tls_write(mbedtls_ssl_context *ssl, const unsigned char *buffer, siz
  * thread spins. Must not block for long. */
 int comanda_accept(int listener, struct sockaddr *address, socklen_t *size);
 
+/* The one poll() in civetweb.c. Accepting thread: all listening sockets. Worker: the socket of its
+ * connection, also before the first byte of a connection without TLS. A worker may wait here longer than
+ * asked, so idle and body deadlines can be kept; -1 with errno other than EAGAIN and EINTR ends the
+ * connection. CivetWeb looks at its own stop flag only after this returns: what waits must be woken. */
+int comanda_poll(struct pollfd *descriptors, unsigned long count, int timeout_ms);
+
 /* Every close() in civetweb.c: accepted sockets, each exactly once, and the listening sockets. Forget
  * the descriptor before closing it, under the lock that shutdown() from another thread takes. */
 int comanda_close(int descriptor);
@@ -86,7 +93,7 @@ int comanda_close(int descriptor);
 /* ---- One request. ---- */
 
 /* The raw bytes of a request's head, before CivetWeb parses (and writes into) them. Same thread as
- * begin_request.
+ * begin_request. They may be changed in place, not in length, where CivetWeb must not see them as they are.
  *   civetweb_status 0: `head` is the whole head, with the empty line that ends it (which CivetWeb also
  *     sees in two bare LF). Return 0 to go on with the request, or the status to be answered.
  *   civetweb_status 413: max_request_size bytes came without an end of head.
@@ -95,7 +102,7 @@ int comanda_close(int descriptor);
  * The answer is made by the callback http_error(connection, status, text), whose return value 0 means
  * that it wrote everything itself; the connection is closed after it in any case. begin_request and
  * end_request are not called for such a request, and mg_get_request_info has nothing of it. */
-int comanda_check_request_head(const struct mg_connection *connection, const char *head, int size,
+int comanda_check_request_head(const struct mg_connection *connection, char *head, int size,
                                int civetweb_status);
 
 #ifdef __cplusplus
@@ -113,6 +120,7 @@ int comanda_check_request_head(const struct mg_connection *connection, const cha
 #define mbedtls_ssl_write comanda_tls_write
 #define accept(listener, address, size) comanda_accept(listener, address, size)
 #define close(descriptor) comanda_close(descriptor)
+#define poll(descriptors, count, timeout_ms) comanda_poll(descriptors, count, timeout_ms)
 #endif
 
 #endif
