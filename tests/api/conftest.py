@@ -5,6 +5,7 @@ import pathlib
 import pytest
 
 from support.box import Box
+from support.orders import Restaurant
 
 # A second restaurant with its own keys: nothing of the demo may ever be seen with them.
 OTHER = pathlib.Path(__file__).parent.parent / "support" / "other_restaurant.json"
@@ -32,6 +33,17 @@ def other_company():
 
 
 @pytest.fixture(scope="session")
+def house(box, demo):
+    """What to pick from the demo restaurant."""
+    return Restaurant(demo, box)
+
+
+@pytest.fixture(scope="session")
+def other_house(box, other_company):
+    return Restaurant(other_company, box)
+
+
+@pytest.fixture(scope="session")
 def key(box, demo):
     return box.make_key(company=demo["id"])["key"]
 
@@ -52,4 +64,13 @@ def api(box, key):
 def other(box, other_key):
     """A client of the second restaurant with every scope."""
     with contextlib.closing(box.client(other_key)) as client:
+        yield client
+
+
+@pytest.fixture
+def kuwait(box):
+    """A client of a restaurant whose currency has three decimals."""
+    company = json.loads(OTHER.read_text())["companies"][1]
+    assert company["currency"] == "KWD"
+    with contextlib.closing(box.client(box.make_key(company=company["id"])["key"])) as client:
         yield client

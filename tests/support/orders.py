@@ -108,23 +108,23 @@ def rows(box, statement, *values, name="live.db"):
 
 
 class Restaurant:
-    """Picks what a test needs from a company of an import file."""
+    """Picks what a test needs from a company of an import file: the first row that fits and has an id."""
 
-    def __init__(self, company):
-        self.company = company
+    def __init__(self, company, box):
+        self.company, self.box = company, box
         self.id = company["id"]
 
-    def _rows(self, name):
-        return self.company.get(name, [])
+    def _first(self, name, fits=lambda row: True):
+        return next(r for r in self.company[name] if "id" in r and fits(r))
 
     @property
     def table(self):
-        return self._rows("tables")[0]
+        return self._first("tables")
 
     @property
     def clients(self):
-        """Those with an address, so that two of them have two."""
-        return [c for c in self._rows("clients") if c.get("addresses")]
+        """Two guests, each with an address of their own."""
+        return [c for c in self.company["clients"] if "id" in c and c.get("addresses")][:2]
 
     @property
     def client(self):
@@ -135,41 +135,32 @@ class Restaurant:
         return self.client["addresses"][0]
 
     def method(self, code="cash"):
-        return next(m for m in self._rows("payment_methods") if m["code"] == code)
+        return self._first("payment_methods", lambda m: m["code"] == code)
 
-    @property
     def narrow_method(self):
-        """A method that not every service type has, and one service type that lacks it."""
-        for method in self._rows("payment_methods"):
-            lacking = [t for t in SERVICE_TYPES if t not in method["service_types"]]
-            if lacking and method.get("active", True):
-                return method, lacking[0]
-        raise AssertionError("every payment method is for every service type")
+        """A method that some service type does not take, and that type."""
+        method = self._first("payment_methods", lambda m: len(m["service_types"]) < len(SERVICE_TYPES))
+        return method, next(t for t in SERVICE_TYPES if t not in method["service_types"])
 
-    def users(self, role=None, active=True):
-        return [u for u in self._rows("users")
-                if u.get("active", True) == active and role in (None, u["role"])]
+    def user(self, role, active=True):
+        return self._first("users", lambda u: u["role"] == role and u.get("active", True) == active)
 
-    @property
-    def rider(self):
-        return self.users("rider")[0]
-
-    def products(self):
-        """(category, product) in order."""
-        return [(c, p) for c in self._rows("categories") for p in c["products"]]
-
-    def product(self, fits):
-        return next((c, p) for c, p in self.products() if fits(p))
+    def _product(self, fits):
+        return next((p, c) for c in self.company["categories"] for p in c["products"] if "id" in p and fits(p))
 
     def simple_product(self):
-        """One price, a sku, cooked at a station."""
-        return self.product(lambda p: not p.get("variants") and p.get("sku") and p.get("kitchen_id"))
+        """One price, a sku, a station; and its category."""
+        return self._product(lambda p: "variants" not in p and "sku" in p and "kitchen_id" in p)
 
-    def product_with_variants(self):
-        return self.product(lambda p: len(p.get("variants", [])) > 1)
-
-    def product_with_modifiers(self):
-        return self.product(lambda p: any(m.get("modifiers") for m in p.get("modifier_categories", [])))
+    def products_with_variants(self):
+        """Two products with several variants, the first with modifiers too."""
+        first, _ = self._product(lambda p: len(p.get("variants", [])) > 1 and p.get("modifier_categories"))
+        second, _ = self._product(lambda p: len(p.get("variants", [])) > 1 and p is not first)
+        return first, second
 
     def modifier(self, product):
-        return next(m["modifiers"][0] for m in product["modifier_categories"] if m.get("modifiers"))
+        """The first modifier of a product, with the id that the import gave it."""
+        modifier = product["modifier_categories"][0]["modifiers"][0]
+        ((found,),) = rows(self.box, "SELECT id FROM modifier WHERE product_id = ? AND name = ?",
+                           product["id"], modifier["name"])
+        return {**modifier, "id": found}
