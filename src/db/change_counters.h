@@ -4,8 +4,8 @@
 // answered without touching the database (contract section 6). The persistent numbers stand in
 // company_counter; events/ raises them in the transaction and publishes them here at commit.
 //
-// A tag must be made from the numbers read BEFORE the rows: the numbers are published after the commit,
-// so the rows are never older than the tag.
+// A tag must be made from the numbers read BEFORE the rows: the numbers are published after the
+// commit, so the rows are never older than the tag.
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,8 @@
 #pragma once
 
-// Puts together the SQL of lists from a constexpr table of filter and sort clauses (the one exception to
-// "SQL is a literal at the call", design section 4). Texts come only from the table; values are bound.
+// Puts together the SQL of lists from a constexpr table of filter and sort clauses (the one
+// exception to "SQL is a literal at the call", design section 4). Texts come only from the table;
+// values are bound.
 //
 //   ClauseBuilder builder("SELECT o.id FROM orders o WHERE o.company_id = $1", {company});
 //   builder.And("o.status IN ({})", statuses)      // {} becomes $2, $3, …
@@ -25,9 +26,9 @@ class ClauseBuilder {
   // `base` ends in a WHERE with at least one condition; `values` are its $1…$n.
   ClauseBuilder(std::string_view base, std::vector<Bound> values);
 
-  // " AND <clause>". A value becomes the next parameter and stands wherever the clause has {}; a list
-  // becomes as many parameters ("$n, $n+1, …"), an empty one NULL, which IN never matches. Clauses are
-  // literals of the room's table.
+  // " AND <clause>". A value becomes the next parameter and stands wherever the clause has {}; a
+  // list becomes as many parameters ("$n, $n+1, …"), an empty one NULL, which IN never matches.
+  // Clauses are literals of the room's table.
   ClauseBuilder& And(std::string_view clause);
   ClauseBuilder& And(std::string_view clause, Bound value);
   ClauseBuilder& And(std::string_view clause, const std::vector<Bound>& list);

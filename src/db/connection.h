@@ -1,7 +1,8 @@
 #pragma once
 
-// One SQLite connection: opened with every guard the product wants, statements cached by their text, and
-// the one place where SQLite's codes become a Fault. Used by one thread at a time. Only inside db/.
+// One SQLite connection: opened with every guard the product wants, statements cached by their
+// text, and the one place where SQLite's codes become a Fault. Used by one thread at a time. Only
+// inside db/.
 
 #include <cstdint>
 #include <memory>
@@ -54,7 +55,8 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  // A statement that is not running, prepared or from the cache; Give() resets it and takes it back.
+  // A statement that is not running, prepared or from the cache; Give() resets it and takes it
+  // back.
   Statement& Take(std::string_view sql);
   void Give(Statement& statement);
   // True while there is a row. Fault where SQLite fails.
@@ -71,8 +73,8 @@ class Connection {
   bool InTransaction() const;
   // Rolls back what stands; false where SQLite cannot.
   bool Rollback() noexcept;
-  // While set, a statement outside a transaction is refused: SQLite has rolled the job's back, and what
-  // follows would be committed on its own.
+  // While set, a statement outside a transaction is refused: SQLite has rolled the job's back, and
+  // what follows would be committed on its own.
   void RequireTransaction(bool required) { transaction_required_ = required; }
 
   // The worst failure since the last ClearTrouble().
@@ -113,8 +115,8 @@ class Connection {
 // 3.51.3.
 void RequireLibrary();
 
-// Makes the file where it is missing, 0600 and with the directory's owner; SQLite gives its companions
-// the same. Fault where it cannot.
+// Makes the file where it is missing, 0600 and with the directory's owner; SQLite gives its
+// companions the same. Fault where it cannot.
 void MakeDatabaseFile(const std::string& path);
 
 // A copy of what the connection sees, as a new synced file in place of `path`.

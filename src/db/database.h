@@ -1,20 +1,21 @@
 #pragma once
 
-// One database file: live.db or test.db. One writer thread with group commit, a small pool of readers
-// (design section 4).
+// One database file: live.db or test.db. One writer thread with group commit, a small pool of
+// readers (design section 4).
 //
-// The constructor takes the file through WAL recovery, migrations (a copy is taken before each) and the
-// checks; the process lock of the data directory is the caller's (db/lock.h). The file and what belongs
-// to it are made with mode 0600. All members may be called from any thread.
+// The constructor takes the file through WAL recovery, migrations (a copy is taken before each) and
+// the checks; the process lock of the data directory is the caller's (db/lock.h). The file and what
+// belongs to it are made with mode 0600. All members may be called from any thread.
 //
-// Why a group: the writer takes the jobs that queued up while the last COMMIT was syncing and puts them
-// under one sync, so that many tills on a slow disk wait for one or two syncs each, not for one per
-// order, and nobody waits when there is only one. No timer, no window.
+// Why a group: the writer takes the jobs that queued up while the last COMMIT was syncing and puts
+// them under one sync, so that many tills on a slow disk wait for one or two syncs each, not for
+// one per order, and nobody waits when there is only one. No timer, no window.
 //
-// What can go wrong with the disk: where there is no space, the job gets kDiskFull, reads go on, and the
-// next job or a probe every 2 s finds out when there is space again. Any other failure of a write or a
-// sync closes the writer's connection and reopens the file (meanwhile kUnavailable); after three times
-// in a row without a commit the process ends with status 70, for systemd to start one.
+// What can go wrong with the disk: where there is no space, the job gets kDiskFull, reads go on,
+// and the next job or a probe every 2 s finds out when there is space again. Any other failure of a
+// write or a sync closes the writer's connection and reopens the file (meanwhile kUnavailable);
+// after three times in a row without a commit the process ends with status 70, for systemd to start
+// one.
 
 #include <functional>
 #include <memory>
@@ -45,7 +46,7 @@ struct Settings {
   int readers_max = 6;
   size_t queue_max = 1024;      // more: Fault kUnavailable at once
   size_t group_jobs_max = 256;  // one COMMIT takes at most so many jobs
-  std::string vfs = {};         // SQLite's door to the disk: empty is the system's, tests pass others
+  std::string vfs = {};         // SQLite's door to the disk: the system's when empty
 };
 
 class Writer;
@@ -55,15 +56,16 @@ class Database {
  public:
   // Runs the migrations. Fault where the file cannot be opened, is newer than this program, or its
   // application_id is another's.
-  Database(Settings settings, const Clock& clock, Heartbeats& heartbeats, metrics::Registry& metrics);
+  Database(Settings settings, const Clock& clock, Heartbeats& heartbeats,
+           metrics::Registry& metrics);
   // Drains the writer, checkpoints, closes.
   ~Database();
 
   // Runs the job in a transaction of its own (a SAVEPOINT in the group's) on the writer thread and
   // returns its result after the commit is on disk. The job may run again when the group had to be
-  // rolled back: it must depend on nothing but (tx, input, stamp). What it throws rolls it back alone
-  // and is rethrown here. Fault kUnavailable when the queue is full or the database is stopping,
-  // kDiskFull when there is no space.
+  // rolled back: it must depend on nothing but (tx, input, stamp). What it throws rolls it back
+  // alone and is rethrown here. Fault kUnavailable when the queue is full or the database is
+  // stopping, kDiskFull when there is no space.
   template <typename Job>
   std::invoke_result_t<Job&, Tx&, const Stamp&> Write(Job&& job) {
     using Result = std::invoke_result_t<Job&, Tx&, const Stamp&>;
@@ -76,17 +78,17 @@ class Database {
     }
   }
 
-  // Runs fn(Snapshot&) on this thread on a pooled connection inside one read transaction. Waits at most
-  // 5 s for a free connection, then Fault kUnavailable. A query that runs longer than 5 s is interrupted
-  // (kUnavailable). fn returns no Rows: they end with the transaction.
+  // Runs fn(Snapshot&) on this thread on a pooled connection inside one read transaction. Waits at
+  // most 5 s for a free connection, then Fault kUnavailable. A query that runs longer than 5 s is
+  // interrupted (kUnavailable). fn returns no Rows: they end with the transaction.
   template <typename Fn>
   std::invoke_result_t<Fn&, Snapshot&> Read(Fn&& fn) {
     Lease lease(*this);
     return fn(lease.snapshot());
   }
 
-  // Called on the writer thread after each group's commit and publication (wakes the event feed). Must
-  // not throw. Once this returns, the one set before is not running and never will.
+  // Called on the writer thread after each group's commit and publication (wakes the event feed).
+  // Must not throw. Once this returns, the one set before is not running and never will.
   void SetAfterCommit(std::function<void()> wake);
 
   ChangeCounters& counters() { return counters_; }
@@ -98,16 +100,16 @@ class Database {
   };
   Health health() const;
 
-  // Refuses new jobs with Fault kUnavailable, finishes those queued; returns when they are answered.
-  // Reads go on.
+  // Refuses new jobs with Fault kUnavailable, finishes those queued; returns when they are
+  // answered. Reads go on.
   void Stop();
 
-  // SQLite's quick_check on a connection of its own, for the background after ready: what is wrong, a
-  // line each, or empty. May take long. Fault where it cannot be run.
+  // SQLite's quick_check on a connection of its own, for the background after ready: what is wrong,
+  // a line each, or empty. May take long. Fault where it cannot be run.
   std::string QuickCheck() const;
 
-  // A consistent copy of the committed state as a new file, synced, in place of what `path` was; mode
-  // 0600. Writers go on meanwhile. Fault where it cannot be written.
+  // A consistent copy of the committed state as a new file, synced, in place of what `path` was;
+  // mode 0600. Writers go on meanwhile. Fault where it cannot be written.
   void CopyTo(const std::string& path) const;
 
  private:
@@ -132,8 +134,8 @@ class Database {
   std::unique_ptr<Writer> writer_;
 };
 
-// The version of SQLite that is linked in, as text and number (3053004). Database refuses to open with
-// one older than 3.51.3, which can lose committed transactions.
+// The version of SQLite that is linked in, as text and number (3053004). Database refuses to open
+// with one older than 3.51.3, which can lose committed transactions.
 std::string LibraryVersion();
 int LibraryVersionNumber();
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // Takes a database file to the program's schema, one numbered migration after the other, each in a
-// transaction of its own with the number it leads to (user_version). Before each a copy of the file is
-// taken to "<path>.before-<number>", but for a file that is new.
+// transaction of its own with the number it leads to (user_version). Before each a copy of the file
+// is taken to "<path>.before-<number>", but for a file that is new.
 
 #include <string>
 #include <vector>

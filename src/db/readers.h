@@ -1,7 +1,7 @@
 #pragma once
 
-// The read-only connections of a database: opened when needed, kept for the next, never more than the
-// maximum. Any thread may acquire and release; a connection belongs to one thread in between.
+// The read-only connections of a database: opened when needed, kept for the next, never more than
+// the maximum. Any thread may acquire and release; a connection belongs to one thread in between.
 
 #include <condition_variable>
 #include <memory>

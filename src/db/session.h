@@ -3,8 +3,8 @@
 // What stores run their SQL on. A Snapshot reads one consistent state; a Tx also writes, inside the
 // writer's transaction. Functions that only read take a Session&, those that write take a Tx&.
 //
-// SQL is a literal with parameters $1..$n, bound in the order of the arguments; it is prepared once per
-// connection and cached by its text.
+// SQL is a literal with parameters $1..$n, bound in the order of the arguments; it is prepared once
+// per connection and cached by its text.
 //
 //   auto row = session.One("SELECT name FROM client WHERE company_id = $1 AND id = $2", company, id);
 //   if (!row) return std::nullopt;
@@ -29,9 +29,9 @@ struct Statement;
 // The small integer that stands for a company inside one database file.
 using CompanyId = int64_t;
 
-// One value to bind: text, a 64-bit integer, or null. It is a view for the length of the call that takes
-// it: Query() and One() copy the text into the statement, so that temporaries may be bound; Run() does
-// not, because its statement has ended when it returns.
+// One value to bind: text, a 64-bit integer, or null. It is a view for the length of the call that
+// takes it: Query() and One() copy the text into the statement, so that temporaries may be bound;
+// Run() does not, because its statement has ended when it returns.
 class Bound {
  public:
   Bound(std::nullptr_t) : kind_(Kind::kNull) {}
@@ -53,17 +53,17 @@ class Bound {
   std::string_view text_;
 };
 
-// A running query. Next() steps to the next row; columns count from 0. Texts are views into the current
-// row. The statement goes back to the cache when this object goes, which must be before the transaction
-// ends: a Rows is a local of the job or of the function given to Read().
+// A running query. Next() steps to the next row; columns count from 0. Texts are views into the
+// current row. The statement goes back to the cache when this object goes, which must be before the
+// transaction ends: a Rows is a local of the job or of the function given to Read().
 class Rows {
  public:
   Rows(Rows&& other) noexcept;
   Rows& operator=(Rows&&) = delete;
   ~Rows();
 
-  // False behind the last row, also when asked again. Fault where SQLite fails; kUnavailable where a
-  // reader's query ran longer than 5 s.
+  // False behind the last row, also when asked again. Fault where SQLite fails; kUnavailable where
+  // a reader's query ran longer than 5 s.
   bool Next();
   bool IsNull(int column) const;
   int64_t Int(int column) const;
@@ -132,9 +132,9 @@ class Tx : public Session {
     return Changes();
   }
 
-  // Runs after the group's commit is on disk, on the writer thread, before the job's caller is released:
-  // to publish what is kept in memory (change counters, the key table). Must not throw. Dropped when the
-  // job refuses or the commit fails.
+  // Runs after the group's commit is on disk, on the writer thread, before the job's caller is
+  // released: to publish what is kept in memory (change counters, the key table). Must not throw.
+  // Dropped when the job refuses or the commit fails.
   void OnCommit(std::function<void()> publish) { on_commit_.push_back(std::move(publish)); }
 
  private:
@@ -144,8 +144,8 @@ class Tx : public Session {
   std::vector<std::function<void()>> on_commit_;
 };
 
-// What the writer gives each job: the time of the commit (never before an earlier job's; a step back of
-// the clock of up to 5 minutes continues from the last stamp, contract section 1).
+// What the writer gives each job: the time of the commit (never before an earlier job's; a step
+// back of the clock of up to 5 minutes continues from the last stamp, contract section 1).
 struct Stamp {
   UtcMs now = 0;
 };

@@ -1,14 +1,15 @@
 #pragma once
 
-// The one thread that writes to a database, with group commit (design section 4). The promises are in
-// db/database.h; how they are kept:
+// The one thread that writes to a database, with group commit (design section 4). The promises are
+// in db/database.h; how they are kept:
 //
 //   Serve      takes what is queued, answers each job exactly once
 //   TryGroup   one transaction for all, a SAVEPOINT each; true: committed
 //   TryAlone   where the group's transaction was lost: each job again in one of its own
 //   Reopen     after a failing disk: a new connection, and the file must be readable through it
 //
-// Order after a COMMIT: what the jobs publish, then their callers, then the wake-up, then checkpoints.
+// Order after a COMMIT: what the jobs publish, then their callers, then the wake-up, then
+// checkpoints.
 
 #include <atomic>
 #include <condition_variable>
