@@ -380,6 +380,7 @@ CREATE TABLE api_key (
   company_id INTEGER NOT NULL REFERENCES company(company_id),
   id TEXT NOT NULL,
   name TEXT NOT NULL,
+  name_folded TEXT NOT NULL,
   hash TEXT NOT NULL UNIQUE,          -- SHA-256 in hex
   key_prefix TEXT NOT NULL,
   last_four TEXT NOT NULL,
