@@ -72,15 +72,16 @@ CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& st
       clients.clients.changed() || users.changed()) {
     events::RaiseCounter(tx, own.company_id, events::Counter::kOther);
   }
-  return {.id = draft.company.company.id,
-          .name = draft.company.company.name,
-          .counts = {Counts("companies", own.company), Counts("payment_methods", own.payment_methods),
-                     Counts("tables", own.tables), Counts("users", users),
-                     Counts("clients", clients.clients), Counts("addresses", clients.addresses),
-                     Counts("stations", menu.stations), Counts("categories", menu.categories),
-                     Counts("products", menu.products), Counts("variants", menu.variants),
-                     Counts("modifier_categories", menu.modifier_categories),
-                     Counts("modifiers", menu.modifiers)}};
+  return {
+      .id = draft.company.company.id,
+      .name = draft.company.company.name,
+      .counts = {Counts("companies", own.company), Counts("payment_methods", own.payment_methods),
+                 Counts("tables", own.tables), Counts("users", users),
+                 Counts("clients", clients.clients), Counts("addresses", clients.addresses),
+                 Counts("stations", menu.stations), Counts("categories", menu.categories),
+                 Counts("products", menu.products), Counts("variants", menu.variants),
+                 Counts("modifier_categories", menu.modifier_categories),
+                 Counts("modifiers", menu.modifiers)}};
 }
 
 // A person looks for the place in a file, so each wrong field gets its line.

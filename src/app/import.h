@@ -29,8 +29,8 @@ struct ImportSummary {
 };
 
 // Reads the whole document first: a Refusal names every wrong field with its path and line (at most
-// kFieldErrorsMax), and nothing is written. Then one transaction for each company, in order: where one
-// does not fit what is stored, it is refused, and those before it stay.
+// kFieldErrorsMax), and nothing is written. Then one transaction for each company, in order: where
+// one does not fit what is stored, it is refused, and those before it stay.
 ImportSummary Import(db::Database& database, std::string_view document);
 
 // The demo restaurant, as such a document.

@@ -15,7 +15,8 @@ std::optional<Client> Find(db::Session& session, db::CompanyId company, std::str
   return Select(session, company, id);
 }
 
-std::optional<Address> FindAddress(db::Session& session, db::CompanyId company, std::string_view id) {
+std::optional<Address> FindAddress(db::Session& session, db::CompanyId company,
+                                   std::string_view id) {
   return SelectAddress(session, company, id);
 }
 

@@ -23,11 +23,13 @@ struct Address {
   std::string id;
   std::string client_id;
   std::string address;
-  std::optional<std::string> area, city, reference, complement, latitude, longitude;  // decimal texts
+  std::optional<std::string> area, city, reference, complement, latitude,
+      longitude;  // decimal texts
 };
 
 std::optional<Client> Find(db::Session& session, db::CompanyId company, std::string_view id);
-std::optional<Address> FindAddress(db::Session& session, db::CompanyId company, std::string_view id);
+std::optional<Address> FindAddress(db::Session& session, db::CompanyId company,
+                                   std::string_view id);
 
 // An order of this client was placed.
 void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at);

@@ -19,7 +19,8 @@ std::optional<Client> Select(db::Session& session, db::CompanyId company, std::s
   return client;
 }
 
-std::optional<Address> SelectAddress(db::Session& session, db::CompanyId company, std::string_view id) {
+std::optional<Address> SelectAddress(db::Session& session, db::CompanyId company,
+                                     std::string_view id) {
   const auto row = session.One(
       "SELECT id, client_id, address, area, city, reference, complement, latitude, longitude"
       " FROM address WHERE company_id = $1 AND id = $2",
@@ -45,7 +46,8 @@ void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, U
       company, client_id, at);
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp) {
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+                        const db::Stamp& stamp) {
   const bool existed = Select(tx, company, draft.id).has_value();
   const int64_t written = tx.Run(
       "INSERT INTO client (company_id, id, name, name_folded, email, country_calling_code,"

@@ -42,7 +42,8 @@ std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std:
 int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now) {
   const std::optional<Zone> zone = Zone::Find(company.timezone);
   if (!zone) {
-    throw Fault(Fault::Kind::kInternal, "this system has no time zone data for " + company.timezone);
+    throw Fault(Fault::Kind::kInternal,
+                "this system has no time zone data for " + company.timezone);
   }
   const LocalTime local = zone->ToLocal(now);
   const bool before_opening = local.minute_of_day < company.day_starts_at;

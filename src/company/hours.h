@@ -17,8 +17,8 @@ namespace comanda::company {
 inline constexpr std::array<std::string_view, 7> kWeekdays = {
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
 
-// Minutes after local midnight, 0 to 1439; `open` included, `close` excluded. A close at or before the
-// open is on the next day, so 00:00 to 00:00 is the whole day.
+// Minutes after local midnight, 0 to 1439; `open` included, `close` excluded. A close at or before
+// the open is on the next day, so 00:00 to 00:00 is the whole day.
 struct Block {
   int open = 0;
   int close = 0;
@@ -36,7 +36,8 @@ struct DayHours {
 
 using Hours = std::array<DayHours, 7>;
 
-// By the wall clock: in a repeated hour the restaurant opens or closes twice, a skipped hour is skipped.
+// By the wall clock: in a repeated hour the restaurant opens or closes twice, a skipped hour is
+// skipped.
 bool OpenAtLocal(const Hours& hours, const LocalTime& local);
 bool OpenAt(const Hours& hours, const Zone& zone, UtcMs instant);
 

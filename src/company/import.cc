@@ -155,7 +155,8 @@ uint32_t ReadServiceTypes(json::ObjectReader& row) {
   return bits;
 }
 
-std::vector<PaymentMethod> ReadPaymentMethods(json::ObjectReader& row, const std::string& company_id) {
+std::vector<PaymentMethod> ReadPaymentMethods(json::ObjectReader& row,
+                                              const std::string& company_id) {
   RowIds ids(company_id, "payment_method");
   Distinct codes;
   std::vector<PaymentMethod> methods;
@@ -187,7 +188,8 @@ std::vector<Table> ReadTables(json::ObjectReader& row, const std::string& compan
   return tables;
 }
 
-// Stored amounts are in minor units: another currency would say something else with the same figures.
+// Stored amounts are in minor units: another currency would say something else with the same
+// figures.
 void RefuseNewCurrency(db::Tx& tx, const Draft& draft) {
   const std::optional<Company> known = SelectByUuid(tx, draft.company.id);
   if (!known || known->currency == draft.company.currency) return;
@@ -201,7 +203,8 @@ void RefuseTakenCodes(db::Tx& tx, db::CompanyId company, const Draft& draft) {
     const PaymentMethod& method = draft.payment_methods[i];
     const auto holder = SelectPaymentMethodByCode(tx, company, method.code);
     if (!holder || holder->id == method.id) continue;
-    errors.Add(draft.path + ".payment_methods[" + std::to_string(i) + "].code", FieldCode::kDuplicate,
+    errors.Add(draft.path + ".payment_methods[" + std::to_string(i) + "].code",
+               FieldCode::kDuplicate,
                "belongs to the stored payment method " + holder->id + "; give this row that id", i);
   }
   errors.ThrowIfAny();

@@ -27,8 +27,8 @@ struct Imported {
   Tally company, payment_methods, tables;
 };
 
-// Inserts what is new, updates what differs, leaves the rest alone. Refusal where what the file says
-// does not fit what is stored.
+// Inserts what is new, updates what differs, leaves the rest alone. Refusal where what the file
+// says does not fit what is stored.
 Imported Import(db::Tx& tx, const Draft& draft, const db::Stamp& stamp);
 
 }  // namespace comanda::company

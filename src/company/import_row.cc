@@ -26,7 +26,8 @@ bool IsPhoneText(std::string_view text) {
   return text.find_first_not_of("+0123456789 -().") == std::string_view::npos;
 }
 
-std::optional<std::string> ReadDegrees(json::ObjectReader& row, std::string_view name, int64_t limit) {
+std::optional<std::string> ReadDegrees(json::ObjectReader& row, std::string_view name,
+                                       int64_t limit) {
   const auto units = row.Number(
       name, {.decimals = kCoordinateDecimals, .min = -limit * kDegree, .max = limit * kDegree});
   if (!units) return std::nullopt;
@@ -56,13 +57,15 @@ std::string RowIds::Derive(std::string_view key) const {
   return DerivedId(company_id_, std::string(kind_) + ":" + std::string(key));
 }
 
-std::string RowIds::Take(json::ObjectReader& row, std::string_view key_field, std::string_view key) {
+std::string RowIds::Take(json::ObjectReader& row, std::string_view key_field,
+                         std::string_view key) {
   const std::optional<std::string> sent = row.Uuid("id");
   const std::string id = sent ? *sent : Derive(key);
   if (seen_.insert(id).second) return id;
   if (sent) {
     row.Fail("id", FieldCode::kDuplicate, "stands in another row of this company already");
-  } else if (!key.empty() && !key_field.empty()) {  // a key that could not be read has its own error
+  } else if (!key.empty() &&
+             !key_field.empty()) {  // a key that could not be read has its own error
     row.Fail(key_field, FieldCode::kDuplicate,
              "stands in another row of this company already; give both rows an id of their own");
   }
@@ -88,7 +91,8 @@ Phone ReadPhone(json::ObjectReader& row) {
   if (code) {
     const std::string digits = Digits(*code);
     if (!IsPhoneText(*code) || digits.empty() || digits.size() > kCallingCodeDigitsMax) {
-      row.Fail("country_calling_code", FieldCode::kInvalidFormat, "must be a calling code, like +51");
+      row.Fail("country_calling_code", FieldCode::kInvalidFormat,
+               "must be a calling code, like +51");
     } else {
       phone.country_calling_code = "+" + digits;
     }
@@ -97,8 +101,9 @@ Phone ReadPhone(json::ObjectReader& row) {
     const std::string digits = Digits(*number);
     const size_t whole = digits.size() + (code ? Digits(*code).size() : 0);
     if (!IsPhoneText(*number) || digits.size() < kPhoneDigitsMin || whole > kPhoneDigitsMax) {
-      row.Fail("phone_number", FieldCode::kInvalidFormat,
-               "must be a number without its calling code, like 987654321; 15 digits with it at most");
+      row.Fail(
+          "phone_number", FieldCode::kInvalidFormat,
+          "must be a number without its calling code, like 987654321; 15 digits with it at most");
     } else {
       phone.number = digits;
     }

@@ -24,21 +24,23 @@ inline constexpr json::TextRule kProseRule = {.max = 2000};
 class Distinct {
  public:
   // Where the field was wrong or absent there is nothing to note.
-  void Add(json::ObjectReader& row, std::string_view field, const std::optional<std::string>& value);
+  void Add(json::ObjectReader& row, std::string_view field,
+           const std::optional<std::string>& value);
 
  private:
   std::unordered_set<std::string> seen_;
 };
 
-// The ids of one kind of row. A row without an `id` gets one derived from its company and natural key, so
-// that the same row has the same id in every import.
+// The ids of one kind of row. A row without an `id` gets one derived from its company and natural
+// key, so that the same row has the same id in every import.
 class RowIds {
  public:
   RowIds(std::string company_id, std::string_view kind)
       : company_id_(std::move(company_id)), kind_(kind) {}
 
-  // `key` is the row's value of `key_field`, normalised by the caller where spellings mean the same. Two
-  // rows with one id are `duplicate`; with an empty key_field the caller sees to repeated keys itself.
+  // `key` is the row's value of `key_field`, normalised by the caller where spellings mean the
+  // same. Two rows with one id are `duplicate`; with an empty key_field the caller sees to repeated
+  // keys itself.
   std::string Take(json::ObjectReader& row, std::string_view key_field, std::string_view key);
   // The id of a row that cannot bring its own.
   std::string Derive(std::string_view key) const;

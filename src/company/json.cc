@@ -16,8 +16,9 @@ int ReadTime(json::ObjectReader& block, std::string_view name) {
   if (!text) return 0;
   const std::optional<int> minute = ParseTimeOfDay(*text);
   if (!minute) {
-    block.Fail(name, FieldCode::kInvalidFormat,
-               "must be a time of day from 00:00 to 23:59, like 09:30; a close at midnight is 00:00");
+    block.Fail(
+        name, FieldCode::kInvalidFormat,
+        "must be a time of day from 00:00 to 23:59, like 09:30; a close at midnight is 00:00");
   }
   return minute.value_or(0);
 }
@@ -81,7 +82,8 @@ Hours ParseHours(std::string_view stored) {
   try {
     const json::Document document = json::Document::Parse(stored);
     json::Errors errors;
-    json::ObjectReader week(document.root(), "business_hours", errors, json::UnknownFields::kRefused);
+    json::ObjectReader week(document.root(), "business_hours", errors,
+                            json::UnknownFields::kRefused);
     const Hours hours = ReadHours(week);
     errors.ThrowIfAny();
     return hours;

@@ -52,8 +52,10 @@ PaymentMethod ReadPaymentMethod(const db::Rows& row) {
 
 std::optional<Company> Select(db::Session& session, db::CompanyId company) {
   const auto row = session.One(
-      "SELECT company_id, id, name, description, logo, public_url, phone, address, area, city, state,"
-      " country_code, postal_code, latitude, longitude, timezone, business_hours, language, currency,"
+      "SELECT company_id, id, name, description, logo, public_url, phone, address, area, city, "
+      "state,"
+      " country_code, postal_code, latitude, longitude, timezone, business_hours, language, "
+      "currency,"
       " day_starts_at, created_at, updated_at FROM company WHERE company_id = $1",
       company);
   if (!row) return std::nullopt;
@@ -62,8 +64,10 @@ std::optional<Company> Select(db::Session& session, db::CompanyId company) {
 
 std::optional<Company> SelectByUuid(db::Session& session, std::string_view id) {
   const auto row = session.One(
-      "SELECT company_id, id, name, description, logo, public_url, phone, address, area, city, state,"
-      " country_code, postal_code, latitude, longitude, timezone, business_hours, language, currency,"
+      "SELECT company_id, id, name, description, logo, public_url, phone, address, area, city, "
+      "state,"
+      " country_code, postal_code, latitude, longitude, timezone, business_hours, language, "
+      "currency,"
       " day_starts_at, created_at, updated_at FROM company WHERE id = $1",
       id);
   if (!row) return std::nullopt;
@@ -72,8 +76,10 @@ std::optional<Company> SelectByUuid(db::Session& session, std::string_view id) {
 
 std::vector<Company> SelectAll(db::Session& session) {
   db::Rows rows = session.Query(
-      "SELECT company_id, id, name, description, logo, public_url, phone, address, area, city, state,"
-      " country_code, postal_code, latitude, longitude, timezone, business_hours, language, currency,"
+      "SELECT company_id, id, name, description, logo, public_url, phone, address, area, city, "
+      "state,"
+      " country_code, postal_code, latitude, longitude, timezone, business_hours, language, "
+      "currency,"
       " day_starts_at, created_at, updated_at FROM company ORDER BY name, company_id");
   std::vector<Company> companies;
   while (rows.Next()) companies.push_back(ReadCompany(rows));
@@ -87,13 +93,18 @@ Outcome Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
     return row->Int(0);
   }();
   const int64_t written = tx.Run(
-      "INSERT INTO company (company_id, id, name, description, logo, public_url, phone, address, area,"
-      " city, state, country_code, postal_code, latitude, longitude, timezone, business_hours, language,"
-      " currency, day_starts_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
+      "INSERT INTO company (company_id, id, name, description, logo, public_url, phone, address, "
+      "area,"
+      " city, state, country_code, postal_code, latitude, longitude, timezone, business_hours, "
+      "language,"
+      " currency, day_starts_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, "
+      "$9, $10,"
       " $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21)"
-      " ON CONFLICT (company_id) DO UPDATE SET name = excluded.name, description = excluded.description,"
+      " ON CONFLICT (company_id) DO UPDATE SET name = excluded.name, description = "
+      "excluded.description,"
       " logo = excluded.logo, public_url = excluded.public_url, phone = excluded.phone,"
-      " address = excluded.address, area = excluded.area, city = excluded.city, state = excluded.state,"
+      " address = excluded.address, area = excluded.area, city = excluded.city, state = "
+      "excluded.state,"
       " country_code = excluded.country_code, postal_code = excluded.postal_code,"
       " latitude = excluded.latitude, longitude = excluded.longitude, timezone = excluded.timezone,"
       " business_hours = excluded.business_hours, language = excluded.language,"
@@ -110,8 +121,9 @@ Outcome Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
       " excluded.day_starts_at)",
       company.company_id, company.id, company.name, company.description, company.logo,
       company.public_url, company.phone, company.address, company.area, company.city, company.state,
-      company.country_code, company.postal_code, company.latitude, company.longitude, company.timezone,
-      company.business_hours, company.language, company.currency, company.day_starts_at, stamp.now);
+      company.country_code, company.postal_code, company.latitude, company.longitude,
+      company.timezone, company.business_hours, company.language, company.currency,
+      company.day_starts_at, stamp.now);
   tx.Run("INSERT INTO company_counter (company_id) VALUES ($1) ON CONFLICT (company_id) DO NOTHING",
          company.company_id);
   return OutcomeOf(known.has_value(), written);
@@ -139,7 +151,8 @@ std::optional<PaymentMethod> SelectPaymentMethodByCode(db::Session& session, db:
 
 std::vector<std::string> SelectPaymentMethodCodes(db::Session& session, db::CompanyId company) {
   db::Rows rows = session.Query(
-      "SELECT code FROM payment_method WHERE company_id = $1 AND active = 1 ORDER BY code", company);
+      "SELECT code FROM payment_method WHERE company_id = $1 AND active = 1 ORDER BY code",
+      company);
   std::vector<std::string> codes;
   while (rows.Next()) codes.push_back(rows.Text(0));
   return codes;
@@ -155,7 +168,8 @@ Outcome Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method) {
       " active = excluded.active"
       " WHERE (payment_method.code, payment_method.description, payment_method.service_types,"
       " payment_method.active)"
-      " IS DISTINCT FROM (excluded.code, excluded.description, excluded.service_types, excluded.active)",
+      " IS DISTINCT FROM (excluded.code, excluded.description, excluded.service_types, "
+      "excluded.active)",
       company, method.id, method.code, method.description,
       static_cast<int64_t>(method.service_types), method.active);
   return OutcomeOf(existed, written);
@@ -163,7 +177,8 @@ Outcome Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method) {
 
 std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, std::string_view id) {
   const auto row = session.One(
-      "SELECT id, name, area, active FROM dining_table WHERE company_id = $1 AND id = $2", company, id);
+      "SELECT id, name, area, active FROM dining_table WHERE company_id = $1 AND id = $2", company,
+      id);
   if (!row) return std::nullopt;
   Table table;
   table.id = row->Text(0);
@@ -188,7 +203,8 @@ Outcome Upsert(db::Tx& tx, db::CompanyId company, const Table& table) {
 int64_t NextOrderNumber(db::Tx& tx, db::CompanyId company, std::string_view business_day) {
   db::Rows rows = tx.Query(
       "UPDATE company_counter SET"
-      " order_number = CASE WHEN business_day = $2 THEN order_number + 1 ELSE 1 END, business_day = $2"
+      " order_number = CASE WHEN business_day = $2 THEN order_number + 1 ELSE 1 END, business_day "
+      "= $2"
       " WHERE company_id = $1 RETURNING order_number",
       company, business_day);
   CHECK(rows.Next(), "every company has its counters");

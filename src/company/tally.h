@@ -30,7 +30,8 @@ struct Tally {
   bool operator==(const Tally&) const = default;
 };
 
-// Of an upsert that leaves equal rows alone: whether the row was there, and how many rows were written.
+// Of an upsert that leaves equal rows alone: whether the row was there, and how many rows were
+// written.
 constexpr Outcome OutcomeOf(bool existed, int64_t written) {
   if (written == 0) return Outcome::kUnchanged;
   return existed ? Outcome::kUpdated : Outcome::kInserted;

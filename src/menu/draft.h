@@ -1,7 +1,7 @@
 #pragma once
 
-// The menu as an import file gives it. Money in minor units, quantities in thousandths; a row's position
-// is its place in its list.
+// The menu as an import file gives it. Money in minor units, quantities in thousandths; a row's
+// position is its place in its list.
 
 #include <cstdint>
 #include <optional>

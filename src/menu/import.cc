@@ -23,16 +23,16 @@ using company::Outcome;
 using company::RowIds;
 using company::Tally;
 
-constexpr size_t kVariantsMax = 100;             // of one product
-constexpr size_t kModifierCategoriesMax = 50;    // of one product
-constexpr size_t kModifiersMax = 200;            // of one category
-constexpr size_t kImagesMax = 50;                // of one product
-constexpr int64_t kModifierCountMax = 1'000;     // min_modifiers, max_modifiers, max_limit
+constexpr size_t kVariantsMax = 100;              // of one product
+constexpr size_t kModifierCategoriesMax = 50;     // of one product
+constexpr size_t kModifiersMax = 200;             // of one category
+constexpr size_t kImagesMax = 50;                 // of one product
+constexpr int64_t kModifierCountMax = 1'000;      // min_modifiers, max_modifiers, max_limit
 constexpr int64_t kStockMax = 1'000'000'000'000;  // a thousand million, in thousandths
 constexpr json::TextRule kSkuRule = {.max = 100, .card_numbers_refused = false};
 constexpr std::string_view kOnlyVariant = "Default";
 
-// -- reading -------------------------------------------------------------------------------------------
+// -- reading --------------------------------------------------------------------------------------
 
 class Reader {
  public:
@@ -54,7 +54,8 @@ class Reader {
   void ReadPrices(json::ObjectReader& row, VariantDraft& variant);
   std::vector<ModifierCategoryDraft> ReadModifierCategories(json::ObjectReader& row,
                                                             const std::string& product_id);
-  ModifierCategoryDraft ReadModifierCategory(json::ObjectReader& row, const std::string& product_id);
+  ModifierCategoryDraft ReadModifierCategory(json::ObjectReader& row,
+                                             const std::string& product_id);
   std::vector<ModifierDraft> ReadModifiers(json::ObjectReader& row, const std::string& category_id);
 
   int decimals_;
@@ -147,7 +148,8 @@ ProductDraft Reader::ReadProduct(json::ObjectReader& row, const std::string& cat
   return product;
 }
 
-std::vector<VariantDraft> Reader::ReadVariants(json::ObjectReader& row, const std::string& product_id) {
+std::vector<VariantDraft> Reader::ReadVariants(json::ObjectReader& row,
+                                               const std::string& product_id) {
   constexpr std::array<std::string_view, 7> kShorthand = {
       "price", "sku", "original_price", "packaging_price", "cost", "stock", "stock_threshold"};
   std::vector<VariantDraft> variants;
@@ -188,13 +190,15 @@ void Reader::ReadPrices(json::ObjectReader& row, VariantDraft& variant) {
   variant.packaging_price = row.Money("packaging_price", decimals_).value_or(0);
   variant.cost = row.Money("cost", decimals_);
   variant.stock = row.Number("stock", {.decimals = 3, .min = 0, .max = kStockMax});
-  variant.stock_threshold = row.Number("stock_threshold", {.decimals = 3, .min = 0, .max = kStockMax});
+  variant.stock_threshold =
+      row.Number("stock_threshold", {.decimals = 3, .min = 0, .max = kStockMax});
 }
 
 std::vector<ModifierCategoryDraft> Reader::ReadModifierCategories(json::ObjectReader& row,
                                                                   const std::string& product_id) {
   std::vector<ModifierCategoryDraft> categories;
-  for (json::ObjectReader& item : row.Objects("modifier_categories", kModifierCategoriesMax, true)) {
+  for (json::ObjectReader& item :
+       row.Objects("modifier_categories", kModifierCategoriesMax, true)) {
     categories.push_back(ReadModifierCategory(item, product_id));
   }
   return categories;
@@ -213,8 +217,8 @@ ModifierCategoryDraft Reader::ReadModifierCategory(json::ObjectReader& row,
   category.max_modifiers = row.Number("max_modifiers", count);
   if (one && !category.max_modifiers) category.max_modifiers = 1;
   if (category.max_modifiers && *category.max_modifiers < category.min_modifiers) {
-    row.Fail("max_modifiers", FieldCode::kOutOfRange, "must not be below min_modifiers, which is " +
-                                                          std::to_string(category.min_modifiers));
+    row.Fail("max_modifiers", FieldCode::kOutOfRange,
+             "must not be below min_modifiers, which is " + std::to_string(category.min_modifiers));
   }
   category.is_active = row.Boolean("is_active").value_or(true);
   category.modifiers = ReadModifiers(row, category.id);
@@ -232,14 +236,15 @@ std::vector<ModifierDraft> Reader::ReadModifiers(json::ObjectReader& row,
     modifier.sku = item.Text("sku", kSkuRule);
     modifier.price = item.Money("price", decimals_).value_or(0);
     modifier.original_price = item.Money("original_price", decimals_);
-    modifier.max_limit = item.Number("max_limit", {.decimals = 0, .min = 1, .max = kModifierCountMax});
+    modifier.max_limit =
+        item.Number("max_limit", {.decimals = 0, .min = 1, .max = kModifierCountMax});
     modifier.visible = item.Boolean("visible").value_or(true);
     item.Finish();
   }
   return modifiers;
 }
 
-// -- writing -------------------------------------------------------------------------------------------
+// -- writing --------------------------------------------------------------------------------------
 
 template <typename Visit>
 void ForEachProduct(const Draft& draft, Visit visit) {
@@ -297,12 +302,12 @@ bool ImportModifiers(db::Tx& tx, db::CompanyId company, const ProductDraft& prod
   bool changed = false;
   int position = 0;
   for (const ModifierCategoryDraft& category : product.modifier_categories) {
-    changed |= Count(imported.modifier_categories,
-                     Upsert(tx, company, category, product.id, position++));
+    changed |=
+        Count(imported.modifier_categories, Upsert(tx, company, category, product.id, position++));
     int modifier_position = 0;
     for (const ModifierDraft& modifier : category.modifiers) {
-      changed |= Count(imported.modifiers, Upsert(tx, company, modifier, category.id, product.id,
-                                                  modifier_position++));
+      changed |= Count(imported.modifiers,
+                       Upsert(tx, company, modifier, category.id, product.id, modifier_position++));
     }
   }
   return changed;

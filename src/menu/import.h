@@ -17,14 +17,12 @@ Draft ReadDraft(json::ObjectReader& row, const company::Company& company);
 
 struct Imported {
   company::Tally stations, categories, products, variants, modifier_categories, modifiers;
-  bool changed() const {
-    return stations.changed() || categories.changed() || products.changed();
-  }
+  bool changed() const { return stations.changed() || categories.changed() || products.changed(); }
 };
 
-// A product below which something changed is updated too: its variants and modifiers are part of its
-// record. Refusal where a sku belongs to a stored variant that the file does not name, or a kitchen_id is
-// no station.
+// A product below which something changed is updated too: its variants and modifiers are part of
+// its record. Refusal where a sku belongs to a stored variant that the file does not name, or a
+// kitchen_id is no station.
 Imported Import(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp);
 
 }  // namespace comanda::menu

@@ -1,6 +1,7 @@
 #pragma once
 
-// The face of the room: what an order's line links to (contract section 7, Combos; section 19, Orders).
+// The face of the room: what an order's line links to (contract section 7, Combos; section 19,
+// Orders).
 
 #include <optional>
 #include <string>
@@ -28,8 +29,10 @@ struct Item {
 };
 
 // The product alone (with its only variant, where it has just one), or nothing.
-std::optional<Item> FindProduct(db::Session& session, db::CompanyId company, std::string_view product_id);
-std::optional<Item> FindVariant(db::Session& session, db::CompanyId company, std::string_view variant_id);
+std::optional<Item> FindProduct(db::Session& session, db::CompanyId company,
+                                std::string_view product_id);
+std::optional<Item> FindVariant(db::Session& session, db::CompanyId company,
+                                std::string_view variant_id);
 std::optional<Item> FindSku(db::Session& session, db::CompanyId company, std::string_view sku);
 // A modifier of that product, or nothing.
 std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company,

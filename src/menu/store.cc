@@ -31,7 +31,8 @@ std::optional<Item> OneItem(std::optional<db::Rows> row) {
 std::optional<Item> SelectProduct(db::Session& session, db::CompanyId company,
                                   std::string_view product_id) {
   return OneItem(session.One(
-      "SELECT p.id, p.name, c.name, p.kitchen_id, p.stock_enabled, v.id, v.name, v.sku FROM product p"
+      "SELECT p.id, p.name, c.name, p.kitchen_id, p.stock_enabled, v.id, v.name, v.sku FROM "
+      "product p"
       " JOIN category c ON c.company_id = p.company_id AND c.id = p.category_id"
       " LEFT JOIN variant v ON v.company_id = p.company_id AND v.product_id = p.id"
       " AND NOT EXISTS (SELECT 1 FROM variant other WHERE other.company_id = v.company_id"
@@ -42,28 +43,30 @@ std::optional<Item> SelectProduct(db::Session& session, db::CompanyId company,
 
 std::optional<Item> SelectVariant(db::Session& session, db::CompanyId company,
                                   std::string_view variant_id) {
-  return OneItem(session.One(
-      "SELECT p.id, p.name, c.name, p.kitchen_id, p.stock_enabled, v.id, v.name, v.sku FROM variant v"
-      " JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id"
-      " JOIN category c ON c.company_id = p.company_id AND c.id = p.category_id"
-      " WHERE v.company_id = $1 AND v.id = $2",
-      company, variant_id));
+  return OneItem(
+      session.One("SELECT p.id, p.name, c.name, p.kitchen_id, p.stock_enabled, v.id, v.name, v.sku "
+                  "FROM variant v"
+                  " JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id"
+                  " JOIN category c ON c.company_id = p.company_id AND c.id = p.category_id"
+                  " WHERE v.company_id = $1 AND v.id = $2",
+                  company, variant_id));
 }
 
 std::optional<Item> SelectSku(db::Session& session, db::CompanyId company, std::string_view sku) {
-  return OneItem(session.One(
-      "SELECT p.id, p.name, c.name, p.kitchen_id, p.stock_enabled, v.id, v.name, v.sku FROM variant v"
-      " JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id"
-      " JOIN category c ON c.company_id = p.company_id AND c.id = p.category_id"
-      " WHERE v.company_id = $1 AND v.sku = $2",
-      company, sku));
+  return OneItem(
+      session.One("SELECT p.id, p.name, c.name, p.kitchen_id, p.stock_enabled, v.id, v.name, v.sku "
+                  "FROM variant v"
+                  " JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id"
+                  " JOIN category c ON c.company_id = p.company_id AND c.id = p.category_id"
+                  " WHERE v.company_id = $1 AND v.sku = $2",
+                  company, sku));
 }
 
 std::optional<Modifier> SelectModifier(db::Session& session, db::CompanyId company,
                                        std::string_view product_id, std::string_view modifier_id) {
   const auto row = session.One(
-      "SELECT id, name FROM modifier WHERE company_id = $1 AND id = $2 AND product_id = $3", company,
-      modifier_id, product_id);
+      "SELECT id, name FROM modifier WHERE company_id = $1 AND id = $2 AND product_id = $3",
+      company, modifier_id, product_id);
   if (!row) return std::nullopt;
   Modifier modifier;
   modifier.id = row->Text(0);
@@ -76,7 +79,8 @@ bool HasStation(db::Session& session, db::CompanyId company, std::string_view id
       .has_value();
 }
 
-std::optional<std::string> SkuHolder(db::Session& session, db::CompanyId company, std::string_view sku) {
+std::optional<std::string> SkuHolder(db::Session& session, db::CompanyId company,
+                                     std::string_view sku) {
   const auto row =
       session.One("SELECT id FROM variant WHERE company_id = $1 AND sku = $2", company, sku);
   if (!row) return std::nullopt;
@@ -100,7 +104,8 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const StationDraft& s
   return company::OutcomeOf(existed, written);
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const CategoryDraft& category, int position) {
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const CategoryDraft& category,
+                        int position) {
   const bool existed =
       tx.One("SELECT 1 FROM category WHERE company_id = $1 AND id = $2", company, category.id)
           .has_value();
@@ -125,8 +130,10 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ProductDraft& p
       tx.One("SELECT 1 FROM product WHERE company_id = $1 AND id = $2", company, product.id)
           .has_value();
   const int64_t written = tx.Run(
-      "INSERT INTO product (company_id, id, category_id, name, slug, description, image_url, images,"
-      " position, visible, stock_enabled, messages_for_customers, kitchen_id, created_at, updated_at)"
+      "INSERT INTO product (company_id, id, category_id, name, slug, description, image_url, "
+      "images,"
+      " position, visible, stock_enabled, messages_for_customers, kitchen_id, created_at, "
+      "updated_at)"
       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)"
       " ON CONFLICT (company_id, id) DO UPDATE SET category_id = excluded.category_id,"
       " name = excluded.name, slug = excluded.slug, description = excluded.description,"
@@ -134,7 +141,8 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ProductDraft& p
       " visible = excluded.visible, stock_enabled = excluded.stock_enabled,"
       " messages_for_customers = excluded.messages_for_customers, kitchen_id = excluded.kitchen_id,"
       " updated_at = excluded.updated_at"
-      " WHERE (product.category_id, product.name, product.slug, product.description, product.image_url,"
+      " WHERE (product.category_id, product.name, product.slug, product.description, "
+      "product.image_url,"
       " product.images, product.position, product.visible, product.stock_enabled,"
       " product.messages_for_customers, product.kitchen_id)"
       " IS DISTINCT FROM (excluded.category_id, excluded.name, excluded.slug, excluded.description,"
@@ -160,7 +168,8 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const VariantDraft& v
       " original_price = excluded.original_price, packaging_price = excluded.packaging_price,"
       " cost = excluded.cost, stock = coalesce(excluded.stock, variant.stock),"
       " stock_threshold = excluded.stock_threshold, position = excluded.position"
-      " WHERE (variant.product_id, variant.name, variant.sku, variant.price, variant.original_price,"
+      " WHERE (variant.product_id, variant.name, variant.sku, variant.price, "
+      "variant.original_price,"
       " variant.packaging_price, variant.cost, variant.stock, variant.stock_threshold,"
       " variant.position)"
       " IS DISTINCT FROM (excluded.product_id, excluded.name, excluded.sku, excluded.price,"
@@ -174,18 +183,20 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const VariantDraft& v
 
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ModifierCategoryDraft& category,
                         std::string_view product_id, int position) {
-  const bool existed =
-      tx.One("SELECT 1 FROM modifier_category WHERE company_id = $1 AND id = $2", company, category.id)
-          .has_value();
+  const bool existed = tx.One("SELECT 1 FROM modifier_category WHERE company_id = $1 AND id = $2",
+                              company, category.id)
+                           .has_value();
   const int64_t written = tx.Run(
-      "INSERT INTO modifier_category (company_id, id, product_id, name, type, required, min_modifiers,"
+      "INSERT INTO modifier_category (company_id, id, product_id, name, type, required, "
+      "min_modifiers,"
       " max_modifiers, is_active, position) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
       " ON CONFLICT (company_id, id) DO UPDATE SET product_id = excluded.product_id,"
       " name = excluded.name, type = excluded.type, required = excluded.required,"
       " min_modifiers = excluded.min_modifiers, max_modifiers = excluded.max_modifiers,"
       " is_active = excluded.is_active, position = excluded.position"
       " WHERE (modifier_category.product_id, modifier_category.name, modifier_category.type,"
-      " modifier_category.required, modifier_category.min_modifiers, modifier_category.max_modifiers,"
+      " modifier_category.required, modifier_category.min_modifiers, "
+      "modifier_category.max_modifiers,"
       " modifier_category.is_active, modifier_category.position)"
       " IS DISTINCT FROM (excluded.product_id, excluded.name, excluded.type, excluded.required,"
       " excluded.min_modifiers, excluded.max_modifiers, excluded.is_active, excluded.position)",
@@ -213,7 +224,8 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ModifierDraft& 
       " modifier.price, modifier.original_price, modifier.max_limit, modifier.visible,"
       " modifier.position)"
       " IS DISTINCT FROM (excluded.modifier_category_id, excluded.product_id, excluded.name,"
-      " excluded.sku, excluded.price, excluded.original_price, excluded.max_limit, excluded.visible,"
+      " excluded.sku, excluded.price, excluded.original_price, excluded.max_limit, "
+      "excluded.visible,"
       " excluded.position)",
       company, modifier.id, modifier_category_id, product_id, modifier.name, modifier.sku,
       modifier.price, modifier.original_price, modifier.max_limit, modifier.visible, position);
@@ -221,8 +233,8 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ModifierDraft& 
 }
 
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const db::Stamp& stamp) {
-  tx.Run("UPDATE product SET updated_at = $3 WHERE company_id = $1 AND id = $2", company, product_id,
-         stamp.now);
+  tx.Run("UPDATE product SET updated_at = $3 WHERE company_id = $1 AND id = $2", company,
+         product_id, stamp.now);
 }
 
 }  // namespace comanda::menu

@@ -23,14 +23,16 @@ std::optional<Modifier> SelectModifier(db::Session& session, db::CompanyId compa
 
 bool HasStation(db::Session& session, db::CompanyId company, std::string_view id);
 // The variant that has the sku.
-std::optional<std::string> SkuHolder(db::Session& session, db::CompanyId company, std::string_view sku);
-// Replaces the stored sku by one that nobody has, where the variant is about to get another or none: so
-// that two variants can swap theirs. Upsert() of the variant must follow.
+std::optional<std::string> SkuHolder(db::Session& session, db::CompanyId company,
+                                     std::string_view sku);
+// Replaces the stored sku by one that nobody has, where the variant is about to get another or
+// none: so that two variants can swap theirs. Upsert() of the variant must follow.
 void FreeOtherSku(db::Tx& tx, db::CompanyId company, const VariantDraft& variant);
 
 // Write the one row where it is new or differs, without what stands below it.
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const StationDraft& station);
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const CategoryDraft& category, int position);
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const CategoryDraft& category,
+                        int position);
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ProductDraft& product,
                         std::string_view category_id, int position, const db::Stamp& stamp);
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const VariantDraft& variant,

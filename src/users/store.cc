@@ -20,10 +20,12 @@ std::optional<User> Select(db::Session& session, db::CompanyId company, std::str
   return user;
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp) {
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+                        const db::Stamp& stamp) {
   const bool existed = Select(tx, company, draft.id).has_value();
   const int64_t written = tx.Run(
-      "INSERT INTO staff (company_id, id, name, name_folded, email, country_calling_code, phone_number,"
+      "INSERT INTO staff (company_id, id, name, name_folded, email, country_calling_code, "
+      "phone_number,"
       " role, active, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)"
       " ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,"
       " name_folded = excluded.name_folded, email = excluded.email,"

@@ -15,6 +15,7 @@ namespace comanda::users {
 std::optional<User> Select(db::Session& session, db::CompanyId company, std::string_view id);
 
 // Writes the row where it is new or differs.
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp);
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+                        const db::Stamp& stamp);
 
 }  // namespace comanda::users

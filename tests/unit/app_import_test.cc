@@ -1,0 +1,499 @@
+#include "app/import.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/embedded.h"
+#include "base/file.h"
+#include "base/id.h"
+#include "base/problem.h"
+#include "base/zone.h"
+#include "clients/clients.h"
+#include "company/companies.h"
+#include "company/hours.h"
+#include "company/json.h"
+#include "events/types.h"
+#include "menu/menu.h"
+#include "support/test_database.h"
+#include "users/users.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr std::string_view kCaleta = "0192f0a0-0001-7000-8000-000000000001";
+constexpr std::string_view kBar = "11111111-0000-7000-8000-000000000001";
+constexpr std::string_view kBarFull = R"({"companies": [{
+  "id": "11111111-0000-7000-8000-000000000001", "name": "Bar", "country_code": "PE",
+  "timezone": "America/Lima", "currency": "PEN",
+  "payment_methods": [{"code": "cash"}, {"code": "card", "service_types": ["TABLE", "TAKEAWAY"]}],
+  "tables": [{"name": "Mesa 1"}],
+  "users": [{"name": "Eva", "role": "rider", "email": "Eva@Example.com"}],
+  "clients": [{"name": "Ana Ñu", "country_calling_code": "51", "phone_number": "987-654 321",
+               "addresses": [{"address": "Av. Grau 1", "latitude": -12.05, "longitude": -77.5}]}],
+  "stations": [{"id": "11111111-0000-7000-8000-00000000000a", "name": "Barra"}],
+  "categories": [{"name": "Tragos", "products": [
+    {"name": "Agua", "sku": "AGUA", "price": 2.5, "kitchen_id": "11111111-0000-7000-8000-00000000000a"},
+    {"name": "Vino", "variants": [{"name": "Copa", "sku": "VC", "price": 12}, {"name": "Botella", "price": 60}],
+     "modifier_categories": [{"name": "Hielo", "type": "one", "modifiers": [{"name": "Sin hielo"}]}]}
+  ]}]
+}]})";
+
+// The full example with one text replaced by another.
+std::string BarWith(std::string_view from, std::string_view to) {
+  std::string text(kBarFull);
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+class AppImport : public ::testing::Test {
+ protected:
+  AppImport() : database(db::Settings{.path = {}, .migrations = Migrations(), .vfs = {}}) {}
+
+  ImportSummary Bring(std::string_view document) { return Import(*database, document); }
+
+  // The number of a kind in the first company's summary.
+  static ImportCounts Of(const ImportSummary& summary, std::string_view kind) {
+    for (const ImportCounts& counts : summary.companies.at(0).counts) {
+      if (counts.kind == kind) return counts;
+    }
+    ADD_FAILURE() << "no kind " << kind;
+    return {};
+  }
+  static int Written(const ImportSummary& summary) {
+    int written = 0;
+    for (const CompanySummary& company : summary.companies) {
+      for (const ImportCounts& counts : company.counts) written += counts.inserted + counts.updated;
+    }
+    return written;
+  }
+
+  std::vector<FieldError> ErrorsOf(std::string_view document) {
+    try {
+      Bring(document);
+    } catch (const Refusal& refusal) {
+      EXPECT_EQ(refusal.problem, Problem::kValidationFailed) << refusal.detail;
+      return refusal.errors;
+    }
+    ADD_FAILURE() << "the import was not refused";
+    return {};
+  }
+  // Exactly this one field is wrong, and nothing was written.
+  void ExpectRefused(std::string_view document, std::string_view field, FieldCode code) {
+    const std::string before = Everything();
+    const std::vector<FieldError> errors = ErrorsOf(document);
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].field, field);
+    EXPECT_EQ(Name(errors[0].code), Name(code));
+    EXPECT_EQ(Everything(), before);
+  }
+
+  int64_t Number(std::string_view sql) {
+    return database->Read([sql](db::Snapshot& snapshot) { return snapshot.One(sql)->Int(0); });
+  }
+  std::string Text(std::string_view sql) {
+    return database->Read([sql](db::Snapshot& snapshot) { return snapshot.One(sql)->Text(0); });
+  }
+  // Every id with its times: what a second import must not move.
+  std::string Everything() {
+    return database->Read([](db::Snapshot& snapshot) {
+      std::string all;
+      for (const std::string_view sql :
+           {"SELECT id, updated_at FROM company ORDER BY id",
+            "SELECT id, updated_at FROM product ORDER BY company_id, id",
+            "SELECT id, updated_at FROM client ORDER BY company_id, id",
+            "SELECT id, updated_at FROM staff ORDER BY company_id, id",
+            "SELECT id, price FROM variant ORDER BY company_id, id",
+            "SELECT id, name FROM station ORDER BY company_id, id",
+            "SELECT id, position FROM modifier ORDER BY company_id, id"}) {
+        for (auto rows = snapshot.Query(sql); rows.Next();) {
+          all += rows.Text(0) + " " + rows.Text(1) + "\n";
+        }
+      }
+      return all;
+    });
+  }
+  db::CompanyId Company(std::string_view id) {
+    return database->Read(
+        [id](db::Snapshot& snapshot) { return company::FindByUuid(snapshot, id)->company_id; });
+  }
+
+  testing::TestDatabase database;
+};
+
+TEST_F(AppImport, BringsTheDemoRestaurantIn) {
+  const ImportSummary summary = Bring(DemoRestaurant());
+
+  ASSERT_EQ(summary.companies.size(), 1u);
+  EXPECT_EQ(summary.companies[0].id, kCaleta);
+  EXPECT_EQ(summary.companies[0].name, "La Caleta");
+  EXPECT_EQ(Of(summary, "companies").inserted, 1);
+  EXPECT_EQ(Of(summary, "payment_methods").inserted, 5);
+  EXPECT_EQ(Of(summary, "tables").inserted, 20);
+  EXPECT_EQ(Of(summary, "users").inserted, 14);
+  EXPECT_EQ(Of(summary, "clients").inserted, 25);
+  EXPECT_EQ(Of(summary, "stations").inserted, 3);
+  EXPECT_EQ(Of(summary, "categories").inserted, 10);
+  EXPECT_EQ(Of(summary, "products").inserted, 64);
+}
+
+TEST_F(AppImport, ChangesNothingWhenTheDemoRestaurantComesAgain) {
+  Bring(DemoRestaurant());
+  const std::string before = Everything();
+  const db::ChangeCounters::Values counters = database->counters().Of(Company(kCaleta));
+  database.clock.Advance(60'000);
+
+  EXPECT_EQ(Written(Bring(DemoRestaurant())), 0);
+  EXPECT_EQ(Everything(), before);
+  EXPECT_EQ(database->counters().Of(Company(kCaleta)).changes, counters.changes);
+}
+
+TEST_F(AppImport, GivesTheDemoRestaurantWhatOrdersNeed) {
+  Bring(DemoRestaurant());
+  const db::CompanyId id = Company(kCaleta);
+  database->Read([&](db::Snapshot& snapshot) {
+    const company::Company caleta = company::Get(snapshot, id);
+    EXPECT_EQ(caleta.currency, "PEN");
+    EXPECT_EQ(caleta.currency_decimals, 2);
+    EXPECT_EQ(caleta.timezone, "America/Lima");
+    EXPECT_EQ(caleta.country_code, "PE");
+    EXPECT_EQ(caleta.latitude, "-12.147201");
+    EXPECT_EQ(caleta.day_starts_at, 300);
+    // The night from Saturday to Sunday, half past one in Lima.
+    EXPECT_TRUE(company::OpenAt(company::ParseHours(caleta.business_hours),
+                                *Zone::Find(caleta.timezone),
+                                *ParseInstant("2026-11-22T01:30:00-05:00")));
+
+    const auto cash = company::FindPaymentMethodByCode(snapshot, id, "cash");
+    ASSERT_TRUE(cash.has_value());
+    EXPECT_EQ(cash->service_types, 0b1111u);
+    EXPECT_EQ(company::PaymentMethodCodes(snapshot, id),
+              (std::vector<std::string>{"card", "cash", "plin", "transfer", "yape"}));
+    EXPECT_EQ(company::FindTable(snapshot, id, "0192f0a0-0030-7000-8000-000000000001")->name,
+              "Mesa 1");
+    EXPECT_FALSE(users::Find(snapshot, id, "0192f0a0-0040-7000-8000-00000000000c")->active);
+
+    const auto client = clients::Find(snapshot, id, "0192f0a0-0050-7000-8000-000000000001");
+    ASSERT_TRUE(client.has_value());
+    EXPECT_EQ(client->Phone(), "+51987654321");
+    const auto address = clients::FindAddress(snapshot, id, "0192f0a0-0060-7000-8000-000000000001");
+    ASSERT_TRUE(address.has_value());
+    EXPECT_EQ(address->client_id, client->id);
+
+    const auto item = menu::FindSku(snapshot, id, "CEV-CLA-F");
+    ASSERT_TRUE(item.has_value());
+    EXPECT_EQ(item->product_name, "Ceviche clásico");
+    EXPECT_EQ(item->variant_name, "Familiar");
+    EXPECT_EQ(item->category_name, "Ceviches");
+    EXPECT_EQ(item->kitchen_id, "0192f0a0-0020-7000-8000-000000000001");
+  });
+  std::set<std::string> roles;
+  database->Read([&](db::Snapshot& snapshot) {
+    for (auto rows = snapshot.Query("SELECT role FROM staff"); rows.Next();)
+      roles.insert(rows.Text(0));
+  });
+  EXPECT_EQ(roles.size(), 7u);
+}
+
+TEST_F(AppImport, BringsTheExampleOfItsDescriptionIn) {
+  const std::string description = *ReadFile(COMANDA_SOURCE_DIR "/src/app/IMPORT.md");
+  const size_t begin = description.find("```json\n") + 8;
+  const ImportSummary summary =
+      Bring(description.substr(begin, description.find("```", begin) - begin));
+  EXPECT_EQ(Of(summary, "products").inserted, 2);
+  EXPECT_EQ(Of(summary, "variants").inserted, 3);
+  EXPECT_EQ(Of(summary, "addresses").inserted, 1);
+}
+
+TEST_F(AppImport, DerivesIdsFromTheCompanyAndTheNaturalKey) {
+  const ImportSummary summary = Bring(kBarFull);
+
+  EXPECT_EQ(Of(summary, "products").inserted, 2);
+  EXPECT_EQ(Text("SELECT id FROM payment_method WHERE code = 'cash'"),
+            DerivedId(kBar, "payment_method:cash"));
+  EXPECT_EQ(Text("SELECT id FROM staff"), DerivedId(kBar, "user:email:eva@example.com"));
+  EXPECT_EQ(Text("SELECT id FROM client"), DerivedId(kBar, "client:phone:+51987654321"));
+  EXPECT_EQ(Text("SELECT id FROM product WHERE name = 'Agua'"),
+            DerivedId(kBar, "product:sku:AGUA"));
+  EXPECT_EQ(Text("SELECT id FROM variant WHERE name = 'Copa'"), DerivedId(kBar, "variant:sku:VC"));
+  EXPECT_EQ(Text("SELECT id FROM dining_table"), DerivedId(kBar, "table:mesa 1"));
+  EXPECT_EQ(Written(Bring(kBarFull)), 0);
+}
+
+TEST_F(AppImport, DerivesTheIdOfACompanyFromItsNameAndCountry) {
+  const std::string text =
+      R"({"companies": [{"name": "Bar", "country_code": "PE", "timezone": "America/Lima"}]})";
+  const ImportSummary first = Bring(text);
+  const ImportSummary second = Bring(text);
+
+  EXPECT_EQ(first.companies[0].id, second.companies[0].id);
+  EXPECT_EQ(Of(second, "companies").unchanged, 1);
+  EXPECT_EQ(Text("SELECT currency FROM company"), "USD");
+}
+
+TEST_F(AppImport, GivesAProductOfOnePriceOneVariantNamedDefault) {
+  Bring(kBarFull);
+  database->Read([&](db::Snapshot& snapshot) {
+    const auto item = menu::FindSku(snapshot, 1, "AGUA");
+    EXPECT_EQ(item->variant_name, "Default");
+    EXPECT_EQ(menu::FindProduct(snapshot, 1, item->product_id)->variant_id, item->variant_id);
+  });
+  EXPECT_EQ(Number("SELECT price FROM variant WHERE sku = 'AGUA'"), 250);
+}
+
+TEST_F(AppImport, FindsNoVariantForAProductWithSeveral) {
+  Bring(kBarFull);
+  const std::string wine = Text("SELECT id FROM product WHERE name = 'Vino'");
+  const std::string ice = Text("SELECT id FROM modifier");
+  const std::string water = Text("SELECT id FROM product WHERE name = 'Agua'");
+  database->Read([&](db::Snapshot& snapshot) {
+    const auto item = menu::FindProduct(snapshot, 1, wine);
+    EXPECT_TRUE(item.has_value());
+    EXPECT_FALSE(item->variant_id.has_value());
+    EXPECT_EQ(menu::FindModifier(snapshot, 1, wine, ice)->name, "Sin hielo");
+    EXPECT_FALSE(menu::FindModifier(snapshot, 1, water, ice).has_value());
+  });
+}
+
+TEST_F(AppImport, ReadsMoneyInTheCurrencysDecimals) {
+  const std::string pesos = R"({"companies": [{"name": "Bar", "country_code": "CL",
+    "timezone": "America/Santiago", "currency": "CLP",
+    "categories": [{"name": "A", "products": [{"name": "B", "price": 5500}]}]}]})";
+  Bring(pesos);
+  EXPECT_EQ(Number("SELECT price FROM variant"), 5500);
+
+  std::string cents = pesos;
+  cents.replace(cents.find("5500"), 4, "5500.5");
+  ExpectRefused(cents, "companies[0].categories[0].products[0].price", FieldCode::kTooManyDecimals);
+}
+
+TEST_F(AppImport, UpdatesOnlyWhatDiffers) {
+  Bring(kBarFull);
+  database.clock.Advance(60'000);
+  const ImportSummary summary = Bring(BarWith("\"price\": 60", "\"price\": 65"));
+
+  EXPECT_EQ(Of(summary, "variants").updated, 1);
+  EXPECT_EQ(Of(summary, "variants").unchanged, 2);
+  EXPECT_EQ(Of(summary, "products").updated, 1);
+  EXPECT_EQ(Written(summary), 2);
+  // The variant is part of the product's record, the water's record stays.
+  EXPECT_EQ(Number("SELECT updated_at - created_at FROM product WHERE name = 'Vino'"), 60'000);
+  EXPECT_EQ(Number("SELECT updated_at - created_at FROM product WHERE name = 'Agua'"), 0);
+}
+
+TEST_F(AppImport, RaisesTheCountersOfWhatChangedAlone) {
+  using events::Counter;
+  const auto of = [this](Counter counter) {
+    return database->counters().Of(1).changes[static_cast<size_t>(counter)];
+  };
+  Bring(kBarFull);
+  EXPECT_EQ(of(Counter::kOrders), 0);
+  const int64_t catalogue = of(Counter::kCatalogue);
+  const int64_t other = of(Counter::kOther);
+  EXPECT_GT(catalogue, 0);
+  EXPECT_GT(other, 0);
+
+  Bring(BarWith("\"price\": 60", "\"price\": 65"));
+  EXPECT_EQ(of(Counter::kCatalogue), catalogue + 1);
+  EXPECT_EQ(of(Counter::kOther), other);
+
+  Bring(BarWith("Ana Ñu", "Ana Ñusta"));
+  EXPECT_EQ(of(Counter::kOther), other + 1);
+  EXPECT_EQ(of(Counter::kOrders), 0);
+  EXPECT_EQ(Number("SELECT other_changes FROM company_counter"), other + 1);
+}
+
+TEST_F(AppImport, KeepsRowsThatTheFileLeavesOut) {
+  Bring(kBarFull);
+  Bring(R"({"companies": [{"id": "11111111-0000-7000-8000-000000000001", "name": "Bar",
+            "country_code": "PE", "timezone": "America/Lima", "currency": "PEN"}]})");
+  EXPECT_EQ(Number("SELECT count(*) FROM product"), 2);
+  EXPECT_EQ(Number("SELECT count(*) FROM client"), 1);
+}
+
+TEST_F(AppImport, KeepsTheCountedStockWhereTheFileSaysNone) {
+  Bring(BarWith("\"sku\": \"AGUA\",", "\"sku\": \"AGUA\", \"stock\": 5.5,"));
+  EXPECT_EQ(Number("SELECT stock FROM variant WHERE sku = 'AGUA'"), 5500);
+  EXPECT_EQ(Written(Bring(kBarFull)), 0);
+  EXPECT_EQ(Number("SELECT stock FROM variant WHERE sku = 'AGUA'"), 5500);
+}
+
+TEST_F(AppImport, LetsTwoVariantsSwapTheirSkus) {
+  const std::string text = R"({"companies": [{"id": "11111111-0000-7000-8000-000000000001",
+    "name": "Bar", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN",
+    "categories": [{"name": "A", "products": [{"name": "B", "variants": [
+      {"id": "11111111-0000-7000-8000-00000000000b", "name": "x", "sku": "ONE", "price": 1},
+      {"id": "11111111-0000-7000-8000-00000000000c", "name": "y", "sku": "TWO", "price": 1}]}]}]}]})";
+  Bring(text);
+  std::string swapped = text;
+  swapped.replace(swapped.find("ONE"), 3, "TWO");
+  swapped.replace(swapped.rfind("TWO"), 3, "ONE");
+
+  EXPECT_EQ(Of(Bring(swapped), "variants").updated, 2);
+  EXPECT_EQ(Text("SELECT name FROM variant WHERE sku = 'TWO'"), "x");
+  EXPECT_EQ(Text("SELECT name FROM variant WHERE sku = 'ONE'"), "y");
+
+  std::string without = swapped;
+  without.replace(without.find("\"sku\": \"TWO\", "), 14, "");
+  EXPECT_EQ(Of(Bring(without), "variants").updated, 1);
+  EXPECT_EQ(Number("SELECT count(*) FROM variant WHERE sku IS NULL"), 1);
+}
+
+TEST_F(AppImport, RefusesASkuThatAStoredVariantHas) {
+  Bring(kBarFull);
+  ExpectRefused(R"({"companies": [{"id": "11111111-0000-7000-8000-000000000001", "name": "Bar",
+                    "country_code": "PE", "timezone": "America/Lima", "currency": "PEN",
+                    "categories": [{"name": "A", "products": [
+                      {"id": "11111111-0000-7000-8000-0000000000ff", "name": "B", "sku": "VC", "price": 1}]}]}]})",
+                "companies[0].categories[0].products[0].sku", FieldCode::kSkuTaken);
+}
+
+TEST_F(AppImport, InsertsARowWhoseIdOnlyAnotherCompanyHas) {
+  Bring(kBarFull);
+  std::string other(kBarFull);
+  other.replace(other.find(kBar), kBar.size(), "22222222-0000-7000-8000-000000000002");
+  const ImportSummary summary = Bring(other);
+
+  EXPECT_EQ(Of(summary, "companies").inserted, 1);
+  EXPECT_EQ(Of(summary, "stations").inserted, 1);
+  EXPECT_EQ(
+      Number("SELECT count(*) FROM station WHERE id = '11111111-0000-7000-8000-00000000000a'"), 2);
+  EXPECT_EQ(Number("SELECT count(*) FROM company_counter"), 2);
+}
+
+TEST_F(AppImport, NamesTheFieldAndItsLine) {
+  const std::vector<FieldError> errors = ErrorsOf(
+      "{\"companies\": [\n{\"name\": \"A\", \"country_code\": \"PE\",\n"
+      "\"timezone\": \"America/Lyma\"}]}");
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].field, "companies[0].timezone");
+  EXPECT_TRUE(errors[0].message.ends_with("(line 3)")) << errors[0].message;
+}
+
+TEST_F(AppImport, NamesEveryWrongFieldAtOnce) {
+  const std::vector<FieldError> errors = ErrorsOf(R"({"companies": [{
+    "name": "", "country_code": "pe", "timezone": "America/Lima", "currency": "SOL", "language": "es-PE",
+    "business_hours": {"monday": {"hours": [{"open": "25:00", "close": "10:00"}]}},
+    "users": [{"name": "Eva", "role": "boss", "phone_number": "987654321"}],
+    "clients": [{"name": "Ana", "email": "ana", "addresses": [{"address": "x", "latitude": 95, "longitude": 1}]}],
+    "categories": [{"name": "A", "products": [{"name": "B"}]}]}]})");
+  std::vector<std::string> fields;
+  for (const FieldError& error : errors) fields.push_back(error.field);
+  EXPECT_EQ(fields,
+            (std::vector<std::string>{
+                "companies[0].name", "companies[0].country_code", "companies[0].currency",
+                "companies[0].language", "companies[0].business_hours.monday.hours[0].open",
+                "companies[0].users[0].country_calling_code", "companies[0].users[0].role",
+                "companies[0].clients[0].email", "companies[0].clients[0].addresses[0].latitude",
+                "companies[0].categories[0].products[0].price"}));
+}
+
+TEST_F(AppImport, NamesAtMostFiftyWrongFields) {
+  std::string rows;
+  for (int i = 0; i < 60; ++i) rows += R"({"price": 1},)";
+  rows.pop_back();
+  EXPECT_EQ(
+      ErrorsOf(R"({"companies": [{"name": "A", "country_code": "PE", "timezone": "America/Lima",
+                        "categories": [{"name": "A", "products": [)" +
+               rows + "]}]}]}")
+          .size(),
+      kFieldErrorsMax);
+}
+
+TEST_F(AppImport, WritesNothingOfAFileWhereOneCompanyIsWrong) {
+  ExpectRefused(R"({"companies": [
+      {"name": "A", "country_code": "PE", "timezone": "America/Lima"},
+      {"name": "B", "country_code": "PE", "timezone": "Lima"}]})",
+                "companies[1].timezone", FieldCode::kUnknownValue);
+}
+
+TEST_F(AppImport, RefusesAnUnknownFieldWithTheNearestName) {
+  const std::vector<FieldError> errors = ErrorsOf(BarWith("\"service_types\"", "\"service_type\""));
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].field, "companies[0].payment_methods[1].service_type");
+  EXPECT_EQ(errors[0].code, FieldCode::kUnknownField);
+  EXPECT_NE(errors[0].message.find("service_types"), std::string::npos);
+}
+
+TEST_F(AppImport, RefusesWhatStandsInTheFileTwice) {
+  ExpectRefused(BarWith(R"({"code": "card",)", R"({"code": "cash",)"),
+                "companies[0].payment_methods[1].code", FieldCode::kDuplicate);
+  ExpectRefused(BarWith(R"("sku": "VC")", R"("sku": "AGUA")"),
+                "companies[0].categories[0].products[1].variants[0].sku", FieldCode::kDuplicate);
+  ExpectRefused(BarWith(R"({"name": "Mesa 1"})", R"({"name": "Mesa 1"}, {"name": "MESA 1"})"),
+                "companies[0].tables[1].name", FieldCode::kDuplicate);
+  ExpectRefused(R"({"companies": [{"name": "A", "country_code": "PE", "timezone": "America/Lima"},
+                                  {"name": "a", "country_code": "PE", "timezone": "America/Lima"}]})",
+                "companies[1].id", FieldCode::kDuplicate);
+}
+
+TEST_F(AppImport, RefusesAPriceBesideVariants) {
+  ExpectRefused(BarWith(R"("name": "Vino",)", R"("name": "Vino", "price": 3,)"),
+                "companies[0].categories[0].products[1].price", FieldCode::kNotAllowed);
+}
+
+TEST_F(AppImport, RefusesAKitchenThatIsNoStation) {
+  ExpectRefused(BarWith(R"("kitchen_id": "11111111-0000-7000-8000-00000000000a")",
+                        R"("kitchen_id": "11111111-0000-7000-8000-0000000000ee")"),
+                "companies[0].categories[0].products[0].kitchen_id", FieldCode::kNotFound);
+}
+
+TEST_F(AppImport, RefusesServiceTypesThatAreNone) {
+  ExpectRefused(BarWith(R"(["TABLE", "TAKEAWAY"])", R"(["TABLE", "takeaway"])"),
+                "companies[0].payment_methods[1].service_types", FieldCode::kUnknownValue);
+}
+
+TEST_F(AppImport, RefusesAnotherCurrencyForAStoredCompany) {
+  Bring(kBarFull);
+  ExpectRefused(BarWith("\"PEN\"", "\"USD\""), "companies[0].currency", FieldCode::kNotAllowed);
+}
+
+TEST_F(AppImport, RefusesAFileWithoutCompanies) {
+  ExpectRefused("{}", "companies", FieldCode::kRequired);
+  ExpectRefused(R"({"companies": []})", "companies", FieldCode::kEmpty);
+  ExpectRefused("[]", "body", FieldCode::kWrongType);
+  EXPECT_THROW(Bring("not JSON"), Refusal);
+}
+
+TEST_F(AppImport, NumbersTheOrdersOfABusinessDayFromOne) {
+  Bring(DemoRestaurant());
+  const db::CompanyId id = Company(kCaleta);
+  const auto take = [&](std::string_view local) {
+    return database->Write([&](db::Tx& tx, const db::Stamp&) {
+      return company::TakeOrderNumber(tx, company::Get(tx, id),
+                                      *ParseInstant(std::string(local) + "-05:00"));
+    });
+  };
+  EXPECT_EQ(take("2026-11-20T20:00:00"), 1);
+  EXPECT_EQ(take("2026-11-21T01:00:00"), 2);  // the day begins at five
+  EXPECT_EQ(take("2026-11-21T04:59:59"), 3);
+  EXPECT_EQ(take("2026-11-21T05:00:00"), 1);
+}
+
+TEST_F(AppImport, CountsTheOrdersOfAClient) {
+  Bring(kBarFull);
+  const std::string id = Text("SELECT id FROM client");
+  const auto before = database->counters().Of(1).changes;
+  database->Write(
+      [&](db::Tx& tx, const db::Stamp& stamp) { clients::NoteOrder(tx, 1, id, stamp.now); });
+
+  EXPECT_EQ(Number("SELECT orders_count FROM client"), 1);
+  EXPECT_EQ(Number("SELECT last_order_at - updated_at FROM client"), 0);
+  EXPECT_GT(database->counters().Of(1).changes[2], before[2]);
+  EXPECT_EQ(Written(Bring(kBarFull)), 0);
+}
+
+TEST(AppMigrations, AreNumberedWithoutAGap) {
+  int number = 0;
+  for (const db::Migration& migration : Migrations()) {
+    EXPECT_EQ(migration.number, ++number);
+    EXPECT_FALSE(migration.sql.empty());
+  }
+  EXPECT_GE(number, 1);
+}
+
+}  // namespace
+}  // namespace comanda::app
