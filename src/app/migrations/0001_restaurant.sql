@@ -205,7 +205,7 @@ CREATE TABLE modifier (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX modifier_of_category ON modifier(company_id, modifier_category_id, position);
 
--- Orders. Embedded snapshots (client, table, address, rider) are JSON as the record shows them.
+-- Orders. Embedded snapshots (client, table, address) are JSON as the record shows them.
 CREATE TABLE orders (
   company_id INTEGER NOT NULL REFERENCES company(company_id),
   id TEXT NOT NULL,
@@ -224,7 +224,12 @@ CREATE TABLE orders (
   delivery_status_reason TEXT,
   delivery_status_by_rider INTEGER NOT NULL DEFAULT 0,  -- RIDER_ASSIGNED set by PUT rider: DELETE takes it back
   delivered_by TEXT,
-  rider TEXT,
+  rider_provider TEXT,                -- null: no rider
+  rider_user_id TEXT,                 -- JSON, a text or an integer, as it was sent
+  rider_name TEXT,
+  rider_phone_number TEXT,
+  rider_country_calling_code TEXT,
+  rider_assigned_at INTEGER,
   cancel_reason TEXT,
   scheduled_delivery_date INTEGER,
   client_id TEXT,
@@ -250,6 +255,7 @@ CREATE TABLE orders (
   updated_at INTEGER NOT NULL,
   closed_at INTEGER,
   canceled_at INTEGER,
+  created_seq INTEGER NOT NULL,       -- number of the event of its creation, for filter[snapshot]
   PRIMARY KEY (company_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX orders_public_id ON orders(company_id, public_id);
@@ -257,6 +263,10 @@ CREATE UNIQUE INDEX orders_reference ON orders(company_id, reference) WHERE refe
 CREATE INDEX orders_created ON orders(company_id, created_at, id);
 CREATE INDEX orders_status ON orders(company_id, status, created_at, id);
 CREATE INDEX orders_updated ON orders(company_id, updated_at, id);
+CREATE INDEX orders_scheduled ON orders(company_id, scheduled_delivery_date, id);
+CREATE INDEX orders_total ON orders(company_id, total, id);
+CREATE INDEX orders_number ON orders(company_id, order_number, id);
+CREATE INDEX orders_created_seq ON orders(company_id, created_seq, status);
 
 -- Exact totals without counting rows (design section 4).
 CREATE TABLE order_count (

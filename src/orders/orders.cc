@@ -1,0 +1,519 @@
+#include "orders/orders.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <tuple>
+#include <utility>
+
+#include "base/check.h"
+#include "base/decimal.h"
+#include "base/id.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "clients/clients.h"
+#include "company/companies.h"
+#include "events/log.h"
+#include "orders/lifecycle.h"
+#include "orders/pricing.h"
+#include "orders/references.h"
+#include "orders/store.h"
+
+namespace comanda::orders {
+namespace {
+
+using enum events::Change;
+
+constexpr size_t kPublicDigits = 10;
+
+events::Changes Changed(std::initializer_list<events::Change> list) {
+  events::Changes changes;
+  for (const events::Change change : list) changes.Add(change);
+  return changes;
+}
+
+Record Joined(const Order& order, const Rendering& rendering, Include include = {}) {
+  return {order.id, order.version, Join(rendering.fragments(), include)};
+}
+
+// -- opening an order --------------------------------------------------------------------------------
+
+Refusal NoSuchOrder(std::string_view key) {
+  return Refusal(Problem::kNotFound, "there is no order " + std::string(key));
+}
+
+Order Load(db::Tx& tx, const Target& target) {
+  const std::optional<std::string> id = FindUuid(tx, target.company, target.key);
+  std::optional<Order> order = id ? Select(tx, target.company, *id) : std::nullopt;
+  if (!order) throw NoSuchOrder(target.key);
+  return *std::move(order);
+}
+
+void RequireVersion(const Target& target, const Order& order) {
+  if (target.require_version) target.require_version(order.version);
+}
+
+// The order, in the version that the caller has seen.
+Order Open(db::Tx& tx, const Target& target) {
+  Order order = Load(tx, target);
+  RequireVersion(target, order);
+  return order;
+}
+
+// The row that the path names.
+template <typename Row>
+Row& RowNamed(std::vector<Row>& rows, std::string_view id, std::string_view noun) {
+  const auto found = std::ranges::find(rows, id, &Row::id);
+  if (found != rows.end()) return *found;
+  throw Refusal(Problem::kNotFound,
+                "the order has no " + std::string(noun) + " " + std::string(id));
+}
+
+Record Unchanged(db::Tx& tx, const Order& order) {
+  std::optional<Record> record = Find(tx, order.company, order.id);
+  CHECK(record.has_value(), "every order has its rendered record");
+  return *std::move(record);
+}
+
+// -- rules of state ----------------------------------------------------------------------------------
+
+void RequireApiOrder(const Order& order) {
+  if (order.source == kApiSource) return;
+  throw Refusal(Problem::kOrderNotEditable,
+                "the order came through " + order.source +
+                    ": only orders created through the API can be edited or cancelled here");
+}
+
+void RequireNotCancelled(const Order& order) {
+  if (order.status != Status::kCancelled) return;
+  throw Refusal(Problem::kOrderCancelled, "the order is CANCELLED and stays as it is");
+}
+
+void RequireOpen(const Order& order) {
+  RequireNotCancelled(order);
+  if (!IsClosed(order.status)) return;
+  throw Refusal(Problem::kOrderClosed,
+                "the order is FINALIZED: this is possible in PENDING, PREPARING, READY and DELIVERED");
+}
+
+void RequireCap(size_t count, size_t max, std::string_view noun) {
+  if (count <= max) return;
+  throw Invalid(std::string(noun), FieldCode::kTooManyItems,
+                "would be " + std::to_string(count) + ": an order has at most " +
+                    std::to_string(max) + " " + std::string(noun) + ", cancelled ones included");
+}
+
+// -- the one way to change an order ------------------------------------------------------------------
+
+bool DiscountEffectMoved(const Order& before, const Order& after) {
+  return !std::ranges::equal(before.discounts, after.discounts, {}, &Discount::amount,
+                             &Discount::amount);
+}
+
+// `blamed` is the field whose value would make a sum too large.
+void PriceOrRefuse(Order& order, UtcMs now, std::string_view blamed) {
+  if (Price(order, now)) return;
+  std::string most;
+  AppendScaled(most, MoneyMax(order.currency_decimals), order.currency_decimals);
+  throw Invalid(std::string(blamed), FieldCode::kOutOfRange,
+                "makes a sum of the order larger than " + most + ", the most that is possible");
+}
+
+void Announce(db::Tx& tx, const Order& order, events::Type type, events::Changes changes,
+              const Record& record, const db::Stamp& stamp) {
+  events::Append(tx, order.company, stamp,
+                 {.type = type,
+                  .changes = changes,
+                  .subject_id = order.id,
+                  .subject_version = order.version,
+                  .body = record.json});
+}
+
+Record Commit(db::Tx& tx, const Order& before, Order after, events::Changes changes,
+              const db::Stamp& stamp, std::string_view blamed = "body") {
+  PriceOrRefuse(after, stamp.now, blamed);
+  if (DiscountEffectMoved(before, after)) changes.Add(kDiscounts);
+  if (before.totals.paid != after.totals.paid) changes.Add(kPaid);
+  after.version = before.version + 1;
+  after.updated_at = stamp.now;
+  Update(tx, before, after);
+  const Rendering rendering = Render(after);
+  PutRecord(tx, after, rendering);
+  Record record = Joined(after, rendering);
+  Announce(tx, after, events::Type::kOrderUpdated, changes, record, stamp);
+  return record;
+}
+
+// -- fields ------------------------------------------------------------------------------------------
+
+void RequireServiceType(const FieldsDraft& fields, const Order& order) {
+  if (order.service_type == ServiceType::kDelivery) return;
+  const std::string message = "is for DELIVERY orders only: this order is " +
+                              std::string(Name(order.service_type));
+  std::vector<FieldError> errors;
+  if (fields.delivery_comment && *fields.delivery_comment) {
+    errors.push_back({"delivery_comment", FieldCode::kNotAllowed, message});
+  }
+  if (fields.delivery_price) errors.push_back({"delivery_price", FieldCode::kNotAllowed, message});
+  if (errors.empty()) return;
+  throw Refusal(Problem::kValidationFailed, errors.front().field + ": " + message,
+                std::move(errors));
+}
+
+// On a closed order only a comment, alone.
+void RequireEditable(const FieldsDraft& fields, const Order& order) {
+  RequireApiOrder(order);
+  FieldsDraft comment_alone;
+  comment_alone.comment = fields.comment;
+  if (fields.comment && fields == comment_alone) return;
+  RequireOpen(order);
+}
+
+void AppendComment(const std::string& addition, Order& order) {
+  std::string whole = order.comment ? *order.comment + "\n" + addition : addition;
+  if (CharacterCount(whole) > kWholeCommentMax) {
+    throw Invalid("comment", FieldCode::kTooLong,
+                  "is appended to the comment that is there, and both together have more than " +
+                      std::to_string(kWholeCommentMax) + " characters");
+  }
+  order.comment = std::move(whole);
+}
+
+void Apply(const FieldsDraft& fields, Order& order) {
+  if (fields.comment) AppendComment(*fields.comment, order);
+  if (fields.order_title) order.order_title = *fields.order_title;
+  if (fields.delivery_comment) order.delivery_comment = *fields.delivery_comment;
+  if (fields.scheduled_delivery_date) {
+    order.scheduled_delivery_date = *fields.scheduled_delivery_date;
+  }
+  if (fields.delivery_price) order.delivery_price = *fields.delivery_price;
+  if (fields.packaging_price) order.packaging_price = *fields.packaging_price;
+}
+
+auto FieldsOf(const Order& order) {
+  return std::tie(order.comment, order.order_title, order.delivery_comment,
+                  order.scheduled_delivery_date, order.delivery_price, order.packaging_price);
+}
+
+std::string_view BlamedField(const FieldsDraft& fields) {
+  return fields.delivery_price ? "delivery_price" : "packaging_price";
+}
+
+// -- placing -----------------------------------------------------------------------------------------
+
+Order NewOrder(const company::Company& company, const OrderDraft& draft,
+               const Placement& placement, UtcMs now) {
+  Order order;
+  order.company = company.company_id;
+  order.company_id = company.id;
+  order.id = placement.id;
+  order.reference = placement.reference;
+  order.fingerprint = placement.fingerprint;
+  order.source = placement.source;
+  order.country_code = company.country_code;
+  order.timezone = company.timezone;
+  order.currency = company.currency;
+  order.currency_decimals = company.currency_decimals;
+  order.version = 1;
+  order.service_type = draft.service_type;
+  order.status_history.push_back({Status::kPending, now, placement.actor, false});
+  order.created_at = now;
+  order.updated_at = now;
+  return order;
+}
+
+// The public id is random: so a taken one is met once in a great while, and another tried.
+void InsertUnderFreePublicId(db::Tx& tx, Order& order, const std::vector<std::string>& numbers) {
+  for (const std::string& number : numbers) {
+    order.public_id = order.country_code + "-" + number;
+    if (Insert(tx, order)) return;
+  }
+  throw Fault(Fault::Kind::kUnavailable, "every candidate for a public id is taken");
+}
+
+std::string ActivePayments(const Order& order) {
+  std::string list;
+  for (const Payment& payment : order.payments) {
+    if (payment.canceled_at) continue;
+    if (!list.empty()) list += ", ";
+    list += payment.id + " (" + payment.method.code + " ";
+    AppendScaled(list, payment.amount, order.currency_decimals);
+    list += ")";
+  }
+  return list;
+}
+
+// -- deliveries --------------------------------------------------------------------------------------
+
+void RequireDeliveryOrder(const Order& order) {
+  if (order.service_type == ServiceType::kDelivery) return;
+  throw Invalid("delivery_status", FieldCode::kNotAllowed,
+                "is for DELIVERY orders only: this order is " +
+                    std::string(Name(order.service_type)));
+}
+
+[[noreturn]] void RefuseMove(const Order& order, DeliveryStatus target) {
+  if (target == DeliveryStatus::kNotDelivered) {
+    throw Invalid("delivery_status", FieldCode::kIllegalMove,
+                  "can be NOT_DELIVERED only after DRIVER_ARRIVED_AT_STORE, "
+                  "DRIVER_ON_THE_WAY_TO_DESTINATION or DRIVER_ARRIVED_AT_DESTINATION; it is " +
+                      std::string(order.delivery_status ? Name(*order.delivery_status) : "null"));
+  }
+  throw Invalid("delivery_status", FieldCode::kIllegalMove,
+                "can go from NOT_DELIVERED only back to DRIVER_ON_THE_WAY_TO_DESTINATION");
+}
+
+}  // namespace
+
+// -- reading -----------------------------------------------------------------------------------------
+
+std::optional<std::string> NormalisedKey(std::string_view text) {
+  if (auto id = ParseId(text)) return id;
+  constexpr size_t kCountry = 2;
+  if (text.size() != kCountry + 1 + kPublicDigits || text[kCountry] != '-') return std::nullopt;
+  std::string key(text);
+  for (size_t i = 0; i < kCountry; ++i) {
+    if (key[i] >= 'a' && key[i] <= 'z') key[i] = static_cast<char>(key[i] - 'a' + 'A');
+    if (key[i] < 'A' || key[i] > 'Z') return std::nullopt;
+  }
+  if (key.find_first_not_of("0123456789", kCountry + 1) != std::string::npos) return std::nullopt;
+  return key;
+}
+
+std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
+                                    std::string_view id_or_public_id) {
+  if (auto id = ParseId(id_or_public_id)) return id;
+  const std::optional<std::string> public_id = NormalisedKey(id_or_public_id);
+  if (!public_id) return std::nullopt;
+  return SelectIdByPublicId(session, company, *public_id);
+}
+
+std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id,
+                           Include include) {
+  const bool lists = include.combos || include.payments || include.discounts;
+  {
+    const auto row = lists ? SelectRecord(session, company, id) : SelectHead(session, company, id);
+    if (!row) return std::nullopt;
+    if (row->render_version() == kRenderVersion) {
+      return Record{std::string(id), row->version(), Join(row->fragments(), include)};
+    }
+  }
+  const std::optional<Order> order = Select(session, company, id);
+  CHECK(order.has_value(), "a rendered record belongs to an order");
+  return Joined(*order, Render(*order), include);
+}
+
+std::optional<Record> FindPlaced(db::Session& session, db::CompanyId company,
+                                 std::string_view reference, std::string_view fingerprint) {
+  const std::optional<Made> made = SelectByReference(session, company, reference);
+  if (!made) return std::nullopt;
+  if (made->fingerprint != fingerprint) {
+    throw Refusal(Problem::kIdempotencyKeyReused,
+                  "this Idempotency-Key made order " + made->id + " (" + made->public_id +
+                      ") from another request: send a new key with a new order");
+  }
+  return Find(session, company, made->id);
+}
+
+// -- placing -----------------------------------------------------------------------------------------
+
+Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,
+             const Placement& placement, const db::Stamp& stamp) {
+  if (placement.reference) {
+    auto earlier = FindPlaced(tx, company.company_id, *placement.reference,
+                              placement.fingerprint.value_or(""));
+    if (earlier) return {*std::move(earlier), true};
+  }
+  Order order = NewOrder(company, draft, placement, stamp.now);
+  ReferToPeopleAndPlace(tx, draft, order);
+  Apply(draft.fields, order);
+  PriceOrRefuse(order, stamp.now, BlamedField(draft.fields));
+  order.order_number = company::TakeOrderNumber(tx, company, stamp.now);
+  InsertUnderFreePublicId(tx, order, placement.public_numbers);
+  if (order.client_id) clients::NoteOrder(tx, order.company, *order.client_id, stamp.now);
+  const Rendering rendering = Render(order);
+  PutRecord(tx, order, rendering);
+  Record record = Joined(order, rendering);
+  Announce(tx, order, events::Type::kOrderCreated, {}, record, stamp);
+  return {std::move(record), false};
+}
+
+// -- fields ------------------------------------------------------------------------------------------
+
+Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
+                  const db::Stamp& stamp) {
+  const Order before = Open(tx, target);
+  RequireServiceType(fields, before);
+  RequireEditable(fields, before);
+  Order order = before;
+  Apply(fields, order);
+  if (FieldsOf(order) == FieldsOf(before)) return Unchanged(tx, before);
+  return Commit(tx, before, std::move(order), Changed({kFields}), stamp, BlamedField(fields));
+}
+
+// -- combos ------------------------------------------------------------------------------------------
+
+Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
+                 const db::Stamp& stamp) {
+  const Order before = Open(tx, target);
+  LinkToMenu(tx, before.company, combos);
+  RequireApiOrder(before);
+  RequireOpen(before);
+  RequireCap(before.combos.size() + combos.size(), kCombosMax, "combos");
+  Order order = before;
+  for (Combo& combo : combos) {
+    combo.created_at = stamp.now;
+    order.combos.push_back(std::move(combo));
+  }
+  return Commit(tx, before, std::move(order), Changed({kCombos}), stamp, "combos");
+}
+
+Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
+                   const db::Stamp& stamp) {
+  const Order before = Load(tx, target);
+  Order order = before;
+  Combo& combo = RowNamed(order.combos, combo_id, "combo");
+  RequireVersion(target, before);
+  if (combo.canceled_at) return Unchanged(tx, before);
+  RequireApiOrder(before);
+  RequireOpen(before);
+  combo.canceled_at = stamp.now;
+  return Commit(tx, before, std::move(order), Changed({kCombos}), stamp);
+}
+
+// -- payments ----------------------------------------------------------------------------------------
+
+Record Pay(db::Tx& tx, const Target& target, const PaymentDraft& draft, const db::Stamp& stamp) {
+  const Order before = Open(tx, target);
+  Payment payment = draft.payment;
+  payment.method = FindMethod(tx, before.company, draft, before.service_type);
+  RequireApiOrder(before);
+  RequireNotCancelled(before);
+  RequireCap(before.payments.size() + 1, kPaymentsMax, "payments");
+  payment.created_at = stamp.now;
+  Order order = before;
+  order.payments.push_back(std::move(payment));
+  return Commit(tx, before, std::move(order), Changed({kPayments}), stamp, "amount");
+}
+
+Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_id,
+                     const db::Stamp& stamp) {
+  const Order before = Load(tx, target);
+  Order order = before;
+  Payment& payment = RowNamed(order.payments, payment_id, "payment");
+  RequireVersion(target, before);
+  if (payment.canceled_at) return Unchanged(tx, before);
+  RequireApiOrder(before);
+  RequireNotCancelled(before);
+  payment.canceled_at = stamp.now;
+  return Commit(tx, before, std::move(order), Changed({kPayments}), stamp);
+}
+
+// -- discounts ---------------------------------------------------------------------------------------
+
+Record AddDiscount(db::Tx& tx, const Target& target, Discount discount, const db::Stamp& stamp) {
+  const Order before = Open(tx, target);
+  RequireApiOrder(before);
+  RequireOpen(before);
+  RequireCap(before.discounts.size() + 1, kDiscountsMax, "discounts");
+  Order order = before;
+  discount.position = order.discounts.empty() ? 0 : order.discounts.back().position + 1;
+  discount.created_at = stamp.now;
+  order.discounts.push_back(std::move(discount));
+  return Commit(tx, before, std::move(order), Changed({kDiscounts}), stamp, "value");
+}
+
+Record RemoveDiscount(db::Tx& tx, const Target& target, std::string_view discount_id,
+                      const db::Stamp& stamp) {
+  const Order before = Load(tx, target);
+  Order order = before;
+  const Discount& discount = RowNamed(order.discounts, discount_id, "discount");
+  RequireVersion(target, before);
+  RequireApiOrder(before);
+  RequireOpen(before);
+  order.discounts.erase(order.discounts.begin() + (&discount - order.discounts.data()));
+  return Commit(tx, before, std::move(order), Changed({kDiscounts}), stamp);
+}
+
+// -- status ------------------------------------------------------------------------------------------
+
+Record Advance(db::Tx& tx, const Target& target, Status status, const db::Stamp& stamp) {
+  const Order before = Open(tx, target);
+  RequireNotCancelled(before);
+  Order order = before;
+  if (!MoveTo(order, status, stamp.now, target.actor)) return Unchanged(tx, before);
+  return Commit(tx, before, std::move(order), Changed({kStatus}), stamp);
+}
+
+Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const db::Stamp& stamp) {
+  const Order before = Open(tx, target);
+  RequireApiOrder(before);
+  if (before.status == Status::kCancelled) return Unchanged(tx, before);
+  const std::string payments = ActivePayments(before);
+  if (!payments.empty()) {
+    throw Refusal(Problem::kOrderHasActivePayments,
+                  "cancel these payments first, each with DELETE "
+                  "/v1/orders/{id}/payments/{paymentId}: " + payments);
+  }
+  Order order = before;
+  MarkCancelled(order, reason, stamp.now, target.actor);
+  return Commit(tx, before, std::move(order), Changed({kStatus, kCancelled}), stamp);
+}
+
+// -- logistics ---------------------------------------------------------------------------------------
+
+Record AssignRider(db::Tx& tx, const Target& target, const RiderDraft& draft,
+                   const db::Stamp& stamp) {
+  const Order before = Open(tx, target);
+  Rider rider = FindRider(tx, draft, before);
+  RequireOpen(before);
+  rider.assigned_at = before.rider ? before.rider->assigned_at : stamp.now;
+  if (before.rider == rider) return Unchanged(tx, before);
+  rider.assigned_at = stamp.now;
+  events::Changes changes = Changed({kRider});
+  Order order = before;
+  order.rider = std::move(rider);
+  if (order.service_type == ServiceType::kDelivery && !order.delivery_status) {
+    order.delivery_status = DeliveryStatus::kRiderAssigned;
+    order.delivery_status_by_rider = true;
+    changes.Add(kDeliveryStatus);
+  }
+  return Commit(tx, before, std::move(order), changes, stamp);
+}
+
+Record UnassignRider(db::Tx& tx, const Target& target, const db::Stamp& stamp) {
+  const Order before = Open(tx, target);
+  RequireOpen(before);
+  if (!before.rider) return Unchanged(tx, before);
+  events::Changes changes = Changed({kRider});
+  Order order = before;
+  order.rider = std::nullopt;
+  if (order.delivery_status_by_rider) {
+    order.delivery_status = std::nullopt;
+    order.delivery_status_by_rider = false;
+    changes.Add(kDeliveryStatus);
+  }
+  return Commit(tx, before, std::move(order), changes, stamp);
+}
+
+Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& report,
+                      const db::Stamp& stamp) {
+  const Order before = Open(tx, target);
+  RequireDeliveryOrder(before);
+  RequireOpen(before);
+  const DeliveryMove move = FindMove(before.delivery_status, report.status);
+  if (move == DeliveryMove::kUnchanged) return Unchanged(tx, before);
+  if (move == DeliveryMove::kIllegal) RefuseMove(before, report.status);
+  events::Changes changes = Changed({kDeliveryStatus});
+  Order order = before;
+  order.delivery_status = report.status;
+  order.delivery_status_reason = report.reason;
+  order.delivery_status_by_rider = false;
+  order.delivered_by = "API";
+  const std::optional<Lift> lift = LiftOf(report.status);
+  if (lift && MoveTo(order, lift->status, stamp.now, target.actor, lift->last_step)) {
+    changes.Add(kStatus);
+  }
+  return Commit(tx, before, std::move(order), changes, stamp);
+}
+
+}  // namespace comanda::orders

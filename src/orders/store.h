@@ -1,0 +1,67 @@
+#pragma once
+
+// All SQL of the room, but for the lists that list.cc puts together.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/session.h"
+#include "orders/order.h"
+#include "orders/record.h"
+
+namespace comanda::orders {
+
+// A new order with its first status and no rows. False, and nothing written, where the company has an
+// order with that public_id already.
+[[nodiscard]] bool Insert(db::Tx& tx, const Order& order);
+
+// Writes what differs: the order's row, new history, new or cancelled rows, moved or removed discounts.
+void Update(db::Tx& tx, const Order& before, const Order& after);
+
+// The whole aggregate.
+std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id);
+std::optional<std::string> SelectIdByPublicId(db::Session& session, db::CompanyId company,
+                                              std::string_view public_id);
+
+// The order that an Idempotency-Key made, with the fingerprint of the request.
+struct Made {
+  std::string id;
+  std::string public_id;
+  std::string fingerprint;
+};
+std::optional<Made> SelectByReference(db::Session& session, db::CompanyId company,
+                                      std::string_view reference);
+
+// -- the rendered record -----------------------------------------------------------------------------
+
+void PutRecord(db::Tx& tx, const Order& order, const Rendering& rendering);
+
+// A row of order_record; its fragments are valid while it lives.
+class RecordRow {
+ public:
+  explicit RecordRow(db::Rows row) : row_(std::move(row)) {}
+  int64_t version() const { return row_.Int(0); }
+  int64_t render_version() const { return row_.Int(1); }
+  Fragments fragments() const { return {row_.View(2), row_.View(3), row_.View(4), row_.View(5)}; }
+
+ private:
+  db::Rows row_;
+};
+std::optional<RecordRow> SelectRecord(db::Session& session, db::CompanyId company,
+                                      std::string_view id);
+// The same without the lists, which are not read from the disk then.
+std::optional<RecordRow> SelectHead(db::Session& session, db::CompanyId company,
+                                    std::string_view id);
+
+// -- numbers for lists -------------------------------------------------------------------------------
+
+// How many orders have one of the statuses; none given: all.
+int64_t CountOrders(db::Session& session, db::CompanyId company,
+                    const std::vector<Status>& statuses);
+
+// Where the event log stands: orders made later have a greater created_seq.
+int64_t CurrentSeq(db::Session& session, db::CompanyId company);
+
+}  // namespace comanda::orders
