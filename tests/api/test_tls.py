@@ -1,0 +1,279 @@
+"""TLS 1.2 and 1.3 with ECDHE and AEAD alone; the box's own certificate, and its owner's."""
+
+import contextlib
+import shutil
+import signal
+import socket
+import ssl
+import time
+
+import pytest
+
+from support.box import Box, PATIENCE_S
+from support.openssl import make_chain, make_pair
+from support.raw import Wire, head
+
+
+def context_of(box, version=None, ciphers=None, protocols=None):
+    context = ssl.create_default_context(cafile=box.cafile)
+    if ciphers:
+        # Level 0: the client must offer what it would refuse by itself.
+        context.set_ciphers(ciphers + ":@SECLEVEL=0")
+    if version:
+        context.minimum_version = context.maximum_version = version
+    if protocols:
+        context.set_alpn_protocols(protocols)
+    return context
+
+
+def certificate(box):
+    """What a new connection is shown."""
+    with Wire(box, context_of(box)) as wire:
+        return wire.socket.getpeercert()
+
+
+def subject(box):
+    return dict(part[0] for part in certificate(box)["subject"])["commonName"]
+
+
+@pytest.mark.parametrize("version, name", [(ssl.TLSVersion.TLSv1_2, "TLSv1.2"), (ssl.TLSVersion.TLSv1_3, "TLSv1.3")])
+def test_tls_1_2_and_1_3_are_spoken(box, version, name):
+    with Wire(box, context_of(box, version)) as wire:
+        assert wire.socket.version() == name
+        assert wire.is_open()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1])
+def test_older_versions_are_refused_by_the_server(box, version):
+    with pytest.raises(ssl.SSLError, match="(?i)alert protocol version"):
+        Wire(box, context_of(box, version, "ALL"))
+
+
+GOOD_SUITES = ["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-ECDSA-CHACHA20-POLY1305"]
+WEAK_SUITES = [
+    "ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA384", "ECDHE-ECDSA-AES128-SHA",
+    "ECDHE-ECDSA-AES128-CCM", "ECDHE-ECDSA-AES128-CCM8"]
+GOOD_RSA_SUITES = [s.replace("ECDSA", "RSA") for s in GOOD_SUITES]
+WEAK_RSA_SUITES = [
+    "AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA", "AES256-SHA256", "ECDHE-RSA-AES128-SHA",
+    "ECDHE-RSA-AES256-SHA384", "DHE-RSA-AES128-GCM-SHA256", "DHE-RSA-CHACHA20-POLY1305"]
+
+
+def speaks(box, suite):
+    with Wire(box, context_of(box, ssl.TLSVersion.TLSv1_2, suite)) as wire:
+        assert wire.socket.cipher()[0] == suite
+        return wire.is_open()
+
+
+def refuses(box, suite):
+    with pytest.raises(ssl.SSLError, match="(?i)alert handshake failure"):
+        Wire(box, context_of(box, ssl.TLSVersion.TLSv1_2, suite))
+    return True
+
+
+@pytest.mark.parametrize("suite", GOOD_SUITES)
+def test_ecdhe_with_aead_is_spoken(box, suite):
+    assert speaks(box, suite)
+
+
+@pytest.mark.parametrize("suite", WEAK_SUITES + WEAK_RSA_SUITES)
+def test_every_other_suite_is_refused(box, suite):
+    assert refuses(box, suite)
+
+
+@pytest.mark.parametrize("group", ["prime256v1", "X25519", "secp384r1"])
+def test_the_usual_groups_are_spoken(box, group):
+    context = context_of(box)
+    if group != "X25519":  # Python's ssl names curves of the old kind alone; X25519 is what it offers first
+        context.set_ecdh_curve(group)
+    with Wire(box, context) as wire:
+        assert wire.is_open()
+
+
+@pytest.mark.parametrize("offered", [["http/1.1"], ["h2", "http/1.1"]])
+def test_alpn_chooses_http_1_1(box, offered):
+    with Wire(box, context_of(box, protocols=offered)) as wire:
+        assert wire.socket.selected_alpn_protocol() == "http/1.1"
+        assert wire.is_open()
+
+
+def test_a_client_that_speaks_h2_alone_is_told_so(box):
+    with pytest.raises(ssl.SSLError, match="(?i)no application protocol"):
+        Wire(box, context_of(box, protocols=["h2"]))
+
+
+def test_without_alpn_it_is_http_1_1(box):
+    with Wire(box, context_of(box)) as wire:
+        assert wire.socket.selected_alpn_protocol() is None
+        assert wire.is_open()
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
+def test_the_certificate_is_good_for_the_names_of_the_box(box, name):
+    with socket.create_connection(("127.0.0.1", box.port), timeout=PATIENCE_S) as plain:
+        with context_of(box).wrap_socket(plain, server_hostname=name) as tls:
+            assert tls.getpeercert()
+
+
+def test_the_certificate_names_this_machine(box):
+    names = certificate(box)["subjectAltName"]
+    host = socket.gethostname().lower()
+    for name in [("DNS", "localhost"), ("DNS", "comanda.local"), ("DNS", host), ("IP Address", "127.0.0.1"),
+                 ("IP Address", "0:0:0:0:0:0:0:1")]:
+        assert name in names
+
+
+def test_a_stranger_to_the_authority_does_not_trust_the_box(box):
+    with pytest.raises(ssl.SSLCertVerificationError):
+        Wire(box, ssl.create_default_context())
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_client_that_comes_again_resumes_its_session(box, version):
+    context = context_of(box, version)
+    with Wire(box, context) as first:
+        assert first.is_open()
+        assert not first.socket.session_reused
+        session = first.socket.session
+    plain = socket.create_connection(("127.0.0.1", box.port), timeout=PATIENCE_S)
+    with context.wrap_socket(plain, server_hostname="localhost", session=session) as again:
+        assert again.session_reused
+        again.sendall(head("GET", "/healthz"))
+        assert again.recv(12) == b"HTTP/1.1 200"
+
+
+def test_half_a_handshake_and_garbage_do_not_disturb_the_others(box):
+    for garbage in (b"", b"\x16\x03\x01", b"\x16\x03\x01\x00\x05hello", b"\x80" * 1000, b"\x00" * 70_000):
+        with socket.create_connection(("127.0.0.1", box.port), timeout=PATIENCE_S) as plain:
+            with contextlib.suppress(ConnectionError):
+                plain.sendall(garbage)
+    with Wire(box) as wire:
+        assert wire.is_open()
+
+
+# -- the owner's certificate -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def owned(tmp_path):
+    """Makes a box that serves a pair of the owner."""
+    boxes = []
+
+    def make(pair, cafile=None):
+        boxes.append(Box(options=pair.options, cafile=cafile or pair.certificate))
+        return boxes[-1].start()
+
+    yield make
+    for box in boxes:
+        assert box.discard() == 0
+
+
+def test_the_owners_certificate_takes_the_place_of_our_own(owned, tmp_path):
+    box = owned(make_pair(tmp_path, "owner"))
+    assert subject(box) == "owner"
+    assert not (box.data / "tls/ca.key").exists(), "an authority was made that nobody needs"
+
+
+def test_the_owners_chain_is_sent_whole(owned, tmp_path):
+    root, pair = make_chain(tmp_path)
+    assert subject(owned(pair, root)) == "server"
+
+
+def test_an_rsa_certificate_serves_with_ecdhe_and_aead_alone(owned, tmp_path):
+    box = owned(make_pair(tmp_path, "owner", "rsa"))
+    assert all(speaks(box, suite) for suite in GOOD_RSA_SUITES)
+    assert all(refuses(box, suite) for suite in WEAK_RSA_SUITES)
+    with Wire(box, context_of(box, ssl.TLSVersion.TLSv1_3)) as wire:
+        assert wire.is_open()
+
+
+def swap(box, pair, replacement):
+    for old, new in ((pair.certificate, replacement.certificate), (pair.key, replacement.key)):
+        shutil.copy(new, old)
+    box.signal(signal.SIGHUP)
+
+
+def until(condition):
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_sighup_swaps_the_certificate_and_cuts_nobody(owned, tmp_path):
+    pair = make_pair(tmp_path, "before")
+    replacement = make_pair(tmp_path, "after", "rsa")
+    trusted = tmp_path / "trusted.crt"
+    trusted.write_text(pair.certificate.read_text() + replacement.certificate.read_text())
+    box = owned(pair, trusted)
+    with Wire(box) as connected:
+        assert connected.is_open()
+        swap(box, pair, replacement)
+        until(lambda: subject(box) == "after")
+        assert connected.is_open()
+
+
+def test_a_pair_that_does_not_fit_leaves_the_old_one_in_force(owned, tmp_path):
+    pair = make_pair(tmp_path, "good")
+    trusted = tmp_path / "trusted.crt"
+    shutil.copy(pair.certificate, trusted)
+    box = owned(pair, trusted)
+    pair.key.write_text("this is no key\n")
+    box.signal(signal.SIGHUP)
+    until(lambda: "not applied" in box.log_text())
+    assert subject(box) == "good"
+
+
+def test_sighup_keeps_a_certificate_of_our_own_that_is_still_good(tmp_path):
+    with contextlib.closing(contextlib.ExitStack()) as stack:
+        box = Box()
+        stack.callback(box.discard)
+        box.start()
+        before = certificate(box)["serialNumber"]
+        box.signal(signal.SIGHUP)
+        until(lambda: "read again" in box.log_text())
+        assert certificate(box)["serialNumber"] == before
+
+
+def test_a_restart_keeps_authority_and_certificate():
+    box = Box()
+    try:
+        box.start()
+        before, authority = certificate(box)["serialNumber"], box.cafile.read_text()
+        box.stop()
+        box.start()
+        assert certificate(box)["serialNumber"] == before
+        assert box.cafile.read_text() == authority
+    finally:
+        box.discard()
+
+
+@pytest.mark.parametrize("damage, says", [
+    (lambda pair, other: pair.key.unlink(), "tls_key"),
+    (lambda pair, other: pair.certificate.unlink(), "tls_certificate"),
+    (lambda pair, other: pair.certificate.write_text("no PEM"), "certificate"),
+    (lambda pair, other: pair.key.write_text("no PEM"), "key"),
+    (lambda pair, other: shutil.copy(other.key, pair.key), "key"),
+], ids=["no key", "no certificate", "a damaged certificate", "a damaged key", "another's key"])
+def test_a_pair_that_cannot_be_used_refuses_to_start_and_says_why(tmp_path, damage, says):
+    pair, other = make_pair(tmp_path, "one"), make_pair(tmp_path, "two")
+    damage(pair, other)
+    box = Box()
+    try:
+        result = box.command("serve", "--data", str(box.data), "--listen", "127.0.0.1:0", *pair.options, check=False)
+        assert result.returncode == 1, result
+        assert says in result.stderr
+    finally:
+        box.discard()
+
+
+@pytest.mark.parametrize("option", ["--tls_certificate", "--tls_key"])
+def test_a_certificate_without_its_key_or_the_reverse_is_refused(option):
+    box = Box()
+    try:
+        result = box.command("serve", "--data", str(box.data), option, "/nowhere", check=False)
+        assert result.returncode == 1, result
+        assert "together" in result.stderr
+    finally:
+        box.discard()
