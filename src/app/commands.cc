@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/terminal.h"
+#include "base/log.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "crypto/hash.h"
@@ -90,6 +91,9 @@ int RunCommand(Words words) {
   const std::string_view name = words[0] == "--version" ? "version" : words[0];
   const Command* command = Find(name);
   if (command == nullptr) return Unknown(name);
+
+  // The log shares stdout with what the other commands answer.
+  if (name != "serve") log::SetLevel(log::Level::kError);
 
   try {
     crypto::Initialise();
