@@ -225,15 +225,16 @@ def test_a_pair_that_does_not_fit_leaves_the_old_one_in_force(owned, tmp_path):
     assert subject(box) == "good"
 
 
-def test_sighup_keeps_a_certificate_of_our_own_that_is_still_good(tmp_path):
-    with contextlib.closing(contextlib.ExitStack()) as stack:
-        box = Box()
-        stack.callback(box.discard)
+def test_sighup_keeps_a_certificate_of_our_own_that_is_still_good():
+    box = Box()
+    try:
         box.start()
         before = certificate(box)["serialNumber"]
         box.signal(signal.SIGHUP)
         until(lambda: "read again" in box.log_text())
         assert certificate(box)["serialNumber"] == before
+    finally:
+        box.discard()
 
 
 def test_a_restart_keeps_authority_and_certificate():

@@ -1,0 +1,117 @@
+"""Mistakes that real clients make: each gets an answer that names the fix (contract section 18)."""
+
+import pytest
+
+from support.orders import accepted, item, new_key, path, read, refused
+
+
+@pytest.mark.parametrize("status", ["PREPARING", "CANCELLED", "ACCEPTED"])
+def test_status_sent_to_the_order_itself(api, status):
+    order = api.place()
+    refused(api.patch(path(order), {"status": status}), 422, "validation_failed", {"status": "not_allowed"},
+            says="PATCH /v1/orders/{id}/status")
+    assert read(api, order) == order
+
+
+def test_status_sent_with_put(api):
+    answer = api.put(path(api.place(), "status"), {"status": "READY"})
+    refused(answer, 405, "method_not_allowed", says="PATCH")
+    assert answer.headers["allow"].split(", ").count("PATCH") == 1
+
+
+@pytest.mark.parametrize("verb", ["accept", "reject", "ready", "close", "finalize", "items", "products"])
+def test_a_path_that_does_not_exist(api, verb):
+    order = api.place()
+    refused(api.post(path(order, verb), {}), 404, "not_found")
+    assert read(api, order) == order
+
+
+@pytest.mark.parametrize("verb, says", [("accept", "PATCH /v1/orders/{id}/status"),
+                                        ("reject", "POST /v1/orders/{id}/cancel")])
+def test_accepting_and_rejecting_at_a_path_of_their_own_names_the_right_one(api, verb, says):
+    refused(api.post(path(api.place(), verb), {}), 404, "not_found", says=says)
+
+
+@pytest.mark.parametrize("status, says", [("ACCEPTED", "PREPARING"), ("REJECTED", "POST /v1/orders/{id}/cancel")])
+def test_the_words_of_delivery_apps(api, status, says):
+    refused(api.patch(path(api.place(), "status"), {"status": status}), 422, "validation_failed",
+            {"status": "unknown_value"}, says=says)
+
+
+@pytest.mark.parametrize("name", ["page[size]", "page[number]", "limit", "offset"])
+def test_the_paging_of_other_services(api, name):
+    answer = api.get(f"/v1/orders?{name}=10")
+    refused(answer, 400, "invalid_parameter", says=[name, "use page and per_page"])
+
+
+@pytest.mark.parametrize("name", ["start_date", "end_date", "status", "client_id", "updated_since", "reference"])
+def test_a_filter_without_its_brackets(api, name):
+    refused(api.get(f"/v1/orders?{name}=2026-01-01"), 400, "invalid_parameter", says=[name, f"filter[{name}]"])
+
+
+def test_a_line_total_is_no_unit_price(api):
+    combo = api.add(api.place(), item(10, 3))["combos"][0]
+    assert combo["variant_price"] == 30 == combo["combo_price"]
+
+
+@pytest.mark.parametrize("field", ["variant_price_cents", "price"])
+def test_another_name_for_the_price_leaves_the_price_missing(api, field):
+    answer = api.post(path(api.place(), "combos"), {"combos": [{"product_name": "Rice", "quantity": 1, field: 1000}]})
+    refused(answer, 422, "validation_failed", {"combos[0].variant_price": "required"})
+
+
+def test_cancelled_lines_carry_their_mark(api):
+    order = api.place()
+    combo = api.add(order, item(10))["combos"][0]
+    assert combo["canceled_at"] is None
+    after = accepted(api.delete(path(order, "combos", combo["id"])))
+    assert after["combos"][0]["canceled_at"]
+
+
+def test_the_list_has_the_items_so_that_nobody_asks_for_each_order(api):
+    order = api.place()
+    api.add(order, item(10))
+    (row,) = api.get("/v1/orders?filter[reference]=" + order["reference"]).data
+    assert row == read(api, order)
+
+
+def test_items_sent_with_the_order(api):
+    answer = api.post("/v1/orders", {"service_type": "ONSITE", "combos": [item()]}, new_key())
+    refused(answer, 422, "validation_failed", {"combos": "not_allowed"}, says="POST /v1/orders/{id}/combos")
+
+
+def test_a_trailing_slash(api):
+    order = api.place()
+    for answer in [api.get("/v1/orders/"), api.get(path(order) + "/")]:
+        refused(answer, 404, "not_found", says="slash")
+
+
+def test_a_path_without_its_version(api):
+    refused(api.get("/orders"), 404, "not_found")
+    refused(api.get("/v2/orders"), 404, "not_found")
+
+
+def test_a_method_that_a_path_does_not_have(api):
+    order = api.place()
+    for method, place, allowed in [
+            ("DELETE", path(order), {"GET", "PATCH"}), ("PUT", "/v1/orders", {"GET", "POST"}),
+            ("GET", path(order, "combos"), {"POST"}), ("POST", path(order, "rider"), {"PUT", "DELETE"}),
+            ("POST", path(order, "status"), {"PATCH"}), ("PUT", path(order, "cancel"), {"POST"})]:
+        answer = api.send(method, place, b"{}")
+        refused(answer, 405, "method_not_allowed")
+        assert allowed <= {m.strip() for m in answer.headers["allow"].split(",")}, (method, place)
+
+
+def test_options_names_the_methods(api):
+    answer = api.send("OPTIONS", "/v1/orders")
+    assert answer.status == 204 and answer.body == b""
+    assert {"GET", "POST"} <= {m.strip() for m in answer.headers["allow"].split(",")}
+
+
+@pytest.mark.parametrize("place", ["?colour=blue", "?filter[status]=READY", "?page=1"])
+def test_parameters_where_none_are_taken(api, place):
+    order = api.place()
+    refused(api.get(path(order) + place), 400, "invalid_parameter")
+    refused(api.patch(path(order) + place, {"comment": "x"}), 400, "invalid_parameter")
+    refused(api.post("/v1/orders" + place, {"service_type": "ONSITE"}, new_key()), 400, "invalid_parameter")
+    assert read(api, order) == order
