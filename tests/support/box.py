@@ -152,10 +152,12 @@ class Client:
 class Box:
     """A server process with a data directory of its own."""
 
-    def __init__(self, data=None, options=(), binary=BINARY, env=None):
+    def __init__(self, data=None, options=(), binary=BINARY, env=None, cafile=None):
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="comanda-test-"))
         self.owned = data is None
         self.options, self.binary, self.env = list(options), binary, env
+        # What clients trust: the box's own authority, unless its owner configured a certificate.
+        self.cafile = cafile or self.data / "tls/ca.crt"
         self.port = free_port()
         self.process = None
 
@@ -204,7 +206,7 @@ class Box:
                 time.sleep(0.01)
 
     def client(self, key=None, address="127.0.0.1"):
-        return Client(self.port, key, str(self.data / "tls/ca.crt"), address)
+        return Client(self.port, key, str(self.cafile), address)
 
     def signal(self, number):
         self.process.send_signal(number)

@@ -1,0 +1,50 @@
+"""Certificates of an owner, made with the openssl command as a technician would."""
+
+import dataclasses
+import pathlib
+import subprocess
+
+
+@dataclasses.dataclass
+class Pair:
+    certificate: pathlib.Path
+    key: pathlib.Path
+
+    @property
+    def options(self):
+        return ["--tls_certificate", str(self.certificate), "--tls_key", str(self.key)]
+
+
+def openssl(*words):
+    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, timeout=60)
+
+
+def make_pair(directory, name, kind="ec"):
+    """A certificate for localhost that signs itself."""
+    pair = Pair(pathlib.Path(directory) / f"{name}.crt", pathlib.Path(directory) / f"{name}.key")
+    algorithm = {"ec": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
+                 "rsa": ["-newkey", "rsa:2048"]}[kind]
+    openssl("req", "-x509", *algorithm, "-nodes", "-days", 30, "-subj", f"/CN={name}", "-keyout", pair.key,
+            "-out", pair.certificate, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+    return pair
+
+
+def make_chain(directory):
+    """(root certificate, pair): the pair's file holds the leaf and the intermediate that signed it."""
+    directory = pathlib.Path(directory)
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    ca = directory / "ca.ext"
+    ca.write_text("basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign\n")
+    leaf = directory / "leaf.ext"
+    leaf.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+    files = {n: (directory / f"{n}.crt", directory / f"{n}.key") for n in ("root", "middle", "server")}
+    openssl("req", "-x509", *curve, "-days", 30, "-subj", "/CN=Root", "-keyout", files["root"][1],
+            "-out", files["root"][0])
+    for name, signer, extensions in (("middle", "root", ca), ("server", "middle", leaf)):
+        request = directory / f"{name}.csr"
+        openssl("req", *curve, "-subj", f"/CN={name}", "-keyout", files[name][1], "-out", request)
+        openssl("x509", "-req", "-in", request, "-CA", files[signer][0], "-CAkey", files[signer][1],
+                "-CAcreateserial", "-days", 20, "-extfile", extensions, "-out", files[name][0])
+    chain = directory / "chain.crt"
+    chain.write_text(files["server"][0].read_text() + files["middle"][0].read_text())
+    return files["root"][0], Pair(chain, files["server"][1])
