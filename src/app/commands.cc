@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "app/terminal.h"
+#include "base/log.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/text.h"
@@ -89,6 +91,11 @@ int RunCommand(Words words) {
     return words.empty() ? kExitUsage : kExitDone;
   }
   const std::string_view name = words[0] == "--version" ? "version" : words[0];
+  if (name != "serve") {
+    // stdout is the answer's; a person at a terminal wants to hear of trouble only.
+    log::SetOutput(STDERR_FILENO);
+    log::SetLevel(log::Level::kWarning);
+  }
   const Command* command = Find(name);
   if (command == nullptr) return Unknown(name);
 

@@ -18,6 +18,7 @@ constexpr std::string_view kMask = "***";
 constexpr std::string_view kWebhookSecret = "whsec_";
 
 std::atomic<Level> threshold{Level::kInfo};
+std::atomic<int> output{STDOUT_FILENO};
 
 bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 bool IsAlphanumeric(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
@@ -115,11 +116,11 @@ void AppendValue(std::string& out, std::string_view value) {
 }
 
 // A line that cannot be written is lost: there is nobody left to tell.
-void WriteWhole(std::string_view line) {
+void WriteWhole(int fd, std::string_view line) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   while (!line.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, line.data(), line.size());
+    const ssize_t written = ::write(fd, line.data(), line.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;
     line.remove_prefix(static_cast<size_t>(written));
@@ -127,6 +128,8 @@ void WriteWhole(std::string_view line) {
 }
 
 }  // namespace
+
+void SetOutput(int fd) { output.store(fd, std::memory_order_relaxed); }
 
 void SetLevel(Level level) { threshold.store(level, std::memory_order_relaxed); }
 
@@ -144,14 +147,14 @@ std::string Line(std::string_view message, Fields fields) {
 
 void Write(Level level, std::string_view message, Fields fields) {
   if (level > threshold.load(std::memory_order_relaxed)) return;
-  static const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  const int fd = output.load(std::memory_order_relaxed);
   std::string line;
-  if (!terminal) {
+  if (::isatty(fd) != 1) {
     line = {'<', static_cast<char>('0' + static_cast<int>(level)), '>'};
   }
   line += Line(message, fields);
   line += '\n';
-  WriteWhole(line);
+  WriteWhole(fd, line);
 }
 
 }  // namespace comanda::log

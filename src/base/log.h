@@ -1,6 +1,6 @@
 #pragma once
 
-// Structured log to stdout, one line per event, with journal priorities ("<6>"): changes and
+// Structured log, one line per event, with journal priorities ("<6>"): changes and
 // errors, not a line per poll. No secret is ever passed to it; values that look like an API key are
 // masked all the same.
 //
@@ -34,7 +34,9 @@ using Fields = std::initializer_list<Field>;
 
 // Lines below this level are dropped. Default kInfo.
 void SetLevel(Level level);
-// Without the "<6>" prefix where stdout is a terminal.
+// Where lines go: stdout, unless a command needs that for its answer.
+void SetOutput(int fd);
+// Without the "<6>" prefix where the output is a terminal.
 void Write(Level level, std::string_view message, Fields fields = {});
 // The line as Write puts it, without prefix and line end: secrets masked, control bytes escaped, so
 // that no value can begin a line of its own, and values cut at 4096 bytes.
