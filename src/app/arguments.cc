@@ -61,13 +61,12 @@ std::string DescribeFlags(std::span<const Flag> flags) {
     return text;
   };
   size_t width = 0;
-  for (const Flag& flag : flags) width = std::max(width, left(flag).size());
+  for (const Flag& flag : flags) width = std::max(width, CharacterCount(left(flag)));
 
   std::string out;
   for (const Flag& flag : flags) {
-    std::string line = left(flag);
-    line.resize(width + 3, ' ');
-    out += line + std::string(flag.help) + "\n";
+    const std::string line = left(flag);
+    out += line + std::string(width + 3 - CharacterCount(line), ' ') + std::string(flag.help) + "\n";
   }
   return out;
 }

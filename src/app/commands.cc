@@ -68,6 +68,8 @@ int Unknown(std::string_view name) {
 
 std::string Describe(const Refusal& refusal) {
   std::string text = refusal.detail;
+  // A single wrong field stands in the detail already.
+  if (refusal.errors.size() < 2) return text;
   for (const FieldError& error : refusal.errors) text += "\n  " + error.field + ": " + error.message;
   return text;
 }

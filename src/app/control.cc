@@ -82,7 +82,9 @@ std::string DescribeProblem(std::string_view problem_json) {
     const json::Document document = json::Document::Parse(problem_json);
     const auto detail = document.root().Find("detail");
     std::string text(detail ? detail->text() : "refused without a reason");
-    if (const auto errors = document.root().Find("errors")) {
+    const auto errors = document.root().Find("errors");
+    // A single wrong field stands in the detail already.
+    if (errors && errors->items().size() > 1) {
       for (const json::Value& error : errors->items()) {
         text += "\n  " + std::string(error.Find("field")->text()) + ": " +
                 std::string(error.Find("message")->text());
