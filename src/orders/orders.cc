@@ -35,7 +35,8 @@ Record Joined(const Order& order, const Rendering& rendering, Include include = 
   return {order.id, order.version, Join(rendering.fragments(), include)};
 }
 
-// -- opening an order --------------------------------------------------------------------------------
+// -- opening an order
+// --------------------------------------------------------------------------------
 
 Refusal NoSuchOrder(std::string_view key) {
   return Refusal(Problem::kNotFound, "there is no order " + std::string(key));
@@ -74,7 +75,8 @@ Record Unchanged(db::Tx& tx, const Order& order) {
   return *std::move(record);
 }
 
-// -- rules of state ----------------------------------------------------------------------------------
+// -- rules of state
+// ----------------------------------------------------------------------------------
 
 void RequireApiOrder(const Order& order) {
   if (order.source == kApiSource) return;
@@ -91,8 +93,9 @@ void RequireNotCancelled(const Order& order) {
 void RequireOpen(const Order& order) {
   RequireNotCancelled(order);
   if (!IsClosed(order.status)) return;
-  throw Refusal(Problem::kOrderClosed,
-                "the order is FINALIZED: this is possible in PENDING, PREPARING, READY and DELIVERED");
+  throw Refusal(
+      Problem::kOrderClosed,
+      "the order is FINALIZED: this is possible in PENDING, PREPARING, READY and DELIVERED");
 }
 
 void RequireCap(size_t count, size_t max, std::string_view noun) {
@@ -102,7 +105,8 @@ void RequireCap(size_t count, size_t max, std::string_view noun) {
                     std::to_string(max) + " " + std::string(noun) + ", cancelled ones included");
 }
 
-// -- the one way to change an order ------------------------------------------------------------------
+// -- the one way to change an order
+// ------------------------------------------------------------------
 
 bool DiscountEffectMoved(const Order& before, const Order& after) {
   return !std::ranges::equal(before.discounts, after.discounts, {}, &Discount::amount,
@@ -143,20 +147,21 @@ Record Commit(db::Tx& tx, const Order& before, Order after, events::Changes chan
   return record;
 }
 
-// -- fields ------------------------------------------------------------------------------------------
+// -- fields
+// ------------------------------------------------------------------------------------------
 
 void RequireServiceType(const FieldsDraft& fields, const Order& order) {
   if (order.service_type == ServiceType::kDelivery) return;
-  const std::string message = "is for DELIVERY orders only: this order is " +
-                              std::string(Name(order.service_type));
+  const std::string message =
+      "is for DELIVERY orders only: this order is " + std::string(Name(order.service_type));
   std::vector<FieldError> errors;
   if (fields.delivery_comment && *fields.delivery_comment) {
     errors.push_back({"delivery_comment", FieldCode::kNotAllowed, message});
   }
   if (fields.delivery_price) errors.push_back({"delivery_price", FieldCode::kNotAllowed, message});
   if (errors.empty()) return;
-  throw Refusal(Problem::kValidationFailed, errors.front().field + ": " + message,
-                std::move(errors));
+  std::string detail = errors.front().field + ": " + message;  // before the errors are moved
+  throw Refusal(Problem::kValidationFailed, std::move(detail), std::move(errors));
 }
 
 // On a closed order only a comment, alone.
@@ -198,10 +203,11 @@ std::string_view BlamedField(const FieldsDraft& fields) {
   return fields.delivery_price ? "delivery_price" : "packaging_price";
 }
 
-// -- placing -----------------------------------------------------------------------------------------
+// -- placing
+// -----------------------------------------------------------------------------------------
 
-Order NewOrder(const company::Company& company, const OrderDraft& draft,
-               const Placement& placement, UtcMs now) {
+Order NewOrder(const company::Company& company, const OrderDraft& draft, const Placement& placement,
+               UtcMs now) {
   Order order;
   order.company = company.company_id;
   order.company_id = company.id;
@@ -242,13 +248,14 @@ std::string ActivePayments(const Order& order) {
   return list;
 }
 
-// -- deliveries --------------------------------------------------------------------------------------
+// -- deliveries
+// --------------------------------------------------------------------------------------
 
 void RequireDeliveryOrder(const Order& order) {
   if (order.service_type == ServiceType::kDelivery) return;
-  throw Invalid("delivery_status", FieldCode::kNotAllowed,
-                "is for DELIVERY orders only: this order is " +
-                    std::string(Name(order.service_type)));
+  throw Invalid(
+      "delivery_status", FieldCode::kNotAllowed,
+      "is for DELIVERY orders only: this order is " + std::string(Name(order.service_type)));
 }
 
 [[noreturn]] void RefuseMove(const Order& order, DeliveryStatus target) {
@@ -264,7 +271,8 @@ void RequireDeliveryOrder(const Order& order) {
 
 }  // namespace
 
-// -- reading -----------------------------------------------------------------------------------------
+// -- reading
+// -----------------------------------------------------------------------------------------
 
 std::optional<std::string> NormalisedKey(std::string_view text) {
   if (auto id = ParseId(text)) return id;
@@ -314,7 +322,8 @@ std::optional<Record> FindPlaced(db::Session& session, db::CompanyId company,
   return Find(session, company, made->id);
 }
 
-// -- placing -----------------------------------------------------------------------------------------
+// -- placing
+// -----------------------------------------------------------------------------------------
 
 Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,
              const Placement& placement, const db::Stamp& stamp) {
@@ -337,7 +346,8 @@ Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draf
   return {std::move(record), false};
 }
 
-// -- fields ------------------------------------------------------------------------------------------
+// -- fields
+// ------------------------------------------------------------------------------------------
 
 Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
                   const db::Stamp& stamp) {
@@ -350,7 +360,8 @@ Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
   return Commit(tx, before, std::move(order), Changed({kFields}), stamp, BlamedField(fields));
 }
 
-// -- combos ------------------------------------------------------------------------------------------
+// -- combos
+// ------------------------------------------------------------------------------------------
 
 Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
                  const db::Stamp& stamp) {
@@ -380,7 +391,8 @@ Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
   return Commit(tx, before, std::move(order), Changed({kCombos}), stamp);
 }
 
-// -- payments ----------------------------------------------------------------------------------------
+// -- payments
+// ----------------------------------------------------------------------------------------
 
 Record Pay(db::Tx& tx, const Target& target, const PaymentDraft& draft, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
@@ -408,7 +420,8 @@ Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_
   return Commit(tx, before, std::move(order), Changed({kPayments}), stamp);
 }
 
-// -- discounts ---------------------------------------------------------------------------------------
+// -- discounts
+// ---------------------------------------------------------------------------------------
 
 Record AddDiscount(db::Tx& tx, const Target& target, Discount discount, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
@@ -434,7 +447,8 @@ Record RemoveDiscount(db::Tx& tx, const Target& target, std::string_view discoun
   return Commit(tx, before, std::move(order), Changed({kDiscounts}), stamp);
 }
 
-// -- status ------------------------------------------------------------------------------------------
+// -- status
+// ------------------------------------------------------------------------------------------
 
 Record Advance(db::Tx& tx, const Target& target, Status status, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
@@ -452,14 +466,16 @@ Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const d
   if (!payments.empty()) {
     throw Refusal(Problem::kOrderHasActivePayments,
                   "cancel these payments first, each with DELETE "
-                  "/v1/orders/{id}/payments/{paymentId}: " + payments);
+                  "/v1/orders/{id}/payments/{paymentId}: " +
+                      payments);
   }
   Order order = before;
   MarkCancelled(order, reason, stamp.now, target.actor);
   return Commit(tx, before, std::move(order), Changed({kStatus, kCancelled}), stamp);
 }
 
-// -- logistics ---------------------------------------------------------------------------------------
+// -- logistics
+// ---------------------------------------------------------------------------------------
 
 Record AssignRider(db::Tx& tx, const Target& target, const RiderDraft& draft,
                    const db::Stamp& stamp) {
