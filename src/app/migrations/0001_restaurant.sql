@@ -1,6 +1,8 @@
 -- The restaurant: companies and what orders refer to, orders, keys, events, idempotency, audit.
 -- company_id is a small integer that stands for the company's UUID inside this file and leads every key.
 -- Money in minor units, quantities in thousandths, time in UTC milliseconds, booleans 0/1, JSON opaque.
+-- Tables whose rows may pass a kilobyte keep their key in an index of its own: with WITHOUT ROWID every
+-- comparison of a look-up would read such a row whole.
 
 CREATE TABLE company (
   company_id INTEGER PRIMARY KEY,
@@ -257,7 +259,7 @@ CREATE TABLE orders (
   canceled_at INTEGER,
   created_seq INTEGER NOT NULL,       -- number of the event of its creation, for filter[snapshot]
   PRIMARY KEY (company_id, id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE UNIQUE INDEX orders_public_id ON orders(company_id, public_id);
 CREATE UNIQUE INDEX orders_reference ON orders(company_id, reference) WHERE reference IS NOT NULL;
 CREATE INDEX orders_created ON orders(company_id, created_at, id);
@@ -368,7 +370,7 @@ CREATE TABLE order_record (
   payments TEXT NOT NULL,
   discounts TEXT NOT NULL,
   PRIMARY KEY (company_id, order_id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE event (
   company_id INTEGER NOT NULL REFERENCES company(company_id),
@@ -384,7 +386,7 @@ CREATE TABLE event (
   body TEXT NOT NULL,                 -- the record after the change
   note TEXT NOT NULL,                 -- further members as JSON, or empty
   PRIMARY KEY (company_id, seq)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE api_key (
   company_id INTEGER NOT NULL REFERENCES company(company_id),
@@ -418,7 +420,7 @@ CREATE TABLE idempotency (
   body TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   PRIMARY KEY (company_id, scope, key)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX idempotency_age ON idempotency(company_id, created_at);
 
 CREATE TABLE audit (
