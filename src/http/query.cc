@@ -28,7 +28,8 @@ std::string Shown(std::string_view text) {
 Refusal Wrong(std::string_view name, FieldCode code, std::string message) {
   const std::string shown = Shown(name);
   std::string detail = shown + ": " + message;  // before the message is moved
-  return Refusal(Problem::kInvalidParameter, std::move(detail), {{shown, code, std::move(message)}});
+  return Refusal(Problem::kInvalidParameter, std::move(detail),
+                 {{shown, code, std::move(message)}});
 }
 
 std::string Decoded(std::string_view text) {

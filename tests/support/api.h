@@ -1,0 +1,111 @@
+#pragma once
+
+// A dispatcher over a restaurant's database, and requests to it as a client would send them.
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "crypto/hash.h"
+#include "http/dispatch.h"
+#include "json/reader.h"
+#include "support/restaurant_database.h"
+
+namespace comanda::testing {
+
+struct Answer {
+  http::Response response;
+  int status() const { return response.status; }
+  std::string Header(std::string_view name) const {
+    for (const auto& [header, value] : response.headers) {
+      if (AsciiEqualsIgnoreCase(header, name)) return value;
+    }
+    return "";
+  }
+  // The text of a member of the body, or of its `data`; empty where there is none.
+  std::string Text(std::string_view member) const {
+    const json::Document document = json::Document::Parse(response.body);
+    json::Value root = document.root();
+    if (const auto data = root.Find("data"); data && data->kind() == json::Kind::kObject) {
+      root = *data;
+    }
+    const auto value = root.Find(member);
+    return value && value->kind() == json::Kind::kText ? std::string(value->text()) : "";
+  }
+  std::string code() const { return Text("code"); }
+};
+
+class Api {
+ public:
+  explicit Api(std::vector<std::span<const http::Route>> tables)
+      : dispatcher_(site, std::move(tables)) {}
+
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+
+  // A key of the company with these scopes, known to the gate.
+  std::string AddKey(auth::ScopeSet scopes, db::CompanyId company = kCompany,
+                     std::string id = "0190a5c8-0000-7000-8000-000000000001") {
+    const std::string made = auth::MakeKey("cmd", auth::Mode::kLive);
+    const crypto::Sha256Digest digest = crypto::Sha256(made);
+    auth::KeyRecord record;
+    record.id = std::move(id);
+    record.company = company;
+    record.company_id = company == kCompany ? kCompanyId : kOtherCompanyId;
+    record.hash = {reinterpret_cast<const char*>(digest.data()), digest.size()};
+    record.scopes = scopes;
+    record.tier = auth::Tier::kLan;
+    keys.Put(record);
+    return made;
+  }
+
+  // target: path and query. Without a key of its own in the headers, `key` is sent; "local": over
+  // the control socket.
+  Answer Send(http::Method method, std::string_view target, std::string body = "",
+              Headers headers = {}) {
+    if (!key.empty() && key != "local") headers.emplace_back("X-API-Key", key);
+    http::TextBody text(std::move(body));
+    http::Request request;
+    request.method = method;
+    request.path = target.substr(0, target.find('?'));
+    if (request.path.size() < target.size()) request.query = target.substr(request.path.size() + 1);
+    for (const auto& [name, value] : headers) request.headers.emplace_back(name, value);
+    request.client_address = "10.0.0.9";
+    request.request_id = "r1";
+    request.local = key == "local";
+    request.body = &text;
+    return {dispatcher_.Handle(request)};
+  }
+  Answer Get(std::string_view target, Headers headers = {}) {
+    return Send(http::Method::kGet, target, "", std::move(headers));
+  }
+
+  RestaurantDatabase database;
+  config::Options options = [] {
+    config::Options made;
+    made.errors_base = "https://comanda.example/problems";
+    made.key_prefix = "cmd";
+    return made;
+  }();
+  auth::KeyTable keys;
+  auth::Gate gate{{}, keys, database.clock};
+  http::Site site{.mode = auth::Mode::kLive,
+                  .options = options,
+                  .clock = database.clock,
+                  .database = *database,
+                  .gate = gate,
+                  .metrics = database.registry,
+                  .readiness = {},
+                  .find_order_uuid = {}};
+  std::string key;
+
+ private:
+  http::Dispatcher dispatcher_;
+};
+
+}  // namespace comanda::testing

@@ -1,0 +1,222 @@
+#include "http/idempotency.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <thread>
+
+#include "base/problem.h"
+#include "http/store.h"
+#include "support/api.h"
+
+namespace comanda::http {
+namespace {
+
+using auth::Scope;
+using testing::Answer;
+using testing::Api;
+using testing::kCompany;
+
+constexpr int64_t kDayMs = 24LL * 60 * 60 * 1000;
+constexpr std::string_view kOrderId = "0190a5c8-6f2e-7c3a-9d41-000000000001";
+
+// Adds a row to the audit table: an effect that can be counted.
+void Act(db::Tx& tx) {
+  tx.Run(
+      "INSERT INTO audit (company_id, seq, at, actor, action, subject_id, detail) "
+      "SELECT $1, coalesce(max(seq), 0) + 1, 0, '', '', '', '' FROM audit WHERE company_id = $1",
+      kCompany);
+}
+
+Response Do(Context& context) {
+  return context.Write([&](db::Tx& tx, const db::Stamp&) {
+    Act(tx);
+    const auto count = tx.One("SELECT count(*) FROM audit WHERE company_id = $1", kCompany);
+    Response response = Data("{\"nth\":\"" + std::to_string(count->Int(0)) + "\"}", 201);
+    response.etag = "\"1.1\"";
+    response.location = "/v1/things/1";
+    return response;
+  });
+}
+Response DoSecretly(Context& context) {
+  return context.Write([&](db::Tx&, const db::Stamp&) {
+    Response response = Data(R"({"key":"SECRET"})");
+    response.replay_body = R"({"data":{"key":null}})";
+    return response;
+  });
+}
+Response Refuse(Context& context) {
+  return context.Write([&](db::Tx& tx, const db::Stamp&) -> Response {
+    Act(tx);
+    throw Invalid("name", FieldCode::kRequired, "is needed.");
+  });
+}
+
+constexpr Route Required() {
+  Route route = Post("/v1/orders", Scope::kOrdersWrite, Do);
+  route.replay = Replay::kRequired;
+  return route;
+}
+
+constexpr std::array kRoutes = {
+    Required(),
+    Post("/v1/things", Scope::kOrdersWrite, Do),
+    Post("/v1/orders/{id}/combos", Scope::kOrdersWrite, Do),
+    Delete("/v1/orders/{id}/combos", Scope::kOrdersWrite, Do),
+    Post("/v1/secret", Scope::kOrdersWrite, DoSecretly),
+    Post("/v1/refuse", Scope::kOrdersWrite, Refuse),
+};
+
+class HttpIdempotency : public ::testing::Test {
+ protected:
+  HttpIdempotency() {
+    api_.key = api_.AddKey(auth::ScopeSet::All());
+    api_.site.find_order_uuid = [](db::Session&, db::CompanyId,
+                                   std::string_view id) -> std::optional<std::string> {
+      if (id == "PE-1") return std::string(kOrderId);
+      return std::nullopt;
+    };
+  }
+  Answer Post(std::string_view path, std::string key, std::string body = "{}") {
+    return api_.Send(Method::kPost, path, std::move(body), {{"Idempotency-Key", std::move(key)}});
+  }
+  int64_t Effects() {
+    return api_.database->Read([](db::Snapshot& snapshot) {
+      return snapshot.One("SELECT count(*) FROM audit WHERE company_id = $1", kCompany)->Int(0);
+    });
+  }
+  int64_t Remembered() {
+    return api_.database->Read([](db::Snapshot& snapshot) {
+      return snapshot.One("SELECT count(*) FROM idempotency WHERE company_id = $1", kCompany)
+          ->Int(0);
+    });
+  }
+
+  Api api_{{kRoutes}};
+};
+
+TEST_F(HttpIdempotency, GivesTheFirstAnswerAgain) {
+  const Answer first = Post("/v1/things", "a", R"({"x":12.5,"y":1})");
+  const Answer again = Post("/v1/things", "a", R"({"y":1, "x":12.50})");
+  EXPECT_EQ(first.status(), 201);
+  EXPECT_EQ(first.Header("Idempotency-Replayed"), "");
+  EXPECT_EQ(again.status(), 201);
+  EXPECT_EQ(again.response.body, first.response.body);
+  EXPECT_EQ(again.response.etag, "\"1.1\"");
+  EXPECT_EQ(again.response.location, "/v1/things/1");
+  EXPECT_EQ(again.Header("Idempotency-Replayed"), "true");
+  EXPECT_EQ(Effects(), 1);
+}
+
+TEST_F(HttpIdempotency, RefusesTheKeyWithAnotherRequest) {
+  Post("/v1/things", "a", R"({"x":1})");
+  const Answer other = Post("/v1/things", "a", R"({"x":2})");
+  EXPECT_EQ(other.status(), 422);
+  EXPECT_EQ(other.code(), "idempotency_key_reused");
+  EXPECT_NE(other.Text("detail").find("/v1/things/1"), std::string::npos);
+  EXPECT_EQ(Post("/v1/things?a=1", "a", R"({"x":1})").code(), "idempotency_key_reused");
+  EXPECT_EQ(Effects(), 1);
+}
+
+TEST_F(HttpIdempotency, TakesTheSameKeyOnAnotherPathOrMethodForANewOne) {
+  const std::string path = "/v1/orders/" + std::string(kOrderId) + "/combos";
+  Post("/v1/things", "a");
+  Post(path, "a");
+  api_.Send(Method::kDelete, path, "", {{"Idempotency-Key", "a"}});
+  EXPECT_EQ(Effects(), 3);
+}
+
+TEST_F(HttpIdempotency, KnowsAnOrderUnderEitherOfItsIds) {
+  Post("/v1/orders/0190A5C8-6F2E-7C3A-9D41-000000000001/combos", "a");
+  EXPECT_EQ(Post("/v1/orders/PE-1/combos", "a").Header("Idempotency-Replayed"), "true");
+  EXPECT_EQ(Effects(), 1);
+  Post("/v1/orders/PE-2/combos", "a");
+  EXPECT_EQ(Effects(), 2);
+}
+
+TEST_F(HttpIdempotency, SeparatesCompanies) {
+  Post("/v1/things", "a");
+  api_.key = api_.AddKey(auth::ScopeSet::All(), testing::kOtherCompany, "k2");
+  EXPECT_EQ(Post("/v1/things", "a").Header("Idempotency-Replayed"), "");
+}
+
+TEST_F(HttpIdempotency, KeepsNothingOfARefusal) {
+  EXPECT_EQ(Post("/v1/refuse", "a").status(), 422);
+  EXPECT_EQ(Effects(), 0);
+  EXPECT_EQ(Remembered(), 0);
+  EXPECT_EQ(Post("/v1/things", "a").status(), 201);
+}
+
+TEST_F(HttpIdempotency, KeepsNoSecret) {
+  EXPECT_NE(Post("/v1/secret", "a").response.body.find("SECRET"), std::string::npos);
+  EXPECT_EQ(Post("/v1/secret", "a").response.body, R"({"data":{"key":null}})");
+}
+
+TEST_F(HttpIdempotency, AsksForTheKeyToPlaceAnOrder) {
+  EXPECT_EQ(api_.Send(Method::kPost, "/v1/orders", "{}").code(), "missing_idempotency_key");
+  EXPECT_EQ(Post("/v1/orders", "a").status(), 201);
+}
+
+TEST_F(HttpIdempotency, TakesVisibleAsciiAlone) {
+  for (const std::string& key : {std::string(), std::string("a b"), std::string("é"),
+                                 std::string(256, 'a'), std::string("a\tb")}) {
+    EXPECT_EQ(Post("/v1/things", key).code(), "invalid_header") << key;
+  }
+  EXPECT_EQ(Post("/v1/things", std::string(255, 'a')).status(), 201);
+  EXPECT_EQ(Post("/v1/things", "\"q\"").status(), 201);
+  EXPECT_EQ(Post("/v1/things", "q").Header("Idempotency-Replayed"), "") << "quotes are part of it";
+  EXPECT_EQ(api_.Send(Method::kPost, "/v1/things", "{}",
+                      {{"Idempotency-Key", "b"}, {"idempotency-key", "b"}})
+                .code(),
+            "invalid_header");
+}
+
+TEST_F(HttpIdempotency, StillAsksForTheKeyOfTheClient) {
+  Post("/v1/things", "a");
+  api_.key = auth::MakeKey("cmd", auth::Mode::kLive);
+  EXPECT_EQ(Post("/v1/things", "a").status(), 401);
+  api_.key = api_.AddKey(auth::ScopeSet::FromBits(0));
+  EXPECT_EQ(Post("/v1/things", "a").status(), 403);
+}
+
+TEST_F(HttpIdempotency, ActsOnceWhenManyComeAtOnce) {
+  std::array<std::string, 8> bodies;
+  {
+    std::vector<std::jthread> threads;
+    for (std::string& body : bodies) {
+      threads.emplace_back([&] { body = Post("/v1/things", "a").response.body; });
+    }
+  }
+  for (const std::string& body : bodies) EXPECT_EQ(body, bodies[0]);
+  EXPECT_EQ(Effects(), 1);
+}
+
+TEST_F(HttpIdempotency, ForgetsAnswersOlderThanAWeek) {
+  Post("/v1/things", "old");
+  for (int day = 0; day < 7; ++day) {
+    api_.database.clock.Advance(kDayMs + 1000);
+    Post("/v1/things", "day" + std::to_string(day));
+    idempotency::Purge(*api_.database, api_.database.clock);
+  }
+  EXPECT_EQ(Post("/v1/things", "old").Header("Idempotency-Replayed"), "true");
+  for (int day = 7; day < 10; ++day) {
+    api_.database.clock.Advance(kDayMs + 1000);
+    Post("/v1/things", "day" + std::to_string(day));
+  }
+  EXPECT_EQ(Post("/v1/things", "old").Header("Idempotency-Replayed"), "");
+  EXPECT_EQ(Post("/v1/things", "day9").Header("Idempotency-Replayed"), "true");
+}
+
+TEST_F(HttpIdempotency, ForgetsNothingBecauseOfAClockThatJumped) {
+  Post("/v1/things", "before");
+  api_.database.clock.SetWall(api_.database.clock.Now() + 365 * kDayMs);
+  Post("/v1/things", "after");
+  idempotency::Purge(*api_.database, api_.database.clock);
+  EXPECT_EQ(Remembered(), 2);
+  api_.database.clock.Advance(kDayMs + 1);
+  idempotency::Purge(*api_.database, api_.database.clock);
+  EXPECT_EQ(Remembered(), 1) << "the new time has stood for a day";
+}
+
+}  // namespace
+}  // namespace comanda::http
