@@ -262,7 +262,8 @@ def test_a_pair_that_cannot_be_used_refuses_to_start_and_says_why(tmp_path, dama
     damage(pair, other)
     box = Box()
     try:
-        result = box.command("serve", "--data", str(box.data), "--listen", "127.0.0.1:0", *pair.options, check=False)
+        result = box.command("serve", "--data", str(box.data), "--listen", f"127.0.0.1:{box.port}", *pair.options,
+                             check=False)
         assert result.returncode == 1, result
         assert says in result.stderr
     finally:
