@@ -22,7 +22,8 @@ namespace {
 
 using auth::Scope;
 
-// -- what handlers share -----------------------------------------------------------------------------
+// -- what handlers share
+// -----------------------------------------------------------------------------
 
 std::string EntityTag(int64_t version) {
   return "\"" + std::to_string(version) + "." + std::to_string(kRenderVersion) + "\"";
@@ -59,7 +60,8 @@ int MoneyDecimals(http::Context& ctx) {
   });
 }
 
-// -- reading -----------------------------------------------------------------------------------------
+// -- reading
+// -----------------------------------------------------------------------------------------
 
 http::Response List(http::Context& ctx) {
   RequireListParameters(ctx.query());
@@ -92,7 +94,8 @@ http::Response Get(http::Context& ctx) {
   return Answer(*record);
 }
 
-// -- placing -----------------------------------------------------------------------------------------
+// -- placing
+// -----------------------------------------------------------------------------------------
 
 // Ten digits, the first not 0; the chance that all of them are taken is none.
 std::vector<std::string> PublicNumbers() {
@@ -116,8 +119,8 @@ http::Response Created(const Placed& placed) {
 
 http::Response Create(http::Context& ctx) {
   ctx.query().AllowOnly({});
-  // The key is remembered for ever, and looked up before the fields are checked: what was right then
-  // (a date in the future) may be wrong today.
+  // The key is remembered for ever, and looked up before the fields are checked: what was right
+  // then (a date in the future) may be wrong today.
   std::optional<Record> earlier;
   const company::Company company = ctx.Read([&](db::Snapshot& snapshot) {
     earlier = FindPlaced(snapshot, ctx.company(), ctx.idempotency_key(), ctx.fingerprint());
@@ -137,12 +140,12 @@ http::Response Create(http::Context& ctx) {
   });
 }
 
-// -- editing -----------------------------------------------------------------------------------------
+// -- editing
+// -----------------------------------------------------------------------------------------
 
 http::Response PatchFields(http::Context& ctx) {
   const Target target = TargetOf(ctx);
-  const FieldsDraft fields =
-      ReadFields(BodyOf(ctx), MoneyDecimals(ctx), ctx.site().clock.Now());
+  const FieldsDraft fields = ReadFields(BodyOf(ctx), MoneyDecimals(ctx), ctx.site().clock.Now());
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Answer(EditFields(tx, target, fields, stamp));
   });
@@ -172,9 +175,8 @@ http::Response PostPayment(http::Context& ctx) {
   const Target target = TargetOf(ctx);
   PaymentDraft draft = ReadPayment(BodyOf(ctx), MoneyDecimals(ctx));
   draft.payment.id = FreshId(ctx);
-  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(Pay(tx, target, draft, stamp));
-  });
+  return ctx.Write(
+      [&](db::Tx& tx, const db::Stamp& stamp) { return Answer(Pay(tx, target, draft, stamp)); });
 }
 
 http::Response DeletePayment(http::Context& ctx) {
@@ -202,7 +204,8 @@ http::Response DeleteDiscount(http::Context& ctx) {
   });
 }
 
-// -- status and cancel -------------------------------------------------------------------------------
+// -- status and cancel
+// -------------------------------------------------------------------------------
 
 http::Response PatchStatus(http::Context& ctx) {
   const Target target = TargetOf(ctx);
@@ -220,7 +223,8 @@ http::Response PostCancel(http::Context& ctx) {
   });
 }
 
-// -- logistics ---------------------------------------------------------------------------------------
+// -- logistics
+// ---------------------------------------------------------------------------------------
 
 http::Response PutRider(http::Context& ctx) {
   const Target target = TargetOf(ctx);
@@ -232,9 +236,8 @@ http::Response PutRider(http::Context& ctx) {
 
 http::Response DeleteRider(http::Context& ctx) {
   const Target target = TargetOf(ctx);
-  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(UnassignRider(tx, target, stamp));
-  });
+  return ctx.Write(
+      [&](db::Tx& tx, const db::Stamp& stamp) { return Answer(UnassignRider(tx, target, stamp)); });
 }
 
 http::Response PatchDeliveryStatus(http::Context& ctx) {
@@ -245,9 +248,12 @@ http::Response PatchDeliveryStatus(http::Context& ctx) {
   });
 }
 
-constexpr http::Route kCreateRoute = {http::Method::kPost,   "/v1/orders",
-                                      http::Access::kKey,    Scope::kOrdersWrite,
-                                      http::Replay::kRequired, true,
+constexpr http::Route kCreateRoute = {http::Method::kPost,
+                                      "/v1/orders",
+                                      http::Access::kKey,
+                                      Scope::kOrdersWrite,
+                                      http::Replay::kRequired,
+                                      true,
                                       Create};
 
 constexpr std::array kRoutes = {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a caller asks for, as far as it can be checked without the database: read from bodies by json,
-// by delivery/ and cloud/ from theirs.
+// What a caller asks for, as far as it can be checked without the database: read from bodies by
+// json, by delivery/ and cloud/ from theirs.
 //
 // A draft of combos is a list of Combo with line totals already; what links to the menu stands in
 // product_id, variant_id, sku and modifier_id as it was sent, names that were not sent are empty.

@@ -79,7 +79,8 @@ std::optional<size_t> RequireOneOf(ObjectReader& reader, std::string_view name,
   return reader.OneOf(name, words, hint);
 }
 
-// -- fields ------------------------------------------------------------------------------------------
+// -- fields
+// ------------------------------------------------------------------------------------------
 
 template <typename T>
 Setting<T> Cleared() {
@@ -130,7 +131,8 @@ void RefuseForOtherServiceTypes(ObjectReader& reader, ServiceType type) {
   }
 }
 
-// -- combos ------------------------------------------------------------------------------------------
+// -- combos
+// ------------------------------------------------------------------------------------------
 
 constexpr json::NumberRule kItemQuantity = {
     .decimals = kQuantityDecimals, .min = 1, .max = 9999 * kOneInThousandths};
@@ -214,7 +216,8 @@ Combo ReadCombo(ObjectReader& item, int decimals) {
   return combo;
 }
 
-// -- payments ----------------------------------------------------------------------------------------
+// -- payments
+// ----------------------------------------------------------------------------------------
 
 // `amount`, or its other name `bill_amount`; the same where both are sent.
 std::optional<Minor> ReadAmount(ObjectReader& reader, int decimals) {
@@ -244,7 +247,8 @@ void CheckAmounts(ObjectReader& reader, const Payment& payment, int decimals) {
   }
 }
 
-// -- riders ------------------------------------------------------------------------------------------
+// -- riders
+// ------------------------------------------------------------------------------------------
 
 bool IsWhole(std::string_view number) {
   const std::optional<Decimal> decimal = ParseDecimal(number);
@@ -274,11 +278,13 @@ void RequireRiderUser(ObjectReader& reader, const RiderDraft& draft) {
   if (draft.kind == RiderProvider::kPlatform) {
     reader.RequireText("user_id");
   } else if (!reader.Raw("name")) {
-    reader.Fail("user_id", FieldCode::kRequired, "is required where no name is sent: send one of the two");
+    reader.Fail("user_id", FieldCode::kRequired,
+                "is required where no name is sent: send one of the two");
   }
 }
 
-// -- status ------------------------------------------------------------------------------------------
+// -- status
+// ------------------------------------------------------------------------------------------
 
 struct StatusHint {
   std::string_view word;
@@ -391,9 +397,10 @@ Status ReadStatus(Body body) {
   ObjectReader reader(body.document.root(), "", errors, body.unknown_fields);
   const std::string_view sent = TextOrNone(reader.Raw("status"));
   if (sent == Name(Status::kCancelled)) {
-    throw Refusal(Problem::kUseCancelEndpoint,
-                  "an order is cancelled with POST /v1/orders/{id}/cancel and a reason, not with its "
-                  "status");
+    throw Refusal(
+        Problem::kUseCancelEndpoint,
+        "an order is cancelled with POST /v1/orders/{id}/cancel and a reason, not with its "
+        "status");
   }
   std::vector<std::string_view> words;
   for (const Status status : kLife) words.push_back(Name(status));

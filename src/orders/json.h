@@ -3,8 +3,8 @@
 // The wire form of the room (contract sections 7 and 8): drafts from bodies; the record is in
 // record.h.
 //
-// Every Read… throws one Refusal that lists all wrong fields. Each asks `decimals` where the body has
-// money: those of the company's currency.
+// Every Read… throws one Refusal that lists all wrong fields. Each asks `decimals` where the body
+// has money: those of the company's currency.
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The life of an order and of its delivery (specification, States and transitions; contract sections 7
-// and 8). Pure.
+// The life of an order and of its delivery (specification, States and transitions; contract
+// sections 7 and 8). Pure.
 
 #include <array>
 #include <optional>
@@ -25,8 +25,8 @@ constexpr bool IsClosed(Status status) { return Rank(status) >= Rank(Status::kFi
 // Whether somebody said that the last step happened, or it follows from something else.
 enum class LastStep : uint8_t { kReported, kImplied };
 
-// Writes the steps from the order's status to a later one into its history; to the same or an earlier
-// one nothing happens and the answer is false. `target` is in the life.
+// Writes the steps from the order's status to a later one into its history; to the same or an
+// earlier one nothing happens and the answer is false. `target` is in the life.
 bool MoveTo(Order& order, Status target, UtcMs now, std::string_view by,
             LastStep last_step = LastStep::kReported);
 
@@ -39,8 +39,8 @@ std::optional<UtcMs> ReachedAt(const Order& order, Status status);
 enum class DeliveryMove : uint8_t { kUnchanged, kMove, kIllegal };
 DeliveryMove FindMove(std::optional<DeliveryStatus> current, DeliveryStatus target);
 
-// Where an order must have come to be there: on the way at least READY (implied: nobody reported it),
-// handed over DELIVERED (reported).
+// Where an order must have come to be there: on the way at least READY (implied: nobody reported
+// it), handed over DELIVERED (reported).
 struct Lift {
   Status status;
   LastStep last_step;

@@ -20,7 +20,8 @@
 namespace comanda::orders {
 namespace {
 
-// -- filters -----------------------------------------------------------------------------------------
+// -- filters
+// -----------------------------------------------------------------------------------------
 
 using Operand = std::variant<int64_t, std::string>;
 using Operands = std::vector<Operand>;
@@ -185,7 +186,8 @@ void Narrow(db::ClauseBuilder& sql, const std::vector<Condition>& conditions) {
   }
 }
 
-// -- sorts -------------------------------------------------------------------------------------------
+// -- sorts
+// -------------------------------------------------------------------------------------------
 
 struct SortRow {
   std::string_view field;
@@ -208,7 +210,8 @@ std::string_view ReadSort(const http::Query& query) {
   return sort.descending ? row.descending : row.ascending;
 }
 
-// -- which lists -------------------------------------------------------------------------------------
+// -- which lists
+// -------------------------------------------------------------------------------------
 
 constexpr std::string_view kIncludeParameter = "filter[include]";
 constexpr std::array<std::string_view, 4> kIncludeWords = {"none", "combos", "payments",
@@ -225,7 +228,8 @@ Include ReadInclude(const http::Query& query) {
   return include;
 }
 
-// -- totals ------------------------------------------------------------------------------------------
+// -- totals
+// ------------------------------------------------------------------------------------------
 
 // Orders placed after the snapshot; the index of created_seq holds all that is asked.
 int64_t CountNewer(const Reading& reading, int64_t snapshot, const Operands* statuses) {
@@ -252,8 +256,7 @@ int64_t CountFromCounters(const Reading& reading, const std::vector<Condition>& 
 }
 
 int64_t CountRows(const Reading& reading, const std::vector<Condition>& conditions) {
-  db::ClauseBuilder sql("SELECT count(*) FROM orders o WHERE o.company_id = $1",
-                        {reading.company});
+  db::ClauseBuilder sql("SELECT count(*) FROM orders o WHERE o.company_id = $1", {reading.company});
   Narrow(sql, conditions);
   db::Rows rows = reading.session.QueryBound(sql.sql(), sql.values());
   return rows.Next() ? rows.Int(0) : 0;
@@ -266,7 +269,8 @@ int64_t CountAll(const Reading& reading, const std::vector<Condition>& condition
   return counted ? CountFromCounters(reading, conditions) : CountRows(reading, conditions);
 }
 
-// -- rows --------------------------------------------------------------------------------------------
+// -- rows
+// --------------------------------------------------------------------------------------------
 
 // Ids first, which stand in the index that sorts; then each record by its key.
 std::vector<std::string> FindIds(const Reading& reading, const std::vector<Condition>& conditions,

@@ -1,7 +1,8 @@
 #pragma once
 
-// The nouns of the room (specification, Order to Discount; contract section 7). Money in minor units,
-// quantities in thousandths. A combo and its modifiers carry line totals, as the record shows them.
+// The nouns of the room (specification, Order to Discount; contract section 7). Money in minor
+// units, quantities in thousandths. A combo and its modifiers carry line totals, as the record
+// shows them.
 
 #include <array>
 #include <cstdint>
@@ -19,9 +20,7 @@ namespace comanda::orders {
 enum class Status : uint8_t { kPending, kPreparing, kReady, kDelivered, kFinalized, kCancelled };
 inline constexpr std::array<std::string_view, 6> kStatusNames = {
     "PENDING", "PREPARING", "READY", "DELIVERED", "FINALIZED", "CANCELLED"};
-constexpr std::string_view Name(Status status) {
-  return kStatusNames[static_cast<size_t>(status)];
-}
+constexpr std::string_view Name(Status status) { return kStatusNames[static_cast<size_t>(status)]; }
 
 enum class ServiceType : uint8_t { kOnsite, kTable, kDelivery, kTakeaway };
 inline constexpr std::array<std::string_view, 4> kServiceTypeNames = {"ONSITE", "TABLE", "DELIVERY",
@@ -191,7 +190,8 @@ struct Order {
   std::vector<StatusChange> status_history;
   std::optional<DeliveryStatus> delivery_status;
   std::optional<std::string> delivery_status_reason;
-  bool delivery_status_by_rider = false;  // RIDER_ASSIGNED set by PUT rider, taken back by its DELETE
+  bool delivery_status_by_rider =
+      false;  // RIDER_ASSIGNED set by PUT rider, taken back by its DELETE
   std::optional<std::string> delivered_by;
   std::optional<Rider> rider;
   std::optional<std::string> cancel_reason;

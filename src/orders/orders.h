@@ -1,13 +1,13 @@
 #pragma once
 
-// The face of the room: what can be done with an order (specification, Orders; contract sections 7, 8
-// and 13). The till's API, delivery apps and the cloud all come in here.
+// The face of the room: what can be done with an order (specification, Orders; contract sections 7,
+// 8 and 13). The till's API, delivery apps and the cloud all come in here.
 //
-// Every command runs in the caller's transaction, is a pure function of (tx, input, stamp) and may run
-// again. It checks in this order: the order (not_found), the row named (not_found), what the caller has
-// seen (Target::require_version), references, the order's state. Then it prices the order, raises its
-// version by one, stores what differs, renders the record and writes exactly one event. A command that
-// would change nothing writes nothing and returns the record as it stands.
+// Every command runs in the caller's transaction, is a pure function of (tx, input, stamp) and may
+// run again. It checks in this order: the order (not_found), the row named (not_found), what the
+// caller has seen (Target::require_version), references, the order's state. Then it prices the
+// order, raises its version by one, stores what differs, renders the record and writes exactly one
+// event. A command that would change nothing writes nothing and returns the record as it stands.
 
 #include <functional>
 #include <optional>
@@ -30,7 +30,8 @@ struct Record {
   std::string json;
 };
 
-// -- reading -----------------------------------------------------------------------------------------
+// -- reading
+// -----------------------------------------------------------------------------------------
 
 // "PE-7222853393" or a UUID, as it is stored; nothing where the text is neither.
 std::optional<std::string> NormalisedKey(std::string_view text);
@@ -48,7 +49,8 @@ std::optional<Record> Find(db::Session& session, db::CompanyId company, std::str
 std::optional<Record> FindPlaced(db::Session& session, db::CompanyId company,
                                  std::string_view reference, std::string_view fingerprint);
 
-// -- placing -----------------------------------------------------------------------------------------
+// -- placing
+// -----------------------------------------------------------------------------------------
 
 // What the caller brings to a new order beside the draft.
 struct Placement {
@@ -67,7 +69,8 @@ struct Placed {
 Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,
              const Placement& placement, const db::Stamp& stamp);
 
-// -- changing ----------------------------------------------------------------------------------------
+// -- changing
+// ----------------------------------------------------------------------------------------
 
 // Which order, who asks, and what that caller has seen of it.
 struct Target {

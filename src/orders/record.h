@@ -1,7 +1,8 @@
 #pragma once
 
-// The public JSON of an order, the same in list, detail, every answer and webhook (contract section 7,
-// Record): rendered once per change, in its transaction, and kept in order_record beside the row.
+// The public JSON of an order, the same in list, detail, every answer and webhook (contract section
+// 7, Record): rendered once per change, in its transaction, and kept in order_record beside the
+// row.
 
 #include <cstdint>
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace comanda::orders {
 
-// Raised when the same order is rendered differently than before; part of the tag. Stored records of an
-// older one are rendered anew when they are read.
+// Raised when the same order is rendered differently than before; part of the tag. Stored records
+// of an older one are rendered anew when they are read.
 inline constexpr int64_t kRenderVersion = 1;
 
 // The parts of a record that filter[include] can leave out. The head is members without braces, the

@@ -14,7 +14,8 @@
 namespace comanda::orders {
 namespace {
 
-// -- snapshots: what a version of an order shows of a guest, a table, an address ---------------------
+// -- snapshots: what a version of an order shows of a guest, a table, an address
+// ---------------------
 
 std::string Snapshot(const clients::Client& client) {
   std::string text;
@@ -100,7 +101,8 @@ void ReferToAddress(db::Session& session, const OrderDraft& draft, Order& order,
   order.address = Snapshot(*address);
 }
 
-// -- the menu ----------------------------------------------------------------------------------------
+// -- the menu
+// ----------------------------------------------------------------------------------------
 
 // One line of a call, on its way to the menu.
 class LineLinker {
@@ -151,11 +153,11 @@ class LineLinker {
 
   std::optional<menu::Item> FindVariant() {
     std::optional<menu::Item> item = menu::FindVariant(session_, company_, *combo_.variant_id);
-    const bool other_product =
-        item && combo_.product_id && item->product_id != *combo_.product_id;
+    const bool other_product = item && combo_.product_id && item->product_id != *combo_.product_id;
     if (combo_.product_id && (!item || other_product)) FindProduct(*combo_.product_id);
     if (!item) {
-      Fail("variant_id", FieldCode::kNotFound, "is no variant of the menu: send one of GET /v1/menu");
+      Fail("variant_id", FieldCode::kNotFound,
+           "is no variant of the menu: send one of GET /v1/menu");
     } else if (other_product) {
       Fail("variant_id", FieldCode::kNotFound,
            "is a variant of another product: send one of the product that product_id names");
@@ -201,7 +203,8 @@ class LineLinker {
   bool failed_ = false;
 };
 
-// -- payment methods ---------------------------------------------------------------------------------
+// -- payment methods
+// ---------------------------------------------------------------------------------
 
 constexpr uint32_t ServiceTypeBit(ServiceType type) { return 1u << static_cast<unsigned>(type); }
 
@@ -215,9 +218,9 @@ std::string AcceptedCodes(db::Session& session, db::CompanyId company) {
 }
 
 Refusal UnknownMethod(db::Session& session, db::CompanyId company, std::string field) {
-  return Invalid(std::move(field), FieldCode::kNotFound,
-                 "is no payment method of this company; its codes are " +
-                     AcceptedCodes(session, company));
+  return Invalid(
+      std::move(field), FieldCode::kNotFound,
+      "is no payment method of this company; its codes are " + AcceptedCodes(session, company));
 }
 
 company::PaymentMethod FindMethodOf(db::Session& session, db::CompanyId company,
@@ -247,7 +250,8 @@ std::string EnabledFor(uint32_t service_types) {
   return names.empty() ? "no service type" : names + " orders only";
 }
 
-// -- riders ------------------------------------------------------------------------------------------
+// -- riders
+// ------------------------------------------------------------------------------------------
 
 // The user, or nothing and the error.
 std::optional<users::User> FindStaffRider(db::Session& session, db::CompanyId company,

@@ -13,10 +13,11 @@ std::optional<int64_t> Number(std::optional<DeliveryStatus> status) {
   return static_cast<int64_t>(*status);
 }
 
-// -- the order's row ---------------------------------------------------------------------------------
+// -- the order's row
+// ---------------------------------------------------------------------------------
 
-// created_seq is the number that the event of this creation is about to get: lists leave out what was
-// made after a snapshot by it (filter[snapshot]).
+// created_seq is the number that the event of this creation is about to get: lists leave out what
+// was made after a snapshot by it (filter[snapshot]).
 bool InsertRow(db::Tx& tx, const Order& order) {
   const int64_t inserted = tx.Run(
       "INSERT INTO orders (company_id, id, public_id, order_number, reference, fingerprint, source,"
@@ -25,7 +26,8 @@ bool InsertRow(db::Tx& tx, const Order& order) {
       " delivery_comment, subtotal, total_discounts, delivery_price, packaging_price,"
       " service_fee_price, total_tips, total, total_paid, paid, paid_at, created_at, updated_at,"
       " created_seq)"
-      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,"
+      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
+      "$19,"
       " $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35,"
       " coalesce((SELECT event_seq FROM company_counter WHERE company_id = $1), 0) + 1)"
       " ON CONFLICT (company_id, public_id) DO NOTHING",
@@ -137,7 +139,8 @@ void UpdateRow(db::Tx& tx, const Order& order) {
       "UPDATE orders SET version = $3, delivery_status = $4, delivery_status_reason = $5,"
       " delivery_status_by_rider = $6, delivered_by = $7, cancel_reason = $8, comment = $9,"
       " order_title = $10, delivery_comment = $11, subtotal = $12, total_discounts = $13,"
-      " delivery_price = $14, packaging_price = $15, total_tips = $16, total_paid = $17, paid = $18,"
+      " delivery_price = $14, packaging_price = $15, total_tips = $16, total_paid = $17, paid = "
+      "$18,"
       " paid_at = $19, updated_at = $20, closed_at = $21, canceled_at = $22, rider_provider = $23,"
       " rider_user_id = $24, rider_name = $25, rider_phone_number = $26,"
       " rider_country_calling_code = $27, rider_assigned_at = $28"
@@ -169,7 +172,8 @@ void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
       after.totals.total);
 }
 
-// -- counts ------------------------------------------------------------------------------------------
+// -- counts
+// ------------------------------------------------------------------------------------------
 
 void CountNew(db::Tx& tx, const Order& order) {
   tx.Run(
@@ -185,7 +189,8 @@ void CountMoved(db::Tx& tx, const Order& before, const Order& after) {
   CountNew(tx, after);
 }
 
-// -- history -----------------------------------------------------------------------------------------
+// -- history
+// -----------------------------------------------------------------------------------------
 
 void InsertStatus(db::Tx& tx, const Order& order, size_t position) {
   const StatusChange& change = order.status_history[position];
@@ -207,13 +212,15 @@ void SelectHistory(db::Session& session, Order& order) {
   }
 }
 
-// -- combos ------------------------------------------------------------------------------------------
+// -- combos
+// ------------------------------------------------------------------------------------------
 
 void InsertModifiers(db::Tx& tx, const Order& order, size_t combo_position) {
   int64_t position = 0;
   for (const Modifier& modifier : order.combos[combo_position].modifiers) {
     tx.Run(
-        "INSERT INTO combo_modifier (company_id, order_id, combo_position, position, id, modifier_id,"
+        "INSERT INTO combo_modifier (company_id, order_id, combo_position, position, id, "
+        "modifier_id,"
         " name, quantity, price, original_price) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         order.company, order.id, static_cast<int64_t>(combo_position), position++, modifier.id,
         modifier.modifier_id, modifier.name, modifier.quantity, modifier.price,
@@ -270,9 +277,8 @@ void SelectModifiers(db::Session& session, Order& order) {
   while (rows.Next()) {
     const auto combo_position = static_cast<size_t>(rows.Int(0));
     CHECK(combo_position < order.combos.size(), "a modifier belongs to a combo of its order");
-    order.combos[combo_position].modifiers.push_back({rows.Text(1), rows.OptionalText(2),
-                                                      rows.Text(3), rows.Int(4), rows.Int(5),
-                                                      rows.Int(6)});
+    order.combos[combo_position].modifiers.push_back(
+        {rows.Text(1), rows.OptionalText(2), rows.Text(3), rows.Int(4), rows.Int(5), rows.Int(6)});
   }
 }
 
@@ -302,7 +308,8 @@ void UpdateCombos(db::Tx& tx, const Order& before, const Order& after) {
   }
 }
 
-// -- payments ----------------------------------------------------------------------------------------
+// -- payments
+// ----------------------------------------------------------------------------------------
 
 void InsertPayment(db::Tx& tx, const Order& order, size_t position) {
   const Payment& payment = order.payments[position];
@@ -350,7 +357,8 @@ void UpdatePayments(db::Tx& tx, const Order& before, const Order& after) {
   }
 }
 
-// -- discounts ---------------------------------------------------------------------------------------
+// -- discounts
+// ---------------------------------------------------------------------------------------
 
 void InsertDiscount(db::Tx& tx, const Order& order, const Discount& discount) {
   tx.Run(
@@ -390,7 +398,8 @@ void UpdateDiscounts(db::Tx& tx, const Order& before, const Order& after) {
       InsertDiscount(tx, after, discount);
     } else if (stored->amount != discount.amount) {
       tx.Run(
-          "UPDATE discount SET amount = $4 WHERE company_id = $1 AND order_id = $2 AND position = $3",
+          "UPDATE discount SET amount = $4 WHERE company_id = $1 AND order_id = $2 AND position = "
+          "$3",
           after.company, after.id, discount.position, discount.amount);
     }
   }
@@ -398,7 +407,8 @@ void UpdateDiscounts(db::Tx& tx, const Order& before, const Order& after) {
 
 }  // namespace
 
-// -- the aggregate -----------------------------------------------------------------------------------
+// -- the aggregate
+// -----------------------------------------------------------------------------------
 
 bool Insert(db::Tx& tx, const Order& order) {
   CHECK(order.status_history.size() == 1 && order.combos.empty() && order.payments.empty() &&
@@ -451,7 +461,8 @@ std::optional<Made> SelectByReference(db::Session& session, db::CompanyId compan
   return Made{row->Text(0), row->Text(1), row->Text(2)};
 }
 
-// -- the rendered record -----------------------------------------------------------------------------
+// -- the rendered record
+// -----------------------------------------------------------------------------
 
 void PutRecord(db::Tx& tx, const Order& order, const Rendering& rendering) {
   tx.Run(
@@ -484,7 +495,8 @@ std::optional<RecordRow> SelectHead(db::Session& session, db::CompanyId company,
   return RecordRow(*std::move(row));
 }
 
-// -- numbers for lists -------------------------------------------------------------------------------
+// -- numbers for lists
+// -------------------------------------------------------------------------------
 
 int64_t CountOrders(db::Session& session, db::CompanyId company,
                     const std::vector<Status>& statuses) {

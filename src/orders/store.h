@@ -13,11 +13,12 @@
 
 namespace comanda::orders {
 
-// A new order with its first status and no rows. False, and nothing written, where the company has an
-// order with that public_id already.
+// A new order with its first status and no rows. False, and nothing written, where the company has
+// an order with that public_id already.
 [[nodiscard]] bool Insert(db::Tx& tx, const Order& order);
 
-// Writes what differs: the order's row, new history, new or cancelled rows, moved or removed discounts.
+// Writes what differs: the order's row, new history, new or cancelled rows, moved or removed
+// discounts.
 void Update(db::Tx& tx, const Order& before, const Order& after);
 
 // The whole aggregate.
@@ -34,7 +35,8 @@ struct Made {
 std::optional<Made> SelectByReference(db::Session& session, db::CompanyId company,
                                       std::string_view reference);
 
-// -- the rendered record -----------------------------------------------------------------------------
+// -- the rendered record
+// -----------------------------------------------------------------------------
 
 void PutRecord(db::Tx& tx, const Order& order, const Rendering& rendering);
 
@@ -55,7 +57,8 @@ std::optional<RecordRow> SelectRecord(db::Session& session, db::CompanyId compan
 std::optional<RecordRow> SelectHead(db::Session& session, db::CompanyId company,
                                     std::string_view id);
 
-// -- numbers for lists -------------------------------------------------------------------------------
+// -- numbers for lists
+// -------------------------------------------------------------------------------
 
 // How many orders have one of the statuses; none given: all.
 int64_t CountOrders(db::Session& session, db::CompanyId company,
