@@ -18,13 +18,14 @@
 namespace comanda::http {
 namespace {
 
-// A connection that has not sent its request yet is left alone for so long, however short workers are:
-// else a rush of good clients would push each other out.
+// A connection that has not sent its request yet is left alone for so long, however short workers
+// are: else a rush of good clients would push each other out.
 constexpr int64_t kPendingGraceMs = 1'000;
 // What a client may still send after the last answer.
 constexpr size_t kDrainBytesMax = 16 * 1024 * 1024;
 constexpr int64_t kDrainMs = 2'000;
-// The end of a wait is always announced by shutdown(2); this is for the moment between a look and the wait.
+// The end of a wait is always announced by shutdown(2); this is for the moment between a look and
+// the wait.
 constexpr int64_t kSliceMs = 1'000;
 // The machine has no descriptor or memory for a connection: looking again at once would not help.
 constexpr std::chrono::milliseconds kAcceptPause{50};
@@ -64,18 +65,20 @@ Admission::Admission(int workers, const Timeouts& timeouts, const Clock& clock,
                             "TLS handshakes that failed.", Labels(listener, "reason=\"timeout\"")),
       handshakes_failed_(registry, "comanda_http_handshakes_failed_total",
                          "TLS handshakes that failed.", Labels(listener, "reason=\"error\"")),
-      in_handshake_(registry, "comanda_http_connections", "Open connections by state.",
-                    [this] { return CountIn(ConnectionState::kHandshake); },
-                    Labels(listener, "state=\"handshake\"")),
-      in_head_(registry, "comanda_http_connections", "Open connections by state.",
-               [this] { return CountIn(ConnectionState::kHead); },
-               Labels(listener, "state=\"head\"")),
-      in_request_(registry, "comanda_http_connections", "Open connections by state.",
-                  [this] { return CountIn(ConnectionState::kRequest); },
-                  Labels(listener, "state=\"request\"")),
-      in_idle_(registry, "comanda_http_connections", "Open connections by state.",
-               [this] { return CountIn(ConnectionState::kIdle); },
-               Labels(listener, "state=\"idle\"")) {}
+      in_handshake_(
+          registry, "comanda_http_connections", "Open connections by state.",
+          [this] { return CountIn(ConnectionState::kHandshake); },
+          Labels(listener, "state=\"handshake\"")),
+      in_head_(
+          registry, "comanda_http_connections", "Open connections by state.",
+          [this] { return CountIn(ConnectionState::kHead); }, Labels(listener, "state=\"head\"")),
+      in_request_(
+          registry, "comanda_http_connections", "Open connections by state.",
+          [this] { return CountIn(ConnectionState::kRequest); },
+          Labels(listener, "state=\"request\"")),
+      in_idle_(
+          registry, "comanda_http_connections", "Open connections by state.",
+          [this] { return CountIn(ConnectionState::kIdle); }, Labels(listener, "state=\"idle\"")) {}
 
 double Admission::CountIn(ConnectionState state) const {
   const std::lock_guard lock(mutex_);
@@ -121,8 +124,9 @@ Connection* Admission::OldestIn(bool idle, int64_t since_max_ms) {
   int64_t since_ms = since_max_ms;
   for (const auto& [fd, connection] : connections_) {
     const ConnectionState state = connection->state.load();
-    const bool fits = idle ? state == ConnectionState::kIdle
-                           : state == ConnectionState::kHandshake || state == ConnectionState::kHead;
+    const bool fits = idle
+                          ? state == ConnectionState::kIdle
+                          : state == ConnectionState::kHandshake || state == ConnectionState::kHead;
     if (!fits || connection->since_ms.load() > since_ms) continue;
     oldest = connection.get();
     since_ms = connection->since_ms.load();
@@ -134,8 +138,8 @@ bool Admission::End(Connection& connection, ConnectionState from) {
   if (from == ConnectionState::kClosing) return false;
   if (!connection.state.compare_exchange_strong(from, ConnectionState::kClosing)) return false;
   ++closing_;
-  // The worker sees the end of the stream and closes in good order. A client in the middle of a handshake
-  // or a head could go on sending, so its connection is cut both ways.
+  // The worker sees the end of the stream and closes in good order. A client in the middle of a
+  // handshake or a head could go on sending, so its connection is cut both ways.
   shutdown(connection.fd, from == ConnectionState::kIdle ? SHUT_RD : SHUT_RDWR);
   return true;
 }
@@ -228,8 +232,9 @@ void Admission::Close(int fd) {
   ::close(fd);
 }
 
-// A close with unread input resets the connection, which can destroy an answer on its way. Our side is
-// shut already; what the client still sends is thrown away for a moment. It counts as idle meanwhile.
+// A close with unread input resets the connection, which can destroy an answer on its way. Our side
+// is shut already; what the client still sends is thrown away for a moment. It counts as idle
+// meanwhile.
 void Admission::Drain(Connection& connection) {
   if (!Enter(connection, ConnectionState::kIdle)) return;
   SetDeadline(connection, kDrainMs);

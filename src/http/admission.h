@@ -1,8 +1,9 @@
 #pragma once
 
-// Which connections are open and what each of them waits for. Connections never exceed the workers, since a
-// connection keeps its worker: where they run short, the connection that has been idle longest is closed,
-// then the slowest of those that have not sent their request yet (design section 5).
+// Which connections are open and what each of them waits for. Connections never exceed the workers,
+// since a connection keeps its worker: where they run short, the connection that has been idle
+// longest is closed, then the slowest of those that have not sent their request yet (design section
+// 5).
 
 #include <atomic>
 #include <cstdint>
@@ -46,7 +47,7 @@ struct Connection {
   std::atomic<int64_t> since_ms;  // when the state began
   int64_t deadline_ms = 0;        // reading ends then; 0: none
   bool deadline_passed = false;
-  bool drain_on_close = false;    // the client may still be sending: let the answer reach it
+  bool drain_on_close = false;  // the client may still be sending: let the answer reach it
 };
 
 // Threads: Accept from the accepting thread, the rest from any.
@@ -62,7 +63,8 @@ class Admission {
 
   // The worker's connection; null for a socket that was not accepted here.
   Connection* Find(int fd);
-  // A connection enters a state, with the deadline that goes with it. False where it was told to end.
+  // A connection enters a state, with the deadline that goes with it. False where it was told to
+  // end.
   bool Enter(Connection& connection, ConnectionState state);
   void SetDeadline(Connection& connection, int64_t from_now_ms);
   // As poll(2) on the connection's socket, and never beyond its deadline: then -1 and ETIMEDOUT.
@@ -76,9 +78,9 @@ class Admission {
   void CountHandshakeFailure(bool timed_out);
 
  private:
-  bool MakeRoom(int64_t now_ms);  // under mutex_
+  bool MakeRoom(int64_t now_ms);                           // under mutex_
   bool End(Connection& connection, ConnectionState from);  // under mutex_
-  Connection* OldestIn(bool idle, int64_t since_max_ms);  // under mutex_
+  Connection* OldestIn(bool idle, int64_t since_max_ms);   // under mutex_
   void Drain(Connection& connection);
   double CountIn(ConnectionState state) const;
 
@@ -101,7 +103,8 @@ class Admission {
   metrics::Gauge in_idle_;
 };
 
-// What this thread of CivetWeb serves: set once when it starts, the connection for as long as it lives.
+// What this thread of CivetWeb serves: set once when it starts, the connection for as long as it
+// lives.
 struct Worker {
   Admission* admission = nullptr;
   Tls* tls = nullptr;

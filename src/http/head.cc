@@ -55,8 +55,7 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 [[noreturn]] void RefuseLargeBlock() {
-  Refuse(Problem::kHeadersTooLarge,
-         "The header block may have at most 16384 bytes and 64 fields.");
+  Refuse(Problem::kHeadersTooLarge, "The header block may have at most 16384 bytes and 64 fields.");
 }
 
 // Takes the line up to CRLF off the front; both marks must stand together.
@@ -81,7 +80,8 @@ void ForEachItem(std::string_view list, Fn&& fn) {
   }
 }
 
-// -- request line ------------------------------------------------------------------------------------
+// -- request line
+// ------------------------------------------------------------------------------------
 
 enum class Version : uint8_t { kHttp10, kHttp11 };
 
@@ -90,7 +90,8 @@ Version ReadVersion(std::string_view text) {
   if (text == "HTTP/1.0") return Version::kHttp10;
   const bool is_version = text.size() == 8 && text.starts_with("HTTP/") && IsDigit(text[5]) &&
                           text[6] == '.' && IsDigit(text[7]);
-  if (is_version) Refuse(Problem::kVersionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+  if (is_version)
+    Refuse(Problem::kVersionNotSupported, "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
   RefuseHeader("The request line must be METHOD TARGET HTTP/1.1.");
 }
 
@@ -187,16 +188,17 @@ Version ReadRequestLine(std::string_view line, Head& head) {
   }
   const Version version = ReadVersion(line.substr(last + 1));
   const std::optional<Method> method = FindMethod(line.substr(0, first));
+  head.method = method.value_or(Method::kGet);
+  if (method || target.starts_with('/')) ReadTarget(target, head);
   if (!method) {
     Refuse(Problem::kNotImplemented,
            "Methods are GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, in capitals.");
   }
-  head.method = *method;
-  ReadTarget(target, head);
   return version;
 }
 
-// -- fields ------------------------------------------------------------------------------------------
+// -- fields
+// ------------------------------------------------------------------------------------------
 
 void ReadField(std::string_view line, Head& head) {
   if (line.front() == ' ' || line.front() == '\t') {
@@ -313,7 +315,8 @@ Refusal RefuseUnfinished(std::string_view text, Unfinished reason) {
   Refusal refusal(Problem::kInvalidHeader, "The request's head has control bytes.");
   switch (reason) {
     case Unfinished::kTooLarge: {
-      const bool line_ended = text.substr(0, kRequestLineBytesMax + 2).find("\r\n") != std::string_view::npos;
+      const bool line_ended =
+          text.substr(0, kRequestLineBytesMax + 2).find("\r\n") != std::string_view::npos;
       refusal = line_ended ? Refusal(Problem::kHeadersTooLarge,
                                      "The header block may have at most 16384 bytes and 64 fields.")
                            : Refusal(Problem::kUriTooLong,

@@ -1,7 +1,7 @@
 #pragma once
 
-// The strict check of a request's head (RFC 9112; contract section 19, Framing and limits). It sees the raw
-// bytes before any lenient parser does. Pure: no socket, no settings.
+// The strict check of a request's head (RFC 9112; contract section 19, Framing and limits). It sees
+// the raw bytes before any lenient parser does. Pure: no socket, no settings.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,22 +23,24 @@ inline constexpr size_t kHeadBytesMax = kRequestLineBytesMax + kHeaderBytesMax +
 // A head that was read; all views point into the text that was checked.
 struct Head {
   Method method = Method::kGet;
-  bool origin_form = true;      // the target was "/..."; else absolute or "*"
-  std::string_view target;      // as sent
-  std::string_view path;        // without query, encoded as sent; empty: could not be read
-  std::string_view query;       // without the question mark
-  std::string_view host;        // of Host or of the absolute form, without port and brackets; may be empty
+  bool origin_form = true;  // the target was "/..."; else absolute or "*"
+  std::string_view target;  // as sent
+  std::string_view path;    // without query, encoded as sent; empty: could not be read
+  std::string_view query;   // without the question mark
+  std::string_view
+      host;  // of Host or of the absolute form, without port and brackets; may be empty
   std::vector<std::pair<std::string_view, std::string_view>> headers;  // values trimmed
-  uint64_t length = 0;          // Content-Length
+  uint64_t length = 0;                                                 // Content-Length
   bool chunked = false;
   bool expects_continue = false;
-  bool keeps_alive = true;      // what the client wishes
+  bool keeps_alive = true;  // what the client wishes
 
   void Clear();
 };
 
-// Reads the whole head, the empty line that ends it included. Throws a Refusal that closes the connection;
-// what was read before the mistake stays in `head`, so that the answer can name the path.
+// Reads the whole head, the empty line that ends it included. Throws a Refusal that closes the
+// connection; what was read before the mistake stays in `head`, so that the answer can name the
+// path.
 void CheckHead(std::string_view text, Head& head);
 
 enum class Unfinished : uint8_t {

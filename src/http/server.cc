@@ -29,7 +29,8 @@
 namespace comanda::http {
 namespace {
 
-constexpr uint64_t kUnreadBytesMax = 64 * 1024;  // more of an unread body than this ends the connection
+constexpr uint64_t kUnreadBytesMax =
+    64 * 1024;  // more of an unread body than this ends the connection
 constexpr int64_t kDiscardMs = 5'000;
 constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kWriteBytes = 256 * 1024;  // each has its own time for the client to read it
@@ -71,7 +72,8 @@ bool IsRequestId(std::string_view text) {
 
 std::string RequestId(const Head& head, const Clock& clock) {
   for (const auto& [name, value] : head.headers) {
-    if (AsciiEqualsIgnoreCase(name, "x-request-id") && IsRequestId(value)) return std::string(value);
+    if (AsciiEqualsIgnoreCase(name, "x-request-id") && IsRequestId(value))
+      return std::string(value);
   }
   return NewId(clock.Now());
 }
@@ -86,14 +88,15 @@ std::string_view WithoutMappedPrefix(std::string_view address) {
   return address;
 }
 
-// CivetWeb's spelling: "s" for TLS, "+PORT" for all addresses of both families on one socket, "x" for a
-// Unix socket.
+// CivetWeb's spelling: "s" for TLS, "+PORT" for all addresses of both families on one socket, "x"
+// for a Unix socket.
 std::string ListeningPorts(const ServerSettings& settings) {
   constexpr std::string_view kAny6 = "[::]:";
   const std::string& listen = settings.listen;
   if (IsUnixSocket(listen)) {
     if (listen.size() > kSocketPathMax || listen.find(',') != std::string::npos) {
-      throw Fault(Fault::Kind::kInternal, "the path of a socket may have at most 107 bytes and no comma: " + listen);
+      throw Fault(Fault::Kind::kInternal,
+                  "the path of a socket may have at most 107 bytes and no comma: " + listen);
     }
     return "x" + listen;
   }
@@ -170,8 +173,8 @@ class ConnectionBody final : public BodySource {
     return body;
   }
 
-  // True where the connection cannot be used after the answer, since too much of the body would have to be
-  // read, or nobody knows how much.
+  // True where the connection cannot be used after the answer, since too much of the body would
+  // have to be read, or nobody knows how much.
   bool MustClose() const {
     if (finished_ || !exists()) return false;
     return begun_ || head_.chunked || head_.expects_continue || head_.length > kUnreadBytesMax;
@@ -201,9 +204,10 @@ class ConnectionBody final : public BodySource {
 
   [[noreturn]] void RefuseShort(const Connection* state) const {
     const bool too_slow = state != nullptr && state->deadline_passed;
-    Refusal refusal = too_slow ? Refusal(Problem::kRequestTimeout, "The body did not arrive in time.")
-                               : Refusal(Problem::kInvalidHeader,
-                                         "The body ended early, or its chunks are malformed.");
+    Refusal refusal = too_slow
+                          ? Refusal(Problem::kRequestTimeout, "The body did not arrive in time.")
+                          : Refusal(Problem::kInvalidHeader,
+                                    "The body ended early, or its chunks are malformed.");
     refusal.close_connection = true;
     throw refusal;
   }
@@ -254,9 +258,12 @@ void RemoveStaleSocket(const std::string& path) {
 }  // namespace
 
 struct Server::Impl {
-  Impl(ServerSettings with, Handler answers, Tls* keys, const Clock& time, metrics::Registry& registry)
+  Impl(ServerSettings with, Handler answers, Tls* keys, const Clock& time,
+       metrics::Registry& registry)
       : settings(std::move(with)),
-        listener(settings.tls ? "https" : settings.local ? "control" : "http"),
+        listener(settings.tls     ? "https"
+                 : settings.local ? "control"
+                                  : "http"),
         handler(std::move(answers)),
         tls(keys),
         clock(time),
@@ -264,9 +271,10 @@ struct Server::Impl {
         heads_refused(registry, "comanda_http_heads_refused_total",
                       "Requests refused for their framing, size or host.",
                       "listener=\"" + listener + '"'),
-        requests_in_flight(registry, "comanda_http_requests_in_flight", "Requests under way.",
-                           [this] { return static_cast<double>(in_flight.load()); },
-                           "listener=\"" + listener + '"') {}
+        requests_in_flight(
+            registry, "comanda_http_requests_in_flight", "Requests under way.",
+            [this] { return static_cast<double>(in_flight.load()); },
+            "listener=\"" + listener + '"') {}
 
   void Start();
   void Stop(int64_t drain_ms);
@@ -351,21 +359,36 @@ void Server::Impl::Start() {
   const std::string write_ms = std::to_string(timeouts.write_ms);
   // Admission keeps the deadlines of reading; CivetWeb's must not come first.
   const std::string waiting_ms = std::to_string(timeouts.idle_ms + timeouts.head_ms + 1'000);
-  const char* options[] = {"listening_ports", ports.c_str(),
-                           "num_threads", workers.c_str(),
-                           "connection_queue", workers.c_str(),
-                           "listen_backlog", "512",
-                           "enable_keep_alive", "yes",
-                           "keep_alive_timeout_ms", waiting_ms.c_str(),
-                           "request_timeout_ms", write_ms.c_str(),
-                           "max_request_size", head_bytes.c_str(),
-                           "ssl_certificate", "in memory",
-                           "decode_url", "no",
-                           "decode_query_string", "no",
-                           "enable_directory_listing", "no",
-                           "access_control_allow_origin", "",
-                           "access_control_allow_methods", "",
-                           "access_control_allow_headers", "",
+  const char* options[] = {"listening_ports",
+                           ports.c_str(),
+                           "num_threads",
+                           workers.c_str(),
+                           "connection_queue",
+                           workers.c_str(),
+                           "listen_backlog",
+                           "512",
+                           "enable_keep_alive",
+                           "yes",
+                           "keep_alive_timeout_ms",
+                           waiting_ms.c_str(),
+                           "request_timeout_ms",
+                           write_ms.c_str(),
+                           "max_request_size",
+                           head_bytes.c_str(),
+                           "ssl_certificate",
+                           "in memory",
+                           "decode_url",
+                           "no",
+                           "decode_query_string",
+                           "no",
+                           "enable_directory_listing",
+                           "no",
+                           "access_control_allow_origin",
+                           "",
+                           "access_control_allow_methods",
+                           "",
+                           "access_control_allow_headers",
+                           "",
                            nullptr};
   mg_callbacks callbacks{};
   callbacks.init_thread = OnThread;
@@ -495,14 +518,15 @@ int Server::Impl::Answer(mg_connection* connection) {
     request.query = head.query;
     request.headers = head.headers;
     request.client_address =
-        settings.local ? "local" : WithoutMappedPrefix(mg_get_request_info(connection)->remote_addr);
+        settings.local ? "local"
+                       : WithoutMappedPrefix(mg_get_request_info(connection)->remote_addr);
     request.request_id = RequestId(head, clock);
     request.local = settings.local;
     request.body = body.exists() ? &body : nullptr;
 
     const Response response = AnswerTo(request);
-    const bool close = response.close_connection || !head.keeps_alive || body.MustClose() ||
-                       admission.refusing();
+    const bool close =
+        response.close_connection || !head.keeps_alive || body.MustClose() || admission.refusing();
     if (Worker& worker = ThisWorker(); worker.connection != nullptr && body.IsUnread()) {
       worker.connection->drain_on_close = close;
       admission.SetDeadline(*worker.connection, kDiscardMs);
@@ -524,8 +548,8 @@ void Server::Impl::AnswerError(mg_connection* connection, int status, std::strin
   const Exchange& exchange = ThisExchange();
   if (exchange.silent) return;
   try {
-    const Refusal refusal = exchange.refusal.value_or(Refusal(
-        ProblemOf(status), "The request cannot be served: " + std::string(text) + "."));
+    const Refusal refusal = exchange.refusal.value_or(
+        Refusal(ProblemOf(status), "The request cannot be served: " + std::string(text) + "."));
     const std::string instance(exchange.head.path.empty() ? "/" : exchange.head.path);
     const std::string request_id = RequestId(exchange.head, clock);
     Response response = ProblemResponse(refusal, settings.errors_base, instance, request_id);
@@ -553,9 +577,10 @@ void Server::Impl::Send(mg_connection* connection, const Response& response, boo
 
 Server::Server(ServerSettings settings, Dispatcher& dispatcher, Tls* tls, const Clock& clock,
                metrics::Registry& metrics)
-    : Server(std::move(settings),
-             [&dispatcher](const Request& request) { return dispatcher.Handle(request); }, tls,
-             clock, metrics) {}
+    : Server(
+          std::move(settings),
+          [&dispatcher](const Request& request) { return dispatcher.Handle(request); }, tls, clock,
+          metrics) {}
 
 Server::Server(ServerSettings settings, Handler handler, Tls* tls, const Clock& clock,
                metrics::Registry& metrics) {

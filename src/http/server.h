@@ -1,7 +1,7 @@
 #pragma once
 
-// CivetWeb behind our own front: TLS, strict framing, limits, deadlines, one write per answer, draining
-// (design section 5; research/build.md section 6). The only file that includes CivetWeb is server.cc.
+// CivetWeb behind our own front: TLS, strict framing, limits, deadlines, one write per answer,
+// draining (design section 5). The only file that includes CivetWeb is server.cc.
 
 #include <functional>
 #include <memory>
@@ -19,7 +19,8 @@
 namespace comanda::http {
 
 struct ServerSettings {
-  std::string listen;  // ADDR:PORT, numeric; IPv6 in brackets; or a path for a Unix socket (control)
+  std::string
+      listen;  // ADDR:PORT, numeric; IPv6 in brackets; or a path for a Unix socket (control)
   int workers = 256;
   bool tls = true;
   bool local = false;  // control socket: requests have the principal `local`

@@ -61,8 +61,8 @@ const unsigned char* Bytes(const std::string& text) {
   return reinterpret_cast<const unsigned char*>(text.c_str());
 }
 
-// One certificate and everything that is made from it. Tickets belong to it as well: after a change of
-// certificate every client makes one whole handshake and sees the new one.
+// One certificate and everything that is made from it. Tickets belong to it as well: after a change
+// of certificate every client makes one whole handshake and sees the new one.
 class Identity {
  public:
   explicit Identity(const crypto::KeyPair& pair) {
@@ -95,15 +95,14 @@ class Identity {
                              Random, nullptr) != 0) {
       Refuse("The private key is not PEM text without a password.");
     }
-    if (mbedtls_pk_check_pair(&chain_.pk, &key_, Random,
-                              nullptr) != 0) {
+    if (mbedtls_pk_check_pair(&chain_.pk, &key_, Random, nullptr) != 0) {
       Refuse("The private key does not belong to the certificate.");
     }
   }
 
   void Configure() {
-    int result = mbedtls_ssl_config_defaults(&config_, MBEDTLS_SSL_IS_SERVER,
-                                             MBEDTLS_SSL_TRANSPORT_STREAM, MBEDTLS_SSL_PRESET_DEFAULT);
+    int result = mbedtls_ssl_config_defaults(
+        &config_, MBEDTLS_SSL_IS_SERVER, MBEDTLS_SSL_TRANSPORT_STREAM, MBEDTLS_SSL_PRESET_DEFAULT);
     CHECK(result == 0, "TLS has its defaults");
     mbedtls_ssl_conf_rng(&config_, Random, nullptr);
     mbedtls_ssl_conf_authmode(&config_, MBEDTLS_SSL_VERIFY_NONE);
@@ -113,8 +112,8 @@ class Identity {
     mbedtls_ssl_conf_groups(&config_, kGroups.data());
     result = mbedtls_ssl_conf_alpn_protocols(&config_, protocols);
     CHECK(result == 0, "the protocol list is sound");
-    result = mbedtls_ssl_ticket_setup(&tickets_, Random, nullptr,
-                                      MBEDTLS_CIPHER_AES_256_GCM, kTicketLifetimeS);
+    result = mbedtls_ssl_ticket_setup(&tickets_, Random, nullptr, MBEDTLS_CIPHER_AES_256_GCM,
+                                      kTicketLifetimeS);
     CHECK(result == 0, "ticket keys can be made");
     mbedtls_ssl_conf_session_tickets_cb(&config_, mbedtls_ssl_ticket_write,
                                         mbedtls_ssl_ticket_parse, &tickets_);
@@ -202,8 +201,8 @@ struct TlsHooks {
     }
   }
 
-  // Waits for the rest of a record, within the connection's deadline: CivetWeb would take a record that came
-  // in pieces for a time-out.
+  // Waits for the rest of a record, within the connection's deadline: CivetWeb would take a record
+  // that came in pieces for a time-out.
   static int Read(mbedtls_ssl_context* ssl, unsigned char* buffer, size_t size) {
     const Worker& worker = ThisWorker();
     for (;;) {
