@@ -169,6 +169,17 @@ const Operands* FindOperands(const std::vector<Condition>& conditions, const Fil
   return nullptr;
 }
 
+// The statuses that a filter names; none: all.
+std::vector<Status> StatusesOf(const std::vector<Condition>& conditions) {
+  std::vector<Status> statuses;
+  const Operands* words = FindOperands(conditions, kStatusRow);
+  if (!words) return statuses;
+  for (const Operand& word : *words) {
+    statuses.push_back(static_cast<Status>(std::get<int64_t>(word)));
+  }
+  return statuses;
+}
+
 db::Bound ToBound(const Operand& operand) {
   if (const auto* number = std::get_if<int64_t>(&operand)) return *number;
   return std::get<std::string>(operand);
@@ -242,17 +253,11 @@ int64_t CountNewer(const Reading& reading, int64_t snapshot, const Operands* sta
 }
 
 int64_t CountFromCounters(const Reading& reading, const std::vector<Condition>& conditions) {
-  const Operands* words = FindOperands(conditions, kStatusRow);
-  std::vector<Status> statuses;
-  if (words) {
-    for (const Operand& word : *words) {
-      statuses.push_back(static_cast<Status>(std::get<int64_t>(word)));
-    }
-  }
-  const int64_t total = CountOrders(reading.session, reading.company, statuses);
+  const int64_t total = CountOrders(reading.session, reading.company, StatusesOf(conditions));
   const Operands* snapshot = FindOperands(conditions, kSnapshotRow);
   if (!snapshot) return total;
-  return total - CountNewer(reading, std::get<int64_t>(snapshot->front()), words);
+  return total - CountNewer(reading, std::get<int64_t>(snapshot->front()),
+                            FindOperands(conditions, kStatusRow));
 }
 
 int64_t CountRows(const Reading& reading, const std::vector<Condition>& conditions) {
@@ -272,12 +277,24 @@ int64_t CountAll(const Reading& reading, const std::vector<Condition>& condition
 // -- rows
 // --------------------------------------------------------------------------------------------
 
+// The planner cannot know how few orders are open, and would walk all that were ever placed to fill
+// a page of them. Where the counters say few, a plus before the first sort key leaves it no other
+// index than that of the status.
+std::string OrderBy(const Reading& reading, const std::vector<Condition>& conditions) {
+  constexpr int64_t kFew = 2000;
+  const std::string clause(ReadSort(reading.query));
+  const std::vector<Status> statuses = StatusesOf(conditions);
+  if (statuses.empty()) return clause;
+  const bool few = CountOrders(reading.session, reading.company, statuses) <= kFew;
+  return few ? "+" + clause : clause;
+}
+
 // Ids first, which stand in the index that sorts; then each record by its key.
 std::vector<std::string> FindIds(const Reading& reading, const std::vector<Condition>& conditions,
                                  http::Paging paging) {
   db::ClauseBuilder sql("SELECT o.id FROM orders o WHERE o.company_id = $1", {reading.company});
   Narrow(sql, conditions);
-  sql.OrderBy(ReadSort(reading.query)).Limit(paging.per_page, paging.offset());
+  sql.OrderBy(OrderBy(reading, conditions)).Limit(paging.per_page, paging.offset());
   db::Rows rows = reading.session.QueryBound(sql.sql(), sql.values());
   std::vector<std::string> ids;
   while (rows.Next()) ids.push_back(rows.Text(0));
