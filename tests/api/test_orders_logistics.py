@@ -270,12 +270,3 @@ def test_logistics_of_an_unknown_order_are_not_found(api):
     unknown = {"id": new_id()}
     for answer in [assign(api, unknown, name="Beto"), unassign(api, unknown), report(api, unknown, "DELIVERED")]:
         refused(answer, 404, "not_found")
-
-
-def test_logistics_need_their_own_scope(box, house):
-    key = box.make_key(scopes="orders:write,orders:read", company=house.id)["key"]
-    api = box.client(key)
-    order = delivery(api)
-    for answer in [assign(api, order, name="Beto"), unassign(api, order), report(api, order, "DELIVERED")]:
-        refused(answer, 403, "insufficient_scope", says="logistics:write")
-    api.close()

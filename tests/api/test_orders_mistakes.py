@@ -91,23 +91,6 @@ def test_a_path_without_its_version(api):
     refused(api.get("/v2/orders"), 404, "not_found")
 
 
-def test_a_method_that_a_path_does_not_have(api):
-    order = api.place()
-    for method, place, allowed in [
-            ("DELETE", path(order), {"GET", "PATCH"}), ("PUT", "/v1/orders", {"GET", "POST"}),
-            ("GET", path(order, "combos"), {"POST"}), ("POST", path(order, "rider"), {"PUT", "DELETE"}),
-            ("POST", path(order, "status"), {"PATCH"}), ("PUT", path(order, "cancel"), {"POST"})]:
-        answer = api.send(method, place, b"{}")
-        refused(answer, 405, "method_not_allowed")
-        assert allowed <= {m.strip() for m in answer.headers["allow"].split(",")}, (method, place)
-
-
-def test_options_names_the_methods(api):
-    answer = api.send("OPTIONS", "/v1/orders")
-    assert answer.status == 204 and answer.body == b""
-    assert {"GET", "POST"} <= {m.strip() for m in answer.headers["allow"].split(",")}
-
-
 @pytest.mark.parametrize("place", ["?colour=blue", "?filter[status]=READY", "?page=1"])
 def test_parameters_where_none_are_taken(api, place):
     order = api.place()

@@ -7,7 +7,7 @@ import pytest
 
 from support.orders import (INSTANT, UUID, accepted, exact, in_days, item, path, read, record_bytes, rows)
 
-NUMBER = re.compile(r"0|[1-9]\d*|(0|[1-9]\d*)\.\d*[1-9]")  # the shortest exact decimal
+NUMBER = re.compile(r"(?:0|[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9])")  # the shortest exact decimal
 
 # What each field may hold: a type, or None where it may be empty.
 TEXT, MONEY, WHOLE, YES_OR_NO, LIST, ID, AT = "text", "money", "whole", "yes or no", "list", "id", "at"

@@ -1,0 +1,152 @@
+"""A company's key never sees another company's data, on any endpoint (contract section 17, 11)."""
+
+import json
+
+import pytest
+
+from support.orders import accepted, item, new_key, path, read, refused
+from support.routes import SCOPED
+
+# Bodies with which each write would succeed for the order's own company.
+BODIES = {
+    ("POST", "/v1/orders"): {"service_type": "ONSITE"},
+    ("PATCH", "/v1/orders/{id}"): {"comment": "mine"},
+    ("PATCH", "/v1/orders/{id}/status"): {"status": "READY"},
+    ("POST", "/v1/orders/{id}/cancel"): {"reason": "mine"},
+    ("POST", "/v1/orders/{id}/combos"): {"combos": [item()]},
+    ("POST", "/v1/orders/{id}/payments"): {"payment_method_code": "cash", "amount": 1},
+    ("POST", "/v1/orders/{id}/discounts"): {"type": "AMOUNT", "value": 1},
+    ("PUT", "/v1/orders/{id}/rider"): {"name": "mine"},
+    ("PATCH", "/v1/orders/{id}/delivery-status"): {"delivery_status": "DELIVERED"},
+    ("POST", "/auth/api-keys"): {"name": "mine", "scopes": ["orders:read"]},
+    ("PATCH", "/auth/api-keys/{id}"): {"name": "mine"},
+    ("POST", "/auth/api-keys/{id}/rotate"): {}}
+
+
+@pytest.fixture(scope="module")
+def secrets(box, key, demo, house):
+    """An order of the demo restaurant in which everything is filled, and a key of that restaurant."""
+    api = box.client(key)
+    order = api.place(service_type="DELIVERY", client_id=house.client["id"], address_id=house.address["id"],
+                      comment="secret comment", order_title="secret title")
+    api.add(order, item(10, name="secret dish"))
+    api.pay(order, 1, reference="secret reference")
+    accepted(api.post(path(order, "discounts"), {"type": "AMOUNT", "value": 1, "reason": "secret reason"}))
+    order = accepted(api.put(path(order, "rider"), {"name": "secret rider"}))
+    api.close()
+    return {"order": order, "key": box.make_key(company=demo["id"], name="secret key")}
+
+
+def ids_of(value):
+    """Every id and every secret in a record."""
+    if isinstance(value, dict):
+        return {i for v in value.values() for i in ids_of(v)}
+    if isinstance(value, list):
+        return {i for v in value for i in ids_of(v)}
+    return {value} if isinstance(value, str) and (len(value) == 36 or value.startswith("secret")) else set()
+
+
+def filled(pattern, secrets, order_name):
+    order = secrets["order"]
+    row_of = {"{comboId}": "combos", "{paymentId}": "payments", "{discountId}": "discounts"}
+    for name, rows in row_of.items():
+        pattern = pattern.replace(name, order[rows][0]["id"])
+    return pattern.replace("{id}", order_name if pattern.startswith("/v1/orders") else secrets["key"]["id"])
+
+
+def leaks(answer, place, secrets):
+    """What an answer shows of the other company that the request did not itself name."""
+    body = answer.body.decode()
+    order, made = secrets["order"], secrets["key"]
+    wanted = ids_of(order) | {order["public_id"], made["id"], "secret key"}
+    return {s for s in wanted if s in body and s not in place}
+
+
+@pytest.mark.parametrize("name", ["id", "public_id"])
+@pytest.mark.parametrize("route", SCOPED, ids=str)
+def test_no_route_shows_or_changes_anything_of_another_company(api, other, secrets, route, name):
+    place = filled(route.pattern, secrets, secrets["order"][name])
+    answer = other.send(route.method, place, BODIES.get((route.method, route.pattern)),
+                        new_key() if route.replay != "-" else None)
+    if "{" in route.pattern:
+        assert answer.status == 404, (answer.status, answer.body)
+        refused(answer, 404, "not_found")
+    else:
+        assert answer.status < 500 and (answer.status < 400 or answer.status == 422), answer.body
+    assert leaks(answer, place, secrets) == set()
+    assert read(api, secrets["order"]) == secrets["order"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"{}", b"[]"])
+@pytest.mark.parametrize("pattern", [p for m, p in BODIES if "/orders/{id}" in p])
+def test_a_wrong_body_shows_no_more_than_for_an_order_that_does_not_exist(other, secrets, pattern, body):
+    method = next(m for m, p in BODIES if p == pattern)
+    theirs = other.send(method, filled(pattern, secrets, secrets["order"]["id"]), body)
+    nobodys = other.send(method, filled(pattern, secrets, "0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90"), body)
+    assert (theirs.status, theirs.code, theirs.fields) == (nobodys.status, nobodys.code, nobodys.fields)
+
+
+def test_a_tag_of_another_company_is_no_304(api, other, secrets):
+    tag = api.get(path(secrets["order"])).etag
+    assert other.get(path(secrets["order"]), **{"If-None-Match": tag}).status == 404
+    assert other.get(path(secrets["order"]), **{"If-None-Match": "*"}).status == 404
+    tag = api.get("/v1/orders").etag
+    assert other.get("/v1/orders", **{"If-None-Match": tag}).status == 200
+
+
+def test_filters_find_nothing_of_another_company(other, house, secrets):
+    order = secrets["order"]
+    for name, value in [("client_id", house.client["id"]), ("table_id", house.table["id"]),
+                        ("reference", order["reference"]), ("public_id", order["public_id"])]:
+        answer = other.get(f"/v1/orders?filter[{name}]={value}")
+        assert (answer.status, answer.data, answer.json["pagination"]["total"]) == (200, [], 0)
+
+
+@pytest.mark.parametrize("field, service_type", [
+    ("client_id", "ONSITE"), ("table_id", "TABLE"), ("address_id", "DELIVERY")])
+def test_an_order_refers_to_nothing_of_another_company(other, house, field, service_type):
+    row = {"client_id": house.client, "table_id": house.table, "address_id": house.address}[field]
+    answer = other.post("/v1/orders", {"service_type": service_type, field: row["id"]}, new_key())
+    refused(answer, 422, "validation_failed", {field: "not_found"})
+    name = row.get("name") or row["address"]
+    assert name not in json.dumps(answer.json, ensure_ascii=False)
+
+
+def test_a_line_links_to_nothing_of_another_company(other, house):
+    product, _ = house.simple_product()
+    order = other.place()
+    refused(other.post(path(order, "combos"), {"combos": [
+        {"product_id": product["id"], "quantity": 1, "variant_price": 1}]}), 422, "validation_failed",
+        {"combos[0].product_id": "not_found"})
+    combo = other.add(order, item(1, sku=product["sku"]))["combos"][0]
+    assert (combo["product_id"], combo["product_name"]) == (None, "Ceviche")
+
+
+def test_a_payment_uses_no_method_of_another_company(other, house):
+    order = other.add(other.place(), item(10))
+    refused(other.post(path(order, "payments"), {"payment_method_id": house.method()["id"], "amount": 1}),
+            422, "validation_failed", {"payment_method_id": "not_found"})
+
+
+def test_a_delivery_has_no_rider_of_another_company(other, house):
+    order = other.advance(other.place(service_type="DELIVERY"), "READY")
+    answer = other.put(path(order, "rider"), {"provider": "comanda", "user_id": house.user("rider")["id"]})
+    refused(answer, 422, "validation_failed")
+    assert list(answer.fields) == ["user_id"]
+    assert house.user("rider")["name"] not in answer.body.decode()
+
+
+def test_each_company_has_its_own_order_numbers(other, api):
+    mine = api.place()["order_number"]
+    other.place()
+    after = api.place()["order_number"]
+    assert after == mine + 1 or after == 1  # a new business day begins at 1
+
+
+def test_a_key_of_another_company_takes_no_part_in_a_row_of_an_order(api, other, secrets):
+    """The row's id is right, the order's is the caller's own."""
+    own = other.place()
+    for kind in ["combos", "payments", "discounts"]:
+        row = secrets["order"][kind][0]["id"]
+        refused(other.delete(path(own, kind, row)), 404, "not_found")
+    assert read(api, secrets["order"]) == secrets["order"]
