@@ -15,6 +15,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
 
 namespace {
@@ -27,18 +28,52 @@ bool Put(const std::string& text, char* out, socklen_t size) {
   return true;
 }
 
+// What getaddrinfo gives out, in one piece.
+struct NumericAddress {
+  addrinfo info{};
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+};
+
+bool ReadNumeric(const char* text, int family, NumericAddress& out) {
+  out.info.ai_socktype = SOCK_STREAM;
+  if (family != AF_INET6 && inet_pton(AF_INET, text, &out.v4.sin_addr) == 1) {
+    out.v4.sin_family = AF_INET;
+    out.info.ai_addr = reinterpret_cast<sockaddr*>(&out.v4);
+    out.info.ai_addrlen = sizeof out.v4;
+  } else if (family != AF_INET && inet_pton(AF_INET6, text, &out.v6.sin6_addr) == 1) {
+    out.v6.sin6_family = AF_INET6;
+    out.info.ai_addr = reinterpret_cast<sockaddr*>(&out.v6);
+    out.info.ai_addrlen = sizeof out.v6;
+  } else {
+    return false;
+  }
+  out.info.ai_family = out.info.ai_addr->sa_family;
+  return true;
+}
+
 }  // namespace
 
 extern "C" {
 
 passwd* getpwnam(const char*) { return nullptr; }
 
-int getaddrinfo(const char*, const char*, const addrinfo*, addrinfo** result) {
+// Numeric addresses alone: CivetWeb reads its IPv6 listening address with this.
+int getaddrinfo(const char* host, const char*, const addrinfo* hints, addrinfo** result) {
   *result = nullptr;
-  return EAI_NONAME;
+  auto* address = new (std::nothrow) NumericAddress;
+  if (address == nullptr) return EAI_MEMORY;
+  const int family = hints == nullptr ? AF_UNSPEC : hints->ai_family;
+  if (host == nullptr || !ReadNumeric(host, family, *address)) {
+    delete address;
+    return EAI_NONAME;
+  }
+  *result = &address->info;
+  return 0;
 }
 
-void freeaddrinfo(addrinfo*) noexcept {}
+// `info` is the first member of what getaddrinfo made.
+void freeaddrinfo(addrinfo* info) noexcept { delete reinterpret_cast<NumericAddress*>(info); }
 
 int getservbyname_r(const char*, const char*, servent*, char*, size_t, servent** result) {
   *result = nullptr;

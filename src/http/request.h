@@ -40,7 +40,7 @@ struct Request {
   std::string path;   // as sent, still encoded, no query: what `instance` shows
   std::string query;  // as sent, without the question mark
   std::vector<std::pair<std::string_view, std::string_view>> headers;  // views into the connection
-  std::string client_address;  // numeric; "local" over the control socket
+  std::string client_address;  // numeric
   std::string request_id;      // the client's valid one, or ours
   bool local = false;          // over the control socket, or made in this process: principal `local`
   BodySource* body = nullptr;  // null: no body

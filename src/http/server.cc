@@ -105,6 +105,13 @@ std::string ListeningPorts(const ServerSettings& settings) {
   return ports;
 }
 
+// What the metrics call it: a Unix socket by its file, "control-test" for DIR/control-test.sock.
+std::string ListenerName(const ServerSettings& settings) {
+  if (!IsUnixSocket(settings.listen)) return settings.tls ? "https" : "http";
+  const std::string name = settings.listen.substr(settings.listen.rfind('/') + 1);
+  return name.substr(0, name.rfind('.'));
+}
+
 Problem ProblemOf(int status) {
   switch (status) {
     case 404:
@@ -261,9 +268,7 @@ struct Server::Impl {
   Impl(ServerSettings with, Handler answers, Tls* keys, const Clock& time,
        metrics::Registry& registry)
       : settings(std::move(with)),
-        listener(settings.tls     ? "https"
-                 : settings.local ? "control"
-                                  : "http"),
+        listener(ListenerName(settings)),
         handler(std::move(answers)),
         tls(keys),
         clock(time),
@@ -342,8 +347,8 @@ int OnLog(const mg_connection* connection, const char* message) {
   Server::Impl& impl = ImplOf(connection);
   if (impl.started) {
     log::Debug("http library", {{"message", message}});
-  } else {
-    impl.start_message = message;
+  } else if (impl.start_message.empty()) {
+    impl.start_message = message;  // the first one says why, the next ones only that it failed
   }
   return 1;
 }
@@ -518,7 +523,7 @@ int Server::Impl::Answer(mg_connection* connection) {
     request.query = head.query;
     request.headers = head.headers;
     request.client_address =
-        settings.local ? "local"
+        settings.local ? "127.0.0.1"
                        : WithoutMappedPrefix(mg_get_request_info(connection)->remote_addr);
     request.request_id = RequestId(head, clock);
     request.local = settings.local;

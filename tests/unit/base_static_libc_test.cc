@@ -49,5 +49,29 @@ TEST(StaticLibc, RefusesUnknownFamilies) {
   EXPECT_EQ(Show(unknown).result, EAI_FAMILY);
 }
 
+TEST(StaticLibc, ReadsNumericAddresses) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST;
+  for (const char* text : {"192.168.1.20", "fd00::20"}) {
+    addrinfo* found = nullptr;
+    ASSERT_EQ(::getaddrinfo(text, nullptr, &hints, &found), 0) << text;
+    std::array<char, 64> host{};
+    ::getnameinfo(found->ai_addr, found->ai_addrlen, host.data(), host.size(), nullptr, 0,
+                  NI_NUMERICHOST);
+    EXPECT_STREQ(host.data(), text);
+    ::freeaddrinfo(found);
+  }
+}
+
+TEST(StaticLibc, ReadsNoNamesAsAddresses) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+
+  EXPECT_NE(::getaddrinfo("box.local", nullptr, &hints, &found), 0);
+  hints.ai_family = AF_INET6;
+  EXPECT_NE(::getaddrinfo("192.168.1.20", nullptr, &hints, &found), 0);
+}
+
 }  // namespace
 }  // namespace comanda

@@ -471,7 +471,22 @@ TEST_F(HttpServer, SaysWhichAddressIsTaken) {
     FAIL() << "two servers on one address";
   } catch (const Fault& fault) {
     EXPECT_NE(fault.cause.find(address), std::string::npos) << fault.cause;
+    EXPECT_NE(fault.cause.find("Address already in use"), std::string::npos) << fault.cause;
   }
+}
+
+TEST_F(HttpServer, ListensOnIpv6) {
+  ServerSettings settings;
+  settings.listen = "[::1]:0";
+  EXPECT_GT(Start(settings).port(), 0);
+}
+
+TEST_F(HttpServer, ListensOnAllAddressesOfBothFamilies) {
+  ServerSettings settings;
+  settings.listen = "[::]:0";
+  Client client(Start(settings).port());
+  client.Send(Get("/v4"));
+  EXPECT_TRUE(client.ReadAnswer().ends_with("/v4?"));
 }
 
 TEST_F(HttpServer, ServesItsOwnerAloneOnAUnixSocket) {
