@@ -75,6 +75,8 @@ App::App(const config::Options& options, db::DirectoryLock lock)
 App::~App() {
   ops::Notify("STOPPING=1");
   log::Notice("stopping: answering what was accepted");
+  live_.StopWaiting();
+  test_.StopWaiting();
   https_->Stop(kDrainMs);
 }
 

@@ -1,9 +1,11 @@
 #include <array>
 #include <string>
 
+#include "app/arguments.h"
 #include "app/commands.h"
 #include "app/terminal.h"
 #include "app/version.h"
+#include "base/problem.h"
 #include "base/zone.h"
 #include "crypto/hash.h"
 #include "db/database.h"
@@ -14,6 +16,8 @@
 namespace comanda::app {
 namespace {
 
+constexpr std::array kFlags = {Flag{"help", "", "show this"}};
+
 std::string Row(std::string name, std::string_view version) {
   name.resize(12, ' ');
   return name + std::string(version) + "\n";
@@ -22,9 +26,15 @@ std::string Row(std::string name, std::string_view version) {
 }  // namespace
 
 int Version(Words words) {
-  if (!words.empty() && words[0] == "--help") {
-    Print("comanda version\n\nShows the version of this program and of every library inside.\n");
+  const Arguments arguments = Arguments::Parse(words, kFlags);
+  if (arguments.Has("help")) {
+    Print("comanda version\n\nShows the version of this program and of every library inside.\n\n" +
+          DescribeFlags(kFlags));
     return kExitDone;
+  }
+  if (!arguments.positional().empty()) {
+    throw Refusal(Problem::kInvalidParameter,
+                  "version takes no words, so not '" + arguments.positional().front() + "'");
   }
   Print(Row("comanda", kVersion) + Row("civetweb", http::LibraryVersion()) +
         Row("cjson", json::LibraryVersion()) + Row("sqlite", db::LibraryVersion()) +

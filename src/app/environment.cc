@@ -28,6 +28,8 @@ auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
 Environment::Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
                          Heartbeats& heartbeats, metrics::Registry& metrics)
     : clock_(clock),
+      // The other half of the workers stays free for those who do not wait.
+      long_polls_(options.workers / 2),
       database_(DatabaseSettings(mode, options), clock, heartbeats, metrics),
       gate_(Rates(mode, options), keys_, clock),
       site_{.mode = mode,
@@ -39,8 +41,10 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .readiness = [this, &options] {
               return ops::CheckReadiness(database_, options.data_directory);
             },
+            .long_polls = long_polls_,
             .find_order_uuid = orders::FindUuid},
       dispatcher_(site_, AllRoutes()) {
+  database_.SetAfterCommit([this] { long_polls_.Wake(); });
   database_.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database_.counters());
     keys_.Load(keys::LoadAll(snapshot));

@@ -13,6 +13,7 @@
 #include "config/options.h"
 #include "db/database.h"
 #include "http/dispatch.h"
+#include "http/long_polls.h"
 
 namespace comanda::app {
 
@@ -25,12 +26,15 @@ class Environment {
 
   db::Database& database() { return database_; }
   http::Dispatcher& dispatcher() { return dispatcher_; }
+  // Ends the long polls: the server stops.
+  void StopWaiting() { long_polls_.Stop(); }
 
   // Now and then: writes down when keys were last used and deletes what has been kept long enough.
   void DoChores();
 
  private:
   const Clock& clock_;
+  http::LongPolls long_polls_;
   db::Database database_;
   auth::KeyTable keys_;
   auth::Gate gate_;

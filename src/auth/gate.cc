@@ -114,6 +114,10 @@ Admission::~Admission() {
   if (key_) key_->use->under_way.fetch_sub(1, std::memory_order_relaxed);
 }
 
+void Admission::StepAside() { key_->use->under_way.fetch_sub(1, std::memory_order_relaxed); }
+
+void Admission::StepBack() { key_->use->under_way.fetch_add(1, std::memory_order_relaxed); }
+
 Principal Admission::principal() const {
   return {.actor = "key:" + key_->id,
           .company = key_->company,

@@ -38,6 +38,9 @@ class Admission {
 
   const KeyRecord& key() const { return *key_; }
   Principal principal() const;
+  // A waiting long poll does not count as under way (contract section 4).
+  void StepAside();
+  void StepBack();
   RateState rate;  // for the headers; retry_after_s above 0: the request is refused with 429
 
  private:

@@ -96,6 +96,15 @@ bool Context::HasMatch(std::string_view etag) const {
   });
 }
 
+void Context::AwaitChange(const std::function<bool()>& changed) {
+  const std::optional<int> seconds = ReadWait(Joined(request_, "Prefer"));
+  if (!seconds) return;
+  if (admission_ != nullptr) admission_->StepAside();
+  const bool waited = site_.long_polls.Wait(std::chrono::seconds(*seconds), changed);
+  if (admission_ != nullptr) admission_->StepBack();
+  if (waited) preference_applied_ = "wait=" + std::to_string(*seconds);
+}
+
 std::string Context::ListTag(size_t counter_kind) const {
   const db::ChangeCounters::Values values = site_.database.counters().Of(company());
   const std::string request = principal_.company_id + ' ' +

@@ -16,6 +16,7 @@
 #include "base/metrics.h"
 #include "config/options.h"
 #include "db/database.h"
+#include "http/long_polls.h"
 #include "http/query.h"
 #include "http/request.h"
 #include "http/response.h"
@@ -40,6 +41,7 @@ struct Site {
   auth::Gate& gate;
   metrics::Registry& metrics;
   std::function<std::vector<Readiness>()> readiness;
+  LongPolls& long_polls;
   // The UUID of the order with that public id: one order has one path in an idempotency scope.
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, std::string_view)>
       find_order_uuid;
@@ -88,6 +90,10 @@ class Context {
   const std::string& idempotency_key() const { return idempotency_key_; }
   const std::string& fingerprint() const { return fingerprint_; }
 
+  // Where the client sent Prefer: wait, holds this GET until changed(), the time is up or the server stops
+  // (contract section 6). Holds nothing where too many wait already: the answer then comes at once.
+  void AwaitChange(const std::function<bool()>& changed);
+
   // A weak tag of a list: epoch and change counter, and a hash of path and query.
   std::string ListTag(size_t counter_kind) const;
 
@@ -99,6 +105,8 @@ class Context {
   std::vector<std::string> parameters_;
   Query query_;
   auth::Principal principal_;
+  auth::Admission* admission_ = nullptr;  // of a key
+  std::string preference_applied_;        // "wait=25" after a wait
   std::unique_ptr<json::Document> body_;
   std::string idempotency_key_;
   std::string idempotency_scope_;

@@ -180,6 +180,9 @@ Response Dispatcher::Answer(Visit& visit) {
   if (std::optional<Response> first = ReplayedAnswer(context)) return std::move(*first);
 
   Response response = match.route->handler(context);
+  if (!context.preference_applied_.empty()) {
+    response.headers.emplace_back("Preference-Applied", std::move(context.preference_applied_));
+  }
   if (!IsRead(request.method) || response.status != 200) return response;
   if (response.etag.empty() && match.route->access == Access::kKey) {
     response.etag = BodyTag(response.body);
@@ -215,6 +218,7 @@ void Dispatcher::Admit(Visit& visit, Context& context) {
 
   visit.admission = site_.gate.Admit(site_.gate.Identify(
       {request.Header("Authorization"), request.Header("X-API-Key")}, request.client_address));
+  context.admission_ = &*visit.admission;
   context.principal_ = visit.admission->principal();
   visit.actor = context.principal_.actor;
   if (const auth::RateState& rate = visit.admission->rate; rate.retry_after_s > 0) {
@@ -271,7 +275,7 @@ void Dispatcher::Decorate(Visit& visit, Response& response) {
   response.headers.emplace_back("API-Version", "v0");
   response.headers.emplace_back("X-Request-Id", visit.request.request_id);
   if (!visit.admission) return;
-  if (response.status == 304) site_.gate.Refund(*visit.admission);
+  if (response.status == 304 || response.costs_nothing) site_.gate.Refund(*visit.admission);
   const auth::RateState& rate = visit.admission->rate;
   if (rate.limit == 0) return;
   response.headers.emplace_back("RateLimit-Limit", std::to_string(rate.limit));

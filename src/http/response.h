@@ -22,6 +22,7 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers;  // further ones
   Cache cache = Cache::kPrivateNoCache;
   bool close_connection = false;
+  bool costs_nothing = false;  // a long poll that ends without news, beside every 304
   // Where the answer shows a secret once: what is stored for a replay instead of `body`
   // (contract section 3); empty: the body itself.
   std::string replay_body;

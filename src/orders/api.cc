@@ -22,8 +22,9 @@ namespace {
 
 using auth::Scope;
 
-// -- what handlers share
-// -----------------------------------------------------------------------------
+constexpr size_t kOrdersCounter = static_cast<size_t>(events::Counter::kOrders);
+
+// -- what handlers share --------------------------------------------------------------------------
 
 std::string EntityTag(int64_t version) {
   return "\"" + std::to_string(version) + "." + std::to_string(kRenderVersion) + "\"";
@@ -60,14 +61,17 @@ int MoneyDecimals(http::Context& ctx) {
   });
 }
 
-// -- reading
-// -----------------------------------------------------------------------------------------
+// -- reading --------------------------------------------------------------------------------------
 
 http::Response List(http::Context& ctx) {
   RequireListParameters(ctx.query());
   // Before the rows: they may then be newer than the tag, never older.
-  std::string tag = ctx.ListTag(static_cast<size_t>(events::Counter::kOrders));
-  if (ctx.HasMatch(tag)) return http::NotModified(std::move(tag));
+  std::string tag = ctx.ListTag(kOrdersCounter);
+  if (ctx.HasMatch(tag)) {
+    ctx.AwaitChange([&] { return ctx.ListTag(kOrdersCounter) != tag; });
+    tag = ctx.ListTag(kOrdersCounter);
+    if (ctx.HasMatch(tag)) return http::NotModified(std::move(tag));
+  }
   Page page = ctx.Read(
       [&](db::Snapshot& snapshot) { return FindPage(snapshot, ctx.company(), ctx.query()); });
   http::Response response;
@@ -94,8 +98,7 @@ http::Response Get(http::Context& ctx) {
   return Answer(*record);
 }
 
-// -- placing
-// -----------------------------------------------------------------------------------------
+// -- placing --------------------------------------------------------------------------------------
 
 // Ten digits, the first not 0; the chance that all of them are taken is none.
 std::vector<std::string> PublicNumbers() {
@@ -140,8 +143,7 @@ http::Response Create(http::Context& ctx) {
   });
 }
 
-// -- editing
-// -----------------------------------------------------------------------------------------
+// -- editing --------------------------------------------------------------------------------------
 
 http::Response PatchFields(http::Context& ctx) {
   const Target target = TargetOf(ctx);
@@ -204,8 +206,7 @@ http::Response DeleteDiscount(http::Context& ctx) {
   });
 }
 
-// -- status and cancel
-// -------------------------------------------------------------------------------
+// -- status and cancel ----------------------------------------------------------------------------
 
 http::Response PatchStatus(http::Context& ctx) {
   const Target target = TargetOf(ctx);
@@ -223,8 +224,7 @@ http::Response PostCancel(http::Context& ctx) {
   });
 }
 
-// -- logistics
-// ---------------------------------------------------------------------------------------
+// -- logistics ------------------------------------------------------------------------------------
 
 http::Response PutRider(http::Context& ctx) {
   const Target target = TargetOf(ctx);

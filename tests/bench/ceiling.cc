@@ -142,6 +142,7 @@ void Serve(Flags flags) {
   db::Database database(DatabaseSettings(options, group_jobs_max), clock, heartbeats, metrics);
   auth::KeyTable keys;
   auth::Gate gate({}, keys, clock);
+  http::LongPolls long_polls(options.workers / 2);
   http::Site site{.mode = auth::Mode::kLive,
                   .options = options,
                   .clock = clock,
@@ -149,6 +150,7 @@ void Serve(Flags flags) {
                   .gate = gate,
                   .metrics = metrics,
                   .readiness = [] { return std::vector<http::Readiness>(); },
+                  .long_polls = long_polls,
                   .find_order_uuid = orders::FindUuid};
   http::Dispatcher dispatcher(site, Routes());
   database.Read([&](db::Snapshot& snapshot) {

@@ -94,6 +94,7 @@ class Api {
   }();
   auth::KeyTable keys;
   auth::Gate gate{{}, keys, database.clock};
+  http::LongPolls long_polls{1};
   http::Site site{.mode = auth::Mode::kLive,
                   .options = options,
                   .clock = database.clock,
@@ -101,6 +102,7 @@ class Api {
                   .gate = gate,
                   .metrics = database.registry,
                   .readiness = {},
+                  .long_polls = long_polls,
                   .find_order_uuid = {}};
   std::string key;
 
