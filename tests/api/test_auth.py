@@ -331,6 +331,22 @@ def test_rates_are_settings():
         box.discard()
 
 
+def test_the_rate_is_looked_at_before_the_scope():
+    box = Box(options=["--rate_standard", "1"])
+    try:
+        box.bring_in("demo")
+        key = box.make_key(scopes="menu:read", tier="standard")["key"]
+        box.start()
+        with contextlib.closing(box.client(key)) as client:
+            refused(client.get("/v1/orders"), 403, "insufficient_scope")
+            answer = client.post("/v1/orders", b"no json")
+            refused(answer, 429, "rate_limit_exceeded")
+            assert 1 <= int(answer.headers["retry-after"]) <= 60
+            assert rates(answer)[2] == int(answer.headers["retry-after"])
+    finally:
+        box.discard()
+
+
 def test_twenty_unknown_keys_a_minute_and_then_429_but_a_good_key_is_never_affected():
     box = Box()
     try:

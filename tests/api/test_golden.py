@@ -88,3 +88,13 @@ def test_an_idempotency_key_is_needed_where_it_is_required(api, route):
         refused(answer, 400, "missing_idempotency_key", says="Idempotency-Key")
     else:
         assert answer.status in (404, 422), answer.body
+
+
+@pytest.mark.parametrize("route", SCOPED, ids=str)
+def test_a_parameter_that_a_route_does_not_know_is_400(api, route):
+    body = {"name": "x", "scopes": ["orders:read"], "service_type": "ONSITE", "status": "PREPARING", "reason": "x",
+            "comment": "x", "combos": [{"product_name": "x", "quantity": 1, "variant_price": 1}], "amount": 1,
+            "payment_method_code": "cash", "type": "AMOUNT", "provider": "api"}
+    answer = api.send(route.method, route.path + "?nonsense=1", body if route.method in ("POST", "PUT", "PATCH") else None,
+                      {"Idempotency-Key": "nonsense"})
+    refused(answer, 400, "invalid_parameter", {"nonsense": "unknown_field"}, says="nonsense")

@@ -5,7 +5,9 @@ import re
 
 import pytest
 
+from support.box import Box
 from support.orders import UUID, accepted, new_key, refused
+from support.raw import ask
 from support.routes import SOME_ID
 
 OPEN_PATHS = ["/healthz", "/readyz", "/metrics", "/problems/not_found"]
@@ -75,6 +77,34 @@ def test_every_get_has_a_tag_that_spares_an_unchanged_answer(api, path):
             assert api.get(path, **{"If-None-Match": value}).status == 304, value
         for value in ('"other"', "garbage", 'W/"other"'):
             assert api.get(path, **{"If-None-Match": value}).status == 200, value
+
+
+# -- the order of checks ---------------------------------------------------------------------------------
+
+
+def test_each_check_comes_before_the_next(box, api, key, demo):
+    """Everything is wrong at first; each step mends what the answer named, and the next check speaks."""
+    weak = box.make_key(scopes="orders:read", company=demo["id"])["key"]
+    request = {"method": "DELETE", "path": "/v1/nothing?nonsense=1", "body": b"no json"}
+    headers = {"Host": "evil.example", "Content-Type": "text/plain", "X-API-Key": "", "Accept": "*/*"}
+    steps = [
+        (421, "misdirected_request", {}, {"Host": "localhost"}),
+        (404, "not_found", {"path": "/v1/orders?nonsense=1"}, {}),
+        (405, "method_not_allowed", {"method": "POST"}, {}),
+        (401, "unauthorized", {}, {"X-API-Key": weak}),
+        (403, "insufficient_scope", {}, {"X-API-Key": key}),
+        (415, "unsupported_media_type", {}, {"Content-Type": "application/json"}),
+        (400, "invalid_json", {"body": b'{"service_type":"NONE","table_id":1}'}, {}),
+        (400, "missing_idempotency_key", {}, {"Idempotency-Key": "order-of-checks"}),
+        (400, "invalid_parameter", {"path": "/v1/orders"}, {}),
+        (422, "validation_failed", {"body": b'{"service_type":"ONSITE"}'}, {}),
+    ]
+    with contextlib.closing(box.client()) as client:
+        for status, code, mended, mended_headers in steps:
+            refused(client.send(request["method"], request["path"], request["body"], headers), status, code)
+            request.update(mended)
+            headers.update(mended_headers)
+        accepted(client.send(request["method"], request["path"], request["body"], headers), 201)
 
 
 # -- hosts -----------------------------------------------------------------------------------------------
@@ -409,6 +439,19 @@ def test_a_very_long_parameter_is_cut_in_the_answer(api):
     assert len(answer.body) < 2000
 
 
+# -- problems of many fields -----------------------------------------------------------------------------
+
+
+def test_all_wrong_fields_are_named_in_document_order_up_to_fifty(api):
+    order = api.place()
+    items = [{"product_name": "x", "variant_price": 1, "quantity": 0}] * 40
+    answer = api.post(f"/v1/orders/{order['id']}/combos", {"combos": items})
+    refused(answer, 422, "validation_failed", {f"combos[{n}].quantity": "must_be_positive" for n in range(40)})
+    assert [e["field"] for e in answer.json["errors"]] == [f"combos[{n}].quantity" for n in range(40)]
+    answer = api.post(f"/v1/orders/{order['id']}/combos", {"combos": items * 2})
+    assert [e["field"] for e in answer.json["errors"]] == [f"combos[{n}].quantity" for n in range(50)]
+
+
 # -- problems --------------------------------------------------------------------------------------------
 
 
@@ -418,6 +461,32 @@ def test_the_type_of_a_problem_has_a_page_for_people_on_the_box(api):
     page = api.get("/problems/not_found")
     assert page.status == 200 and page.headers["content-type"] == "text/html; charset=utf-8"
     assert b"404" in page.body and b"not_found" in page.body
+
+
+def test_the_base_of_all_types_is_a_setting():
+    box = Box(options=["--errors_base", "https://errors.example/p"])
+    try:
+        box.start()
+        with contextlib.closing(box.client()) as client:
+            assert client.get("/nothing").json["type"] == "https://errors.example/p/not_found"
+        assert ask(box, b"GARBAGE\r\n\r\n").json["type"] == "https://errors.example/p/invalid_header"
+    finally:
+        box.discard()
+
+
+def test_further_names_of_the_box_are_answered_and_certified():
+    box = Box(options=["--hosts", "till.example,203.0.113.9"])
+    try:
+        box.start()
+        with contextlib.closing(box.client()) as client:
+            for host in ("till.example", "TILL.example:8443", "203.0.113.9"):
+                assert client.get("/healthz", Host=host).status == 200
+            refused(client.get("/healthz", Host="other.example"), 421, "misdirected_request", says="other.example")
+            client.get("/healthz")
+            names = client.connection.sock.getpeercert()["subjectAltName"]
+            assert ("DNS", "till.example") in names and ("IP Address", "203.0.113.9") in names
+    finally:
+        box.discard()
 
 
 CODES = """invalid_json invalid_parameter missing_idempotency_key invalid_header conflicting_credentials

@@ -1,0 +1,615 @@
+"""The command line: what it says, what it does beside a running server, how it ends."""
+
+import contextlib
+import json
+import os
+import re
+import socket
+import sqlite3
+import stat
+import subprocess
+import time
+import uuid
+
+import pytest
+
+from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box
+from support.orders import INSTANT, UUID, rows
+from support.routes import SCOPES
+
+COMMANDS = ["serve", "import", "keys", "config", "version"]
+DONE, REFUSED, USAGE, FAULT = 0, 1, 2, 70
+
+
+def run(*words, cwd=None):
+    return subprocess.run([*RUNNER, str(BINARY), *map(str, words)], capture_output=True, text=True, cwd=cwd,
+                          timeout=PATIENCE_S * 4)
+
+
+def said(result, code, *words):
+    """The command ended with that code and said these words where they belong."""
+    assert result.returncode == code, result
+    text = result.stdout if code == DONE else result.stderr
+    assert (result.stderr if code == DONE else result.stdout) == "", result
+    if code != DONE:
+        assert text.startswith("comanda: ") and text.endswith("\n"), text
+    for word in words:
+        assert word in text, (word, text)
+    return text
+
+
+@pytest.fixture
+def data(tmp_path):
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def imported(data):
+    said(run("import", "demo", "--data", data), DONE)
+    return data
+
+
+@pytest.fixture
+def resting():
+    """A box of our own, not started."""
+    box = Box()
+    yield box
+    assert box.discard() in (0, -9)
+
+
+# -- help and versions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["--help", "-h", "help"])
+def test_help_lists_every_command(word):
+    said(run(word), DONE, *[f"\n  {command}" for command in COMMANDS], "Exit codes")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_and_does_nothing_else(command, tmp_path):
+    text = said(run(command, "--help", cwd=tmp_path), DONE, f"comanda {command}")
+    assert len(text.splitlines()) >= 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_lines_of_help_are_too_long_for_a_terminal():
+    for command in COMMANDS:
+        if command in ("serve", "config"):  # one line for each setting, with its sentence
+            continue
+        for line in said(run(command, "--help"), DONE).splitlines():
+            assert len(line) <= 110, line
+
+
+@pytest.mark.parametrize("command", ["serve", "config"])
+def test_help_names_every_setting(command, imported):
+    text = said(run(command, "--help"), DONE)
+    for line in said(run("config", "--data", imported), DONE).splitlines():
+        name = re.match(r"(?:# )?([a-z_]+) =", line)[1]
+        assert name in text
+
+
+def test_help_of_keys_lists_every_scope():
+    said(run("keys", "--help"), DONE, *SCOPES, "standard", "plus", "lan", "unlimited")
+
+
+@pytest.mark.parametrize("word", ["version", "--version"])
+def test_version_names_every_library_inside(word):
+    text = said(run(word), DONE)
+    versions = dict(line.split() for line in text.splitlines())
+    assert list(versions) == ["comanda", "civetweb", "cjson", "sqlite", "mbedtls", "libcurl", "c-ares", "cctz"]
+    assert all(re.match(r"\d+\.\d+", v) for v in versions.values()), versions
+    # Older ones can lose committed transactions.
+    assert tuple(map(int, versions["sqlite"].split("."))) >= (3, 51, 3)
+
+
+def test_the_program_needs_no_library_of_the_machine():
+    headers = subprocess.run(["readelf", "-lW", BINARY], capture_output=True, check=True).stdout
+    # The sanitizers alone need a dynamic build.
+    assert (b"INTERP" in headers) == ("sanitize" in str(BINARY))
+
+
+# -- a wrong command line --------------------------------------------------------------------------------
+
+
+WRONG = {
+    "nothing": ([], "comanda"),
+    "an unknown command": (["impart"], "did you mean 'import'"),
+    "an unknown option": (["serve", "--lisen", "x"], "did you mean --listen"),
+    "an option of another command": (["import", "demo", "--scopes", "all"], "--scopes is not an option"),
+    "an option without its value": (["keys", "list", "--data"], "--data needs a value"),
+    "a word too many": (["serve", "now"], "'now'"),
+    "no file": (["import"], "comanda import FILE"),
+    "two files": (["import", "demo", "demo"], "name one file"),
+    "keys without a verb": (["keys"], "create, list or revoke"),
+    "keys with another verb": (["keys", "delete"], "create, list or revoke"),
+    "a key without a name": (["keys", "create", "--scopes", "all"], "--name is needed"),
+    "a key without scopes": (["keys", "create", "--name", "x"], "--scopes is needed"),
+    "a revocation of nothing": (["keys", "revoke"], "keys revoke ID"),
+    "another environment": (["keys", "list", "--env", "prod"], "live or test"),
+    "an option of version": (["version", "--nonsense"], "--nonsense"),
+    "a word behind version": (["version", "all"], "'all'"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_command_line_ends_with_2_and_a_hint(name, tmp_path):
+    words, says = WRONG[name]
+    if words and words[0] in ("keys", "import"):
+        words = words[:1] + ["--data", tmp_path / "data"] + words[1:] if words[-1] != "--data" else words
+    result = run(*words, cwd=tmp_path)
+    if not words:
+        assert result.returncode == USAGE and says in result.stdout
+    else:
+        said(result, USAGE, says)
+
+
+# -- settings --------------------------------------------------------------------------------------------
+
+
+def test_config_shows_every_setting_and_where_it_comes_from(imported):
+    (imported / "comanda.conf").write_text("# ours\nrate_lan = 5000\nlog_level = debug  # loud\n")
+    text = said(run("config", "--data", imported, "--log_level", "notice"), DONE)
+    settings = {m[1]: (m[2], m[3]) for m in re.finditer(r"(?m)^(?:# )?([a-z_]+) = (.*?) *# (.*)$", text)}
+    assert settings["data"] == (str(imported), "--data")
+    assert settings["rate_lan"] == ("5000", "comanda.conf, line 2")
+    assert settings["log_level"] == ("notice", "--log_level")
+    assert settings["rate_standard"] == ("100", "default")
+    assert settings["listen"] == ("0.0.0.0:8443", "default")
+
+
+def test_what_config_shows_can_be_used_as_the_file(imported):
+    shown = said(run("config", "--data", imported, "--rate_plus", "601", "--hosts", "box.example"), DONE)
+    (imported / "comanda.conf").write_text(shown)
+    again = said(run("config", "--data", imported), DONE)
+
+    def values(text):
+        return [line.split("#")[0].strip() or line.split("  #")[0] for line in text.splitlines()]
+
+    assert values(again)[1:] == values(shown)[1:]
+
+
+BAD_SETTINGS = {
+    "rate_lam = 3": ["rate_lam", "rate_lan", "line 1"],
+    "rate-lan = 3": ["rate_lan", "line 1"],
+    "\nworkers = 3": ["workers", "8 to 2048", "line 2"],
+    "workers = many": ["workers", "8 to 2048"],
+    "rate_standard = 0": ["rate_standard"],
+    "listen = 8443": ["listen", "0.0.0.0:8443"],
+    "listen = 0.0.0.0:0": ["listen", "1 to 65535"],
+    "log_level = loud": ["log_level", "debug"],
+    "key_prefix = a_b": ["key_prefix"],
+    "errors_base = nowhere": ["errors_base"],
+    "tls_key = x": ["tls_certificate", "together"],
+    "workers = 100\nworkers = 200": ["workers", "line 2", "line 1"],
+    "workers": ["name = value", "line 1"],
+    "data = /elsewhere": ["data", "command line"],
+}
+
+
+@pytest.mark.parametrize("content", BAD_SETTINGS)
+def test_a_bad_setting_refuses_to_start_and_names_the_line(imported, content):
+    (imported / "comanda.conf").write_text(content + "\n")
+    for words in (["config"], ["serve"]):
+        said(run(*words, "--data", imported), REFUSED, *BAD_SETTINGS[content])
+
+
+# -- import ----------------------------------------------------------------------------------------------
+
+
+def counts(text):
+    """{company: {kind: (new, changed, as before)}}"""
+    found, current = {}, None
+    for line in text.splitlines():
+        row = re.fullmatch(r"  (\w+) +(\d+) new, (\d+) changed, (\d+) as before", line)
+        if row:
+            current[row[1]] = tuple(map(int, row.groups()[1:]))
+        else:
+            name, _ = line.rsplit("  ", 1)
+            assert UUID.fullmatch(line.split()[-1])
+            current = found[name] = {}
+    return found
+
+
+def test_the_demo_restaurant_comes_in_and_a_second_time_changes_nothing(data):
+    first = counts(said(run("import", "demo", "--data", data), DONE))["La Caleta"]
+    assert first["companies"] == (1, 0, 0)
+    assert first["products"][0] >= 50 and first["users"][0] >= 7 and first["payment_methods"][0] >= 3
+    before = dump(data)
+    second = counts(said(run("import", "demo", "--data", data), DONE))["La Caleta"]
+    assert second == {kind: (0, 0, new) for kind, (new, _, _) in first.items()}
+    assert dump(data) == before
+
+
+def dump(data):
+    """Every row of the restaurant."""
+
+    with contextlib.closing(sqlite3.connect(f"file:{data}/live.db?mode=ro", uri=True)) as db:
+        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+        assert {"company", "payment_method", "staff", "product"} <= set(tables)
+        return {table: sorted(map(repr, db.execute(f'SELECT * FROM "{table}"'))) for table in tables}
+
+
+def test_the_demo_file_of_the_source_is_the_one_inside(data):
+    said(run("import", "demo", "--data", data), DONE)
+    again = counts(said(run("import", ROOT / "src/app/demo.json", "--data", data), DONE))["La Caleta"]
+    assert all(new == changed == 0 for new, changed, _ in again.values()), again
+
+
+def test_a_changed_file_changes_what_it_changes(data, tmp_path):
+    file = tmp_path / "restaurant.json"
+    document = json.loads((ROOT / "src/app/demo.json").read_text())
+    said(run("import", "demo", "--data", data), DONE)
+    document["companies"][0]["payment_methods"][0]["description"] = "En efectivo"
+    document["companies"][0]["tables"].append({"name": "Mesa de la terraza"})
+    file.write_text(json.dumps(document))
+    got = counts(said(run("import", file, "--data", data), DONE))["La Caleta"]
+    assert got["payment_methods"][:2] == (0, 1)
+    assert got["tables"][:2] == (1, 0)
+    assert got["products"][:2] == (0, 0)
+
+
+def test_several_companies_come_in_with_one_file(data):
+    got = counts(said(run("import", ROOT / "tests/support/other_restaurant.json", "--data", data), DONE))
+    assert len(got) == 2 and all(c["companies"] == (1, 0, 0) for c in got.values())
+
+
+def test_the_sandbox_is_another_database(data):
+    said(run("import", "demo", "--data", data, "--env", "test"), DONE)
+    assert (data / "test.db").exists() and not (data / "live.db").exists()
+    said(run("keys", "create", "--data", data, "--name", "x", "--scopes", "all"), REFUSED, "import one first")
+    made = json.loads(said(run("keys", "create", "--data", data, "--name", "x", "--scopes", "all", "--env", "test",
+                               "--json"), DONE))
+    assert made["key"].startswith("cmd_test_")
+
+
+BAD_FILE = """{
+ "companies": [
+  {
+   "name": "X",
+   "country_code": "pe",
+   "timezone": "Mars/Olympus",
+   "currency": "PEN",
+   "paiment_methods": [],
+   "payment_methods": [{"code": "cash", "description": "Efectivo", "service_types": ["DINE_IN"]}],
+   "users": [
+    {"name": "Ana", "role": "chef"},
+    {"role": "cook"}
+   ],
+   "tables": [{"name": ""}],
+   "categories": [{"name": "Platos", "products": [{"name": "Ceviche", "price": 12.345}]}]
+  }
+ ]
+}
+"""
+
+
+def test_every_wrong_field_of_a_file_is_named_with_its_line_and_nothing_comes_in(data, tmp_path):
+    file = tmp_path / "bad.json"
+    file.write_text(BAD_FILE)
+    text = said(run("import", file, "--data", data), REFUSED)
+    company = "companies[0]."
+    for field, says, line in [
+            ("country_code", "PE", 5), ("timezone", "America/Lima", 6), ("paiment_methods", "payment_methods", 8),
+            ("payment_methods[0].service_types", "ONSITE", 9), ("users[0].role", "cook", 11),
+            ("users[1].name", "", 12), ("tables[0].name", "empty", 14),
+            ("categories[0].products[0].price", "2 decimals", 15)]:
+        assert re.search(re.escape(f"  {company}{field}: ") + f".*{says}.*\\(line {line}\\)\n", text), (field, text)
+    assert len(text.splitlines()) == 9, text
+    said(run("keys", "list", "--data", data), REFUSED, "import one first")
+
+
+BROKEN_FILES = {
+    "no JSON": ('{"companies": [', "line 1, column 16"),
+    "an empty file": ("", "line 1"),
+    "a list": ("[]", "object"),
+    "no companies": ("{}", "companies"),
+    "a duplicate key": ('{"companies": [],\n"companies": []}', "line 2"),
+    "no UTF-8": (b'{"companies": [{"name": "\xff"}]}', "UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_FILES)
+def test_a_broken_file_is_refused_with_the_place(data, tmp_path, name):
+    content, says = BROKEN_FILES[name]
+    file = tmp_path / "broken.json"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    said(run("import", file, "--data", data), REFUSED, says)
+
+
+def test_a_file_that_is_not_there_is_refused_by_name(data, tmp_path):
+    said(run("import", tmp_path / "none.json", "--data", data), REFUSED, "none.json")
+
+
+def test_a_file_that_is_too_large_is_refused(data, tmp_path):
+    file = tmp_path / "large.json"
+    file.write_bytes(b'{"companies": []}'.ljust(8 * 1024 * 1024 + 1))
+    said(run("import", file, "--data", data), REFUSED, "8388608")
+
+
+def test_an_import_while_the_server_runs_shows_at_once(resting):
+    resting.start()
+    assert resting.command("keys", "list", "--data", str(resting.data), check=False).returncode == REFUSED
+    before = counts(resting.bring_in("demo").stdout)["La Caleta"]
+    assert before["products"][0] >= 50
+    made = resting.make_key()
+    with contextlib.closing(resting.client(made["key"])) as client:
+        assert client.get("/v1/orders").data == []
+        order = client.place()
+        assert order["currency"] == "PEN"
+    again = counts(resting.bring_in("demo").stdout)["La Caleta"]
+    assert all(new == changed == 0 for new, changed, _ in again.values())
+
+
+def test_a_bad_file_is_refused_by_the_running_server_in_the_same_words(resting, data, tmp_path):
+    file = tmp_path / "bad.json"
+    file.write_text(BAD_FILE)
+    resting.start()
+    running = resting.command("import", str(file), "--data", str(resting.data), check=False)
+    assert (running.returncode, running.stderr) == (REFUSED, said(run("import", file, "--data", data), REFUSED))
+
+
+def test_a_server_without_a_restaurant_runs_and_says_how_to_bring_one_in(resting):
+    resting.start()
+    with contextlib.closing(resting.client()) as client:
+        assert client.get("/readyz").status == 200
+    assert "comanda import" in resting.log_text()
+
+
+# -- keys ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["resting", "running"])
+def either(request, resting):
+    """A box whose server runs, and one whose does not: the command line acts alike."""
+    resting.bring_in("demo")
+    if request.param == "running":
+        resting.start()
+    return resting
+
+
+def keys(box, *words, check=True):
+    return box.command("keys", *words, "--data", str(box.data), check=check)
+
+
+def test_a_key_is_made_shown_once_listed_and_revoked(either):
+    result = keys(either, "create", "--name", "till 1", "--scopes", "orders:read,orders:write")
+    match = re.match(r"id   (\S+)\nkey  (cmd_live_[0-9A-Za-z]{38})\n\n.*not shown again", result.stdout)
+    assert match, result.stdout
+    id, key = match.groups()
+    listed = keys(either, "list").stdout
+    assert id in listed and "till 1" in listed and key[:12] in listed and key[-4:] in listed
+    assert "lan" in listed and "active" in listed and key not in listed
+    assert keys(either, "revoke", id).stdout == f"revoked {id}\n"
+    assert id not in keys(either, "list").stdout
+    assert "revoked" in keys(either, "list", "--all").stdout
+    assert keys(either, "revoke", id).returncode == DONE
+    either.stop()
+    either.start()
+    with contextlib.closing(either.client(key)) as client:
+        assert client.get("/v1/orders").code == "key_revoked"
+
+
+def test_json_has_fixed_shapes(either):
+    made = json.loads(keys(either, "create", "--name", "x", "--scopes", "all", "--json").stdout)
+    assert set(made) == {"id", "key"}
+    listed = json.loads(keys(either, "list", "--json").stdout)
+    assert set(listed) == {"data", "pagination"}
+    assert [k["id"] for k in listed["data"]] == [made["id"]]
+    assert set(listed["data"][0]["scopes"]) == set(SCOPES)
+    assert listed["data"][0]["tier"] == "lan"
+    gone = json.loads(keys(either, "revoke", made["id"], "--json").stdout)
+    assert INSTANT.fullmatch(gone["data"]["revoked_at"])
+    assert json.loads(keys(either, "list", "--json").stdout)["data"] == []
+
+
+def test_tier_and_end_of_a_key_are_kept(either):
+    keys(either, "create", "--name", "x", "--scopes", "orders:read", "--tier", "plus",
+         "--expires-at", "2099-01-31T00:00:00-05:00")
+    (row,) = json.loads(keys(either, "list", "--json").stdout)["data"]
+    assert (row["tier"], row["expires_at"]) == ("plus", "2099-01-31T05:00:00.000Z")
+    assert "expires 2099-01-31" in keys(either, "list").stdout
+
+
+BAD_KEYS = {
+    "an unknown scope": (["--name", "x", "--scopes", "orders:delete"], "orders:read"),
+    "one unknown scope among others": (["--name", "x", "--scopes", "orders:read,everything"], "scopes[1]"),
+    "no scope": (["--name", "x", "--scopes", ","], "scopes"),
+    "an empty name": (["--name", "", "--scopes", "all"], "name"),
+    "an unknown tier": (["--name", "x", "--scopes", "all", "--tier", "gold"], "standard"),
+    "an end that is past": (["--name", "x", "--scopes", "all", "--expires-at", "2020-01-01T00:00:00Z"], "future"),
+    "an end that is none": (["--name", "x", "--scopes", "all", "--expires-at", "tomorrow"], "expires_at"),
+    "an unknown company": (["--name", "x", "--scopes", "all", "--company", str(uuid.UUID(int=1))], "no company"),
+    "a company that is no id": (["--name", "x", "--scopes", "all", "--company", "La Caleta"], "UUID"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_KEYS)
+def test_a_key_that_cannot_be_made_is_refused_with_what_would_be_accepted(either, name):
+    words, says = BAD_KEYS[name]
+    said(keys(either, "create", *words, check=False), REFUSED, says)
+    assert keys(either, "list").stdout == ""
+
+
+@pytest.mark.parametrize("id, says", [(str(uuid.UUID(int=1)), "no API key"), ("nonsense", "UUID")])
+def test_revoking_what_is_not_there_is_refused(either, id, says):
+    said(keys(either, "revoke", id, check=False), REFUSED, says)
+
+
+def test_more_keys_than_a_page_are_all_listed(resting):
+    resting.bring_in("demo")
+    resting.start()
+    with contextlib.closing(resting.client(resting.make_key()["key"])) as client:
+        for n in range(101):
+            assert client.post("/auth/api-keys", {"name": f"till {n}", "scopes": ["orders:read"]}).status == 201
+    listed = keys(resting, "list").stdout
+    assert len(listed.splitlines()) == 102 and all(f"  till {n} " in listed for n in range(101))
+
+
+def test_a_key_of_a_named_company_opens_that_one(resting):
+    resting.bring_in("demo")
+    resting.bring_in(ROOT / "tests/support/other_restaurant.json")
+    companies = rows(resting, "SELECT id, currency FROM company")
+    assert len(companies) == 3
+    resting.start()
+    for company, currency in companies:
+        with contextlib.closing(resting.client(resting.make_key(company=company)["key"])) as client:
+            assert client.place()["currency"] == currency
+
+
+def test_keys_have_the_prefix_of_the_setting(resting):
+    resting.data.mkdir(exist_ok=True)
+    (resting.data / "comanda.conf").write_text("key_prefix = acme\n")
+    resting.bring_in("demo")
+    made = resting.make_key()
+    assert made["key"].startswith("acme_live_")
+    resting.start()
+    with contextlib.closing(resting.client(made["key"])) as client:
+        assert client.get("/v1/orders").status == 200
+
+
+# -- the server and its directory ------------------------------------------------------------------------
+
+
+def modes(directory):
+    return {str(p.relative_to(directory)): stat.S_IMODE(p.lstat().st_mode) for p in directory.rglob("*")
+            if p.name != "test.log"}
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o000])
+def test_nobody_else_can_read_the_data(tmp_path, umask):
+    box = Box(data=tmp_path / "box" / "data")
+    before = os.umask(umask)
+    try:
+        box.bring_in("demo")
+        box.make_key()
+        box.start()
+        with contextlib.closing(box.client(box.make_key()["key"])) as client:
+            client.place()
+        found = modes(box.data)
+        assert stat.S_IMODE(box.data.stat().st_mode) == 0o700
+        assert found.pop("tls") == 0o700
+        assert found.pop("tls/ca.crt") == found.pop("tls/server.crt") == 0o644
+        assert {"live.db", "live.db-wal", "test.db", "control.sock", "control-test.sock", "comanda.lock", "tls/ca.key",
+                "tls/server.key"} <= set(found)
+        assert set(found.values()) == {0o600}, found
+    finally:
+        os.umask(before)
+        box.discard()
+
+
+def test_a_second_server_on_the_same_directory_is_refused_and_the_first_goes_on(resting):
+    resting.start()
+    said(resting.command("serve", "--data", str(resting.data), "--listen", "127.0.0.1:1", check=False), FAULT,
+         str(resting.data), "another Comanda", "--data")
+    with contextlib.closing(resting.client()) as client:
+        assert client.get("/healthz").status == 200
+
+
+def test_an_address_in_use_is_a_fault_that_names_it(resting, data):
+    resting.start()
+    address = f"127.0.0.1:{resting.port}"
+    result = run("serve", "--data", data, "--listen", address)
+    assert result.returncode == FAULT
+    assert address in result.stderr and "in use" in result.stderr.lower(), result.stderr
+
+
+def test_an_address_of_another_machine_is_a_fault_that_names_it(data):
+    result = run("serve", "--data", data, "--listen", "203.0.113.9:8443")
+    assert result.returncode == FAULT
+    assert "203.0.113.9:8443" in result.stderr
+
+
+@pytest.mark.parametrize("command", [["serve"], ["import", "demo"], ["keys", "list"]])
+def test_a_directory_that_cannot_be_made_is_a_fault_that_names_it(tmp_path, command):
+    file = tmp_path / "file"
+    file.write_text("")
+    result = run(*command, "--data", file / "data")
+    assert result.returncode == FAULT
+    assert str(file) in result.stderr
+
+
+def test_a_damaged_database_is_a_fault_and_stays_as_it_is(imported):
+    database = imported / "live.db"
+    database.write_bytes(b"this is no database " * 1000)
+    for words in (["serve", "--listen", "127.0.0.1:1"], ["keys", "list"], ["import", "demo"]):
+        result = run(*words, "--data", imported)
+        assert result.returncode == FAULT and "live.db" in result.stderr, result
+    assert database.read_bytes() == b"this is no database " * 1000
+
+
+def test_the_control_socket_is_gone_or_replaced_after_a_crash(resting):
+    resting.bring_in("demo")
+    resting.start()
+    resting.kill()
+    assert resting.make_key()["key"]  # nobody holds the directory: done in this process
+    resting.start()
+    assert resting.make_key()["key"]
+
+
+def test_the_control_socket_speaks_http_and_is_the_owners_alone(resting):
+    resting.bring_in("demo")
+    resting.start()
+    with socket.socket(socket.AF_UNIX) as control:
+        control.settimeout(PATIENCE_S)
+        control.connect(str(resting.data / "control.sock"))
+        control.sendall(b"GET /auth/api-keys HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        answer = b""
+        while piece := control.recv(65536):
+            answer += piece
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert json.loads(answer.split(b"\r\n\r\n", 1)[1])["data"] == []
+
+
+@pytest.mark.parametrize("number", [15, 2])
+def test_sigterm_and_sigint_end_the_server_cleanly(resting, number):
+    resting.start()
+    resting.signal(number)
+    assert resting.process.wait(PATIENCE_S) == 0
+    assert "stopping" in resting.log_text()
+
+
+def test_every_line_of_the_log_begins_with_its_priority(resting):
+    resting.bring_in("demo")
+    resting.start()
+    with contextlib.closing(resting.client(resting.make_key()["key"])) as client:
+        client.place()
+        client.get("/nothing")
+        client.get("/v1/orders")
+    resting.stop()
+    lines = resting.log_text().splitlines()
+    assert all(re.match(r"<[0-7]>", line) for line in lines), lines
+    requests = [line for line in lines if re.match(r"<\d>request\b", line)]
+    # Changes and errors, not a line for each poll.
+    assert len([line for line in requests if "/v1/orders" in line]) == 1, requests
+    assert len([line for line in requests if "/nothing" in line]) == 1, requests
+
+
+def test_sighup_applies_what_config_marks_with_a_star(resting):
+    stars = re.findall(r"(?m)^  (\w+) .*\*", said(run("config", "--help"), DONE))
+    assert stars == ["hosts", "tls_certificate", "tls_key", "log_level"]
+    resting.start()
+    with contextlib.closing(resting.client()) as client:
+        assert client.get("/healthz", Host="till.example").status == 421
+        client.get("/before")
+        (resting.data / "comanda.conf").write_text("hosts = till.example\nlog_level = error\n")
+        resting.signal(1)
+        deadline = time.monotonic() + PATIENCE_S
+        while client.get("/healthz", Host="till.example").status != 200:
+            assert time.monotonic() < deadline, resting.log_text()
+            time.sleep(0.02)
+        client.get("/after")
+    assert "/before" in resting.log_text() and "/after" not in resting.log_text()
+
+
+def test_sighup_with_a_bad_file_keeps_the_old_settings_and_says_so(resting):
+    resting.start()
+    (resting.data / "comanda.conf").write_text("hosts = till.example\nnonsense = 1\n")
+    resting.signal(1)
+    deadline = time.monotonic() + PATIENCE_S
+    while "not applied" not in resting.log_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert "nonsense" in resting.log_text()
+    with contextlib.closing(resting.client()) as client:
+        assert client.get("/healthz", Host="till.example").status == 421
+        assert client.get("/healthz").status == 200
