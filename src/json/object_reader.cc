@@ -368,6 +368,10 @@ std::optional<size_t> ObjectReader::OneOf(std::string_view name,
     Fail(name, FieldCode::kWrongType, "must be one of " + Join(words) + ", in double quotes");
     return std::nullopt;
   }
+  if (value->text().empty()) {
+    Fail(name, FieldCode::kEmpty, "must be one of " + Join(words) + ", not empty");
+    return std::nullopt;
+  }
   const auto found = std::find(words.begin(), words.end(), value->text());
   if (found != words.end()) return static_cast<size_t>(found - words.begin());
   Fail(name, FieldCode::kUnknownValue, UnknownWord(value->text(), words, hint));

@@ -35,8 +35,7 @@ Record Joined(const Order& order, const Rendering& rendering, Include include = 
   return {order.id, order.version, Join(rendering.fragments(), include)};
 }
 
-// -- opening an order
-// --------------------------------------------------------------------------------
+// -- opening an order -----------------------------------------------------------------------------
 
 Refusal NoSuchOrder(std::string_view key) {
   return Refusal(Problem::kNotFound, "there is no order " + std::string(key));
@@ -75,8 +74,7 @@ Record Unchanged(db::Tx& tx, const Order& order) {
   return *std::move(record);
 }
 
-// -- rules of state
-// ----------------------------------------------------------------------------------
+// -- rules of state -------------------------------------------------------------------------------
 
 void RequireApiOrder(const Order& order) {
   if (order.source == kApiSource) return;
@@ -85,17 +83,19 @@ void RequireApiOrder(const Order& order) {
                     ": only orders created through the API can be edited or cancelled here");
 }
 
-void RequireNotCancelled(const Order& order) {
+void RequireNotCancelled(const Order& order, std::string_view hint = "and stays as it is") {
   if (order.status != Status::kCancelled) return;
-  throw Refusal(Problem::kOrderCancelled, "the order is CANCELLED and stays as it is");
+  throw Refusal(Problem::kOrderCancelled, "the order is CANCELLED " + std::string(hint));
+}
+
+void RequireNotFinalized(const Order& order, std::string_view hint) {
+  if (order.status != Status::kFinalized) return;
+  throw Refusal(Problem::kOrderClosed, "the order is FINALIZED " + std::string(hint));
 }
 
 void RequireOpen(const Order& order) {
   RequireNotCancelled(order);
-  if (!IsClosed(order.status)) return;
-  throw Refusal(
-      Problem::kOrderClosed,
-      "the order is FINALIZED: this is possible in PENDING, PREPARING, READY and DELIVERED");
+  RequireNotFinalized(order, "and closed: this is possible up to DELIVERED");
 }
 
 void RequireCap(size_t count, size_t max, std::string_view noun) {
@@ -105,8 +105,7 @@ void RequireCap(size_t count, size_t max, std::string_view noun) {
                     std::to_string(max) + " " + std::string(noun) + ", cancelled ones included");
 }
 
-// -- the one way to change an order
-// ------------------------------------------------------------------
+// -- the one way to change an order ---------------------------------------------------------------
 
 bool DiscountEffectMoved(const Order& before, const Order& after) {
   return !std::ranges::equal(before.discounts, after.discounts, {}, &Discount::amount,
@@ -147,8 +146,7 @@ Record Commit(db::Tx& tx, const Order& before, Order after, events::Changes chan
   return record;
 }
 
-// -- fields
-// ------------------------------------------------------------------------------------------
+// -- fields ---------------------------------------------------------------------------------------
 
 void RequireServiceType(const FieldsDraft& fields, const Order& order) {
   if (order.service_type == ServiceType::kDelivery) return;
@@ -169,8 +167,11 @@ void RequireEditable(const FieldsDraft& fields, const Order& order) {
   RequireApiOrder(order);
   FieldsDraft comment_alone;
   comment_alone.comment = fields.comment;
-  if (fields.comment && fields == comment_alone) return;
-  RequireOpen(order);
+  if (!IsClosed(order.status) || (fields.comment && fields == comment_alone)) return;
+  const bool cancelled = order.status == Status::kCancelled;
+  throw Refusal(cancelled ? Problem::kOrderCancelled : Problem::kOrderClosed,
+                "the order is " + std::string(Name(order.status)) +
+                    ": all that can be changed is its comment, sent alone");
 }
 
 void AppendComment(const std::string& addition, Order& order) {
@@ -203,8 +204,7 @@ std::string_view BlamedField(const FieldsDraft& fields) {
   return fields.delivery_price ? "delivery_price" : "packaging_price";
 }
 
-// -- placing
-// -----------------------------------------------------------------------------------------
+// -- placing --------------------------------------------------------------------------------------
 
 Order NewOrder(const company::Company& company, const OrderDraft& draft, const Placement& placement,
                UtcMs now) {
@@ -248,8 +248,7 @@ std::string ActivePayments(const Order& order) {
   return list;
 }
 
-// -- deliveries
-// --------------------------------------------------------------------------------------
+// -- deliveries -----------------------------------------------------------------------------------
 
 void RequireDeliveryOrder(const Order& order) {
   if (order.service_type == ServiceType::kDelivery) return;
@@ -271,8 +270,7 @@ void RequireDeliveryOrder(const Order& order) {
 
 }  // namespace
 
-// -- reading
-// -----------------------------------------------------------------------------------------
+// -- reading --------------------------------------------------------------------------------------
 
 std::optional<std::string> NormalisedKey(std::string_view text) {
   if (auto id = ParseId(text)) return id;
@@ -322,8 +320,7 @@ std::optional<Record> FindPlaced(db::Session& session, db::CompanyId company,
   return Find(session, company, made->id);
 }
 
-// -- placing
-// -----------------------------------------------------------------------------------------
+// -- placing --------------------------------------------------------------------------------------
 
 Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,
              const Placement& placement, const db::Stamp& stamp) {
@@ -346,8 +343,7 @@ Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draf
   return {std::move(record), false};
 }
 
-// -- fields
-// ------------------------------------------------------------------------------------------
+// -- fields ---------------------------------------------------------------------------------------
 
 Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
                   const db::Stamp& stamp) {
@@ -360,8 +356,7 @@ Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
   return Commit(tx, before, std::move(order), Changed({kFields}), stamp, BlamedField(fields));
 }
 
-// -- combos
-// ------------------------------------------------------------------------------------------
+// -- combos ---------------------------------------------------------------------------------------
 
 Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
                  const db::Stamp& stamp) {
@@ -391,8 +386,7 @@ Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
   return Commit(tx, before, std::move(order), Changed({kCombos}), stamp);
 }
 
-// -- payments
-// ----------------------------------------------------------------------------------------
+// -- payments -------------------------------------------------------------------------------------
 
 Record Pay(db::Tx& tx, const Target& target, const PaymentDraft& draft, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
@@ -420,8 +414,7 @@ Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_
   return Commit(tx, before, std::move(order), Changed({kPayments}), stamp);
 }
 
-// -- discounts
-// ---------------------------------------------------------------------------------------
+// -- discounts ------------------------------------------------------------------------------------
 
 Record AddDiscount(db::Tx& tx, const Target& target, Discount discount, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
@@ -447,8 +440,7 @@ Record RemoveDiscount(db::Tx& tx, const Target& target, std::string_view discoun
   return Commit(tx, before, std::move(order), Changed({kDiscounts}), stamp);
 }
 
-// -- status
-// ------------------------------------------------------------------------------------------
+// -- status ---------------------------------------------------------------------------------------
 
 Record Advance(db::Tx& tx, const Target& target, Status status, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
@@ -474,8 +466,7 @@ Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const d
   return Commit(tx, before, std::move(order), Changed({kStatus, kCancelled}), stamp);
 }
 
-// -- logistics
-// ---------------------------------------------------------------------------------------
+// -- logistics ------------------------------------------------------------------------------------
 
 Record AssignRider(db::Tx& tx, const Target& target, const RiderDraft& draft,
                    const db::Stamp& stamp) {

@@ -581,6 +581,7 @@ TEST(JsonObjectReader, ReadsOneOfTheWordsInTheirExactCase) {
   EXPECT_EQ(ErrorOf("\"PREPARNG\"", read),
             "unknown_value: must be one of PENDING, PREPARING, READY; did you mean PREPARING?");
   EXPECT_EQ(ErrorOf("\"BURNT\"", read), "unknown_value: must be one of PENDING, PREPARING, READY");
+  EXPECT_EQ(ErrorOf("\"\"", read), "empty: must be one of PENDING, PREPARING, READY, not empty");
   EXPECT_EQ(ErrorOf("3", read),
             "wrong_type: must be one of PENDING, PREPARING, READY, in double quotes");
   EXPECT_EQ(ErrorOf("\"BURNT\"", [&](ObjectReader& r) { r.OneOf("f", words, "use /cancel"); }),
