@@ -39,6 +39,13 @@ def test_the_version_or_its_tag_is_accepted(api, order, edit):
     assert accepted(EDITS[edit](api, order, {"If-Match": tag}))["version"] == order["version"] + 1
 
 
+@pytest.mark.parametrize("edit", EDITS)
+def test_every_write_answers_the_bytes_and_the_tag_that_reading_gives(api, order, edit):
+    answer, reading = EDITS[edit](api, order, {}), api.get(path(order))
+    assert (answer.status, answer.body, answer.etag) == (200, reading.body, reading.etag)
+    assert "location" not in answer.headers
+
+
 @pytest.mark.parametrize("form", ['"{v}"', '"{v}.1"', '"{v}.99"', "*", '"0", "{v}"', '"x" , "{v}"'])
 def test_what_matches(api, order, form):
     sent = {"If-Match": form.format(v=order["version"])}
