@@ -51,8 +51,9 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
   const bool existed = Select(tx, company, draft.id).has_value();
   const int64_t written = tx.Run(
       "INSERT INTO client (company_id, id, name, name_folded, email, country_calling_code,"
-      " phone_number, document_type, document_number, notes, created_at, updated_at)"
-      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)"
+      " phone_number, document_type, document_number, notes, created_at, updated_at, created_seq)"
+      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11,"
+      " (SELECT coalesce(max(created_seq), 0) + 1 FROM client WHERE company_id = $1))"
       " ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,"
       " name_folded = excluded.name_folded, email = excluded.email,"
       " country_calling_code = excluded.country_calling_code, phone_number = excluded.phone_number,"

@@ -161,8 +161,10 @@ std::vector<std::string> SelectPaymentMethodCodes(db::Session& session, db::Comp
 Outcome Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method) {
   const bool existed = SelectPaymentMethod(tx, company, method.id).has_value();
   const int64_t written = tx.Run(
-      "INSERT INTO payment_method (company_id, id, code, description, service_types, active)"
-      " VALUES ($1, $2, $3, $4, $5, $6)"
+      "INSERT INTO payment_method (company_id, id, code, description, service_types, active, "
+      "created_seq)"
+      " VALUES ($1, $2, $3, $4, $5, $6,"
+      " (SELECT coalesce(max(created_seq), 0) + 1 FROM payment_method WHERE company_id = $1))"
       " ON CONFLICT (company_id, id) DO UPDATE SET code = excluded.code,"
       " description = excluded.description, service_types = excluded.service_types,"
       " active = excluded.active"

@@ -150,8 +150,9 @@ void Insert(db::Tx& tx, db::CompanyId company, const Key& key) {
   tx.Run(
       "INSERT INTO api_key (company_id, id, name, name_folded, hash, key_prefix, last_four, mode, "
       "scopes, tier, allowed_cidrs, created_at, updated_at, last_used_at, last_used_ip, "
-      "expires_at, revoked_at) "
-      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+      "expires_at, revoked_at, created_seq) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, "
+      "(SELECT coalesce(max(created_seq), 0) + 1 FROM api_key WHERE company_id = $1))",
       company, key.id, key.name, Folded(key.name), key.hash_hex, key.key_prefix, key.last_four,
       Name(key.mode), ScopeNames(key.scopes), Name(key.tier), Joined(key.allowed_cidrs),
       key.created_at, key.updated_at, key.last_used_at, key.last_used_ip, key.expires_at,

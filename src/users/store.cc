@@ -26,7 +26,9 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
   const int64_t written = tx.Run(
       "INSERT INTO staff (company_id, id, name, name_folded, email, country_calling_code, "
       "phone_number,"
-      " role, active, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)"
+      " role, active, created_at, updated_at, created_seq)"
+      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10,"
+      " (SELECT coalesce(max(created_seq), 0) + 1 FROM staff WHERE company_id = $1))"
       " ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,"
       " name_folded = excluded.name_folded, email = excluded.email,"
       " country_calling_code = excluded.country_calling_code, phone_number = excluded.phone_number,"
