@@ -3,6 +3,7 @@
 #include "app/embedded.h"
 #include "app/routes.h"
 #include "events/log.h"
+#include "events/retention.h"
 #include "http/idempotency.h"
 #include "keys/keys.h"
 #include "ops/health.h"
@@ -54,6 +55,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
 void Environment::DoChores() {
   keys::FlushLastUsed(database_, keys_);
   http::idempotency::Purge(database_, clock_);
+  events::Purge(database_, clock_);
 }
 
 }  // namespace comanda::app

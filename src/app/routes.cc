@@ -1,6 +1,7 @@
 #include "app/routes.h"
 
 #include "app/import_api.h"
+#include "events/api.h"
 #include "http/problem_pages.h"
 #include "keys/api.h"
 #include "ops/health.h"
@@ -9,7 +10,10 @@
 namespace comanda::app {
 
 std::vector<std::span<const http::Route>> AllRoutes() {
-  return {ops::Routes(), http::ProblemPageRoutes(), keys::Routes(), orders::Routes(), ImportRoutes()};
+  return {
+      ops::Routes(),  http::ProblemPageRoutes(), keys::Routes(), events::Routes(),
+      orders::Routes(), ImportRoutes(),
+  };
 }
 
 }  // namespace comanda::app

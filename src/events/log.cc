@@ -58,6 +58,14 @@ std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, 
   return store::After(session, company, seq, limit);
 }
 
+Extent ExtentOf(db::Session& session, db::CompanyId company) {
+  const std::optional<store::Counted> counted = store::Counters(session, company);
+  if (!counted) return {};
+  return {.epoch = counted->values.epoch,
+          .oldest = store::OldestSeq(session, company).value_or(counted->seq + 1),
+          .last = counted->seq};
+}
+
 std::string CurrentCursor(db::Session& session, db::CompanyId company) {
   const std::optional<store::Counted> counted = store::Counters(session, company);
   return counted ? Encode({counted->values.epoch, counted->seq}) : Encode({1, 0});

@@ -50,6 +50,14 @@ struct StoredEvent {
 std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, int64_t seq,
                                    int limit);
 
+// What the log holds: from the oldest kept to the last written (oldest is last + 1 where it is empty).
+struct Extent {
+  int64_t epoch = 1;
+  int64_t oldest = 1;
+  int64_t last = 0;
+};
+Extent ExtentOf(db::Session& session, db::CompanyId company);
+
 // The opaque cursor after the last event, for X-Event-Cursor; read in the same snapshot as the rows.
 std::string CurrentCursor(db::Session& session, db::CompanyId company);
 

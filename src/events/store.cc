@@ -71,6 +71,29 @@ void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event) {
       event.note);
 }
 
+std::optional<int64_t> OldestSeq(db::Session& session, db::CompanyId company) {
+  const auto row = session.One("SELECT min(seq) FROM event WHERE company_id = $1", company);
+  return row->OptionalInt(0);
+}
+
+std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t seq) {
+  const auto row =
+      session.One("SELECT at FROM event WHERE company_id = $1 AND seq = $2", company, seq);
+  if (!row) return std::nullopt;
+  return row->Int(0);
+}
+
+int64_t DeleteUpTo(db::Tx& tx, db::CompanyId company, int64_t seq) {
+  return tx.Run("DELETE FROM event WHERE company_id = $1 AND seq <= $2", company, seq);
+}
+
+std::vector<db::CompanyId> Companies(db::Session& session) {
+  db::Rows rows = session.Query("SELECT company_id FROM company_counter ORDER BY company_id");
+  std::vector<db::CompanyId> companies;
+  while (rows.Next()) companies.push_back(rows.Int(0));
+  return companies;
+}
+
 std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq,
                                int limit) {
   db::Rows rows = session.Query(

@@ -26,6 +26,12 @@ std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session)
 std::string CompanyUuid(db::Session& session, db::CompanyId company);
 
 void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event);
+// The number of the oldest event that is kept.
+std::optional<int64_t> OldestSeq(db::Session& session, db::CompanyId company);
+std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t seq);
+// Deletes the events up to that number; how many.
+int64_t DeleteUpTo(db::Tx& tx, db::CompanyId company, int64_t seq);
+std::vector<db::CompanyId> Companies(db::Session& session);
 std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit);
 
 }  // namespace comanda::events::store

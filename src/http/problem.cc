@@ -181,6 +181,7 @@ Response ProblemResponse(const Refusal& refusal, std::string_view errors_base,
   writer.Key("instance").Text(instance);
   writer.Key("code").Text(row.code);
   writer.Key("request_id").Text(request_id);
+  if (!refusal.oldest_cursor.empty()) writer.Key("oldest_cursor").Text(refusal.oldest_cursor);
   if (!refusal.errors.empty()) {
     writer.Key("errors").BeginArray();
     const size_t count = std::min(refusal.errors.size(), kFieldErrorsMax);

@@ -1,0 +1,159 @@
+#include "events/api.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "auth/scopes.h"
+#include "events/cursor.h"
+#include "events/log.h"
+#include "http/context.h"
+#include "json/writer.h"
+
+namespace comanda::events {
+namespace {
+
+// Which scope shows which events.
+struct Visibility {
+  auth::Scope scope;
+  Counter counter;
+};
+constexpr std::array kVisibilities = {
+    Visibility{auth::Scope::kOrdersRead, Counter::kOrders},
+    Visibility{auth::Scope::kMenuRead, Counter::kCatalogue},
+    Visibility{auth::Scope::kStoresRead, Counter::kOther},
+};
+
+std::vector<Counter> VisibleCounters(const http::Context& ctx) {
+  std::vector<Counter> counters;
+  for (const Visibility& row : kVisibilities) {
+    if (ctx.principal().scopes.Has(row.scope)) counters.push_back(row.counter);
+  }
+  // The scope that most readers of this feed have.
+  if (counters.empty()) auth::Gate::RequireScope(ctx.principal(), auth::Scope::kOrdersRead);
+  return counters;
+}
+
+bool IsVisible(const StoredEvent& event, const std::vector<Counter>& counters) {
+  const auto row = std::ranges::find(kTypes, event.type, &TypeRow::name);
+  return row != kTypes.end() && std::ranges::find(counters, row->counter) != counters.end();
+}
+
+void WriteChanges(json::Writer& out, std::string_view names) {
+  out.BeginArray();
+  while (!names.empty()) {
+    const size_t comma = std::min(names.find(','), names.size());
+    out.Text(names.substr(0, comma));
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+  out.EndArray();
+}
+
+void WriteEvent(json::Writer& out, const StoredEvent& event) {
+  out.BeginObject();
+  out.Key("cursor").Text(Encode({event.epoch, event.seq}));
+  out.Key("event_id").Text(event.event_id);
+  out.Key("event_type").Text(event.type);
+  out.Key("changes");
+  WriteChanges(out, event.changes);
+  out.Key("timestamp").Instant(event.at);
+  out.Key("subject").BeginObject();
+  out.Key("type").Text(event.subject_type);
+  out.Key("id").Text(event.subject_id);
+  out.Key("version").Integer(event.subject_version);
+  out.EndObject();
+  out.Key("note");
+  event.note.empty() ? out.Null() : out.Raw(event.note);
+  out.Key("data").Raw(event.body);
+  out.EndObject();
+}
+
+// Where reading begins: behind the cursor, or at the oldest event kept.
+int64_t StartOf(std::string_view after, const Extent& extent) {
+  if (after.empty()) return extent.oldest - 1;
+  const std::optional<Cursor> cursor = Decode(after);
+  if (!cursor) {
+    throw Refusal(Problem::kInvalidParameter,
+                  "after: must be a cursor as this feed or X-Event-Cursor gave it.");
+  }
+  const bool is_kept = cursor->epoch == extent.epoch && cursor->seq + 1 >= extent.oldest &&
+                       cursor->seq <= extent.last;
+  if (is_kept) return cursor->seq;
+  Refusal refusal(Problem::kCursorExpired,
+                  "The events behind this cursor are no longer kept, or it is from before a restore: read "
+                  "the lists again and go on from their X-Event-Cursor, or from oldest_cursor.");
+  refusal.oldest_cursor = Encode({extent.epoch, extent.oldest - 1});
+  throw refusal;
+}
+
+// One page of the feed, as far as the key may see it.
+struct Page {
+  std::string data;  // the items, comma-separated
+  std::string next;
+};
+
+Page ReadPage(http::Context& ctx, std::string_view after, int64_t per_page,
+              const std::vector<Counter>& counters) {
+  return ctx.Read([&](db::Snapshot& snapshot) {
+    const Extent extent = ExtentOf(snapshot, ctx.company());
+    int64_t seq = StartOf(after, extent);
+    Page page;
+    for (int64_t count = 0; seq < extent.last && count < per_page;) {
+      for (const StoredEvent& event :
+           ReadAfter(snapshot, ctx.company(), seq, static_cast<int>(per_page - count))) {
+        seq = event.seq;
+        if (!IsVisible(event, counters)) continue;
+        if (++count > 1) page.data += ',';
+        json::Writer out(page.data);
+        WriteEvent(out, event);
+      }
+    }
+    page.next = Encode({extent.epoch, seq});
+    return page;
+  });
+}
+
+// How often what the key may see has changed.
+int64_t ChangesSeen(http::Context& ctx, const std::vector<Counter>& counters) {
+  const db::ChangeCounters::Values values = ctx.site().database.counters().Of(ctx.company());
+  int64_t sum = 0;
+  for (const Counter counter : counters) sum += values.changes[static_cast<size_t>(counter)];
+  return sum;
+}
+
+http::Response Read(http::Context& ctx) {
+  constexpr std::array<std::string_view, 2> kParameters = {"after", "per_page"};
+  ctx.query().AllowOnly(kParameters);
+  const std::vector<Counter> counters = VisibleCounters(ctx);
+  const std::string_view after = ctx.query().Find("after").value_or("");
+  const int64_t per_page = ctx.query().ReadPaging().per_page;
+
+  // Before the rows: a change in between then ends the wait at once.
+  const int64_t seen = ChangesSeen(ctx, counters);
+  Page page = ReadPage(ctx, after, per_page, counters);
+  if (page.data.empty()) {
+    ctx.AwaitChange([&] { return ChangesSeen(ctx, counters) != seen; });
+    if (ChangesSeen(ctx, counters) != seen) page = ReadPage(ctx, after, per_page, counters);
+  }
+
+  http::Response response;
+  response.costs_nothing = page.data.empty();
+  json::Writer out(response.body);
+  out.BeginObject().Key("data").Raw("[" + page.data + "]").Key("next").Text(page.next).EndObject();
+  return response;
+}
+
+// Any of the scopes that show events; which ones it shows depends on them.
+constexpr std::array kRoutes = {
+    http::Route{http::Method::kGet, "/v1/events", http::Access::kKey, std::nullopt, http::Replay::kNone, false,
+                Read},
+};
+
+}  // namespace
+
+std::span<const http::Route> Routes() { return kRoutes; }
+
+}  // namespace comanda::events
