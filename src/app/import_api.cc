@@ -23,7 +23,9 @@ void WriteCounts(json::Writer& out, const ImportCounts& counts) {
 
 // The body is read here: a whole restaurant is larger than what other endpoints take.
 http::Response ImportDocument(http::Context& ctx) {
-  const std::string document = ctx.request().body->Read(kImportBytesMax);
+  http::BodySource* body_source = ctx.request().body;
+  const std::string document =
+      body_source == nullptr ? std::string() : body_source->Read(kImportBytesMax);
   const ImportSummary summary = Import(ctx.site().database, document == R"("demo")" ? DemoRestaurant() : document);
 
   std::string body;

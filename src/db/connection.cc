@@ -154,8 +154,11 @@ Connection::Connection(const std::string& path, Role role, const std::string& vf
   const int code =
       sqlite3_open_v2(path.c_str(), &handle_, flags, vfs.empty() ? nullptr : vfs.c_str());
   try {
-    if (code != SQLITE_OK) Fail(code, "open " + path);
+    if (code != SQLITE_OK) Fail(code, "open");
     Configure(role);
+  } catch (const Fault& fault) {
+    Close();
+    throw Fault(fault.kind, path + ": " + fault.cause);
   } catch (...) {
     Close();
     throw;
@@ -188,10 +191,10 @@ void Connection::Configure(Role role) {
     return;
   }
   // A file system that went read-only is opened read-only without a word.
-  if (sqlite3_db_readonly(handle_, "main") != 0) Fail(SQLITE_READONLY, "open " + path_);
+  if (sqlite3_db_readonly(handle_, "main") != 0) Fail(SQLITE_READONLY, "open");
   Execute("PRAGMA page_size = 4096");
   if (Text("PRAGMA journal_mode = WAL") != "wal") {
-    throw Fault(Fault::Kind::kInternal, path_ + " cannot be put into WAL mode");
+    throw Fault(Fault::Kind::kInternal, "the database cannot be put into WAL mode");
   }
   Execute("PRAGMA synchronous = FULL");
   Execute("PRAGMA secure_delete = FAST");

@@ -25,7 +25,7 @@ std::optional<Method> FindMethod(std::string_view name) {
 std::string TextBody::Read(size_t max) {
   if (text_.size() > max) {
     throw Refusal(Problem::kPayloadTooLarge,
-                  "The body is larger than the " + std::to_string(max) + " bytes allowed here.");
+                  "The body may have at most " + std::to_string(max) + " bytes here.");
   }
   return std::move(text_);
 }

@@ -48,6 +48,7 @@ void RefreshUse(Key& key, const std::vector<std::shared_ptr<const auth::KeyRecor
 }
 
 http::Response Create(http::Context& context) {
+  context.query().AllowOnly({});
   const Draft draft =
       ReadNewKey(context.body(), context.unknown_fields(), context.site().clock.Now());
   const Secret secret = NewSecret(context);
@@ -98,6 +99,7 @@ http::Response Get(http::Context& context) {
 
 http::Response Change(http::Context& context) {
   const std::string id = context.UuidParameter("id");
+  context.query().AllowOnly({});
   const Draft draft =
       ReadChange(context.body(), context.unknown_fields(), context.site().clock.Now());
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
@@ -108,6 +110,7 @@ http::Response Change(http::Context& context) {
 
 http::Response Rotate(http::Context& context) {
   const std::string id = context.UuidParameter("id");
+  context.query().AllowOnly({});
   const int64_t grace_s = ReadGrace(context.body(), context.unknown_fields());
   const Secret secret = NewSecret(context);
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
@@ -119,6 +122,7 @@ http::Response Rotate(http::Context& context) {
 
 http::Response Revoke(http::Context& context) {
   const std::string id = context.UuidParameter("id");
+  context.query().AllowOnly({});
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Secretive(
         http::Data(Render(keys::Revoke(tx, DoorOf(context), context.principal(), id, stamp))));
