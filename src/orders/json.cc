@@ -79,8 +79,7 @@ std::optional<size_t> RequireOneOf(ObjectReader& reader, std::string_view name,
   return reader.OneOf(name, words, hint);
 }
 
-// -- fields
-// ------------------------------------------------------------------------------------------
+// -- fields ---------------------------------------------------------------------------------------
 
 template <typename T>
 Setting<T> Cleared() {
@@ -131,8 +130,7 @@ void RefuseForOtherServiceTypes(ObjectReader& reader, ServiceType type) {
   }
 }
 
-// -- combos
-// ------------------------------------------------------------------------------------------
+// -- combos ---------------------------------------------------------------------------------------
 
 constexpr json::NumberRule kItemQuantity = {
     .decimals = kQuantityDecimals, .min = 1, .max = 9999 * kOneInThousandths};
@@ -216,8 +214,7 @@ Combo ReadCombo(ObjectReader& item, int decimals) {
   return combo;
 }
 
-// -- payments
-// ----------------------------------------------------------------------------------------
+// -- payments -------------------------------------------------------------------------------------
 
 // `amount`, or its other name `bill_amount`; the same where both are sent.
 std::optional<Minor> ReadAmount(ObjectReader& reader, int decimals) {
@@ -247,8 +244,7 @@ void CheckAmounts(ObjectReader& reader, const Payment& payment, int decimals) {
   }
 }
 
-// -- riders
-// ------------------------------------------------------------------------------------------
+// -- riders ---------------------------------------------------------------------------------------
 
 bool IsWhole(std::string_view number) {
   const std::optional<Decimal> decimal = ParseDecimal(number);
@@ -283,8 +279,7 @@ void RequireRiderUser(ObjectReader& reader, const RiderDraft& draft) {
   }
 }
 
-// -- status
-// ------------------------------------------------------------------------------------------
+// -- status ---------------------------------------------------------------------------------------
 
 struct StatusHint {
   std::string_view word;

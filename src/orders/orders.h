@@ -30,8 +30,7 @@ struct Record {
   std::string json;
 };
 
-// -- reading
-// -----------------------------------------------------------------------------------------
+// -- reading --------------------------------------------------------------------------------------
 
 // "PE-7222853393" or a UUID, as it is stored; nothing where the text is neither.
 std::optional<std::string> NormalisedKey(std::string_view text);
@@ -49,8 +48,7 @@ std::optional<Record> Find(db::Session& session, db::CompanyId company, std::str
 std::optional<Record> FindPlaced(db::Session& session, db::CompanyId company,
                                  std::string_view reference, std::string_view fingerprint);
 
-// -- placing
-// -----------------------------------------------------------------------------------------
+// -- placing --------------------------------------------------------------------------------------
 
 // What the caller brings to a new order beside the draft.
 struct Placement {
@@ -69,8 +67,7 @@ struct Placed {
 Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,
              const Placement& placement, const db::Stamp& stamp);
 
-// -- changing
-// ----------------------------------------------------------------------------------------
+// -- changing -------------------------------------------------------------------------------------
 
 // Which order, who asks, and what that caller has seen of it.
 struct Target {

@@ -14,8 +14,7 @@
 namespace comanda::orders {
 namespace {
 
-// -- snapshots: what a version of an order shows of a guest, a table, an address
-// ---------------------
+// -- snapshots: what a version of an order shows of a guest, a table, an address ------------------
 
 std::string Snapshot(const clients::Client& client) {
   std::string text;
@@ -101,8 +100,7 @@ void ReferToAddress(db::Session& session, const OrderDraft& draft, Order& order,
   order.address = Snapshot(*address);
 }
 
-// -- the menu
-// ----------------------------------------------------------------------------------------
+// -- the menu -------------------------------------------------------------------------------------
 
 // One line of a call, on its way to the menu.
 class LineLinker {
@@ -203,8 +201,7 @@ class LineLinker {
   bool failed_ = false;
 };
 
-// -- payment methods
-// ---------------------------------------------------------------------------------
+// -- payment methods ------------------------------------------------------------------------------
 
 constexpr uint32_t ServiceTypeBit(ServiceType type) { return 1u << static_cast<unsigned>(type); }
 
@@ -250,8 +247,7 @@ std::string EnabledFor(uint32_t service_types) {
   return names.empty() ? "no service type" : names + " orders only";
 }
 
-// -- riders
-// ------------------------------------------------------------------------------------------
+// -- riders ---------------------------------------------------------------------------------------
 
 // The user, or nothing and the error.
 std::optional<users::User> FindStaffRider(db::Session& session, db::CompanyId company,

@@ -13,8 +13,7 @@ std::optional<int64_t> Number(std::optional<DeliveryStatus> status) {
   return static_cast<int64_t>(*status);
 }
 
-// -- the order's row
-// ---------------------------------------------------------------------------------
+// -- the order's row ------------------------------------------------------------------------------
 
 // created_seq is the number that the event of this creation is about to get: lists leave out what
 // was made after a snapshot by it (filter[snapshot]).
@@ -172,8 +171,7 @@ void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
       after.totals.total);
 }
 
-// -- counts
-// ------------------------------------------------------------------------------------------
+// -- counts ---------------------------------------------------------------------------------------
 
 void CountNew(db::Tx& tx, const Order& order) {
   tx.Run(
@@ -189,8 +187,7 @@ void CountMoved(db::Tx& tx, const Order& before, const Order& after) {
   CountNew(tx, after);
 }
 
-// -- history
-// -----------------------------------------------------------------------------------------
+// -- history --------------------------------------------------------------------------------------
 
 void InsertStatus(db::Tx& tx, const Order& order, size_t position) {
   const StatusChange& change = order.status_history[position];
@@ -212,8 +209,7 @@ void SelectHistory(db::Session& session, Order& order) {
   }
 }
 
-// -- combos
-// ------------------------------------------------------------------------------------------
+// -- combos ---------------------------------------------------------------------------------------
 
 void InsertModifiers(db::Tx& tx, const Order& order, size_t combo_position) {
   int64_t position = 0;
@@ -308,8 +304,7 @@ void UpdateCombos(db::Tx& tx, const Order& before, const Order& after) {
   }
 }
 
-// -- payments
-// ----------------------------------------------------------------------------------------
+// -- payments -------------------------------------------------------------------------------------
 
 void InsertPayment(db::Tx& tx, const Order& order, size_t position) {
   const Payment& payment = order.payments[position];
@@ -357,8 +352,7 @@ void UpdatePayments(db::Tx& tx, const Order& before, const Order& after) {
   }
 }
 
-// -- discounts
-// ---------------------------------------------------------------------------------------
+// -- discounts ------------------------------------------------------------------------------------
 
 void InsertDiscount(db::Tx& tx, const Order& order, const Discount& discount) {
   tx.Run(
@@ -407,8 +401,7 @@ void UpdateDiscounts(db::Tx& tx, const Order& before, const Order& after) {
 
 }  // namespace
 
-// -- the aggregate
-// -----------------------------------------------------------------------------------
+// -- the aggregate --------------------------------------------------------------------------------
 
 bool Insert(db::Tx& tx, const Order& order) {
   CHECK(order.status_history.size() == 1 && order.combos.empty() && order.payments.empty() &&
@@ -461,8 +454,7 @@ std::optional<Made> SelectByReference(db::Session& session, db::CompanyId compan
   return Made{row->Text(0), row->Text(1), row->Text(2)};
 }
 
-// -- the rendered record
-// -----------------------------------------------------------------------------
+// -- the rendered record --------------------------------------------------------------------------
 
 void PutRecord(db::Tx& tx, const Order& order, const Rendering& rendering) {
   tx.Run(
@@ -495,8 +487,7 @@ std::optional<RecordRow> SelectHead(db::Session& session, db::CompanyId company,
   return RecordRow(*std::move(row));
 }
 
-// -- numbers for lists
-// -------------------------------------------------------------------------------
+// -- numbers for lists ----------------------------------------------------------------------------
 
 int64_t CountOrders(db::Session& session, db::CompanyId company,
                     const std::vector<Status>& statuses) {

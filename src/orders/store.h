@@ -35,8 +35,7 @@ struct Made {
 std::optional<Made> SelectByReference(db::Session& session, db::CompanyId company,
                                       std::string_view reference);
 
-// -- the rendered record
-// -----------------------------------------------------------------------------
+// -- the rendered record --------------------------------------------------------------------------
 
 void PutRecord(db::Tx& tx, const Order& order, const Rendering& rendering);
 
@@ -57,8 +56,7 @@ std::optional<RecordRow> SelectRecord(db::Session& session, db::CompanyId compan
 std::optional<RecordRow> SelectHead(db::Session& session, db::CompanyId company,
                                     std::string_view id);
 
-// -- numbers for lists
-// -------------------------------------------------------------------------------
+// -- numbers for lists ----------------------------------------------------------------------------
 
 // How many orders have one of the statuses; none given: all.
 int64_t CountOrders(db::Session& session, db::CompanyId company,

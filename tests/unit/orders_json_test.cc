@@ -58,8 +58,7 @@ std::vector<std::string> ErrorsOf(const std::function<void()>& read) {
 
 using Errors = std::vector<std::string>;
 
-// -- orders and fields
-// -------------------------------------------------------------------------------
+// -- orders and fields ----------------------------------------------------------------------------
 
 TEST(OrdersJson, ReadsADeliveryOrder) {
   const OrderDraft draft =
@@ -113,8 +112,7 @@ TEST(OrdersJson, NeedsAFieldInAPatch) {
   EXPECT_EQ(ErrorsOf([] { FieldsFrom(R"({"status":"READY"})"); }), (Errors{"status not_allowed"}));
 }
 
-// -- combos
-// ------------------------------------------------------------------------------------------
+// -- combos ---------------------------------------------------------------------------------------
 
 TEST(OrdersJson, TurnsUnitPricesIntoLineTotals) {
   const std::vector<Combo> combos =
@@ -167,8 +165,7 @@ TEST(OrdersJson, TakesOneToTwoHundredItems) {
             (Errors{"combos too_many_items"}));
 }
 
-// -- payments and discounts
-// --------------------------------------------------------------------------
+// -- payments and discounts -----------------------------------------------------------------------
 
 TEST(OrdersJson, TakesBillAmountAsAnotherName) {
   const PaymentDraft draft = PaymentFrom(
@@ -210,8 +207,7 @@ TEST(OrdersJson, BoundsAPercentageButNoAmount) {
             (Errors{"type unknown_value"}));
 }
 
-// -- status and logistics
-// ----------------------------------------------------------------------------
+// -- status and logistics -------------------------------------------------------------------------
 
 TEST(OrdersJson, SendsCancelledToItsOwnEndpoint) {
   try {
@@ -254,8 +250,7 @@ TEST(OrdersJson, TakesAReasonForNotDeliveredAlone) {
             (Errors{"reason not_allowed"}));
 }
 
-// -- the record
-// --------------------------------------------------------------------------------------
+// -- the record -----------------------------------------------------------------------------------
 
 TEST(OrdersRecord, LeavesOutTheListsThatAreNotAsked) {
   const Fragments fragments{R"("id":"1")", "[1]", "[2]", "[3]"};

@@ -33,10 +33,10 @@ class OrdersTest : public ::testing::Test {
  protected:
   OrdersTest() {
     database->Write([](db::Tx& tx, const db::Stamp& stamp) {
-      tx.Run("INSERT INTO payment_method VALUES ($1, $2, 'cash', 'Efectivo', 15, 1)", kCompany,
-             kMethod);
-      tx.Run("INSERT INTO payment_method VALUES ($1, $2, 'room', 'Mesa', 2, 1)", kCompany,
-             kTableOnly);
+      tx.Run(
+          "INSERT INTO payment_method (company_id, id, code, description, service_types)"
+          " VALUES ($1, $2, 'cash', 'Efectivo', 15), ($1, $3, 'room', 'Mesa', 2)",
+          kCompany, kMethod, kTableOnly);
       tx.Run(
           "INSERT INTO client (company_id, id, name, name_folded, country_calling_code,"
           " phone_number, created_at, updated_at) VALUES ($1, $2, 'Ana', 'ana', '51', '987654321',"
@@ -50,8 +50,10 @@ class OrdersTest : public ::testing::Test {
           "INSERT INTO staff (company_id, id, name, name_folded, role, created_at, updated_at)"
           " VALUES ($1, $2, 'Luis', 'luis', 'rider', $3, $3)",
           kCompany, kRiderUser, stamp.now);
-      tx.Run("INSERT INTO category VALUES ($1, 'cat', 'Pescados', 'pescados', NULL, NULL, 0, 1)",
-             kCompany);
+      tx.Run(
+          "INSERT INTO category (company_id, id, name, slug, position)"
+          " VALUES ($1, 'cat', 'Pescados', 'pescados', 0)",
+          kCompany);
       tx.Run(
           "INSERT INTO product (company_id, id, category_id, name, slug, position, created_at,"
           " updated_at) VALUES ($1, $2, 'cat', 'Ceviche', 'ceviche', 0, $3, $3)",
@@ -172,8 +174,7 @@ class OrdersTest : public ::testing::Test {
 
 using List = std::vector<std::string>;
 
-// -- placing
-// -----------------------------------------------------------------------------------------
+// -- placing --------------------------------------------------------------------------------------
 
 TEST_F(OrdersTest, PlacesAnOrderAndAnnouncesItOnce) {
   const Record record = PlaceOrder();
@@ -245,8 +246,7 @@ TEST_F(OrdersTest, RefusesEveryUnknownReferenceOfAnOrderAtOnce) {
   EXPECT_EQ(NewEvents(), (List{}));
 }
 
-// -- fields
-// ------------------------------------------------------------------------------------------
+// -- fields ---------------------------------------------------------------------------------------
 
 TEST_F(OrdersTest, AppendsCommentsAndKeepsTheVersionWhereNothingChanges) {
   PlaceOrder();
@@ -289,8 +289,7 @@ TEST_F(OrdersTest, RefusesAWholeCommentAboveTwoThousandCharacters) {
   EXPECT_EQ(ProblemOf(EditFields, fields), "comment too_long");
 }
 
-// -- combos
-// ------------------------------------------------------------------------------------------
+// -- combos ---------------------------------------------------------------------------------------
 
 TEST_F(OrdersTest, LinksAnItemToTheMenuByItsSku) {
   PlaceOrder();
@@ -355,8 +354,7 @@ TEST_F(OrdersTest, HoldsAtMostFiveHundredItems) {
   EXPECT_EQ(ProblemOf(AddCombos, dishes), "combos too_many_items");
 }
 
-// -- payments and discounts
-// --------------------------------------------------------------------------
+// -- payments and discounts -----------------------------------------------------------------------
 
 TEST_F(OrdersTest, SaysPaidWhenItFlipsEitherWay) {
   PlaceOrder();
@@ -423,8 +421,7 @@ TEST_F(OrdersTest, RefusesASumAboveTheBoundOfMoney) {
   EXPECT_EQ(ProblemOf(AddCombos, std::vector<Combo>{Dish(1)}), "combos out_of_range");
 }
 
-// -- status
-// ------------------------------------------------------------------------------------------
+// -- status ---------------------------------------------------------------------------------------
 
 TEST_F(OrdersTest, JumpsOverStepsInOneEvent) {
   PlaceOrder();
@@ -474,8 +471,7 @@ TEST_F(OrdersTest, ChecksWhatTheCallerHasSeenBeforeTheRulesOfState) {
   EXPECT_EQ(ProblemOf(Advance, Status::kReady), Code(Problem::kPreconditionFailed));
 }
 
-// -- logistics
-// ---------------------------------------------------------------------------------------
+// -- logistics ------------------------------------------------------------------------------------
 
 TEST_F(OrdersTest, AssignsAndTakesBackARider) {
   PlaceOrder(ServiceType::kDelivery);
@@ -535,8 +531,7 @@ TEST_F(OrdersTest, LiftsTheOrderWithItsDelivery) {
   EXPECT_EQ(Stored().delivered_by, "API");
 }
 
-// -- reading
-// -----------------------------------------------------------------------------------------
+// -- reading --------------------------------------------------------------------------------------
 
 TEST_F(OrdersTest, FindsAnOrderByItsPublicIdInAnyCase) {
   const Record record = PlaceOrder();
