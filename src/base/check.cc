@@ -1,6 +1,10 @@
 #include "base/check.h"
 
+#include <cxxabi.h>
+
 #include <cstdlib>
+#include <exception>
+#include <typeinfo>
 
 #include "base/log.h"
 
@@ -13,3 +17,24 @@ void CheckFailed(const char* condition, const char* file, int line, std::string_
 }
 
 }  // namespace comanda
+
+// What libstdc++ calls for an exception that nobody catches. In place of its own, which would bring the
+// demangler into a static program.
+namespace __gnu_cxx {
+
+void __verbose_terminate_handler() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  std::string_view why;
+  try {
+    if (type != nullptr) throw;
+  } catch (const std::exception& error) {
+    why = error.what();
+  } catch (...) {
+    why = "";
+  }
+  comanda::log::Error("uncaught exception",
+                      {{"type", type != nullptr ? type->name() : "none"}, {"why", why}});
+  std::abort();
+}
+
+}  // namespace __gnu_cxx

@@ -71,6 +71,12 @@ TEST(Metrics, GaugesShowFractionsAndTheAbsenceOfNumbers) {
   Gauge gauge(registry, "g", "Line one\nand a \\.", [&value] { return value; });
   EXPECT_EQ(registry.Text(), "# HELP g Line one\\nand a \\\\.\n# TYPE g gauge\ng 0.25\n");
 
+  value = 252'123'456'789.0;
+  EXPECT_NE(registry.Text().find("\ng 252123456789\n"), std::string::npos);
+
+  value = 0.1;
+  EXPECT_NE(registry.Text().find("\ng 0.1\n"), std::string::npos);
+
   value = std::numeric_limits<double>::quiet_NaN();
   EXPECT_NE(registry.Text().find("\ng NaN\n"), std::string::npos);
   value = -std::numeric_limits<double>::infinity();
