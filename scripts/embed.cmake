@@ -1,8 +1,15 @@
 # Writes the source that holds src/app/demo.json and src/app/migrations/*.sql, declared in
 # src/app/embedded.h:  cmake -DSOURCE=src/app -DOUTPUT=FILE.cc -P scripts/embed.cmake
 
-# bytes(<name> <file>): appends an array of that name with what the file holds.
+# bytes(<name> <file>): appends an array of that name with what the file holds, in JSON without the
+# line ends and indentation: inside of its strings neither can be.
 function(bytes name file)
+  if(file MATCHES "[.]json$")
+    file(READ "${file}" text)
+    string(REGEX REPLACE "\n *" "" text "${text}")
+    file(WRITE "${OUTPUT}.json" "${text}")
+    set(file "${OUTPUT}.json")
+  endif()
   file(READ "${file}" hex HEX)
   string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
