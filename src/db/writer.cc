@@ -117,7 +117,7 @@ void Writer::Run(const Job& job) {
     queue_.push_back(&request);
   }
   work_.notify_one();
-  request.done.acquire();
+  request.done.Wait();
   if (request.error) std::rethrow_exception(request.error);
 }
 
@@ -281,7 +281,7 @@ void Writer::Answer(const Group& group) noexcept {
     for (const auto& publish : request->on_commit) publish();
   }
   metrics_.jobs.Add(group.size());
-  for (Request* request : group) request->done.release();  // its caller's stack may be gone now
+  for (Request* request : group) request->done.Signal();  // its caller's stack may be gone now
   if (!committed) return;
   const std::lock_guard lock(wake_mutex_);
   if (wake_) wake_();
