@@ -10,7 +10,7 @@ import pytest
 from support.box import Box
 from support.orders import accepted, new_key, refused
 from support.raw import Wire, head
-from support.routes import SCOPED, SCOPES
+from support.routes import SCOPED, SCOPES, SOME_ID
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -247,6 +247,18 @@ def test_every_answer_to_a_key_tells_its_rate(box, demo, tier, limit):
         # A whole request may come back meanwhile.
         second = rates(client.get("/v1/orders/nonsense"))
         assert second[0] == limit and limit - 2 <= second[1] < limit
+
+
+@pytest.mark.parametrize("request_, status", [
+    (("GET", "/v1/orders"), 200), (("GET", "/v1/orders?x=1"), 400), (("GET", "/auth/api-keys"), 403),
+    (("GET", f"/v1/orders/{SOME_ID}"), 404), (("POST", "/v1/orders", b"no json", {"Content-Type": "text/plain"}), 415),
+    (("POST", "/v1/orders", {}, {"Idempotency-Key": "x"}), 422)])
+def test_refusals_tell_the_rate_too(box, demo, request_, status):
+    key = box.make_key(scopes="orders:read,orders:write", tier="lan", company=demo["id"])["key"]
+    with contextlib.closing(box.client(key)) as client:
+        answer = client.send(*request_)
+        assert answer.status == status
+        assert rates(answer) == (3000, 2999, 1)
 
 
 def test_unlimited_has_no_rate_headers(api):

@@ -341,11 +341,15 @@ def test_an_import_while_the_server_runs_shows_at_once(resting):
 
 
 def test_a_bad_file_is_refused_by_the_running_server_in_the_same_words(resting, data, tmp_path):
-    file = tmp_path / "bad.json"
-    file.write_text(BAD_FILE)
     resting.start()
-    running = resting.command("import", str(file), "--data", str(resting.data), check=False)
-    assert (running.returncode, running.stderr) == (REFUSED, said(run("import", file, "--data", data), REFUSED))
+    for content in [BAD_FILE.encode(), b" " * (8 * 1024 * 1024 + 1),
+                    *(c if isinstance(c, bytes) else c.encode() for c, _ in BROKEN_FILES.values())]:
+        file = tmp_path / "bad.json"
+        file.write_bytes(content)
+        running = resting.command("import", str(file), "--data", str(resting.data), check=False)
+        assert (running.returncode, running.stderr) == (REFUSED, said(run("import", file, "--data", data), REFUSED))
+    with contextlib.closing(resting.client()) as client:
+        assert client.get("/healthz").status == 200
 
 
 def test_a_server_without_a_restaurant_runs_and_says_how_to_bring_one_in(resting):

@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import json
+import random
 import time
 
 import pytest
@@ -423,3 +424,23 @@ def test_a_refused_change_is_not_in_the_audit_log(box, api):
 def test_the_audit_log_has_no_gaps(box):
     for company, count, last in rows(box, "SELECT company_id, count(*), max(seq) FROM audit GROUP BY company_id"):
         assert count == last, company
+
+
+# -- anything --------------------------------------------------------------------------------------------
+
+FIELDS = ["name", "scopes", "tier", "expires_at", "allowed_cidrs", "grace_seconds", "id", "from_the_future"]
+VALUES = [None, True, 0, -1, 0.1, 1e308, 10 ** 40, "", " ", "x", "x" * 3000, "\x07", "ñ\U0001f41f", "lan", "plus",
+          "orders:read", "2099-01-01T00:00:00Z", "9999-12-31T23:59:59+99:99", [], {}, [[]], [None], ["orders:read"],
+          ["orders:read"] * 60, ["127.0.0.1"], ["::/0"], ["::1/129"], [{}], {"scopes": ["orders:read"]}]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_body_is_taken_or_refused_but_nothing_fails(api, seed):
+    dice = random.Random(seed)
+    for _ in range(60):
+        made = make(api)
+        body = {name: dice.choice(VALUES) for name in dice.sample(FIELDS, dice.randint(0, len(FIELDS)))}
+        for answer in (api.post(PATH, body), api.patch(f"{PATH}/{made['id']}", body),
+                       api.post(f"{PATH}/{made['id']}/rotate", body)):
+            assert answer.status in (200, 201, 403, 422), (body, answer.status, answer.body)
+        read(api, made)

@@ -19,7 +19,7 @@ SOME_ID = "0192f0a0-ffff-7000-8000-00000000ffff"
 class Route:
     method: str
     pattern: str
-    access: str  # open, local, or the scope
+    access: str  # open, key, local, or the scope
     replay: str  # -, honoured, required
 
     @property
