@@ -1,0 +1,119 @@
+"""A list of orders that is held until something changes (contract section 6)."""
+
+import contextlib
+import time
+
+import pytest
+
+from support.box import PATIENCE_S, Box
+from support.raw import Wire, head
+
+
+def ask(wire, key, tag, prefer, path="/v1/orders"):
+    return wire.send(head("GET", path, f"X-API-Key: {key}", f"If-None-Match: {tag}", f"Prefer: {prefer}"))
+
+
+def tag_of(api, path="/v1/orders"):
+    return api.get(path).etag
+
+
+def test_a_poll_is_answered_as_soon_as_an_order_changes(box, key, api):
+    order = api.place()
+    tag = tag_of(api)
+    with Wire(box) as wire:
+        ask(wire, key, tag, "wait=25")
+        time.sleep(0.3)  # most likely it waits by now; where not, it is answered at once
+        api.patch(f"/v1/orders/{order['id']}", {"comment": "now"})
+        answer = wire.answer()
+        assert answer.status == 200
+        assert [o["comment"] for o in answer.data if o["id"] == order["id"]] == ["now"]
+        assert answer.etag != tag
+        assert wire.is_open()
+
+
+@pytest.mark.parametrize("prefer", ["wait=1", "Wait=1", "respond-async, wait=1"])
+def test_a_poll_without_news_ends_with_304_when_its_time_is_up(box, key, api, prefer):
+    with Wire(box) as wire:
+        answer = ask(wire, key, tag_of(api), prefer).answer()
+        assert answer.status == 304
+        assert answer.headers["preference-applied"] == "wait=1"
+        assert wire.is_open()
+
+
+@pytest.mark.parametrize("prefer", ["wait", "wait=", "wait=x", "wait=-1", "wait=1.5", "handling=lenient", "nonsense"])
+def test_a_preference_that_cannot_be_read_is_ignored(box, key, api, prefer):
+    with Wire(box) as wire:
+        answer = ask(wire, key, tag_of(api), prefer).answer()
+        assert answer.status == 304
+        assert "preference-applied" not in answer.headers
+
+
+def test_a_wait_lasts_thirty_seconds_at_most(box, key, api):
+    tag = tag_of(api)
+    with Wire(box) as wire:
+        ask(wire, key, tag, "wait=600")
+        time.sleep(0.3)
+        api.place()
+        answer = wire.answer()
+        assert answer.status == 200
+        assert answer.headers.get("preference-applied", "wait=30") == "wait=30"
+
+
+def test_news_that_are_there_already_are_answered_at_once(box, key, api):
+    tag = tag_of(api)
+    api.place()
+    with Wire(box) as wire:
+        assert ask(wire, key, tag, "wait=25").answer().status == 200
+        assert wire.send(head("GET", "/v1/orders", f"X-API-Key: {key}", "Prefer: wait=25")).answer().status == 200
+
+
+def test_another_companys_order_wakes_nobody(box, key, api, other):
+    tag = tag_of(api)
+    with Wire(box) as wire:
+        ask(wire, key, tag, "wait=2")
+        time.sleep(0.3)
+        other.place()
+        assert wire.answer().status == 304
+
+
+def test_a_poll_without_news_costs_nothing(box, demo):
+    with contextlib.closing(box.client(box.make_key(tier="standard", company=demo["id"])["key"])) as client:
+        first = client.get("/v1/orders")
+        before = int(first.headers["ratelimit-remaining"])
+        for _ in range(3):
+            answer = client.get("/v1/orders", **{"If-None-Match": first.etag, "Prefer": "wait=1"})
+            assert answer.status == 304
+            assert int(answer.headers["ratelimit-remaining"]) >= before
+
+
+def test_waiting_polls_do_not_count_among_the_requests_under_way(box, demo, api):
+    key = box.make_key(tier="standard", company=demo["id"])["key"]
+    tag = tag_of(api)
+    with contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(Wire(box)) for _ in range(8)]
+        for wire in wires:
+            ask(wire, key, tag, "wait=25")
+        with contextlib.closing(box.client(key)) as client:
+            deadline = time.monotonic() + PATIENCE_S / 2
+            while client.get("/v1/orders?per_page=1").status != 200:  # until all of them wait
+                assert time.monotonic() < deadline
+                time.sleep(0.7)
+        api.place()
+        assert [wire.answer().status for wire in wires] == [200] * 8
+
+
+def test_a_server_that_stops_lets_nobody_wait():
+    box = Box()
+    try:
+        box.bring_in("demo")
+        key = box.make_key()["key"]
+        box.start()
+        with contextlib.closing(box.client(key)) as client:
+            tag = tag_of(client)
+        with Wire(box) as wire:
+            ask(wire, key, tag, "wait=25")
+            time.sleep(0.3)
+            assert box.stop() == 0
+            assert wire.answer().status in (200, 304, 503)
+    finally:
+        box.discard()
