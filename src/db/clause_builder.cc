@@ -20,6 +20,12 @@ ClauseBuilder& ClauseBuilder::And(std::string_view clause, const std::vector<Bou
   return AndWith(clause, parameters.empty() ? "NULL" : parameters);
 }
 
+ClauseBuilder& ClauseBuilder::GroupBy(std::string_view clause) {
+  sql_ += " GROUP BY ";
+  sql_ += clause;
+  return *this;
+}
+
 ClauseBuilder& ClauseBuilder::OrderBy(std::string_view clause) {
   sql_ += " ORDER BY ";
   sql_ += clause;

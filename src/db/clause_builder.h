@@ -32,6 +32,7 @@ class ClauseBuilder {
   ClauseBuilder& And(std::string_view clause);
   ClauseBuilder& And(std::string_view clause, Bound value);
   ClauseBuilder& And(std::string_view clause, const std::vector<Bound>& list);
+  ClauseBuilder& GroupBy(std::string_view clause);
   ClauseBuilder& OrderBy(std::string_view clause);
   ClauseBuilder& Limit(int64_t limit, int64_t offset);
 

@@ -178,6 +178,20 @@ std::vector<size_t> Query::ReadWords(std::string_view name,
   }
 }
 
+std::vector<std::string> Query::ReadCapitals(std::string_view name) const {
+  const std::optional<std::string_view> value = Find(name);
+  if (!value) return {};
+  std::vector<std::string> words(1);
+  for (const char c : *value) {
+    if (c == ',') {
+      words.emplace_back();
+    } else {
+      words.back() += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+  }
+  return words;
+}
+
 std::optional<bool> Query::ReadBoolean(std::string_view name) const {
   const std::optional<std::string_view> value = Find(name);
   if (!value) return std::nullopt;

@@ -52,6 +52,8 @@ class Query {
   // A comma list of words, case-insensitive; returns indexes into words, without repeats. Empty when the
   // parameter is absent.
   std::vector<size_t> ReadWords(std::string_view name, std::span<const std::string_view> words) const;
+  // A comma list of words that are not known here, in capitals. Empty when the parameter is absent.
+  std::vector<std::string> ReadCapitals(std::string_view name) const;
   std::optional<bool> ReadBoolean(std::string_view name) const;
   std::optional<std::string> ReadUuid(std::string_view name) const;
   // An RFC 3339 instant, or a day of the zone: its first instant (day_end false), or the first instant

@@ -1,0 +1,115 @@
+#include "reports/query.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/problem.h"
+#include "base/zone.h"
+#include "company/companies.h"
+#include "orders/order.h"
+
+namespace comanda::reports {
+namespace {
+
+constexpr std::string_view kStartDate = "filter[start_date]";
+constexpr std::string_view kEndDate = "filter[end_date]";
+constexpr std::string_view kStartTime = "filter[start_time]";
+constexpr std::string_view kEndTime = "filter[end_time]";
+constexpr std::string_view kStatus = "filter[status]";
+constexpr std::string_view kServiceType = "filter[service_type]";
+constexpr std::string_view kSource = "filter[source]";
+constexpr std::string_view kTimezone = "timezone";
+constexpr std::array kParameters = {kStartDate,   kEndDate, kStartTime, kEndTime, kStatus,
+                                    kServiceType, kSource,  kTimezone,  std::string_view("page"),
+                                    std::string_view("per_page")};
+
+Refusal Malformed(std::string_view name, std::string_view message) {
+  return Refusal(Problem::kInvalidParameter, std::string(name) + " " + std::string(message));
+}
+
+Zone ReadZone(const http::Query& query, const company::Company& company) {
+  const auto name = query.Find(kTimezone);
+  if (!name) return company::FindZone(company);
+  std::optional<Zone> zone = Zone::Find(*name);
+  if (!zone) throw Malformed(kTimezone, "must be an IANA time zone, such as America/Lima.");
+  return *std::move(zone);
+}
+
+Interval DayOf(UtcMs instant, const Zone& zone) {
+  const Day day = zone.ToLocal(instant).day;
+  return {zone.ToInstant(day, 0), zone.ToInstant(NextDay(day), 0)};
+}
+
+// An end that is absent is today's; a start that is absent is that of the day of the end.
+Interval ReadPeriod(const http::Query& query, const Zone& zone, UtcMs now) {
+  const auto start = query.ReadDayOrInstant(kStartDate, zone, false);
+  const auto end = query.ReadDayOrInstant(kEndDate, zone, true);
+  Interval period = DayOf(now, zone);
+  if (end) period.to = end->exclusive ? end->instant : end->instant + 1;
+  if (start) {
+    period.from = start->instant;
+  } else if (end) {
+    period.from = DayOf(period.to - 1, zone).from;
+  }
+  if (period.from >= period.to) throw Malformed(kStartDate, "must not be after filter[end_date].");
+  if (DaysTouched(period, zone) > kDaysMax) {
+    throw Malformed(kStartDate, "and filter[end_date] may be at most 366 days apart.");
+  }
+  return period;
+}
+
+// "HH:MM" as a minute of the day; 24:00 only as an end.
+std::optional<int> ReadMinute(const http::Query& query, std::string_view name, bool is_end) {
+  const auto text = query.Find(name);
+  if (!text) return std::nullopt;
+  const auto digit = [&](size_t i) { return (*text)[i] >= '0' && (*text)[i] <= '9' ? (*text)[i] - '0' : -1; };
+  const bool has_form = text->size() == 5 && (*text)[2] == ':' && digit(0) >= 0 && digit(1) >= 0 &&
+                        digit(3) >= 0 && digit(4) >= 0;
+  if (has_form) {
+    const int minute = (digit(0) * 10 + digit(1)) * 60 + digit(3) * 10 + digit(4);
+    const bool is_time = digit(3) < 6 && (minute < 24 * 60 || (is_end && minute == 24 * 60));
+    if (is_time) return minute;
+  }
+  throw Malformed(name, "must be a time of day as HH:MM, such as 18:30.");
+}
+
+Window ReadWindow(const http::Query& query) {
+  return {.start = ReadMinute(query, kStartTime, false).value_or(kWholeDay.start),
+          .end = ReadMinute(query, kEndTime, true).value_or(kWholeDay.end)};
+}
+
+std::vector<int64_t> ReadIndexes(const http::Query& query, std::string_view name,
+                                 std::span<const std::string_view> words) {
+  std::vector<int64_t> indexes;
+  for (const size_t index : query.ReadWords(name, words)) indexes.push_back(static_cast<int64_t>(index));
+  return indexes;
+}
+
+}  // namespace
+
+void RequireParameters(const http::Query& query, std::span<const std::string_view> more) {
+  std::vector<std::string_view> allowed(kParameters.begin(), kParameters.end());
+  allowed.insert(allowed.end(), more.begin(), more.end());
+  query.AllowOnly(allowed);
+}
+
+Question ReadQuestion(const http::Query& query, const company::Company& company, UtcMs now) {
+  const Zone zone = ReadZone(query, company);
+  return {.company = company.company_id,
+          .moments = Cut(ReadPeriod(query, zone, now), ReadWindow(query), zone),
+          .statuses = ReadIndexes(query, kStatus, orders::kStatusNames),
+          .service_types = ReadIndexes(query, kServiceType, orders::kServiceTypeNames),
+          .sources = query.ReadCapitals(kSource)};
+}
+
+Lines ReadLines(const http::Query& query) {
+  constexpr std::array<std::string_view, 3> kWords = {"products", "products_modifiers", "freehand"};
+  const std::vector<size_t> words = query.ReadWords(kIncludeParameter, kWords);
+  if (words.empty()) return Lines::kProducts;
+  if (words.size() > 1) throw Malformed(kIncludeParameter, "must be one of products, products_modifiers, freehand.");
+  return static_cast<Lines>(words.front());
+}
+
+}  // namespace comanda::reports
