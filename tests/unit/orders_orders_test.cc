@@ -35,7 +35,8 @@ class OrdersTest : public ::testing::Test {
     database->Write([](db::Tx& tx, const db::Stamp& stamp) {
       tx.Run(
           "INSERT INTO payment_method (company_id, id, code, description, service_types,"
-          " created_seq) VALUES ($1, $2, 'cash', 'Efectivo', 15, 1), ($1, $3, 'room', 'Mesa', 2, 2)",
+          " created_seq) VALUES ($1, $2, 'cash', 'Efectivo', 15, 1), ($1, $3, 'room', 'Mesa', 2, "
+          "2)",
           kCompany, kMethod, kTableOnly);
       tx.Run(
           "INSERT INTO client (company_id, id, name, name_folded, country_calling_code,"
