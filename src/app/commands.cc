@@ -32,6 +32,7 @@ constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
     Command{"keys", "make, list and revoke API keys", Keys},
+    Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
     Command{"config", "show the settings in force and where each comes from", ShowConfig},
     Command{"version", "show the version of this program and of every library inside", Version},
 };
@@ -70,7 +71,8 @@ std::string Describe(const Refusal& refusal) {
   std::string text = refusal.detail;
   // A single wrong field stands in the detail already.
   if (refusal.errors.size() < 2) return text;
-  for (const FieldError& error : refusal.errors) text += "\n  " + error.field + ": " + error.message;
+  for (const FieldError& error : refusal.errors)
+    text += "\n  " + error.field + ": " + error.message;
   return text;
 }
 

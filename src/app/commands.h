@@ -1,6 +1,7 @@
 #pragma once
 
-// The command line: `comanda <command> …`. The table stands in commands.cc, one file per command beside it.
+// The command line: `comanda <command> …`. The table stands in commands.cc, one file per command
+// beside it.
 
 #include <span>
 #include <string_view>
@@ -18,6 +19,7 @@ using Words = std::span<const std::string_view>;
 int Serve(Words words);
 int ImportFile(Words words);
 int Keys(Words words);
+int ShowAudit(Words words);
 int ShowConfig(Words words);
 int Version(Words words);
 

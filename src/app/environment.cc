@@ -2,6 +2,9 @@
 
 #include "app/embedded.h"
 #include "app/routes.h"
+#include "base/log.h"
+#include "base/problem.h"
+#include "clients/clients.h"
 #include "events/log.h"
 #include "events/retention.h"
 #include "http/idempotency.h"
@@ -39,9 +42,8 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .database = database_,
             .gate = gate_,
             .metrics = metrics,
-            .readiness = [this, &options] {
-              return ops::CheckReadiness(database_, options.data_directory);
-            },
+            .readiness =
+                [this, &options] { return ops::CheckReadiness(database_, options.data_directory); },
             .long_polls = long_polls_,
             .find_order_uuid = orders::FindUuid},
       dispatcher_(site_, AllRoutes()) {
@@ -50,9 +52,15 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
     events::LoadCounters(snapshot, database_.counters());
     keys_.Load(keys::LoadAll(snapshot));
   });
+  try {
+    clients::MakeSearchable(database_);
+  } catch (const Fault& fault) {  // a full disk: reads go on, and the chores try again
+    log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
+  }
 }
 
 void Environment::DoChores() {
+  clients::MakeSearchable(database_);
   keys::FlushLastUsed(database_, keys_);
   http::idempotency::Purge(database_, clock_);
   events::Purge(database_, clock_);

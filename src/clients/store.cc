@@ -1,12 +1,64 @@
 #include "clients/store.h"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "base/text.h"
+#include "clients/search.h"
 
 namespace comanda::clients {
 
+namespace {
+
+Address ReadAddress(const db::Rows& row) {
+  Address address;
+  address.id = row.Text(0);
+  address.client_id = row.Text(1);
+  address.address = row.Text(2);
+  address.area = row.OptionalText(3);
+  address.city = row.OptionalText(4);
+  address.reference = row.OptionalText(5);
+  address.complement = row.OptionalText(6);
+  address.latitude = row.OptionalText(7);
+  address.longitude = row.OptionalText(8);
+  return address;
+}
+
+// `before`: the words that the row had until now.
+void WriteWords(db::Tx& tx, db::CompanyId company, std::string_view id,
+                const std::vector<std::string>& before, const std::vector<std::string>& words) {
+  for (const std::string& word : before) {
+    if (std::ranges::binary_search(words, word)) continue;
+    tx.Run(
+        "DELETE FROM client_word WHERE company_id = $1 AND word = $2 AND client_seq ="
+        " (SELECT created_seq FROM client WHERE company_id = $1 AND id = $3)",
+        company, word, id);
+  }
+  for (const std::string& word : words) {
+    tx.Run(
+        "INSERT INTO client_word (company_id, word, client_seq)"
+        " SELECT $1, $2, created_seq FROM client WHERE company_id = $1 AND id = $3"
+        " ON CONFLICT (company_id, word, client_seq) DO NOTHING",
+        company, word, id);
+  }
+}
+
+// The first column of the rows as members of the set.
+void AddAll(db::Rows& rows, ClientSet& set) {
+  while (rows.Next()) {
+    const auto seq = static_cast<size_t>(rows.Int(0));
+    if (seq >= set.size()) set.resize(seq + 1);
+    set[seq] = true;
+  }
+}
+
+}  // namespace
+
 std::optional<Client> Select(db::Session& session, db::CompanyId company, std::string_view id) {
   const auto row = session.One(
-      "SELECT id, name, email, country_calling_code, phone_number FROM client"
+      "SELECT id, name, email, country_calling_code, phone_number, document_type, document_number,"
+      " notes, orders_count, last_order_at, created_at, updated_at FROM client"
       " WHERE company_id = $1 AND id = $2",
       company, id);
   if (!row) return std::nullopt;
@@ -16,6 +68,13 @@ std::optional<Client> Select(db::Session& session, db::CompanyId company, std::s
   client.email = row->OptionalText(2);
   client.country_calling_code = row->OptionalText(3);
   client.phone_number = row->OptionalText(4);
+  client.document_type = row->OptionalText(5);
+  client.document_number = row->OptionalText(6);
+  client.notes = row->OptionalText(7);
+  client.orders_count = row->Int(8);
+  client.last_order_at = row->OptionalInt(9);
+  client.created_at = row->Int(10);
+  client.updated_at = row->Int(11);
   return client;
 }
 
@@ -26,17 +85,72 @@ std::optional<Address> SelectAddress(db::Session& session, db::CompanyId company
       " FROM address WHERE company_id = $1 AND id = $2",
       company, id);
   if (!row) return std::nullopt;
-  Address address;
-  address.id = row->Text(0);
-  address.client_id = row->Text(1);
-  address.address = row->Text(2);
-  address.area = row->OptionalText(3);
-  address.city = row->OptionalText(4);
-  address.reference = row->OptionalText(5);
-  address.complement = row->OptionalText(6);
-  address.latitude = row->OptionalText(7);
-  address.longitude = row->OptionalText(8);
-  return address;
+  return ReadAddress(*row);
+}
+
+std::vector<Address> SelectAddresses(db::Session& session, db::CompanyId company,
+                                     std::string_view client_id) {
+  db::Rows rows = session.Query(
+      "SELECT id, client_id, address, area, city, reference, complement, latitude, longitude"
+      " FROM address WHERE company_id = $1 AND client_id = $2 ORDER BY position, id",
+      company, client_id);
+  std::vector<Address> addresses;
+  while (rows.Next()) addresses.push_back(ReadAddress(rows));
+  return addresses;
+}
+
+int64_t LastCreated(db::Session& session, db::CompanyId company) {
+  const auto row = session.One(
+      "SELECT coalesce(max(created_seq), 0) FROM client WHERE company_id = $1", company);
+  return row->Int(0);
+}
+
+void AddByWord(db::Session& session, db::CompanyId company, std::string_view beginning,
+               ClientSet& set) {
+  db::Rows rows = session.Query(
+      "SELECT client_seq FROM client_word WHERE company_id = $1 AND word >= $2 AND word < $3",
+      company, beginning, BehindPrefix(beginning));
+  AddAll(rows, set);
+}
+
+void AddByPhone(db::Session& session, db::CompanyId company, std::string_view reversed_end,
+                ClientSet& set) {
+  db::Rows rows = session.Query(
+      "SELECT created_seq FROM client"
+      " WHERE company_id = $1 AND phone_reversed >= $2 AND phone_reversed < $3",
+      company, reversed_end, BehindPrefix(reversed_end));
+  AddAll(rows, set);
+}
+
+void AddByWholePhone(db::Session& session, db::CompanyId company, std::string_view digits,
+                     ClientSet& set) {
+  const std::string reversed(digits.rbegin(), digits.rend());
+  db::Rows rows = session.Query(
+      "SELECT created_seq FROM client"
+      " WHERE company_id = $1 AND phone_reversed >= $2 AND phone_reversed < $3"
+      " AND (phone_reversed = $2 OR phone_number = $4)",
+      company, reversed, BehindPrefix(reversed), digits);
+  AddAll(rows, set);
+}
+
+bool AnyUnsearchable(db::Session& session) {
+  return session.One("SELECT 1 FROM client WHERE searchable = 0 LIMIT 1").has_value();
+}
+
+void IndexUnsearchable(db::Tx& tx, int limit) {
+  std::vector<std::pair<db::CompanyId, std::string>> clients;
+  {
+    db::Rows rows =
+        tx.Query("SELECT company_id, id FROM client WHERE searchable = 0 LIMIT $1", limit);
+    while (rows.Next()) clients.emplace_back(rows.Int(0), rows.Text(1));
+  }
+  for (const auto& [company, id] : clients) {
+    const std::optional<Client> client = Select(tx, company, id);
+    WriteWords(tx, company, id, {}, SearchWords(client->name, client->email));
+    tx.Run(
+        "UPDATE client SET phone_reversed = $3, searchable = 1 WHERE company_id = $1 AND id = $2",
+        company, id, ReversedPhone(client->country_calling_code, client->phone_number));
+  }
 }
 
 void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at) {
@@ -48,25 +162,34 @@ void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, U
 
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
                         const db::Stamp& stamp) {
-  const bool existed = Select(tx, company, draft.id).has_value();
+  const std::optional<Client> known = Select(tx, company, draft.id);
   const int64_t written = tx.Run(
       "INSERT INTO client (company_id, id, name, name_folded, email, country_calling_code,"
-      " phone_number, document_type, document_number, notes, created_at, updated_at, created_seq)"
-      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11,"
+      " phone_number, document_type, document_number, notes, created_at, updated_at, "
+      "phone_reversed,"
+      " searchable, created_seq)"
+      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, 1,"
       " (SELECT coalesce(max(created_seq), 0) + 1 FROM client WHERE company_id = $1))"
       " ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,"
       " name_folded = excluded.name_folded, email = excluded.email,"
       " country_calling_code = excluded.country_calling_code, phone_number = excluded.phone_number,"
       " document_type = excluded.document_type, document_number = excluded.document_number,"
-      " notes = excluded.notes, updated_at = excluded.updated_at"
+      " notes = excluded.notes, updated_at = excluded.updated_at,"
+      " phone_reversed = excluded.phone_reversed, searchable = excluded.searchable"
       " WHERE (client.name, client.name_folded, client.email, client.country_calling_code,"
       " client.phone_number, client.document_type, client.document_number, client.notes)"
       " IS DISTINCT FROM (excluded.name, excluded.name_folded, excluded.email,"
       " excluded.country_calling_code, excluded.phone_number, excluded.document_type,"
       " excluded.document_number, excluded.notes)",
       company, draft.id, draft.name, Folded(draft.name), draft.email, draft.country_calling_code,
-      draft.phone_number, draft.document_type, draft.document_number, draft.notes, stamp.now);
-  return company::OutcomeOf(existed, written);
+      draft.phone_number, draft.document_type, draft.document_number, draft.notes, stamp.now,
+      ReversedPhone(draft.country_calling_code, draft.phone_number));
+  if (written > 0) {
+    WriteWords(tx, company, draft.id,
+               known ? SearchWords(known->name, known->email) : std::vector<std::string>(),
+               SearchWords(draft.name, draft.email));
+  }
+  return company::OutcomeOf(known.has_value(), written);
 }
 
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Address& address, int position) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "clients/clients.h"
 #include "clients/draft.h"
@@ -16,6 +17,27 @@ std::optional<Client> Select(db::Session& session, db::CompanyId company, std::s
 std::optional<Address> SelectAddress(db::Session& session, db::CompanyId company,
                                      std::string_view id);
 void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at);
+
+// Of one client, in order.
+std::vector<Address> SelectAddresses(db::Session& session, db::CompanyId company,
+                                     std::string_view client_id);
+// created_seq of the newest, 0 where there is none: also how many there are.
+int64_t LastCreated(db::Session& session, db::CompanyId company);
+
+// Clients as a bit each, by created_seq.
+using ClientSet = std::vector<bool>;
+// Adds those of whom a word begins so, or whose phone number ends so (reversed).
+void AddByWord(db::Session& session, db::CompanyId company, std::string_view beginning,
+               ClientSet& set);
+void AddByPhone(db::Session& session, db::CompanyId company, std::string_view reversed_end,
+                ClientSet& set);
+// Adds those with that number, with or without its calling code.
+void AddByWholePhone(db::Session& session, db::CompanyId company, std::string_view digits,
+                     ClientSet& set);
+
+// Clients of any company without what they are found by.
+bool AnyUnsearchable(db::Session& session);
+void IndexUnsearchable(db::Tx& tx, int limit);
 
 // Write the row where it is new or differs; the client's without its addresses.
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,

@@ -4,7 +4,6 @@
 
 #include "base/check.h"
 #include "base/problem.h"
-#include "base/zone.h"
 #include "company/store.h"
 
 namespace comanda::company {
@@ -20,6 +19,19 @@ std::optional<Company> FindByUuid(db::Session& session, std::string_view id) {
 }
 
 std::vector<Company> All(db::Session& session) { return SelectAll(session); }
+
+Zone FindZone(db::Session& session, db::CompanyId company) {
+  return FindZone(Get(session, company));
+}
+
+Zone FindZone(const Company& company) {
+  std::optional<Zone> zone = Zone::Find(company.timezone);
+  if (!zone) {
+    throw Fault(Fault::Kind::kInternal,
+                "this system has no time zone data for " + company.timezone);
+  }
+  return *std::move(zone);
+}
 
 std::optional<PaymentMethod> FindPaymentMethod(db::Session& session, db::CompanyId company,
                                                std::string_view id) {
@@ -40,12 +52,7 @@ std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std:
 }
 
 int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now) {
-  const std::optional<Zone> zone = Zone::Find(company.timezone);
-  if (!zone) {
-    throw Fault(Fault::Kind::kInternal,
-                "this system has no time zone data for " + company.timezone);
-  }
-  const LocalTime local = zone->ToLocal(now);
+  const LocalTime local = FindZone(company).ToLocal(now);
   const bool before_opening = local.minute_of_day < company.day_starts_at;
   const Day day = before_opening ? PreviousDay(local.day) : local.day;
   return NextOrderNumber(tx, company.company_id, FormatDay(day));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/zone.h"
 #include "company/company.h"
 #include "db/session.h"
 
@@ -14,6 +15,9 @@ namespace comanda::company {
 Company Get(db::Session& session, db::CompanyId company);  // CHECKs that it is there
 std::optional<Company> FindByUuid(db::Session& session, std::string_view id);
 std::vector<Company> All(db::Session& session);
+// Its time zone. Fault where the system has no data for it any more.
+Zone FindZone(db::Session& session, db::CompanyId company);
+Zone FindZone(const Company& company);
 
 std::optional<PaymentMethod> FindPaymentMethod(db::Session& session, db::CompanyId company,
                                                std::string_view id);

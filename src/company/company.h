@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,10 @@ struct Company {
   UtcMs created_at = 0;
   UtcMs updated_at = 0;
 };
+
+// In the order of the bits of PaymentMethod::service_types.
+inline constexpr std::array<std::string_view, 4> kServiceTypes = {"ONSITE", "TABLE", "DELIVERY",
+                                                                  "TAKEAWAY"};
 
 // A way to pay, as it stands in the company's list.
 struct PaymentMethod {

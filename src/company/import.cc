@@ -17,11 +17,6 @@ namespace {
 // The namespace of companies that come without an id; made once, never to change.
 constexpr std::string_view kCompanies = "6f0c1f0e-2c1b-4a55-9d0e-5b1f5e0a7c31";
 
-// In the order of the bits of PaymentMethod::service_types.
-const std::vector<std::string_view>& ServiceTypes() {
-  static const std::vector<std::string_view> kNames = {"ONSITE", "TABLE", "DELIVERY", "TAKEAWAY"};
-  return kNames;
-}
 constexpr uint32_t kAllServiceTypes = 0b1111;
 constexpr std::string_view kExampleHours =
     "must be an object of weekdays, like {\"monday\": {\"is_active\": true, \"hours\": [{\"open\": "
@@ -140,12 +135,12 @@ Company ReadCompany(json::ObjectReader& row) {
 }
 
 uint32_t ReadServiceTypes(json::ObjectReader& row) {
-  const auto names = row.Texts("service_types", ServiceTypes().size(), kNameRule);
+  const auto names = row.Texts("service_types", kServiceTypes.size(), kNameRule);
   if (!names) return kAllServiceTypes;
   uint32_t bits = 0;
   for (const std::string& name : *names) {
-    for (size_t i = 0; i < ServiceTypes().size(); ++i) {
-      if (name == ServiceTypes()[i]) bits |= 1u << i;
+    for (size_t i = 0; i < kServiceTypes.size(); ++i) {
+      if (name == kServiceTypes[i]) bits |= 1u << i;
     }
   }
   if (std::cmp_not_equal(__builtin_popcount(bits), names->size())) {

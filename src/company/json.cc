@@ -55,6 +55,19 @@ void WriteDay(json::Writer& writer, const DayHours& day) {
   writer.EndArray().EndObject();
 }
 
+void WriteLocation(json::Writer& writer, const Company& company) {
+  writer.BeginObject();
+  writer.Key("address").Text(company.address);
+  writer.Key("area").Text(company.area);
+  writer.Key("city").Text(company.city);
+  writer.Key("state").Text(company.state);
+  writer.Key("country_code").Text(company.country_code);
+  writer.Key("postal_code").Text(company.postal_code);
+  writer.Key("latitude").Raw(company.latitude.value_or("null"));
+  writer.Key("longitude").Raw(company.longitude.value_or("null"));
+  writer.EndObject();
+}
+
 }  // namespace
 
 Hours ReadHours(json::ObjectReader& week) {
@@ -90,6 +103,45 @@ Hours ParseHours(std::string_view stored) {
   } catch (const Refusal& refusal) {
     throw Fault(Fault::Kind::kInternal, "stored business_hours: " + refusal.detail);
   }
+}
+
+std::string Render(const Company& company, bool currently_open) {
+  std::string record;
+  json::Writer writer(record);
+  writer.BeginObject();
+  writer.Key("id").Text(company.id);
+  writer.Key("name").Text(company.name);
+  writer.Key("description").Text(company.description);
+  writer.Key("logo").Text(company.logo);
+  writer.Key("public_url").Text(company.public_url);
+  writer.Key("phone").Text(company.phone);
+  writer.Key("location");
+  WriteLocation(writer, company);
+  writer.Key("country_code").Text(company.country_code);
+  writer.Key("timezone").Text(company.timezone);
+  writer.Key("business_hours").Raw(company.business_hours);
+  writer.Key("currently_open").Boolean(currently_open);
+  writer.Key("language").Text(company.language);
+  writer.Key("currency").Text(company.currency);
+  writer.Key("created_at").Instant(company.created_at);
+  writer.Key("updated_at").Instant(company.updated_at);
+  writer.EndObject();
+  return record;
+}
+
+std::string Render(const PaymentMethod& method) {
+  std::string record;
+  json::Writer writer(record);
+  writer.BeginObject();
+  writer.Key("id").Text(method.id);
+  writer.Key("code").Text(method.code);
+  writer.Key("description").Text(method.description);
+  writer.Key("service_types").BeginArray();
+  for (size_t i = 0; i < kServiceTypes.size(); ++i) {
+    if (method.service_types & (1u << i)) writer.Text(kServiceTypes[i]);
+  }
+  writer.EndArray().EndObject();
+  return record;
 }
 
 }  // namespace comanda::company

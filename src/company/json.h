@@ -1,11 +1,12 @@
 #pragma once
 
-// The wire form of opening hours: seven lower-case weekdays, each
-// {"is_active": true, "hours": [{"open": "HH:MM", "close": "HH:MM"}]} (contract section 10).
+// The wire form of the company (contract section 10). Opening hours are seven lower-case weekdays,
+// each {"is_active": true, "hours": [{"open": "HH:MM", "close": "HH:MM"}]}.
 
 #include <string>
 #include <string_view>
 
+#include "company/company.h"
 #include "company/hours.h"
 #include "json/reader.h"
 
@@ -18,5 +19,9 @@ Hours ReadHours(json::ObjectReader& week);
 std::string HoursText(const Hours& hours);
 // The stored text back; Fault where it is not what HoursText() made.
 Hours ParseHours(std::string_view stored);
+
+// The records.
+std::string Render(const Company& company, bool currently_open);
+std::string Render(const PaymentMethod& method);
 
 }  // namespace comanda::company

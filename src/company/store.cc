@@ -177,6 +177,12 @@ Outcome Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method) {
   return OutcomeOf(existed, written);
 }
 
+int64_t LastPaymentMethod(db::Session& session, db::CompanyId company) {
+  const auto row = session.One(
+      "SELECT coalesce(max(created_seq), 0) FROM payment_method WHERE company_id = $1", company);
+  return row->Int(0);
+}
+
 std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, std::string_view id) {
   const auto row = session.One(
       "SELECT id, name, area, active FROM dining_table WHERE company_id = $1 AND id = $2", company,

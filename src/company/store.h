@@ -26,6 +26,7 @@ std::optional<PaymentMethod> SelectPaymentMethodByCode(db::Session& session, db:
                                                        std::string_view code);
 std::vector<std::string> SelectPaymentMethodCodes(db::Session& session, db::CompanyId company);
 Outcome Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method);
+int64_t LastPaymentMethod(db::Session& session, db::CompanyId company);  // newest created_seq, or 0
 
 std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, std::string_view id);
 Outcome Upsert(db::Tx& tx, db::CompanyId company, const Table& table);

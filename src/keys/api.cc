@@ -7,6 +7,7 @@
 
 #include "base/problem.h"
 #include "http/context.h"
+#include "http/list.h"
 #include "keys/json.h"
 #include "keys/keys.h"
 #include "keys/store.h"
@@ -61,14 +62,15 @@ http::Response Create(http::Context& context) {
 }
 
 http::Response List(http::Context& context) {
-  static constexpr std::array<std::string_view, 4> kAllowed = {"page", "per_page", "sort",
-                                                               "filter[active]"};
+  static constexpr std::array<std::string_view, 5> kAllowed = {
+      "page", "per_page", "sort", "filter[active]", http::kSnapshotParameter};
   static constexpr std::array<std::string_view, 2> kSorts = {"created_at", "name"};
   const http::Query& query = context.query();
   query.AllowOnly(kAllowed);
   const http::Paging paging = query.ReadPaging();
   const http::Sort sort = query.ReadSort(kSorts, "-created_at");
   const store::Selection selection{.active = query.ReadBoolean("filter[active]"),
+                                   .snapshot = http::ReadSnapshot(query),
                                    .now = context.site().clock.Now(),
                                    .order = static_cast<store::Order>(sort.index),
                                    .descending = sort.descending,
@@ -84,6 +86,7 @@ http::Response List(http::Context& context) {
   }
   http::Response response;
   response.body = http::ListBody(rows, paging, page.total);
+  http::AddSnapshot(response, paging, page.snapshot);
   return Secretive(std::move(response));
 }
 
@@ -129,6 +132,27 @@ http::Response Revoke(http::Context& context) {
   });
 }
 
+http::Response ListAudit(http::Context& context) {
+  static constexpr std::array<std::string_view, 2> kAllowed = {"page", "per_page"};
+  context.query().AllowOnly(kAllowed);
+  if (context.company() == 0) {
+    throw Refusal(Problem::kNotFound, "There is no company here yet; import one first.");
+  }
+  const http::Paging paging = context.query().ReadPaging();
+  const store::AuditPage page = context.Read([&](db::Snapshot& snapshot) {
+    return store::ListAudit(snapshot, context.company(), paging.per_page, paging.offset());
+  });
+  std::vector<std::string> rows;
+  for (const store::AuditRow& row : page.rows) rows.push_back(Render(row));
+  http::Response response;
+  response.body = http::ListBody(rows, paging, page.total);
+  return Secretive(std::move(response));
+}
+
+constexpr http::Route kAuditRoute = {http::Method::kGet, "/control/audit",    http::Access::kLocal,
+                                     std::nullopt,       http::Replay::kNone, false,
+                                     ListAudit};
+
 constexpr std::array kRoutes = {
     http::Post("/auth/api-keys", Scope::kApiKeysWrite, Create),
     http::Get("/auth/api-keys", Scope::kApiKeysRead, List),
@@ -136,6 +160,7 @@ constexpr std::array kRoutes = {
     http::Patch("/auth/api-keys/{id}", Scope::kApiKeysWrite, Change),
     http::PostBodyOptional("/auth/api-keys/{id}/rotate", Scope::kApiKeysWrite, Rotate),
     http::Delete("/auth/api-keys/{id}", Scope::kApiKeysWrite, Revoke),
+    kAuditRoute,
 };
 
 }  // namespace

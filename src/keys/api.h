@@ -1,6 +1,7 @@
 #pragma once
 
-// /auth/api-keys (contract section 3), on HTTPS and the control socket alike.
+// /auth/api-keys (contract section 3), on HTTPS and the control socket alike; the audit log for the
+// command line alone.
 
 #include <span>
 

@@ -161,4 +161,18 @@ std::string RenderWithoutText(const Key& key) {
   return json;
 }
 
+std::string Render(const store::AuditRow& row) {
+  std::string json;
+  json::Writer writer(json);
+  writer.BeginObject();
+  writer.Key("seq").Integer(row.seq);
+  writer.Key("at").Instant(row.at);
+  writer.Key("actor").Text(row.actor);
+  writer.Key("action").Text(row.action);
+  writer.Key("subject_id").Text(row.subject_id);
+  writer.Key("detail").Raw(row.detail);
+  writer.EndObject();
+  return json;
+}
+
 }  // namespace comanda::keys

@@ -7,6 +7,7 @@
 
 #include "json/reader.h"
 #include "keys/key.h"
+#include "keys/store.h"
 
 namespace comanda::keys {
 
@@ -22,5 +23,8 @@ std::string Render(const Key& key);
 // The record with the member `key`: the text, or null where it is shown no more.
 std::string RenderWithText(const Key& key, std::string_view text);
 std::string RenderWithoutText(const Key& key);
+
+// An entry of the audit log.
+std::string Render(const store::AuditRow& row);
 
 }  // namespace comanda::keys

@@ -86,6 +86,7 @@ db::ClauseBuilder Selected(std::string_view base, db::CompanyId company,
                            const Selection& selection) {
   db::ClauseBuilder builder(base, {company});
   if (selection.active) builder.And(*selection.active ? kActive : kInactive, selection.now);
+  if (selection.snapshot) builder.And("k.created_seq <= {}", *selection.snapshot);
   return builder;
 }
 
@@ -128,6 +129,16 @@ bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_vi
   return false;
 }
 
+namespace {
+
+int64_t LastCreated(db::Session& session, db::CompanyId company) {
+  return session
+      .One("SELECT coalesce(max(created_seq), 0) FROM api_key WHERE company_id = $1", company)
+      ->Int(0);
+}
+
+}  // namespace
+
 Page List(db::Session& session, db::CompanyId company, const Selection& selection) {
   Page page;
   const db::ClauseBuilder count =
@@ -143,6 +154,7 @@ Page List(db::Session& session, db::CompanyId company, const Selection& selectio
       .Limit(selection.limit, selection.offset);
   db::Rows rows = session.QueryBound(builder.sql(), builder.values());
   while (rows.Next()) page.keys.push_back(ReadKey(rows));
+  page.snapshot = selection.snapshot.value_or(LastCreated(session, company));
   return page;
 }
 
@@ -182,17 +194,20 @@ void InsertAudit(db::Tx& tx, db::CompanyId company, UtcMs at, const AuditEntry& 
       company, at, entry.actor, entry.action, entry.subject_id, entry.detail);
 }
 
-std::vector<AuditRow> AuditRows(db::Session& session, db::CompanyId company) {
+AuditPage ListAudit(db::Session& session, db::CompanyId company, int64_t limit, int64_t offset) {
+  AuditPage page;
+  // Numbered without a gap: the last number is the count.
+  page.total =
+      session.One("SELECT coalesce(max(seq), 0) FROM audit WHERE company_id = $1", company)->Int(0);
   db::Rows rows = session.Query(
       "SELECT seq, at, actor, action, subject_id, detail FROM audit WHERE company_id = $1 "
-      "ORDER BY seq",
-      company);
-  std::vector<AuditRow> all;
+      "ORDER BY seq DESC LIMIT $2 OFFSET $3",
+      company, limit, offset);
   while (rows.Next()) {
-    all.push_back(
+    page.rows.push_back(
         {rows.Int(0), rows.Int(1), rows.Text(2), rows.Text(3), rows.Text(4), rows.Text(5)});
   }
-  return all;
+  return page;
 }
 
 }  // namespace comanda::keys::store

@@ -31,6 +31,7 @@ bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_vi
 enum class Order : uint8_t { kCreatedAt, kName };
 struct Selection {
   std::optional<bool> active;
+  std::optional<int64_t> snapshot;  // leaves out keys made later
   UtcMs now = 0;
   Order order = Order::kCreatedAt;
   bool descending = true;
@@ -40,6 +41,7 @@ struct Selection {
 struct Page {
   std::vector<Key> keys;
   int64_t total = 0;
+  int64_t snapshot = 0;  // the one asked for, else of now
 };
 Page List(db::Session& session, db::CompanyId company, const Selection& selection);
 
@@ -56,6 +58,10 @@ struct AuditRow {
   UtcMs at = 0;
   std::string actor, action, subject_id, detail;
 };
-std::vector<AuditRow> AuditRows(db::Session& session, db::CompanyId company);
+struct AuditPage {
+  std::vector<AuditRow> rows;  // newest first
+  int64_t total = 0;
+};
+AuditPage ListAudit(db::Session& session, db::CompanyId company, int64_t limit, int64_t offset);
 
 }  // namespace comanda::keys::store

@@ -13,6 +13,7 @@
 #include "company/companies.h"
 #include "events/types.h"
 #include "http/context.h"
+#include "http/list.h"
 #include "orders/json.h"
 #include "orders/list.h"
 #include "orders/orders.h"
@@ -74,13 +75,8 @@ http::Response List(http::Context& ctx) {
   }
   Page page = ctx.Read(
       [&](db::Snapshot& snapshot) { return FindPage(snapshot, ctx.company(), ctx.query()); });
-  http::Response response;
-  response.body = http::ListBody(page.rows, page.paging, page.total);
-  response.etag = std::move(tag);
+  http::Response response = http::ListResponse(page, std::move(tag));
   response.headers.emplace_back("X-Event-Cursor", std::move(page.cursor));
-  if (page.paging.page == 1) {
-    response.headers.emplace_back("X-Snapshot", std::move(page.snapshot));
-  }
   return response;
 }
 

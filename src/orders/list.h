@@ -3,9 +3,9 @@
 // GET /v1/orders: filters, sorts, totals (contract section 7, Listing; section 6).
 
 #include <string>
-#include <vector>
 
 #include "db/session.h"
+#include "http/list.h"
 #include "http/query.h"
 
 namespace comanda::orders {
@@ -13,12 +13,8 @@ namespace comanda::orders {
 // Refusal invalid_parameter where the query has one that the list does not know.
 void RequireListParameters(const http::Query& query);
 
-struct Page {
-  http::Paging paging;
-  std::vector<std::string> rows;  // rendered records
-  int64_t total = 0;
-  std::string snapshot;  // X-Snapshot: filter[snapshot] leaves out what is placed after it
-  std::string cursor;    // X-Event-Cursor of the same moment
+struct Page : http::ListPage {
+  std::string cursor;  // X-Event-Cursor of the same moment
 };
 // Refusal invalid_parameter for a malformed value.
 Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query);

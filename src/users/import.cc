@@ -6,13 +6,13 @@
 #include "base/text.h"
 #include "company/import_row.h"
 #include "users/store.h"
+#include "users/users.h"
 
 namespace comanda::users {
 namespace {
 
 const std::vector<std::string_view>& Roles() {
-  static const std::vector<std::string_view> kNames = {"admin", "manager", "waiter", "rider",
-                                                       "cook",  "sales",   "cashier"};
+  static const std::vector<std::string_view> kNames(kRoles.begin(), kRoles.end());
   return kNames;
 }
 

@@ -6,17 +6,20 @@ namespace comanda::users {
 
 std::optional<User> Select(db::Session& session, db::CompanyId company, std::string_view id) {
   const auto row = session.One(
-      "SELECT id, name, country_calling_code, phone_number, role, active FROM staff"
-      " WHERE company_id = $1 AND id = $2",
+      "SELECT id, name, email, country_calling_code, phone_number, role, active, created_at,"
+      " updated_at FROM staff WHERE company_id = $1 AND id = $2",
       company, id);
   if (!row) return std::nullopt;
   User user;
   user.id = row->Text(0);
   user.name = row->Text(1);
-  user.country_calling_code = row->OptionalText(2);
-  user.phone_number = row->OptionalText(3);
-  user.role = row->Text(4);
-  user.active = row->Bool(5);
+  user.email = row->OptionalText(2);
+  user.country_calling_code = row->OptionalText(3);
+  user.phone_number = row->OptionalText(4);
+  user.role = row->Text(5);
+  user.active = row->Bool(6);
+  user.created_at = row->Int(7);
+  user.updated_at = row->Int(8);
   return user;
 }
 
@@ -40,6 +43,12 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
       company, draft.id, draft.name, Folded(draft.name), draft.email, draft.country_calling_code,
       draft.phone_number, draft.role, draft.active, stamp.now);
   return company::OutcomeOf(existed, written);
+}
+
+int64_t LastCreated(db::Session& session, db::CompanyId company) {
+  const auto row =
+      session.One("SELECT coalesce(max(created_seq), 0) FROM staff WHERE company_id = $1", company);
+  return row->Int(0);
 }
 
 }  // namespace comanda::users

@@ -18,4 +18,6 @@ std::optional<User> Select(db::Session& session, db::CompanyId company, std::str
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
                         const db::Stamp& stamp);
 
+int64_t LastCreated(db::Session& session, db::CompanyId company);  // newest created_seq, or 0
+
 }  // namespace comanda::users

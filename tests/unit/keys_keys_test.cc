@@ -47,9 +47,11 @@ class Keys : public ::testing::Test {
   }
   std::vector<std::string> Actions() {
     std::vector<std::string> actions;
-    for (const store::AuditRow& row : api_.database->Read(
-             [](db::Snapshot& snapshot) { return store::AuditRows(snapshot, kCompany); })) {
-      actions.push_back(row.actor.substr(0, 5) + " " + row.action);
+    const store::AuditPage page = api_.database->Read(
+        [](db::Snapshot& snapshot) { return store::ListAudit(snapshot, kCompany, 100, 0); });
+    EXPECT_EQ(page.total, std::ssize(page.rows));
+    for (const store::AuditRow& row : page.rows) {  // newest first
+      actions.insert(actions.begin(), row.actor.substr(0, 5) + " " + row.action);
       EXPECT_EQ(row.detail.find("\"key\""), std::string::npos) << "no secret in the audit log";
     }
     return actions;

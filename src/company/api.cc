@@ -1,0 +1,43 @@
+#include "company/api.h"
+
+#include <array>
+
+#include "company/companies.h"
+#include "company/hours.h"
+#include "company/json.h"
+#include "company/list.h"
+#include "events/types.h"
+#include "http/context.h"
+#include "http/list.h"
+
+namespace comanda::company {
+namespace {
+
+using auth::Scope;
+
+// Its tag is made of the bytes, so of `currently_open` too: a poll across an opening time changes.
+http::Response GetCompany(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  const Company company =
+      ctx.Read([&](db::Snapshot& snapshot) { return Get(snapshot, ctx.company()); });
+  const bool open =
+      OpenAt(ParseHours(company.business_hours), FindZone(company), ctx.site().clock.Now());
+  return http::Data(Render(company, open));
+}
+
+http::Response ListPaymentMethods(http::Context& ctx) {
+  RequireListParameters(ctx.query());
+  return http::AnswerList(ctx, static_cast<size_t>(events::Counter::kOther),
+                          http::Cache::kPrivateNoCache, FindPage);
+}
+
+constexpr std::array kRoutes = {
+    http::Get("/v1/company", Scope::kCompaniesRead, GetCompany),
+    http::Get("/v1/company/payment-methods", Scope::kPaymentMethodsRead, ListPaymentMethods),
+};
+
+}  // namespace
+
+std::span<const http::Route> Routes() { return kRoutes; }
+
+}  // namespace comanda::company

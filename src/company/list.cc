@@ -1,0 +1,55 @@
+#include "company/list.h"
+
+#include <array>
+#include <optional>
+
+#include "base/check.h"
+#include "company/json.h"
+#include "company/store.h"
+
+namespace comanda::company {
+namespace {
+
+constexpr std::array kFilters = {
+    http::ListFilter{http::kSnapshotParameter, "m.created_seq <= {}", http::ReadSnapshot},
+};
+constexpr std::array kSorts = {
+    http::ListSort{"code", "m.code", "m.code DESC"},  // unique
+};
+
+}  // namespace
+
+void RequireListParameters(const http::Query& query) {
+  http::RequireListParameters(query, kFilters);
+}
+
+http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query) {
+  const http::ListRequest request{session, company, query};
+  const auto conditions = http::Conditions::Read(request, kFilters);
+  http::ListPage page;
+  page.paging = query.ReadPaging();
+
+  db::ClauseBuilder sql(
+      "SELECT m.id FROM payment_method m"
+      " WHERE m.company_id = $1 AND m.active = 1 AND m.service_types <> 0",
+      {company});
+  conditions.Narrow(sql);
+  sql.OrderBy(http::ReadSort(query, kSorts, "code"))
+      .Limit(page.paging.per_page, page.paging.offset());
+  for (const std::string& id : http::FindIds(session, sql)) {
+    const auto method = SelectPaymentMethod(session, company, id);
+    CHECK(method.has_value(), "an id that was just listed");
+    page.rows.push_back(Render(*method));
+  }
+
+  db::ClauseBuilder count(
+      "SELECT count(*) FROM payment_method m"
+      " WHERE m.company_id = $1 AND m.active = 1 AND m.service_types <> 0",
+      {company});
+  conditions.Narrow(count);
+  page.total = http::Count(session, count);
+  page.snapshot = http::SnapshotOf(query, LastPaymentMethod(session, company));
+  return page;
+}
+
+}  // namespace comanda::company
