@@ -4,6 +4,7 @@
 #include "events/api.h"
 #include "http/problem_pages.h"
 #include "keys/api.h"
+#include "menu/api.h"
 #include "ops/health.h"
 #include "orders/api.h"
 
@@ -12,7 +13,7 @@ namespace comanda::app {
 std::vector<std::span<const http::Route>> AllRoutes() {
   return {
       ops::Routes(),  http::ProblemPageRoutes(), keys::Routes(), events::Routes(),
-      orders::Routes(), ImportRoutes(),
+      menu::Routes(), orders::Routes(), ImportRoutes(),
   };
 }
 

@@ -17,6 +17,7 @@ std::string_view Name(FieldCode code) {
     case FieldCode::kMustNotBeNegative: return "must_not_be_negative";
     case FieldCode::kTooManyDecimals: return "too_many_decimals";
     case FieldCode::kTooManyItems: return "too_many_items";
+    case FieldCode::kTooManyProducts: return "too_many_products";
     case FieldCode::kEmpty: return "empty";
     case FieldCode::kDuplicate: return "duplicate";
     case FieldCode::kNotFound: return "not_found";

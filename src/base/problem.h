@@ -70,6 +70,7 @@ enum class FieldCode : uint8_t {
   kMustNotBeNegative,
   kTooManyDecimals,
   kTooManyItems,
+  kTooManyProducts,
   kEmpty,
   kDuplicate,
   kNotFound,

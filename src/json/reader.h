@@ -82,6 +82,7 @@ class Errors {
  public:
   void Add(std::string field, FieldCode code, std::string message, size_t document_offset = 0);
   bool empty() const { return errors_.empty(); }
+  size_t size() const { return errors_.size(); }
   // validation_failed with all errors (at most kFieldErrorsMax), or nothing when there are none.
   void ThrowIfAny();
 
@@ -171,6 +172,8 @@ class ObjectReader {
   bool NothingRead() const;
 
   const std::string& path() const { return path_; }
+  // Where the object begins in the document; 0 for a value that was no object.
+  size_t offset() const { return object_ ? object_->offset() : 0; }
   std::string FieldPath(std::string_view name) const;
   Errors& errors() const { return *errors_; }
   UnknownFields unknown() const { return unknown_; }

@@ -1,6 +1,5 @@
 #include "menu/import.h"
 
-#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "base/text.h"
 #include "company/import_row.h"
 #include "json/writer.h"
+#include "menu/limits.h"
 #include "menu/slug.h"
 #include "menu/store.h"
 
@@ -15,22 +15,10 @@ namespace comanda::menu {
 namespace {
 
 using company::Distinct;
-using company::kNameRule;
-using company::kProseRule;
 using company::kRowsMax;
-using company::kUrlRule;
 using company::Outcome;
 using company::RowIds;
 using company::Tally;
-
-constexpr size_t kVariantsMax = 100;              // of one product
-constexpr size_t kModifierCategoriesMax = 50;     // of one product
-constexpr size_t kModifiersMax = 200;             // of one category
-constexpr size_t kImagesMax = 50;                 // of one product
-constexpr int64_t kModifierCountMax = 1'000;      // min_modifiers, max_modifiers, max_limit
-constexpr int64_t kStockMax = 1'000'000'000'000;  // a thousand million, in thousandths
-constexpr json::TextRule kSkuRule = {.max = 100, .card_numbers_refused = false};
-constexpr std::string_view kOnlyVariant = "Default";
 
 // -- reading --------------------------------------------------------------------------------------
 
@@ -48,16 +36,16 @@ class Reader {
   Draft Read(json::ObjectReader& row);
 
  private:
-  CategoryDraft ReadCategory(json::ObjectReader& row);
-  ProductDraft ReadProduct(json::ObjectReader& row, const std::string& category_id);
-  std::vector<VariantDraft> ReadVariants(json::ObjectReader& row, const std::string& product_id);
-  void ReadPrices(json::ObjectReader& row, VariantDraft& variant);
-  std::vector<ModifierCategoryDraft> ReadModifierCategories(json::ObjectReader& row,
-                                                            const std::string& product_id);
-  ModifierCategoryDraft ReadModifierCategory(json::ObjectReader& row,
-                                             const std::string& product_id);
-  std::vector<ModifierDraft> ReadModifiers(json::ObjectReader& row, const std::string& category_id);
+  Category ReadCategory(json::ObjectReader& row);
+  Product ReadProduct(json::ObjectReader& row, const std::string& category_id);
+  std::vector<Variant> ReadVariants(json::ObjectReader& row, const std::string& product_id);
+  void ReadPrices(json::ObjectReader& row, Variant& variant);
+  std::vector<ModifierCategory> ReadModifierCategories(json::ObjectReader& row,
+                                                       const std::string& product_id);
+  ModifierCategory ReadModifierCategory(json::ObjectReader& row, const std::string& product_id);
+  std::vector<Modifier> ReadModifiers(json::ObjectReader& row, const std::string& category_id);
 
+  Draft draft_;
   int decimals_;
   RowIds stations_, categories_, products_, variants_, modifier_categories_, modifiers_;
   Distinct skus_;
@@ -97,21 +85,21 @@ std::string ReadImages(json::ObjectReader& row) {
 }
 
 Draft Reader::Read(json::ObjectReader& row) {
-  Draft draft;
   for (json::ObjectReader& item : row.Objects("stations", kRowsMax, true)) {
-    StationDraft& station = draft.stations.emplace_back();
+    Station& station = draft_.stations.emplace_back();
     station.name = ReadName(item);
     station.id = stations_.Take(item, "name", Folded(station.name));
     item.Finish();
   }
   for (json::ObjectReader& item : row.Objects("categories", kRowsMax, true)) {
-    draft.categories.push_back(ReadCategory(item));
+    Category& category = draft_.categories.emplace_back(ReadCategory(item));
+    category.position = static_cast<int64_t>(draft_.categories.size()) - 1;
   }
-  return draft;
+  return std::move(draft_);
 }
 
-CategoryDraft Reader::ReadCategory(json::ObjectReader& row) {
-  CategoryDraft category;
+Category Reader::ReadCategory(json::ObjectReader& row) {
+  Category category;
   category.name = ReadName(row);
   category.id = categories_.Take(row, "name", Folded(category.name));
   category.slug = ReadSlug(row, category.name);
@@ -119,15 +107,16 @@ CategoryDraft Reader::ReadCategory(json::ObjectReader& row) {
   category.image_url = row.Text("image_url", kUrlRule);
   category.visible = row.Boolean("visible").value_or(true);
   for (json::ObjectReader& item : row.Objects("products", kRowsMax, true)) {
-    category.products.push_back(ReadProduct(item, category.id));
+    Product& product = category.products.emplace_back(ReadProduct(item, category.id));
+    product.position = static_cast<int64_t>(category.products.size()) - 1;
   }
   row.Finish();
   return category;
 }
 
-ProductDraft Reader::ReadProduct(json::ObjectReader& row, const std::string& category_id) {
-  ProductDraft product;
-  product.path = row.path();
+Product Reader::ReadProduct(json::ObjectReader& row, const std::string& category_id) {
+  Product product;
+  product.category_id = category_id;
   product.name = ReadName(row);
   if (const std::string sku = SkuKey(row); !sku.empty()) {
     product.id = products_.Take(row, "", sku);
@@ -142,24 +131,24 @@ ProductDraft Reader::ReadProduct(json::ObjectReader& row, const std::string& cat
   product.stock_enabled = row.Boolean("stock_enabled").value_or(false);
   product.messages_for_customers = row.Text("messages_for_customers", kProseRule);
   product.kitchen_id = row.Uuid("kitchen_id");
+  if (product.kitchen_id) {
+    draft_.kitchens.push_back({row.FieldPath("kitchen_id"), *product.kitchen_id});
+  }
   product.variants = ReadVariants(row, product.id);
   product.modifier_categories = ReadModifierCategories(row, product.id);
   row.Finish();
   return product;
 }
 
-std::vector<VariantDraft> Reader::ReadVariants(json::ObjectReader& row,
-                                               const std::string& product_id) {
-  constexpr std::array<std::string_view, 7> kShorthand = {
-      "price", "sku", "original_price", "packaging_price", "cost", "stock", "stock_threshold"};
-  std::vector<VariantDraft> variants;
+std::vector<Variant> Reader::ReadVariants(json::ObjectReader& row, const std::string& product_id) {
+  std::vector<Variant> variants;
   if (!row.Raw("variants")) {
-    VariantDraft& only = variants.emplace_back();
-    only.path = row.path();
+    Variant& only = variants.emplace_back();
     only.name = kOnlyVariant;
     ReadPrices(row, only);
     // The row's own id is the product's, so this one is always derived.
     only.id = variants_.Derive(KeyBelow(product_id, only.name));
+    draft_.skus.push_back({row.FieldPath("sku"), only.id, only.sku});
     return variants;
   }
   for (const std::string_view field : kShorthand) {
@@ -168,8 +157,7 @@ std::vector<VariantDraft> Reader::ReadVariants(json::ObjectReader& row,
              "belongs to a product of one price; this one has variants: give it to each of them");
   }
   for (json::ObjectReader& item : row.Objects("variants", kVariantsMax, false)) {
-    VariantDraft& variant = variants.emplace_back();
-    variant.path = item.path();
+    Variant& variant = variants.emplace_back();
     variant.name = ReadName(item);
     ReadPrices(item, variant);
     if (variant.sku) {
@@ -177,37 +165,39 @@ std::vector<VariantDraft> Reader::ReadVariants(json::ObjectReader& row,
     } else {
       variant.id = variants_.Take(item, "name", KeyBelow(product_id, variant.name));
     }
+    variant.position = static_cast<int64_t>(variants.size()) - 1;
+    draft_.skus.push_back({item.FieldPath("sku"), variant.id, variant.sku});
     item.Finish();
   }
   return variants;
 }
 
-void Reader::ReadPrices(json::ObjectReader& row, VariantDraft& variant) {
+void Reader::ReadPrices(json::ObjectReader& row, Variant& variant) {
   variant.sku = row.Text("sku", kSkuRule);
   skus_.Add(row, "sku", variant.sku);
   variant.price = row.RequireMoney("price", decimals_).value_or(0);
   variant.original_price = row.Money("original_price", decimals_);
   variant.packaging_price = row.Money("packaging_price", decimals_).value_or(0);
   variant.cost = row.Money("cost", decimals_);
-  variant.stock = row.Number("stock", {.decimals = 3, .min = 0, .max = kStockMax});
-  variant.stock_threshold =
-      row.Number("stock_threshold", {.decimals = 3, .min = 0, .max = kStockMax});
+  variant.stock = row.Number("stock", kStockRule);
+  variant.stock_threshold = row.Number("stock_threshold", kStockRule);
 }
 
-std::vector<ModifierCategoryDraft> Reader::ReadModifierCategories(json::ObjectReader& row,
-                                                                  const std::string& product_id) {
-  std::vector<ModifierCategoryDraft> categories;
+std::vector<ModifierCategory> Reader::ReadModifierCategories(json::ObjectReader& row,
+                                                             const std::string& product_id) {
+  std::vector<ModifierCategory> categories;
   for (json::ObjectReader& item :
        row.Objects("modifier_categories", kModifierCategoriesMax, true)) {
-    categories.push_back(ReadModifierCategory(item, product_id));
+    ModifierCategory& category = categories.emplace_back(ReadModifierCategory(item, product_id));
+    category.position = static_cast<int64_t>(categories.size()) - 1;
   }
   return categories;
 }
 
-ModifierCategoryDraft Reader::ReadModifierCategory(json::ObjectReader& row,
-                                                   const std::string& product_id) {
+ModifierCategory Reader::ReadModifierCategory(json::ObjectReader& row,
+                                              const std::string& product_id) {
   const json::NumberRule count = {.decimals = 0, .min = 0, .max = kModifierCountMax};
-  ModifierCategoryDraft category;
+  ModifierCategory category;
   category.name = ReadName(row);
   category.id = modifier_categories_.Take(row, "name", KeyBelow(product_id, category.name));
   const bool one = row.OneOf("type", {"one", "many"}).value_or(1) == 0;
@@ -226,11 +216,11 @@ ModifierCategoryDraft Reader::ReadModifierCategory(json::ObjectReader& row,
   return category;
 }
 
-std::vector<ModifierDraft> Reader::ReadModifiers(json::ObjectReader& row,
-                                                 const std::string& category_id) {
-  std::vector<ModifierDraft> modifiers;
+std::vector<Modifier> Reader::ReadModifiers(json::ObjectReader& row,
+                                            const std::string& category_id) {
+  std::vector<Modifier> modifiers;
   for (json::ObjectReader& item : row.Objects("modifiers", kModifiersMax, true)) {
-    ModifierDraft& modifier = modifiers.emplace_back();
+    Modifier& modifier = modifiers.emplace_back();
     modifier.name = ReadName(item);
     modifier.id = modifiers_.Take(item, "name", KeyBelow(category_id, modifier.name));
     modifier.sku = item.Text("sku", kSkuRule);
@@ -239,6 +229,7 @@ std::vector<ModifierDraft> Reader::ReadModifiers(json::ObjectReader& row,
     modifier.max_limit =
         item.Number("max_limit", {.decimals = 0, .min = 1, .max = kModifierCountMax});
     modifier.visible = item.Boolean("visible").value_or(true);
+    modifier.position = static_cast<int64_t>(modifiers.size()) - 1;
     item.Finish();
   }
   return modifiers;
@@ -246,39 +237,25 @@ std::vector<ModifierDraft> Reader::ReadModifiers(json::ObjectReader& row,
 
 // -- writing --------------------------------------------------------------------------------------
 
-template <typename Visit>
-void ForEachProduct(const Draft& draft, Visit visit) {
-  for (const CategoryDraft& category : draft.categories) {
-    for (const ProductDraft& product : category.products) visit(product);
-  }
-}
-
 void RefuseTakenSkus(db::Tx& tx, db::CompanyId company, const Draft& draft) {
-  ForEachProduct(draft, [&](const ProductDraft& product) {
-    for (const VariantDraft& variant : product.variants) FreeOtherSku(tx, company, variant);
-  });
+  for (const SkuUse& use : draft.skus) FreeOtherSku(tx, company, use.variant_id, use.sku);
   json::Errors errors;
-  size_t order = 0;
-  ForEachProduct(draft, [&](const ProductDraft& product) {
-    for (const VariantDraft& variant : product.variants) {
-      if (!variant.sku) continue;
-      const auto holder = SkuHolder(tx, company, *variant.sku);
-      if (!holder || *holder == variant.id) continue;
-      errors.Add(variant.path + ".sku", FieldCode::kSkuTaken,
-                 "belongs to the stored variant " + *holder, order++);
-    }
-  });
+  for (const SkuUse& use : draft.skus) {
+    if (!use.sku) continue;
+    const auto holder = SkuHolder(tx, company, *use.sku);
+    if (!holder || holder->variant_id == use.variant_id) continue;
+    errors.Add(use.path, FieldCode::kSkuTaken,
+               "belongs to the stored variant " + holder->variant_id);
+  }
   errors.ThrowIfAny();
 }
 
 void RefuseUnknownStations(db::Tx& tx, db::CompanyId company, const Draft& draft) {
   json::Errors errors;
-  size_t order = 0;
-  ForEachProduct(draft, [&](const ProductDraft& product) {
-    if (!product.kitchen_id || HasStation(tx, company, *product.kitchen_id)) return;
-    errors.Add(product.path + ".kitchen_id", FieldCode::kNotFound,
-               "must be the id of one of the company's stations", order++);
-  });
+  for (const KitchenUse& use : draft.kitchens) {
+    if (HasStation(tx, company, use.kitchen_id)) continue;
+    errors.Add(use.path, FieldCode::kNotFound, "must be the id of one of the company's stations");
+  }
   errors.ThrowIfAny();
 }
 
@@ -288,35 +265,29 @@ bool Count(Tally& tally, Outcome outcome) {
   return outcome != Outcome::kUnchanged;
 }
 
-bool ImportVariants(db::Tx& tx, db::CompanyId company, const ProductDraft& product, Tally& tally) {
+bool ImportVariants(db::Tx& tx, db::CompanyId company, const Product& product, Tally& tally) {
   bool changed = false;
-  int position = 0;
-  for (const VariantDraft& variant : product.variants) {
-    changed |= Count(tally, Upsert(tx, company, variant, product.id, position++));
+  for (const Variant& variant : product.variants) {
+    changed |= Count(tally, Upsert(tx, company, variant, product.id));
   }
   return changed;
 }
 
-bool ImportModifiers(db::Tx& tx, db::CompanyId company, const ProductDraft& product,
+bool ImportModifiers(db::Tx& tx, db::CompanyId company, const Product& product,
                      Imported& imported) {
   bool changed = false;
-  int position = 0;
-  for (const ModifierCategoryDraft& category : product.modifier_categories) {
-    changed |=
-        Count(imported.modifier_categories, Upsert(tx, company, category, product.id, position++));
-    int modifier_position = 0;
-    for (const ModifierDraft& modifier : category.modifiers) {
-      changed |= Count(imported.modifiers,
-                       Upsert(tx, company, modifier, category.id, product.id, modifier_position++));
+  for (const ModifierCategory& category : product.modifier_categories) {
+    changed |= Count(imported.modifier_categories, Upsert(tx, company, category, product.id));
+    for (const Modifier& modifier : category.modifiers) {
+      changed |= Count(imported.modifiers, Upsert(tx, company, modifier, category.id, product.id));
     }
   }
   return changed;
 }
 
-void ImportProduct(db::Tx& tx, db::CompanyId company, const ProductDraft& product,
-                   std::string_view category_id, int position, const db::Stamp& stamp,
-                   Imported& imported) {
-  Outcome outcome = Upsert(tx, company, product, category_id, position, stamp);
+void ImportProduct(db::Tx& tx, db::CompanyId company, const Product& product,
+                   const db::Stamp& stamp, Imported& imported) {
+  Outcome outcome = Upsert(tx, company, product, stamp);
   const bool variants_changed = ImportVariants(tx, company, product, imported.variants);
   const bool modifiers_changed = ImportModifiers(tx, company, product, imported);
   if (outcome == Outcome::kUnchanged && (variants_changed || modifiers_changed)) {
@@ -334,17 +305,15 @@ Draft ReadDraft(json::ObjectReader& row, const company::Company& company) {
 
 Imported Import(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp) {
   Imported imported;
-  for (const StationDraft& station : draft.stations) {
+  for (const Station& station : draft.stations) {
     imported.stations.Count(Upsert(tx, company, station));
   }
   RefuseUnknownStations(tx, company, draft);
   RefuseTakenSkus(tx, company, draft);
-  int category_position = 0;
-  for (const CategoryDraft& category : draft.categories) {
-    imported.categories.Count(Upsert(tx, company, category, category_position++));
-    int position = 0;
-    for (const ProductDraft& product : category.products) {
-      ImportProduct(tx, company, product, category.id, position++, stamp, imported);
+  for (const Category& category : draft.categories) {
+    imported.categories.Count(Upsert(tx, company, category));
+    for (const Product& product : category.products) {
+      ImportProduct(tx, company, product, stamp, imported);
     }
   }
   return imported;

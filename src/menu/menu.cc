@@ -1,8 +1,32 @@
 #include "menu/menu.h"
 
+#include <algorithm>
+#include <set>
+
+#include "company/companies.h"
+#include "menu/catalogue.h"
 #include "menu/store.h"
 
 namespace comanda::menu {
+namespace {
+
+// Writes the count; true where that lets `available` flip.
+bool MoveStock(db::Tx& tx, db::CompanyId company, const StockLine& line, const Counted& counted,
+               int64_t stock) {
+  if (stock == counted.stock) return false;
+  SetStock(tx, company, line.variant_id, stock);
+  const bool flips = (stock > 0) != (counted.stock > 0);
+  return flips && counted.stock_enabled && counted.visible;
+}
+
+void NoteFlips(db::Tx& tx, db::CompanyId company, const std::set<std::string>& product_ids,
+               const db::Stamp& stamp) {
+  if (product_ids.empty()) return;
+  const company::Company owner = company::Get(tx, company);
+  for (const std::string& id : product_ids) NoteChange(tx, owner, id, stamp);
+}
+
+}  // namespace
 
 std::optional<Item> FindProduct(db::Session& session, db::CompanyId company,
                                 std::string_view product_id) {
@@ -21,6 +45,33 @@ std::optional<Item> FindSku(db::Session& session, db::CompanyId company, std::st
 std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company,
                                      std::string_view product_id, std::string_view modifier_id) {
   return SelectModifier(session, company, product_id, modifier_id);
+}
+
+void TakeStock(db::Tx& tx, db::CompanyId company, std::vector<StockLine>& lines,
+               const db::Stamp& stamp) {
+  std::set<std::string> flipped;
+  for (StockLine& line : lines) {
+    const std::optional<Counted> counted = SelectCounted(tx, company, line.variant_id);
+    if (!counted || !counted->stock_enabled) continue;
+    line.taken = std::min(line.quantity, counted->stock);
+    if (MoveStock(tx, company, line, *counted, counted->stock - *line.taken)) {
+      flipped.insert(counted->product_id);
+    }
+  }
+  NoteFlips(tx, company, flipped, stamp);
+}
+
+void GiveBackStock(db::Tx& tx, db::CompanyId company, const std::vector<StockLine>& lines,
+                   const db::Stamp& stamp) {
+  std::set<std::string> flipped;
+  for (const StockLine& line : lines) {
+    const std::optional<Counted> counted = SelectCounted(tx, company, line.variant_id);
+    if (!counted) continue;
+    if (MoveStock(tx, company, line, *counted, counted->stock + line.quantity)) {
+      flipped.insert(counted->product_id);
+    }
+  }
+  NoteFlips(tx, company, flipped, stamp);
 }
 
 }  // namespace comanda::menu

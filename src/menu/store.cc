@@ -13,16 +13,95 @@ Item ReadItem(const db::Rows& row) {
   return item;
 }
 
-void ReadVariant(const db::Rows& row, int column, Item& item) {
+void ReadItemVariant(const db::Rows& row, int column, Item& item) {
   item.variant_id = row.OptionalText(column);
   item.variant_name = row.OptionalText(column + 1);
   item.sku = row.OptionalText(column + 2);
 }
 
+Category ReadCategory(const db::Rows& row) {
+  Category category;
+  int n = 0;
+  category.id = row.Text(n++);
+  category.name = row.Text(n++);
+  category.slug = row.Text(n++);
+  category.description = row.OptionalText(n++);
+  category.image_url = row.OptionalText(n++);
+  category.position = row.Int(n++);
+  category.visible = row.Bool(n++);
+  return category;
+}
+
+Product ReadProduct(const db::Rows& row) {
+  Product product;
+  int n = 0;
+  product.id = row.Text(n++);
+  product.category_id = row.Text(n++);
+  product.name = row.Text(n++);
+  product.slug = row.Text(n++);
+  product.description = row.OptionalText(n++);
+  product.image_url = row.OptionalText(n++);
+  product.images = row.Text(n++);
+  product.position = row.Int(n++);
+  product.visible = row.Bool(n++);
+  product.stock_enabled = row.Bool(n++);
+  product.messages_for_customers = row.OptionalText(n++);
+  product.kitchen_id = row.OptionalText(n++);
+  product.version = row.Int(n++);
+  product.created_at = row.Int(n++);
+  product.updated_at = row.Int(n++);
+  return product;
+}
+
+// Behind the product's id, as in the two that follow.
+Variant ReadVariant(const db::Rows& row) {
+  Variant variant;
+  int n = 1;
+  variant.id = row.Text(n++);
+  variant.name = row.Text(n++);
+  variant.sku = row.OptionalText(n++);
+  variant.price = row.Int(n++);
+  variant.original_price = row.OptionalInt(n++);
+  variant.packaging_price = row.Int(n++);
+  variant.cost = row.OptionalInt(n++);
+  variant.stock = row.OptionalInt(n++);
+  variant.stock_threshold = row.OptionalInt(n++);
+  variant.position = row.Int(n++);
+  return variant;
+}
+
+ModifierCategory ReadModifierCategory(const db::Rows& row) {
+  ModifierCategory category;
+  int n = 1;
+  category.id = row.Text(n++);
+  category.name = row.Text(n++);
+  category.type = row.Text(n++);
+  category.required = row.Bool(n++);
+  category.min_modifiers = row.Int(n++);
+  category.max_modifiers = row.OptionalInt(n++);
+  category.is_active = row.Bool(n++);
+  category.position = row.Int(n++);
+  return category;
+}
+
+Modifier ReadModifier(const db::Rows& row) {
+  Modifier modifier;
+  int n = 0;
+  modifier.id = row.Text(n++);
+  modifier.name = row.Text(n++);
+  modifier.sku = row.OptionalText(n++);
+  modifier.price = row.Int(n++);
+  modifier.original_price = row.OptionalInt(n++);
+  modifier.max_limit = row.OptionalInt(n++);
+  modifier.visible = row.Bool(n++);
+  modifier.position = row.Int(n++);
+  return modifier;
+}
+
 std::optional<Item> OneItem(std::optional<db::Rows> row) {
   if (!row) return std::nullopt;
   Item item = ReadItem(*row);
-  ReadVariant(*row, 5, item);
+  ReadItemVariant(*row, 5, item);
   return item;
 }
 
@@ -65,36 +144,181 @@ std::optional<Item> SelectSku(db::Session& session, db::CompanyId company, std::
 std::optional<Modifier> SelectModifier(db::Session& session, db::CompanyId company,
                                        std::string_view product_id, std::string_view modifier_id) {
   const auto row = session.One(
-      "SELECT id, name FROM modifier WHERE company_id = $1 AND id = $2 AND product_id = $3",
+      "SELECT id, name, sku, price, original_price, max_limit, visible, position FROM modifier"
+      " WHERE company_id = $1 AND id = $2 AND product_id = $3",
       company, modifier_id, product_id);
   if (!row) return std::nullopt;
-  Modifier modifier;
-  modifier.id = row->Text(0);
-  modifier.name = row->Text(1);
-  return modifier;
+  return ReadModifier(*row);
 }
+
+// -- products as GET shows them -------------------------------------------------------------------
+
+std::vector<Category> SelectCategories(db::Session& session, db::CompanyId company) {
+  db::Rows rows = session.Query(
+      "SELECT id, name, slug, description, image_url, position, visible FROM category"
+      " WHERE company_id = $1 ORDER BY position, id",
+      company);
+  std::vector<Category> categories;
+  while (rows.Next()) categories.push_back(ReadCategory(rows));
+  return categories;
+}
+
+std::optional<Category> SelectCategory(db::Session& session, db::CompanyId company,
+                                       std::string_view id) {
+  const auto row = session.One(
+      "SELECT id, name, slug, description, image_url, position, visible FROM category"
+      " WHERE company_id = $1 AND id = $2",
+      company, id);
+  if (!row) return std::nullopt;
+  return ReadCategory(*row);
+}
+
+std::optional<Product> SelectWhole(db::Session& session, db::CompanyId company, std::string_view id,
+                                   Depth depth) {
+  std::optional<Product> product;
+  {
+    const auto row = session.One(
+        "SELECT id, category_id, name, slug, description, image_url, images, position, visible,"
+        " stock_enabled, messages_for_customers, kitchen_id, version, created_at, updated_at"
+        " FROM product WHERE company_id = $1 AND id = $2",
+        company, id);
+    if (!row) return std::nullopt;
+    product = ReadProduct(*row);
+  }
+  db::Rows variants = session.Query(
+      "SELECT product_id, id, name, sku, price, original_price, packaging_price, cost, stock,"
+      " stock_threshold, position FROM variant"
+      " WHERE company_id = $1 AND product_id = $2 ORDER BY position, id",
+      company, id);
+  while (variants.Next()) product->variants.push_back(ReadVariant(variants));
+  if (depth == Depth::kVariants) return product;
+
+  db::Rows categories = session.Query(
+      "SELECT product_id, id, name, type, required, min_modifiers, max_modifiers, is_active,"
+      " position FROM modifier_category"
+      " WHERE company_id = $1 AND product_id = $2 ORDER BY position, id",
+      company, id);
+  while (categories.Next()) {
+    ModifierCategory& category =
+        product->modifier_categories.emplace_back(ReadModifierCategory(categories));
+    db::Rows modifiers = session.Query(
+        "SELECT id, name, sku, price, original_price, max_limit, visible, position FROM modifier"
+        " WHERE company_id = $1 AND modifier_category_id = $2 ORDER BY position, id",
+        company, category.id);
+    while (modifiers.Next()) category.modifiers.push_back(ReadModifier(modifiers));
+  }
+  return product;
+}
+
+std::vector<Product> SelectProducts(db::Session& session, db::CompanyId company,
+                                    std::string_view category_id) {
+  std::vector<Product> products;
+  {
+    db::Rows rows = session.Query(
+        "SELECT id, category_id, name, slug, description, image_url, images, position, visible,"
+        " stock_enabled, messages_for_customers, kitchen_id, version, created_at, updated_at"
+        " FROM product WHERE company_id = $1 AND category_id = $2 ORDER BY position, id",
+        company, category_id);
+    while (rows.Next()) products.push_back(ReadProduct(rows));
+  }
+  // What stands below comes in the order of the products, so that one walk brings both together.
+  {
+    db::Rows rows = session.Query(
+        "SELECT v.product_id, v.id, v.name, v.sku, v.price, v.original_price, v.packaging_price,"
+        " v.cost, v.stock, v.stock_threshold, v.position FROM product p"
+        " JOIN variant v ON v.company_id = p.company_id AND v.product_id = p.id"
+        " WHERE p.company_id = $1 AND p.category_id = $2"
+        " ORDER BY p.position, p.id, v.position, v.id",
+        company, category_id);
+    auto product = products.begin();
+    while (rows.Next()) {
+      while (product->id != rows.View(0)) ++product;
+      product->variants.push_back(ReadVariant(rows));
+    }
+  }
+  std::vector<ModifierCategory*> categories;
+  {
+    db::Rows rows = session.Query(
+        "SELECT mc.product_id, mc.id, mc.name, mc.type, mc.required, mc.min_modifiers,"
+        " mc.max_modifiers, mc.is_active, mc.position FROM product p"
+        " JOIN modifier_category mc ON mc.company_id = p.company_id AND mc.product_id = p.id"
+        " WHERE p.company_id = $1 AND p.category_id = $2"
+        " ORDER BY p.position, p.id, mc.position, mc.id",
+        company, category_id);
+    auto product = products.begin();
+    while (rows.Next()) {
+      while (product->id != rows.View(0)) ++product;
+      product->modifier_categories.push_back(ReadModifierCategory(rows));
+    }
+    for (Product& each : products) {
+      for (ModifierCategory& category : each.modifier_categories) categories.push_back(&category);
+    }
+  }
+  db::Rows rows = session.Query(
+      "SELECT m.id, m.name, m.sku, m.price, m.original_price, m.max_limit, m.visible, m.position,"
+      " m.modifier_category_id FROM product p"
+      " JOIN modifier_category mc ON mc.company_id = p.company_id AND mc.product_id = p.id"
+      " JOIN modifier m ON m.company_id = mc.company_id AND m.modifier_category_id = mc.id"
+      " WHERE p.company_id = $1 AND p.category_id = $2"
+      " ORDER BY p.position, p.id, mc.position, mc.id, m.position, m.id",
+      company, category_id);
+  auto category = categories.begin();
+  while (rows.Next()) {
+    while ((*category)->id != rows.View(8)) ++category;
+    (*category)->modifiers.push_back(ReadModifier(rows));
+  }
+  return products;
+}
+
+bool HasVariant(db::Session& session, db::CompanyId company, std::string_view id) {
+  return session.One("SELECT 1 FROM variant WHERE company_id = $1 AND id = $2", company, id)
+      .has_value();
+}
+
+bool HasModifierCategory(db::Session& session, db::CompanyId company, std::string_view id) {
+  return session
+      .One("SELECT 1 FROM modifier_category WHERE company_id = $1 AND id = $2", company, id)
+      .has_value();
+}
+
+bool HasModifier(db::Session& session, db::CompanyId company, std::string_view id) {
+  return session.One("SELECT 1 FROM modifier WHERE company_id = $1 AND id = $2", company, id)
+      .has_value();
+}
+
+int64_t NextPosition(db::Session& session, db::CompanyId company, std::string_view category_id) {
+  return session
+      .One(
+          "SELECT coalesce(max(position) + 1, 0) FROM product"
+          " WHERE company_id = $1 AND category_id = $2",
+          company, category_id)
+      ->Int(0);
+}
+
+// -- writing --------------------------------------------------------------------------------------
 
 bool HasStation(db::Session& session, db::CompanyId company, std::string_view id) {
   return session.One("SELECT 1 FROM station WHERE company_id = $1 AND id = $2", company, id)
       .has_value();
 }
 
-std::optional<std::string> SkuHolder(db::Session& session, db::CompanyId company,
-                                     std::string_view sku) {
-  const auto row =
-      session.One("SELECT id FROM variant WHERE company_id = $1 AND sku = $2", company, sku);
+std::optional<VariantRow> SkuHolder(db::Session& session, db::CompanyId company,
+                                    std::string_view sku) {
+  const auto row = session.One(
+      "SELECT product_id, id FROM variant WHERE company_id = $1 AND sku = $2", company, sku);
   if (!row) return std::nullopt;
-  return row->Text(0);
+  return VariantRow{row->Text(0), row->Text(1)};
 }
 
-void FreeOtherSku(db::Tx& tx, db::CompanyId company, const VariantDraft& variant) {
+void FreeOtherSku(db::Tx& tx, db::CompanyId company, std::string_view variant_id,
+                  const std::optional<std::string>& sku) {
   tx.Run(
       "UPDATE variant SET sku = 'free ' || id"
       " WHERE company_id = $1 AND id = $2 AND sku IS NOT NULL AND sku IS DISTINCT FROM $3",
-      company, variant.id, variant.sku);
+      company, variant_id, sku);
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const StationDraft& station) {
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Station& station) {
   const bool existed = HasStation(tx, company, station.id);
   const int64_t written = tx.Run(
       "INSERT INTO station (company_id, id, name) VALUES ($1, $2, $3)"
@@ -104,8 +328,7 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const StationDraft& s
   return company::OutcomeOf(existed, written);
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const CategoryDraft& category,
-                        int position) {
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Category& category) {
   const bool existed =
       tx.One("SELECT 1 FROM category WHERE company_id = $1 AND id = $2", company, category.id)
           .has_value();
@@ -120,12 +343,12 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const CategoryDraft& 
       " IS DISTINCT FROM (excluded.name, excluded.slug, excluded.description, excluded.image_url,"
       " excluded.position, excluded.visible)",
       company, category.id, category.name, category.slug, category.description, category.image_url,
-      position, category.visible);
+      category.position, category.visible);
   return company::OutcomeOf(existed, written);
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ProductDraft& product,
-                        std::string_view category_id, int position, const db::Stamp& stamp) {
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Product& product,
+                        const db::Stamp& stamp) {
   const bool existed =
       tx.One("SELECT 1 FROM product WHERE company_id = $1 AND id = $2", company, product.id)
           .has_value();
@@ -140,7 +363,7 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ProductDraft& p
       " image_url = excluded.image_url, images = excluded.images, position = excluded.position,"
       " visible = excluded.visible, stock_enabled = excluded.stock_enabled,"
       " messages_for_customers = excluded.messages_for_customers, kitchen_id = excluded.kitchen_id,"
-      " updated_at = excluded.updated_at"
+      " updated_at = excluded.updated_at, version = product.version + 1"
       " WHERE (product.category_id, product.name, product.slug, product.description, "
       "product.image_url,"
       " product.images, product.position, product.visible, product.stock_enabled,"
@@ -148,14 +371,14 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ProductDraft& p
       " IS DISTINCT FROM (excluded.category_id, excluded.name, excluded.slug, excluded.description,"
       " excluded.image_url, excluded.images, excluded.position, excluded.visible,"
       " excluded.stock_enabled, excluded.messages_for_customers, excluded.kitchen_id)",
-      company, product.id, category_id, product.name, product.slug, product.description,
-      product.image_url, product.images, position, product.visible, product.stock_enabled,
+      company, product.id, product.category_id, product.name, product.slug, product.description,
+      product.image_url, product.images, product.position, product.visible, product.stock_enabled,
       product.messages_for_customers, product.kitchen_id, stamp.now);
   return company::OutcomeOf(existed, written);
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const VariantDraft& variant,
-                        std::string_view product_id, int position) {
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Variant& variant,
+                        std::string_view product_id) {
   const bool existed =
       tx.One("SELECT 1 FROM variant WHERE company_id = $1 AND id = $2", company, variant.id)
           .has_value();
@@ -177,12 +400,12 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const VariantDraft& v
       " coalesce(excluded.stock, variant.stock), excluded.stock_threshold, excluded.position)",
       company, variant.id, product_id, variant.name, variant.sku, variant.price,
       variant.original_price, variant.packaging_price, variant.cost, variant.stock,
-      variant.stock_threshold, position);
+      variant.stock_threshold, variant.position);
   return company::OutcomeOf(existed, written);
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ModifierCategoryDraft& category,
-                        std::string_view product_id, int position) {
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ModifierCategory& category,
+                        std::string_view product_id) {
   const bool existed = tx.One("SELECT 1 FROM modifier_category WHERE company_id = $1 AND id = $2",
                               company, category.id)
                            .has_value();
@@ -201,13 +424,12 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ModifierCategor
       " IS DISTINCT FROM (excluded.product_id, excluded.name, excluded.type, excluded.required,"
       " excluded.min_modifiers, excluded.max_modifiers, excluded.is_active, excluded.position)",
       company, category.id, product_id, category.name, category.type, category.required,
-      category.min_modifiers, category.max_modifiers, category.is_active, position);
+      category.min_modifiers, category.max_modifiers, category.is_active, category.position);
   return company::OutcomeOf(existed, written);
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ModifierDraft& modifier,
-                        std::string_view modifier_category_id, std::string_view product_id,
-                        int position) {
+company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Modifier& modifier,
+                        std::string_view modifier_category_id, std::string_view product_id) {
   const bool existed =
       tx.One("SELECT 1 FROM modifier WHERE company_id = $1 AND id = $2", company, modifier.id)
           .has_value();
@@ -228,13 +450,37 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const ModifierDraft& 
       "excluded.visible,"
       " excluded.position)",
       company, modifier.id, modifier_category_id, product_id, modifier.name, modifier.sku,
-      modifier.price, modifier.original_price, modifier.max_limit, modifier.visible, position);
+      modifier.price, modifier.original_price, modifier.max_limit, modifier.visible,
+      modifier.position);
   return company::OutcomeOf(existed, written);
 }
 
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const db::Stamp& stamp) {
-  tx.Run("UPDATE product SET updated_at = $3 WHERE company_id = $1 AND id = $2", company,
-         product_id, stamp.now);
+  tx.Run(
+      "UPDATE product SET updated_at = $3, version = version + 1 WHERE company_id = $1 AND id = $2",
+      company, product_id, stamp.now);
+}
+
+// -- stock ----------------------------------------------------------------------------------------
+
+void ClearStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id) {
+  tx.Run("UPDATE variant SET stock = NULL WHERE company_id = $1 AND id = $2", company, variant_id);
+}
+
+std::optional<Counted> SelectCounted(db::Session& session, db::CompanyId company,
+                                     std::string_view variant_id) {
+  const auto row = session.One(
+      "SELECT v.product_id, v.stock, p.stock_enabled, p.visible FROM variant v"
+      " JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id"
+      " WHERE v.company_id = $1 AND v.id = $2 AND v.stock IS NOT NULL",
+      company, variant_id);
+  if (!row) return std::nullopt;
+  return Counted{row->Text(0), row->Int(1), row->Bool(2), row->Bool(3)};
+}
+
+void SetStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id, int64_t stock) {
+  tx.Run("UPDATE variant SET stock = $3 WHERE company_id = $1 AND id = $2", company, variant_id,
+         stock);
 }
 
 }  // namespace comanda::menu

@@ -1,0 +1,319 @@
+#include "menu/catalogue.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/check.h"
+#include "base/problem.h"
+#include "events/log.h"
+#include "json/writer.h"
+#include "menu/json.h"
+#include "menu/planner.h"
+#include "menu/store.h"
+
+namespace comanda::menu {
+namespace {
+
+Refusal NoSuch(std::string_view noun, std::string_view id) {
+  return Refusal(Problem::kNotFound,
+                 "there is no " + std::string(noun) + " " + std::string(id) + " in the menu");
+}
+
+bool Chooses(const Filter& filter, const Product& product) {
+  return (!filter.visible || product.visible == *filter.visible) &&
+         (!filter.available || IsAvailable(product) == *filter.available) &&
+         (!filter.updated_since || product.updated_at >= *filter.updated_since);
+}
+
+// -- saving a plan --------------------------------------------------------------------------------
+
+template <typename Row>
+const Row* FindById(const std::vector<Row>& rows, const std::string& id) {
+  const auto found = std::ranges::find(rows, id, &Row::id);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+auto OwnFields(const Product& product) {
+  return std::tie(product.category_id, product.name, product.slug, product.description,
+                  product.image_url, product.images, product.position, product.visible,
+                  product.stock_enabled, product.messages_for_customers, product.kitchen_id);
+}
+
+auto OwnFields(const ModifierCategory& category) {
+  return std::tie(category.name, category.type, category.required, category.min_modifiers,
+                  category.max_modifiers, category.is_active, category.position);
+}
+
+bool DiffersInMoreThanStock(const Variant& before, Variant after) {
+  after.stock = before.stock;
+  return after != before;
+}
+
+class Saver {
+ public:
+  Saver(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp)
+      : tx_(tx), company_(company), stamp_(stamp) {}
+
+  Effect Save(const Planned& row) {
+    static const Product kNothing;
+    const Product& before = row.before ? *row.before : kNothing;
+    const Product& after = row.after;
+    record_changed_ = stock_moved_ = false;
+    const bool own_changed = !row.before || OwnFields(before) != OwnFields(after);
+    if (own_changed) Upsert(tx_, company_, after, stamp_);
+    for (const Variant& variant : after.variants) SaveVariant(before, after, variant);
+    SaveModifiers(before, after);
+    if (!row.before) return Effect::kCreated;
+    if (record_changed_ && !own_changed) Touch(tx_, company_, after.id, stamp_);
+    if (own_changed || record_changed_) return Effect::kUpdated;
+    return stock_moved_ ? Effect::kStockMoved : Effect::kUnchanged;
+  }
+
+ private:
+  void SaveVariant(const Product& before, const Product& after, const Variant& variant) {
+    const Variant* stored = FindById(before.variants, variant.id);
+    if (stored && IsAvailable(before, *stored) != IsAvailable(after, variant)) {
+      record_changed_ = true;
+    }
+    if (stored && *stored == variant) return;
+    if (!stored || DiffersInMoreThanStock(*stored, variant)) {
+      record_changed_ = true;
+    } else {
+      stock_moved_ = true;
+    }
+    Upsert(tx_, company_, variant, after.id);
+    if (stored && stored->stock && !variant.stock) ClearStock(tx_, company_, variant.id);
+  }
+
+  void SaveModifiers(const Product& before, const Product& after) {
+    for (const ModifierCategory& category : after.modifier_categories) {
+      const ModifierCategory* stored = FindById(before.modifier_categories, category.id);
+      if (!stored || OwnFields(*stored) != OwnFields(category)) {
+        Upsert(tx_, company_, category, after.id);
+        record_changed_ = true;
+      }
+      for (const Modifier& modifier : category.modifiers) {
+        const Modifier* stored_modifier =
+            stored ? FindById(stored->modifiers, modifier.id) : nullptr;
+        if (stored_modifier && *stored_modifier == modifier) continue;
+        Upsert(tx_, company_, modifier, category.id, after.id);
+        record_changed_ = true;
+      }
+    }
+  }
+
+  db::Tx& tx_;
+  const db::CompanyId company_;
+  const db::Stamp& stamp_;
+  bool record_changed_ = false;  // of what GET shows, stock counts apart
+  bool stock_moved_ = false;
+};
+
+// Two variants may swap their skus, so all of them let go first.
+void LetGoOfSkus(db::Tx& tx, db::CompanyId company, const Planner& plan) {
+  for (const Planned& row : plan.rows()) {
+    if (!row.before) continue;
+    for (const Variant& variant : row.after.variants) {
+      const Variant* stored = FindById(row.before->variants, variant.id);
+      if (stored && stored->sku && stored->sku != variant.sku) {
+        FreeOtherSku(tx, company, variant.id, variant.sku);
+      }
+    }
+  }
+}
+
+std::vector<Effect> Save(db::Tx& tx, db::CompanyId company, const Planner& plan,
+                         const db::Stamp& stamp) {
+  for (const Category& category : plan.new_categories()) Upsert(tx, company, category);
+  LetGoOfSkus(tx, company, plan);
+  Saver saver(tx, company, stamp);
+  std::vector<Effect> effects;
+  for (const Planned& row : plan.rows()) effects.push_back(saver.Save(row));
+  return effects;
+}
+
+// -- telling --------------------------------------------------------------------------------------
+
+events::Changes Fields() {
+  events::Changes changes;
+  changes.Add(events::Change::kFields);
+  return changes;
+}
+
+void Announce(db::Tx& tx, const company::Company& company, events::Type type,
+              const Product& product, const db::Stamp& stamp) {
+  std::string body;
+  json::Writer out(body);
+  Renderer(company, Costs::kHidden).Write(out, product);
+  events::Append(tx, company.company_id, stamp,
+                 {.type = type,
+                  .changes = type == events::Type::kProductUpdated ? Fields() : events::Changes(),
+                  .subject_id = product.id,
+                  .subject_version = product.version,
+                  .body = body});
+}
+
+// Saves a plan of one product, tells, and shows it as GET does.
+Product SaveOne(db::Tx& tx, const company::Company& company, Planner& plan,
+                const db::Stamp& stamp) {
+  plan.Finish();
+  CHECK(plan.rows().size() == 1, "a plan without errors has its row");
+  const Effect effect = Save(tx, company.company_id, plan, stamp).front();
+  Product product = GetProduct(tx, company.company_id, plan.rows().front().after.id);
+  if (effect == Effect::kCreated) {
+    Announce(tx, company, events::Type::kProductCreated, product, stamp);
+  } else if (effect == Effect::kUpdated) {
+    Announce(tx, company, events::Type::kProductUpdated, product, stamp);
+  }
+  return product;
+}
+
+void AnnounceAll(db::Tx& tx, const company::Company& company, const std::vector<Upserted>& rows,
+                 const db::Stamp& stamp) {
+  const auto count = [&](Effect effect) {
+    return std::ranges::count(rows, effect, &Upserted::effect);
+  };
+  const auto created = count(Effect::kCreated);
+  if (created + count(Effect::kUpdated) == 0) return;
+  const bool all_created = created == std::ssize(rows);
+  std::string body;
+  json::Writer out(body);
+  const auto list = [&](Effect effect) {
+    out.BeginArray();
+    for (const Upserted& row : rows) {
+      if (row.effect == effect) out.Text(row.id);
+    }
+    out.EndArray();
+  };
+  out.BeginObject().Key("created");
+  list(Effect::kCreated);
+  out.Key("updated");
+  list(Effect::kUpdated);
+  out.EndObject();
+  events::Append(
+      tx, company.company_id, stamp,
+      {.type = all_created ? events::Type::kProductCreated : events::Type::kProductUpdated,
+       .changes = all_created ? events::Changes() : Fields(),
+       .subject_id = "",
+       .subject_version = 0,
+       .body = body});
+}
+
+std::optional<std::string> FirstSku(const Product& product) {
+  for (const Variant& variant : product.variants) {
+    if (variant.sku) return variant.sku;
+  }
+  return std::nullopt;
+}
+
+void PlanUpsert(Planner& plan, const std::vector<ProductPatch>& patches) {
+  for (const ProductPatch& patch : patches) {
+    if (!patch.wrong) plan.Upsert(patch);
+  }
+  plan.Finish();
+}
+
+}  // namespace
+
+// -- reading --------------------------------------------------------------------------------------
+
+Page FindPage(db::Session& session, db::CompanyId company, const Filter& filter, Range range) {
+  Page page;
+  std::vector<Category> all = SelectCategories(session, company);
+  page.total = all.size();
+  for (size_t i = range.offset; i < all.size() && i - range.offset < range.limit; ++i) {
+    Category& category = page.categories.emplace_back(std::move(all[i]));
+    category.products = SelectProducts(session, company, category.id);
+    std::erase_if(category.products,
+                  [&](const Product& product) { return !Chooses(filter, product); });
+  }
+  return page;
+}
+
+Category GetCategory(db::Session& session, db::CompanyId company, std::string_view id) {
+  std::optional<Category> category = SelectCategory(session, company, id);
+  if (!category) throw NoSuch("category", id);
+  category->products = SelectProducts(session, company, id);
+  return *std::move(category);
+}
+
+Product GetProduct(db::Session& session, db::CompanyId company, std::string_view id) {
+  std::optional<Product> product = SelectWhole(session, company, id, Depth::kModifiers);
+  if (!product) throw NoSuch("product", id);
+  return *std::move(product);
+}
+
+// -- writing --------------------------------------------------------------------------------------
+
+Product Create(db::Tx& tx, const company::Company& company, const ProductPatch& patch,
+               const db::Stamp& stamp) {
+  json::Errors errors;
+  Planner plan(tx, company.company_id, errors);
+  plan.Insert(patch);
+  return SaveOne(tx, company, plan, stamp);
+}
+
+Product Change(db::Tx& tx, const company::Company& company, std::string_view product_id,
+               const ProductPatch& patch, const db::Stamp& stamp) {
+  json::Errors errors;
+  Planner plan(tx, company.company_id, errors);
+  plan.Change(patch, GetProduct(tx, company.company_id, product_id));
+  return SaveOne(tx, company, plan, stamp);
+}
+
+ChangedVariant AddVariant(db::Tx& tx, const company::Company& company, std::string_view product_id,
+                          const VariantPatch& patch, const db::Stamp& stamp) {
+  ProductPatch product_patch;
+  product_patch.variants.push_back(patch);
+  product_patch.variants.front().is_new = true;
+  Product product = Change(tx, company, product_id, product_patch, stamp);
+  const Variant* variant = FindById(product.variants, patch.fresh_id);
+  CHECK(variant != nullptr, "a variant that was added is there");
+  Variant added = *variant;
+  return {std::move(product), std::move(added)};
+}
+
+ChangedVariant ChangeVariant(db::Tx& tx, const company::Company& company,
+                             std::string_view product_id, std::string_view variant_id,
+                             VariantPatch patch, const db::Stamp& stamp) {
+  const std::string id(variant_id);
+  const Product before = GetProduct(tx, company.company_id, product_id);
+  if (!FindById(before.variants, id)) throw NoSuch("variant", variant_id);
+  patch.id = id;
+  ProductPatch product_patch;
+  product_patch.variants.push_back(std::move(patch));
+  Product product = Change(tx, company, product_id, product_patch, stamp);
+  Variant changed = *FindById(product.variants, id);
+  return {std::move(product), std::move(changed)};
+}
+
+std::vector<Upserted> Upsert(db::Tx& tx, const company::Company& company,
+                             const std::vector<ProductPatch>& patches, const db::Stamp& stamp) {
+  json::Errors errors;
+  Planner plan(tx, company.company_id, errors);
+  PlanUpsert(plan, patches);
+  const std::vector<Effect> effects = Save(tx, company.company_id, plan, stamp);
+  std::vector<Upserted> rows;
+  for (size_t i = 0; i < effects.size(); ++i) {
+    const Product& product = plan.rows()[i].after;
+    rows.push_back({product.id, FirstSku(product), effects[i]});
+  }
+  AnnounceAll(tx, company, rows, stamp);
+  return rows;
+}
+
+void RefuseUpsert(db::Session& session, db::CompanyId company,
+                  const std::vector<ProductPatch>& patches, json::Errors& errors) {
+  Planner plan(session, company, errors);
+  PlanUpsert(plan, patches);
+}
+
+void NoteChange(db::Tx& tx, const company::Company& company, std::string_view product_id,
+                const db::Stamp& stamp) {
+  Touch(tx, company.company_id, product_id, stamp);
+  Announce(tx, company, events::Type::kProductUpdated,
+           GetProduct(tx, company.company_id, product_id), stamp);
+}
+
+}  // namespace comanda::menu
