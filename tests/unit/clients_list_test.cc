@@ -1,0 +1,137 @@
+#include "clients/list.h"
+
+#include <gtest/gtest.h>
+
+#include "clients/api.h"
+#include "clients/clients.h"
+#include "clients/import.h"
+#include "clients/store.h"
+#include "support/api.h"
+
+namespace comanda::clients {
+namespace {
+
+using testing::Api;
+using testing::kCompany;
+using testing::kOtherCompany;
+
+class ClientList : public ::testing::Test {
+ protected:
+  ClientList() { api_.key = api_.AddKey(auth::ScopeSet::All()); }
+
+  void Write(Draft draft, db::CompanyId company = kCompany) {
+    api_.database->Write(
+        [&](db::Tx& tx, const db::Stamp& stamp) { Import(tx, company, {draft}, stamp); });
+  }
+  void Add(std::string id, std::string name, std::optional<std::string> phone = {}) {
+    Write({.id = std::move(id),
+           .name = std::move(name),
+           .country_calling_code = phone ? std::optional<std::string>("+51") : std::nullopt,
+           .phone_number = std::move(phone)});
+  }
+  // Ids and total, as "a b 2".
+  std::string Ids(const std::string& query) {
+    const http::Query parsed = http::Query::Parse(query);
+    const http::ListPage page = api_.database->Read(
+        [&](db::Snapshot& snapshot) { return FindPage(snapshot, kCompany, parsed); });
+    std::string ids;
+    for (const std::string& row : page.rows) {
+      const json::Document record = json::Document::Parse(row);
+      ids += std::string(record.root().Find("id")->text()) + " ";
+    }
+    return ids + std::to_string(page.total);
+  }
+  int64_t Count(std::string_view sql) {
+    return api_.database->Read([&](db::Snapshot& snapshot) { return snapshot.One(sql)->Int(0); });
+  }
+
+  Api api_{{Routes()}};
+};
+
+TEST_F(ClientList, ForgetsTheWordsOfAnOldName) {
+  Add("a", "Ana Peña");
+  Add("b", "Beto Ríos");
+  Add("a", "Ana Díaz");
+
+  EXPECT_EQ(Ids("filter[search]=pena"), "0");
+  EXPECT_EQ(Ids("filter[search]=diaz"), "a 1");
+  EXPECT_EQ(Count("SELECT count(*) FROM client_word"), 4);
+}
+
+TEST_F(ClientList, FindsTheNewNumberAndNotTheOld) {
+  Add("a", "Ana", "987654321");
+  Add("a", "Ana", "900111222");
+
+  EXPECT_EQ(Ids("filter[search]=54321"), "0");
+  EXPECT_EQ(Ids("filter[search]=11222"), "a 1");
+  EXPECT_EQ(Ids("filter[phone]=51900111222"), "a 1");
+}
+
+TEST_F(ClientList, MakesClientsSearchableThatAMigrationLeft) {
+  for (int i = 0; i < 1200; ++i) {
+    Add("id" + std::to_string(i), "Guest " + std::to_string(i), std::to_string(900000000 + i));
+  }
+  api_.database->Write([](db::Tx& tx, const db::Stamp&) {
+    tx.Run("DELETE FROM client_word");
+    tx.Run("UPDATE client SET searchable = 0, phone_reversed = NULL");
+  });
+  EXPECT_EQ(Ids("filter[search]=guest"), "0");
+
+  MakeSearchable(*api_.database);
+
+  EXPECT_EQ(Ids("filter[search]=guest+777"), "id777 1");
+  EXPECT_EQ(Ids("filter[phone]=51900001199"), "id1199 1");
+  EXPECT_EQ(Count("SELECT count(*) FROM client WHERE searchable = 0"), 0);
+}
+
+TEST_F(ClientList, NumbersTheClientsOfEachCompanyWithoutAGap) {
+  Add("a", "Ana");
+  Write({.id = "x", .name = "Xenia"}, kOtherCompany);
+  Add("b", "Beto");
+  Add("a", "Anita");
+  Add("c", "Carla");
+
+  EXPECT_EQ(Count("SELECT max(created_seq) FROM client WHERE company_id = 1"), 3);
+  EXPECT_EQ(Count("SELECT created_seq FROM client WHERE company_id = 2"), 1);
+  EXPECT_EQ(Ids("filter[snapshot]=2&sort=name"), "a b 2");
+  EXPECT_EQ(Ids("filter[snapshot]=99&sort=name"), "a b c 3");
+  EXPECT_EQ(Ids("filter[snapshot]=0"), "0");
+}
+
+// The ways in which a search may be answered agree, whichever is taken.
+TEST_F(ClientList, AnswersFewAndManyMatchesAlike) {
+  constexpr int kClients = 700;  // more than are taken one by one
+  for (int i = 0; i < kClients; ++i) {
+    const std::string number = std::to_string(1000 + i);
+    Add("c" + number, i % 2 == 0 ? "Par Común" : "Impar Común", "90000" + number);
+  }
+  EXPECT_EQ(Ids("filter[search]=comun&sort=created_at&per_page=3&page=2"), "c1003 c1004 c1005 700");
+  EXPECT_EQ(Ids("filter[search]=comun&filter[snapshot]=100&sort=created_at&per_page=1&page=100"),
+            "c1099 100");
+  EXPECT_EQ(Ids("filter[search]=par&sort=-created_at&per_page=2"), "c1698 c1696 350");
+  EXPECT_EQ(Ids("filter[search]=par+1001"), "0");
+  EXPECT_EQ(Ids("filter[search]=impar+1001"), "c1001 1");
+  EXPECT_EQ(Ids("filter[search]=comun&per_page=100&page=8"), "700");
+  EXPECT_EQ(Ids("filter[search]=comun&filter[updated_since]=2100-01-01T00:00:00Z"), "0");
+  EXPECT_EQ(Ids("filter[search]=comun&filter[phone]=900001234"), "c1234 1");
+}
+
+TEST_F(ClientList, WalksAnIndexForEachSort) {
+  for (const std::string sort :
+       {"c.name_folded, c.id", "c.name_folded DESC, c.id DESC", "c.created_at DESC, c.id DESC",
+        "c.last_order_at NULLS LAST, c.id", "c.last_order_at DESC NULLS LAST, c.id DESC"}) {
+    std::string plan;
+    api_.database->Read([&](db::Snapshot& snapshot) {
+      const std::string sql =
+          "EXPLAIN QUERY PLAN SELECT c.created_seq, c.id FROM client c"
+          " WHERE c.company_id = $1 AND +c.created_seq <= $2 ORDER BY " +
+          sort;
+      for (db::Rows rows = snapshot.Query(sql, kCompany, 5); rows.Next();) plan += rows.View(3);
+    });
+    EXPECT_NE(plan.find("USING COVERING INDEX"), plan.npos) << sort << ": " << plan;
+    EXPECT_EQ(plan.find("TEMP B-TREE"), plan.npos) << sort << ": " << plan;
+  }
+}
+
+}  // namespace
+}  // namespace comanda::clients
