@@ -123,8 +123,12 @@ bool Router::Fits(const Pattern& pattern, const Path& path) {
 Router::Match Router::Find(Method method, std::string_view raw_path) const {
   const std::optional<Path> path = Path::Split(raw_path);
   if (!path) RefusePath(method, raw_path);
+  const Pattern* first = nullptr;
   for (const Pattern& pattern : patterns_[path->count]) {
-    if (!Answers(*pattern.route, method) || !Fits(pattern, *path)) continue;
+    if (!Fits(pattern, *path)) continue;
+    if (first == nullptr) first = &pattern;
+    if (pattern.segments != first->segments) break;  // "by-tips" is no {id}
+    if (!Answers(*pattern.route, method)) continue;
     Match match{pattern.route, {}};
     for (size_t i = 0; i < path->count; ++i) {
       if (!pattern.segments[i].empty()) continue;
@@ -144,11 +148,13 @@ std::vector<const Route*> Router::RoutesOf(std::string_view raw_path) const {
   std::vector<const Route*> routes;
   const std::optional<Path> path = Path::Split(raw_path);
   if (!path) return routes;
+  const Pattern* first = nullptr;
   for (const Pattern& pattern : patterns_[path->count]) {
+    if (!Fits(pattern, *path)) continue;
+    if (first == nullptr) first = &pattern;
+    if (pattern.segments != first->segments) break;
     // What the command line alone may call is not there for others to ask about.
-    if (pattern.route->access != Access::kLocal && Fits(pattern, *path)) {
-      routes.push_back(pattern.route);
-    }
+    if (pattern.route->access != Access::kLocal) routes.push_back(pattern.route);
   }
   return routes;
 }

@@ -29,6 +29,7 @@ constexpr std::array kOrders = {
 constexpr std::array kMenu = {
     Get("/v1/menu/{id}", Scope::kMenuRead, Handle),
     Get("/v1/menu/products", Scope::kMenuRead, Handle),
+    Patch("/v1/menu/{id}", Scope::kMenuWrite, Handle),
     LocalRoute(),
 };
 
@@ -60,6 +61,14 @@ TEST_F(HttpRouter, FindsTheRowAndItsParameters) {
 TEST_F(HttpRouter, PrefersALiteralToAParameter) {
   EXPECT_EQ(Pattern(Method::kGet, "/v1/menu/products"), "/v1/menu/products");
   EXPECT_EQ(Pattern(Method::kGet, "/v1/menu/other"), "/v1/menu/{id}");
+  EXPECT_EQ(Pattern(Method::kPatch, "/v1/menu/other"), "/v1/menu/{id}");
+}
+
+TEST_F(HttpRouter, HidesTheRowsOfAParameterBehindALiteral) {
+  const Refusal refusal = Refused(Method::kPatch, "/v1/menu/products");
+  EXPECT_EQ(refusal.problem, Problem::kMethodNotAllowed);
+  EXPECT_EQ(refusal.allow, "GET, HEAD, OPTIONS");
+  EXPECT_EQ(router_.Allowed("/v1/menu/products"), "GET, HEAD, OPTIONS");
 }
 
 TEST_F(HttpRouter, AnswersHeadWithGet) {
