@@ -26,7 +26,8 @@ http::Response ImportDocument(http::Context& ctx) {
   http::BodySource* body_source = ctx.request().body;
   const std::string document =
       body_source == nullptr ? std::string() : body_source->Read(kImportBytesMax);
-  const ImportSummary summary = Import(ctx.site().database, document == R"("demo")" ? DemoRestaurant() : document);
+  const ImportSummary summary =
+      Import(ctx.site().database, document == R"("demo")" ? DemoRestaurant() : document);
 
   std::string body;
   json::Writer out(body);
@@ -42,8 +43,8 @@ http::Response ImportDocument(http::Context& ctx) {
 }
 
 constexpr std::array kRoutes = {
-    http::Route{http::Method::kPost, "/control/import", http::Access::kLocal, std::nullopt, http::Replay::kNone,
-                false, ImportDocument, kImportBytesMax},
+    http::Route{http::Method::kPost, "/control/import", http::Access::kLocal, std::nullopt,
+                http::Replay::kNone, false, ImportDocument, kImportBytesMax},
 };
 
 }  // namespace

@@ -590,7 +590,8 @@ def test_every_line_of_the_log_begins_with_its_priority(resting):
 
 def test_sighup_applies_what_config_marks_with_a_star(resting):
     stars = re.findall(r"(?m)^  (\w+) .*\*", said(run("config", "--help"), DONE))
-    assert stars == ["hosts", "tls_certificate", "tls_key", "log_level"]
+    assert {"hosts", "tls_certificate", "tls_key", "log_level"} <= set(stars)
+    assert not {"data", "listen", "rate_standard", "metrics_from", "workers"} & set(stars)
     resting.start()
     with contextlib.closing(resting.client()) as client:
         assert client.get("/healthz", Host="till.example").status == 421
