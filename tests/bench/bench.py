@@ -31,7 +31,7 @@ RESULT = ROOT / "build/bench.json"
 READERS = 8  # keep-alive connections of the read paths
 TILLS = 64  # of the writing ones
 ORDERS = 200  # in the database while reads are measured; three items with a modifier each
-EDITED = 20000  # orders that the editing paths go round
+EDITED_MIN, EDITED_MAX = 2000, 20000  # orders that the editing paths go round
 
 
 @dataclasses.dataclass
@@ -227,17 +227,26 @@ class Bench:
 
     def edits(self):
         """Reported alone; there is no ceiling for them yet."""
-        with contextlib.closing(self.ours.box.database()) as db:
-            ids = [row[0] for row in db.execute("SELECT id FROM orders ORDER BY created_at DESC LIMIT ?", (EDITED,))]
-        listed = self.parent / "orders.txt"
-        listed.write_text("\n".join(ids) + "\n")
         combo = {"combos": three_items(self.ours.box)[:1]}
         payment = {"payment_method_code": "cash", "amount": 10}
         for name, suffix, body in (("add an item, 64 tills", "/combos", combo), ("pay, 64 tills", "/payments", payment)):
             if self.wanted(name):
-                words = [listed, suffix, json.dumps(body)]
+                words = [self.orders_to_edit(), suffix, json.dumps(body)]
                 self.rows.append(Row(name, *self.in_turns(
                     lambda: load(self.ours.box, "/v1/orders", self.seconds, TILLS, "edit.lua", [self.ours.authorization], words))))
+
+    def orders_to_edit(self):
+        """The newest orders in a file; enough of them, so that none fills up."""
+        while len(ids := self.newest_orders()) < EDITED_MIN:
+            self.create_over(self.ours)
+        listed = self.parent / "orders.txt"
+        listed.write_text("\n".join(ids) + "\n")
+        return listed
+
+    def newest_orders(self):
+        with contextlib.closing(self.ours.box.database()) as db:
+            rows = db.execute("SELECT id FROM orders ORDER BY created_at DESC LIMIT ?", (EDITED_MAX,)).fetchall()
+        return [row["id"] for row in rows]
 
     def size(self):
         stripped = self.parent / "stripped"
