@@ -4,6 +4,7 @@
 #include <time.h>
 
 
+#include "app/import.h"
 #include "base/log.h"
 #include "company/companies.h"
 #include "ops/systemd.h"
@@ -12,6 +13,7 @@ namespace comanda::app {
 namespace {
 
 constexpr int kControlWorkers = 4;
+constexpr int kSandboxWorkers = 32;
 constexpr int64_t kDrainMs = 10'000;
 constexpr int64_t kWatchEveryMs = 1'000;
 constexpr int64_t kChoresEveryMs = 60'000;
@@ -34,6 +36,13 @@ std::unique_ptr<http::Server> ControlServer(const std::string& path, Environment
                                 .host_allowed = {},
                                 .errors_base = options.errors_base};
   return std::make_unique<http::Server>(std::move(settings), environment.dispatcher(), nullptr, clock, metrics);
+}
+
+// Integrators find a restaurant to try things on.
+void SeedSandbox(db::Database& database) {
+  const bool is_empty =
+      database.Read([](db::Snapshot& snapshot) { return company::All(snapshot).empty(); });
+  if (is_empty) Import(database, DemoRestaurant());
 }
 
 sigset_t HandledSignals() {
@@ -59,13 +68,11 @@ App::App(const config::Options& options, db::DirectoryLock lock)
       control_test_(
           ControlServer(options_.data_directory + "/control-test.sock", test_, options_, clock_, metrics_)) {
   log::SetLevel(LevelOf(options_.log_level));
-  http::ServerSettings settings{.listen = options_.listen,
-                                .workers = options_.workers,
-                                .tls = true,
-                                .local = false,
-                                .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
-                                .errors_base = options_.errors_base};
-  https_ = std::make_unique<http::Server>(std::move(settings), live_.dispatcher(), &tls_, clock_, metrics_);
+  if (!options_.sandbox_listen.empty()) {
+    SeedSandbox(test_.database());
+    sandbox_ = Listen(options_.sandbox_listen, test_, kSandboxWorkers);
+  }
+  https_ = Listen(options_.listen, live_, options_.workers);
   quick_check_ = std::jthread([this] {
     const std::string damage = live_.database().QuickCheck();
     if (!damage.empty()) log::Error("the database is damaged: restore a backup", {{"found", damage}});
@@ -77,19 +84,37 @@ App::~App() {
   log::Notice("stopping: answering what was accepted");
   live_.StopWaiting();
   test_.StopWaiting();
+  if (sandbox_) sandbox_->Stop(kDrainMs);
   https_->Stop(kDrainMs);
 }
 
-std::vector<std::string> App::Addresses() const {
-  const std::string address = options_.listen.substr(0, options_.listen.rfind(':'));
-  const std::string port = std::to_string(https_->port());
-  if (address != "0.0.0.0" && address != "[::]") return {"https://" + address + ":" + port};
+std::unique_ptr<http::Server> App::Listen(const std::string& address, Environment& environment, int workers) {
+  http::ServerSettings settings{.listen = address,
+                                .workers = workers,
+                                .tls = true,
+                                .local = false,
+                                .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
+                                .errors_base = options_.errors_base};
+  return std::make_unique<http::Server>(std::move(settings), environment.dispatcher(), &tls_, clock_, metrics_);
+}
+
+std::vector<std::string> App::Addresses() const { return AddressesOf(options_.listen, https_->port()); }
+
+std::vector<std::string> App::SandboxAddresses() const {
+  if (!sandbox_) return {};
+  return AddressesOf(options_.sandbox_listen, sandbox_->port());
+}
+
+std::vector<std::string> App::AddressesOf(const std::string& listen, int port) const {
+  const std::string address = listen.substr(0, listen.rfind(':'));
+  const std::string suffix = ":" + std::to_string(port);
+  if (address != "0.0.0.0" && address != "[::]") return {"https://" + address + suffix};
 
   std::vector<std::string> all;
   for (const std::string& one : names_->addresses) {
     const bool is_v6 = one.find(':') != std::string::npos;
     if (is_v6 && address == "0.0.0.0") continue;
-    all.push_back("https://" + (is_v6 ? "[" + one + "]" : one) + ":" + port);
+    all.push_back("https://" + (is_v6 ? "[" + one + "]" : one) + suffix);
   }
   return all;
 }

@@ -32,8 +32,9 @@ class App {
   // threads before the App is made.
   void RunUntilSignal(const std::function<config::Options()>& reload);
 
-  // Where it can be reached: https://ADDR:PORT for each address that is listened on.
+  // Where it can be reached: https://ADDR:PORT for each address that is listened on; the sandbox's too.
   std::vector<std::string> Addresses() const;
+  std::vector<std::string> SandboxAddresses() const;
   // SHA-256 of the certificate that is served, as browsers show it.
   std::string CertificateFingerprint() const;
   size_t company_count();  // of the live environment
@@ -41,6 +42,8 @@ class App {
  private:
   void Reload(const config::Options& options);
   void RefreshNames();
+  std::unique_ptr<http::Server> Listen(const std::string& address, Environment& environment, int workers);
+  std::vector<std::string> AddressesOf(const std::string& listen, int port) const;
   bool HostAllowed(std::string_view host) const;
   void Watch();
   void DoChores();
@@ -59,6 +62,7 @@ class App {
   std::unique_ptr<http::Server> control_;       // DIR/control.sock, a few threads
   std::unique_ptr<http::Server> control_test_;  // DIR/control-test.sock
   std::unique_ptr<http::Server> https_;         // the workers
+  std::unique_ptr<http::Server> sandbox_;       // where the settings name an address
   int64_t next_watch_ms_ = 0;
   int64_t next_chores_ms_ = 0;
   std::jthread quick_check_;         // reads the database once after start

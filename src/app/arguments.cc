@@ -8,8 +8,17 @@
 namespace comanda::app {
 namespace {
 
+// Settings are written with underscores in files; on a command line people write hyphens.
+std::string WithUnderscores(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace(text, '-', '_');
+  return text;
+}
+
 const Flag& FindFlag(std::string_view name, std::span<const Flag> flags) {
-  const auto it = std::ranges::find(flags, name, &Flag::name);
+  const auto it = std::ranges::find_if(flags, [&](const Flag& flag) {
+    return WithUnderscores(flag.name) == WithUnderscores(name);
+  });
   if (it != flags.end()) return *it;
 
   std::vector<std::string_view> names;

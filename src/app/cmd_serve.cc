@@ -74,6 +74,7 @@ int Serve(Words words) {
                           {"authority", ops::AuthorityPath(options)},
                           {"certificate_sha256", app.CertificateFingerprint()}});
   for (const std::string& address : app.Addresses()) log::Notice("listening", {{"address", address}});
+  for (const std::string& address : app.SandboxAddresses()) log::Notice("sandbox", {{"address", address}});
   if (app.company_count() == 0) {
     log::Warning("no restaurant yet: run `comanda import FILE --data " + options.data_directory +
                  "` (or `comanda import demo`), then `comanda keys create`");

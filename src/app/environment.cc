@@ -9,6 +9,7 @@
 #include "events/retention.h"
 #include "http/idempotency.h"
 #include "keys/keys.h"
+#include "menu/catalogue.h"
 #include "ops/health.h"
 #include "orders/orders.h"
 
@@ -46,7 +47,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                 [this, &options] { return ops::CheckReadiness(database_, options.data_directory); },
             .long_polls = long_polls_,
             .find_order_uuid = orders::FindUuid},
-      dispatcher_(site_, AllRoutes()) {
+      dispatcher_(site_, AllRoutes(mode)) {
   database_.SetAfterCommit([this] { long_polls_.Wake(); });
   database_.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database_.counters());
@@ -61,6 +62,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
 
 void Environment::DoChores() {
   clients::MakeSearchable(database_);
+  menu::RenderStale(database_);
   keys::FlushLastUsed(database_, keys_);
   http::idempotency::Purge(database_, clock_);
   events::Purge(database_, clock_);

@@ -5,13 +5,19 @@
 #include "app/embedded.h"
 #include "app/import_line.h"
 #include "base/problem.h"
+#include "clients/clients.h"
 #include "clients/import.h"
+#include "company/companies.h"
 #include "company/import.h"
 #include "company/import_row.h"
 #include "events/log.h"
+#include "http/idempotency.h"
 #include "json/reader.h"
 #include "menu/import.h"
+#include "menu/menu.h"
+#include "orders/orders.h"
 #include "users/import.h"
+#include "users/users.h"
 
 namespace comanda::app {
 namespace {
@@ -107,6 +113,21 @@ ImportSummary Import(db::Database& database, std::string_view text) {
     return summary;
   } catch (const Refusal& refusal) {
     throw WithLines(refusal, document, text);
+  }
+}
+
+void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_id,
+                  const db::Stamp& stamp) {
+  orders::EraseAll(tx, company);
+  http::idempotency::ForgetAll(tx, company);
+  events::StartAnew(tx, company);
+  for (const Draft& draft : ReadDrafts(json::Document::Parse(DemoJson()))) {
+    if (draft.company.company.id != company_id) continue;
+    menu::EraseAll(tx, company);
+    clients::EraseAll(tx, company);
+    users::EraseAll(tx, company);
+    company::EraseAll(tx, company);
+    ImportCompany(tx, draft, stamp);
   }
 }
 

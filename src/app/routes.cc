@@ -1,20 +1,29 @@
 #include "app/routes.h"
 
 #include "app/import_api.h"
+#include "app/sandbox_api.h"
+#include "clients/api.h"
+#include "company/api.h"
 #include "events/api.h"
 #include "http/problem_pages.h"
 #include "keys/api.h"
 #include "menu/api.h"
 #include "ops/health.h"
 #include "orders/api.h"
+#include "reports/api.h"
+#include "users/api.h"
 
 namespace comanda::app {
 
-std::vector<std::span<const http::Route>> AllRoutes() {
-  return {
-      ops::Routes(),  http::ProblemPageRoutes(), keys::Routes(), events::Routes(),
-      menu::Routes(), orders::Routes(), ImportRoutes(),
+std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
+  std::vector<std::span<const http::Route>> tables = {
+      ops::Routes(),     http::ProblemPageRoutes(), keys::Routes(),
+      events::Routes(),  company::Routes(),         menu::Routes(),
+      clients::Routes(), users::Routes(),           orders::Routes(),
+      reports::Routes(), ImportRoutes(),
   };
+  if (mode == auth::Mode::kTest) tables.push_back(SandboxRoutes());
+  return tables;
 }
 
 }  // namespace comanda::app

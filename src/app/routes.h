@@ -5,10 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "auth/key.h"
 #include "http/route.h"
 
 namespace comanda::app {
 
-std::vector<std::span<const http::Route>> AllRoutes();
+// The test environment has the sandbox's own on top.
+std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode);
 
 }  // namespace comanda::app

@@ -45,4 +45,7 @@ void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, Ut
 // bounded size. Nothing to do costs next to nothing.
 void MakeSearchable(db::Database& database);
 
+// Forgets every client of a company: for the sandbox alone.
+void EraseAll(db::Tx& tx, db::CompanyId company);
+
 }  // namespace comanda::clients

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "clients/clients.h"
 #include "clients/search.h"
 
 namespace comanda::clients {
@@ -214,6 +215,12 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Address& addres
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view client_id, const db::Stamp& stamp) {
   tx.Run("UPDATE client SET updated_at = $3 WHERE company_id = $1 AND id = $2", company, client_id,
          stamp.now);
+}
+
+void EraseAll(db::Tx& tx, db::CompanyId company) {
+  tx.Run("DELETE FROM client_word WHERE company_id = $1", company);
+  tx.Run("DELETE FROM address WHERE company_id = $1", company);
+  tx.Run("DELETE FROM client WHERE company_id = $1", company);
 }
 
 }  // namespace comanda::clients

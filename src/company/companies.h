@@ -31,4 +31,7 @@ std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std:
 // The next short number of the business day of `now` in the company's zone; restarts at 1.
 int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now);
 
+// Forgets payment methods and tables of a company: for the sandbox alone.
+void EraseAll(db::Tx& tx, db::CompanyId company);
+
 }  // namespace comanda::company

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/money.h"
+#include "company/companies.h"
 
 namespace comanda::company {
 namespace {
@@ -219,6 +220,11 @@ int64_t NextOrderNumber(db::Tx& tx, db::CompanyId company, std::string_view busi
   const int64_t number = rows.Int(0);
   CHECK(!rows.Next(), "one row of counters for each company");
   return number;
+}
+
+void EraseAll(db::Tx& tx, db::CompanyId company) {
+  tx.Run("DELETE FROM payment_method WHERE company_id = $1", company);
+  tx.Run("DELETE FROM dining_table WHERE company_id = $1", company);
 }
 
 }  // namespace comanda::company

@@ -67,13 +67,15 @@ bool IsListenAddress(std::string_view text) {
   return IsIpv4(std::string(host));
 }
 
+template <std::string Options::*member>
 void ParseListen(const Given& given, Options& options) {
-  if (!IsListenAddress(given.value)) {
+  const bool is_off = given.value.empty() && member == &Options::sandbox_listen;
+  if (!is_off && !IsListenAddress(given.value)) {
     throw Bad(
         given, FieldCode::kInvalidFormat,
         "must be a numeric address and a port from 1 to 65535, like 0.0.0.0:8443 or [::]:8443");
   }
-  options.listen = given.value;
+  options.*member = given.value;
 }
 
 bool IsHostName(std::string_view text) {
@@ -161,6 +163,15 @@ bool IsHttpBase(std::string_view text) {
   });
 }
 
+void ParseCorsOrigins(const Given& given, Options& options) {
+  options.cors_origins = ParseList(
+      given,
+      [](const std::string& word) {
+        return IsHttpBase(word) && word.find('/', word.find("//") + 2) == std::string::npos;
+      },
+      "must be origins with commas between them, like https://panel.example,http://10.0.0.5:3000");
+}
+
 void ParseErrorsBase(const Given& given, Options& options) {
   if (!IsHttpBase(given.value)) {
     throw Bad(given, FieldCode::kInvalidFormat,
@@ -219,7 +230,13 @@ constexpr std::array kSettings = {
             false, false, ParseData},
     Setting{"listen", "ADDR:PORT", "0.0.0.0:8443",
             "The address and port for HTTPS; an IPv6 address stands in brackets.", false, true,
-            ParseListen},
+            ParseListen<&Options::listen>},
+    Setting{"sandbox_listen", "ADDR:PORT", "",
+            "The address and port of the sandbox, such as 0.0.0.0:8444; empty: there is none.", false,
+            true, ParseListen<&Options::sandbox_listen>},
+    Setting{"cors_origins", "URL,...", "",
+            "Web pages, such as https://panel.example, whose scripts may call the API from a browser.",
+            false, true, ParseCorsOrigins},
     Setting{"hosts", "NAME,...", "",
             "Further names and addresses under which clients reach this server; its own are known.",
             true, true, ParseHosts},

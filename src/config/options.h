@@ -16,6 +16,8 @@ namespace comanda::config {
 struct Options {
   std::string data_directory;      // data (command line only)
   std::string listen;              // listen: ADDR:PORT, IPv6 in brackets
+  std::string sandbox_listen;          // sandbox_listen: ADDR:PORT; empty: no sandbox
+  std::vector<std::string> cors_origins;  // cors_origins: web pages that may call from a browser
   std::vector<std::string> hosts;  // hosts: further names the box answers to (comma list)
   std::string errors_base;         // errors_base
   std::string key_prefix;          // key_prefix: default cmd

@@ -77,4 +77,12 @@ void LoadCounters(db::Session& session, db::ChangeCounters& counters) {
   }
 }
 
+void StartAnew(db::Tx& tx, db::CompanyId company) {
+  store::DeleteUpTo(tx, company, INT64_MAX);
+  store::RaiseEpoch(tx, company);
+  for (const Counter counter : {Counter::kOrders, Counter::kCatalogue, Counter::kOther}) {
+    RaiseCounter(tx, company, counter);
+  }
+}
+
 }  // namespace comanda::events

@@ -71,6 +71,13 @@ void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event) {
       event.note);
 }
 
+void RaiseEpoch(db::Tx& tx, db::CompanyId company) {
+  tx.Run(
+      "UPDATE company_counter SET epoch = epoch + 1, event_seq = 0, business_day = '', "
+      "order_number = 0 WHERE company_id = $1",
+      company);
+}
+
 std::optional<int64_t> OldestSeq(db::Session& session, db::CompanyId company) {
   const auto row = session.One("SELECT min(seq) FROM event WHERE company_id = $1", company);
   return row->OptionalInt(0);

@@ -26,6 +26,8 @@ std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session)
 std::string CompanyUuid(db::Session& session, db::CompanyId company);
 
 void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event);
+// A new epoch, whose events and order numbers count from 1 again.
+void RaiseEpoch(db::Tx& tx, db::CompanyId company);
 // The number of the oldest event that is kept.
 std::optional<int64_t> OldestSeq(db::Session& session, db::CompanyId company);
 std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t seq);

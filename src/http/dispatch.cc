@@ -12,6 +12,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "crypto/hash.h"
+#include "http/cors.h"
 #include "http/idempotency.h"
 #include "http/problem.h"
 #include "http/store.h"
@@ -272,6 +273,9 @@ std::optional<Response> Dispatcher::ReplayedAnswer(Context& context) const {
 }
 
 void Dispatcher::Decorate(Visit& visit, Response& response) {
+  const bool is_question = visit.request.method == Method::kOptions && response.status == 204;
+  AddCors(visit.request, site_.options.cors_origins,
+          is_question ? router_.Allowed(visit.request.path) : "", response);
   response.headers.emplace_back("API-Version", "v0");
   response.headers.emplace_back("X-Request-Id", visit.request.request_id);
   if (!visit.admission) return;

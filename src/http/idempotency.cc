@@ -80,6 +80,10 @@ void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs no
   Purge(tx, claim.company, now, kPurgedAtOnce);
 }
 
+void ForgetAll(db::Tx& tx, db::CompanyId company) {
+  store::DeleteBefore(tx, company, INT64_MAX, INT32_MAX);
+}
+
 int64_t Purge(db::Tx& tx, db::CompanyId company, UtcMs now, int limit) {
   if (!HasOldOnes(tx, company, now)) return 0;
   return store::DeleteBefore(tx, company, OldBefore(now), limit);

@@ -37,6 +37,9 @@ std::optional<Response> Replay(db::Session& session, const Claim& claim);
 // Remembers a success, and forgets a few that are older than kKeptMs.
 void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now);
 
+// Forgets every answer of the company: for the sandbox alone.
+void ForgetAll(db::Tx& tx, db::CompanyId company);
+
 // Forgets at most `limit` answers of the company that are older than kKeptMs; how many. Forgets
 // nothing because of a clock that jumped ahead until that has stood for a day: an answer must have
 // been given a day ago, give or take two hours, and those two hours are added to the time that

@@ -50,4 +50,7 @@ void TakeStock(db::Tx& tx, db::CompanyId company, std::vector<StockLine>& lines,
 void GiveBackStock(db::Tx& tx, db::CompanyId company, const std::vector<StockLine>& lines,
                    const db::Stamp& stamp);
 
+// Forgets the whole menu of a company: for the sandbox alone.
+void EraseAll(db::Tx& tx, db::CompanyId company);
+
 }  // namespace comanda::menu

@@ -1,5 +1,7 @@
 #include "menu/store.h"
 
+#include "menu/menu.h"
+
 namespace comanda::menu {
 namespace {
 
@@ -270,6 +272,66 @@ std::vector<Product> SelectProducts(db::Session& session, db::CompanyId company,
   return products;
 }
 
+std::vector<StoredRecord> SelectRecords(db::Session& session, db::CompanyId company,
+                                        std::string_view category_id, int64_t render_version,
+                                        std::string_view currency) {
+  db::Rows rows = session.Query(
+      "SELECT p.id, p.visible, p.updated_at, r.available, r.json FROM product p"
+      " LEFT JOIN product_record r ON r.company_id = p.company_id AND r.product_id = p.id"
+      " AND r.version = p.version AND r.render_version = $3 AND r.currency = $4"
+      " WHERE p.company_id = $1 AND p.category_id = $2 ORDER BY p.position, p.id",
+      company, category_id, render_version, currency);
+  std::vector<StoredRecord> records;
+  while (rows.Next()) {
+    StoredRecord& record = records.emplace_back();
+    record.product_id = rows.Text(0);
+    record.visible = rows.Bool(1);
+    record.updated_at = rows.Int(2);
+    if (rows.IsNull(4)) continue;
+    record.available = rows.Bool(3);
+    record.json = rows.Text(4);
+  }
+  return records;
+}
+
+void PutRecord(db::Tx& tx, db::CompanyId company, const Product& product, int64_t render_version,
+               std::string_view currency, std::string_view json) {
+  tx.Run(
+      "INSERT INTO product_record (company_id, product_id, version, render_version, currency,"
+      " available, json) VALUES ($1, $2, $3, $4, $5, $6, $7)"
+      " ON CONFLICT (company_id, product_id) DO UPDATE SET version = excluded.version,"
+      " render_version = excluded.render_version, currency = excluded.currency,"
+      " available = excluded.available, json = excluded.json",
+      company, product.id, product.version, render_version, currency, IsAvailable(product), json);
+}
+
+std::vector<StockRow> SelectStocks(db::Session& session, db::CompanyId company,
+                                   std::string_view category_id) {
+  db::Rows rows = session.Query(
+      "SELECT p.id, v.stock FROM product p"
+      " JOIN variant v ON v.company_id = p.company_id AND v.product_id = p.id"
+      " AND v.stock IS NOT NULL"
+      " WHERE p.company_id = $1 AND p.category_id = $2"
+      " ORDER BY p.position, p.id, v.position, v.id",
+      company, category_id);
+  std::vector<StockRow> stocks;
+  while (rows.Next()) stocks.push_back({rows.Text(0), rows.Int(1)});
+  return stocks;
+}
+
+std::vector<StaleRow> SelectStale(db::Session& session, int64_t render_version, int limit) {
+  db::Rows rows = session.Query(
+      "SELECT p.company_id, p.id FROM product p"
+      " JOIN company c ON c.company_id = p.company_id"
+      " LEFT JOIN product_record r ON r.company_id = p.company_id AND r.product_id = p.id"
+      " AND r.version = p.version AND r.render_version = $1 AND r.currency = c.currency"
+      " WHERE r.product_id IS NULL LIMIT $2",
+      render_version, limit);
+  std::vector<StaleRow> stale;
+  while (rows.Next()) stale.push_back({rows.Int(0), rows.Text(1)});
+  return stale;
+}
+
 bool HasVariant(db::Session& session, db::CompanyId company, std::string_view id) {
   return session.One("SELECT 1 FROM variant WHERE company_id = $1 AND id = $2", company, id)
       .has_value();
@@ -481,6 +543,15 @@ std::optional<Counted> SelectCounted(db::Session& session, db::CompanyId company
 void SetStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id, int64_t stock) {
   tx.Run("UPDATE variant SET stock = $3 WHERE company_id = $1 AND id = $2", company, variant_id,
          stock);
+}
+
+void EraseAll(db::Tx& tx, db::CompanyId company) {
+  tx.Run("DELETE FROM modifier WHERE company_id = $1", company);
+  tx.Run("DELETE FROM modifier_category WHERE company_id = $1", company);
+  tx.Run("DELETE FROM variant WHERE company_id = $1", company);
+  tx.Run("DELETE FROM product WHERE company_id = $1", company);
+  tx.Run("DELETE FROM category WHERE company_id = $1", company);
+  tx.Run("DELETE FROM station WHERE company_id = $1", company);
 }
 
 }  // namespace comanda::menu

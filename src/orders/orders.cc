@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +14,8 @@
 #include "clients/clients.h"
 #include "company/companies.h"
 #include "events/log.h"
+#include "json/writer.h"
+#include "menu/menu.h"
 #include "orders/lifecycle.h"
 #include "orders/pricing.h"
 #include "orders/references.h"
@@ -122,17 +125,19 @@ void PriceOrRefuse(Order& order, UtcMs now, std::string_view blamed) {
 }
 
 void Announce(db::Tx& tx, const Order& order, events::Type type, events::Changes changes,
-              const Record& record, const db::Stamp& stamp) {
+              const Record& record, const db::Stamp& stamp, std::string_view note = {}) {
   events::Append(tx, order.company, stamp,
                  {.type = type,
                   .changes = changes,
                   .subject_id = order.id,
                   .subject_version = order.version,
-                  .body = record.json});
+                  .body = record.json,
+                  .note = note});
 }
 
 Record Commit(db::Tx& tx, const Order& before, Order after, events::Changes changes,
-              const db::Stamp& stamp, std::string_view blamed = "body") {
+              const db::Stamp& stamp, std::string_view blamed = "body",
+              std::string_view note = {}) {
   PriceOrRefuse(after, stamp.now, blamed);
   if (DiscountEffectMoved(before, after)) changes.Add(kDiscounts);
   if (before.totals.paid != after.totals.paid) changes.Add(kPaid);
@@ -142,7 +147,7 @@ Record Commit(db::Tx& tx, const Order& before, Order after, events::Changes chan
   const Rendering rendering = Render(after);
   PutRecord(tx, after, rendering);
   Record record = Joined(after, rendering);
-  Announce(tx, after, events::Type::kOrderUpdated, changes, record, stamp);
+  Announce(tx, after, events::Type::kOrderUpdated, changes, record, stamp, note);
   return record;
 }
 
@@ -268,6 +273,54 @@ void RequireDeliveryOrder(const Order& order) {
                 "can go from NOT_DELIVERED only back to DRIVER_ON_THE_WAY_TO_DESTINATION");
 }
 
+// -- stock ----------------------------------------------------------------------------------------
+
+void NoteShortage(json::Writer& out, const Combo& combo) {
+  out.BeginObject();
+  out.Key("combo_id").Text(combo.id);
+  out.Key("product_id").Text(combo.product_id);
+  out.Key("variant_id").Text(combo.variant_id);
+  out.Key("quantity").Scaled(combo.quantity, kQuantityDecimals);
+  out.Key("missing").Scaled(combo.quantity - combo.stock_taken, kQuantityDecimals);
+  out.EndObject();
+}
+
+// A shortage refuses nothing: the food is promised already. It is noted beside the event, as
+// {"stock_warning":[…]}; empty where there is none.
+std::string TakeStock(db::Tx& tx, db::CompanyId company, std::vector<Combo>& combos,
+                      const db::Stamp& stamp) {
+  std::vector<menu::StockLine> lines;
+  std::vector<Combo*> linked;
+  for (Combo& combo : combos) {
+    if (!combo.variant_id) continue;
+    lines.push_back({.variant_id = *combo.variant_id, .quantity = combo.quantity});
+    linked.push_back(&combo);
+  }
+  menu::TakeStock(tx, company, lines, stamp);
+  std::string note;
+  json::Writer out(note);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!lines[i].taken) continue;
+    linked[i]->stock_taken = *lines[i].taken;
+    if (*lines[i].taken == lines[i].quantity) continue;
+    if (note.empty()) out.BeginObject().Key("stock_warning").BeginArray();
+    NoteShortage(out, *linked[i]);
+  }
+  if (!note.empty()) out.EndArray().EndObject();
+  return note;
+}
+
+// Each combo gives back what it took, once.
+void GiveStockBack(db::Tx& tx, const Order& order, std::span<Combo> combos,
+                   const db::Stamp& stamp) {
+  std::vector<menu::StockLine> lines;
+  for (Combo& combo : combos) {
+    const int64_t taken = std::exchange(combo.stock_taken, 0);
+    if (taken > 0) lines.push_back({.variant_id = *combo.variant_id, .quantity = taken});
+  }
+  menu::GiveBackStock(tx, order.company, lines, stamp);
+}
+
 }  // namespace
 
 // -- reading --------------------------------------------------------------------------------------
@@ -365,12 +418,13 @@ Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
   RequireApiOrder(before);
   RequireOpen(before);
   RequireCap(before.combos.size() + combos.size(), kCombosMax, "combos");
+  const std::string note = TakeStock(tx, before.company, combos, stamp);
   Order order = before;
   for (Combo& combo : combos) {
     combo.created_at = stamp.now;
     order.combos.push_back(std::move(combo));
   }
-  return Commit(tx, before, std::move(order), Changed({kCombos}), stamp, "combos");
+  return Commit(tx, before, std::move(order), Changed({kCombos}), stamp, "combos", note);
 }
 
 Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
@@ -383,6 +437,7 @@ Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
   RequireApiOrder(before);
   RequireOpen(before);
   combo.canceled_at = stamp.now;
+  GiveStockBack(tx, order, {&combo, 1}, stamp);
   return Commit(tx, before, std::move(order), Changed({kCombos}), stamp);
 }
 
@@ -463,6 +518,7 @@ Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const d
   }
   Order order = before;
   MarkCancelled(order, reason, stamp.now, target.actor);
+  GiveStockBack(tx, order, order.combos, stamp);
   return Commit(tx, before, std::move(order), Changed({kStatus, kCancelled}), stamp);
 }
 
@@ -522,5 +578,7 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
   }
   return Commit(tx, before, std::move(order), changes, stamp);
 }
+
+void EraseAll(db::Tx& tx, db::CompanyId company) { DeleteAll(tx, company); }
 
 }  // namespace comanda::orders

@@ -102,4 +102,7 @@ Record UnassignRider(db::Tx& tx, const Target& target, const db::Stamp& stamp);
 Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& report,
                       const db::Stamp& stamp);
 
+// Forgets every order of a company: for the sandbox alone.
+void EraseAll(db::Tx& tx, db::CompanyId company);
+
 }  // namespace comanda::orders

@@ -294,7 +294,8 @@ void UpdateCombos(db::Tx& tx, const Order& before, const Order& after) {
     const Combo& combo = after.combos[position];
     if (position >= before.combos.size()) {
       InsertCombo(tx, after, position);
-    } else if (combo.canceled_at != before.combos[position].canceled_at) {
+    } else if (combo.canceled_at != before.combos[position].canceled_at ||
+               combo.stock_taken != before.combos[position].stock_taken) {
       tx.Run(
           "UPDATE combo SET canceled_at = $4, stock_taken = $5"
           " WHERE company_id = $1 AND order_id = $2 AND position = $3",
@@ -506,6 +507,17 @@ int64_t CurrentSeq(db::Session& session, db::CompanyId company) {
   const auto row =
       session.One("SELECT event_seq FROM company_counter WHERE company_id = $1", company);
   return row ? row->Int(0) : 0;
+}
+
+void DeleteAll(db::Tx& tx, db::CompanyId company) {
+  tx.Run("DELETE FROM order_record WHERE company_id = $1", company);
+  tx.Run("DELETE FROM discount WHERE company_id = $1", company);
+  tx.Run("DELETE FROM payment WHERE company_id = $1", company);
+  tx.Run("DELETE FROM combo_modifier WHERE company_id = $1", company);
+  tx.Run("DELETE FROM combo WHERE company_id = $1", company);
+  tx.Run("DELETE FROM order_status WHERE company_id = $1", company);
+  tx.Run("DELETE FROM order_count WHERE company_id = $1", company);
+  tx.Run("DELETE FROM orders WHERE company_id = $1", company);
 }
 
 }  // namespace comanda::orders

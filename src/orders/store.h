@@ -65,4 +65,7 @@ int64_t CountOrders(db::Session& session, db::CompanyId company,
 // Where the event log stands: orders made later have a greater created_seq.
 int64_t CurrentSeq(db::Session& session, db::CompanyId company);
 
+// Every row of the room: for the sandbox alone.
+void DeleteAll(db::Tx& tx, db::CompanyId company);
+
 }  // namespace comanda::orders

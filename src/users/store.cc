@@ -1,6 +1,7 @@
 #include "users/store.h"
 
 #include "base/text.h"
+#include "users/users.h"
 
 namespace comanda::users {
 
@@ -49,6 +50,10 @@ int64_t LastCreated(db::Session& session, db::CompanyId company) {
   const auto row =
       session.One("SELECT coalesce(max(created_seq), 0) FROM staff WHERE company_id = $1", company);
   return row->Int(0);
+}
+
+void EraseAll(db::Tx& tx, db::CompanyId company) {
+  tx.Run("DELETE FROM staff WHERE company_id = $1", company);
 }
 
 }  // namespace comanda::users

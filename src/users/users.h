@@ -27,4 +27,7 @@ struct User {
 
 std::optional<User> Find(db::Session& session, db::CompanyId company, std::string_view id);
 
+// Forgets all staff of a company: for the sandbox alone.
+void EraseAll(db::Tx& tx, db::CompanyId company);
+
 }  // namespace comanda::users

@@ -1,0 +1,36 @@
+#include "http/cors.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace comanda::http {
+namespace {
+
+constexpr std::string_view kRequestHeaders =
+    "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id";
+constexpr std::string_view kAnswerHeaders =
+    "API-Version, ETag, Idempotency-Replayed, Location, Preference-Applied, RateLimit-Limit, "
+    "RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Event-Cursor, X-Request-Id, X-Snapshot";
+constexpr std::string_view kAskedAgainAfterS = "600";
+
+}  // namespace
+
+void AddCors(const Request& request, std::span<const std::string> origins, std::string_view allowed,
+             Response& response) {
+  if (origins.empty()) return;
+  response.headers.emplace_back("Vary", "Origin");
+  const auto origin = request.Header("Origin");
+  if (!origin || std::ranges::find(origins, AsciiLower(*origin)) == origins.end()) return;
+
+  response.headers.emplace_back("Access-Control-Allow-Origin", *origin);
+  if (allowed.empty()) {
+    response.headers.emplace_back("Access-Control-Expose-Headers", kAnswerHeaders);
+    return;
+  }
+  response.headers.emplace_back("Access-Control-Allow-Methods", allowed);
+  response.headers.emplace_back("Access-Control-Allow-Headers", kRequestHeaders);
+  response.headers.emplace_back("Access-Control-Max-Age", kAskedAgainAfterS);
+}
+
+}  // namespace comanda::http
