@@ -36,7 +36,9 @@ def read():
     return [Route(*line.split()) for line in lines if line and not line.startswith("#")]
 
 
-ROUTES = read()
+ALL_ROUTES = read()
+# The live address has them all but the sandbox's own.
+ROUTES = [r for r in ALL_ROUTES if not r.access.endswith("@sandbox")]
 SCOPED = [r for r in ROUTES if ":" in r.access]
 
 
