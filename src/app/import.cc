@@ -13,6 +13,7 @@
 #include "events/log.h"
 #include "http/idempotency.h"
 #include "json/reader.h"
+#include "menu/catalogue.h"
 #include "menu/import.h"
 #include "menu/menu.h"
 #include "orders/orders.h"
@@ -110,6 +111,7 @@ ImportSummary Import(db::Database& database, std::string_view text) {
         return ImportCompany(tx, draft, stamp);
       }));
     }
+    menu::RenderStale(database);
     return summary;
   } catch (const Refusal& refusal) {
     throw WithLines(refusal, document, text);

@@ -33,9 +33,12 @@ company::Company CompanyOf(http::Context& ctx) {
   return ctx.Read([&](db::Snapshot& snapshot) { return company::Get(snapshot, ctx.company()); });
 }
 
+Costs CostsFor(const http::Context& ctx) {
+  return ctx.principal().scopes.Has(Scope::kMenuWrite) ? Costs::kShown : Costs::kHidden;
+}
+
 Renderer RendererFor(const http::Context& ctx, const company::Company& company) {
-  const bool shown = ctx.principal().scopes.Has(Scope::kMenuWrite);
-  return Renderer(company, shown ? Costs::kShown : Costs::kHidden);
+  return Renderer(company, CostsFor(ctx));
 }
 
 template <typename... Record>
@@ -101,41 +104,43 @@ http::Response GetMenu(http::Context& ctx) {
   const Range range =
       paged ? Range{static_cast<size_t>(paging.offset()), static_cast<size_t>(paging.per_page)}
             : Range{};
-  company::Company company;
   const Page page = ctx.Read([&](db::Snapshot& snapshot) {
-    company = company::Get(snapshot, ctx.company());
-    return FindPage(snapshot, ctx.company(), filter, range);
+    const company::Company company = company::Get(snapshot, ctx.company());
+    return FindPage(snapshot, company, CostsFor(ctx), filter, range);
   });
   http::Response response;
   response.etag = std::move(tag);
-  const Renderer renderer = RendererFor(ctx, company);
+  response.body = "{\"data\":{\"categories\":[" + page.categories + "]},\"pagination\":";
   json::Writer out(response.body);
-  out.BeginObject().Key("data").BeginObject().Key("categories").BeginArray();
-  for (const Category& category : page.categories) renderer.Write(out, category);
-  out.EndArray().EndObject().Key("pagination");
   WritePaging(out, paging, paged, page.total);
-  out.EndObject();
+  response.body += '}';
   return response;
 }
 
 // One record by the id in the path.
-template <typename Find>
-http::Response GetRecord(http::Context& ctx, Find find) {
+template <typename Render>
+http::Response GetRecord(http::Context& ctx, Render render) {
   ctx.query().AllowOnly({});
   const std::string id = ctx.UuidParameter("id");
   std::string tag = CatalogueTag(ctx);
-  company::Company company;
-  const auto record = ctx.Read([&](db::Snapshot& snapshot) {
-    company = company::Get(snapshot, ctx.company());
-    return find(snapshot, ctx.company(), id);
-  });
-  http::Response response = Answer(RendererFor(ctx, company), 200, record);
+  http::Response response = http::Data(ctx.Read([&](db::Snapshot& snapshot) {
+    return render(snapshot, company::Get(snapshot, ctx.company()), CostsFor(ctx), id);
+  }));
   response.etag = std::move(tag);
   return response;
 }
 
 http::Response GetOneCategory(http::Context& ctx) { return GetRecord(ctx, GetCategory); }
-http::Response GetOneProduct(http::Context& ctx) { return GetRecord(ctx, GetProduct); }
+
+http::Response GetOneProduct(http::Context& ctx) {
+  return GetRecord(ctx, [](db::Session& session, const company::Company& company, Costs costs,
+                           std::string_view id) {
+    std::string text;
+    json::Writer out(text);
+    Renderer(company, costs).Write(out, GetProduct(session, company.company_id, id));
+    return text;
+  });
+}
 
 // -- writing --------------------------------------------------------------------------------------
 
@@ -243,9 +248,11 @@ http::Response PutProducts(http::Context& ctx) {
     ctx.Read(
         [&](db::Snapshot& snapshot) { RefuseUpsert(snapshot, ctx.company(), patches, errors); });
   }
-  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+  http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return UpsertAnswer(Upsert(tx, company, patches, stamp));
   });
+  RenderStale(ctx.site().database);
+  return response;
 }
 
 constexpr http::Route UpsertRoute() {

@@ -6,10 +6,12 @@
 
 #include "base/check.h"
 #include "base/problem.h"
+#include "company/companies.h"
 #include "events/log.h"
 #include "json/writer.h"
 #include "menu/json.h"
 #include "menu/planner.h"
+#include "menu/record.h"
 #include "menu/store.h"
 
 namespace comanda::menu {
@@ -20,10 +22,55 @@ Refusal NoSuch(std::string_view noun, std::string_view id) {
                  "there is no " + std::string(noun) + " " + std::string(id) + " in the menu");
 }
 
-bool Chooses(const Filter& filter, const Product& product) {
-  return (!filter.visible || product.visible == *filter.visible) &&
-         (!filter.available || IsAvailable(product) == *filter.available) &&
-         (!filter.updated_since || product.updated_at >= *filter.updated_since);
+// -- reading --------------------------------------------------------------------------------------
+
+bool Chooses(const Filter& filter, const StoredRecord& record) {
+  return (!filter.visible || record.visible == *filter.visible) &&
+         (!filter.available || record.available == *filter.available) &&
+         (!filter.updated_since || record.updated_at >= *filter.updated_since);
+}
+
+// The records of the category's products, all of them rendered.
+std::vector<StoredRecord> FreshRecords(db::Session& session, const company::Company& company,
+                                       std::string_view category_id) {
+  std::vector<StoredRecord> records =
+      SelectRecords(session, company.company_id, category_id, kRenderVersion, company.currency);
+  const bool any_stale =
+      std::ranges::any_of(records, [](const StoredRecord& record) { return record.json.empty(); });
+  if (!any_stale) return records;
+  const std::vector<Product> products = SelectProducts(session, company.company_id, category_id);
+  CHECK(products.size() == records.size(), "one snapshot shows a category's products once");
+  for (size_t i = 0; i < products.size(); ++i) {
+    if (!records[i].json.empty()) continue;
+    records[i].available = IsAvailable(products[i]);
+    records[i].json = RenderMarked(company, products[i]);
+  }
+  return records;
+}
+
+void AppendCategory(std::string& text, db::Session& session, const company::Company& company,
+                    Costs costs, const Category& category, const Filter& filter) {
+  const std::vector<StoredRecord> records = FreshRecords(session, company, category.id);
+  const std::vector<StockRow> rows = SelectStocks(session, company.company_id, category.id);
+  auto row = rows.begin();
+  std::vector<int64_t> stocks;
+  text += '{';
+  json::Writer out(text);
+  WriteFields(out, category);
+  text += ",\"products\":[";
+  bool first = true;
+  for (const StoredRecord& record : records) {
+    for (stocks.clear(); row != rows.end() && row->product_id == record.product_id; ++row) {
+      stocks.push_back(row->stock);
+    }
+    if (!Chooses(filter, record)) continue;
+    if (!std::exchange(first, false)) text += ',';
+    if (!AppendFilled(text, record.json, costs, stocks)) {
+      throw Fault(Fault::Kind::kInternal,
+                  "the record of product " + record.product_id + " has not a mark for each stock");
+    }
+  }
+  text += "]}";
 }
 
 // -- saving a plan --------------------------------------------------------------------------------
@@ -45,7 +92,9 @@ auto OwnFields(const ModifierCategory& category) {
                   category.max_modifiers, category.is_active, category.position);
 }
 
+// Whether it is counted at all is no matter of counts.
 bool DiffersInMoreThanStock(const Variant& before, Variant after) {
+  if (before.stock.has_value() != after.stock.has_value()) return true;
   after.stock = before.stock;
   return after != before;
 }
@@ -154,6 +203,12 @@ void Announce(db::Tx& tx, const company::Company& company, events::Type type,
                   .body = body});
 }
 
+// What readers of the whole menu join.
+void Keep(db::Tx& tx, const company::Company& company, const Product& product) {
+  PutRecord(tx, company.company_id, product, kRenderVersion, company.currency,
+            RenderMarked(company, product));
+}
+
 // Saves a plan of one product, tells, and shows it as GET does.
 Product SaveOne(db::Tx& tx, const company::Company& company, Planner& plan,
                 const db::Stamp& stamp) {
@@ -161,6 +216,7 @@ Product SaveOne(db::Tx& tx, const company::Company& company, Planner& plan,
   CHECK(plan.rows().size() == 1, "a plan without errors has its row");
   const Effect effect = Save(tx, company.company_id, plan, stamp).front();
   Product product = GetProduct(tx, company.company_id, plan.rows().front().after.id);
+  if (effect == Effect::kCreated || effect == Effect::kUpdated) Keep(tx, company, product);
   if (effect == Effect::kCreated) {
     Announce(tx, company, events::Type::kProductCreated, product, stamp);
   } else if (effect == Effect::kUpdated) {
@@ -218,24 +274,25 @@ void PlanUpsert(Planner& plan, const std::vector<ProductPatch>& patches) {
 
 // -- reading --------------------------------------------------------------------------------------
 
-Page FindPage(db::Session& session, db::CompanyId company, const Filter& filter, Range range) {
+Page FindPage(db::Session& session, const company::Company& company, Costs costs,
+              const Filter& filter, Range range) {
   Page page;
-  std::vector<Category> all = SelectCategories(session, company);
+  const std::vector<Category> all = SelectCategories(session, company.company_id);
   page.total = all.size();
   for (size_t i = range.offset; i < all.size() && i - range.offset < range.limit; ++i) {
-    Category& category = page.categories.emplace_back(std::move(all[i]));
-    category.products = SelectProducts(session, company, category.id);
-    std::erase_if(category.products,
-                  [&](const Product& product) { return !Chooses(filter, product); });
+    if (i > range.offset) page.categories += ',';
+    AppendCategory(page.categories, session, company, costs, all[i], filter);
   }
   return page;
 }
 
-Category GetCategory(db::Session& session, db::CompanyId company, std::string_view id) {
-  std::optional<Category> category = SelectCategory(session, company, id);
+std::string GetCategory(db::Session& session, const company::Company& company, Costs costs,
+                        std::string_view id) {
+  const std::optional<Category> category = SelectCategory(session, company.company_id, id);
   if (!category) throw NoSuch("category", id);
-  category->products = SelectProducts(session, company, id);
-  return *std::move(category);
+  std::string text;
+  AppendCategory(text, session, company, costs, *category, {});
+  return text;
 }
 
 Product GetProduct(db::Session& session, db::CompanyId company, std::string_view id) {
@@ -309,11 +366,30 @@ void RefuseUpsert(db::Session& session, db::CompanyId company,
   PlanUpsert(plan, patches);
 }
 
+void RenderStale(db::Database& database) {
+  constexpr int kProductsAJob = 50;
+  const auto select = [](db::Session& session) {
+    return SelectStale(session, kRenderVersion, kProductsAJob);
+  };
+  while (!database.Read(select).empty()) {
+    database.Write([&](db::Tx& tx, const db::Stamp&) {
+      std::optional<company::Company> company;
+      for (const StaleRow& row : select(tx)) {
+        if (!company || company->company_id != row.company) {
+          company = company::Get(tx, row.company);
+        }
+        Keep(tx, *company, GetProduct(tx, row.company, row.product_id));
+      }
+    });
+  }
+}
+
 void NoteChange(db::Tx& tx, const company::Company& company, std::string_view product_id,
                 const db::Stamp& stamp) {
   Touch(tx, company.company_id, product_id, stamp);
-  Announce(tx, company, events::Type::kProductUpdated,
-           GetProduct(tx, company.company_id, product_id), stamp);
+  const Product product = GetProduct(tx, company.company_id, product_id);
+  Keep(tx, company, product);
+  Announce(tx, company, events::Type::kProductUpdated, product, stamp);
 }
 
 }  // namespace comanda::menu

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "company/company.h"
+#include "db/database.h"
 #include "db/session.h"
 #include "json/reader.h"
+#include "menu/json.h"
 #include "menu/patch.h"
 #include "menu/product.h"
 
@@ -32,14 +34,15 @@ struct Range {
 };
 
 struct Page {
-  std::vector<Category>
-      categories;    // those of the range, with the products that the filter chooses
-  size_t total = 0;  // categories
+  std::string categories;  // records of the range, comma-separated, with the products chosen
+  size_t total = 0;        // categories
 };
-Page FindPage(db::Session& session, db::CompanyId company, const Filter& filter, Range range);
+Page FindPage(db::Session& session, const company::Company& company, Costs costs,
+              const Filter& filter, Range range);
 
 // Refusal not_found where there is none.
-Category GetCategory(db::Session& session, db::CompanyId company, std::string_view id);
+std::string GetCategory(db::Session& session, const company::Company& company, Costs costs,
+                        std::string_view id);
 Product GetProduct(db::Session& session, db::CompanyId company, std::string_view id);
 
 // -- writing --------------------------------------------------------------------------------------
@@ -73,6 +76,10 @@ std::vector<Upserted> Upsert(db::Tx& tx, const company::Company& company,
 // Adds what is wrong with those rows that are not `wrong` already, and throws.
 void RefuseUpsert(db::Session& session, db::CompanyId company,
                   const std::vector<ProductPatch>& patches, json::Errors& errors);
+
+// Renders the records that are stale, if any (menu/record.h): after a bulk upsert or an import, at
+// the start of a new release, and as a chore. In jobs that do not hold the writer for long.
+void RenderStale(db::Database& database);
 
 // For stock: the product's record changed by itself. Raises its version and writes the event.
 void NoteChange(db::Tx& tx, const company::Company& company, std::string_view product_id,

@@ -279,8 +279,7 @@ std::vector<ProductPatch> ReadUpsert(const Body& body, int decimals, json::Error
 
 // -- records --------------------------------------------------------------------------------------
 
-void Renderer::Write(json::Writer& out, const Category& category) const {
-  out.BeginObject();
+void WriteFields(json::Writer& out, const Category& category) {
   out.Key("id").Text(category.id);
   out.Key("name").Text(category.name);
   out.Key("slug").Text(category.slug);
@@ -288,9 +287,6 @@ void Renderer::Write(json::Writer& out, const Category& category) const {
   out.Key("image_url").Text(category.image_url);
   out.Key("position").Integer(category.position);
   out.Key("visible").Boolean(category.visible);
-  out.Key("products").BeginArray();
-  for (const Product& product : category.products) Write(out, product);
-  out.EndArray().EndObject();
 }
 
 void Renderer::Write(json::Writer& out, const Product& product) const {
@@ -319,8 +315,18 @@ void Renderer::Write(json::Writer& out, const Product& product) const {
   out.EndObject();
 }
 
+std::string Renderer::Tail(const Variant& variant) const {
+  std::string text;
+  json::AppendQuoted(text, currency_);
+  if (costs_ == Costs::kHidden) return text;
+  if (costs_ == Costs::kMarked) text += kCostMark;
+  text += ",\"cost\":";
+  json::Writer(text).Scaled(variant.cost, decimals_);
+  if (costs_ == Costs::kMarked) text += kCostMark;
+  return text;
+}
+
 void Renderer::Write(json::Writer& out, const Product& product, const Variant& variant) const {
-  constexpr int kStockDecimals = 3;
   out.BeginObject();
   out.Key("id").Text(variant.id);
   out.Key("product_id").Text(product.id);
@@ -329,12 +335,15 @@ void Renderer::Write(json::Writer& out, const Product& product, const Variant& v
   out.Key("price").Scaled(variant.price, decimals_);
   out.Key("original_price").Scaled(variant.original_price, decimals_);
   out.Key("packaging_price").Scaled(variant.packaging_price, decimals_);
-  out.Key("stock").Scaled(variant.stock, kStockDecimals);
+  if (costs_ == Costs::kMarked && variant.stock) {
+    out.Key("stock").Raw(std::string_view(&kStockMark, 1));
+  } else {
+    out.Key("stock").Scaled(variant.stock, kStockDecimals);
+  }
   out.Key("stock_threshold").Scaled(variant.stock_threshold, kStockDecimals);
   out.Key("position").Integer(variant.position);
   out.Key("available").Boolean(IsAvailable(product, variant));
-  out.Key("currency").Text(currency_);
-  if (costs_ == Costs::kShown) out.Key("cost").Scaled(variant.cost, decimals_);
+  out.Key("currency").Raw(Tail(variant));
   out.EndObject();
 }
 

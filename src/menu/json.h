@@ -30,24 +30,39 @@ std::vector<ProductPatch> ReadUpsert(const Body& body, int decimals, json::Error
 
 // -- records --------------------------------------------------------------------------------------
 
-enum class Costs : uint8_t { kHidden, kShown };  // what a variant costs is for menu:write alone
+inline constexpr int kStockDecimals = 3;
+
+// What a variant costs is for menu:write alone.
+enum class Costs : uint8_t {
+  kHidden,
+  kShown,
+  kMarked,  // for storing: costs between two kCostMark, kStockMark for each stock that is counted
+};
+// No JSON text has these bytes.
+inline constexpr char kStockMark = '\x01';
+inline constexpr char kCostMark = '\x02';
+inline constexpr char kMarks[] = {kStockMark, kCostMark};
 
 class Renderer {
  public:
   Renderer(const company::Company& company, Costs costs)
       : currency_(company.currency), decimals_(company.currency_decimals), costs_(costs) {}
 
-  void Write(json::Writer& out, const Category& category) const;
   void Write(json::Writer& out, const Product& product) const;
   void Write(json::Writer& out, const Product& product, const Variant& variant) const;
 
  private:
   void Write(json::Writer& out, const ModifierCategory& category) const;
   void Write(json::Writer& out, const Modifier& modifier) const;
+  // The currency and, behind it, what the variant costs.
+  std::string Tail(const Variant& variant) const;
 
   std::string currency_;
   int decimals_;
   Costs costs_;
 };
+
+// The category's own fields, for an object that is still open.
+void WriteFields(json::Writer& out, const Category& category);
 
 }  // namespace comanda::menu

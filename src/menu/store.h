@@ -38,6 +38,36 @@ enum class Depth : uint8_t { kVariants, kModifiers };
 std::optional<Product> SelectWhole(db::Session& session, db::CompanyId company, std::string_view id,
                                    Depth depth);
 
+// -- their rendered records (menu/record.h)
+// --------------------------------------------------------
+
+struct StoredRecord {
+  std::string product_id;
+  bool visible = true;
+  bool available = true;
+  UtcMs updated_at = 0;
+  std::string json;  // empty where it is stale
+};
+// Of the category's products, in order.
+std::vector<StoredRecord> SelectRecords(db::Session& session, db::CompanyId company,
+                                        std::string_view category_id, int64_t render_version,
+                                        std::string_view currency);
+void PutRecord(db::Tx& tx, db::CompanyId company, const Product& product, int64_t render_version,
+               std::string_view currency, std::string_view json);
+// Counted stock of the category's products: product and thousandths, in the order of their records.
+struct StockRow {
+  std::string product_id;
+  int64_t stock = 0;
+};
+std::vector<StockRow> SelectStocks(db::Session& session, db::CompanyId company,
+                                   std::string_view category_id);
+// Products of any company whose record is stale, at most so many.
+struct StaleRow {
+  db::CompanyId company = 0;
+  std::string product_id;
+};
+std::vector<StaleRow> SelectStale(db::Session& session, int64_t render_version, int limit);
+
 // -- what is there --------------------------------------------------------------------------------
 
 bool HasStation(db::Session& session, db::CompanyId company, std::string_view id);
