@@ -206,6 +206,22 @@ def test_a_list_is_sorted_by_name_without_accents_and_case():
         box.discard()
 
 
+def test_a_walk_leaves_out_keys_made_meanwhile(api):
+    made = {make(api, name=f"walk {i}")["id"] for i in range(3)}
+    first = api.get(PATH + "?per_page=2&sort=created_at")
+    total = first.json["pagination"]["total"]
+    later = make(api, name="later")["id"]
+    seen = [k["id"] for k in first.data]
+    for page in range(2, (total + 1) // 2 + 1):
+        answer = api.get(f"{PATH}?per_page=2&page={page}&sort=created_at"
+                         f"&filter[snapshot]={first.headers['x-snapshot']}")
+        assert answer.json["pagination"]["total"] == total and "x-snapshot" not in answer.headers
+        seen += [k["id"] for k in answer.data]
+    assert len(seen) == len(set(seen)) == total and made <= set(seen) and later not in seen
+    assert answer.json["pagination"]["has_more"] is False
+    refused(api.get(PATH + "?filter[snapshot]=now"), 400, "invalid_parameter", {"filter[snapshot]": "invalid_format"})
+
+
 def test_active_keys_can_be_listed_alone(api):
     alive, dead = make(api), make(api)
     accepted(api.delete(f"{PATH}/{dead['id']}"))
