@@ -84,6 +84,55 @@ TEST_F(ClientList, MakesClientsSearchableThatAMigrationLeft) {
   EXPECT_EQ(Count("SELECT count(*) FROM client WHERE searchable = 0"), 0);
 }
 
+TEST(ClientMigration, NumbersWhatOlderProgramsWroteAndMakesItSearchable) {
+  db::Settings old = testing::RestaurantSettings();
+  old.migrations.resize(1);
+  testing::TestDatabase database(old);
+  database->Write([](db::Tx& tx, const db::Stamp&) {
+    for (const db::CompanyId company : {1, 2}) {
+      tx.Run(
+          "INSERT INTO company (company_id, id, name, country_code, timezone, business_hours,"
+          " currency, created_at, updated_at) VALUES ($1, $2, 'R', 'PE', 'America/Lima', '{}',"
+          " 'PEN', 1, 1)",
+          company, std::to_string(company));
+      for (const auto& [id, at] : {std::pair("c", 1), std::pair("b", 2), std::pair("a", 2)}) {
+        tx.Run(
+            "INSERT INTO client (company_id, id, name, name_folded, country_calling_code,"
+            " phone_number, created_at, updated_at) VALUES ($1, $2, 'Ana Ñu', 'ana nu', '+51',"
+            " '987', $3, $3)",
+            company, id, at);
+        tx.Run(
+            "INSERT INTO staff (company_id, id, name, name_folded, role, created_at, updated_at)"
+            " VALUES ($1, $2, 'Luis', 'luis', 'cook', $3, $3)",
+            company, id, at);
+        tx.Run("INSERT INTO payment_method VALUES ($1, $2, $2, 'Efectivo', 15, 1)", company, id);
+      }
+    }
+  });
+  database.Close();
+  database.settings().migrations = testing::RestaurantMigrations();
+  database.Open();
+
+  MakeSearchable(*database);
+
+  const auto text = [&](std::string_view sql) {
+    return database->Read([&](db::Snapshot& snapshot) {
+      std::string all;
+      for (db::Rows rows = snapshot.Query(sql); rows.Next();) all += rows.Text(0) + " ";
+      return all;
+    });
+  };
+  EXPECT_EQ(text("SELECT id || created_seq FROM client ORDER BY company_id, created_seq"),
+            "c1 a2 b3 c1 a2 b3 ");
+  EXPECT_EQ(text("SELECT id || created_seq FROM staff ORDER BY company_id, created_seq"),
+            "c1 a2 b3 c1 a2 b3 ");
+  EXPECT_EQ(text("SELECT id || created_seq FROM payment_method ORDER BY company_id, created_seq"),
+            "a1 b2 c3 a1 b2 c3 ");
+  EXPECT_EQ(text("SELECT word || client_seq FROM client_word WHERE company_id = 2"),
+            "ana1 ana2 ana3 nu1 nu2 nu3 ");
+  EXPECT_EQ(text("SELECT DISTINCT phone_reversed || searchable FROM client"), "789151 ");
+}
+
 TEST_F(ClientList, NumbersTheClientsOfEachCompanyWithoutAGap) {
   Add("a", "Ana");
   Write({.id = "x", .name = "Xenia"}, kOtherCompany);
