@@ -53,7 +53,7 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   request.body = &body;
 
   http::Response response = environment.dispatcher().Handle(request);
-  return {.status = response.status, .body = std::move(response.body)};
+  return {.status = response.status, .body = response.Body()};
 }
 
 }  // namespace

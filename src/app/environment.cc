@@ -16,6 +16,9 @@
 namespace comanda::app {
 namespace {
 
+// About fifty pages of fifty orders.
+constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
+
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options) {
   return {.path = options.data_directory + "/" + std::string(Name(mode)) + ".db",
           .migrations = Migrations()};
@@ -35,6 +38,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
     : clock_(clock),
       // The other half of the workers stays free for those who do not wait.
       long_polls_(options.workers / 2),
+      answers_(kAnswerBytesMax),
       database_(DatabaseSettings(mode, options), clock, heartbeats, metrics),
       gate_(Rates(mode, options), keys_, clock),
       site_{.mode = mode,
@@ -46,6 +50,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .readiness =
                 [this, &options] { return ops::CheckReadiness(database_, options.data_directory); },
             .long_polls = long_polls_,
+            .answers = answers_,
             .find_order_uuid = orders::FindUuid},
       dispatcher_(site_, AllRoutes(mode)) {
   database_.SetAfterCommit([this] { long_polls_.Wake(); });

@@ -35,6 +35,7 @@ class Environment {
  private:
   const Clock& clock_;
   http::LongPolls long_polls_;
+  http::AnswerCache answers_;
   db::Database database_;
   auth::KeyTable keys_;
   auth::Gate gate_;

@@ -105,6 +105,14 @@ void Context::AwaitChange(const std::function<bool()>& changed) {
   if (waited) preference_applied_ = "wait=" + std::to_string(*seconds);
 }
 
+Response Context::Shared(const std::string& tag, const std::function<Response()>& make) {
+  // The tag has but a hash of the request.
+  const std::string key = tag + ' ' + principal_.company_id + ' ' +
+                          std::to_string(principal_.scopes.bits()) + ' ' + request_.path + '?' +
+                          request_.query;
+  return site_.answers.Get(key, make);
+}
+
 std::string Context::ListTag(size_t counter_kind) const {
   const db::ChangeCounters::Values values = site_.database.counters().Of(company());
   const std::string request = principal_.company_id + ' ' +

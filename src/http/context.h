@@ -16,6 +16,7 @@
 #include "base/metrics.h"
 #include "config/options.h"
 #include "db/database.h"
+#include "http/answer_cache.h"
 #include "http/long_polls.h"
 #include "http/query.h"
 #include "http/request.h"
@@ -42,6 +43,7 @@ struct Site {
   metrics::Registry& metrics;
   std::function<std::vector<Readiness>()> readiness;
   LongPolls& long_polls;
+  AnswerCache& answers;
   // The UUID of the order with that public id: one order has one path in an idempotency scope.
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, std::string_view)>
       find_order_uuid;
@@ -93,6 +95,9 @@ class Context {
   // Where the client sent Prefer: wait, holds this GET until changed(), the time is up or the server stops
   // (contract section 6). Holds nothing where too many wait already: the answer then comes at once.
   void AwaitChange(const std::function<bool()>& changed);
+
+  // The answer to this GET, made once for all who ask the same while the tag stays.
+  Response Shared(const std::string& tag, const std::function<Response()>& make);
 
   // A weak tag of a list: epoch and change counter, and a hash of path and query.
   std::string ListTag(size_t counter_kind) const;

@@ -186,11 +186,12 @@ Response Dispatcher::Answer(Visit& visit) {
   }
   if (!IsRead(request.method) || response.status != 200) return response;
   if (response.etag.empty() && match.route->access == Access::kKey) {
-    response.etag = BodyTag(response.body);
+    response.etag = BodyTag(response.Body());
   }
   if (!response.etag.empty() && context.HasMatch(response.etag)) {
     response.status = 304;
     response.body.clear();
+    response.shared_body.reset();
   }
   return response;
 }

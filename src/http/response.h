@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@ enum class Cache : uint8_t {
 struct Response {
   int status = 200;
   std::string body;
+  std::shared_ptr<const std::string> shared_body;  // instead of `body`: of an answer that many get
   std::string content_type = "application/json";
   std::string etag;      // with its quotes, W/ for weak; empty: none
   std::string location;  // empty: none
@@ -26,6 +28,8 @@ struct Response {
   // Where the answer shows a secret once: what is stored for a replay instead of `body`
   // (contract section 3); empty: the body itself.
   std::string replay_body;
+
+  const std::string& Body() const { return shared_body ? *shared_body : body; }
 };
 
 // {"data": <json>}

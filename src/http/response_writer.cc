@@ -130,7 +130,7 @@ std::string HttpDate(UtcMs instant) {
 
 void AppendResponse(std::string& out, const Response& response, const WireForm& form) {
   const bool has_content = response.status != 204 && response.status != 304;
-  out.reserve(out.size() + 512 + (has_content && !form.omit_body ? response.body.size() : 0));
+  out.reserve(out.size() + 512 + (has_content && !form.omit_body ? response.Body().size() : 0));
   out += "HTTP/1.1 ";
   AppendNumber(out, static_cast<uint64_t>(response.status));
   out.append(" ").append(ReasonPhrase(response.status)).append("\r\n");
@@ -138,7 +138,7 @@ void AppendResponse(std::string& out, const Response& response, const WireForm& 
   if (has_content) {
     if (!response.content_type.empty()) AppendField(out, "Content-Type", response.content_type);
     out += "Content-Length: ";
-    AppendNumber(out, response.body.size());
+    AppendNumber(out, response.Body().size());
     out += "\r\n";
   }
   AppendField(out, "Cache-Control", CacheControl(response.cache));
@@ -148,7 +148,7 @@ void AppendResponse(std::string& out, const Response& response, const WireForm& 
   out += "X-Content-Type-Options: nosniff\r\n";
   if (form.close) out += "Connection: close\r\n";
   out += "\r\n";
-  if (has_content && !form.omit_body) out += response.body;
+  if (has_content && !form.omit_body) out += response.Body();
 }
 
 }  // namespace comanda::http

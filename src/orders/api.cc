@@ -73,11 +73,14 @@ http::Response List(http::Context& ctx) {
     tag = ctx.ListTag(kOrdersCounter);
     if (ctx.HasMatch(tag)) return http::NotModified(std::move(tag));
   }
-  Page page = ctx.Read(
-      [&](db::Snapshot& snapshot) { return FindPage(snapshot, ctx.company(), ctx.query()); });
-  http::Response response = http::ListResponse(page, std::move(tag));
-  response.headers.emplace_back("X-Event-Cursor", std::move(page.cursor));
-  return response;
+  // Thirty displays that were waiting for the same order get one page, rendered once.
+  return ctx.Shared(tag, [&] {
+    Page page = ctx.Read(
+        [&](db::Snapshot& snapshot) { return FindPage(snapshot, ctx.company(), ctx.query()); });
+    http::Response response = http::ListResponse(page, tag);
+    response.headers.emplace_back("X-Event-Cursor", std::move(page.cursor));
+    return response;
+  });
 }
 
 http::Response Get(http::Context& ctx) {

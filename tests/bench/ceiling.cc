@@ -143,6 +143,7 @@ void Serve(Flags flags) {
   auth::KeyTable keys;
   auth::Gate gate({}, keys, clock);
   http::LongPolls long_polls(options.workers / 2);
+  http::AnswerCache answers(8 * 1024 * 1024);
   http::Site site{.mode = auth::Mode::kLive,
                   .options = options,
                   .clock = clock,
@@ -151,6 +152,7 @@ void Serve(Flags flags) {
                   .metrics = metrics,
                   .readiness = [] { return std::vector<http::Readiness>(); },
                   .long_polls = long_polls,
+                  .answers = answers,
                   .find_order_uuid = orders::FindUuid};
   http::Dispatcher dispatcher(site, Routes());
   database.Read([&](db::Snapshot& snapshot) {

@@ -95,6 +95,7 @@ class Api {
   auth::KeyTable keys;
   auth::Gate gate{{}, keys, database.clock};
   http::LongPolls long_polls{1};
+  http::AnswerCache answers{1024 * 1024};
   http::Site site{.mode = auth::Mode::kLive,
                   .options = options,
                   .clock = database.clock,
@@ -103,6 +104,7 @@ class Api {
                   .metrics = database.registry,
                   .readiness = {},
                   .long_polls = long_polls,
+                  .answers = answers,
                   .find_order_uuid = {}};
   std::string key;
 
