@@ -1,5 +1,8 @@
-# Writes the source that holds src/app/demo.json and src/app/migrations/*.sql, declared in
-# src/app/embedded.h:  cmake -DSOURCE=src/app -DOUTPUT=FILE.cc -P scripts/embed.cmake
+# Writes the source that holds files of a room, declared in src/<room>/embedded.h:
+#   cmake -DROOM=web "-DFILES=DocsHtml=docs.html DocsJs=docs.js" -DOUTPUT=FILE.cc -P scripts/embed.cmake
+# Each becomes a function that gives its text; migrations/*.sql of the room, where there are any, become
+# Migrations().
+get_filename_component(folder "${CMAKE_CURRENT_LIST_DIR}/../src/${ROOM}" ABSOLUTE)
 
 # bytes(<name> <file>): appends an array of that name with what the file holds, in JSON without the
 # line ends and indentation: inside of its strings neither can be.
@@ -17,11 +20,22 @@ function(bytes name file)
   set(source "${source}" PARENT_SCOPE)
 endfunction()
 
-set(source "// Made by scripts/embed.cmake.\n#include \"app/embedded.h\"\n\n")
-string(APPEND source "namespace comanda::app {\nnamespace {\n\n")
-bytes(kDemo "${SOURCE}/demo.json")
+set(source "// Made by scripts/embed.cmake.\n#include \"${ROOM}/embedded.h\"\n\n")
+string(APPEND source "namespace comanda::${ROOM} {\nnamespace {\n\n")
 
-file(GLOB migrations "${SOURCE}/migrations/*.sql")
+set(functions "")
+separate_arguments(FILES)
+foreach(entry IN LISTS FILES)
+  if(NOT entry MATCHES "^([A-Za-z]+)=([a-z_.]+)$")
+    message(FATAL_ERROR "${entry} must be Function=file")
+  endif()
+  set(function "${CMAKE_MATCH_1}")
+  set(file "${CMAKE_MATCH_2}")
+  bytes(k${function} "${folder}/${file}")
+  string(APPEND functions "std::string_view ${function}() { return Text(k${function}); }\n\n")
+endforeach()
+
+file(GLOB migrations "${folder}/migrations/*.sql")
 list(SORT migrations)
 set(rows "")
 foreach(migration IN LISTS migrations)
@@ -34,6 +48,15 @@ foreach(migration IN LISTS migrations)
   string(APPEND rows
     "      {.number = ${number}, .name = \"${name}\", .sql = Text(kMigration${number})},\n")
 endforeach()
+if(rows)
+  string(APPEND functions "const std::vector<db::Migration>& Migrations() {
+  static const std::vector<db::Migration> kMigrations = {
+${rows}  };
+  return kMigrations;
+}
+
+")
+endif()
 
 string(APPEND source "template <size_t kSize>
 std::string_view Text(const unsigned char (&bytes)[kSize]) {
@@ -42,14 +65,6 @@ std::string_view Text(const unsigned char (&bytes)[kSize]) {
 
 }  // namespace
 
-std::string_view DemoJson() { return Text(kDemo); }
-
-const std::vector<db::Migration>& Migrations() {
-  static const std::vector<db::Migration> kMigrations = {
-${rows}  };
-  return kMigrations;
-}
-
-}  // namespace comanda::app
+${functions}}  // namespace comanda::${ROOM}
 ")
 file(WRITE "${OUTPUT}" "${source}")

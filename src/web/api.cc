@@ -1,0 +1,93 @@
+#include "web/api.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/check.h"
+#include "crypto/hash.h"
+#include "http/context.h"
+#include "web/embedded.h"
+
+namespace comanda::web {
+namespace {
+
+// RFC 4648 section 4.
+std::string Base64(std::span<const uint8_t> bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr size_t kGroup = 3;
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += kGroup) {
+    const size_t count = std::min(kGroup, bytes.size() - i);
+    uint32_t group = 0;
+    for (size_t k = 0; k < kGroup; ++k) group = group << 8 | (k < count ? bytes[i + k] : 0u);
+    for (size_t k = 0; k <= kGroup; ++k) {
+      text += k <= count ? kDigits[group >> (18 - 6 * k) & 63u] : '=';
+    }
+  }
+  return text;
+}
+
+// How a Content-Security-Policy names what may stand in the page.
+std::string SourceOf(std::string_view text) {
+  return "'sha256-" + Base64(crypto::Sha256(text)) + "'";
+}
+
+void Fill(std::string& page, std::string_view mark, std::string_view text) {
+  const size_t at = page.find(mark);
+  CHECK(at != std::string::npos, "the page has a place for its style and script");
+  page.replace(at, mark.size(), text);
+}
+
+struct Page {
+  std::string body;
+  std::string policy;
+  std::string etag;
+};
+
+Page MakePage() {
+  Page page;
+  page.body = DocsHtml();
+  Fill(page.body, "{{style}}", DocsCss());
+  Fill(page.body, "{{script}}", DocsJs());
+  page.policy = "default-src 'none'; style-src " + SourceOf(DocsCss()) + "; script-src " +
+                SourceOf(DocsJs()) +
+                "; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  page.etag = http::BodyTag(page.body);
+  return page;
+}
+
+http::Response GetDocs(http::Context& ctx) {
+  static const Page kPage = MakePage();
+  if (ctx.HasMatch(kPage.etag)) return http::NotModified(kPage.etag);
+  http::Response response;
+  response.body = kPage.body;
+  response.content_type = "text/html; charset=utf-8";
+  response.etag = kPage.etag;
+  response.headers.emplace_back("Content-Security-Policy", kPage.policy);
+  response.headers.emplace_back("Referrer-Policy", "no-referrer");
+  return response;
+}
+
+http::Response GetOpenapi(http::Context& ctx) {
+  static const std::string kTag = http::BodyTag(OpenapiJson());
+  if (ctx.HasMatch(kTag)) return http::NotModified(kTag);
+  http::Response response;
+  response.body = OpenapiJson();
+  response.etag = kTag;
+  return response;
+}
+
+constexpr std::array kRoutes = {
+    http::Open(http::Method::kGet, "/v1/openapi.json", GetOpenapi),
+    http::Open(http::Method::kGet, "/docs", GetDocs),
+};
+
+}  // namespace
+
+std::span<const http::Route> Routes() { return kRoutes; }
+
+}  // namespace comanda::web

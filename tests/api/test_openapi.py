@@ -1,0 +1,438 @@
+"""src/web/openapi.json says all that the server does, and nothing else; its examples are true."""
+
+import contextlib
+import copy
+import json
+import re
+import urllib.parse
+
+import pytest
+
+from support import routes
+from support.box import ROOT, Box
+from support.openapi import DOCUMENT, FILE, OPERATIONS, breaches, resolve, undocumented
+from support.orders import Restaurant, new_id, new_key
+
+COMPONENTS = DOCUMENT["components"]
+ANY_REQUEST = COMPONENTS["responses"]["AnyRequest"]
+BY_ID = {operation.id: operation for operation in OPERATIONS}
+UNPROCESSABLE = 422
+
+
+def words(file, pattern):
+    found = re.findall(pattern, (ROOT / "src" / file).read_text())
+    assert found, file
+    return found
+
+
+def array(file, name):
+    """The texts of a constexpr array of names."""
+    body = re.search(name + r"\s*=\s*\{(.*?)\};", (ROOT / "src" / file).read_text(), re.S)[1]
+    return re.findall(r'"([^"]*)"', body)
+
+
+def references(node):
+    if isinstance(node, dict):
+        if "$ref" in node:
+            yield node["$ref"]
+        for value in node.values():
+            yield from references(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from references(value)
+
+
+# -- the document and the program -----------------------------------------------------------------------
+
+def golden():
+    return [r for r in routes.ROUTES if r.access != "local"]
+
+
+def test_it_names_every_route_and_no_other():
+    assert {(o.method.upper(), o.path) for o in OPERATIONS} == {(r.method, r.pattern) for r in golden()}
+
+
+def test_it_names_the_scope_of_every_route():
+    for route in golden():
+        operation = next(o for o in OPERATIONS if (o.method.upper(), o.path) == (route.method, route.pattern))
+        scope = operation.row.get("x-required-scope")
+        if route.access == "open":
+            assert operation.security == [] and scope is None, route
+        elif route.access == "key":
+            assert set(scope) <= set(routes.SCOPES), route
+            assert operation.security == DOCUMENT["security"], route
+        else:
+            assert scope == route.access, route
+            assert f"Scope: `{scope}`." in operation.row["description"], route
+            assert operation.security == DOCUMENT["security"], route
+
+
+def test_it_says_where_an_idempotency_key_is_honoured_and_required():
+    for route in golden():
+        operation = next(o for o in OPERATIONS if (o.method.upper(), o.path) == (route.method, route.pattern))
+        key = next((p for p in operation.parameters if p["name"] == "Idempotency-Key"), None)
+        said = "-" if key is None else "required" if key.get("required") else "honoured"
+        assert said == route.replay, route
+
+
+def test_it_names_the_parameters_of_each_path():
+    for operation in OPERATIONS:
+        named = [p["name"] for p in operation.parameters if p["in"] == "path"]
+        assert named == re.findall(r"\{(\w+)\}", operation.path), operation
+        everything = [(p["in"], p["name"]) for p in operation.parameters]
+        assert len(everything) == len(set(everything)), operation
+
+
+def test_it_names_every_scope_and_no_other():
+    scopes = dict(words("auth/scopes.h", r'ScopeRow\{Scope::k\w+,\s*"([^"]+)",\s*"([^"]+)"\}'))
+    assert DOCUMENT["x-scopes"] == scopes
+    assert COMPONENTS["schemas"]["Scope"]["enum"] == list(scopes)
+
+
+def problem_rows():
+    return {code: int(status) for code, status in
+            words("http/problem.cc", r'ProblemRow\{\s*Problem::k\w+,\s*"(\w+)",\s*(\d+),')}
+
+
+def test_it_names_every_error_code_and_no_other():
+    assert set(COMPONENTS["schemas"]["ProblemCode"]["enum"]) == set(problem_rows())
+
+
+def test_it_names_every_code_of_a_wrong_field_and_no_other():
+    assert COMPONENTS["schemas"]["FieldErrorCode"]["enum"] == words("base/problem.cc", r'case FieldCode::k\w+:\s*return "(\w+)";')
+
+
+def test_every_error_code_stands_under_its_status():
+    rows = problem_rows()
+    seen = set()
+    for operation in OPERATIONS:
+        statuses = {s for s in operation.responses if s != "default"}
+        for code in operation.codes:
+            assert str(rows[code]) in statuses, (operation, code)
+        for status, response in operation.responses.items():
+            if "application/problem+json" not in response.get("content", {}):
+                continue
+            codes = set(response["x-problem-codes"])
+            if status == "default":
+                seen |= codes
+                assert not codes & operation.codes, operation
+                continue
+            assert {rows[c] for c in codes} == {int(status)}, (operation, status)
+            assert codes & operation.codes, f"{operation}: no code for {status}"
+        seen |= operation.codes
+    assert seen == set(rows)
+
+
+@pytest.mark.parametrize("name, response", COMPONENTS["responses"].items(), ids=list(COMPONENTS["responses"]))
+def test_a_problem_response_has_an_example_for_each_code(name, response):
+    content = response.get("content", {}).get("application/problem+json")
+    if content is None:
+        assert "x-problem-codes" not in response
+        return
+    assert list(content["examples"]) == response["x-problem-codes"]
+    for code, example in content["examples"].items():
+        value = example["value"]
+        assert value["code"] == code and value["type"].endswith("/" + code)
+        assert value["title"] == code.replace("_", " ").title()
+        assert value["status"] == problem_rows()[code]
+
+
+def test_its_words_are_those_of_the_program():
+    schemas = COMPONENTS["schemas"]
+    assert schemas["OrderStatus"]["enum"] == array("orders/order.h", "kStatusNames")
+    assert schemas["ServiceType"]["enum"] == array("orders/order.h", "kServiceTypeNames")
+    assert schemas["DeliveryStatus"]["enum"] == array("orders/order.h", "kDeliveryStatusNames")
+    assert schemas["DiscountType"]["enum"] == array("orders/order.h", "kDiscountTypeNames")
+    assert schemas["Change"]["enum"] == array("events/types.h", "kChangeNames")
+    assert schemas["EventType"]["enum"] == words("events/types.h", r'TypeRow\{Type::k\w+, "(\w+)"')
+
+
+def test_every_part_is_used_and_there():
+    used = set(references(DOCUMENT))
+    for reference in used:
+        resolve({"$ref": reference})
+    for kind, parts in COMPONENTS.items():
+        if kind == "securitySchemes":
+            continue
+        for name in parts:
+            assert f"#/components/{kind}/{name}" in used, name
+
+
+def test_operations_have_ids_of_their_own_and_known_tags():
+    ids = [o.id for o in OPERATIONS]
+    assert len(ids) == len(set(ids))
+    for operation in OPERATIONS:
+        assert set(operation.row["tags"]) <= {t["name"] for t in DOCUMENT["tags"]}
+
+
+# -- examples -------------------------------------------------------------------------------------------
+
+def media():
+    """(where, schema, example) of every body of the document."""
+    for operation in OPERATIONS:
+        contents = [("request", operation.row.get("requestBody", {}))]
+        contents += [(status, response) for status, response in operation.responses.items()]
+        for where, holder in contents:
+            for kind, content in holder.get("content", {}).items():
+                examples = [resolve(e)["value"] for e in content.get("examples", {}).values()]
+                if "example" in content:
+                    examples.append(content["example"])
+                yield f"{operation} {where} {kind}", content["schema"], examples
+
+
+def test_every_body_has_examples_that_agree_with_its_schema():
+    for where, schema, examples in media():
+        assert examples, where
+        for example in examples:
+            assert breaches(schema, example) == [], where
+            assert undocumented(schema, example) == [], where
+
+
+def test_every_parameter_and_header_has_an_example_that_agrees_with_its_schema():
+    for operation in OPERATIONS:
+        for parameter in operation.parameters:
+            assert breaches(parameter["schema"], parameter["example"]) == [], (operation, parameter["name"])
+    for name, header in COMPONENTS["headers"].items():
+        assert breaches(header["schema"], header["example"]) == [], name
+
+
+# -- examples, replayed -----------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def own_box():
+    """Examples make products and keys: not in the restaurant of the other tests."""
+    box = Box()
+    box.bring_in("demo")
+    box.start()
+    yield box
+    assert box.discard() == 0
+
+
+@pytest.fixture(scope="module")
+def own_key(own_box):
+    return own_box.make_key()["key"]
+
+
+@pytest.fixture
+def own_api(own_box, own_key):
+    with contextlib.closing(own_box.client(own_key)) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def own_house(own_box):
+    demo = json.loads((ROOT / "src/app/demo.json").read_text())["companies"][0]
+    return Restaurant(demo, own_box)
+
+
+class Stage:
+    """Makes the records that the examples of an operation speak of; returns its path's parameters."""
+
+    def __init__(self, api, house):
+        self.api, self.house = api, house
+
+    def order(self):
+        order = self.api.place(service_type="DELIVERY", client_id=self.house.client["id"],
+                               address_id=self.house.address["id"], delivery_price=6.5)
+        return self.api.add(order, {"product_name": "Ceviche", "quantity": 2, "variant_price": 38})
+
+    def parameters(self, operation):
+        prepare = getattr(self, operation.id, None)
+        if prepare:
+            return prepare()
+        if operation.path.startswith("/v1/orders/{id}"):
+            return {"id": self.order()["id"]}
+        if operation.path.startswith("/auth/api-keys/{id}"):
+            return {"id": self.key()["id"]}
+        return {}
+
+    def key(self):
+        answer = self.api.post("/auth/api-keys", {"name": "example", "scopes": ["orders:read"]}, new_key())
+        assert answer.status == 201
+        return answer.data
+
+    def getOrder(self):
+        return {"id": self.order()["public_id"]}
+
+    def cancelCombo(self):
+        order = self.order()
+        return {"id": order["id"], "comboId": order["combos"][0]["id"]}
+
+    def cancelPayment(self):
+        order = self.api.pay(self.order(), 5)
+        return {"id": order["id"], "paymentId": order["payments"][0]["id"]}
+
+    def removeDiscount(self):
+        order = self.order()
+        answer = self.api.post(f"/v1/orders/{order['id']}/discounts", {"type": "AMOUNT", "value": 1})
+        return {"id": order["id"], "discountId": answer.data["discounts"][0]["id"]}
+
+    def assignRider(self):
+        return {"id": self.api.advance(self.order(), "PREPARING")["id"]}
+
+    def reportDelivery(self):
+        order = self.order()
+        answer = self.api.patch(f"/v1/orders/{order['id']}/delivery-status",
+                                {"delivery_status": "DRIVER_ARRIVED_AT_STORE"})
+        assert answer.status == 200
+        return {"id": order["id"]}
+
+    def readEvents(self):
+        self.order()
+        return {}
+
+    def getCategory(self):
+        return {"id": self.api.get("/v1/menu").data["categories"][0]["id"]}
+
+
+def path_of(operation, staged, query=None):
+    path = operation.path
+    for parameter in operation.parameters:
+        if parameter["in"] == "path":
+            value = staged.get(parameter["name"], parameter["example"])
+            path = path.replace("{" + parameter["name"] + "}", urllib.parse.quote(value, safe=""))
+    return path + ("?" + urllib.parse.urlencode(query) if query else "")
+
+
+def in_url(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def queries(operation):
+    """The parameters' examples, each alone and all together."""
+    examples = {p["name"]: in_url(p["example"]) for p in operation.parameters if p["in"] == "query"}
+    yield {}
+    for name, value in examples.items():
+        yield {name: value}
+    if len(examples) > 1:
+        yield examples
+
+
+REPLAYED = [(o, name, body) for o in OPERATIONS for name, body in o.examples() if not o.path.startswith("/sandbox/")]
+
+
+@pytest.mark.parametrize("operation, name, body", REPLAYED, ids=[f"{o}-{n}" for o, n, _ in REPLAYED])
+def test_an_example_gets_the_answer_that_is_promised(own_api, own_house, operation, name, body):
+    staged = Stage(own_api, own_house).parameters(operation)
+    for query in queries(operation):
+        headers = new_key() if operation.method != "get" else {}
+        answer = own_api.send(operation.method.upper(), path_of(operation, staged, query), body, headers)
+        promised = sorted(s for s in operation.responses if s.startswith("2"))
+        assert str(answer.status) == promised[-1], (answer.status, answer.body, query)
+        operation.check(answer)
+
+
+WITH_TAG = [o for o in OPERATIONS if "304" in o.responses]
+
+
+@pytest.mark.parametrize("operation", WITH_TAG, ids=str)
+def test_a_tag_is_answered_and_saves_the_answer(own_api, own_house, operation):
+    path = path_of(operation, Stage(own_api, own_house).parameters(operation))
+    first = own_api.get(path)
+    assert first.status == 200 and "etag" in first.headers
+    answer = own_api.get(path, **{"If-None-Match": first.etag})
+    assert answer.status == 304
+    operation.check(answer)
+
+
+WITH_MATCH = [o for o in OPERATIONS if any(p["name"] == "If-Match" for p in o.parameters)]
+
+
+@pytest.mark.parametrize("operation", WITH_MATCH, ids=str)
+def test_another_version_is_refused_as_documented(own_api, own_house, operation):
+    staged = Stage(own_api, own_house).parameters(operation)
+    answer = own_api.send(operation.method.upper(), path_of(operation, staged), operation.examples()[0][1],
+                          {"If-Match": "\"99.1\"", **new_key()})
+    assert answer.status == 412, answer.body
+    operation.check(answer)
+
+
+# -- refusals ---------------------------------------------------------------------------------------------
+
+KEYED = [o for o in OPERATIONS if o.security and not o.path.startswith("/sandbox/")]
+
+
+def send(client, operation, staged=None, query=None, body=None, **headers):
+    has_body = "requestBody" in operation.row
+    if has_body and body is None:
+        body = operation.examples()[0][1]
+    return client.send(operation.method.upper(), path_of(operation, staged or {}, query), body if has_body else None,
+                       {"Idempotency-Key": new_id(), **headers} if operation.method != "get" else headers)
+
+
+def refused_as_documented(operation, answer, status, code):
+    assert (answer.status, answer.code) == (status, code), answer.body
+    operation.check(answer)
+
+
+@pytest.mark.parametrize("operation", KEYED, ids=str)
+def test_who_has_no_right_is_refused_as_documented(own_box, own_house, operation):
+    with contextlib.closing(own_box.client()) as client:
+        refused_as_documented(operation, send(client, operation), 401, "unauthorized")
+    with contextlib.closing(own_box.client(own_box.make_key("reports:read")["key"])) as client:
+        refused_as_documented(operation, send(client, operation), 403, "insufficient_scope")
+
+
+@pytest.mark.parametrize("operation", KEYED, ids=str)
+def test_a_bad_query_is_refused_as_documented(own_api, operation):
+    refused_as_documented(operation, send(own_api, operation, query={"nonsense": "1"}), 400, "invalid_parameter")
+
+
+@pytest.mark.parametrize("operation", [o for o in KEYED if "requestBody" in o.row], ids=str)
+def test_a_bad_body_is_refused_as_documented(own_api, own_house, operation):
+    staged = Stage(own_api, own_house).parameters(operation)
+    refused_as_documented(operation, send(own_api, operation, staged, body=b"{"), 400, "invalid_json")
+    refused_as_documented(operation, send(own_api, operation, staged, body=b"[]"), UNPROCESSABLE, "validation_failed")
+    answer = send(own_api, operation, staged, body=b"{}", **{"Content-Type": "text/plain"})
+    refused_as_documented(operation, answer, 415, "unsupported_media_type")
+    answer = send(own_api, operation, staged, body=b" " * (8 * 1024 * 1024 + 1))
+    refused_as_documented(operation, answer, 413, "payload_too_large")
+
+
+@pytest.mark.parametrize("operation", [o for o in KEYED if "{" in o.path], ids=str)
+def test_an_unknown_record_is_refused_as_documented(own_api, operation):
+    unknown = {p["name"]: routes.SOME_ID for p in operation.parameters if p["in"] == "path"}
+    refused_as_documented(operation, send(own_api, operation, unknown), 404, "not_found")
+    malformed = {name: "no-id" for name in unknown}
+    refused_as_documented(operation, send(own_api, operation, malformed), UNPROCESSABLE, "validation_failed")
+
+
+def test_every_request_may_meet_what_is_documented_for_any(own_api):
+    operation = BY_ID["listOrders"]
+    for method, headers, status in [("DELETE", {}, 405), ("GET", {"Accept": "text/plain"}, 406),
+                                    ("GET", {"Host": "elsewhere.example"}, 421)]:
+        answer = own_api.send(method, "/v1/orders", headers=headers)
+        assert answer.status == status and answer.code in ANY_REQUEST["x-problem-codes"]
+        operation.check(answer)
+
+
+# -- what is served ---------------------------------------------------------------------------------------
+
+def test_the_server_serves_this_document_without_a_key(own_box):
+    with contextlib.closing(own_box.client()) as client:
+        answer = client.get("/v1/openapi.json")
+    assert answer.status == 200 and answer.headers["content-type"] == "application/json"
+    assert answer.json == json.loads(FILE.read_text())
+
+
+def test_the_page_runs_its_own_script_alone(own_box):
+    with contextlib.closing(own_box.client()) as client:
+        answer = client.get("/docs")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "script-src 'sha256-" in policy
+    page = answer.body.decode()
+    assert "{{" not in page
+    # Nothing is asked of anybody else.
+    assert not re.search(r"(src|href)=[\"']?(https?:)?//", page)
+
+
+def test_a_document_that_lacks_a_field_is_noticed():
+    """The checks of this file can fail."""
+    schema = {"$ref": "#/components/schemas/OrderAnswer"}
+    example = copy.deepcopy(COMPONENTS["examples"]["Order"]["value"])
+    assert breaches(schema, example) == []
+    del example["data"]["combos"][0]["sku"]
+    example["data"]["nonsense"] = 1
+    assert len(breaches(schema, example)) == 1
+    assert undocumented(schema, example) == ["$.data.nonsense"]
