@@ -102,10 +102,8 @@ function limitsOf(schema) {
   add('from', real.minimum);
   add('above', real.exclusiveMinimum);
   add('to', real.maximum);
-  if (real.minLength > 1) add('at least characters', real.minLength);
-  add('at most characters:', real.maxLength);
-  add('at least items:', real.minItems);
-  add('at most items:', real.maxItems);
+  if (real.maxLength) says.push('at most ' + real.maxLength + ' characters');
+  if (real.maxItems) says.push('at most ' + real.maxItems + ' items');
   add('default', real.default);
   add('always', real.const);
   return says.join(' · ');
@@ -127,8 +125,8 @@ function below(schema) {
   return real.properties || real.allOf ? inner : undefined;
 }
 
-function fold(schema) {
-  const details = make('details', {class: 'below'}, make('summary', {}, 'Fields of ', nameOf(schema) || 'it'));
+function fold(schema, open) {
+  const details = make('details', {class: 'below', open}, make('summary', {}, 'Fields of ', nameOf(schema) || 'it'));
   details.addEventListener('toggle', () => details.open && details.children.length < 2 && details.append(fields(schema)));
   return details;
 }
@@ -141,7 +139,7 @@ function fields(schema) {
     return make('div', {class: 'row'},
       make('dt', {}, make('code', {}, name), required.has(name) ? '' : make('span', {class: 'kind'}, ' optional')),
       make('dd', {}, make('span', {class: 'kind'}, [kindOf(property), limitsOf(property)].filter(Boolean).join(' · ')),
-        ...prose(description), wordsOf(property), inner && fold(inner)));
+        ...prose(description), wordsOf(property), inner && fold(inner, Object.keys(properties).length === 1)));
   }));
 }
 
@@ -174,7 +172,7 @@ function curl(method, path, operation, body) {
     words.push('-H ' + quoted(parameter.name + ': ' + exampleOf(parameter)));
   }
   if (body !== undefined) {
-    words.push("-H 'Content-Type: application/json'", '-d ' + quoted(JSON.stringify(body)));
+    words.push("-H 'Content-Type: application/json'", '-d ' + quoted(pretty(body)));
   }
   return words.join(' \\\n  ');
 }

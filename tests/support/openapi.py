@@ -81,7 +81,7 @@ def undocumented(schema, value, path="$"):
     parts = list(_parts(schema))
     if isinstance(value, dict):
         known = {n: s for part in parts for n, s in part.get("properties", {}).items()}
-        if not known:
+        if not known or any(part.get("additionalProperties") is True for part in parts):
             return []
         found = [f"{path}.{name}" for name in value if name not in known]
         for name in set(value) & set(known):
