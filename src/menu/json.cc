@@ -260,17 +260,20 @@ std::vector<ProductPatch> ReadUpsert(const Body& body, int decimals, json::Error
   ObjectReader row = BodyReader(body, errors);
   std::vector<ProductPatch> products;
   const std::optional<json::Value> sent = row.Raw("products");
-  if (sent && sent->kind() == json::Kind::kArray && sent->items().size() > kUpsertMax) {
+  std::vector<json::Value> sent_rows;
+  if (sent && sent->kind() == json::Kind::kArray) sent_rows = sent->items();
+  if (sent_rows.size() > kUpsertMax) {
     row.Fail("products", FieldCode::kTooManyProducts,
              "must have at most " + std::to_string(kUpsertMax) + " items, not " +
-                 std::to_string(sent->items().size()) + ": send the rest in another call");
+                 std::to_string(sent_rows.size()) + ": send the rest in another call");
     return products;
   }
   PatchReader reader(decimals, Purpose::kUpsert);
   for (ObjectReader& item : row.RequireObjects("products", kUpsertMax)) {
     const size_t before = errors.size();
     ProductPatch product = reader.ReadProduct(item);
-    product.wrong = errors.size() > before;
+    const bool is_object = sent_rows[products.size()].kind() == json::Kind::kObject;
+    product.wrong = !is_object || errors.size() > before;
     products.push_back(std::move(product));
   }
   row.Finish();

@@ -546,6 +546,7 @@ void SetStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id, in
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) {
+  tx.Run("DELETE FROM product_record WHERE company_id = $1", company);
   tx.Run("DELETE FROM modifier WHERE company_id = $1", company);
   tx.Run("DELETE FROM modifier_category WHERE company_id = $1", company);
   tx.Run("DELETE FROM variant WHERE company_id = $1", company);
