@@ -1,0 +1,113 @@
+"""GET /v1/events: list once, follow without a gap."""
+
+import contextlib
+import threading
+import time
+
+import pytest
+
+
+def read(api, after, per_page=100, **headers):
+    answer = api.get(f"/v1/events?after={after}&per_page={per_page}", **headers)
+    assert answer.status == 200, answer.body
+    return answer
+
+
+@pytest.fixture
+def cursor(api):
+    """Where the log stands now."""
+    return api.get("/v1/orders?per_page=1").headers["x-event-cursor"]
+
+
+def test_every_change_of_an_order_is_one_event_with_the_record_after_it(api, cursor):
+    order = api.place()
+    order = api.add(order, {"product_name": "Causa", "quantity": 1, "variant_price": 18})
+    order = api.pay(order, 18)
+    events = [e for e in read(api, cursor).data if e["subject"]["id"] == order["id"]]
+    assert [(e["event_type"], e["changes"], e["subject"]["version"]) for e in events] == [
+        ("ORDER_CREATED", [], 1), ("ORDER_UPDATED", ["combos"], 2), ("ORDER_UPDATED", ["payments", "paid"], 3)]
+    assert events[-1]["data"] == order
+    assert events[-1]["timestamp"] == order["updated_at"]
+    assert set(events[-1]) == {"cursor", "event_id", "event_type", "changes", "timestamp", "subject", "note", "data"}
+    assert len({e["event_id"] for e in events}) == 3
+
+
+def test_following_next_sees_every_event_once(api, cursor):
+    placed = [api.place()["id"] for _ in range(7)]
+    seen, after = [], cursor
+    while True:
+        page = read(api, after, per_page=3)
+        if not page.data:
+            assert page.json["next"] == after
+            break
+        seen += [e["subject"]["id"] for e in page.data if e["event_type"] == "ORDER_CREATED"]
+        assert page.data[-1]["cursor"] == page.json["next"]
+        after = page.json["next"]
+    assert [s for s in seen if s in placed] == placed
+
+
+def test_without_a_cursor_it_begins_at_the_oldest_kept(api, cursor):
+    api.place()
+    first = api.get("/v1/events?per_page=1").data[0]
+    assert first["cursor"] != cursor
+
+
+def test_a_wait_ends_with_the_change(box, key, api, cursor):
+    answers = []
+
+    def display():
+        with contextlib.closing(box.client(key)) as client:
+            answers.append(client.get(f"/v1/events?after={cursor}", Prefer="wait=20"))
+
+    thread = threading.Thread(target=display)
+    thread.start()
+    time.sleep(0.3)
+    order = api.place()
+    thread.join(15)
+    assert not thread.is_alive(), "the change did not end the wait"
+    assert answers[0].headers["preference-applied"] == "wait=20"
+    assert order["id"] in [e["subject"]["id"] for e in answers[0].data]
+
+
+def test_the_end_of_a_wait_is_an_empty_page(api, other, cursor):
+    answer = read(api, cursor, Prefer="wait=1")
+    assert (answer.data, answer.json["next"]) == ([], cursor)
+
+
+def test_an_empty_page_costs_nothing_of_the_quota(box, demo):
+    key = box.make_key(tier="standard", company=demo["id"], name="feed")["key"]
+    with contextlib.closing(box.client(key)) as client:
+        cursor = client.get("/v1/orders?per_page=1").headers["x-event-cursor"]
+        left = [read(client, cursor).headers["ratelimit-remaining"] for _ in range(5)]
+    assert len(set(left)) == 1
+
+
+@pytest.mark.parametrize("after", ["x", "..", "1", "zz.zz.zz", "-1.5"])
+def test_a_cursor_that_is_none_is_named(api, after):
+    answer = api.get(f"/v1/events?after={after}")
+    assert (answer.status, answer.code) == (400, "invalid_parameter")
+    assert "after" in answer.json["detail"]
+
+
+def test_a_cursor_of_another_epoch_is_expired_and_says_where_to_begin(api, cursor):
+    other_epoch = "9" + cursor[cursor.index("."):]
+    answer = api.get(f"/v1/events?after={other_epoch}")
+    assert (answer.status, answer.code) == (410, "cursor_expired")
+    assert read(api, answer.json["oldest_cursor"], per_page=1).status == 200
+
+
+def test_scopes_decide_which_events_are_seen(box, demo, api, cursor):
+    api.place()
+    menu_key = box.make_key(scopes="menu:read", company=demo["id"])["key"]
+    with contextlib.closing(box.client(menu_key)) as client:
+        page = read(client, cursor)
+        assert [e for e in page.data if e["event_type"].startswith("ORDER_")] == []
+        assert page.json["next"] != cursor
+    none_key = box.make_key(scopes="clients:read", company=demo["id"])["key"]
+    with contextlib.closing(box.client(none_key)) as client:
+        assert client.get("/v1/events").code == "insufficient_scope"
+
+
+def test_another_company_sees_none_of_it(other, api):
+    order = api.place()
+    assert order["id"] not in other.get("/v1/events?per_page=100").body.decode()
