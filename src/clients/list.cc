@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/check.h"
@@ -20,31 +22,8 @@
 namespace comanda::clients {
 namespace {
 
-using http::Conditions;
-using http::ListFilter;
 using http::ListRequest;
 using http::ListSort;
-using http::Operands;
-
-// -- filters --------------------------------------------------------------------------------------
-
-Operands ReadEmail(const ListRequest& request, std::string_view name) {
-  return {AsciiLower(request.Value(name))};  // as it is stored
-}
-
-constexpr std::string_view kSearchParameter = "filter[search]";
-constexpr std::string_view kPhoneParameter = "filter[phone]";
-constexpr std::string_view kStartParameter = "filter[start_date]";
-constexpr std::string_view kEndParameter = "filter[end_date]";
-constexpr std::array kFilters = {
-    ListFilter{"filter[email]", "c.email = {}", ReadEmail},
-    ListFilter{kStartParameter, "c.created_at >= {}", http::ReadStart},
-    ListFilter{kEndParameter, "c.created_at < {}", http::ReadEnd},
-    ListFilter{"filter[updated_since]", "c.updated_at >= {}", http::ReadInstant},
-    // The plus keeps the planner from walking this index instead of the one that sorts.
-    ListFilter{http::kSnapshotParameter, "+c.created_seq <= {}", http::ReadSnapshot,
-               http::Counted::kYes},
-};
 
 // -- sorts ----------------------------------------------------------------------------------------
 
@@ -55,33 +34,24 @@ constexpr std::array kSorts = {
              "c.last_order_at DESC NULLS LAST, c.id DESC"},
 };
 
-std::string_view ReadSort(const http::Query& query) {
-  return http::ReadSort(query, kSorts, "-created_at");
-}
+// -- filters --------------------------------------------------------------------------------------
 
-// The planner does not know that a filter leaves few rows, and would walk all clients in order. A
-// plus before the first sort key leaves it no other index than the filter's.
-std::string ByFilter(std::string_view sort) { return "+" + std::string(sort); }
+constexpr std::string_view kSearch = "filter[search]";
+constexpr std::string_view kPhone = "filter[phone]";
+constexpr std::string_view kEmail = "filter[email]";
+constexpr std::string_view kStartDate = "filter[start_date]";
+constexpr std::string_view kEndDate = "filter[end_date]";
+constexpr std::string_view kUpdatedSince = "filter[updated_since]";
 
-std::string OrderBy(const http::Query& query, const Conditions& conditions) {
-  const std::string_view sort = ReadSort(query);
-  const bool by_date = conditions.Find(kStartParameter) || conditions.Find(kEndParameter);
-  if (by_date && sort.starts_with("c.created_at")) return std::string(sort);
-  return conditions.AllCounted() ? std::string(sort) : ByFilter(sort);
-}
-
-// -- search ---------------------------------------------------------------------------------------
-
-constexpr size_t kTermsMax = 10;
+constexpr size_t kWordsMax = 10;
 
 std::vector<Term> ReadSearch(std::string_view text) {
   std::vector<Term> terms = ReadTerms(text);
-  if (terms.empty()) {
-    throw http::MalformedFilter(kSearchParameter, "must have at least one letter or digit.");
-  }
-  if (terms.size() > kTermsMax) {
-    throw http::MalformedFilter(kSearchParameter,
-                                "must have at most " + std::to_string(kTermsMax) + " words.");
+  size_t words = 0;
+  for (const Term& term : terms) words += term.words.size();
+  if (words == 0 || words > kWordsMax) {
+    throw http::MalformedFilter(
+        kSearch, "must have 1 to " + std::to_string(kWordsMax) + " words of letters or digits.");
   }
   return terms;
 }
@@ -90,7 +60,7 @@ std::string ReadPhoneDigits(std::string_view text) {
   constexpr std::string_view kMarks = "+0123456789 -().";
   std::string digits = Digits(text);
   if (digits.empty() || text.find_first_not_of(kMarks) != std::string_view::npos) {
-    throw http::MalformedFilter(kPhoneParameter, "must be a number, such as 51987654321.");
+    throw http::MalformedFilter(kPhone, "must be a number, such as 51987654321.");
   }
   return digits;
 }
@@ -100,7 +70,7 @@ void Intersect(ClientSet& set, const ClientSet& other) {
   for (size_t seq = 0; seq < set.size(); ++seq) set[seq] = set[seq] && other[seq];
 }
 
-ClientSet Matching(const ListRequest& request, const Term& term) {
+ClientSet FindByTerm(const ListRequest& request, const Term& term) {
   ClientSet set;
   AddByWord(request.session, request.company, term.words.front(), set);
   for (size_t i = 1; i < term.words.size(); ++i) {
@@ -112,122 +82,127 @@ ClientSet Matching(const ListRequest& request, const Term& term) {
   return set;
 }
 
-// Those that search and phone leave, created up to the snapshot; nothing where neither is asked.
-std::optional<ClientSet> FindMatches(const ListRequest& request) {
-  std::optional<ClientSet> found;
-  const auto narrow = [&found](ClientSet set) {
-    if (found) {
-      Intersect(*found, set);
-    } else {
-      found = std::move(set);
-    }
-  };
-  if (const auto text = request.query.Find(kSearchParameter)) {
-    for (const Term& term : ReadSearch(*text)) narrow(Matching(request, term));
+ClientSet FindByDates(const ListRequest& request) {
+  UtcMs from = std::numeric_limits<UtcMs>::min();
+  UtcMs to = std::numeric_limits<UtcMs>::max();
+  if (request.query.Find(kStartDate)) {
+    from = std::get<UtcMs>(http::ReadStart(request, kStartDate).front());
   }
-  if (const auto text = request.query.Find(kPhoneParameter)) {
-    ClientSet set;
-    AddByWholePhone(request.session, request.company, ReadPhoneDigits(*text), set);
-    narrow(std::move(set));
+  if (request.query.Find(kEndDate)) {
+    to = std::get<UtcMs>(http::ReadEnd(request, kEndDate).front());
   }
-  const auto snapshot = http::ReadSnapshot(request.query);
-  if (found && snapshot && std::cmp_less(*snapshot, found->size())) {
-    found->resize(static_cast<size_t>(*snapshot) + 1);
-  }
-  return found;
+  ClientSet set;
+  AddCreated(request.session, request.company, from, to, set);
+  return set;
 }
 
-// -- rows and totals ------------------------------------------------------------------------------
+// Whom each filter finds.
+std::vector<ClientSet> FindByEach(const ListRequest& request) {
+  const http::Query& query = request.query;
+  std::vector<ClientSet> sets;
+  if (const auto text = query.Find(kSearch)) {
+    for (const Term& term : ReadSearch(*text)) sets.push_back(FindByTerm(request, term));
+  }
+  if (const auto text = query.Find(kPhone)) {
+    AddByWholePhone(request.session, request.company, ReadPhoneDigits(*text), sets.emplace_back());
+  }
+  if (const auto text = query.Find(kEmail)) {  // stored in lower case
+    AddByEmail(request.session, request.company, AsciiLower(*text), sets.emplace_back());
+  }
+  if (query.Find(kStartDate) || query.Find(kEndDate)) sets.push_back(FindByDates(request));
+  if (const auto since = query.ReadInstant(kUpdatedSince)) {
+    AddUpdated(request.session, request.company, *since, sets.emplace_back());
+  }
+  return sets;
+}
+
+// Whom all filters find, created up to the snapshot; nothing where there is no filter.
+std::optional<ClientSet> FindMatches(const ListRequest& request) {
+  std::vector<ClientSet> sets = FindByEach(request);
+  if (sets.empty()) return std::nullopt;
+  ClientSet& found = sets.front();
+  for (const ClientSet& set : sets) Intersect(found, set);
+  const auto snapshot = http::ReadSnapshot(request.query);
+  if (snapshot && std::cmp_less(*snapshot, found.size())) {
+    found.resize(static_cast<size_t>(*snapshot) + 1);
+  }
+  return std::move(found);
+}
+
+// -- pages ----------------------------------------------------------------------------------------
 
 struct Found {
   std::vector<std::string> ids;  // of the page
   int64_t total = 0;
 };
 
-Found FindByFilters(const ListRequest& request, const Conditions& conditions,
-                    const http::Paging& paging) {
+Found FindAll(const ListRequest& request, std::string_view sort, const http::Paging& paging) {
+  // Numbered without a gap: the last number is the count.
+  const int64_t count = LastCreated(request.session, request.company);
+  const int64_t last = std::min(http::SnapshotOf(request.query, count), count);
   db::ClauseBuilder sql("SELECT c.id FROM client c WHERE c.company_id = $1", {request.company});
-  conditions.Narrow(sql);
-  const std::string order = OrderBy(request.query, conditions);
-  sql.OrderBy(order).Limit(paging.per_page, paging.offset());
-  Found found;
-  found.ids = http::FindIds(request.session, sql);
-  if (conditions.AllCounted()) {
-    // Numbered without a gap: the last number is the count.
-    const int64_t all = LastCreated(request.session, request.company);
-    found.total = std::min(http::SnapshotOf(request.query, all), all);
-    return found;
-  }
-  db::ClauseBuilder count("SELECT count(*) FROM client c WHERE c.company_id = $1",
-                          {request.company});
-  conditions.Narrow(count);
-  found.total = http::Count(request.session, count);
-  return found;
+  // The plus keeps the planner from walking this index instead of the one that sorts.
+  sql.And("+c.created_seq <= {}", last).OrderBy(sort).Limit(paging.per_page, paging.offset());
+  return {http::FindIds(request.session, sql), last};
 }
 
-constexpr size_t kFew = 512;
-
-// A few are taken by their numbers, and sorted.
-Found FindFew(const ListRequest& request, const Conditions& conditions, const ClientSet& set,
+// A few are taken by their numbers, and sorted. The join says in which order: left to itself the
+// planner, which cannot know how many clients there are, reads them all.
+Found FindFew(const ListRequest& request, const ClientSet& set, std::string_view sort,
               const http::Paging& paging) {
-  std::vector<db::Bound> seqs;
+  std::vector<db::Bound> values{request.company};
   for (size_t seq = 0; seq < set.size(); ++seq) {
-    if (set[seq]) seqs.emplace_back(static_cast<int64_t>(seq));
+    if (set[seq]) values.emplace_back(static_cast<int64_t>(seq));
   }
-  if (seqs.empty()) return {};
-  const auto count = static_cast<int64_t>(seqs.size());
-  // Filled up to a power of two, so that there are few different statements.
-  seqs.resize(std::bit_ceil(seqs.size()), seqs.back());
+  const auto count = static_cast<int64_t>(values.size() - 1);
+  if (count == 0) return {};
+  // Filled up with what is nobody's number, so that there are few different statements.
+  values.resize(1 + std::bit_ceil(values.size() - 1), int64_t{0});
 
-  constexpr std::string_view kAmong = "c.created_seq IN ({})";
-  db::ClauseBuilder sql("SELECT c.id FROM client c WHERE c.company_id = $1", {request.company});
-  sql.And(kAmong, seqs);
-  conditions.Narrow(sql);
-  sql.OrderBy(ByFilter(ReadSort(request.query))).Limit(paging.per_page, paging.offset());
-  Found found{http::FindIds(request.session, sql), count};
-  if (conditions.AllCounted()) return found;
-  db::ClauseBuilder counting("SELECT count(*) FROM client c WHERE c.company_id = $1",
-                             {request.company});
-  counting.And(kAmong, seqs);
-  conditions.Narrow(counting);
-  found.total = http::Count(request.session, counting);
-  return found;
+  std::string numbers = "($2)";
+  for (size_t i = 2; i < values.size(); ++i) numbers += ", ($" + std::to_string(i + 1) + ")";
+  db::ClauseBuilder sql("SELECT c.id FROM (VALUES " + numbers +
+                            ") AS n CROSS JOIN client c"
+                            " WHERE c.company_id = $1 AND c.created_seq = n.column1",
+                        values);
+  sql.OrderBy(sort).Limit(paging.per_page, paging.offset());
+  return {http::FindIds(request.session, sql), count};
 }
 
 // Many are met soon on a walk in the order of the sort, which reads nothing but its index.
-Found FindMany(const ListRequest& request, const Conditions& conditions, const ClientSet& set,
-               const http::Paging& paging) {
+Found FindMany(const ListRequest& request, const ClientSet& set, int64_t count,
+               std::string_view sort, const http::Paging& paging) {
   db::ClauseBuilder sql("SELECT c.created_seq, c.id FROM client c WHERE c.company_id = $1",
                         {request.company});
-  conditions.Narrow(sql);
-  sql.OrderBy(OrderBy(request.query, conditions));
+  sql.OrderBy(sort);
   db::Rows rows = request.session.QueryBound(sql.sql(), sql.values());
-  Found found;
-  const bool total_known = conditions.AllCounted();
-  const int64_t end = paging.offset() + paging.per_page;
-  while ((!total_known || found.total < end) && rows.Next()) {
+  Found found{{}, count};
+  const int64_t end = std::min(paging.offset() + paging.per_page, count);
+  for (int64_t met = 0; met < end && rows.Next();) {
     const auto seq = static_cast<size_t>(rows.Int(0));
     if (seq >= set.size() || !set[seq]) continue;
-    if (found.total >= paging.offset() && found.total < end) found.ids.push_back(rows.Text(1));
-    ++found.total;
+    if (met >= paging.offset()) found.ids.push_back(rows.Text(1));
+    ++met;
   }
-  if (total_known) found.total = std::ranges::count(set, true);
   return found;
 }
 
 Found FindClients(const ListRequest& request, const http::Paging& paging) {
-  const Conditions conditions = Conditions::Read(request, kFilters);
+  constexpr int64_t kFew = 256;
+  const std::string_view sort = http::ReadSort(request.query, kSorts, "-created_at");
   const std::optional<ClientSet> set = FindMatches(request);
-  if (!set) return FindByFilters(request, conditions, paging);
-  return std::cmp_less_equal(std::ranges::count(*set, true), kFew)
-             ? FindFew(request, conditions, *set, paging)
-             : FindMany(request, conditions, *set, paging);
+  if (!set) return FindAll(request, sort, paging);
+  const int64_t count = std::ranges::count(*set, true);
+  return count <= kFew ? FindFew(request, *set, sort, paging)
+                       : FindMany(request, *set, count, sort, paging);
 }
 
 }  // namespace
 
 void RequireListParameters(const http::Query& query) {
-  http::RequireListParameters(query, kFilters, std::array{kSearchParameter, kPhoneParameter});
+  constexpr std::array kFilters = {
+      kSearch, kPhone, kEmail, kStartDate, kEndDate, kUpdatedSince, http::kSnapshotParameter};
+  http::RequireListParameters(query, {}, kFilters);
 }
 
 http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query) {

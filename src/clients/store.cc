@@ -134,6 +134,27 @@ void AddByWholePhone(db::Session& session, db::CompanyId company, std::string_vi
   AddAll(rows, set);
 }
 
+void AddByEmail(db::Session& session, db::CompanyId company, std::string_view email,
+                ClientSet& set) {
+  db::Rows rows = session.Query(
+      "SELECT created_seq FROM client WHERE company_id = $1 AND email = $2", company, email);
+  AddAll(rows, set);
+}
+
+void AddCreated(db::Session& session, db::CompanyId company, UtcMs from, UtcMs to, ClientSet& set) {
+  db::Rows rows = session.Query(
+      "SELECT created_seq FROM client"
+      " WHERE company_id = $1 AND created_at >= $2 AND created_at < $3",
+      company, from, to);
+  AddAll(rows, set);
+}
+
+void AddUpdated(db::Session& session, db::CompanyId company, UtcMs since, ClientSet& set) {
+  db::Rows rows = session.Query(
+      "SELECT created_seq FROM client WHERE company_id = $1 AND updated_at >= $2", company, since);
+  AddAll(rows, set);
+}
+
 bool AnyUnsearchable(db::Session& session) {
   return session.One("SELECT 1 FROM client WHERE searchable = 0 LIMIT 1").has_value();
 }

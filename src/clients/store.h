@@ -34,6 +34,11 @@ void AddByPhone(db::Session& session, db::CompanyId company, std::string_view re
 // Adds those with that number, with or without its calling code.
 void AddByWholePhone(db::Session& session, db::CompanyId company, std::string_view digits,
                      ClientSet& set);
+void AddByEmail(db::Session& session, db::CompanyId company, std::string_view email,
+                ClientSet& set);
+// Adds those that were created then, `to` excluded; or changed since.
+void AddCreated(db::Session& session, db::CompanyId company, UtcMs from, UtcMs to, ClientSet& set);
+void AddUpdated(db::Session& session, db::CompanyId company, UtcMs since, ClientSet& set);
 
 // Clients of any company without what they are found by.
 bool AnyUnsearchable(db::Session& session);
