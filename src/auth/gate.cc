@@ -164,7 +164,7 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
   }
 
   const UtcMs now = clock_.Now();
-  if (key->revoked_at && *key->revoked_at <= now) {
+  if (key->revoked || (key->revoked_at && *key->revoked_at <= now)) {
     throw Refusal(Problem::kKeyRevoked, "The API key was revoked; use another one.");
   }
   if (key->expires_at && *key->expires_at <= now) {

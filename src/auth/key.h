@@ -55,6 +55,7 @@ struct KeyRecord {
   std::vector<std::string> allowed_cidrs;  // empty: from anywhere
   std::optional<UtcMs> expires_at;
   std::optional<UtcMs> revoked_at;  // may lie ahead: rotation with grace
+  bool revoked = false;  // at once and for good: whatever the clock says later
   std::shared_ptr<KeyUse> use = std::make_shared<KeyUse>();
 };
 

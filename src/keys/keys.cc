@@ -39,7 +39,8 @@ auth::KeyRecord Record(const Key& key, db::CompanyId company, std::string compan
                          .mode = key.mode,
                          .allowed_cidrs = key.allowed_cidrs,
                          .expires_at = key.expires_at,
-                         .revoked_at = key.revoked_at};
+                         .revoked_at = key.revoked_at,
+                         .revoked = key.IsRevokedForGood()};
   record.use->last_used_at = key.last_used_at.value_or(0);
   record.use->last_used_ip = key.last_used_ip.value_or("");
   return record;
@@ -92,8 +93,8 @@ Key Get(db::Session& session, db::CompanyId company, std::string_view id) {
 void RequireLasting(const Key& key, UtcMs now) {
   if (key.revoked_at) {
     throw Invalid("id", FieldCode::kNotAllowed,
-                  *key.revoked_at > now ? "the key was rotated already; use the new one."
-                                        : "the key is revoked; create a new one.");
+                  key.IsRevoked(now) ? "the key is revoked; create a new one."
+                                     : "the key was rotated already; use the new one.");
   }
 }
 
@@ -237,7 +238,7 @@ Key Rotate(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
 Key Revoke(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
            const db::Stamp& stamp) {
   Key key = Get(tx, who.company, id);
-  if (key.revoked_at && *key.revoked_at <= stamp.now) return key;
+  if (key.IsRevoked(stamp.now)) return key;
   RequireOtherManager(tx, who, key, stamp.now);
   key.revoked_at = stamp.now;
   key.updated_at = stamp.now;

@@ -72,9 +72,12 @@ Key ReadKey(const db::Rows& row) {
   return key;
 }
 
+// As Key::IsActive has it.
 constexpr std::string_view kActive =
-    "(k.revoked_at IS NULL OR k.revoked_at > {}) AND (k.expires_at IS NULL OR k.expires_at > {})";
-constexpr std::string_view kInactive = "(k.revoked_at <= {} OR k.expires_at <= {})";
+    "(k.revoked_at IS NULL OR (k.revoked_at > k.updated_at AND k.revoked_at > {})) "
+    "AND (k.expires_at IS NULL OR k.expires_at > {})";
+constexpr std::string_view kInactive =
+    "(k.revoked_at <= k.updated_at OR k.revoked_at <= {} OR k.expires_at <= {})";
 
 // By order and direction.
 constexpr std::array<std::array<std::string_view, 2>, 2> kOrders = {{

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "keys/api.h"
 #include "keys/store.h"
 #include "support/api.h"
@@ -151,6 +154,33 @@ TEST_F(Keys, EndAtOnceWhenRotatedWithoutGraceOrRevoked) {
   api_.database.clock.Advance(1000);
   EXPECT_EQ(Revoke(fresh.Text("id")).Text("revoked_at"), gone.Text("revoked_at"));
   EXPECT_EQ(Change(fresh.Text("id"), R"({"name":"x"})").status(), 422);
+}
+
+TEST_F(Keys, StayRevokedWhenTheClockIsPutBack) {
+  const Answer old = Make(R"("api-keys:read")");
+  const Answer revoked = Make(R"("menu:read")");
+  const Answer fresh = Rotate(old.Text("id"));
+  const UtcMs now = api_.database.clock.Now();
+  // A little: the writer's stamps go on from the last one, ahead of the clock.
+  api_.database.clock.SetWall(now - 60'000);
+  const Answer gone = Revoke(revoked.Text("id"));
+  EXPECT_EQ(Use(old.Text("key")), "key_revoked");
+  EXPECT_EQ(Use(revoked.Text("key")), "key_revoked");
+  // A lot.
+  api_.database.clock.SetWall(now - 365LL * 24 * 60 * 60 * 1000);
+  EXPECT_EQ(Use(old.Text("key")), "key_revoked");
+  EXPECT_EQ(Revoke(revoked.Text("id")).Text("revoked_at"), gone.Text("revoked_at"));
+  EXPECT_EQ(Change(old.Text("id"), R"({"name":"x"})").status(), 422);
+  EXPECT_EQ(Use(fresh.Text("key")), "200");
+  const auto listed = [&](std::string_view target) {
+    return api_.Get(target).response.body.find(old.Text("id")) != std::string::npos;
+  };
+  EXPECT_FALSE(listed("/auth/api-keys?filter[active]=true"));
+  EXPECT_TRUE(listed("/auth/api-keys?filter[active]=false"));
+
+  const std::vector<auth::KeyRecord> loaded =
+      api_.database->Read([](db::Snapshot& snapshot) { return LoadAll(snapshot); });
+  EXPECT_EQ(std::ranges::count_if(loaded, &auth::KeyRecord::revoked), 2);
 }
 
 TEST_F(Keys, LeaveOneThatManages) {
