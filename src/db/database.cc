@@ -7,6 +7,15 @@
 #include <sqlite3.h>
 
 namespace comanda::db {
+namespace {
+
+constexpr int kProgressSteps = 10'000;  // well under a millisecond
+
+int StopRequested(void* stop) noexcept {
+  return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
+}
+
+}  // namespace
 
 Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats,
                    metrics::Registry& metrics)
@@ -25,12 +34,15 @@ void Database::SetAfterCommit(std::function<void()> wake) {
   writer_->SetAfterCommit(std::move(wake));
 }
 
+void Database::ContinueFrom(UtcMs last_stamp) { writer_->ContinueFrom(last_stamp); }
+
 Database::Health Database::health() const { return writer_->health(); }
 
 void Database::Stop() { writer_->Stop(); }
 
-std::string Database::QuickCheck() const {
+std::string Database::QuickCheck(std::stop_token stop) const {
   Connection connection(settings_.path, Connection::Role::kService, settings_.vfs, clock_);
+  sqlite3_progress_handler(connection.handle(), kProgressSteps, &StopRequested, &stop);
   std::string problems;
   Session session(connection);
   try {
@@ -38,6 +50,7 @@ std::string Database::QuickCheck() const {
       if (rows.View(0) != "ok") problems += rows.Text(0) + "\n";
     }
   } catch (const Fault& fault) {
+    if (stop.stop_requested()) return "";
     if (connection.trouble() != Trouble::kDamaged) throw;
     problems += fault.cause + "\n";
   }

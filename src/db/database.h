@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -91,6 +92,10 @@ class Database {
   // Must not throw. Once this returns, the one set before is not running and never will.
   void SetAfterCommit(std::function<void()> wake);
 
+  // The last stamp that an earlier process gave, before the first Write(): stamps go on from there
+  // where the clock came back a little behind it, as after a power cut.
+  void ContinueFrom(UtcMs last_stamp);
+
   ChangeCounters& counters() { return counters_; }
 
   // For /readyz: writable, and since when not and why.
@@ -105,8 +110,9 @@ class Database {
   void Stop();
 
   // SQLite's quick_check on a connection of its own, for the background after ready: what is wrong,
-  // a line each, or empty. May take long. Fault where it cannot be run.
-  std::string QuickCheck() const;
+  // a line each, or empty, also where it was told to stop. May take long. Fault where it cannot be
+  // run.
+  std::string QuickCheck(std::stop_token stop = {}) const;
 
   // A consistent copy of the committed state as a new file, synced, in place of what `path` was;
   // mode 0600. Writers go on meanwhile. Fault where it cannot be written.

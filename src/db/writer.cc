@@ -289,12 +289,12 @@ void Writer::Answer(const Group& group) noexcept {
 
 Stamp Writer::NextStamp() {
   UtcMs now = clock_.Now();
-  if (now < last_stamp_) {
-    if (last_stamp_ - now <= kClockStepMaxMs) {
-      now = last_stamp_;
+  if (const UtcMs last = last_stamp_; now < last) {
+    if (last - now <= kClockStepMaxMs) {
+      now = last;
     } else {
       log::Warning("the clock was put back",
-                   {{"from", FormatInstant(last_stamp_)}, {"to", FormatInstant(now)}});
+                   {{"from", FormatInstant(last)}, {"to", FormatInstant(now)}});
     }
   }
   last_stamp_ = now;

@@ -62,6 +62,7 @@ class Writer {
   // Any thread but the writer's. Returns when the job is committed, throws what it threw.
   void Run(const Job& job);
   void SetAfterCommit(std::function<void()> wake);
+  void ContinueFrom(UtcMs last_stamp) { last_stamp_ = last_stamp; }
   Database::Health health() const;
   // Answers what is queued, then ends the thread. The connection stays until destruction.
   void Stop();
@@ -120,8 +121,9 @@ class Writer {
 
   std::unique_ptr<Connection> connection_;
 
+  std::atomic<UtcMs> last_stamp_{0};
+
   // The writer thread's own.
-  UtcMs last_stamp_ = 0;
   int reopened_in_a_row_ = 0;
   int checkpoints_failed_in_a_row_ = 0;
   int checkpoint_tried_at_ = 0;  // pages of the log then

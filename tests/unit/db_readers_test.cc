@@ -111,20 +111,35 @@ TEST(DbReaders, CopyTheCommittedStateWhileTheWriterWrites) {
   EXPECT_FALSE(std::filesystem::exists(path + ".unfinished"));
 }
 
+// Dishes of that number, one page of them overwritten.
+void Damage(TestDatabase& database, int dishes) {
+  database->Write([&](Tx& tx, const Stamp&) {
+    for (int i = 0; i < dishes; ++i) {
+      tx.Run("INSERT INTO dish (name) VALUES ($1)", "dish " + std::to_string(i));
+    }
+  });
+  database.Close();
+  FILE* file = fopen(database.settings().path.c_str(), "r+b");
+  ASSERT_TRUE(file);
+  fseek(file, 4096 * 4, SEEK_SET);
+  const std::string garbage(4096, '\x7f');
+  fwrite(garbage.data(), 1, garbage.size(), file);
+  fclose(file);
+  database.Open();
+}
+
 TEST(DbReaders, FindADamagedPage) {
   TestDatabase database;
-  for (int i = 0; i < 500; ++i) database.Add("dish " + std::to_string(i));
-  database.Close();
-  {
-    FILE* file = fopen(database.settings().path.c_str(), "r+b");
-    ASSERT_TRUE(file);
-    fseek(file, 4096 * 4, SEEK_SET);
-    const std::string garbage(4096, '\x7f');
-    fwrite(garbage.data(), 1, garbage.size(), file);
-    fclose(file);
-  }
-  database.Open();
+  Damage(database, 500);
   EXPECT_NE(database->QuickCheck(), "");
+}
+
+TEST(DbReaders, EndACheckThatIsToldToStop) {
+  TestDatabase database;
+  Damage(database, 20'000);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(database->QuickCheck(stop.get_token()), "");
 }
 
 }  // namespace

@@ -157,6 +157,18 @@ TEST(DbWriter, FollowsTheClockWhenItGoesBackOneHour) {
   EXPECT_EQ(stamp(), first - 3'600'000);
 }
 
+TEST(DbWriter, ContinuesFromTheLastStampOfAnEarlierProcess) {
+  TestDatabase database;
+  const UtcMs before = database.clock.Now();
+  database.Close();
+  database.clock.SetWall(before - 60'000);
+  database.Open();
+  database->ContinueFrom(before);
+
+  const UtcMs stamp = database->Write([](Tx&, const Stamp& given) { return given.now; });
+  EXPECT_EQ(stamp, before);
+}
+
 TEST(DbWriter, RefusesAtOnceWhenTheQueueIsFull) {
   TestDatabase database(Settings{.queue_max = 2});
   BusyWriter busy(*database);
