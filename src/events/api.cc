@@ -79,7 +79,7 @@ int64_t StartOf(std::string_view after, const Extent& extent) {
     throw Refusal(Problem::kInvalidParameter,
                   "after: must be a cursor as this feed or X-Event-Cursor gave it.");
   }
-  const bool is_kept = cursor->epoch == extent.epoch && cursor->seq + 1 >= extent.oldest &&
+  const bool is_kept = cursor->epoch == extent.epoch && cursor->seq >= extent.oldest - 1 &&
                        cursor->seq <= extent.last;
   if (is_kept) return cursor->seq;
   Refusal refusal(Problem::kCursorExpired,
@@ -89,10 +89,14 @@ int64_t StartOf(std::string_view after, const Extent& extent) {
   throw refusal;
 }
 
+// A key that sees little does not make the box read the whole log in one request.
+constexpr int64_t kReadMax = 1'000;
+
 // One page of the feed, as far as the key may see it.
 struct Page {
   std::string data;  // the items, comma-separated
   std::string next;
+  bool at_end = false;  // nothing more to read behind it
 };
 
 Page ReadPage(http::Context& ctx, std::string_view after, int64_t per_page,
@@ -100,8 +104,9 @@ Page ReadPage(http::Context& ctx, std::string_view after, int64_t per_page,
   return ctx.Read([&](db::Snapshot& snapshot) {
     const Extent extent = ExtentOf(snapshot, ctx.company());
     int64_t seq = StartOf(after, extent);
+    const int64_t read_to = std::min(extent.last, seq + kReadMax);
     Page page;
-    for (int64_t count = 0; seq < extent.last && count < per_page;) {
+    for (int64_t count = 0; seq < read_to && count < per_page;) {
       for (const StoredEvent& event :
            ReadAfter(snapshot, ctx.company(), seq, static_cast<int>(per_page - count))) {
         seq = event.seq;
@@ -112,6 +117,7 @@ Page ReadPage(http::Context& ctx, std::string_view after, int64_t per_page,
       }
     }
     page.next = Encode({extent.epoch, seq});
+    page.at_end = seq >= extent.last;
     return page;
   });
 }
@@ -134,13 +140,13 @@ http::Response Read(http::Context& ctx) {
   // Before the rows: a change in between then ends the wait at once.
   const int64_t seen = ChangesSeen(ctx, counters);
   Page page = ReadPage(ctx, after, per_page, counters);
-  if (page.data.empty()) {
+  if (page.data.empty() && page.at_end) {
     ctx.AwaitChange([&] { return ChangesSeen(ctx, counters) != seen; });
     if (ChangesSeen(ctx, counters) != seen) page = ReadPage(ctx, after, per_page, counters);
   }
 
   http::Response response;
-  response.costs_nothing = page.data.empty();
+  response.costs_nothing = page.data.empty() && page.at_end;
   json::Writer out(response.body);
   out.BeginObject().Key("data").Raw("[" + page.data + "]").Key("next").Text(page.next).EndObject();
   return response;

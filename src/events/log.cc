@@ -1,5 +1,6 @@
 #include "events/log.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/id.h"
@@ -75,6 +76,14 @@ void LoadCounters(db::Session& session, db::ChangeCounters& counters) {
   for (const auto& [company, counted] : store::AllCounters(session)) {
     counters.Publish(company, counted.values);
   }
+}
+
+UtcMs LastTime(db::Session& session) {
+  UtcMs last = 0;
+  for (const auto& [company, counted] : store::AllCounters(session)) {
+    last = std::max(last, store::TimeOf(session, company, counted.seq).value_or(0));
+  }
+  return last;
 }
 
 void StartAnew(db::Tx& tx, db::CompanyId company) {

@@ -64,6 +64,9 @@ std::string CurrentCursor(db::Session& session, db::CompanyId company);
 // At start: the counters of every company into memory.
 void LoadCounters(db::Session& session, db::ChangeCounters& counters);
 
+// When the last event of any company was written; 0 where there is none.
+UtcMs LastTime(db::Session& session);
+
 // Forgets the log and begins a new epoch, so that cursors of the old one are refused: for the sandbox
 // alone. Every list has changed then.
 void StartAnew(db::Tx& tx, db::CompanyId company);

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "db/database.h"
@@ -13,6 +14,9 @@
 namespace comanda::ops {
 
 std::span<const http::Route> Routes();
+
+// What adjtimex(2) said, in words.
+std::string_view ClockState(int adjtimex_result);
 
 // The lines of /readyz for one environment: database, disk, clock, sync.
 std::vector<http::Readiness> CheckReadiness(const db::Database& database,

@@ -5,7 +5,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -39,14 +38,6 @@ void NotifyReloading() {
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   const int64_t microseconds = now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
   Notify("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
-}
-
-int64_t WatchdogIntervalMs() {
-  const char* microseconds = std::getenv("WATCHDOG_USEC");
-  if (microseconds == nullptr) return 0;
-  int64_t value = 0;
-  std::from_chars(microseconds, microseconds + std::strlen(microseconds), value);
-  return value / 1000;
 }
 
 }  // namespace comanda::ops

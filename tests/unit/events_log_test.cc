@@ -110,5 +110,17 @@ TEST(EventsCursor, ReadsOnlyWhatItWrote) {
   }
 }
 
+TEST(EventsLog, KnowsWhenTheLastEventWas) {
+  RestaurantDatabase database;
+  const auto last = [&] {
+    return database->Read([](db::Snapshot& snapshot) { return LastTime(snapshot); });
+  };
+  EXPECT_EQ(last(), 0);
+  AppendOne(database, kCompany, Type::kOrderCreated);
+  database.clock.Advance(1000);
+  AppendOne(database, kOtherCompany, Type::kOrderCreated);
+  EXPECT_EQ(last(), database.clock.Now());
+}
+
 }  // namespace
 }  // namespace comanda::events
