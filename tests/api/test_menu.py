@@ -842,3 +842,15 @@ def test_an_import_shows_at_once_and_leaves_the_stock(demo):
             assert stale == 0
     finally:
         box.discard()
+
+
+# -- the feed -------------------------------------------------------------------------------------------
+
+def test_a_bulk_upsert_is_one_event_of_no_single_product(reader, api):
+    cursor = api.get("/v1/orders").headers["x-event-cursor"]
+    made = [r["id"] for r in accepted(put(api, *[
+        {"sku": sku(), "name": "A", "category_name": "Pruebas", "price": 1} for _ in range(3)]))["products"]]
+    (told,) = accepted(reader.get("/v1/events?after=" + cursor))
+    assert told["event_type"] == "PRODUCT_CREATED"
+    assert told["subject"] == {"type": "product", "id": None, "version": 0}
+    assert told["data"] == {"created": made, "updated": []}
