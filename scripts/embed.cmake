@@ -4,8 +4,8 @@
 # Migrations().
 get_filename_component(folder "${CMAKE_CURRENT_LIST_DIR}/../src/${ROOM}" ABSOLUTE)
 
-# bytes(<name> <file>): appends an array of that name with what the file holds, in JSON without the
-# line ends and indentation: inside of its strings neither can be.
+# bytes(<name> <file>): appends an array of that name with the gzip of what the file holds, in JSON
+# without the line ends and indentation: inside of its strings neither can be.
 function(bytes name file)
   if(file MATCHES "[.]json$")
     file(READ "${file}" text)
@@ -13,14 +13,15 @@ function(bytes name file)
     file(WRITE "${OUTPUT}.json" "${text}")
     set(file "${OUTPUT}.json")
   endif()
-  file(READ "${file}" hex HEX)
+  execute_process(COMMAND gzip -9nc "${file}" OUTPUT_FILE "${OUTPUT}.gz" COMMAND_ERROR_IS_FATAL ANY)
+  file(READ "${OUTPUT}.gz" hex HEX)
   string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
   string(APPEND source "constexpr unsigned char ${name}[] = {\n${hex}};\n\n")
   set(source "${source}" PARENT_SCOPE)
 endfunction()
 
-set(source "// Made by scripts/embed.cmake.\n#include \"${ROOM}/embedded.h\"\n\n")
+set(source "// Made by scripts/embed.cmake.\n#include \"${ROOM}/embedded.h\"\n\n#include <string>\n\n#include \"base/inflate.h\"\n\n")
 string(APPEND source "namespace comanda::${ROOM} {\nnamespace {\n\n")
 
 set(functions "")
@@ -32,7 +33,7 @@ foreach(entry IN LISTS FILES)
   set(function "${CMAKE_MATCH_1}")
   set(file "${CMAKE_MATCH_2}")
   bytes(k${function} "${folder}/${file}")
-  string(APPEND functions "std::string_view ${function}() { return Text(k${function}); }\n\n")
+  string(APPEND functions "std::string_view ${function}() { return Text<k${function}>(); }\n\n")
 endforeach()
 
 file(GLOB migrations "${folder}/migrations/*.sql")
@@ -46,7 +47,7 @@ foreach(migration IN LISTS migrations)
   string(REGEX REPLACE "^0+" "" number "${CMAKE_MATCH_1}")
   bytes(kMigration${number} "${migration}")
   string(APPEND rows
-    "      {.number = ${number}, .name = \"${name}\", .sql = Text(kMigration${number})},\n")
+    "      {.number = ${number}, .name = \"${name}\", .sql = Text<kMigration${number}>()},\n")
 endforeach()
 if(rows)
   string(APPEND functions "const std::vector<db::Migration>& Migrations() {
@@ -58,9 +59,11 @@ ${rows}  };
 ")
 endif()
 
-string(APPEND source "template <size_t kSize>
-std::string_view Text(const unsigned char (&bytes)[kSize]) {
-  return {reinterpret_cast<const char*>(bytes), kSize};
+string(APPEND source "// Kept compressed, read at the first use.
+template <const auto& kFile>
+std::string_view Text() {
+  static const std::string kText = Gunzip(kFile);
+  return kText;
 }
 
 }  // namespace
