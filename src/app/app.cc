@@ -13,7 +13,6 @@ namespace comanda::app {
 namespace {
 
 constexpr int kControlWorkers = 4;
-constexpr int kSandboxWorkers = 32;
 constexpr int64_t kDrainMs = 10'000;
 constexpr int64_t kWatchEveryMs = 1'000;
 constexpr int64_t kChoresEveryMs = 60'000;
@@ -45,6 +44,16 @@ void SeedSandbox(db::Database& database) {
   if (is_empty) Import(database, DemoRestaurant());
 }
 
+// What fails here is tried again, or can be done without: it must not end the server.
+template <typename Work>
+void Attempt(std::string_view consequence, Work&& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    log::Error(consequence, {{"why", error.what()}});
+  }
+}
+
 sigset_t HandledSignals() {
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -70,12 +79,14 @@ App::App(const config::Options& options, db::DirectoryLock lock)
   log::SetLevel(LevelOf(options_.log_level));
   if (!options_.sandbox_listen.empty()) {
     SeedSandbox(test_.database());
-    sandbox_ = Listen(options_.sandbox_listen, test_, kSandboxWorkers);
+    sandbox_ = Listen(options_.sandbox_listen, test_, auth::Mode::kTest);
   }
-  https_ = Listen(options_.listen, live_, options_.workers);
-  quick_check_ = std::jthread([this] {
-    const std::string damage = live_.database().QuickCheck();
-    if (!damage.empty()) log::Error("the database is damaged: restore a backup", {{"found", damage}});
+  https_ = Listen(options_.listen, live_, auth::Mode::kLive);
+  quick_check_ = std::jthread([this](std::stop_token stop) {
+    Attempt("the database is not checked", [&] {
+      const std::string damage = live_.database().QuickCheck(stop);
+      if (!damage.empty()) log::Error("the database is damaged: restore a backup", {{"found", damage}});
+    });
   });
 }
 
@@ -86,11 +97,16 @@ App::~App() {
   test_.StopWaiting();
   if (sandbox_) sandbox_->Stop(kDrainMs);
   https_->Stop(kDrainMs);
+  Attempt("when keys were last used is not written down", [this] {
+    live_.WriteDown();
+    test_.WriteDown();
+  });
 }
 
-std::unique_ptr<http::Server> App::Listen(const std::string& address, Environment& environment, int workers) {
+std::unique_ptr<http::Server> App::Listen(const std::string& address, Environment& environment,
+                                         auth::Mode mode) {
   http::ServerSettings settings{.listen = address,
-                                .workers = workers,
+                                .workers = WorkersOf(mode, options_),
                                 .tls = true,
                                 .local = false,
                                 .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
@@ -136,11 +152,7 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
     if (signal == SIGTERM || signal == SIGINT) return;
     if (signal == SIGHUP) {
       ops::NotifyReloading();
-      try {
-        Reload(reload());
-      } catch (const Refusal& refusal) {
-        log::Error("settings not applied: the old ones stay in force", {{"why", refusal.detail}});
-      }
+      Attempt("settings not applied: the old ones stay in force", [&] { Reload(reload()); });
       ops::Notify("READY=1");
     }
     Watch();
@@ -148,21 +160,23 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
   }
 }
 
+// All or nothing: what can be refused comes before what changes. Only the settings that may be
+// reloaded, since other threads read the rest.
 void App::Reload(const config::Options& options) {
+  auto names = std::make_shared<const ops::Names>(ops::MachineNames(options));
+  ops::Served served = ops::CurrentCertificate(options, *names, clock_.Now());
+  tls_.Replace(served.pair);
+  served_ = std::move(served);
   options_.hosts = options.hosts;
   options_.log_level = options.log_level;
   options_.tls_certificate = options.tls_certificate;
   options_.tls_key = options.tls_key;
   log::SetLevel(LevelOf(options_.log_level));
-  RefreshNames();
-  served_ = ops::CurrentCertificate(options_, *names_, clock_.Now());
-  tls_.Replace(served_.pair);
+  SetNames(std::move(names));
   log::Notice("settings and certificate read again");
 }
 
-// The machine's addresses change with its network; a name that it did not have at start must get in.
-void App::RefreshNames() {
-  auto names = std::make_shared<const ops::Names>(ops::MachineNames(options_));
+void App::SetNames(std::shared_ptr<const ops::Names> names) {
   const std::lock_guard lock(names_mutex_);
   names_ = std::move(names);
 }
@@ -187,21 +201,20 @@ void App::Watch() {
 void App::DoChores() {
   if (clock_.MonotonicMs() < next_chores_ms_) return;
   next_chores_ms_ = clock_.MonotonicMs() + kChoresEveryMs;
-  try {
-    live_.DoChores();
-    test_.DoChores();
-    RefreshNames();
-    ops::Served served = ops::CurrentCertificate(options_, *names_, clock_.Now());
-    if (served.renewed) {
-      served_ = std::move(served);
-      tls_.Replace(served_.pair);
-      log::Notice("certificate renewed");
-    }
-  } catch (const Fault& fault) {
-    log::Error("chores put off", {{"why", fault.cause}});
-  } catch (const Refusal& refusal) {
-    log::Error("chores put off", {{"why", refusal.detail}});
-  }
+  // Each for itself: a full disk must not keep a new address of the machine out.
+  Attempt("names and certificate stay as they are", [this] { FollowNetwork(); });
+  Attempt("chores put off", [this] { live_.DoChores(); });
+  Attempt("chores of the sandbox put off", [this] { test_.DoChores(); });
+}
+
+// The machine's addresses change with its network; a name that it did not have at start must get in.
+void App::FollowNetwork() {
+  SetNames(std::make_shared<const ops::Names>(ops::MachineNames(options_)));
+  ops::Served served = ops::CurrentCertificate(options_, *names_, clock_.Now());
+  if (!served.renewed) return;
+  tls_.Replace(served.pair);
+  served_ = std::move(served);
+  log::Notice("certificate renewed");
 }
 
 }  // namespace comanda::app

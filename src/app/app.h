@@ -41,8 +41,10 @@ class App {
 
  private:
   void Reload(const config::Options& options);
-  void RefreshNames();
-  std::unique_ptr<http::Server> Listen(const std::string& address, Environment& environment, int workers);
+  void SetNames(std::shared_ptr<const ops::Names> names);
+  void FollowNetwork();
+  std::unique_ptr<http::Server> Listen(const std::string& address, Environment& environment,
+                                       auth::Mode mode);
   std::vector<std::string> AddressesOf(const std::string& listen, int port) const;
   bool HostAllowed(std::string_view host) const;
   void Watch();

@@ -33,11 +33,16 @@ auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
 
 }  // namespace
 
+int WorkersOf(auth::Mode mode, const config::Options& options) {
+  constexpr int kSandboxWorkers = 32;
+  return mode == auth::Mode::kLive ? options.workers : kSandboxWorkers;
+}
+
 Environment::Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
                          Heartbeats& heartbeats, metrics::Registry& metrics)
     : clock_(clock),
       // The other half of the workers stays free for those who do not wait.
-      long_polls_(options.workers / 2),
+      long_polls_(WorkersOf(mode, options) / 2),
       answers_(kAnswerBytesMax),
       database_(DatabaseSettings(mode, options), clock, heartbeats, metrics),
       gate_(Rates(mode, options), keys_, clock),
@@ -56,6 +61,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   database_.SetAfterCommit([this] { long_polls_.Wake(); });
   database_.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database_.counters());
+    database_.ContinueFrom(events::LastTime(snapshot));
     keys_.Load(keys::LoadAll(snapshot));
   });
   try {
@@ -68,9 +74,11 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
 void Environment::DoChores() {
   clients::MakeSearchable(database_);
   menu::RenderStale(database_);
-  keys::FlushLastUsed(database_, keys_);
+  WriteDown();
   http::idempotency::Purge(database_, clock_);
   events::Purge(database_, clock_);
 }
+
+void Environment::WriteDown() { keys::FlushLastUsed(database_, keys_); }
 
 }  // namespace comanda::app

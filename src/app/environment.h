@@ -17,6 +17,9 @@
 
 namespace comanda::app {
 
+// The most connections at once.
+int WorkersOf(auth::Mode mode, const config::Options& options);
+
 class Environment {
  public:
   // Opens DIR/live.db or DIR/test.db with its migrations and loads keys and counters into memory. The
@@ -31,6 +34,8 @@ class Environment {
 
   // Now and then: writes down when keys were last used and deletes what has been kept long enough.
   void DoChores();
+  // Before the end: what is otherwise written down now and then.
+  void WriteDown();
 
  private:
   const Clock& clock_;

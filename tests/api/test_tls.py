@@ -224,6 +224,21 @@ def test_a_pair_that_does_not_fit_leaves_the_old_one_in_force(owned, tmp_path):
     assert subject(box) == "good"
 
 
+def test_files_that_cannot_be_read_leave_the_old_settings_in_force(owned, tmp_path):
+    pair = make_pair(tmp_path, "good")
+    trusted = tmp_path / "trusted.crt"
+    shutil.copy(pair.certificate, trusted)
+    box = owned(pair, trusted)
+    pair.key.unlink()
+    pair.key.mkdir()
+    (box.data / "comanda.conf").write_text("hosts = other.example\n")
+    box.signal(signal.SIGHUP)
+    until(lambda: "not applied" in box.log_text())
+    assert subject(box) == "good"
+    with Wire(box) as wire:
+        assert wire.is_open()
+
+
 def test_sighup_keeps_a_certificate_of_our_own_that_is_still_good():
     box = Box()
     try:
