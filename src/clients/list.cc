@@ -65,18 +65,13 @@ std::string ReadPhoneDigits(std::string_view text) {
   return digits;
 }
 
-void Intersect(ClientSet& set, const ClientSet& other) {
-  set.resize(std::min(set.size(), other.size()));
-  for (size_t seq = 0; seq < set.size(); ++seq) set[seq] = set[seq] && other[seq];
-}
-
 ClientSet FindByTerm(const ListRequest& request, const Term& term) {
   ClientSet set;
   AddByWord(request.session, request.company, term.words.front(), set);
   for (size_t i = 1; i < term.words.size(); ++i) {
     ClientSet next;
     AddByWord(request.session, request.company, term.words[i], next);
-    Intersect(set, next);
+    set.Intersect(next);
   }
   if (!term.phone_end.empty()) AddByPhone(request.session, request.company, term.phone_end, set);
   return set;
@@ -121,11 +116,8 @@ std::optional<ClientSet> FindMatches(const ListRequest& request) {
   std::vector<ClientSet> sets = FindByEach(request);
   if (sets.empty()) return std::nullopt;
   ClientSet& found = sets.front();
-  for (const ClientSet& set : sets) Intersect(found, set);
-  const auto snapshot = http::ReadSnapshot(request.query);
-  if (snapshot && std::cmp_less(*snapshot, found.size())) {
-    found.resize(static_cast<size_t>(*snapshot) + 1);
-  }
+  for (const ClientSet& set : sets) found.Intersect(set);
+  if (const auto snapshot = http::ReadSnapshot(request.query)) found.KeepUpTo(*snapshot);
   return std::move(found);
 }
 
@@ -150,12 +142,10 @@ Found FindAll(const ListRequest& request, std::string_view sort, const http::Pag
 // planner, which cannot know how many clients there are, reads them all.
 Found FindFew(const ListRequest& request, const ClientSet& set, std::string_view sort,
               const http::Paging& paging) {
+  const std::vector<int64_t> members = set.Members();
+  if (members.empty()) return {};
   std::vector<db::Bound> values{request.company};
-  for (size_t seq = 0; seq < set.size(); ++seq) {
-    if (set[seq]) values.emplace_back(static_cast<int64_t>(seq));
-  }
-  const auto count = static_cast<int64_t>(values.size() - 1);
-  if (count == 0) return {};
+  values.insert(values.end(), members.begin(), members.end());
   // Filled up with what is nobody's number, so that there are few different statements.
   values.resize(1 + std::bit_ceil(values.size() - 1), int64_t{0});
 
@@ -166,7 +156,7 @@ Found FindFew(const ListRequest& request, const ClientSet& set, std::string_view
                             " WHERE c.company_id = $1 AND c.created_seq = n.column1",
                         values);
   sql.OrderBy(sort).Limit(paging.per_page, paging.offset());
-  return {http::FindIds(request.session, sql), count};
+  return {http::FindIds(request.session, sql), std::ssize(members)};
 }
 
 // Many are met soon on a walk in the order of the sort, which reads nothing but its index.
@@ -179,8 +169,7 @@ Found FindMany(const ListRequest& request, const ClientSet& set, int64_t count,
   Found found{{}, count};
   const int64_t end = std::min(paging.offset() + paging.per_page, count);
   for (int64_t met = 0; met < end && rows.Next();) {
-    const auto seq = static_cast<size_t>(rows.Int(0));
-    if (seq >= set.size() || !set[seq]) continue;
+    if (!set.Has(rows.Int(0))) continue;
     if (met >= paging.offset()) found.ids.push_back(rows.Text(1));
     ++met;
   }
@@ -192,7 +181,7 @@ Found FindClients(const ListRequest& request, const http::Paging& paging) {
   const std::string_view sort = http::ReadSort(request.query, kSorts, "-created_at");
   const std::optional<ClientSet> set = FindMatches(request);
   if (!set) return FindAll(request, sort, paging);
-  const int64_t count = std::ranges::count(*set, true);
+  const int64_t count = set->Count();
   return count <= kFew ? FindFew(request, *set, sort, paging)
                        : FindMany(request, *set, count, sort, paging);
 }

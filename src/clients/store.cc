@@ -47,11 +47,7 @@ void WriteWords(db::Tx& tx, db::CompanyId company, std::string_view id,
 
 // The first column of the rows as members of the set.
 void AddAll(db::Rows& rows, ClientSet& set) {
-  while (rows.Next()) {
-    const auto seq = static_cast<size_t>(rows.Int(0));
-    if (seq >= set.size()) set.resize(seq + 1);
-    set[seq] = true;
-  }
+  while (rows.Next()) set.Add(rows.Int(0));
 }
 
 }  // namespace

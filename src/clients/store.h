@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clients/client_set.h"
 #include "clients/clients.h"
 #include "clients/draft.h"
 #include "company/tally.h"
@@ -24,8 +25,6 @@ std::vector<Address> SelectAddresses(db::Session& session, db::CompanyId company
 // created_seq of the newest, 0 where there is none: also how many there are.
 int64_t LastCreated(db::Session& session, db::CompanyId company);
 
-// Clients as a bit each, by created_seq.
-using ClientSet = std::vector<bool>;
 // Adds those of whom a word begins so, or whose phone number ends so (reversed).
 void AddByWord(db::Session& session, db::CompanyId company, std::string_view beginning,
                ClientSet& set);
