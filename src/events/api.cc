@@ -62,7 +62,9 @@ void WriteEvent(json::Writer& out, const StoredEvent& event) {
   out.Key("timestamp").Instant(event.at);
   out.Key("subject").BeginObject();
   out.Key("type").Text(event.subject_type);
-  out.Key("id").Text(event.subject_id);
+  // A bulk upsert has no subject of its own: its data lists the ids.
+  out.Key("id");
+  event.subject_id.empty() ? out.Null() : out.Text(event.subject_id);
   out.Key("version").Integer(event.subject_version);
   out.EndObject();
   out.Key("note");
