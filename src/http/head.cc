@@ -283,6 +283,9 @@ void ReadMeaning(Version version, Head& head) {
   if (head.chunked && version == Version::kHttp10) {
     RefuseHeader("Transfer-Encoding needs HTTP/1.1.");
   }
+  if (head.length > kAnyBodyBytesMax) {
+    Refuse(Problem::kPayloadTooLarge, "No path takes a body of more than 8388608 bytes.");
+  }
   // HTTP/1.0 clients get one answer a connection: few of them mean it when they ask for more.
   head.keeps_alive = version == Version::kHttp11 && !framing.wants_close &&
                      (framing.connections == 0 || framing.wants_keep_alive);

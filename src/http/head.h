@@ -17,6 +17,8 @@ namespace comanda::http {
 inline constexpr size_t kRequestLineBytesMax = 8 * 1024;
 inline constexpr size_t kHeaderBytesMax = 16 * 1024;
 inline constexpr size_t kHeadersMax = 64;
+// The largest body that any route takes (PUT /v1/menu/products); each has its own limit besides.
+inline constexpr size_t kAnyBodyBytesMax = 8 * 1024 * 1024;
 // Request line, header block and the line ends around them.
 inline constexpr size_t kHeadBytesMax = kRequestLineBytesMax + kHeaderBytesMax + 1024;
 

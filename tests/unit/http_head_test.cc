@@ -148,6 +148,11 @@ TEST(HttpHead, RefusesAmbiguousLengths) {
   }
 }
 
+TEST(HttpHead, RefusesABodyThatNoRouteTakes) {
+  ExpectAccepted(With("Content-Length: 8388608\r\n"));
+  ExpectRefused(With("Content-Length: 8388609\r\n"), Problem::kPayloadTooLarge);
+}
+
 TEST(HttpHead, KnowsNoTransferCodingButChunked) {
   ExpectAccepted(With("Transfer-Encoding: Chunked\r\n"));
   ExpectRefused(With("Transfer-Encoding: gzip, chunked\r\n"), Problem::kNotImplemented);
