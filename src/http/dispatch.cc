@@ -299,6 +299,7 @@ void Dispatcher::Note(const Visit& visit, const Response& response) {
 
   const bool is_quiet_read = IsRead(visit.request.method) && response.status < 400;
   if (is_quiet_read || response.status == 429) return;
+  if (visit.actor.empty() && response.status < 500 && !MayNoteStranger()) return;
   log::Write(response.status >= 500 ? log::Level::kError : log::Level::kInfo, "request",
              {{"method", Name(visit.request.method)},
               {"path", visit.request.path},
@@ -306,6 +307,15 @@ void Dispatcher::Note(const Visit& visit, const Response& response) {
               {"request", visit.request.request_id},
               {"actor", visit.actor},
               {"us", us}});
+}
+
+// Who has no key must not be able to fill the log.
+bool Dispatcher::MayNoteStranger() {
+  constexpr int64_t kStretchMs = 10'000;
+  constexpr int kLinesMax = 20;
+  const int64_t stretch = site_.clock.MonotonicMs() / kStretchMs;
+  if (strangers_stretch_.exchange(stretch) != stretch) strangers_lines_ = 0;
+  return strangers_lines_.fetch_add(1) < kLinesMax;
 }
 
 }  // namespace comanda::http

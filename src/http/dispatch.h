@@ -4,6 +4,8 @@
 // connections, app/ for commands in this process.
 
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,11 +40,15 @@ class Dispatcher {
   std::optional<Response> ReplayedAnswer(Context& context) const;
   void Decorate(Visit& visit, Response& response);
   void Note(const Visit& visit, const Response& response);
+  bool MayNoteStranger();
 
   Site& site_;
   Router router_;
   std::array<std::unique_ptr<metrics::Counter>, 4> answers_;  // 2xx to 5xx
   metrics::Histogram durations_;
+  // How many lines were written about strangers, and in which stretch of time.
+  std::atomic<int64_t> strangers_stretch_{0};
+  std::atomic<int> strangers_lines_{0};
 };
 
 }  // namespace comanda::http

@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <stdexcept>
+#include <unistd.h>
 
+#include <array>
+#include <cstdio>
+#include <stdexcept>
+#include <utility>
+
+#include "base/log.h"
 #include "base/problem.h"
 #include "http/problem_pages.h"
 #include "support/api.h"
@@ -241,6 +246,41 @@ TEST_F(HttpDispatch, CountsAnswersByClass) {
             std::string::npos);
   EXPECT_NE(text.find(R"(comanda_http_requests_total{environment="live",class="4xx"} 1)"),
             std::string::npos);
+}
+
+// The lines that are logged while it lives.
+class LoggedLines {
+ public:
+  LoggedLines() : file_(std::tmpfile()) { log::SetOutput(fileno(file_)); }
+  ~LoggedLines() {
+    log::SetOutput(STDOUT_FILENO);
+    std::fclose(file_);
+  }
+  LoggedLines(const LoggedLines&) = delete;
+  LoggedLines& operator=(const LoggedLines&) = delete;
+  int count() const {
+    int lines = 0;
+    std::rewind(file_);
+    for (int c = std::fgetc(file_); c != EOF; c = std::fgetc(file_)) lines += c == '\n' ? 1 : 0;
+    return lines;
+  }
+
+ private:
+  std::FILE* file_;
+};
+
+TEST_F(HttpDispatch, LetsNoStrangerFillTheLog) {
+  const std::string key = std::exchange(api_.key, "");
+  const LoggedLines lines;
+  for (int i = 0; i < 100; ++i) api_.Get("/plain");
+  EXPECT_EQ(lines.count(), 20);
+  api_.key = key;
+  api_.Get("/named/7");
+  EXPECT_EQ(lines.count(), 21) << "who has a key is not held back by them";
+  api_.key = "";
+  api_.database.clock.Advance(10'000);
+  api_.Get("/plain");
+  EXPECT_EQ(lines.count(), 22);
 }
 
 }  // namespace
