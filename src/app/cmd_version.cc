@@ -6,6 +6,7 @@
 #include "app/terminal.h"
 #include "app/version.h"
 #include "base/problem.h"
+#include "base/inflate.h"
 #include "base/zone.h"
 #include "crypto/hash.h"
 #include "db/database.h"
@@ -39,7 +40,8 @@ int Version(Words words) {
   Print(Row("comanda", kVersion) + Row("civetweb", http::LibraryVersion()) +
         Row("cjson", json::LibraryVersion()) + Row("sqlite", db::LibraryVersion()) +
         Row("mbedtls", crypto::LibraryVersion()) + Row("libcurl", net::LibraryVersion()) +
-        Row("c-ares", net::ResolverVersion()) + Row("cctz", COMANDA_CCTZ_VERSION));
+        Row("c-ares", net::ResolverVersion()) + Row("cctz", COMANDA_CCTZ_VERSION) +
+        Row("zlib", ZlibVersion()));
   return kExitDone;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// Reading gzip (RFC 1952 with the method deflate, RFC 1951), for the files that are part of the
-// program.
+// Reading gzip (RFC 1952), for the files that are part of the program. Through zlib.
 
 #include <cstdint>
 #include <span>
@@ -12,5 +11,8 @@ namespace comanda {
 // What a file made by `gzip -n` holds. The file is ours: one that is not whole is a broken
 // invariant.
 std::string Gunzip(std::span<const uint8_t> file);
+
+// The version of zlib that is linked in.
+std::string ZlibVersion();
 
 }  // namespace comanda
