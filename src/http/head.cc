@@ -284,7 +284,7 @@ void ReadMeaning(Version version, Head& head) {
     RefuseHeader("Transfer-Encoding needs HTTP/1.1.");
   }
   if (head.length > kAnyBodyBytesMax) {
-    Refuse(Problem::kPayloadTooLarge, "No path takes a body of more than 8388608 bytes.");
+    Refuse(Problem::kPayloadTooLarge, "The body may have at most 8388608 bytes here.");
   }
   // HTTP/1.0 clients get one answer a connection: few of them mean it when they ask for more.
   head.keeps_alive = version == Version::kHttp11 && !framing.wants_close &&
