@@ -95,8 +95,13 @@ App::~App() {
   log::Notice("stopping: answering what was accepted");
   live_.StopWaiting();
   test_.StopWaiting();
-  if (sandbox_) sandbox_->Stop(kDrainMs);
-  https_->Stop(kDrainMs);
+  {
+    // Together: systemd gives a limited time to stop.
+    const std::jthread beside([this] {
+      if (sandbox_) sandbox_->Stop(kDrainMs);
+    });
+    https_->Stop(kDrainMs);
+  }
   Attempt("when keys were last used is not written down", [this] {
     live_.WriteDown();
     test_.WriteDown();

@@ -8,7 +8,7 @@
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/terminal.h"
-#include "app/version.h"
+#include "base/version.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"

@@ -4,7 +4,7 @@
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/terminal.h"
-#include "app/version.h"
+#include "base/version.h"
 #include "base/problem.h"
 #include "base/inflate.h"
 #include "base/zone.h"

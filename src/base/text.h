@@ -24,6 +24,9 @@ bool HasForbiddenControl(std::string_view text);
 // letters; others stay as they are. For search and sort columns.
 std::string Folded(std::string_view utf8);
 
+// Without blanks and line ends before and behind.
+std::string_view Trimmed(std::string_view text);
+
 std::string AsciiLower(std::string_view text);
 bool AsciiEqualsIgnoreCase(std::string_view a, std::string_view b);
 

@@ -18,13 +18,6 @@ struct Source {
 };
 using Sources = std::map<std::string, Source, std::less<>>;
 
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 // A # begins a comment at the start of a line or after a blank.
 std::string_view WithoutComment(std::string_view line) {
   for (size_t i = 0; i < line.size(); ++i) {

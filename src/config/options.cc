@@ -96,13 +96,6 @@ bool IsHostName(std::string_view text) {
   return !std::all_of(text.begin(), text.end(), [](char c) { return IsDigit(c) || c == '.'; });
 }
 
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t";
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 // The words between commas; nothing for an empty text.
 std::vector<std::string> ParseList(const Given& given, bool (*accepts)(const std::string&),
                                    const std::string& expected) {

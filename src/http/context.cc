@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "crypto/hash.h"
 #include "http/idempotency.h"
 #include "http/tags.h"
@@ -115,7 +116,7 @@ Response Context::Shared(const std::string& tag, const std::function<Response()>
 
 std::string Context::ListTag(size_t counter_kind) const {
   const db::ChangeCounters::Values values = site_.database.counters().Of(company());
-  const std::string request = principal_.company_id + ' ' +
+  const std::string request = std::string(kVersion) + ' ' + principal_.company_id + ' ' +
                               std::to_string(principal_.scopes.bits()) + ' ' + request_.path + '?' +
                               request_.query;
   return "W/\"" + std::to_string(values.epoch) + '.' +

@@ -24,12 +24,6 @@ bool IsRead(Method method) {
   return method == Method::kGet || method == Method::kHead || method == Method::kOptions;
 }
 
-std::string_view Trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 // Cuts the next piece off the front of a list.
 std::string_view TakePiece(std::string_view& list, char separator) {
   const size_t end = std::min(list.find(separator), list.size());

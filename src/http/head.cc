@@ -34,12 +34,6 @@ bool IsAllDigits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, IsDigit);
 }
 
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 [[noreturn]] void Refuse(Problem problem, std::string detail) {
   Refusal refusal(problem, std::move(detail));
   refusal.close_connection = true;

@@ -10,11 +10,6 @@ namespace {
 
 constexpr int kWaitMaxS = 30;
 
-std::string_view Trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  return text.substr(0, text.find_last_not_of(" \t") + 1);
-}
-
 }  // namespace
 
 std::optional<int> ReadWait(std::string_view prefer) {
