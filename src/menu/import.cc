@@ -265,20 +265,30 @@ bool Count(Tally& tally, Outcome outcome) {
   return outcome != Outcome::kUnchanged;
 }
 
-bool ImportVariants(db::Tx& tx, db::CompanyId company, const Product& product, Tally& tally) {
+// A row that the file has below another product than before is missing in that one's record.
+void NoteMove(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& from,
+              const Product& to, const db::Stamp& stamp) {
+  if (from && *from != to.id) Touch(tx, company, *from, stamp);
+}
+
+bool ImportVariants(db::Tx& tx, db::CompanyId company, const Product& product,
+                    const db::Stamp& stamp, Tally& tally) {
   bool changed = false;
   for (const Variant& variant : product.variants) {
+    NoteMove(tx, company, ProductOfVariant(tx, company, variant.id), product, stamp);
     changed |= Count(tally, Upsert(tx, company, variant, product.id));
   }
   return changed;
 }
 
 bool ImportModifiers(db::Tx& tx, db::CompanyId company, const Product& product,
-                     Imported& imported) {
+                     const db::Stamp& stamp, Imported& imported) {
   bool changed = false;
   for (const ModifierCategory& category : product.modifier_categories) {
+    NoteMove(tx, company, ProductOfModifierCategory(tx, company, category.id), product, stamp);
     changed |= Count(imported.modifier_categories, Upsert(tx, company, category, product.id));
     for (const Modifier& modifier : category.modifiers) {
+      NoteMove(tx, company, ProductOfModifier(tx, company, modifier.id), product, stamp);
       changed |= Count(imported.modifiers, Upsert(tx, company, modifier, category.id, product.id));
     }
   }
@@ -288,8 +298,8 @@ bool ImportModifiers(db::Tx& tx, db::CompanyId company, const Product& product,
 void ImportProduct(db::Tx& tx, db::CompanyId company, const Product& product,
                    const db::Stamp& stamp, Imported& imported) {
   Outcome outcome = Upsert(tx, company, product, stamp);
-  const bool variants_changed = ImportVariants(tx, company, product, imported.variants);
-  const bool modifiers_changed = ImportModifiers(tx, company, product, imported);
+  const bool variants_changed = ImportVariants(tx, company, product, stamp, imported.variants);
+  const bool modifiers_changed = ImportModifiers(tx, company, product, stamp, imported);
   if (outcome == Outcome::kUnchanged && (variants_changed || modifiers_changed)) {
     Touch(tx, company, product.id, stamp);
     outcome = Outcome::kUpdated;

@@ -163,18 +163,21 @@ void Planner::RefuseForeignIds(const ProductPatch& patch, const std::optional<Pr
   };
   for (const VariantPatch& variant : patch.variants) {
     if (!variant.id || HasId(stored.variants, *variant.id)) continue;
-    judge(variant.place, *variant.id, HasVariant(session_, company_, *variant.id));
+    judge(variant.place, *variant.id,
+          ProductOfVariant(session_, company_, *variant.id).has_value());
   }
   for (const ModifierCategoryPatch& category : patch.modifier_categories) {
     if (category.id && !HasId(stored.modifier_categories, *category.id)) {
-      judge(category.place, *category.id, HasModifierCategory(session_, company_, *category.id));
+      judge(category.place, *category.id,
+            ProductOfModifierCategory(session_, company_, *category.id).has_value());
     }
     for (const ModifierPatch& modifier : category.modifiers) {
       const auto holds = [&](const ModifierCategory& candidate) {
         return HasId(candidate.modifiers, *modifier.id);
       };
       if (!modifier.id || std::ranges::any_of(stored.modifier_categories, holds)) continue;
-      judge(modifier.place, *modifier.id, HasModifier(session_, company_, *modifier.id));
+      judge(modifier.place, *modifier.id,
+            ProductOfModifier(session_, company_, *modifier.id).has_value());
     }
   }
 }

@@ -332,20 +332,25 @@ std::vector<StaleRow> SelectStale(db::Session& session, int64_t render_version, 
   return stale;
 }
 
-bool HasVariant(db::Session& session, db::CompanyId company, std::string_view id) {
-  return session.One("SELECT 1 FROM variant WHERE company_id = $1 AND id = $2", company, id)
-      .has_value();
+std::optional<std::string> ProductOfVariant(db::Session& session, db::CompanyId company,
+                                            std::string_view id) {
+  const auto row =
+      session.One("SELECT product_id FROM variant WHERE company_id = $1 AND id = $2", company, id);
+  return row ? std::optional(row->Text(0)) : std::nullopt;
 }
 
-bool HasModifierCategory(db::Session& session, db::CompanyId company, std::string_view id) {
-  return session
-      .One("SELECT 1 FROM modifier_category WHERE company_id = $1 AND id = $2", company, id)
-      .has_value();
+std::optional<std::string> ProductOfModifierCategory(db::Session& session, db::CompanyId company,
+                                                     std::string_view id) {
+  const auto row = session.One(
+      "SELECT product_id FROM modifier_category WHERE company_id = $1 AND id = $2", company, id);
+  return row ? std::optional(row->Text(0)) : std::nullopt;
 }
 
-bool HasModifier(db::Session& session, db::CompanyId company, std::string_view id) {
-  return session.One("SELECT 1 FROM modifier WHERE company_id = $1 AND id = $2", company, id)
-      .has_value();
+std::optional<std::string> ProductOfModifier(db::Session& session, db::CompanyId company,
+                                             std::string_view id) {
+  const auto row =
+      session.One("SELECT product_id FROM modifier WHERE company_id = $1 AND id = $2", company, id);
+  return row ? std::optional(row->Text(0)) : std::nullopt;
 }
 
 int64_t NextPosition(db::Session& session, db::CompanyId company, std::string_view category_id) {

@@ -71,9 +71,13 @@ std::vector<StaleRow> SelectStale(db::Session& session, int64_t render_version, 
 // -- what is there --------------------------------------------------------------------------------
 
 bool HasStation(db::Session& session, db::CompanyId company, std::string_view id);
-bool HasVariant(db::Session& session, db::CompanyId company, std::string_view id);
-bool HasModifierCategory(db::Session& session, db::CompanyId company, std::string_view id);
-bool HasModifier(db::Session& session, db::CompanyId company, std::string_view id);
+// The product that a row stands below, or nothing where there is no such row.
+std::optional<std::string> ProductOfVariant(db::Session& session, db::CompanyId company,
+                                            std::string_view id);
+std::optional<std::string> ProductOfModifierCategory(db::Session& session, db::CompanyId company,
+                                                     std::string_view id);
+std::optional<std::string> ProductOfModifier(db::Session& session, db::CompanyId company,
+                                             std::string_view id);
 // The variant that has the sku.
 struct VariantRow {
   std::string product_id, variant_id;

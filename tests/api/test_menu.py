@@ -829,13 +829,20 @@ def test_an_import_shows_at_once_and_leaves_the_stock(demo):
             accepted(api.patch(product_path(product), {"stock_enabled": True}))
             accepted(api.patch(variant_path(product, product["variants"][0]), {"stock": 7}))
             changed = json.loads(json.dumps(demo))
-            changed["categories"][0]["products"][0].update(description="Otra cosa", stock_enabled=True)
+            first, second = changed["categories"][0]["products"][:2]
+            first.update(description="Otra cosa", stock_enabled=True)
+            (moved,) = [v for v in first["variants"] if v["sku"] == "CEV-CLA-F"]
+            first["variants"].remove(moved)
+            second["variants"].append(moved)
             file = box.data / "changed.json"
             file.write_text(json.dumps({"companies": [changed]}))
             box.bring_in(file)
             after = read(api, product)
             assert (after["description"], after["variants"][0]["stock"]) == ("Otra cosa", 7)
             assert listed(api, product) == after
+            assert moved["sku"] not in [v["sku"] for v in after["variants"]]
+            assert moved["sku"] in [v["sku"] for v in listed(api, second)["variants"]]
+            assert listed(api, second) == read(api, second)
             assert api.send("GET", "/v1/menu", headers={"If-None-Match": tag}).status == 200
             ((stale,),) = rows(box, "SELECT count(*) FROM product p LEFT JOIN product_record r ON"
                                " r.product_id = p.id AND r.version = p.version WHERE r.product_id IS NULL")
