@@ -1,0 +1,52 @@
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from support.box import ROOT, Box, free_port
+
+HERE = pathlib.Path(__file__).parent
+
+
+class Tools:
+    """The pinned tools, run from the top of the tree."""
+
+    def __init__(self, node, python):
+        self.node, self.python = pathlib.Path(node), pathlib.Path(python)
+
+    def npm(self, name, *words, **how):
+        return self._run([self.node / "node_modules/.bin" / name, *words], **how)
+
+    def node_program(self, file, **how):
+        return self._run(["node", file], **how)
+
+    def pip(self, module, *words, **how):
+        """By its module: the scripts of an environment name the folder that it was made in."""
+        return self._run([self.python / "bin/python", "-m", module, *words], **how)
+
+    def _run(self, command, env=None, cwd=ROOT, patience_s=600):
+        environment = {**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
+                       "NO_COLOR": "1", "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1",
+                       "PATH": f"{self.python}/bin:{os.environ['PATH']}", **(env or {})}
+        return subprocess.run(list(map(str, command)), cwd=cwd, env=environment, text=True, timeout=patience_s,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+@pytest.fixture(scope="session")
+def tools():
+    result = subprocess.run([HERE / "tools"], capture_output=True, text=True, timeout=1800)
+    assert result.returncode == 0, result.stderr
+    return Tools(*result.stdout.split())
+
+
+@pytest.fixture
+def sandbox_box():
+    """A fresh box with its sandbox."""
+    box = Box()
+    box.sandbox_port = free_port()
+    box.sandbox_url = f"https://127.0.0.1:{box.sandbox_port}"
+    box.options += ["--sandbox-listen", f"127.0.0.1:{box.sandbox_port}"]
+    box.start()
+    yield box
+    assert box.discard() == 0, "the server did not end cleanly"
