@@ -90,11 +90,17 @@ bool Context::HasMatch(std::string_view etag) const {
   const std::string header = Joined(request_, "If-None-Match");
   const std::optional<TagList> list = ReadTags(header);
   if (!list) return false;
-  if (list->any) return true;
   if (etag.starts_with("W/")) etag.remove_prefix(2);
   return std::ranges::any_of(list->tags, [&](const Tag& tag) {
     return etag.size() == tag.opaque.size() + 2 && etag.substr(1, tag.opaque.size()) == tag.opaque;
   });
+}
+
+bool Context::TakesAnyMatch() const {
+  if (!request_.Header("If-None-Match")) return false;
+  const std::string header = Joined(request_, "If-None-Match");
+  const std::optional<TagList> list = ReadTags(header);
+  return list && list->any;
 }
 
 void Context::AwaitChange(const std::function<bool()>& changed) {

@@ -84,8 +84,11 @@ class Context {
   // Inside a job, after the resource was found: 412 where the client sent an If-Match that does not
   // name this version (contract section 6). The version counts, whatever the render version.
   void RequireMatch(int64_t version) const;
-  // For GETs: does If-None-Match name this tag (weak comparison)?
+  // For GETs: does If-None-Match name this tag (weak comparison)? "*" names none.
   bool HasMatch(std::string_view etag) const;
+  // If-None-Match is "*": every tag will do, but only of an answer that was made. A request that is
+  // wrong has none.
+  bool TakesAnyMatch() const;
 
   // SHA-256 (hex) of method, path, query and canonical body: what makes a request "the same"
   // (contract section 5). Empty where no Idempotency-Key came.

@@ -182,7 +182,9 @@ Response Dispatcher::Answer(Visit& visit) {
   if (response.etag.empty() && match.route->access == Access::kKey) {
     response.etag = BodyTag(response.Body());
   }
-  if (!response.etag.empty() && context.HasMatch(response.etag)) {
+  const bool is_known =
+      !response.etag.empty() && (context.HasMatch(response.etag) || context.TakesAnyMatch());
+  if (is_known) {
     response.status = 304;
     response.body.clear();
     response.shared_body.reset();

@@ -393,6 +393,13 @@ def test_a_bad_query_is_refused_as_documented(own_api, operation):
     refused_as_documented(operation, send(own_api, operation, query={"nonsense": "1"}), 400, "invalid_parameter")
 
 
+@pytest.mark.parametrize("operation", [o for o in KEYED if any(p["name"] == "page" for p in o.parameters)], ids=str)
+def test_a_bad_value_is_refused_though_any_tag_would_do(own_api, operation):
+    answer = send(own_api, operation, query={"page": "none"}, **{"If-None-Match": "*"})
+    refused_as_documented(operation, answer, 400, "invalid_parameter")
+    assert send(own_api, operation, **{"If-None-Match": "*"}).status == 304
+
+
 @pytest.mark.parametrize("operation", [o for o in KEYED if "requestBody" in o.row], ids=str)
 def test_a_bad_body_is_refused_as_documented(own_api, own_house, operation):
     staged = Stage(own_api, own_house).parameters(operation)
