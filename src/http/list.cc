@@ -87,6 +87,13 @@ void Conditions::Narrow(db::ClauseBuilder& sql) const {
   }
 }
 
+void Conditions::Narrow(db::ClauseBuilder& sql, Counted which) const {
+  for (const Condition& condition : conditions_) {
+    if (condition.filter->counted != which) continue;
+    sql.And(condition.filter->clause, http::ToBound(condition.operands));
+  }
+}
+
 std::vector<db::Bound> ToBound(const Operands& operands) {
   std::vector<db::Bound> bound;
   for (const Operand& operand : operands) bound.push_back(ToBound(operand));

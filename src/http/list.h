@@ -88,6 +88,7 @@ class Conditions {
   bool empty() const { return conditions_.empty(); }
   bool AllCounted() const;
   void Narrow(db::ClauseBuilder& sql) const;
+  void Narrow(db::ClauseBuilder& sql, Counted which) const;  // by those alone
 
  private:
   struct Condition {

@@ -1,5 +1,6 @@
 #include "orders/list.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -7,10 +8,10 @@
 
 #include "base/check.h"
 #include "company/companies.h"
-#include "db/clause_builder.h"
 #include "events/log.h"
 #include "http/list.h"
 #include "orders/orders.h"
+#include "orders/page_store.h"
 #include "orders/store.h"
 
 namespace comanda::orders {
@@ -40,50 +41,85 @@ Operands ReadSources(const ListRequest& request, std::string_view name) {
   return {words.begin(), words.end()};
 }
 
-constexpr ListFilter kStatusRow{"filter[status]", "o.status IN ({})",
-                                http::ReadWordIndexes<kStatusNames>, Counted::kYes};
-// The plus keeps the planner from walking the index of created_seq instead of the one that sorts.
-constexpr ListFilter kSnapshotRow{http::kSnapshotParameter, "+o.created_seq <= {}",
-                                  http::ReadSnapshot, Counted::kYes};
+// Those of facets, times and the snapshot are answered in page_store.cc.
+constexpr std::string_view kStatus = "filter[status]";
+constexpr std::string_view kServiceType = "filter[service_type]";
+constexpr std::string_view kSource = "filter[source]";
+constexpr std::string_view kPaid = "filter[paid]";
+constexpr std::string_view kDeliveryStatus = "filter[delivery_status]";
+constexpr std::string_view kStartDate = "filter[start_date]";
+constexpr std::string_view kEndDate = "filter[end_date]";
+constexpr std::string_view kUpdatedSince = "filter[updated_since]";
+
 constexpr std::array kFilters = {
-    kStatusRow,
-    ListFilter{"filter[start_date]", "o.created_at >= {}", http::ReadStart},
-    ListFilter{"filter[end_date]", "o.created_at < {}", http::ReadEnd},
-    ListFilter{"filter[service_type]", "o.service_type IN ({})",
-               http::ReadWordIndexes<kServiceTypeNames>},
-    ListFilter{"filter[source]", "o.source IN ({})", ReadSources},
+    ListFilter{kStatus, "", http::ReadWordIndexes<kStatusNames>, Counted::kYes},
+    ListFilter{kStartDate, "", http::ReadStart, Counted::kYes},
+    ListFilter{kEndDate, "", http::ReadEnd, Counted::kYes},
+    ListFilter{kServiceType, "", http::ReadWordIndexes<kServiceTypeNames>, Counted::kYes},
+    ListFilter{kSource, "", ReadSources, Counted::kYes},
     ListFilter{"filter[client_id]", "o.client_id = {}", http::ReadUuid},
     ListFilter{"filter[table_id]", "o.table_id = {}", http::ReadUuid},
     ListFilter{"filter[reference]", "o.reference = {}", http::ReadText},
     ListFilter{"filter[public_id]", "o.public_id = {}", ReadPublicId},
-    ListFilter{"filter[paid]", "o.paid = {}", http::ReadBoolean},
-    ListFilter{"filter[delivery_status]", "o.delivery_status IN ({})",
-               http::ReadWordIndexes<kDeliveryStatusNames>},
-    ListFilter{"filter[updated_since]", "o.updated_at >= {}", http::ReadInstant},
-    kSnapshotRow,
+    ListFilter{kPaid, "", http::ReadBoolean, Counted::kYes},
+    ListFilter{kDeliveryStatus, "", http::ReadWordIndexes<kDeliveryStatusNames>, Counted::kYes},
+    ListFilter{kUpdatedSince, "", http::ReadInstant, Counted::kYes},
+    ListFilter{http::kSnapshotParameter, "", http::ReadSnapshot, Counted::kYes},
 };
 
-// The statuses that a filter names; none: all.
-std::vector<Status> StatusesOf(const Conditions& conditions) {
-  std::vector<Status> statuses;
-  const Operands* words = conditions.Find(kStatusRow.parameter);
-  if (!words) return statuses;
-  for (const Operand& word : *words) {
-    statuses.push_back(static_cast<Status>(std::get<int64_t>(word)));
-  }
-  return statuses;
+template <typename Value>
+bool Allows(const Operands* operands, const Value& value) {
+  return !operands || std::ranges::find(*operands, Operand(value)) != operands->end();
+}
+
+// Nothing where no filter looks at them.
+std::optional<std::vector<Facet>> FindFacets(const ListRequest& request,
+                                             const Conditions& conditions) {
+  const Operands* status = conditions.Find(kStatus);
+  const Operands* service_type = conditions.Find(kServiceType);
+  const Operands* source = conditions.Find(kSource);
+  const Operands* paid = conditions.Find(kPaid);
+  const Operands* delivery_status = conditions.Find(kDeliveryStatus);
+  if (!status && !service_type && !source && !paid && !delivery_status) return std::nullopt;
+  std::vector<Facet> facets = SelectFacets(request.session, request.company);
+  std::erase_if(facets, [&](const Facet& facet) {
+    constexpr int64_t kNone = -1;
+    const int64_t delivery =
+        facet.delivery_status ? static_cast<int64_t>(*facet.delivery_status) : kNone;
+    return !Allows(status, static_cast<int64_t>(facet.status)) ||
+           !Allows(service_type, static_cast<int64_t>(facet.service_type)) ||
+           !Allows(source, facet.source) || !Allows(paid, int64_t{facet.paid}) ||
+           !Allows(delivery_status, delivery);
+  });
+  return facets;
+}
+
+Selection Select(const ListRequest& request, const Conditions& conditions) {
+  const auto number = [&](std::string_view parameter, int64_t otherwise) {
+    const Operands* operands = conditions.Find(parameter);
+    return operands ? std::get<int64_t>(operands->front()) : otherwise;
+  };
+  Selection selection;
+  selection.facets = FindFacets(request, conditions);
+  selection.created.from = number(kStartDate, selection.created.from);
+  selection.created.to = number(kEndDate, selection.created.to);
+  selection.updated.from = number(kUpdatedSince, selection.updated.from);
+  selection.snapshot = http::ReadSnapshot(request.query);
+  selection.others = &conditions;
+  return selection;
 }
 
 // -- sorts ----------------------------------------------------------------------------------------
 
-constexpr std::array kSorts = {
-    http::ListSort{"created_at", "o.created_at, o.id", "o.created_at DESC, o.id DESC"},
-    http::ListSort{"updated_at", "o.updated_at, o.id", "o.updated_at DESC, o.id DESC"},
-    http::ListSort{"scheduled_delivery_date", "o.scheduled_delivery_date NULLS LAST, o.id",
-                   "o.scheduled_delivery_date DESC NULLS LAST, o.id DESC"},
-    http::ListSort{"total", "o.total, o.id", "o.total DESC, o.id DESC"},
-    http::ListSort{"order_number", "o.order_number, o.id", "o.order_number DESC, o.id DESC"},
-};
+// In the order of SortBy.
+constexpr std::array<std::string_view, 5> kSorts = {
+    "created_at", "updated_at", "scheduled_delivery_date", "total", "order_number"};
+
+Sorting ReadSorting(const http::Query& query) {
+  const http::Sort sort = query.ReadSort(kSorts, "-created_at");
+  return {static_cast<SortBy>(sort.index),
+          sort.descending ? Direction::kDescending : Direction::kAscending};
+}
 
 // -- which lists ----------------------------------------------------------------------------------
 
@@ -102,58 +138,7 @@ Include ReadInclude(const http::Query& query) {
   return include;
 }
 
-// -- totals ---------------------------------------------------------------------------------------
-
-// Orders placed after the snapshot; the index of created_seq holds all that is asked.
-int64_t CountNewer(const ListRequest& request, int64_t snapshot, const Operands* statuses) {
-  db::ClauseBuilder sql(
-      "SELECT count(*) FROM orders o WHERE o.company_id = $1 AND o.created_seq > $2",
-      {request.company, snapshot});
-  if (statuses) sql.And(kStatusRow.clause, http::ToBound(*statuses));
-  return http::Count(request.session, sql);
-}
-
-int64_t CountFromCounters(const ListRequest& request, const Conditions& conditions) {
-  const int64_t total = CountOrders(request.session, request.company, StatusesOf(conditions));
-  const Operands* snapshot = conditions.Find(kSnapshotRow.parameter);
-  if (!snapshot) return total;
-  return total - CountNewer(request, std::get<int64_t>(snapshot->front()),
-                            conditions.Find(kStatusRow.parameter));
-}
-
-int64_t CountRows(const ListRequest& request, const Conditions& conditions) {
-  db::ClauseBuilder sql("SELECT count(*) FROM orders o WHERE o.company_id = $1", {request.company});
-  conditions.Narrow(sql);
-  return http::Count(request.session, sql);
-}
-
-int64_t CountAll(const ListRequest& request, const Conditions& conditions) {
-  return conditions.AllCounted() ? CountFromCounters(request, conditions)
-                                 : CountRows(request, conditions);
-}
-
 // -- rows -----------------------------------------------------------------------------------------
-
-// The planner cannot know how few orders are open, and would walk all that were ever placed to fill
-// a page of them. Where the counters say few, a plus before the first sort key leaves it no other
-// index than that of the status.
-std::string OrderBy(const ListRequest& request, const Conditions& conditions) {
-  constexpr int64_t kFew = 2000;
-  const std::string clause(http::ReadSort(request.query, kSorts, "-created_at"));
-  const std::vector<Status> statuses = StatusesOf(conditions);
-  if (statuses.empty()) return clause;
-  const bool few = CountOrders(request.session, request.company, statuses) <= kFew;
-  return few ? "+" + clause : clause;
-}
-
-// Ids first, which stand in the index that sorts; then each record by its key.
-std::vector<std::string> FindIds(const ListRequest& request, const Conditions& conditions,
-                                 http::Paging paging) {
-  db::ClauseBuilder sql("SELECT o.id FROM orders o WHERE o.company_id = $1", {request.company});
-  conditions.Narrow(sql);
-  sql.OrderBy(OrderBy(request, conditions)).Limit(paging.per_page, paging.offset());
-  return http::FindIds(request.session, sql);
-}
 
 std::vector<std::string> FindRows(const ListRequest& request, const std::vector<std::string>& ids) {
   const Include include = ReadInclude(request.query);
@@ -178,8 +163,10 @@ Page FindPage(db::Session& session, db::CompanyId company, const http::Query& qu
   const Conditions conditions = Conditions::Read(request, kFilters);
   Page page;
   page.paging = query.ReadPaging();
-  page.rows = FindRows(request, FindIds(request, conditions, page.paging));
-  page.total = CountAll(request, conditions);
+  const Found found =
+      FindOrders(session, company, Select(request, conditions), ReadSorting(query), page.paging);
+  page.rows = FindRows(request, found.ids);
+  page.total = found.total;
   page.snapshot = http::SnapshotOf(query, CurrentSeq(session, company));
   page.cursor = events::CurrentCursor(session, company);
   return page;

@@ -13,22 +13,110 @@ std::optional<int64_t> Number(std::optional<DeliveryStatus> status) {
   return static_cast<int64_t>(*status);
 }
 
+// -- facets and tallies (the heads of buckets.h and of its migration)
+// -------------------------------
+
+constexpr int64_t kNoDeliveryStatus = -1;
+
+auto FacetValues(const Order& order) {
+  return std::tuple(static_cast<int64_t>(order.status), static_cast<int64_t>(order.service_type),
+                    std::string_view(order.source), order.totals.paid,
+                    Number(order.delivery_status).value_or(kNoDeliveryStatus));
+}
+
+// One order more has the order's values.
+int64_t JoinFacet(db::Tx& tx, const Order& order) {
+  const auto& [status, service_type, source, paid, delivery_status] = FacetValues(order);
+  const auto row = tx.One(
+      "INSERT INTO order_facet (company_id, facet, status, service_type, source, paid,"
+      " delivery_status, orders) VALUES ($1,"
+      " (SELECT coalesce(max(facet), 0) + 1 FROM order_facet WHERE company_id = $1),"
+      " $2, $3, $4, $5, $6, 1)"
+      " ON CONFLICT (company_id, status, service_type, source, paid, delivery_status)"
+      " DO UPDATE SET orders = order_facet.orders + 1 RETURNING facet",
+      order.company, status, service_type, source, paid, delivery_status);
+  return row->Int(0);
+}
+
+void LeaveFacet(db::Tx& tx, db::CompanyId company, int64_t facet) {
+  tx.Run("UPDATE order_facet SET orders = orders - 1 WHERE company_id = $1 AND facet = $2", company,
+         facet);
+}
+
+int64_t FacetOf(db::Tx& tx, const Order& order) {
+  const auto row =
+      tx.One("SELECT facet FROM orders WHERE company_id = $1 AND id = $2", order.company, order.id);
+  CHECK(row.has_value(), "an order that changes is stored");
+  return row->Int(0);
+}
+
+void CountIn(db::Tx& tx, const Order& order, int64_t facet) {
+  tx.Run(
+      "INSERT INTO facet_tally (company_id, bucket, facet, orders) VALUES ($1, $2, $3, 1)"
+      " ON CONFLICT (company_id, bucket, facet) DO UPDATE SET orders = facet_tally.orders + 1",
+      order.company, TimeBucket(order.created_at), facet);
+}
+
+void CountOut(db::Tx& tx, const Order& order, int64_t facet) {
+  const int64_t bucket = TimeBucket(order.created_at);
+  const auto row = tx.One(
+      "UPDATE facet_tally SET orders = orders - 1"
+      " WHERE company_id = $1 AND bucket = $2 AND facet = $3 RETURNING orders",
+      order.company, bucket, facet);
+  CHECK(row.has_value(), "an order is counted in the stretch of its creation");
+  if (row->Int(0) > 0) return;
+  tx.Run("DELETE FROM facet_tally WHERE company_id = $1 AND bucket = $2 AND facet = $3",
+         order.company, bucket, facet);
+}
+
+Marks MarksOf(const Order& order) {
+  return MarksOf(SortKeys{order.id, order.created_at, order.updated_at,
+                          order.scheduled_delivery_date, order.totals.total, order.order_number});
+}
+
+void CountIn(db::Tx& tx, const Order& order, const Marks& marks) {
+  const auto tally = [&](size_t i) { return static_cast<int64_t>(marks[i].tally); };
+  tx.Run(
+      "INSERT INTO order_tally (company_id, tally, bucket, orders) VALUES"
+      " ($1, $2, $3, 1), ($1, $4, $5, 1), ($1, $6, $7, 1), ($1, $8, $9, 1), ($1, $10, $11, 1)"
+      " ON CONFLICT (company_id, tally, bucket) DO UPDATE SET orders = order_tally.orders + 1",
+      order.company, tally(0), marks[0].bucket, tally(1), marks[1].bucket, tally(2),
+      marks[2].bucket, tally(3), marks[3].bucket, tally(4), marks[4].bucket);
+}
+
+void CountMoved(db::Tx& tx, const Order& order, const Mark& from, const Mark& to) {
+  tx.Run(
+      "INSERT INTO order_tally (company_id, tally, bucket, orders)"
+      " VALUES ($1, $2, $3, -1), ($1, $4, $5, 1)"
+      " ON CONFLICT (company_id, tally, bucket)"
+      " DO UPDATE SET orders = order_tally.orders + excluded.orders",
+      order.company, static_cast<int64_t>(from.tally), from.bucket, static_cast<int64_t>(to.tally),
+      to.bucket);
+}
+
+void CountMoved(db::Tx& tx, const Order& before, const Order& after) {
+  const Marks from = MarksOf(before), to = MarksOf(after);
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != to[i]) CountMoved(tx, after, from[i], to[i]);
+  }
+}
+
 // -- the order's row ------------------------------------------------------------------------------
 
 // created_seq is the number that the event of this creation is about to get: lists leave out what
 // was made after a snapshot by it (filter[snapshot]).
-bool InsertRow(db::Tx& tx, const Order& order) {
+bool InsertRow(db::Tx& tx, const Order& order, int64_t facet) {
   const int64_t inserted = tx.Run(
       "INSERT INTO orders (company_id, id, public_id, order_number, reference, fingerprint, source,"
       " country_code, timezone, currency, version, status, service_type, scheduled_delivery_date,"
       " client_id, client, table_id, table_snapshot, address_id, address, comment, order_title,"
       " delivery_comment, subtotal, total_discounts, delivery_price, packaging_price,"
       " service_fee_price, total_tips, total, total_paid, paid, paid_at, created_at, updated_at,"
-      " created_seq)"
+      " created_seq, facet)"
       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
       "$19,"
       " $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35,"
-      " coalesce((SELECT event_seq FROM company_counter WHERE company_id = $1), 0) + 1)"
+      " coalesce((SELECT event_seq FROM company_counter WHERE company_id = $1), 0) + 1, $36)"
       " ON CONFLICT (company_id, public_id) DO NOTHING",
       order.company, order.id, order.public_id, order.order_number, order.reference,
       order.fingerprint, order.source, order.country_code, order.timezone, order.currency,
@@ -37,8 +125,8 @@ bool InsertRow(db::Tx& tx, const Order& order) {
       order.address_id, order.address, order.comment, order.order_title, order.delivery_comment,
       order.totals.subtotal, order.totals.total_discounts, order.delivery_price,
       order.packaging_price, order.service_fee_price, order.totals.total_tips, order.totals.total,
-      order.totals.total_paid, order.totals.paid, order.paid_at, order.created_at,
-      order.updated_at);
+      order.totals.total_paid, order.totals.paid, order.paid_at, order.created_at, order.updated_at,
+      facet);
   return inserted == 1;
 }
 
@@ -142,7 +230,7 @@ void UpdateRow(db::Tx& tx, const Order& order) {
       "$18,"
       " paid_at = $19, updated_at = $20, closed_at = $21, canceled_at = $22, rider_provider = $23,"
       " rider_user_id = $24, rider_name = $25, rider_phone_number = $26,"
-      " rider_country_calling_code = $27, rider_assigned_at = $28"
+      " rider_country_calling_code = $27, rider_assigned_at = $28, status = $29"
       " WHERE company_id = $1 AND id = $2",
       order.company, order.id, order.version, Number(order.delivery_status),
       order.delivery_status_reason, order.delivery_status_by_rider, order.delivered_by,
@@ -155,36 +243,31 @@ void UpdateRow(db::Tx& tx, const Order& order) {
       rider ? db::Bound(rider->name) : db::Bound(nullptr),
       rider ? db::Bound(rider->phone_number) : db::Bound(nullptr),
       rider ? db::Bound(rider->country_calling_code) : db::Bound(nullptr),
-      rider ? db::Bound(rider->assigned_at) : db::Bound(nullptr));
+      rider ? db::Bound(rider->assigned_at) : db::Bound(nullptr),
+      static_cast<int64_t>(order.status));
 }
 
 // Apart, because naming a column in SET rewrites its indexes, changed or not.
 void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
   const auto indexed = [](const Order& order) {
-    return std::tuple(order.status, order.scheduled_delivery_date, order.totals.total);
+    return std::tuple(order.scheduled_delivery_date, order.totals.total);
   };
   if (indexed(before) == indexed(after)) return;
   tx.Run(
-      "UPDATE orders SET status = $3, scheduled_delivery_date = $4, total = $5"
+      "UPDATE orders SET scheduled_delivery_date = $3, total = $4"
       " WHERE company_id = $1 AND id = $2",
-      after.company, after.id, static_cast<int>(after.status), after.scheduled_delivery_date,
-      after.totals.total);
+      after.company, after.id, after.scheduled_delivery_date, after.totals.total);
 }
 
-// -- counts ---------------------------------------------------------------------------------------
-
-void CountNew(db::Tx& tx, const Order& order) {
-  tx.Run(
-      "INSERT INTO order_count (company_id, status, orders) VALUES ($1, $2, 1)"
-      " ON CONFLICT (company_id, status) DO UPDATE SET orders = order_count.orders + 1",
-      order.company, static_cast<int>(order.status));
-}
-
-void CountMoved(db::Tx& tx, const Order& before, const Order& after) {
-  if (before.status == after.status) return;
-  tx.Run("UPDATE order_count SET orders = orders - 1 WHERE company_id = $1 AND status = $2",
-         before.company, static_cast<int>(before.status));
-  CountNew(tx, after);
+void UpdateFacet(db::Tx& tx, const Order& before, const Order& after) {
+  if (FacetValues(before) == FacetValues(after)) return;
+  const int64_t left = FacetOf(tx, before);
+  LeaveFacet(tx, before.company, left);
+  CountOut(tx, before, left);
+  const int64_t facet = JoinFacet(tx, after);
+  CountIn(tx, after, facet);
+  tx.Run("UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2", after.company, after.id,
+         facet);
 }
 
 // -- history --------------------------------------------------------------------------------------
@@ -408,15 +491,21 @@ bool Insert(db::Tx& tx, const Order& order) {
   CHECK(order.status_history.size() == 1 && order.combos.empty() && order.payments.empty() &&
             order.discounts.empty() && !order.rider,
         "an order is stored when it is placed, before anything else happens to it");
-  if (!InsertRow(tx, order)) return false;
+  const int64_t facet = JoinFacet(tx, order);
+  if (!InsertRow(tx, order, facet)) {
+    LeaveFacet(tx, order.company, facet);
+    return false;
+  }
   InsertStatus(tx, order, 0);
-  CountNew(tx, order);
+  CountIn(tx, order, facet);
+  CountIn(tx, order, MarksOf(order));
   return true;
 }
 
 void Update(db::Tx& tx, const Order& before, const Order& after) {
   UpdateRow(tx, after);
   UpdateIndexed(tx, before, after);
+  UpdateFacet(tx, before, after);
   CountMoved(tx, before, after);
   for (size_t position = before.status_history.size(); position < after.status_history.size();
        ++position) {
@@ -490,17 +579,67 @@ std::optional<RecordRow> SelectHead(db::Session& session, db::CompanyId company,
 
 // -- numbers for lists ----------------------------------------------------------------------------
 
-int64_t CountOrders(db::Session& session, db::CompanyId company,
-                    const std::vector<Status>& statuses) {
-  db::Rows rows =
-      session.Query("SELECT status, orders FROM order_count WHERE company_id = $1", company);
-  int64_t total = 0;
+std::vector<Facet> SelectFacets(db::Session& session, db::CompanyId company) {
+  db::Rows rows = session.Query(
+      "SELECT facet, status, service_type, source, paid, delivery_status, orders FROM order_facet"
+      " WHERE company_id = $1 AND orders > 0 ORDER BY facet",
+      company);
+  std::vector<Facet> facets;
   while (rows.Next()) {
-    const auto status = static_cast<Status>(rows.Int(0));
-    const bool wanted = statuses.empty() || std::ranges::find(statuses, status) != statuses.end();
-    if (wanted) total += rows.Int(1);
+    Facet& facet = facets.emplace_back();
+    facet.facet = rows.Int(0);
+    facet.status = static_cast<Status>(rows.Int(1));
+    facet.service_type = static_cast<ServiceType>(rows.Int(2));
+    facet.source = rows.Text(3);
+    facet.paid = rows.Bool(4);
+    if (const int64_t status = rows.Int(5); status != kNoDeliveryStatus) {
+      facet.delivery_status = static_cast<DeliveryStatus>(status);
+    }
+    facet.orders = rows.Int(6);
   }
-  return total;
+  return facets;
+}
+
+void EachBucket(db::Session& session, db::CompanyId company, Tally tally, Buckets buckets,
+                Direction direction,
+                const std::function<bool(int64_t bucket, int64_t orders)>& pass) {
+  const std::string_view sql =
+      direction == Direction::kAscending
+          ? "SELECT bucket, orders FROM order_tally WHERE company_id = $1 AND tally = $2"
+            " AND bucket BETWEEN $3 AND $4 ORDER BY bucket"
+          : "SELECT bucket, orders FROM order_tally WHERE company_id = $1 AND tally = $2"
+            " AND bucket BETWEEN $3 AND $4 ORDER BY bucket DESC";
+  db::Rows rows =
+      session.Query(sql, company, static_cast<int64_t>(tally), buckets.low, buckets.high);
+  while (rows.Next() && pass(rows.Int(0), rows.Int(1))) continue;
+}
+
+void EachFacetBucket(
+    db::Session& session, db::CompanyId company, Buckets buckets, Direction direction,
+    const std::function<bool(int64_t bucket, int64_t facet, int64_t orders)>& pass) {
+  const std::string_view sql =
+      direction == Direction::kAscending
+          ? "SELECT bucket, facet, orders FROM facet_tally WHERE company_id = $1"
+            " AND bucket BETWEEN $2 AND $3 ORDER BY bucket, facet"
+          : "SELECT bucket, facet, orders FROM facet_tally WHERE company_id = $1"
+            " AND bucket BETWEEN $2 AND $3 ORDER BY bucket DESC, facet DESC";
+  db::Rows rows = session.Query(sql, company, buckets.low, buckets.high);
+  while (rows.Next() && pass(rows.Int(0), rows.Int(1), rows.Int(2))) continue;
+}
+
+std::vector<NewerOrder> SelectNewer(db::Session& session, db::CompanyId company, int64_t snapshot,
+                                    int64_t most) {
+  db::Rows rows = session.Query(
+      "SELECT id, created_at, updated_at, scheduled_delivery_date, total, order_number, facet"
+      " FROM orders WHERE company_id = $1 AND created_seq > $2 ORDER BY created_seq LIMIT $3",
+      company, snapshot, most);
+  std::vector<NewerOrder> newer;
+  while (rows.Next()) {
+    newer.push_back(
+        {{rows.Text(0), rows.Int(1), rows.Int(2), rows.OptionalInt(3), rows.Int(4), rows.Int(5)},
+         rows.Int(6)});
+  }
+  return newer;
 }
 
 int64_t CurrentSeq(db::Session& session, db::CompanyId company) {
@@ -516,8 +655,10 @@ void DeleteAll(db::Tx& tx, db::CompanyId company) {
   tx.Run("DELETE FROM combo_modifier WHERE company_id = $1", company);
   tx.Run("DELETE FROM combo WHERE company_id = $1", company);
   tx.Run("DELETE FROM order_status WHERE company_id = $1", company);
-  tx.Run("DELETE FROM order_count WHERE company_id = $1", company);
+  tx.Run("DELETE FROM facet_tally WHERE company_id = $1", company);
+  tx.Run("DELETE FROM order_tally WHERE company_id = $1", company);
   tx.Run("DELETE FROM orders WHERE company_id = $1", company);
+  tx.Run("DELETE FROM order_facet WHERE company_id = $1", company);
 }
 
 }  // namespace comanda::orders

@@ -2,12 +2,14 @@
 
 // All SQL of the room, but for the lists that list.cc puts together.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "db/session.h"
+#include "orders/buckets.h"
 #include "orders/order.h"
 #include "orders/record.h"
 
@@ -58,9 +60,39 @@ std::optional<RecordRow> SelectHead(db::Session& session, db::CompanyId company,
 
 // -- numbers for lists ----------------------------------------------------------------------------
 
-// How many orders have one of the statuses; none given: all.
-int64_t CountOrders(db::Session& session, db::CompanyId company,
-                    const std::vector<Status>& statuses);
+// A combination of filtered values that some orders have.
+struct Facet {
+  int64_t facet = 0;
+  Status status = Status::kPending;
+  ServiceType service_type = ServiceType::kOnsite;
+  std::string source;
+  bool paid = false;
+  std::optional<DeliveryStatus> delivery_status;
+  int64_t orders = 0;  // how many have it; above 0
+};
+std::vector<Facet> SelectFacets(db::Session& session, db::CompanyId company);
+
+// Buckets of the tally in the order of a list, until `pass` says no.
+enum class Direction : uint8_t { kAscending, kDescending };
+struct Buckets {
+  int64_t low = std::numeric_limits<int64_t>::min();
+  int64_t high = std::numeric_limits<int64_t>::max();  // included
+};
+void EachBucket(db::Session& session, db::CompanyId company, Tally tally, Buckets buckets,
+                Direction direction,
+                const std::function<bool(int64_t bucket, int64_t orders)>& pass);
+// The same of created_at, each facet for itself.
+void EachFacetBucket(
+    db::Session& session, db::CompanyId company, Buckets buckets, Direction direction,
+    const std::function<bool(int64_t bucket, int64_t facet, int64_t orders)>& pass);
+
+// Orders made after the snapshot, oldest first, but at most so many.
+struct NewerOrder {
+  SortKeys keys;
+  int64_t facet = 0;
+};
+std::vector<NewerOrder> SelectNewer(db::Session& session, db::CompanyId company, int64_t snapshot,
+                                    int64_t most);
 
 // Where the event log stands: orders made later have a greater created_seq.
 int64_t CurrentSeq(db::Session& session, db::CompanyId company);

@@ -1,5 +1,8 @@
 #include "reports/store.h"
 
+#include <string>
+#include <unordered_map>
+
 #include "db/clause_builder.h"
 #include "orders/order.h"
 
@@ -18,7 +21,8 @@ std::vector<db::Bound> ToBound(const auto& values) { return {values.begin(), val
 db::ClauseBuilder Ask(std::string_view base, const Question& question, Interval moment) {
   db::ClauseBuilder sql(base, {question.company, moment.from, moment.to, StatusLeftOut(question)});
   if (!question.statuses.empty()) sql.And("o.status IN ({})", ToBound(question.statuses));
-  if (!question.service_types.empty()) sql.And("o.service_type IN ({})", ToBound(question.service_types));
+  if (!question.service_types.empty())
+    sql.And("o.service_type IN ({})", ToBound(question.service_types));
   if (!question.sources.empty()) sql.And("o.source IN ({})", ToBound(question.sources));
   return sql;
 }
@@ -27,17 +31,17 @@ db::ClauseBuilder Ask(std::string_view base, const Question& question, Interval 
 
 void EachPaymentSum(db::Session& session, const Question& question, Interval moment,
                     const std::function<void(const PaymentSums&)>& add) {
-  db::ClauseBuilder sql = Ask(
-      "SELECT p.payment_method_id, "
-      "count(*) FILTER (WHERE p.canceled_at IS NULL AND o.status <> $4), "
-      "coalesce(sum(p.amount) FILTER (WHERE p.canceled_at IS NULL AND o.status <> $4), 0), "
-      "count(*) FILTER (WHERE p.canceled_at IS NULL AND o.status <> $4 AND p.tip_amount > 0), "
-      "coalesce(sum(p.tip_amount) FILTER (WHERE p.canceled_at IS NULL AND o.status <> $4), 0), "
-      "count(*) FILTER (WHERE p.canceled_at IS NOT NULL), "
-      "coalesce(sum(p.amount) FILTER (WHERE p.canceled_at IS NOT NULL), 0) "
-      "FROM orders o JOIN payment p ON p.company_id = o.company_id AND p.order_id = o.id "
-      "WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3",
-      question, moment);
+  db::ClauseBuilder sql =
+      Ask("SELECT p.payment_method_id, "
+          "count(*) FILTER (WHERE p.canceled_at IS NULL AND o.status <> $4), "
+          "coalesce(sum(p.amount) FILTER (WHERE p.canceled_at IS NULL AND o.status <> $4), 0), "
+          "count(*) FILTER (WHERE p.canceled_at IS NULL AND o.status <> $4 AND p.tip_amount > 0), "
+          "coalesce(sum(p.tip_amount) FILTER (WHERE p.canceled_at IS NULL AND o.status <> $4), 0), "
+          "count(*) FILTER (WHERE p.canceled_at IS NOT NULL), "
+          "coalesce(sum(p.amount) FILTER (WHERE p.canceled_at IS NOT NULL), 0) "
+          "FROM orders o JOIN payment p ON p.company_id = o.company_id AND p.order_id = o.id "
+          "WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3",
+          question, moment);
   sql.GroupBy("p.payment_method_id").OrderBy("p.payment_method_id");
   db::Rows rows = session.QueryBound(sql.sql(), sql.values());
   while (rows.Next()) {
@@ -51,29 +55,37 @@ void EachPaymentSum(db::Session& session, const Question& question, Interval mom
   }
 }
 
+// Added up here: GROUP BY would sort every line of a year first, in memory.
 void EachLinkedSum(db::Session& session, const Question& question, Interval moment,
                    const std::function<void(const SoldRow&)>& add) {
-  db::ClauseBuilder sql = Ask(
-      "SELECT c.product_id, c.variant_id, "
-      "max(c.product_name), max(c.variant_name), "
-      "coalesce(sum(c.quantity) FILTER (WHERE c.canceled_at IS NULL AND o.status <> $4), 0), "
-      "coalesce(sum(c.combo_price) FILTER (WHERE c.canceled_at IS NULL AND o.status <> $4), 0), "
-      "coalesce(sum(c.quantity) FILTER (WHERE c.canceled_at IS NOT NULL), 0) "
-      "FROM orders o JOIN combo c ON c.company_id = o.company_id AND c.order_id = o.id "
-      "WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3 "
-      "AND c.product_id IS NOT NULL",
-      question, moment);
-  sql.GroupBy("c.product_id, c.variant_id").OrderBy("c.product_id, c.variant_id NULLS LAST");
+  db::ClauseBuilder sql =
+      Ask("SELECT c.product_id, c.variant_id, c.product_name, c.variant_name, c.quantity, "
+          "c.combo_price, "
+          "c.canceled_at IS NOT NULL, c.canceled_at IS NULL AND o.status <> $4 "
+          "FROM orders o JOIN combo c ON c.company_id = o.company_id AND c.order_id = o.id "
+          "WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3 "
+          "AND c.product_id IS NOT NULL",
+          question, moment);
   db::Rows rows = session.QueryBound(sql.sql(), sql.values());
+  std::unordered_map<std::string, SoldRow> lines;
+  std::string key;
   while (rows.Next()) {
-    add({.product_id = rows.Text(0),
-         .variant_id = rows.OptionalText(1),
-         .product_name = rows.Text(2),
-         .variant_name = rows.OptionalText(3),
-         .quantity = rows.Int(4),
-         .total_sales = rows.Int(5),
-         .canceled_quantity = rows.Int(6)});
+    key.assign(rows.View(0)).append("/").append(rows.View(1));
+    SoldRow& line = lines[key];
+    if (!line.product_id) {
+      line.product_id = rows.Text(0);
+      line.variant_id = rows.OptionalText(1);
+    }
+    if (rows.View(2) > line.product_name) line.product_name = rows.Text(2);
+    if (!rows.IsNull(3) && rows.View(3) > line.variant_name.value_or("")) {
+      line.variant_name = rows.Text(3);
+    }
+    if (rows.Bool(6)) line.canceled_quantity += rows.Int(4);
+    if (!rows.Bool(7)) continue;
+    line.quantity += rows.Int(4);
+    line.total_sales += rows.Int(5);
   }
+  for (const auto& [name, line] : lines) add(line);
 }
 
 void EachFreehandSum(db::Session& session, const Question& question, Interval moment,
@@ -84,7 +96,8 @@ void EachFreehandSum(db::Session& session, const Question& question, Interval mo
       "coalesce(sum(c.combo_price) FILTER (WHERE c.canceled_at IS NULL AND o.status <> $4), 0), "
       "coalesce(sum(c.quantity) FILTER (WHERE c.canceled_at IS NOT NULL), 0) "
       "FROM orders o JOIN combo c ON c.company_id = o.company_id AND c.order_id = o.id "
-      "WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3 AND c.product_id IS NULL",
+      "WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3 AND c.product_id IS "
+      "NULL",
       question, moment);
   sql.GroupBy("c.product_name").OrderBy("c.product_name");
   db::Rows rows = session.QueryBound(sql.sql(), sql.values());
@@ -98,22 +111,29 @@ void EachFreehandSum(db::Session& session, const Question& question, Interval mo
 
 void EachModifierSum(db::Session& session, const Question& question, Interval moment,
                      const std::function<void(const ModifierSums&)>& add) {
-  db::ClauseBuilder sql = Ask(
-      "SELECT c.product_id, c.variant_id, m.name, sum(m.quantity), sum(m.price) "
-      "FROM orders o JOIN combo c ON c.company_id = o.company_id AND c.order_id = o.id "
-      "JOIN combo_modifier m ON m.company_id = c.company_id AND m.order_id = c.order_id "
-      "AND m.combo_position = c.position "
-      "WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3 AND o.status <> $4 "
-      "AND c.product_id IS NOT NULL AND c.canceled_at IS NULL",
-      question, moment);
-  sql.GroupBy("c.product_id, c.variant_id, m.name")
-      .OrderBy("c.product_id, c.variant_id NULLS LAST, m.name");
+  db::ClauseBuilder sql =
+      Ask("SELECT c.product_id, c.variant_id, m.name, m.quantity, m.price "
+          "FROM orders o JOIN combo c ON c.company_id = o.company_id AND c.order_id = o.id "
+          "JOIN combo_modifier m ON m.company_id = c.company_id AND m.order_id = c.order_id "
+          "AND m.combo_position = c.position "
+          "WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3 AND o.status <> $4 "
+          "AND c.product_id IS NOT NULL AND c.canceled_at IS NULL",
+          question, moment);
   db::Rows rows = session.QueryBound(sql.sql(), sql.values());
+  std::unordered_map<std::string, ModifierSums> modifiers;
+  std::string key;
   while (rows.Next()) {
-    add({.product_id = rows.Text(0),
-         .variant_id = rows.OptionalText(1),
-         .modifier = {.name = rows.Text(2), .quantity = rows.Int(3), .total_sales = rows.Int(4)}});
+    key.assign(rows.View(0)).append("/").append(rows.View(1)).append("/").append(rows.View(2));
+    ModifierSums& sums = modifiers[key];
+    if (sums.product_id.empty()) {
+      sums.product_id = rows.Text(0);
+      sums.variant_id = rows.OptionalText(1);
+      sums.modifier.name = rows.Text(2);
+    }
+    sums.modifier.quantity += rows.Int(3);
+    sums.modifier.total_sales += rows.Int(4);
   }
+  for (const auto& [name, sums] : modifiers) add(sums);
 }
 
 }  // namespace comanda::reports::store

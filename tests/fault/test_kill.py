@@ -117,4 +117,4 @@ def check_database(path):
         assert one("SELECT count(*) FROM orders o JOIN order_record r ON r.company_id = o.company_id "
                    "AND r.order_id = o.id AND r.version = o.version") == one("SELECT count(*) FROM orders")
         assert one("SELECT count(DISTINCT reference) FROM orders") == one("SELECT count(*) FROM orders")
-        assert one("SELECT coalesce(sum(orders), 0) FROM order_count") == one("SELECT count(*) FROM orders")
+        assert one("SELECT coalesce(sum(orders), 0) FROM order_facet") == one("SELECT count(*) FROM orders")
