@@ -8,21 +8,27 @@ from decimal import Decimal
 
 import pytest
 
-from support.box import Box
+from support.box import ROOT, Box
 
+OTHER = ROOT / "tests/support/other_restaurant.json"
 REPORTS = ["by-payment-methods", "by-tips", "products-sold"]
 
 
 @pytest.fixture(scope="module")
-def till():
+def quiet_box():
     """A box of its own: a report covers everything of the day."""
     box = Box()
     box.bring_in("demo")
-    key = box.make_key()["key"]
+    box.bring_in(OTHER)
     box.start()
-    with contextlib.closing(box.client(key)) as client:
-        yield client
+    yield box
     box.discard()
+
+
+@pytest.fixture(scope="module")
+def till(quiet_box, demo):
+    with contextlib.closing(quiet_box.client(quiet_box.make_key(company=demo["id"])["key"])) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
@@ -181,5 +187,6 @@ def test_include_belongs_to_products_sold_alone(till):
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_another_company_sees_nothing(other, report):
-    assert other.get(f"/v1/orders/{report}").data == []
+def test_another_company_sees_nothing(quiet_box, orders, other_company, report):
+    with contextlib.closing(quiet_box.client(quiet_box.make_key(company=other_company["id"])["key"])) as other:
+        assert other.get(f"/v1/orders/{report}").data == []
