@@ -12,18 +12,26 @@ import dataclasses
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.parse
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 
+sys.path.insert(0, str(HERE))
+
+from crowd import import_clients, products  # noqa: E402
+from large import large_database  # noqa: E402
 from support.box import BINARY, Box  # noqa: E402
+from support.raw import Wire, head  # noqa: E402
 
 CEILINGS = BINARY.parent / "comanda_bench"
 RESULT = ROOT / "build/bench.json"
@@ -31,6 +39,10 @@ RESULT = ROOT / "build/bench.json"
 READERS = 8  # keep-alive connections of the read paths
 TILLS = 64  # of the writing ones
 ORDERS = 200  # in the database while reads are measured; three items with a modifier each
+PRODUCTS = 500
+CLIENTS = {True: 50_000, False: 200_000}  # in brief or not
+REPORTED = {True: 12_000, False: 120_000}  # orders; 300 a day
+WAITING = 50  # kitchen displays
 EDITED_MIN, EDITED_MAX = 2000, 20000  # orders that the editing paths go round
 
 
@@ -93,6 +105,19 @@ def in_process(data, seconds, group_jobs_max):
         raise SystemExit(f"bench: comanda_bench writer failed: {result.stderr}")
     report = json.loads(result.stdout.splitlines()[-1])
     return Sample(report["cpu_seconds"] / report["requests"] * 1e6, report["requests"] / report["seconds"])
+
+
+def one_by_one(box, seconds, send):
+    """Requests of one client after each other, through Python; the server's CPU and the times that the client sees."""
+    times = []
+    before, end = box.cpu_seconds(), time.monotonic() + seconds
+    while not times or time.monotonic() < end:
+        begin = time.perf_counter()
+        send(len(times))
+        times.append((time.perf_counter() - begin) * 1000)
+    times.sort()
+    return Sample((box.cpu_seconds() - before) / len(times) * 1e6, 1000 * len(times) / sum(times),
+                  statistics.median(times), times[len(times) * 99 // 100])
 
 
 # -- the servers --------------------------------------------------------------------------------------
@@ -166,6 +191,7 @@ def check(client, path, status, headers=None):
 class Bench:
     def __init__(self, brief, only):
         self.rounds, self.seconds = (1, 1) if brief else (3, 3)
+        self.brief = brief
         self.only = only
         self.rows, self.facts = [], {}
 
@@ -248,6 +274,112 @@ class Bench:
             rows = db.execute("SELECT id FROM orders ORDER BY created_at DESC LIMIT ?", (EDITED_MAX,)).fetchall()
         return [row["id"] for row in rows]
 
+    # Those that follow are reported alone, too.
+
+    def alone(self, name, box, send):
+        self.rows.append(Row(name, *self.in_turns(lambda: one_by_one(box, self.seconds, send))))
+
+    def menu(self):
+        if not any(self.wanted(name) for name in ("menu of 500", "304 on the menu", "upsert of 500, changed", "upsert of 500, unchanged")):
+            return
+        shop = Server(self.stack, self.parent / "menu")
+        with shop.client() as client:
+            category = check(client, "/v1/menu", 200).data["categories"][0]["id"]
+
+            def upsert(price, changed):
+                body = products(PRODUCTS, price)
+                for product in body["products"]:
+                    product["category_id"] = category
+                answer = client.put("/v1/menu/products", body)
+                assert answer.status == 200 and answer.data["unchanged"] == (0 if changed else PRODUCTS), answer.body[:300]
+
+            upsert(20, True)
+            whole = check(client, "/v1/menu", 200)
+            check(client, "/v1/menu", 304, {"If-None-Match": whole.etag})
+            ours, self.ours = self.ours, shop
+            self.read("menu of 500", "/v1/menu", f"/ceiling/{len(whole.body)}", "the same bytes from memory", None)
+            self.read("304 on the menu", "/v1/menu", "/ceiling/empty", "an empty 204", None, whole.etag)
+            self.ours = ours
+            if self.wanted("upsert of 500, unchanged"):
+                self.alone("upsert of 500, unchanged", shop.box, lambda n: upsert(20, False))
+            if self.wanted("upsert of 500, changed"):
+                prices = iter(range(21, 1_000_000))
+                self.alone("upsert of 500, changed", shop.box, lambda n: upsert(next(prices), True))
+
+    def clients(self):
+        """Words that many have, that few have, and the end of a number."""
+        searches = {"search clients, common word": "garcia", "search clients, two words": "maria quispe",
+                    "search clients, e-mail": "cliente33", "search clients, digits": "4321"}
+        if not any(self.wanted(name) for name in searches):
+            return
+        shop = Server(self.stack, self.parent / "clients")
+        begin = time.monotonic()
+        import_clients(shop.box, CLIENTS[self.brief], self.parent)
+        self.facts["clients"], self.facts["clients_import_s"] = CLIENTS[self.brief], time.monotonic() - begin
+        with shop.client() as client:
+            for name, text in searches.items():
+                if self.wanted(name):
+                    path = f"/v1/clients?filter[search]={urllib.parse.quote(text)}"
+                    self.alone(name, shop.box, lambda n: check(client, path, 200))
+
+    def reports(self):
+        day = lambda ago: time.strftime("%Y-%m-%d", time.gmtime(time.time() - ago * 86400))
+        year = f"filter[start_date]={day(365)}&filter[end_date]={day(0)}"
+        reports = {"by-payment-methods of a year": "by-payment-methods?", "by-tips of a year": "by-tips?",
+                   "products-sold of a year": "products-sold?",
+                   "with modifiers, of a year": "products-sold?filter[include]=products_modifiers&",
+                   "freehand, of a year": "products-sold?filter[include]=freehand&"}
+        if not any(self.wanted(name) for name in reports):
+            return
+        data = self.parent / "large"
+        shutil.copytree(large_database(REPORTED[self.brief]), data)
+        box = Box(data)
+        key = box.make_key(name="bench")["key"]
+        box.start()
+        self.stack.callback(box.stop)
+        self.facts["reported_orders"] = REPORTED[self.brief]
+        with contextlib.closing(box.client(key)) as client:
+            for name, path in reports.items():
+                if self.wanted(name):
+                    self.alone(name, box, lambda n: check(client, f"/v1/orders/{path}{year}", 200))
+
+    def fan_out(self):
+        """A change reaches all displays that wait for one: until the last has its page, and what it costs."""
+        name = f"a change for {WAITING} displays"
+        if not self.wanted(name):
+            return
+        box, path = self.ours.box, "/v1/orders?per_page=20"
+        with self.ours.client() as client, contextlib.ExitStack() as stack:
+            order = client.place()
+            wires = [stack.enter_context(Wire(box)) for _ in range(WAITING)]
+
+            def change(n):
+                """Begins when all wait; the time is from the change's request to the last answer."""
+                tag = check(client, path, 200).etag
+                for wire in wires:
+                    wire.send(head("GET", path, f"X-API-Key: {self.ours.key}", f"If-None-Match: {tag}", "Prefer: wait=25"))
+                time.sleep(0.2)
+                arrived, before = [], box.cpu_seconds()
+
+                def listen(wire):
+                    answer = wire.answer()
+                    arrived.append(time.perf_counter())
+                    assert answer.status == 200
+
+                listeners = [threading.Thread(target=listen, args=(wire,)) for wire in wires]
+                for listener in listeners:
+                    listener.start()
+                begin = time.perf_counter()
+                client.patch(f"/v1/orders/{order['id']}", {"order_title": f"Mesa {n}"})
+                for listener in listeners:
+                    listener.join()
+                return (max(arrived) - begin) * 1000, box.cpu_seconds() - before
+
+            results = [change(n) for n in range(5 if self.brief else 20)]
+        times = sorted(ms for ms, _ in results)
+        cpu = sum(seconds for _, seconds in results) / len(results) * 1e6
+        self.rows.append(Row(name, Sample(cpu, 1000 / statistics.median(times), statistics.median(times), times[-1])))
+
     def size(self):
         stripped = self.parent / "stripped"
         subprocess.run(["strip", "-o", str(stripped), str(BINARY)], check=True)
@@ -255,6 +387,7 @@ class Bench:
 
     def run(self):
         with contextlib.ExitStack() as stack:
+            self.stack = stack
             self.parent = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="comanda-bench-")))
             self.ours = Server(stack, self.parent / "ours")
             self.facts["idle_memory_mb"] = self.ours.resident_mb()
@@ -266,6 +399,10 @@ class Bench:
             self.data = {name: a_data_directory(self.parent, name) for name in ("jobs", "jobs, one commit each")}
             self.creates()
             self.edits()
+            self.menu()
+            self.clients()
+            self.reports()
+            self.fan_out()
 
 
 # -- the report ---------------------------------------------------------------------------------------
@@ -289,6 +426,10 @@ def table(bench):
         verdict = "met" if bench.facts[fact] < bound else "MISSED"
         lines.append(f"{words:36} {bench.facts[fact]:6.2f}  < {bound:.0f}  {verdict}")
     lines.append(f"{'ready after, ms':36} {bench.facts['ready_ms']:6.0f}")
+    if "clients" in bench.facts:
+        lines.append(f"{'clients / import of them, s':36} {bench.facts['clients']:6} / {bench.facts['clients_import_s']:.1f}")
+    if "reported_orders" in bench.facts:
+        lines.append(f"{'orders under the reports':36} {bench.facts['reported_orders']:6}")
     lines.append(f"{'page of 50 / one order, bytes':36} {bench.facts['page_bytes']:6} / {bench.facts['order_bytes']}")
     return "\n".join(lines)
 
