@@ -14,7 +14,7 @@
 namespace comanda::orders {
 namespace {
 
-// So many rows are gathered and sorted sooner than met on a walk.
+// So many rows are always gathered and sorted.
 constexpr int64_t kFew = 2000;
 // More orders since a snapshot than this are not taken out of the tallies one by one.
 constexpr int64_t kNewerMax = 5000;
@@ -110,6 +110,7 @@ class Search {
   int64_t FacetOrders() const;
   bool CanTally(const Ladder& ladder) const;
   bool SortsByPeriod(const Ladder& ladder) const;
+  bool AreFew(int64_t total, int64_t wanted) const;
 
   void EachCount(Tally tally, Direction direction, const Pass& pass) const;
   void EachGrouped(Buckets buckets, Direction direction, const Pass& pass) const;
@@ -124,7 +125,7 @@ class Search {
 
   db::ClauseBuilder Select(std::string_view what) const;
   db::ClauseBuilder SelectFacets(std::string_view what) const;
-  db::ClauseBuilder SelectBest(std::string_view what) const;
+  db::ClauseBuilder SelectBest(std::string_view what, int64_t total) const;
   // kAlongSort keeps the planner from the indexes of the periods.
   enum class Way : uint8_t { kAny, kAlongSort };
   void Narrow(db::ClauseBuilder& sql, Way way) const;
@@ -324,10 +325,13 @@ void Search::Narrow(db::ClauseBuilder& sql, Way way) const {
   if (selection_.snapshot) sql.And("+o.created_seq <= {}", *selection_.snapshot);
 }
 
-// By the facets where they are few; else they are looked at in each row.
-db::ClauseBuilder Search::SelectBest(std::string_view what) const {
+// By the facets where they choose few rows, or most of those that all filters choose; else they are
+// looked at in each row.
+db::ClauseBuilder Search::SelectBest(std::string_view what, int64_t total) const {
   if (!selection_.facets) return Select(what);
-  if (facets_.size() <= kFacetsMax && FacetOrders() <= kFew) return SelectFacets(what);
+  if (facets_.size() <= kFacetsMax && FacetOrders() <= std::max(kFew, 2 * total)) {
+    return SelectFacets(what);
+  }
   std::vector<db::Bound> list;
   for (const auto& [facet, orders] : facets_) list.emplace_back(facet);
   db::ClauseBuilder sql = Select(what);
@@ -337,7 +341,7 @@ db::ClauseBuilder Search::SelectBest(std::string_view what) const {
 
 // Of one of the two lists that a sort may have, or of both.
 int64_t Search::CountRows(std::string_view rows) const {
-  db::ClauseBuilder sql = SelectBest("count(*)");
+  db::ClauseBuilder sql = SelectBest("count(*)", 0);
   if (!rows.empty()) sql.And(rows);
   Narrow(sql, Way::kAny);
   return http::Count(session_, sql);
@@ -350,12 +354,19 @@ bool Search::SortsByPeriod(const Ladder& ladder) const {
          (by_updated && !by_created && ladder.tally == Tally::kUpdated);
 }
 
+// Whether it costs less to gather all rows than to meet those of the pages up to this one on a
+// walk, as far from each other as chance puts them.
+bool Search::AreFew(int64_t total, int64_t wanted) const {
+  return total <= kFew ||
+         total <= wanted * CountOrders(session_, company_) / std::max<int64_t>(total, 1);
+}
+
 // Many are met soon on a walk along the index that sorts. Of few the plus before the first sort key
 // leaves the planner no index but those of the filters.
 std::vector<std::string> Search::FindAny(const Ladder& ladder, Direction direction, int64_t offset,
                                          int64_t limit, int64_t total) const {
-  const bool few = total <= kFew;
-  db::ClauseBuilder sql = SelectBest("o.id");
+  const bool few = AreFew(total, offset + limit);
+  db::ClauseBuilder sql = SelectBest("o.id", few ? total : 0);
   const std::string_view rows = few ? ladder.rows_of_few : ladder.rows;
   if (!rows.empty()) sql.And(rows);
   Narrow(sql, few || SortsByPeriod(ladder) ? Way::kAny : Way::kAlongSort);

@@ -600,6 +600,12 @@ std::vector<Facet> SelectFacets(db::Session& session, db::CompanyId company) {
   return facets;
 }
 
+int64_t CountOrders(db::Session& session, db::CompanyId company) {
+  const auto row = session.One(
+      "SELECT coalesce(sum(orders), 0) FROM order_facet WHERE company_id = $1", company);
+  return row->Int(0);
+}
+
 void EachBucket(db::Session& session, db::CompanyId company, Tally tally, Buckets buckets,
                 Direction direction,
                 const std::function<bool(int64_t bucket, int64_t orders)>& pass) {

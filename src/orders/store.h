@@ -71,6 +71,7 @@ struct Facet {
   int64_t orders = 0;  // how many have it; above 0
 };
 std::vector<Facet> SelectFacets(db::Session& session, db::CompanyId company);
+int64_t CountOrders(db::Session& session, db::CompanyId company);
 
 // Buckets of the tally in the order of a list, until `pass` says no.
 enum class Direction : uint8_t { kAscending, kDescending };

@@ -1,7 +1,7 @@
 """Lists and reports over many orders: scripts/bench --scale [--long]. Reports only; speed decides nothing.
 
-Times over HTTPS, on one connection, the median of a few runs with the server's answer cache avoided; beside each
-the plan of the statement that finds the page, as the sqlite3 module explains it.
+Times over HTTPS, on one connection, the median of a few runs with the server's answer cache avoided; then the plans
+of the statements that find the pages.
 """
 
 import argparse
@@ -146,6 +146,50 @@ class Scale:
         return statistics.median(times), statistics.quantiles(times, n=10)[8]
 
 
+# -- plans --------------------------------------------------------------------------------------------
+
+# As orders/page_store.cc puts them together; $1 is the company, then values of no matter.
+PAGE = "SELECT o.id FROM orders o WHERE o.company_id = $1"
+FACETS = ("SELECT {} FROM (VALUES ($2), ($3)) AS f CROSS JOIN orders o WHERE o.company_id = $1 AND o.facet = f.column1")
+PLANS = {
+    "created_at, any page": PAGE + " AND o.created_at >= $2 AND o.created_at < $3 ORDER BY o.created_at DESC, o.id DESC LIMIT $4 OFFSET $5",
+    "the same in a walk": PAGE + " AND o.created_at >= $2 AND o.created_at < $3 AND +o.created_seq <= $4 ORDER BY o.created_at DESC, o.id DESC LIMIT $5 OFFSET $6",
+    "updated_at, any page": PAGE + " AND o.updated_at >= $2 AND o.updated_at < $3 ORDER BY o.updated_at, o.id LIMIT $4 OFFSET $5",
+    "total, any page": PAGE + " AND o.total >= $2 AND o.total < $3 ORDER BY o.total, o.id LIMIT $4 OFFSET $5",
+    "order_number, any page": PAGE + " AND o.order_number >= $2 AND o.order_number < $3 ORDER BY o.order_number, o.id LIMIT $4 OFFSET $5",
+    "dates of delivery, any page": PAGE + " AND o.scheduled_delivery_date IS NOT NULL AND o.scheduled_delivery_date >= $2 "
+        "AND o.scheduled_delivery_date < $3 ORDER BY o.scheduled_delivery_date, o.id LIMIT $4 OFFSET $5",
+    "no date of delivery, any page": PAGE + " AND o.scheduled_delivery_date IS NULL AND o.id >= $2 AND o.id < $3 ORDER BY o.id LIMIT $4 OFFSET $5",
+    "where a page begins": "SELECT bucket, orders FROM order_tally WHERE company_id = $1 AND tally = $2 AND bucket BETWEEN $3 AND $4 ORDER BY bucket DESC",
+    "the same of a facet": "SELECT bucket, facet, orders FROM facet_tally WHERE company_id = $1 AND bucket BETWEEN $2 AND $3 ORDER BY bucket DESC, facet DESC",
+    "a facet by creation, any page": FACETS.format("o.id") + " AND o.created_at >= $4 AND o.created_at < $5 ORDER BY o.created_at DESC, o.id DESC LIMIT $6 OFFSET $7",
+    "a rare facet, another sort": FACETS.format("o.id") + " ORDER BY +o.total, o.id LIMIT $4 OFFSET $5",
+    "a common facet, another sort": PAGE + " AND +o.facet IN ($2, $3) ORDER BY o.total, o.id LIMIT $4 OFFSET $5",
+    "client_id": PAGE + " AND o.client_id = $2 ORDER BY +o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4",
+    "table_id, many": PAGE + " AND o.table_id = $2 ORDER BY o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4",
+    "table_id, total of them": "SELECT count(*) FROM orders o WHERE o.company_id = $1 AND o.table_id = $2",
+    "reference": PAGE + " AND o.reference = $2 ORDER BY +o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4",
+    "updated_since, few": PAGE + " AND o.updated_at >= $2 ORDER BY +o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4",
+    "updated_since, many": PAGE + " AND +o.updated_at >= $2 ORDER BY o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4",
+    "report: lines": "SELECT c.product_id, c.quantity FROM orders o JOIN combo c ON c.company_id = o.company_id AND c.order_id = o.id "
+        "WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3 AND c.product_id IS NOT NULL",
+    "report: payments": "SELECT p.payment_method_id, count(*) FROM orders o JOIN payment p ON p.company_id = o.company_id AND p.order_id = o.id "
+        "WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3 GROUP BY p.payment_method_id ORDER BY p.payment_method_id",
+}
+
+
+def explain(box):
+    """By the SQLite of Python, which may be older than the server's."""
+    print("\nplans")
+    plans = {}
+    with contextlib.closing(box.database()) as db:
+        for name, sql in PLANS.items():
+            values = {str(n): 1 for n in range(1, 10)}
+            plans[name] = [row["detail"] for row in db.execute("EXPLAIN QUERY PLAN " + sql, values)]
+            print(f"{name:32} " + "; ".join(plans[name]))
+    return plans
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench --scale")
     parser.add_argument("--scale", action="store_true")
@@ -171,13 +215,14 @@ def main():
                     scale.sorts()
                     scale.walks()
                     scale.filters()
+                plans = explain(box)
                 creates = None
                 if words.only != "lists":
                     creates = scale.writer(scale.reports(), key)
         finally:
             box.stop()
     RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps({"orders": orders, "rows": scale.rows, "creates_ms": creates}, indent=2) + "\n")
+    RESULT.write_text(json.dumps({"orders": orders, "rows": scale.rows, "creates_ms": creates, "plans": plans}, indent=2) + "\n")
 
 
 main()
