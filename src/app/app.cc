@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <time.h>
 
-
 #include "app/import.h"
 #include "base/log.h"
 #include "company/companies.h"
@@ -34,7 +33,8 @@ std::unique_ptr<http::Server> ControlServer(const std::string& path, Environment
                                 .local = true,
                                 .host_allowed = {},
                                 .errors_base = options.errors_base};
-  return std::make_unique<http::Server>(std::move(settings), environment.dispatcher(), nullptr, clock, metrics);
+  return std::make_unique<http::Server>(std::move(settings), environment.dispatcher(), nullptr,
+                                        clock, metrics);
 }
 
 // Integrators find a restaurant to try things on.
@@ -73,9 +73,10 @@ App::App(const config::Options& options, db::DirectoryLock lock)
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
       served_(ops::CurrentCertificate(options_, *names_, clock_.Now())),
       tls_(served_.pair),
-      control_(ControlServer(options_.data_directory + "/control.sock", live_, options_, clock_, metrics_)),
-      control_test_(
-          ControlServer(options_.data_directory + "/control-test.sock", test_, options_, clock_, metrics_)) {
+      control_(ControlServer(options_.data_directory + "/control.sock", live_, options_, clock_,
+                             metrics_)),
+      control_test_(ControlServer(options_.data_directory + "/control-test.sock", test_, options_,
+                                  clock_, metrics_)) {
   log::SetLevel(LevelOf(options_.log_level));
   if (!options_.sandbox_listen.empty()) {
     SeedSandbox(test_.database());
@@ -85,7 +86,8 @@ App::App(const config::Options& options, db::DirectoryLock lock)
   quick_check_ = std::jthread([this](std::stop_token stop) {
     Attempt("the database is not checked", [&] {
       const std::string damage = live_.database().QuickCheck(stop);
-      if (!damage.empty()) log::Error("the database is damaged: restore a backup", {{"found", damage}});
+      if (!damage.empty())
+        log::Error("the database is damaged: restore a backup", {{"found", damage}});
     });
   });
 }
@@ -109,17 +111,21 @@ App::~App() {
 }
 
 std::unique_ptr<http::Server> App::Listen(const std::string& address, Environment& environment,
-                                         auth::Mode mode) {
-  http::ServerSettings settings{.listen = address,
-                                .workers = WorkersOf(mode, options_),
-                                .tls = true,
-                                .local = false,
-                                .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
-                                .errors_base = options_.errors_base};
-  return std::make_unique<http::Server>(std::move(settings), environment.dispatcher(), &tls_, clock_, metrics_);
+                                          auth::Mode mode) {
+  http::ServerSettings settings{
+      .listen = address,
+      .workers = WorkersOf(mode, options_),
+      .tls = true,
+      .local = false,
+      .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
+      .errors_base = options_.errors_base};
+  return std::make_unique<http::Server>(std::move(settings), environment.dispatcher(), &tls_,
+                                        clock_, metrics_);
 }
 
-std::vector<std::string> App::Addresses() const { return AddressesOf(options_.listen, https_->port()); }
+std::vector<std::string> App::Addresses() const {
+  return AddressesOf(options_.listen, https_->port());
+}
 
 std::vector<std::string> App::SandboxAddresses() const {
   if (!sandbox_) return {};
@@ -145,7 +151,8 @@ std::string App::CertificateFingerprint() const {
 }
 
 size_t App::company_count() {
-  return live_.database().Read([](db::Snapshot& snapshot) { return company::All(snapshot).size(); });
+  return live_.database().Read(
+      [](db::Snapshot& snapshot) { return company::All(snapshot).size(); });
 }
 
 void App::RunUntilSignal(const std::function<config::Options()>& reload) {
@@ -212,7 +219,8 @@ void App::DoChores() {
   Attempt("chores of the sandbox put off", [this] { test_.DoChores(); });
 }
 
-// The machine's addresses change with its network; a name that it did not have at start must get in.
+// The machine's addresses change with its network; a name that it did not have at start must get
+// in.
 void App::FollowNetwork() {
   SetNames(std::make_shared<const ops::Names>(ops::MachineNames(options_)));
   ops::Served served = ops::CurrentCertificate(options_, *names_, clock_.Now());

@@ -23,16 +23,17 @@ namespace comanda::app {
 
 class App {
  public:
-  // Opens the databases, makes or reads the certificate, listens. Refusal where the settings cannot be
-  // used, Fault where the machine does not let us.
+  // Opens the databases, makes or reads the certificate, listens. Refusal where the settings cannot
+  // be used, Fault where the machine does not let us.
   App(const config::Options& options, db::DirectoryLock lock);
   ~App();
 
-  // Until SIGTERM or SIGINT; SIGHUP reads settings and certificate again. Signals must be blocked in all
-  // threads before the App is made.
+  // Until SIGTERM or SIGINT; SIGHUP reads settings and certificate again. Signals must be blocked
+  // in all threads before the App is made.
   void RunUntilSignal(const std::function<config::Options()>& reload);
 
-  // Where it can be reached: https://ADDR:PORT for each address that is listened on; the sandbox's too.
+  // Where it can be reached: https://ADDR:PORT for each address that is listened on; the sandbox's
+  // too.
   std::vector<std::string> Addresses() const;
   std::vector<std::string> SandboxAddresses() const;
   // SHA-256 of the certificate that is served, as browsers show it.
@@ -52,14 +53,15 @@ class App {
 
   const Clock& clock_;
   config::Options options_;
-  db::DirectoryLock lock_;           // one process owns the data directory
+  db::DirectoryLock lock_;  // one process owns the data directory
   metrics::Registry metrics_;
   Heartbeats heartbeats_;
-  Environment live_;                 // a writer thread each
+  Environment live_;  // a writer thread each
   Environment test_;
   mutable std::mutex names_mutex_;
-  std::shared_ptr<const ops::Names> names_;  // guarded by names_mutex_; replaced when addresses change
-  ops::Served served_;               // the certificate in use
+  std::shared_ptr<const ops::Names>
+      names_;           // guarded by names_mutex_; replaced when addresses change
+  ops::Served served_;  // the certificate in use
   http::Tls tls_;
   std::unique_ptr<http::Server> control_;       // DIR/control.sock, a few threads
   std::unique_ptr<http::Server> control_test_;  // DIR/control-test.sock
@@ -67,7 +69,7 @@ class App {
   std::unique_ptr<http::Server> sandbox_;       // where the settings name an address
   int64_t next_watch_ms_ = 0;
   int64_t next_chores_ms_ = 0;
-  std::jthread quick_check_;         // reads the database once after start
+  std::jthread quick_check_;  // reads the database once after start
 };
 
 }  // namespace comanda::app

@@ -16,9 +16,8 @@ std::string WithUnderscores(std::string_view name) {
 }
 
 const Flag& FindFlag(std::string_view name, std::span<const Flag> flags) {
-  const auto it = std::ranges::find_if(flags, [&](const Flag& flag) {
-    return WithUnderscores(flag.name) == WithUnderscores(name);
-  });
+  const auto it = std::ranges::find_if(
+      flags, [&](const Flag& flag) { return WithUnderscores(flag.name) == WithUnderscores(name); });
   if (it != flags.end()) return *it;
 
   std::vector<std::string_view> names;
@@ -47,8 +46,9 @@ Arguments Arguments::Parse(std::span<const std::string_view> words, std::span<co
       value = word.substr(equals + 1);
     } else if (!flag.argument.empty()) {
       if (i + 1 == words.size()) {
-        throw Refusal(Problem::kInvalidParameter, "--" + std::string(flag.name) + " needs a value: " +
-                                                      std::string(flag.argument));
+        throw Refusal(
+            Problem::kInvalidParameter,
+            "--" + std::string(flag.name) + " needs a value: " + std::string(flag.argument));
       }
       value = words[++i];
     }
@@ -75,7 +75,8 @@ std::string DescribeFlags(std::span<const Flag> flags) {
   std::string out;
   for (const Flag& flag : flags) {
     const std::string line = left(flag);
-    out += line + std::string(width + 3 - CharacterCount(line), ' ') + std::string(flag.help) + "\n";
+    out +=
+        line + std::string(width + 3 - CharacterCount(line), ' ') + std::string(flag.help) + "\n";
   }
   return out;
 }

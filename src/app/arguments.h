@@ -19,7 +19,8 @@ struct Flag {
 
 class Arguments {
  public:
-  // Refusal (invalid_parameter) for an unknown flag, with the nearest known one, or a missing value.
+  // Refusal (invalid_parameter) for an unknown flag, with the nearest known one, or a missing
+  // value.
   static Arguments Parse(std::span<const std::string_view> words, std::span<const Flag> flags);
 
   bool Has(std::string_view flag) const { return flags_.contains(std::string(flag)); }

@@ -16,7 +16,8 @@ std::string Help() {
       "(\"name = value\" lines, # for comments), or the command line; the later wins.\n"
       "A star marks what SIGHUP (`systemctl reload comanda`) applies without a restart.\n\n";
   for (const config::Help& row : config::Table()) {
-    out += "  " + std::string(row.name) + " " + std::string(row.argument) + (row.reloadable ? " *" : "");
+    out += "  " + std::string(row.name) + " " + std::string(row.argument) +
+           (row.reloadable ? " *" : "");
     if (!row.default_value.empty()) out += "   (default " + std::string(row.default_value) + ")";
     out += "\n      " + std::string(row.text) + "\n";
   }
@@ -27,7 +28,8 @@ std::string Help() {
 
 int ShowConfig(Words words) {
   std::vector<Flag> flags;
-  for (const config::Help& row : config::Table()) flags.push_back({row.name, row.argument, row.text});
+  for (const config::Help& row : config::Table())
+    flags.push_back({row.name, row.argument, row.text});
   flags.push_back({"help", "", "show this"});
   const Arguments arguments = Arguments::Parse(words, flags);
   Print(arguments.Has("help") ? Help() : config::Describe(arguments.flags()));

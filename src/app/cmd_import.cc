@@ -20,10 +20,14 @@ constexpr std::array kFlags = {
 
 std::string Help() {
   return "comanda import FILE [--data DIR] [--env live|test]\n\n"
-         "Brings restaurants in from a JSON file: company, payment methods, staff, clients, tables,\n"
-         "stations and menu. FILE may be `demo`: a cevichería in Lima, to try things out. Rows match by\n"
-         "id, or by code, e-mail, phone, sku or name where they have none, so that a second import of\n"
-         "the same file changes nothing. Nothing is ever deleted. All of a company goes in, or nothing.\n"
+         "Brings restaurants in from a JSON file: company, payment methods, staff, clients, "
+         "tables,\n"
+         "stations and menu. FILE may be `demo`: a cevichería in Lima, to try things out. Rows "
+         "match by\n"
+         "id, or by code, e-mail, phone, sku or name where they have none, so that a second import "
+         "of\n"
+         "the same file changes nothing. Nothing is ever deleted. All of a company goes in, or "
+         "nothing.\n"
          "The server may be running. The format is described in the README.\n\n" +
          DescribeFlags(kFlags);
 }
@@ -39,7 +43,8 @@ std::string Document(const std::string& file) {
 void PrintSummary(std::string_view answer) {
   const json::Document document = json::Document::Parse(answer);
   for (const json::Value& company : document.root().Find("data")->items()) {
-    std::string out = std::string(company.Find("name")->text()) + "  " + std::string(company.Find("id")->text()) + "\n";
+    std::string out = std::string(company.Find("name")->text()) + "  " +
+                      std::string(company.Find("id")->text()) + "\n";
     for (const json::Value& counts : company.Find("counts")->items()) {
       std::string line = "  " + std::string(counts.Find("kind")->text());
       line.resize(24, ' ');
@@ -60,7 +65,8 @@ int ImportFile(Words words) {
     return kExitDone;
   }
   if (arguments.positional().size() != 1) {
-    throw Refusal(Problem::kInvalidParameter, "name one file, or `demo`: comanda import FILE --data DIR");
+    throw Refusal(Problem::kInvalidParameter,
+                  "name one file, or `demo`: comanda import FILE --data DIR");
   }
   const ControlAnswer answer = CallControl(ReadControlOptions(arguments),
                                            {.mode = ReadMode(arguments),

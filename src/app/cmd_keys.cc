@@ -33,7 +33,8 @@ std::string Help() {
       "comanda keys create --name NAME --scopes all|S,S… [--tier TIER] [--data DIR]\n"
       "comanda keys list [--all] [--data DIR]\n"
       "comanda keys revoke ID [--data DIR]\n\n"
-      "API keys let tills, displays and other programs in. A key is shown once, when it is made; the\n"
+      "API keys let tills, displays and other programs in. A key is shown once, when it is made; "
+      "the\n"
       "box keeps only its hash. Revoke a key that may have leaked: it stops working at once. The\n"
       "server may be running.\n\n" +
       DescribeFlags(kFlags) + "\nScopes:\n";
@@ -65,16 +66,20 @@ std::vector<std::string> ReadScopes(const std::string& list) {
 
 std::string Require(const Arguments& arguments, std::string_view flag) {
   auto value = arguments.Find(flag);
-  if (!value) throw Refusal(Problem::kInvalidParameter, "--" + std::string(flag) + " is needed; see comanda keys --help");
+  if (!value)
+    throw Refusal(Problem::kInvalidParameter,
+                  "--" + std::string(flag) + " is needed; see comanda keys --help");
   return *std::move(value);
 }
 
-ControlAnswer Call(const Arguments& arguments, std::string method, std::string path, std::string body = {}) {
-  return CallControl(ReadControlOptions(arguments), {.mode = ReadMode(arguments),
-                                                     .method = std::move(method),
-                                                     .path = std::move(path),
-                                                     .company_id = arguments.Find("company").value_or(""),
-                                                     .body = std::move(body)});
+ControlAnswer Call(const Arguments& arguments, std::string method, std::string path,
+                   std::string body = {}) {
+  return CallControl(ReadControlOptions(arguments),
+                     {.mode = ReadMode(arguments),
+                      .method = std::move(method),
+                      .path = std::move(path),
+                      .company_id = arguments.Find("company").value_or(""),
+                      .body = std::move(body)});
 }
 
 int Refused(const ControlAnswer& answer) {
@@ -84,7 +89,8 @@ int Refused(const ControlAnswer& answer) {
 
 std::string Field(const json::Value& object, std::string_view name) {
   const auto value = object.Find(name);
-  return value && value->kind() == json::Kind::kText ? std::string(value->text()) : std::string("-");
+  return value && value->kind() == json::Kind::kText ? std::string(value->text())
+                                                     : std::string("-");
 }
 
 int Create(const Arguments& arguments) {
@@ -121,8 +127,8 @@ std::string ListRow(const json::Value& key) {
   if (Field(key, "revoked_at") != "-") state = "revoked " + Field(key, "revoked_at");
   std::string name = Field(key, "name");
   name.resize(std::max<size_t>(name.size(), 24), ' ');
-  return Field(key, "id") + "  " + name + "  " + Field(key, "key_prefix") + "…" + Field(key, "last_four") + "  " +
-         Field(key, "tier") + "  " + state + "\n";
+  return Field(key, "id") + "  " + name + "  " + Field(key, "key_prefix") + "…" +
+         Field(key, "last_four") + "  " + Field(key, "tier") + "  " + state + "\n";
 }
 
 int List(const Arguments& arguments) {
@@ -144,9 +150,11 @@ int List(const Arguments& arguments) {
 
 int Revoke(const Arguments& arguments) {
   if (arguments.positional().size() != 2) {
-    throw Refusal(Problem::kInvalidParameter, "name the key's id: comanda keys revoke ID (see comanda keys list)");
+    throw Refusal(Problem::kInvalidParameter,
+                  "name the key's id: comanda keys revoke ID (see comanda keys list)");
   }
-  const ControlAnswer answer = Call(arguments, "DELETE", "/auth/api-keys/" + arguments.positional()[1]);
+  const ControlAnswer answer =
+      Call(arguments, "DELETE", "/auth/api-keys/" + arguments.positional()[1]);
   if (answer.status != 200) return Refused(answer);
   Print(arguments.Has("json") ? answer.body + "\n" : "revoked " + arguments.positional()[1] + "\n");
   return kExitDone;

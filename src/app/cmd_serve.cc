@@ -19,7 +19,8 @@ namespace {
 // Every setting may stand on the command line.
 std::vector<Flag> Flags() {
   std::vector<Flag> flags;
-  for (const config::Help& row : config::Table()) flags.push_back({row.name, row.argument, row.text});
+  for (const config::Help& row : config::Table())
+    flags.push_back({row.name, row.argument, row.text});
   flags.push_back({"help", "", "show this"});
   return flags;
 }
@@ -28,7 +29,8 @@ std::string Help() {
   return "comanda serve [--data DIR] [--listen ADDR:PORT] [--SETTING VALUE …]\n\n"
          "Runs the server in the foreground until SIGTERM or SIGINT: it then answers what it has\n"
          "accepted, writes everything down and ends. SIGHUP reads settings and certificate again.\n"
-         "The log goes to stdout. Settings may also stand in DIR/comanda.conf (`comanda config`).\n\n" +
+         "The log goes to stdout. Settings may also stand in DIR/comanda.conf (`comanda "
+         "config`).\n\n" +
          DescribeFlags(Flags());
 }
 
@@ -73,8 +75,10 @@ int Serve(Words words) {
                           {"data", options.data_directory},
                           {"authority", ops::AuthorityPath(options)},
                           {"certificate_sha256", app.CertificateFingerprint()}});
-  for (const std::string& address : app.Addresses()) log::Notice("listening", {{"address", address}});
-  for (const std::string& address : app.SandboxAddresses()) log::Notice("sandbox", {{"address", address}});
+  for (const std::string& address : app.Addresses())
+    log::Notice("listening", {{"address", address}});
+  for (const std::string& address : app.SandboxAddresses())
+    log::Notice("sandbox", {{"address", address}});
   if (app.company_count() == 0) {
     log::Warning("no restaurant yet: run `comanda import FILE --data " + options.data_directory +
                  "` (or `comanda import demo`), then `comanda keys create`");

@@ -15,8 +15,9 @@ namespace {
 constexpr int64_t kControlTimeoutMs = 120'000;
 
 ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call) {
-  const std::string socket = options.data_directory +
-                             (call.mode == auth::Mode::kLive ? "/control.sock" : "/control-test.sock");
+  const std::string socket =
+      options.data_directory +
+      (call.mode == auth::Mode::kLive ? "/control.sock" : "/control-test.sock");
   net::Call request{.method = call.method,
                     .url = "http://localhost" + call.path,
                     .unix_socket = socket,
@@ -28,8 +29,9 @@ ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call
   net::Answer answer = net::Send(request);
   if (answer.status == 0) {
     throw Fault(Fault::Kind::kUnavailable,
-                "Another process holds " + options.data_directory + " but does not answer on " + socket + " (" +
-                    answer.error + "). Run this as the user of the service or as root; if the service is " +
+                "Another process holds " + options.data_directory + " but does not answer on " +
+                    socket + " (" + answer.error +
+                    "). Run this as the user of the service or as root; if the service is " +
                     "starting or stopping, try again in a few seconds.");
   }
   return {.status = answer.status, .body = std::move(answer.body)};

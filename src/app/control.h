@@ -1,7 +1,7 @@
 #pragma once
 
-// How the command line acts: through the same handlers as everyone (design section 4). While the daemon
-// runs, over its control socket; when the data directory is free, in this process.
+// How the command line acts: through the same handlers as everyone (design section 4). While the
+// daemon runs, over its control socket; when the data directory is free, in this process.
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
 
-// One environment: a database file with its keys, and the dispatcher that answers for it. A box has two,
-// live and test; nothing crosses between them (contract section 14).
+// One environment: a database file with its keys, and the dispatcher that answers for it. A box has
+// two, live and test; nothing crosses between them (contract section 14).
 
 #include <string>
 
@@ -22,10 +22,10 @@ int WorkersOf(auth::Mode mode, const config::Options& options);
 
 class Environment {
  public:
-  // Opens DIR/live.db or DIR/test.db with its migrations and loads keys and counters into memory. The
-  // caller holds the lock of the data directory.
-  Environment(auth::Mode mode, const config::Options& options, const Clock& clock, Heartbeats& heartbeats,
-              metrics::Registry& metrics);
+  // Opens DIR/live.db or DIR/test.db with its migrations and loads keys and counters into memory.
+  // The caller holds the lock of the data directory.
+  Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
+              Heartbeats& heartbeats, metrics::Registry& metrics);
 
   db::Database& database() { return database_; }
   http::Dispatcher& dispatcher() { return dispatcher_; }

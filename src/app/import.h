@@ -33,9 +33,10 @@ struct ImportSummary {
 // one does not fit what is stored, it is refused, and those before it stay.
 ImportSummary Import(db::Database& database, std::string_view document);
 
-// Puts a company of the sandbox back to its beginning: no orders, events and answers; the demo restaurant's
-// menu, people and tables as in its file, another company's as they are.
-void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_id, const db::Stamp& stamp);
+// Puts a company of the sandbox back to its beginning: no orders, events and answers; the demo
+// restaurant's menu, people and tables as in its file, another company's as they are.
+void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_id,
+                  const db::Stamp& stamp);
 
 // The demo restaurant, as such a document.
 std::string_view DemoRestaurant();

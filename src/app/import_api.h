@@ -1,6 +1,7 @@
 #pragma once
 
-// POST /control/import: what `comanda import` calls while the server runs. For the command line alone.
+// POST /control/import: what `comanda import` calls while the server runs. For the command line
+// alone.
 
 #include <span>
 

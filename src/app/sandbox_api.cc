@@ -17,8 +17,8 @@ http::Response Reset(http::Context& ctx) {
 }
 
 constexpr std::array kRoutes = {
-    http::Route{http::Method::kPost, "/sandbox/reset", http::Access::kKey, auth::Scope::kOrdersWrite,
-                http::Replay::kHonoured, false, Reset},
+    http::Route{http::Method::kPost, "/sandbox/reset", http::Access::kKey,
+                auth::Scope::kOrdersWrite, http::Replay::kHonoured, false, Reset},
 };
 
 }  // namespace

@@ -21,7 +21,8 @@ inline constexpr std::string_view Name(Mode mode) { return mode == Mode::kLive ?
 
 // Rates stand in the configuration (contract section 4).
 enum class Tier : uint8_t { kStandard, kPlus, kLan, kUnlimited };
-inline constexpr std::array<std::string_view, 4> kTierNames = {"standard", "plus", "lan", "unlimited"};
+inline constexpr std::array<std::string_view, 4> kTierNames = {"standard", "plus", "lan",
+                                                               "unlimited"};
 inline constexpr std::string_view Name(Tier tier) { return kTierNames[static_cast<size_t>(tier)]; }
 
 // A new key: <prefix>_live_ + 32 base62 characters + 6 of CRC-32.
@@ -29,7 +30,8 @@ std::string MakeKey(std::string_view prefix, Mode mode);
 // The whole key for a given 32-character body (for the checksum's test vector).
 std::string CompleteKey(std::string_view prefix, Mode mode, std::string_view body);
 
-// The mode that a well-formed key names: right form and checksum, any prefix; nothing where mistyped.
+// The mode that a well-formed key names: right form and checksum, any prefix; nothing where
+// mistyped.
 std::optional<Mode> ModeOfKey(std::string_view key);
 
 // What changes while a key is used: shared between versions of its record, so that a change of the
@@ -38,24 +40,24 @@ struct KeyUse {
   std::atomic<int64_t> theoretical_arrival_us{0};  // GCRA, monotonic
   std::atomic<int> under_way{0};
   std::mutex mutex;
-  UtcMs last_used_at = 0;    // guarded by mutex
-  std::string last_used_ip;  // guarded by mutex
+  UtcMs last_used_at = 0;        // guarded by mutex
+  std::string last_used_ip;      // guarded by mutex
   bool last_used_dirty = false;  // guarded by mutex; written to the table now and then
 };
 
 // An immutable version of a key's row.
 struct KeyRecord {
   std::string id;
-  int64_t company = 0;       // db::CompanyId
-  std::string company_id;    // its UUID
-  std::string hash;          // 32 bytes, SHA-256 of the whole key
+  int64_t company = 0;     // db::CompanyId
+  std::string company_id;  // its UUID
+  std::string hash;        // 32 bytes, SHA-256 of the whole key
   ScopeSet scopes;
   Tier tier = Tier::kStandard;
   Mode mode = Mode::kLive;
   std::vector<std::string> allowed_cidrs;  // empty: from anywhere
   std::optional<UtcMs> expires_at;
   std::optional<UtcMs> revoked_at;  // may lie ahead: rotation with grace
-  bool revoked = false;  // at once and for good: whatever the clock says later
+  bool revoked = false;             // at once and for good: whatever the clock says later
   std::shared_ptr<KeyUse> use = std::make_shared<KeyUse>();
 };
 

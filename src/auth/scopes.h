@@ -1,6 +1,7 @@
 #pragma once
 
-// THE table of scopes (spec, Authentication 4; contract section 3). Keys, routes and documents read it.
+// THE table of scopes (spec, Authentication 4; contract section 3). Keys, routes and documents read
+// it.
 
 #include <array>
 #include <cstdint>
@@ -23,7 +24,7 @@ enum class Scope : uint8_t {
   kPaymentMethodsRead,
   kUsersRead,
   kStoresRead,
-  kApiKeysRead,   // these two only the local command line can grant
+  kApiKeysRead,  // these two only the local command line can grant
   kApiKeysWrite,
 };
 
@@ -43,7 +44,8 @@ inline constexpr std::array kScopes = {
     ScopeRow{Scope::kClientsRead, "clients:read", "read customer data"},
     ScopeRow{Scope::kReportsRead, "reports:read", "read reports and analytics"},
     ScopeRow{Scope::kWebhooksRead, "webhooks:read", "read webhook subscriptions"},
-    ScopeRow{Scope::kWebhooksWrite, "webhooks:write", "create, update, delete webhook subscriptions"},
+    ScopeRow{Scope::kWebhooksWrite, "webhooks:write",
+             "create, update, delete webhook subscriptions"},
     ScopeRow{Scope::kCompaniesRead, "companies:read", "read company information"},
     ScopeRow{Scope::kPaymentMethodsRead, "payment-methods:read", "read company payment methods"},
     ScopeRow{Scope::kUsersRead, "users:read", "list company users"},

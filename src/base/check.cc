@@ -18,8 +18,8 @@ void CheckFailed(const char* condition, const char* file, int line, std::string_
 
 }  // namespace comanda
 
-// What libstdc++ calls for an exception that nobody catches. In place of its own, which would bring the
-// demangler into a static program.
+// What libstdc++ calls for an exception that nobody catches. In place of its own, which would bring
+// the demangler into a static program.
 namespace __gnu_cxx {
 
 void __verbose_terminate_handler() {

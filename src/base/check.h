@@ -12,9 +12,9 @@ namespace comanda {
 
 }  // namespace comanda
 
-#define CHECK(condition, why)                                          \
-  do {                                                                 \
-    if (!(condition)) [[unlikely]] {                                   \
-      ::comanda::CheckFailed(#condition, __FILE__, __LINE__, (why));   \
-    }                                                                  \
+#define CHECK(condition, why)                                        \
+  do {                                                               \
+    if (!(condition)) [[unlikely]] {                                 \
+      ::comanda::CheckFailed(#condition, __FILE__, __LINE__, (why)); \
+    }                                                                \
   } while (false)

@@ -16,8 +16,8 @@ using UtcMs = int64_t;
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual UtcMs Now() const = 0;             // wall time; may step
-  virtual int64_t MonotonicMs() const = 0;   // for deadlines; never steps
+  virtual UtcMs Now() const = 0;            // wall time; may step
+  virtual int64_t MonotonicMs() const = 0;  // for deadlines; never steps
 };
 
 // The machine's clock.

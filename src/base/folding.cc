@@ -8,6 +8,7 @@ namespace {
 constexpr char32_t kLatinFirst = 0xa0;
 constexpr char32_t kAdditionalFirst = 0x1e00;
 
+// clang-format off: sixteen letters a line, as in the code charts.
 // Latin-1, Latin Extended-A and Latin Extended-B as far as it derives from plain letters.
 constexpr auto kLatin = std::to_array<std::string_view>({
     "", "", "", "", "", "", "", "", "", "", "a", "", "", "", "", "",
@@ -60,6 +61,7 @@ constexpr auto kAdditional = std::to_array<std::string_view>({
     "o", "o", "o", "o", "u", "u", "u", "u", "u", "u", "u", "u", "u", "u", "u", "u",
     "u", "u", "y", "y", "y", "y", "y", "y", "y", "y", "", "", "", "", "", "",
 });
+// clang-format on
 static_assert(kAdditional[0x1e9e - kAdditionalFirst] == "ss");
 static_assert(kAdditional.size() == 0x1f00 - kAdditionalFirst);
 

@@ -108,8 +108,8 @@ class Refusal : public std::exception {
   Problem problem;
   std::string detail;  // for the client: what was wrong and what would be accepted
   std::vector<FieldError> errors;
-  int retry_after_s = 0;    // above 0: the Retry-After header
-  std::string allow;        // kMethodNotAllowed: the Allow header
+  int retry_after_s = 0;       // above 0: the Retry-After header
+  std::string allow;           // kMethodNotAllowed: the Allow header
   std::string required_scope;  // kInsufficientScope: for WWW-Authenticate
   std::string oldest_cursor;   // kCursorExpired: where reading can begin again
   bool close_connection = false;

@@ -14,17 +14,17 @@
 namespace comanda::config {
 
 struct Options {
-  std::string data_directory;      // data (command line only)
-  std::string listen;              // listen: ADDR:PORT, IPv6 in brackets
-  std::string sandbox_listen;          // sandbox_listen: ADDR:PORT; empty: no sandbox
+  std::string data_directory;             // data (command line only)
+  std::string listen;                     // listen: ADDR:PORT, IPv6 in brackets
+  std::string sandbox_listen;             // sandbox_listen: ADDR:PORT; empty: no sandbox
   std::vector<std::string> cors_origins;  // cors_origins: web pages that may call from a browser
-  std::vector<std::string> hosts;  // hosts: further names the box answers to (comma list)
-  std::string errors_base;         // errors_base
-  std::string key_prefix;          // key_prefix: default cmd
-  std::string platform_name;       // platform_name: the provider of the platform's riders
-  std::string tls_certificate;     // tls_certificate: PEM file with the chain; empty: own authority
-  std::string tls_key;             // tls_key: PEM file
-  int workers = 256;               // workers: most connections at once
+  std::vector<std::string> hosts;         // hosts: further names the box answers to (comma list)
+  std::string errors_base;                // errors_base
+  std::string key_prefix;                 // key_prefix: default cmd
+  std::string platform_name;              // platform_name: the provider of the platform's riders
+  std::string tls_certificate;  // tls_certificate: PEM file with the chain; empty: own authority
+  std::string tls_key;          // tls_key: PEM file
+  int workers = 256;            // workers: most connections at once
   int64_t rate_standard_per_minute = 100;  // rate_standard
   int64_t rate_plus_per_minute = 600;      // rate_plus
   int64_t rate_lan_per_minute = 3000;      // rate_lan

@@ -91,8 +91,8 @@ void ReadCertificates(Certificate& certificate, std::string_view pem) {
 // Empty where it was read, else what is wrong.
 std::string ReadKey(Key& key, std::string_view pem) {
   const std::string text(pem);
-  const int result = mbedtls_pk_parse_key(key.get(), Bytes(text), text.size() + 1, nullptr, 0,
-                                          Random, nullptr);
+  const int result =
+      mbedtls_pk_parse_key(key.get(), Bytes(text), text.size() + 1, nullptr, 0, Random, nullptr);
   if (result == 0) return {};
   if (result == MBEDTLS_ERR_PK_PASSWORD_REQUIRED) {
     return "the private key is protected by a password; one without is needed";

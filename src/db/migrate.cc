@@ -71,9 +71,8 @@ void Migrate(Connection& writer, const Settings& settings) {
       CopyDatabase(writer, path + ".before-" + std::to_string(migration.number), settings.vfs);
     }
     ApplyOrExplain(writer, migration, path);
-    log::Notice("database migrated", {{"file", path},
-                                      {"version", migration.number},
-                                      {"name", migration.name}});
+    log::Notice("database migrated",
+                {{"file", path}, {"version", migration.number}, {"name", migration.name}});
   }
 }
 

@@ -6,9 +6,8 @@
 // SQL is a literal with parameters $1..$n, bound in the order of the arguments; it is prepared once
 // per connection and cached by its text.
 //
-//   auto row = session.One("SELECT name FROM client WHERE company_id = $1 AND id = $2", company, id);
-//   if (!row) return std::nullopt;
-//   return row->Text(0);
+//   auto row = session.One("SELECT name FROM client WHERE company_id = $1 AND id = $2", company,
+//   id); if (!row) return std::nullopt; return row->Text(0);
 
 #include <cstdint>
 #include <functional>
@@ -68,7 +67,7 @@ class Rows {
   bool IsNull(int column) const;
   int64_t Int(int column) const;
   bool Bool(int column) const { return Int(column) != 0; }
-  std::string_view View(int column) const;                 // until the next step
+  std::string_view View(int column) const;  // until the next step
   std::string Text(int column) const { return std::string(View(column)); }
   std::optional<std::string> OptionalText(int column) const;
   std::optional<int64_t> OptionalInt(int column) const;

@@ -101,7 +101,8 @@ std::unique_ptr<Connection> Writer::Open() {
   return fresh;
 }
 
-// -- callers' threads ------------------------------------------------------------------------------
+// -- callers' threads
+// ------------------------------------------------------------------------------
 
 void Writer::Run(const Job& job) {
   CHECK(std::this_thread::get_id() != thread_id_, "a job writes through its own Tx");
@@ -142,7 +143,8 @@ void Writer::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// -- the writer's thread ---------------------------------------------------------------------------
+// -- the writer's thread
+// ---------------------------------------------------------------------------
 
 void Writer::Loop() {
   Group group;
@@ -301,7 +303,8 @@ Stamp Writer::NextStamp() {
   return Stamp{now};
 }
 
-// -- a disk that is full or fails ------------------------------------------------------------------
+// -- a disk that is full or fails
+// ------------------------------------------------------------------
 
 // True once there is space again: the file system says so and a page can be written and synced.
 bool Writer::Probe() {
@@ -373,7 +376,8 @@ void Writer::EndProcess(const std::string& why) {
   ::_exit(kExitStatus);
 }
 
-// -- the log's upkeep ------------------------------------------------------------------------------
+// -- the log's upkeep
+// ------------------------------------------------------------------------------
 
 void Writer::WhenIdle() {
   const int64_t now_ms = clock_.MonotonicMs();

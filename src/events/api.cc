@@ -84,9 +84,10 @@ int64_t StartOf(std::string_view after, const Extent& extent) {
   const bool is_kept = cursor->epoch == extent.epoch && cursor->seq >= extent.oldest - 1 &&
                        cursor->seq <= extent.last;
   if (is_kept) return cursor->seq;
-  Refusal refusal(Problem::kCursorExpired,
-                  "The events behind this cursor are no longer kept, or it is from before a restore: read "
-                  "the lists again and go on from their X-Event-Cursor, or from oldest_cursor.");
+  Refusal refusal(
+      Problem::kCursorExpired,
+      "The events behind this cursor are no longer kept, or it is from before a restore: read "
+      "the lists again and go on from their X-Event-Cursor, or from oldest_cursor.");
   refusal.oldest_cursor = Encode({extent.epoch, extent.oldest - 1});
   throw refusal;
 }
@@ -156,8 +157,8 @@ http::Response Read(http::Context& ctx) {
 
 // Any of the scopes that show events; which ones it shows depends on them.
 constexpr std::array kRoutes = {
-    http::Route{http::Method::kGet, "/v1/events", http::Access::kKey, std::nullopt, http::Replay::kNone, false,
-                Read},
+    http::Route{http::Method::kGet, "/v1/events", http::Access::kKey, std::nullopt,
+                http::Replay::kNone, false, Read},
 };
 
 }  // namespace

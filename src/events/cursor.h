@@ -1,7 +1,7 @@
 #pragma once
 
-// Where a reader stands in a company's event log, as opaque text: the database's epoch and the number of
-// the last event seen (contract section 6).
+// Where a reader stands in a company's event log, as opaque text: the database's epoch and the
+// number of the last event seen (contract section 6).
 
 #include <cstdint>
 #include <optional>

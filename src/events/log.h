@@ -1,8 +1,8 @@
 #pragma once
 
-// The company's event log: exactly one row per committed change, written in its own transaction, `seq`
-// gapless per company (contract section 13, design section 4). Webhooks, sync, long polls and the feed
-// read it with their own cursors.
+// The company's event log: exactly one row per committed change, written in its own transaction,
+// `seq` gapless per company (contract section 13, design section 4). Webhooks, sync, long polls and
+// the feed read it with their own cursors.
 
 #include <optional>
 #include <string>
@@ -20,12 +20,13 @@ struct Event {
   Changes changes;
   std::string_view subject_id;
   int64_t subject_version = 0;
-  std::string_view body;         // the record after the change, as GET shows it
-  std::string_view note = {};    // further members of the event as JSON, e.g. {"stock_warning":[…]}
+  std::string_view body;       // the record after the change, as GET shows it
+  std::string_view note = {};  // further members of the event as JSON, e.g. {"stock_warning":[…]}
 };
 
 // Appends the row, raises the counter of its kind and publishes it at commit. Returns its seq. The
-// event_id is derived from company, epoch and seq (UUID version 5), so nothing random is needed here.
+// event_id is derived from company, epoch and seq (UUID version 5), so nothing random is needed
+// here.
 int64_t Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event);
 
 // Raises a change counter without an event (imports).
@@ -36,8 +37,8 @@ struct StoredEvent {
   int64_t seq = 0;
   int64_t epoch = 0;
   std::string event_id;
-  std::string type;          // its name on the wire
-  std::string changes;       // names, comma-separated
+  std::string type;     // its name on the wire
+  std::string changes;  // names, comma-separated
   std::string subject_type;
   std::string subject_id;
   int64_t subject_version = 0;
@@ -50,7 +51,8 @@ struct StoredEvent {
 std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, int64_t seq,
                                    int limit);
 
-// What the log holds: from the oldest kept to the last written (oldest is last + 1 where it is empty).
+// What the log holds: from the oldest kept to the last written (oldest is last + 1 where it is
+// empty).
 struct Extent {
   int64_t epoch = 1;
   int64_t oldest = 1;
@@ -58,7 +60,8 @@ struct Extent {
 };
 Extent ExtentOf(db::Session& session, db::CompanyId company);
 
-// The opaque cursor after the last event, for X-Event-Cursor; read in the same snapshot as the rows.
+// The opaque cursor after the last event, for X-Event-Cursor; read in the same snapshot as the
+// rows.
 std::string CurrentCursor(db::Session& session, db::CompanyId company);
 
 // At start: the counters of every company into memory.
@@ -67,8 +70,8 @@ void LoadCounters(db::Session& session, db::ChangeCounters& counters);
 // When the last event of any company was written; 0 where there is none.
 UtcMs LastTime(db::Session& session);
 
-// Forgets the log and begins a new epoch, so that cursors of the old one are refused: for the sandbox
-// alone. Every list has changed then.
+// Forgets the log and begins a new epoch, so that cursors of the old one are refused: for the
+// sandbox alone. Every list has changed then.
 void StartAnew(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::events

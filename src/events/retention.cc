@@ -13,9 +13,10 @@ constexpr int64_t kStandsAfterMs = 24 * kHourMs;
 constexpr int64_t kEvidenceMs = 2 * kHourMs;
 constexpr int64_t kPurgedAtOnce = 500;
 
-// The number of the first event at or after that time, by bisection: times follow the numbers but for
-// corrections of the clock, so no index is written for this with every order.
-int64_t FirstAtOrAfter(db::Session& session, db::CompanyId company, UtcMs time, int64_t first, int64_t end) {
+// The number of the first event at or after that time, by bisection: times follow the numbers but
+// for corrections of the clock, so no index is written for this with every order.
+int64_t FirstAtOrAfter(db::Session& session, db::CompanyId company, UtcMs time, int64_t first,
+                       int64_t end) {
   while (first < end) {
     const int64_t middle = first + (end - first) / 2;
     if (store::TimeOf(session, company, middle).value_or(time) < time) {
@@ -37,15 +38,18 @@ int64_t LastToDelete(db::Session& session, db::CompanyId company, UtcMs now) {
   if (!seen || *seen > stood_since) return 0;
 
   const UtcMs old_before = now - kKeptMs - kStandsAfterMs - kEvidenceMs;
-  const int64_t first_kept = FirstAtOrAfter(session, company, old_before, extent.oldest, extent.last + 1);
-  return first_kept > extent.oldest ? std::min(first_kept - 1, extent.oldest + kPurgedAtOnce - 1) : 0;
+  const int64_t first_kept =
+      FirstAtOrAfter(session, company, old_before, extent.oldest, extent.last + 1);
+  return first_kept > extent.oldest ? std::min(first_kept - 1, extent.oldest + kPurgedAtOnce - 1)
+                                    : 0;
 }
 
 }  // namespace
 
 void Purge(db::Database& database, const Clock& clock) {
   const UtcMs now = clock.Now();
-  const auto companies = database.Read([](db::Snapshot& snapshot) { return store::Companies(snapshot); });
+  const auto companies =
+      database.Read([](db::Snapshot& snapshot) { return store::Companies(snapshot); });
   for (const db::CompanyId company : companies) {
     const int64_t last =
         database.Read([&](db::Snapshot& snapshot) { return LastToDelete(snapshot, company, now); });

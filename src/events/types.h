@@ -52,7 +52,8 @@ enum class Change : uint8_t {
 };
 
 inline constexpr std::array<std::string_view, 9> kChangeNames = {
-    "status", "combos", "payments", "discounts", "rider", "delivery_status", "fields", "paid", "cancelled"};
+    "status",          "combos", "payments", "discounts", "rider",
+    "delivery_status", "fields", "paid",     "cancelled"};
 
 class Changes {
  public:

@@ -40,7 +40,8 @@ Response AnswerCache::Get(const std::string& key, const std::function<Response()
 void AnswerCache::Keep(Entries::iterator entry, std::shared_ptr<const Response> answer) {
   entry->answer = std::move(answer);
   bytes_ += SizeOf(*entry);
-  // From the one not used for longest; those being made stay, and so does this one, for who waits for it.
+  // From the one not used for longest; those being made stay, and so does this one, for who waits
+  // for it.
   for (auto last = std::prev(entries_.end()); bytes_ > bytes_max_ && last != entries_.begin();) {
     const auto old = last--;
     if (!old->answer || old == entry) continue;

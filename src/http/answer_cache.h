@@ -1,8 +1,8 @@
 #pragma once
 
-// Answers that many clients ask for at once, made once: thirty kitchen displays that are woken by one order
-// get one rendered list (contract section 6, long polling). An answer is found by what it depends on, the
-// change counter included, so it is never stale; old ones make room.
+// Answers that many clients ask for at once, made once: thirty kitchen displays that are woken by
+// one order get one rendered list (contract section 6, long polling). An answer is found by what it
+// depends on, the change counter included, so it is never stale; old ones make room.
 
 #include <condition_variable>
 #include <cstddef>
@@ -22,8 +22,9 @@ class AnswerCache {
  public:
   explicit AnswerCache(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // The answer kept under the key, or the one that make() returns, which is then kept. While one caller
-  // makes it, others with the same key wait for it; where make() throws, the next of them tries.
+  // The answer kept under the key, or the one that make() returns, which is then kept. While one
+  // caller makes it, others with the same key wait for it; where make() throws, the next of them
+  // tries.
   Response Get(const std::string& key, const std::function<Response()>& make);
 
  private:
@@ -39,9 +40,9 @@ class AnswerCache {
   const size_t bytes_max_;
   std::mutex mutex_;
   std::condition_variable made_;
-  Entries entries_;                                          // guarded by mutex_
+  Entries entries_;                                           // guarded by mutex_
   std::unordered_map<std::string, Entries::iterator> index_;  // guarded by mutex_
-  size_t bytes_ = 0;                                         // guarded by mutex_
+  size_t bytes_ = 0;                                          // guarded by mutex_
 };
 
 }  // namespace comanda::http

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a handler gets: the request as far as it is checked, who asks, and the doors to the database.
+// What a handler gets: the request as far as it is checked, who asks, and the doors to the
+// database.
 
 #include <functional>
 #include <memory>
@@ -51,7 +52,8 @@ struct Site {
 
 class Context {
  public:
-  Context(Site& site, const Request& request, const Route& route, std::vector<std::string> parameters);
+  Context(Site& site, const Request& request, const Route& route,
+          std::vector<std::string> parameters);
 
   const Request& request() const { return request_; }
   const Route& route() const { return route_; }
@@ -61,7 +63,8 @@ class Context {
 
   // A path parameter by its name in the pattern, decoded.
   const std::string& parameter(std::string_view name) const;
-  // A path parameter that must be a UUID: 422 on that parameter where malformed (contract section 1).
+  // A path parameter that must be a UUID: 422 on that parameter where malformed (contract section
+  // 1).
   std::string UuidParameter(std::string_view name) const;
 
   const Query& query() const { return query_; }
@@ -77,8 +80,9 @@ class Context {
     return site_.database.Read(std::forward<Fn>(fn));
   }
 
-  // The one way to write: the job's transaction, with the Idempotency-Key looked up once more inside it
-  // and the answer kept under it (contract section 5). Returns after the commit is on disk.
+  // The one way to write: the job's transaction, with the Idempotency-Key looked up once more
+  // inside it and the answer kept under it (contract section 5). Returns after the commit is on
+  // disk.
   Response Write(const std::function<Response(db::Tx&, const db::Stamp&)>& job);
 
   // Inside a job, after the resource was found: 412 where the client sent an If-Match that does not
@@ -95,8 +99,9 @@ class Context {
   const std::string& idempotency_key() const { return idempotency_key_; }
   const std::string& fingerprint() const { return fingerprint_; }
 
-  // Where the client sent Prefer: wait, holds this GET until changed(), the time is up or the server stops
-  // (contract section 6). Holds nothing where too many wait already: the answer then comes at once.
+  // Where the client sent Prefer: wait, holds this GET until changed(), the time is up or the
+  // server stops (contract section 6). Holds nothing where too many wait already: the answer then
+  // comes at once.
   void AwaitChange(const std::function<bool()>& changed);
 
   // The answer to this GET, made once for all who ask the same while the tag stays.

@@ -1,7 +1,7 @@
 #pragma once
 
-// The story of every request, from a framed head to an answer. Knows no socket: http/server calls it for
-// connections, app/ for commands in this process.
+// The story of every request, from a framed head to an answer. Knows no socket: http/server calls
+// it for connections, app/ for commands in this process.
 
 #include <array>
 #include <atomic>
@@ -25,8 +25,8 @@ class Dispatcher {
   Dispatcher(Site& site, std::vector<std::span<const Route>> tables);
 
   // Any thread. Every answer carries API-Version and X-Request-Id, those to a key the rate headers;
-  // every refusal is a problem document. A HEAD is answered like its GET: the server counts the body's
-  // bytes and leaves them out.
+  // every refusal is a problem document. A HEAD is answered like its GET: the server counts the
+  // body's bytes and leaves them out.
   Response Handle(const Request& request) noexcept;
 
   std::span<const Route* const> routes() const { return router_.routes(); }

@@ -23,8 +23,10 @@ std::optional<int> ReadWait(std::string_view prefer) {
     if (!AsciiEqualsIgnoreCase(Trimmed(preference.substr(0, equals)), "wait")) continue;
     const std::string_view number = Trimmed(preference.substr(equals + 1));
     int seconds = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), seconds);
-    if (error != std::errc() || end != number.data() + number.size() || seconds < 1) return std::nullopt;
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), seconds);
+    if (error != std::errc() || end != number.data() + number.size() || seconds < 1)
+      return std::nullopt;
     return std::min(seconds, kWaitMaxS);
   }
   return std::nullopt;

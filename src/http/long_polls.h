@@ -1,7 +1,8 @@
 #pragma once
 
-// Requests that are held until something changes (contract section 6, long polling; RFC 7240 `wait`).
-// Each holds a worker, so at most so many wait at once; above that the answer comes at once.
+// Requests that are held until something changes (contract section 6, long polling; RFC 7240
+// `wait`). Each holds a worker, so at most so many wait at once; above that the answer comes at
+// once.
 
 #include <atomic>
 #include <chrono>
@@ -14,8 +15,8 @@
 
 namespace comanda::http {
 
-// The seconds that a Prefer header is ready to wait, at most 30; nothing where it names none or cannot
-// be read.
+// The seconds that a Prefer header is ready to wait, at most 30; nothing where it names none or
+// cannot be read.
 std::optional<int> ReadWait(std::string_view prefer);
 
 // Any thread.

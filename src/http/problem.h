@@ -24,8 +24,8 @@ const ProblemRow* FindRow(std::string_view code);
 std::string Title(std::string_view code);
 
 // `instance` is the path without the query, or "/" where it could not be read.
-Response ProblemResponse(const Refusal& refusal, std::string_view errors_base, std::string_view instance,
-                         std::string_view request_id);
+Response ProblemResponse(const Refusal& refusal, std::string_view errors_base,
+                         std::string_view instance, std::string_view request_id);
 // 500 or 503 without internals; the cause goes to the log.
 Refusal ToRefusal(const Fault& fault);
 

@@ -49,20 +49,22 @@ class Query {
   Paging ReadPaging() const;
   // `fields` are the allowed sort fields; default_sort like "-created_at".
   Sort ReadSort(std::span<const std::string_view> fields, std::string_view default_sort) const;
-  // A comma list of words, case-insensitive; returns indexes into words, without repeats. Empty when the
-  // parameter is absent.
-  std::vector<size_t> ReadWords(std::string_view name, std::span<const std::string_view> words) const;
+  // A comma list of words, case-insensitive; returns indexes into words, without repeats. Empty
+  // when the parameter is absent.
+  std::vector<size_t> ReadWords(std::string_view name,
+                                std::span<const std::string_view> words) const;
   // A comma list of words that are not known here, in capitals. Empty when the parameter is absent.
   std::vector<std::string> ReadCapitals(std::string_view name) const;
   std::optional<bool> ReadBoolean(std::string_view name) const;
   std::optional<std::string> ReadUuid(std::string_view name) const;
-  // An RFC 3339 instant, or a day of the zone: its first instant (day_end false), or the first instant
-  // of the next day (day_end true; the caller compares with <).
+  // An RFC 3339 instant, or a day of the zone: its first instant (day_end false), or the first
+  // instant of the next day (day_end true; the caller compares with <).
   struct Bound {
     UtcMs instant = 0;
     bool exclusive = false;  // day_end of a day: compare with <; of an instant: with <=
   };
-  std::optional<Bound> ReadDayOrInstant(std::string_view name, const Zone& zone, bool day_end) const;
+  std::optional<Bound> ReadDayOrInstant(std::string_view name, const Zone& zone,
+                                        bool day_end) const;
   std::optional<UtcMs> ReadInstant(std::string_view name) const;
 
  private:

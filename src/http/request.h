@@ -16,12 +16,13 @@ enum class Method : uint8_t { kGet, kHead, kPost, kPut, kPatch, kDelete, kOption
 std::string_view Name(Method method);
 std::optional<Method> FindMethod(std::string_view name);
 
-// Where the body comes from. It is read only after credentials, rate and scope (contract section 1).
+// Where the body comes from. It is read only after credentials, rate and scope (contract section
+// 1).
 class BodySource {
  public:
   virtual ~BodySource() = default;
-  // The whole body, at most max bytes. Answers Expect: 100-continue first. Refusal payload_too_large,
-  // request_timeout, length_required, invalid_header.
+  // The whole body, at most max bytes. Answers Expect: 100-continue first. Refusal
+  // payload_too_large, request_timeout, length_required, invalid_header.
   virtual std::string Read(size_t max) = 0;
 };
 
@@ -40,9 +41,9 @@ struct Request {
   std::string path;   // as sent, still encoded, no query: what `instance` shows
   std::string query;  // as sent, without the question mark
   std::vector<std::pair<std::string_view, std::string_view>> headers;  // views into the connection
-  std::string client_address;  // numeric
-  std::string request_id;      // the client's valid one, or ours
-  bool local = false;          // over the control socket, or made in this process: principal `local`
+  std::string client_address;                                          // numeric
+  std::string request_id;  // the client's valid one, or ours
+  bool local = false;      // over the control socket, or made in this process: principal `local`
   BodySource* body = nullptr;  // null: no body
 
   // Case-insensitive; the first of that name.

@@ -36,8 +36,8 @@ struct Response {
 Response Data(std::string_view json, int status = 200);
 // 304 with the tag.
 Response NotModified(std::string etag);
-// A weak tag made of the bytes, for answers that have no better one (the dispatcher gives it to every
-// 200 of a GET without a tag).
+// A weak tag made of the bytes, for answers that have no better one (the dispatcher gives it to
+// every 200 of a GET without a tag).
 std::string BodyTag(std::string_view body);
 
 }  // namespace comanda::http

@@ -1,7 +1,7 @@
 #pragma once
 
-// One row per endpoint. The row holds what must be true before the handler runs, so that no handler can
-// forget it.
+// One row per endpoint. The row holds what must be true before the handler runs, so that no handler
+// can forget it.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-// From method and path to a row of the route tables. Paths are split at "/" first and decoded after, so
-// an encoded slash is never a separator. A trailing slash is another path.
+// From method and path to a row of the route tables. Paths are split at "/" first and decoded
+// after, so an encoded slash is never a separator. A trailing slash is another path.
 
 #include <array>
 #include <span>
@@ -21,9 +21,9 @@ class Router {
     const Route* route;
     std::vector<std::string> parameters;  // decoded, in the order of the pattern
   };
-  // Refusal not_found (with a hint where only a trailing slash is too much), method_not_allowed with
-  // Allow (with a hint for the mistakes of contract section 18), invalid_parameter for bad escapes.
-  // HEAD matches GET rows. For OPTIONS the caller asks Allowed().
+  // Refusal not_found (with a hint where only a trailing slash is too much), method_not_allowed
+  // with Allow (with a hint for the mistakes of contract section 18), invalid_parameter for bad
+  // escapes. HEAD matches GET rows. For OPTIONS the caller asks Allowed().
   Match Find(Method method, std::string_view raw_path) const;
   // "GET, HEAD, OPTIONS, PATCH", or empty where no route has that path.
   std::string Allowed(std::string_view raw_path) const;

@@ -31,14 +31,13 @@ struct Key {
   std::optional<UtcMs> expires_at;
   std::optional<UtcMs> revoked_at;  // may lie ahead: rotated, with grace
 
-  // Revoked without grace, which no clock that is put back undoes. Nothing changes such a key later.
+  // Revoked without grace, which no clock that is put back undoes. Nothing changes such a key
+  // later.
   bool IsRevokedForGood() const { return revoked_at && *revoked_at <= updated_at; }
   bool IsRevoked(UtcMs now) const {
     return IsRevokedForGood() || (revoked_at && *revoked_at <= now);
   }
-  bool IsActive(UtcMs now) const {
-    return !IsRevoked(now) && (!expires_at || *expires_at > now);
-  }
+  bool IsActive(UtcMs now) const { return !IsRevoked(now) && (!expires_at || *expires_at > now); }
 };
 
 // What a request wants a key to be; a field that is left out stays as it is, or gets its default.

@@ -48,7 +48,8 @@ void AddInterfaceAddresses(std::set<std::string>& addresses) {
   }
 }
 
-std::optional<crypto::KeyPair> ReadPair(const std::string& certificate_path, const std::string& key_path) {
+std::optional<crypto::KeyPair> ReadPair(const std::string& certificate_path,
+                                        const std::string& key_path) {
   const auto certificate = ReadFile(certificate_path);
   const auto key = ReadFile(key_path);
   if (!certificate || !key) return std::nullopt;
@@ -58,9 +59,10 @@ std::optional<crypto::KeyPair> ReadPair(const std::string& certificate_path, con
 crypto::KeyPair OwnersPair(const config::Options& options) {
   auto pair = ReadPair(options.tls_certificate, options.tls_key);
   if (!pair) {
-    throw Invalid("tls_certificate", FieldCode::kNotFound,
-                  "the files named by tls_certificate and tls_key must both exist and be readable: " +
-                      options.tls_certificate + ", " + options.tls_key);
+    throw Invalid(
+        "tls_certificate", FieldCode::kNotFound,
+        "the files named by tls_certificate and tls_key must both exist and be readable: " +
+            options.tls_certificate + ", " + options.tls_key);
   }
   const std::string mismatch = crypto::Mismatch(pair->certificate_pem, pair->key_pem);
   if (!mismatch.empty()) throw Invalid("tls_key", FieldCode::kInvalidFormat, mismatch);
@@ -70,9 +72,11 @@ crypto::KeyPair OwnersPair(const config::Options& options) {
 crypto::KeyPair Authority(const config::Options& options, UtcMs now) {
   const std::string directory = TlsDirectory(options);
   if (auto pair = ReadPair(directory + "/ca.crt", directory + "/ca.key")) {
-    if (crypto::Inspect(pair->certificate_pem).not_after > now + kRenewBeforeMs) return *std::move(pair);
-    log::Warning("the box's certificate authority ends soon: made a new one; devices must trust it anew",
-                 {{"file", AuthorityPath(options)}});
+    if (crypto::Inspect(pair->certificate_pem).not_after > now + kRenewBeforeMs)
+      return *std::move(pair);
+    log::Warning(
+        "the box's certificate authority ends soon: made a new one; devices must trust it anew",
+        {{"file", AuthorityPath(options)}});
   }
   crypto::KeyPair pair = crypto::MakeAuthority("Comanda " + HostName(), now);
   // The key first: a certificate without its key would be served as if it could sign.
@@ -85,11 +89,14 @@ bool Covers(const crypto::CertificateInfo& info, const Names& names) {
   const auto has = [](const std::vector<std::string>& list, const std::string& name) {
     return std::ranges::find(list, name) != list.end();
   };
-  return std::ranges::all_of(names.dns, [&](const auto& name) { return has(info.dns_names, name); }) &&
-         std::ranges::all_of(names.addresses, [&](const auto& name) { return has(info.addresses, name); });
+  return std::ranges::all_of(names.dns,
+                             [&](const auto& name) { return has(info.dns_names, name); }) &&
+         std::ranges::all_of(names.addresses,
+                             [&](const auto& name) { return has(info.addresses, name); });
 }
 
-bool IsStillGood(const crypto::KeyPair& pair, const crypto::KeyPair& authority, const Names& names, UtcMs now) {
+bool IsStillGood(const crypto::KeyPair& pair, const crypto::KeyPair& authority, const Names& names,
+                 UtcMs now) {
   const crypto::CertificateInfo info = crypto::Inspect(pair.certificate_pem);
   return info.not_after > now + kRenewBeforeMs && Covers(info, names) &&
          pair.certificate_pem.ends_with(authority.certificate_pem) &&
@@ -126,17 +133,20 @@ Served CurrentCertificate(const config::Options& options, const Names& names, Ut
   MakeDirectories(directory, 0700);
   const crypto::KeyPair authority = Authority(options, now);
   if (auto pair = ReadPair(directory + "/server.crt", directory + "/server.key")) {
-    if (IsStillGood(*pair, authority, names, now)) return {.pair = *std::move(pair), .renewed = false};
+    if (IsStillGood(*pair, authority, names, now))
+      return {.pair = *std::move(pair), .renewed = false};
   }
 
-  crypto::KeyPair pair = crypto::MakeServerCertificate(
-      authority, HostName(), {names.dns.begin(), names.dns.end()},
-      {names.addresses.begin(), names.addresses.end()}, now);
+  crypto::KeyPair pair =
+      crypto::MakeServerCertificate(authority, HostName(), {names.dns.begin(), names.dns.end()},
+                                    {names.addresses.begin(), names.addresses.end()}, now);
   ReplaceFile(directory + "/server.key", pair.key_pem, 0600);
   ReplaceFile(directory + "/server.crt", pair.certificate_pem, 0644);
   return {.pair = std::move(pair), .renewed = true};
 }
 
-std::string AuthorityPath(const config::Options& options) { return TlsDirectory(options) + "/ca.crt"; }
+std::string AuthorityPath(const config::Options& options) {
+  return TlsDirectory(options) + "/ca.crt";
+}
 
 }  // namespace comanda::ops

@@ -29,7 +29,8 @@ http::Readiness CheckDisk(const std::string& data_directory) {
 
 http::Readiness CheckClock() {
   timex request{};
-  // A wrong clock never stops orders (contract section 1), so it is told and not held against the box.
+  // A wrong clock never stops orders (contract section 1), so it is told and not held against the
+  // box.
   return {.name = "clock", .ok = true, .state = std::string(ClockState(::adjtimex(&request)))};
 }
 
@@ -61,9 +62,11 @@ bool IsLoopback(std::string_view address) {
 http::Response Metrics(http::Context& ctx) {
   const std::string& client = ctx.request().client_address;
   const auto& allowed = ctx.site().options.metrics_from;
-  if (!ctx.request().local && !IsLoopback(client) && std::ranges::find(allowed, client) == allowed.end()) {
+  if (!ctx.request().local && !IsLoopback(client) &&
+      std::ranges::find(allowed, client) == allowed.end()) {
     throw Refusal(Problem::kAddressNotAllowed,
-                  "Metrics are read on the box itself, or from an address named in the setting metrics_from.");
+                  "Metrics are read on the box itself, or from an address named in the setting "
+                  "metrics_from.");
   }
   return {.body = ctx.site().metrics.Text(),
           .content_type = "text/plain; version=0.0.4; charset=utf-8",
@@ -91,7 +94,9 @@ std::vector<http::Readiness> CheckReadiness(const db::Database& database,
                                             const std::string& data_directory) {
   const db::Database::Health health = database.health();
   return {
-      {.name = "database", .ok = health.writable, .state = health.writable ? "writable" : health.reason},
+      {.name = "database",
+       .ok = health.writable,
+       .state = health.writable ? "writable" : health.reason},
       CheckDisk(data_directory),
       CheckClock(),
       {.name = "sync", .ok = true, .state = "not linked to a cloud"},

@@ -1,6 +1,7 @@
 #pragma once
 
-// GET /v1/orders/by-payment-methods, /by-tips, /products-sold (spec, Orders, reading; contract section 11).
+// GET /v1/orders/by-payment-methods, /by-tips, /products-sold (spec, Orders, reading; contract
+// section 11).
 
 #include <span>
 

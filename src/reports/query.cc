@@ -21,8 +21,15 @@ constexpr std::string_view kStatus = "filter[status]";
 constexpr std::string_view kServiceType = "filter[service_type]";
 constexpr std::string_view kSource = "filter[source]";
 constexpr std::string_view kTimezone = "timezone";
-constexpr std::array kParameters = {kStartDate,   kEndDate, kStartTime, kEndTime, kStatus,
-                                    kServiceType, kSource,  kTimezone,  std::string_view("page"),
+constexpr std::array kParameters = {kStartDate,
+                                    kEndDate,
+                                    kStartTime,
+                                    kEndTime,
+                                    kStatus,
+                                    kServiceType,
+                                    kSource,
+                                    kTimezone,
+                                    std::string_view("page"),
                                     std::string_view("per_page")};
 
 Refusal Malformed(std::string_view name, std::string_view message) {
@@ -64,7 +71,9 @@ Interval ReadPeriod(const http::Query& query, const Zone& zone, UtcMs now) {
 std::optional<int> ReadMinute(const http::Query& query, std::string_view name, bool is_end) {
   const auto text = query.Find(name);
   if (!text) return std::nullopt;
-  const auto digit = [&](size_t i) { return (*text)[i] >= '0' && (*text)[i] <= '9' ? (*text)[i] - '0' : -1; };
+  const auto digit = [&](size_t i) {
+    return (*text)[i] >= '0' && (*text)[i] <= '9' ? (*text)[i] - '0' : -1;
+  };
   const bool has_form = text->size() == 5 && (*text)[2] == ':' && digit(0) >= 0 && digit(1) >= 0 &&
                         digit(3) >= 0 && digit(4) >= 0;
   if (has_form) {
@@ -83,7 +92,8 @@ Window ReadWindow(const http::Query& query) {
 std::vector<int64_t> ReadIndexes(const http::Query& query, std::string_view name,
                                  std::span<const std::string_view> words) {
   std::vector<int64_t> indexes;
-  for (const size_t index : query.ReadWords(name, words)) indexes.push_back(static_cast<int64_t>(index));
+  for (const size_t index : query.ReadWords(name, words))
+    indexes.push_back(static_cast<int64_t>(index));
   return indexes;
 }
 
@@ -108,7 +118,8 @@ Lines ReadLines(const http::Query& query) {
   constexpr std::array<std::string_view, 3> kWords = {"products", "products_modifiers", "freehand"};
   const std::vector<size_t> words = query.ReadWords(kIncludeParameter, kWords);
   if (words.empty()) return Lines::kProducts;
-  if (words.size() > 1) throw Malformed(kIncludeParameter, "must be one of products, products_modifiers, freehand.");
+  if (words.size() > 1)
+    throw Malformed(kIncludeParameter, "must be one of products, products_modifiers, freehand.");
   return static_cast<Lines>(words.front());
 }
 

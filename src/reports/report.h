@@ -13,8 +13,8 @@
 
 namespace comanda::reports {
 
-// Which orders count. An empty list: all of them; without statuses, CANCELLED orders stay out of the main
-// figures, while what was cancelled is counted over all.
+// Which orders count. An empty list: all of them; without statuses, CANCELLED orders stay out of
+// the main figures, while what was cancelled is counted over all.
 struct Question {
   db::CompanyId company = 0;
   std::vector<Interval> moments;

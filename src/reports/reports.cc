@@ -27,7 +27,8 @@ void NameMethod(db::Session& session, db::CompanyId company, Row& row) {
   row.name = method->description;
 }
 
-std::map<std::string, store::PaymentSums> SumPayments(db::Session& session, const Question& question) {
+std::map<std::string, store::PaymentSums> SumPayments(db::Session& session,
+                                                      const Question& question) {
   std::map<std::string, store::PaymentSums> methods;
   for (const Interval& moment : question.moments) {
     store::EachPaymentSum(session, question, moment, [&](const store::PaymentSums& sums) {
@@ -48,7 +49,8 @@ using LineKey = std::tuple<std::string, std::string, std::string>;
 
 LineKey KeyOf(const SoldRow& row) {
   const bool is_linked = row.product_id.has_value();
-  return {row.product_id.value_or(""), row.variant_id.value_or(""), is_linked ? "" : row.product_name};
+  return {row.product_id.value_or(""), row.variant_id.value_or(""),
+          is_linked ? "" : row.product_name};
 }
 
 // The menu's names of today; lines keep those of their sale.
@@ -63,7 +65,8 @@ void NameLine(db::Session& session, db::CompanyId company, SoldRow& row) {
 
 using ModifierKey = std::pair<LineKey, std::string>;
 
-void AddModifiers(db::Session& session, const Question& question, std::map<LineKey, SoldRow>& rows) {
+void AddModifiers(db::Session& session, const Question& question,
+                  std::map<LineKey, SoldRow>& rows) {
   std::map<ModifierKey, SoldModifier> modifiers;
   for (const Interval& moment : question.moments) {
     store::EachModifierSum(session, question, moment, [&](const store::ModifierSums& sums) {
@@ -74,7 +77,8 @@ void AddModifiers(db::Session& session, const Question& question, std::map<LineK
       row.total_sales += sums.modifier.total_sales;
     });
   }
-  for (auto& [key, modifier] : modifiers) rows.at(key.first).modifiers.push_back(std::move(modifier));
+  for (auto& [key, modifier] : modifiers)
+    rows.at(key.first).modifiers.push_back(std::move(modifier));
   for (auto& [key, row] : rows) {
     std::ranges::stable_sort(row.modifiers, std::ranges::greater(), &SoldModifier::quantity);
   }

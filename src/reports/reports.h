@@ -1,7 +1,7 @@
 #pragma once
 
-// The face of the room: sums over the orders themselves, so that they always equal them (contract section
-// 17, invariant 7). Rows come sorted as the contract says, ties by id and name.
+// The face of the room: sums over the orders themselves, so that they always equal them (contract
+// section 17, invariant 7). Rows come sorted as the contract says, ties by id and name.
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A door between SQLite and the disk that fails on request: the n-th write or sync from now on, for a
-// number of times or until it is healed. Pass name() as db::Settings::vfs.
+// A door between SQLite and the disk that fails on request: the n-th write or sync from now on, for
+// a number of times or until it is healed. Pass name() as db::Settings::vfs.
 
 #include <sqlite3.h>
 

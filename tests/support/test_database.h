@@ -1,6 +1,7 @@
 #pragma once
 
-// A database in a directory of its own that goes with the test, and ways to look at it from outside.
+// A database in a directory of its own that goes with the test, and ways to look at it from
+// outside.
 
 #include <stdlib.h>
 
@@ -91,7 +92,8 @@ class TestDatabase {
   std::unique_ptr<db::Database> database_;
 };
 
-// Keeps the writer busy with a job of its own until released, so that what comes meanwhile is a group.
+// Keeps the writer busy with a job of its own until released, so that what comes meanwhile is a
+// group.
 class BusyWriter {
  public:
   explicit BusyWriter(db::Database& database)

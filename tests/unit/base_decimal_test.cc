@@ -54,8 +54,8 @@ TEST(Decimal, IgnoresZerosThatSayNothing) {
 }
 
 TEST(Decimal, RefusesWhatIsNotAJsonNumber) {
-  for (const char* text : {"", "-", "+1", ".5", "1.", "01", "1e", "1e+", "1.5x", "0x10", " 1", "NaN",
-                           "1,5", "--1", "1e5.0"}) {
+  for (const char* text : {"", "-", "+1", ".5", "1.", "01", "1e", "1e+", "1.5x", "0x10", " 1",
+                           "NaN", "1,5", "--1", "1e5.0"}) {
     EXPECT_EQ(ParseDecimal(text), std::nullopt) << text;
   }
 }

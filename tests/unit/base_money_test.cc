@@ -59,11 +59,11 @@ TEST(Money, MultipliesLargeAmountsWithoutLosingAUnit) {
 }
 
 TEST(Money, TakesPercentagesWithFourDecimals) {
-  EXPECT_EQ(PercentageOf(1000, 100'000), 100);    // 10 %
-  EXPECT_EQ(PercentageOf(1005, 500'000), 503);    // 502.5
+  EXPECT_EQ(PercentageOf(1000, 100'000), 100);  // 10 %
+  EXPECT_EQ(PercentageOf(1005, 500'000), 503);  // 502.5
   EXPECT_EQ(PercentageOf(-1005, 500'000), -503);
   EXPECT_EQ(PercentageOf(999, 1'000'000), 999);
-  EXPECT_EQ(PercentageOf(1'000'000, 1), 1);       // 0.0001 %
+  EXPECT_EQ(PercentageOf(1'000'000, 1), 1);  // 0.0001 %
   EXPECT_EQ(PercentageOf(499'999, 1), 0);
   EXPECT_EQ(PercentageOf(500'000, 1), 1);
   EXPECT_EQ(PercentageOf(kLargest, 1'000'000), kLargest);

@@ -29,7 +29,8 @@ TEST(Random, FillsEveryByte) {
   for (int i = 0; i < 20; ++i) {
     std::array<uint8_t, 64> bytes{};
     FillRandom(bytes);
-    for (size_t at = 0; at < bytes.size(); ++at) any[at] = static_cast<uint8_t>(any[at] | bytes[at]);
+    for (size_t at = 0; at < bytes.size(); ++at)
+      any[at] = static_cast<uint8_t>(any[at] | bytes[at]);
   }
   for (const uint8_t byte : any) EXPECT_NE(byte, 0);
 }

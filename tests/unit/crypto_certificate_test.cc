@@ -26,10 +26,10 @@ class Parsed {
  public:
   explicit Parsed(const std::string& pem) {
     mbedtls_x509_crt_init(&certificate_);
-    EXPECT_EQ(mbedtls_x509_crt_parse(&certificate_,
-                                     reinterpret_cast<const unsigned char*>(pem.c_str()),
-                                     pem.size() + 1),
-              0);
+    EXPECT_EQ(
+        mbedtls_x509_crt_parse(&certificate_, reinterpret_cast<const unsigned char*>(pem.c_str()),
+                               pem.size() + 1),
+        0);
   }
   Parsed(const Parsed&) = delete;
   Parsed& operator=(const Parsed&) = delete;
@@ -148,9 +148,9 @@ TEST(Certificate, RefusesWhatItCannotRead) {
   EXPECT_THROW(Inspect(Authority().key_pem), Refusal);
   EXPECT_THROW(MakeServerCertificate(Authority(), "a", {}, {}, kNow), Refusal);
   EXPECT_THROW(MakeServerCertificate(Authority(), "a", {}, {"300.1.1.1"}, kNow), Refusal);
-  EXPECT_THROW(MakeServerCertificate({Authority().certificate_pem, Server().key_pem}, "a", {"a"},
-                                     {}, kNow),
-               Refusal);
+  EXPECT_THROW(
+      MakeServerCertificate({Authority().certificate_pem, Server().key_pem}, "a", {"a"}, {}, kNow),
+      Refusal);
 }
 
 }  // namespace

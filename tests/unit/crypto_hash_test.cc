@@ -28,9 +28,7 @@ TEST(Hash, ComparesWholeTexts) {
   EXPECT_FALSE(ConstantTimeEquals(std::string_view("a\0b", 3), std::string_view("a\0c", 3)));
 }
 
-TEST(Hash, LinksALongTermReleaseOfTheLibrary) {
-  EXPECT_EQ(LibraryVersion().substr(0, 4), "3.6.");
-}
+TEST(Hash, LinksALongTermReleaseOfTheLibrary) { EXPECT_EQ(LibraryVersion().substr(0, 4), "3.6."); }
 
 TEST(Hash, InitialisesAsOftenAsOneLikes) {
   Initialise();

@@ -1,5 +1,5 @@
-// The disk fails at every write and every sync in turn: what was acknowledged is there afterwards, what
-// was refused is not.
+// The disk fails at every write and every sync in turn: what was acknowledged is there afterwards,
+// what was refused is not.
 
 #include "db/database.h"
 

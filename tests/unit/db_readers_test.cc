@@ -40,9 +40,9 @@ TEST(DbReaders, FinishTheirTransactionWhenTheFunctionThrows) {
   TestDatabase database(Settings{.readers_max = 1});
   database.Add("a");
   EXPECT_THROW(database->Read([](Snapshot& snapshot) {
-                 EXPECT_EQ(TestDatabase::NamesIn(snapshot), Names{"a"});
-                 throw Refusal(Problem::kNotFound, "no");
-               }),
+    EXPECT_EQ(TestDatabase::NamesIn(snapshot), Names{"a"});
+    throw Refusal(Problem::kNotFound, "no");
+  }),
                Refusal);
   database.Add("b");
   EXPECT_EQ(database.Names(), (Names{"a", "b"})) << "on the same connection, a new state";

@@ -67,9 +67,9 @@ TEST(DbWriter, LeavesNothingOfAJobThatFailsWithinASqlStatement) {
   TestDatabase database;
   database.Add("soup");
   EXPECT_THROW(database->Write([](Tx& tx, const Stamp&) {
-                 tx.Run("INSERT INTO dish (name) VALUES ($1)", "bread");
-                 tx.Run("INSERT INTO dish (name) VALUES ($1)", "soup");
-               }),
+    tx.Run("INSERT INTO dish (name) VALUES ($1)", "bread");
+    tx.Run("INSERT INTO dish (name) VALUES ($1)", "soup");
+  }),
                Fault);
   EXPECT_EQ(database.Names(), Names{"soup"});
 }
@@ -125,9 +125,9 @@ TEST(DbWriter, PublishesNothingOfAJobThatRefuses) {
   std::atomic<int> woken{0};
   database->SetAfterCommit([&] { ++woken; });
   EXPECT_THROW(database->Write([&](Tx& tx, const Stamp&) {
-                 tx.OnCommit([&] { ++published; });
-                 throw Refusal(Problem::kNotFound, "no");
-               }),
+    tx.OnCommit([&] { ++published; });
+    throw Refusal(Problem::kNotFound, "no");
+  }),
                Refusal);
   database->Stop();
   EXPECT_EQ(published, 0);
@@ -136,9 +136,7 @@ TEST(DbWriter, PublishesNothingOfAJobThatRefuses) {
 
 TEST(DbWriter, ContinuesFromTheLastStampWhenTheClockGoesBackOneMinute) {
   TestDatabase database;
-  const auto stamp = [&] {
-    return database->Write([](Tx&, const Stamp& s) { return s.now; });
-  };
+  const auto stamp = [&] { return database->Write([](Tx&, const Stamp& s) { return s.now; }); };
   const UtcMs first = stamp();
   EXPECT_EQ(first, database.clock.Now());
   database.clock.SetWall(first - 60'000);
@@ -149,9 +147,7 @@ TEST(DbWriter, ContinuesFromTheLastStampWhenTheClockGoesBackOneMinute) {
 
 TEST(DbWriter, FollowsTheClockWhenItGoesBackOneHour) {
   TestDatabase database;
-  const auto stamp = [&] {
-    return database->Write([](Tx&, const Stamp& s) { return s.now; });
-  };
+  const auto stamp = [&] { return database->Write([](Tx&, const Stamp& s) { return s.now; }); };
   const UtcMs first = stamp();
   database.clock.SetWall(first - 3'600'000);
   EXPECT_EQ(stamp(), first - 3'600'000);
@@ -222,9 +218,8 @@ TEST(DbWriter, RunsTheOthersAgainWhenOneBreaksADeferredKeyAtCommit) {
   auto good = AddLater(database, "a", false);
   database.AwaitQueued(1);
   auto bad = std::async(std::launch::async, [&] {
-    database->Write([](Tx& tx, const Stamp&) {
-      tx.Run("INSERT INTO dish (name, menu) VALUES ('b', $1)", 7);
-    });
+    database->Write(
+        [](Tx& tx, const Stamp&) { tx.Run("INSERT INTO dish (name, menu) VALUES ('b', $1)", 7); });
   });
   database.AwaitQueued(2);
   busy.Release();

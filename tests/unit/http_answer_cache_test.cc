@@ -46,7 +46,8 @@ TEST(HttpAnswerCache, KeepsAnswersApartByKey) {
 
 TEST(HttpAnswerCache, TheNextOneTriesWhereMakingFailed) {
   AnswerCache cache(1'000'000);
-  EXPECT_THROW(cache.Get("a", []() -> Response { throw std::runtime_error("no"); }), std::runtime_error);
+  EXPECT_THROW(cache.Get("a", []() -> Response { throw std::runtime_error("no"); }),
+               std::runtime_error);
   EXPECT_EQ(cache.Get("a", [] { return Saying("now"); }).Body(), "now");
 }
 

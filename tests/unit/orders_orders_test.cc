@@ -607,7 +607,8 @@ TEST_F(OrdersListTest, WalksASnapshotWithoutRepeatsWhileOthersWrite) {
   for (int i = 0; i < 3; ++i) PlaceOrder();
 
   std::set<std::string> seen(first.rows.begin(), first.rows.end());
-  const std::string rest = "per_page=2&filter[snapshot]=" + std::to_string(first.snapshot) + "&page=";
+  const std::string rest =
+      "per_page=2&filter[snapshot]=" + std::to_string(first.snapshot) + "&page=";
   for (const char* number : {"2", "3"}) {
     const Page page = PageOf(rest + number);
     EXPECT_EQ(page.total, 5);

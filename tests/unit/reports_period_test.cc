@@ -10,7 +10,8 @@ namespace {
 UtcMs At(std::string_view text) { return ParseInstant(text).value(); }
 Zone In(std::string_view name) { return Zone::Find(name).value(); }
 
-const Interval kNovember20{At("2026-11-20T05:00:00Z"), At("2026-11-21T05:00:00Z")};  // a day of Lima
+const Interval kNovember20{At("2026-11-20T05:00:00Z"),
+                           At("2026-11-21T05:00:00Z")};  // a day of Lima
 
 TEST(ReportsPeriod, TheWholeDayIsNotCut) {
   EXPECT_EQ(Cut(kNovember20, kWholeDay, In("America/Lima")), std::vector{kNovember20});
