@@ -20,6 +20,7 @@ int Serve(Words words);
 int ImportFile(Words words);
 int Keys(Words words);
 int ShowAudit(Words words);
+int SelfTest(Words words);
 int ShowConfig(Words words);
 int Version(Words words);
 

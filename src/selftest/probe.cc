@@ -1,0 +1,232 @@
+#include "selftest/probe.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <thread>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/decimal.h"
+#include "base/id.h"
+
+namespace comanda::selftest {
+namespace {
+
+constexpr int64_t kTimeoutMs = 40'000;  // longer than any wait of the contract
+constexpr int kPausesMax = 5;           // for one request
+constexpr int64_t kPauseSecondsMax = 120;
+constexpr std::string_view kReferencePrefix = "selftest-";
+// Nobody's record: what is done to it tells what the key may do, and changes nothing.
+constexpr std::string_view kNobody = "00000000-0000-4000-8000-000000000000";
+
+// A request that needs the scope and changes nothing.
+struct ScopeProbe {
+  auth::Scope scope;
+  std::string_view method;
+  std::string_view path;  // $: nobody's id
+  std::string_view body;
+};
+constexpr std::array kScopeProbes = {
+    ScopeProbe{auth::Scope::kOrdersRead, "GET", "/v1/orders?per_page=1", ""},
+    ScopeProbe{auth::Scope::kOrdersWrite, "PATCH", "/v1/orders/$", R"({"comment":"selftest"})"},
+    ScopeProbe{auth::Scope::kLogisticsWrite, "DELETE", "/v1/orders/$/rider", ""},
+    ScopeProbe{auth::Scope::kMenuRead, "GET", "/v1/menu/products/$", ""},
+    ScopeProbe{auth::Scope::kMenuWrite, "PATCH", "/v1/menu/products/$", R"({"visible":true})"},
+    ScopeProbe{auth::Scope::kCompaniesRead, "GET", "/v1/company", ""},
+    ScopeProbe{auth::Scope::kPaymentMethodsRead, "GET", "/v1/company/payment-methods?per_page=1",
+               ""},
+    ScopeProbe{auth::Scope::kUsersRead, "GET", "/v1/users?per_page=1", ""},
+    ScopeProbe{auth::Scope::kClientsRead, "GET", "/v1/clients?per_page=1", ""},
+    ScopeProbe{auth::Scope::kApiKeysRead, "GET", "/auth/api-keys?per_page=1", ""},
+};
+
+// Whole seconds that the server asks to wait; nothing where it does not.
+std::optional<int64_t> RetryAfter(const Reply& reply) {
+  if (reply.status() != 429 && reply.status() != 503) return std::nullopt;
+  const auto header = reply.Header("Retry-After");
+  if (!header) return std::nullopt;
+  int64_t seconds = 0;
+  const auto [end, error] =
+      std::from_chars(header->data(), header->data() + header->size(), seconds);
+  if (error != std::errc() || end != header->data() + header->size()) return std::nullopt;
+  if (seconds < 0 || seconds > kPauseSecondsMax) return std::nullopt;
+  return std::max<int64_t>(seconds, 1);
+}
+
+bool Succeeded(const Reply& reply) { return reply.status() >= 200 && reply.status() < 300; }
+
+}  // namespace
+
+std::string Filled(std::string_view pattern, std::initializer_list<std::string> values) {
+  std::string out;
+  auto value = values.begin();
+  for (const char c : pattern) {
+    if (c != '$') {
+      out += c;
+      continue;
+    }
+    CHECK(value != values.end(), "a value for each $");
+    out += *value++;
+  }
+  CHECK(value == values.end(), "a $ for each value");
+  return out;
+}
+
+std::string TestOrder::Path(std::string_view below) const {
+  std::string path = "/v1/orders/" + id();
+  if (!below.empty()) path += "/" + std::string(below);
+  return path;
+}
+
+// -- the line ----------------------------------------------------------------------------
+
+void Probe::Pause(int64_t seconds) {
+  const int64_t until = SystemClock().MonotonicMs() + seconds * 1000;
+  while (SystemClock().MonotonicMs() < until && (tidying_ || !settings_.interrupted())) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  waited_ms_ += seconds * 1000;
+}
+
+Reply Probe::Send(const Request& request) {
+  net::Call call{.method = request.method,
+                 .url = settings_.url + request.path,
+                 .ca_file = settings_.ca_file,
+                 .headers = request.headers,
+                 .body = request.body,
+                 .timeout_ms = kTimeoutMs};
+  if (request.with_key) call.headers.push_back("Authorization: Bearer " + settings_.key);
+  call.headers.push_back("Accept: application/json");
+  if (!request.body.empty()) call.headers.push_back("Content-Type: " + request.content_type);
+
+  for (int pauses = 0;; ++pauses) {
+    Reply reply(session_.Send(call));
+    const auto seconds = RetryAfter(reply);
+    if (!seconds || !request.patient || pauses == kPausesMax) {
+      Remember(request, reply);
+      return reply;
+    }
+    Pause(*seconds);
+  }
+}
+
+Reply Probe::Get(std::string path, std::vector<std::string> headers) {
+  return Send({.path = std::move(path), .headers = std::move(headers)});
+}
+
+// Also an order that should have been refused has to be tidied up.
+void Probe::Remember(const Request& request, const Reply& reply) {
+  if (request.method != "POST" || request.path != "/v1/orders" || !Succeeded(reply)) return;
+  const std::string id = reply.Text("data.id");
+  const std::string reference = reply.Text("data.reference");
+  for (Made& made : made_) {
+    if (made.id == id) return;
+    if (made.reference == reference && made.id.empty()) {
+      made.id = id;
+      return;
+    }
+  }
+  made_.push_back({reference, id});
+}
+
+std::string Probe::NewReference() {
+  return std::string(kReferencePrefix) + NewId(SystemClock().Now());
+}
+
+TestOrder Probe::Create(const std::string& body) {
+  TestOrder order{.reference = NewReference(), .body = body, .created = {}, .record = {}};
+  made_.push_back({order.reference, {}});  // the answer may be lost
+  order.created = Send({.method = "POST",
+                        .path = "/v1/orders",
+                        .body = body,
+                        .headers = {"Idempotency-Key: " + order.reference}});
+  order.record = order.created;
+  if (order.created.status() >= 400 && order.created.status() < 500) {
+    std::erase_if(made_, [&](const Made& made) { return made.reference == order.reference; });
+  }
+  return order;
+}
+
+Reply Probe::Write(TestOrder& order, std::string_view method, std::string_view below,
+                   const std::string& body, std::vector<std::string> headers) {
+  const Reply reply = Send({.method = std::string(method),
+                            .path = order.Path(below),
+                            .body = body,
+                            .headers = std::move(headers)});
+  if (Succeeded(reply) && reply.Text("data.id") == order.id()) order.record = reply;
+  return reply;
+}
+
+// -- what the key may do, and what money is here ---------------------------------------------
+
+void Probe::LearnScopes() {
+  for (const ScopeProbe& probe : kScopeProbes) {
+    std::string path(probe.path);
+    if (const size_t place = path.find('$'); place != std::string::npos) {
+      path.replace(place, 1, kNobody);
+    }
+    const Reply reply =
+        Send({.method = std::string(probe.method), .path = path, .body = std::string(probe.body)});
+    if (reply.status() != 401 && reply.status() != 403) scopes_.Add(probe.scope);
+  }
+}
+
+void Probe::LearnCurrency(std::string_view code) {
+  decimals_ = CurrencyDecimals(code).value_or(decimals_);
+}
+
+std::string Probe::Amount(Minor minor) const {
+  std::string text;
+  AppendScaled(text, minor, decimals_);
+  return text;
+}
+
+std::optional<Minor> Probe::MinorOf(std::optional<json::Value> value) const {
+  if (!value || value->kind() != json::Kind::kNumber) return std::nullopt;
+  const auto decimal = ParseDecimal(value->number_text());
+  return decimal ? Scaled(*decimal, decimals_) : std::nullopt;
+}
+
+// -- tidying up ------------------------------------------------------------------------------
+
+// Nothing where the order was never made.
+std::optional<Remnant> Probe::TidyUp(Made made) {
+  Remnant remnant{.reference = made.reference, .id = made.id, .public_id = {}, .status = {}};
+  if (remnant.id.empty()) {
+    const Reply found = Get("/v1/orders?filter[reference]=" + made.reference);
+    remnant.id = found.Text("data.0.id");
+    if (remnant.id.empty() && found.status() == 200) return std::nullopt;
+    if (remnant.id.empty()) return remnant;
+  }
+  const std::string path = "/v1/orders/" + remnant.id;
+  // A move to where every order has been changes nothing and tells the order, also to a key that
+  // may not read.
+  Reply order =
+      Send({.method = "PATCH", .path = path + "/status", .body = R"({"status":"PENDING"})"});
+  if (!Succeeded(order)) order = Get(path);
+  for (const json::Value& payment : order.Items("data.payments")) {
+    const auto cancelled = Find(payment, "canceled_at");
+    if (cancelled && !cancelled->is_null()) continue;
+    Send({.method = "DELETE", .path = path + "/payments/" + TextAt(payment, "id")});
+  }
+  const Reply cancel = Send({.method = "POST",
+                             .path = path + "/cancel",
+                             .body = R"({"reason":"comanda selftest: tidying up"})"});
+  const Reply& last = Succeeded(cancel) ? cancel : order;
+  remnant.public_id = last.Text("data.public_id");
+  remnant.status = last.Text("data.status");
+  return remnant;
+}
+
+std::vector<Remnant> Probe::TidyUp() {
+  tidying_ = true;
+  std::vector<Remnant> remnants;
+  for (const Made& made : std::vector(made_)) {
+    if (auto remnant = TidyUp(made)) remnants.push_back(std::move(*remnant));
+  }
+  return remnants;
+}
+
+}  // namespace comanda::selftest

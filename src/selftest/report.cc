@@ -1,0 +1,124 @@
+#include <algorithm>
+
+#include "json/writer.h"
+#include "selftest/selftest.h"
+
+namespace comanda::selftest {
+namespace {
+
+constexpr size_t kResultWidth = 13;
+
+std::string Padded(std::string_view text, size_t width) {
+  std::string padded(text);
+  padded.resize(std::max(padded.size(), width), ' ');
+  return padded;
+}
+
+std::string Counted(size_t number, std::string_view one, std::string_view several) {
+  return std::to_string(number) + " " + std::string(number == 1 ? one : several);
+}
+
+std::string AsText(const Remnant& remnant) {
+  std::string text = "  " + remnant.reference;
+  if (!remnant.public_id.empty()) text += "  " + remnant.public_id;
+  if (remnant.id.empty()) return text + "  no answer came to its creation: look whether it exists";
+  text += "  " + remnant.id;
+  return text + "  " + (remnant.status.empty() ? "in an unknown state" : remnant.status);
+}
+
+void Write(json::Writer& out, const Outcome& outcome) {
+  out.BeginObject();
+  out.Key("subject").Text(outcome.subject);
+  out.Key("name").Text(outcome.name);
+  out.Key("section").Text(outcome.section);
+  out.Key("contract").Text(outcome.words);
+  std::string result(Name(outcome.result));
+  std::ranges::replace(result, ' ', '_');
+  out.Key("result").Text(result);
+  out.Key("note");
+  if (outcome.note.empty()) {
+    out.Null();
+  } else {
+    out.Text(outcome.note);
+  }
+  out.Key("differences").BeginArray();
+  for (const Difference& difference : outcome.differences) {
+    out.BeginObject();
+    out.Key("what").Text(difference.what);
+    out.Key("expected").Text(difference.expected);
+    out.Key("got").Text(difference.got);
+    out.EndObject();
+  }
+  out.EndArray().EndObject();
+}
+
+void Write(json::Writer& out, const Remnant& remnant) {
+  const auto text_or_null = [&](std::string_view name, const std::string& value) {
+    out.Key(name);
+    if (value.empty()) {
+      out.Null();
+    } else {
+      out.Text(value);
+    }
+  };
+  out.BeginObject();
+  out.Key("kind").Text("order");
+  out.Key("reference").Text(remnant.reference);
+  text_or_null("id", remnant.id);
+  text_or_null("public_id", remnant.public_id);
+  text_or_null("status", remnant.status);
+  out.EndObject();
+}
+
+}  // namespace
+
+std::string AsText(const Outcome& outcome) {
+  std::string out = "  " + Padded(Name(outcome.result), kResultWidth) + std::string(outcome.name);
+  if (!outcome.note.empty()) out += ": " + outcome.note;
+  out += '\n';
+  const std::string indent(kResultWidth + 2, ' ');
+  for (const Difference& difference : outcome.differences) {
+    out += indent + difference.what + ": expected " + difference.expected + ", got " +
+           difference.got + "\n";
+  }
+  if (outcome.result == Result::kDiffers) {
+    out += indent + "contract " + std::string(outcome.section) + ": " + std::string(outcome.words) +
+           "\n";
+  }
+  return out;
+}
+
+std::string AsText(const Summary& summary) {
+  const size_t differs = summary.Count(Result::kDiffers);
+  std::string out = "\n" + std::to_string(summary.Count(Result::kOk)) + " ok, " +
+                    std::to_string(differs) + (differs == 1 ? " differs, " : " differ, ") +
+                    std::to_string(summary.Count(Result::kNotChecked)) + " not checked.\n";
+  if (summary.waited_s > 0) {
+    out += "Waited " + Counted(static_cast<size_t>(summary.waited_s), "second", "seconds") +
+           " for the server's rate limit.\n";
+  }
+  if (summary.remnants.empty()) return out + "Nothing was left behind.\n";
+  out += "Left behind, because the API removes no order (reference, public id, id, state):\n";
+  for (const Remnant& remnant : summary.remnants) out += AsText(remnant) + "\n";
+  return out;
+}
+
+std::string AsJson(const Settings& settings, const Summary& summary) {
+  std::string text;
+  json::Writer out(text);
+  out.BeginObject();
+  out.Key("url").Text(settings.url);
+  out.Key("ok").Integer(static_cast<int64_t>(summary.Count(Result::kOk)));
+  out.Key("differs").Integer(static_cast<int64_t>(summary.Count(Result::kDiffers)));
+  out.Key("not_checked").Integer(static_cast<int64_t>(summary.Count(Result::kNotChecked)));
+  out.Key("waited_s").Integer(summary.waited_s);
+  out.Key("checks").BeginArray();
+  for (const Outcome& outcome : summary.outcomes) Write(out, outcome);
+  out.EndArray();
+  out.Key("left_behind").BeginArray();
+  for (const Remnant& remnant : summary.remnants) Write(out, remnant);
+  out.EndArray().EndObject();
+  return text + "\n";
+}
+
+}  // namespace comanda::selftest

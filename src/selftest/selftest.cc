@@ -1,0 +1,122 @@
+#include "selftest/selftest.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/problem.h"
+#include "selftest/check.h"
+#include "selftest/probe.h"
+
+namespace comanda::selftest {
+namespace {
+
+struct Subject {
+  std::string_view name;
+  std::span<const Check> (*checks)();
+};
+
+// The order of the walk.
+constexpr std::array kSubjects = {
+    Subject{"The line and the key", LineChecks},
+    Subject{"Reading", ReadingChecks},
+    Subject{"Creating an order", CreatingChecks},
+    Subject{"Items, discounts, payments", MoneyChecks},
+    Subject{"Status, events, cancelling", LifeChecks},
+    Subject{"Delivery", DeliveryChecks},
+    Subject{"What must be refused", MistakeChecks},
+};
+
+// Whether the server lets the key in at all.
+bool Accepted(const Reply& reply) {
+  return reply.status() != 401 && reply.Code() != "address_not_allowed";
+}
+
+std::string Missing(auth::ScopeSet needed, auth::ScopeSet held) {
+  std::string names;
+  for (const auth::ScopeRow& row : auth::kScopes) {
+    if (!needed.Has(row.scope) || held.Has(row.scope)) continue;
+    if (!names.empty()) names += " and ";
+    names += row.name;
+  }
+  return names;
+}
+
+// Why a check makes no sense now; empty where it does.
+std::string Obstacle(const Check& check, const Probe& probe) {
+  if (probe.settings().interrupted()) return "interrupted";
+  if (check.stage == Stage::kServer) return {};
+  if (!Accepted(probe.first)) return "the server does not accept the key";
+  if (const std::string missing = Missing(check.scopes, probe.scopes()); !missing.empty()) {
+    return "the key lacks " + missing;
+  }
+  switch (check.stage) {
+    case Stage::kServer:
+    case Stage::kKey:
+      return {};
+    case Stage::kOrder:
+      return probe.take_away.exists() ? "" : "there is no order to do it with";
+    case Stage::kDeliveryOrder:
+      return probe.delivery.exists() ? "" : "there is no delivery order to do it with";
+  }
+  return {};
+}
+
+// A server may repeat in its words what it was sent.
+void Redact(std::string& text, const std::string& key) {
+  for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) {
+    text.replace(at, key.size(), "(the key)");
+  }
+}
+
+Outcome Look(const Subject& subject, const Check& check, Probe& probe) {
+  Finding finding;
+  if (std::string obstacle = Obstacle(check, probe); !obstacle.empty()) {
+    finding.NotChecked(std::move(obstacle));
+  } else {
+    check.run(probe, finding);
+  }
+  Outcome outcome{.subject = subject.name,
+                  .name = check.name,
+                  .section = check.section,
+                  .words = check.words,
+                  .result = finding.result(),
+                  .note = finding.note(),
+                  .differences = finding.differences()};
+  Redact(outcome.note, probe.settings().key);
+  for (Difference& difference : outcome.differences) {
+    Redact(difference.what, probe.settings().key);
+    Redact(difference.expected, probe.settings().key);
+    Redact(difference.got, probe.settings().key);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+size_t Summary::Count(Result result) const {
+  return static_cast<size_t>(std::ranges::count(outcomes, result, &Outcome::result));
+}
+
+Summary Run(const Settings& settings, const std::function<void(const Outcome&)>& tell) {
+  Probe probe(settings);
+  probe.first = probe.Get("/v1/company");
+  if (probe.first.status() == 0) {
+    throw Fault(Fault::Kind::kUnavailable, "nothing can be asked at " + settings.url + ": " +
+                                               Shown(probe.first.answer().error));
+  }
+  if (Accepted(probe.first)) probe.LearnScopes();
+
+  Summary summary;
+  for (const Subject& subject : kSubjects) {
+    for (const Check& check : subject.checks()) {
+      summary.outcomes.push_back(Look(subject, check, probe));
+      tell(summary.outcomes.back());
+    }
+  }
+  summary.remnants = probe.TidyUp();
+  summary.waited_s = probe.waited_s();
+  return summary;
+}
+
+}  // namespace comanda::selftest

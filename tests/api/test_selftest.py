@@ -1,0 +1,355 @@
+"""comanda selftest: what it says of the box, of keys that may do little, and of servers that differ."""
+
+import json
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from support.altering_proxy import AlteringProxy
+from support.box import BINARY, PATIENCE_S, RUNNER, Box, free_port
+from support.orders import rows
+
+NOTHING_DIFFERS, DIFFERS, USAGE, UNREACHABLE = 0, 1, 2, 70
+
+
+def walk(url, key, *words, input=None):
+    result = subprocess.run([*RUNNER, str(BINARY), "selftest", "--url", url, "--key", key, *map(str, words)],
+                            capture_output=True, text=True, input=input, timeout=PATIENCE_S * 10)
+    assert key == "-" or key not in result.stdout + result.stderr
+    return result
+
+
+def report(url, key, *words):
+    """The exit code and the object of --json."""
+    result = walk(url, key, "--json", *words)
+    assert result.stderr == "", result.stderr
+    told = json.loads(result.stdout)
+    counts = {r: sum(c["result"] == r for c in told["checks"]) for r in ("ok", "differs", "not_checked")}
+    assert counts == {r: told[r] for r in counts}
+    assert result.returncode == (DIFFERS if told["differs"] else NOTHING_DIFFERS)
+    return told
+
+
+def named(told, result):
+    return {c["name"]: c for c in told["checks"] if c["result"] == result}
+
+
+def at(box):
+    return f"https://127.0.0.1:{box.port}"
+
+
+@pytest.fixture
+def ca(box):
+    return ["--ca", box.cafile]
+
+
+# -- a server that keeps the contract ---------------------------------------------------------------------
+
+
+def test_the_box_passes_with_every_scope(box, key, ca):
+    told = report(at(box), key, *ca)
+    assert named(told, "differs") == {}
+    # What only other keys and other menus show.
+    assert set(named(told, "not_checked")) <= {
+        "The rate limit is shown on every answer",
+        "A key without the scope is told which one it lacks",
+        "A mistyped key is refused",  # where the tests before sent too many
+    }
+    assert told["ok"] > 90
+
+
+@pytest.mark.parametrize("place, currency, decimals", [(0, "CLP", 0), (1, "KWD", 3)])
+def test_currencies_with_other_decimals_pass(box, ca, place, currency, decimals, pytestconfig):
+    companies = json.loads((pytestconfig.rootpath / "tests/support/other_restaurant.json").read_text())["companies"]
+    assert companies[place]["currency"] == currency
+    told = report(at(box), box.make_key(company=companies[place]["id"])["key"], *ca)
+    assert named(told, "differs") == {}
+    shown = named(told, "ok")["The company's currency is an ISO 4217 code"]
+    assert shown["note"] == f"{currency}, {decimals} decimals"
+
+
+def test_what_it_leaves_behind_is_cancelled_and_named(box, key, demo, ca, api):
+    before = {r[0] for r in rows(box, "SELECT id FROM orders")}
+    told = report(at(box), key, *ca)
+    made = {r[0] for r in rows(box, "SELECT id FROM orders")} - before
+    assert {r["id"] for r in told["left_behind"]} == made and len(made) == 2
+    for remnant in told["left_behind"]:
+        order = api.get("/v1/orders/" + remnant["id"]).data
+        assert order["status"] == remnant["status"] == "CANCELLED"
+        assert order["reference"] == remnant["reference"] and remnant["reference"].startswith("selftest-")
+        assert order["public_id"] == remnant["public_id"]
+        assert all(p["canceled_at"] for p in order["payments"])
+
+
+def test_a_menu_is_not_touched(box, key, ca, api):
+    before = api.get("/v1/menu").body
+    report(at(box), key, *ca)
+    assert api.get("/v1/menu").body == before
+
+
+def test_the_data_directory_tells_the_authority(box, key):
+    assert walk(at(box), key, "--data", box.data).returncode == NOTHING_DIFFERS
+
+
+def test_a_key_that_may_only_read_orders_leaves_the_rest_unchecked(box, demo, ca):
+    key = box.make_key(scopes="orders:read", company=demo["id"])["key"]
+    before = rows(box, "SELECT count(*) FROM orders")
+    told = report(at(box), key, *ca)
+    assert named(told, "differs") == {}
+    unchecked = named(told, "not_checked")
+    assert unchecked["Clients are listed with all their fields"]["note"] == "the key lacks clients:read"
+    assert unchecked["An order is created"]["note"] == "the key lacks orders:write"
+    assert unchecked["A rider of one's own is assigned"]["note"] == \
+        "the key lacks orders:write and logistics:write"
+    assert {"Orders are listed page by page", "The three reports answer",
+            "A key without the scope is told which one it lacks"} <= set(named(told, "ok"))
+    assert told["left_behind"] == [] and rows(box, "SELECT count(*) FROM orders") == before
+
+
+def test_a_key_that_may_only_write_orders_still_tidies_up(box, demo, ca, api):
+    key = box.make_key(scopes="orders:write", company=demo["id"])["key"]
+    told = report(at(box), key, *ca)
+    assert named(told, "differs") == {}
+    assert [r["status"] for r in told["left_behind"]] == ["CANCELLED", "CANCELLED"]
+
+
+def test_it_waits_for_the_rate_limit(ca):
+    box = Box(options=["--rate-standard", "1200"])
+    try:
+        box.bring_in()
+        box.start()
+        key = box.make_key(tier="standard")["key"]
+        # The bucket is nearly empty when the walk begins.
+        client = box.client(key)
+        while int(client.get("/v1/company").headers["ratelimit-remaining"]) > 3:
+            pass
+        client.close()
+        told = report(at(box), key, "--ca", box.cafile)
+        assert named(told, "differs") == {}
+        assert told["waited_s"] > 0
+        assert "requests a minute" in named(told, "ok")["The rate limit is shown on every answer"]["note"]
+    finally:
+        assert box.discard() == 0
+
+
+# -- words --------------------------------------------------------------------------------------------------
+
+
+def test_a_technician_reads_one_line_for_each_check(box, key, ca):
+    result = walk(at(box), key, *ca)
+    assert result.returncode == NOTHING_DIFFERS and result.stderr == ""
+    assert "\nThe line and the key\n  ok           The server accepts the key\n" in result.stdout
+    assert re.search(r"\n  ok +The certificate is trusted and does not end soon: \d+ days left\n", result.stdout)
+    summary = re.search(r"\n(\d+) ok, 0 differ, (\d+) not checked\.\n", result.stdout)
+    lines = re.findall(r"^  (?:ok|differs|not checked) +[A-Z1-9]", result.stdout, re.M)
+    assert len(lines) == int(summary[1]) + int(summary[2])
+    assert re.findall(r"^  selftest-\S+  PE-\d{10}  \S+  CANCELLED$", result.stdout, re.M) != []
+
+
+def test_a_key_may_come_from_the_standard_input(box, key, ca):
+    result = walk(at(box), "-", *ca, input=key + "\n")
+    assert result.returncode == NOTHING_DIFFERS and key not in result.stdout
+
+
+def test_ctrl_c_still_tidies_up(box, key, ca, api):
+    before = {r[0] for r in rows(box, "SELECT id FROM orders")}
+    process = subprocess.Popen([*RUNNER, str(BINARY), "selftest", "--url", at(box), "--key", key, *map(str, ca)],
+                               stdout=subprocess.PIPE, text=True)
+    line = ""
+    while "An order is created" not in line:
+        line = process.stdout.readline()
+        assert line, "it ended early"
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=PATIENCE_S)
+    assert "not checked" in rest and ": interrupted\n" in rest and "CANCELLED" in rest
+    for order in {r[0] for r in rows(box, "SELECT id FROM orders")} - before:
+        assert api.get("/v1/orders/" + order).data["status"] == "CANCELLED"
+
+
+# -- what cannot be walked ------------------------------------------------------------------------------------
+
+
+def test_a_wrong_key_is_told_once():
+    box = Box()
+    try:
+        box.bring_in()
+        box.start()
+        key = box.make_key()["key"]
+        wrong = key[:-1] + ("0" if key[-1] != "0" else "1")
+        told = report(at(box), wrong, "--ca", box.cafile)
+        assert "A mistyped key is refused" in named(told, "ok")
+    finally:
+        assert box.discard() == 0
+    assert set(named(told, "differs")) == {"The server accepts the key"}
+    assert {c["note"] for c in named(told, "not_checked").values()} >= {"the server does not accept the key"}
+    assert told["left_behind"] == []
+
+
+def test_nobody_at_the_address(key, ca):
+    result = walk(f"https://127.0.0.1:{free_port()}", key, *ca)
+    assert result.returncode == UNREACHABLE and result.stdout == ""
+    assert "nothing can be asked at https://127.0.0.1:" in result.stderr
+
+
+def test_a_server_of_an_unknown_authority(box, key, tmp_path):
+    other = Box()
+    try:
+        other.start()
+        result = walk(at(box), key, "--data", other.data)
+        assert result.returncode == UNREACHABLE and "ertificate" in result.stderr
+    finally:
+        assert other.discard() == 0
+
+
+@pytest.mark.parametrize("words, says", [
+    ([], "--url"),
+    (["--url", "https://localhost:1"], "--key"),
+    (["--url", "localhost:1", "--key", "k"], "https://"),
+    (["--url", "http://192.0.2.1", "--key", "k"], "plain http"),
+    (["--url", "http://localhost.example", "--key", "k"], "plain http"),
+    (["--url", "https://localhost:1/v1", "--key", "k"], "before /v1"),
+    (["--url", "https://localhost:1", "--key", "k\nX: y"], "visible ASCII"),
+    (["--url", "https://localhost:1", "--key", "k", "--ca", "/nowhere/ca.crt"], "/nowhere/ca.crt"),
+])
+def test_a_command_line_that_cannot_be(words, says):
+    result = subprocess.run([*RUNNER, str(BINARY), "selftest", *words], capture_output=True, text=True,
+                            timeout=PATIENCE_S)
+    assert result.returncode == USAGE and says in result.stderr
+
+
+# -- servers that differ in one thing ---------------------------------------------------------------------
+
+
+def edited(answer, change):
+    """Changes the record of a success."""
+    if answer.status in (200, 201) and answer.body:
+        body = answer.json
+        change(body["data"])
+        answer.body = json.dumps(body).encode()
+
+
+def everywhere(old, new):
+    """Another text in every answer about orders."""
+    def alter(method, path, answer):
+        if path.startswith("/v1/orders"):
+            answer.body = answer.body.replace(old, new)
+    return alter
+
+
+def unit_list_price(method, path, answer):
+    if method == "POST" and path.endswith("/combos"):
+        def change(order):
+            dish = next(c for c in order["combos"] if c["product_name"] == "Selftest dish")
+            dish["variant_original_price"] = 13
+            dish["combo_original_price"] = round(dish["combo_original_price"] - 13, 2)
+        edited(answer, change)
+
+
+def doubled_total(method, path, answer):
+    if method == "PATCH" and path.count("/") == 3:
+        edited(answer, lambda order: order.update(total=order["total"] * 2))
+
+
+def no_company_tag(method, path, answer):
+    if path == "/v1/company":
+        answer.headers.pop("etag", None)
+
+
+def no_replay_mark(method, path, answer):
+    answer.headers.pop("idempotency-replayed", None)
+
+
+def conflict(method, path, answer):
+    if b"use_cancel_endpoint" in answer.body:
+        answer.status = 409
+
+
+def silent_feed(method, path, answer):
+    if path.startswith("/v1/events?per_page") and answer.status == 200:
+        answer.body = answer.body.replace(b"ORDER_CREATED", b"ORDER_UPDATED")
+
+
+def html_for_mistakes(method, path, answer):
+    if path.startswith("/v1/selftest-no-such-path?"):
+        answer.headers["content-type"], answer.body = "text/html", b"<h1>Not Found</h1>"
+
+
+def accepts_everything(method, path, answer):
+    if path.endswith("?per_page=101"):
+        answer.status = 200
+
+
+@pytest.mark.parametrize("alter, differing", [
+    (unit_list_price, "Prices are sent per unit and answered per line"),
+    (doubled_total, "The total is the sum of its parts"),
+    (no_company_tag, "An unchanged company is answered with 304"),
+    (no_replay_mark, "A repeat with the same Idempotency-Key gets the first answer"),
+    (conflict, "CANCELLED is no status to move to"),
+    (silent_feed, "The event feed tells of a new order"),
+    (html_for_mistakes, "A refusal is a problem document that explains itself"),
+    (accepts_everything, "A page that cannot be is refused"),
+    (everywhere(b'"delivery_comment":null,', b""), "An order shows every documented field"),
+    (everywhere(b'"overpayment":0,', b'"overpayment":"0",'), "A new order has no items and no money"),
+    (everywhere(b'"delivered_by":"API"', b'"delivered_by":null'), "A rider on the way makes the order READY"),
+    (everywhere(b'"implied":true', b'"implied":false'), "The steps between are marked as implied"),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_exactly_what_differs_is_told(box, key, alter, differing):
+    with AlteringProxy(box, alter) as proxy:
+        told = report(proxy.url, key)
+    assert set(named(told, "differs")) == {differing}
+    for check in named(told, "differs").values():
+        assert check["differences"] and check["contract"] and check["section"]
+        for difference in check["differences"]:
+            assert difference["what"] and difference["expected"] != difference["got"], difference
+
+
+def test_an_unaltered_proxy_differs_in_nothing(box, key):
+    with AlteringProxy(box, lambda method, path, answer: None) as proxy:
+        told = report(proxy.url, key)
+    assert named(told, "differs") == {}
+    assert named(told, "not_checked")["The connection is TLS 1.2 or 1.3"]["note"] == "this address is plain http"
+
+
+def test_unknown_fields_and_rows_of_a_newer_server_differ_in_nothing(box, key):
+    def newer(method, path, answer):
+        if answer.status in (200, 201) and answer.headers["content-type"] == "application/json" and answer.body:
+            body = answer.json
+            body["next_year"] = {"a": 1}
+            if isinstance(body.get("data"), dict):
+                body["data"]["loyalty"] = None
+            for row in body["data"] if isinstance(body.get("data"), list) else []:
+                row["loyalty"] = None
+            answer.body = json.dumps(body).encode()
+
+    with AlteringProxy(box, newer) as proxy:
+        assert named(report(proxy.url, key), "differs") == {}
+
+
+def test_the_key_is_never_shown_even_where_the_server_repeats_it(box, key):
+    def indiscreet(method, path, answer):
+        if answer.status == 404:
+            body = answer.json
+            body["title"] = "you sent " + key
+            answer.body = json.dumps(body).encode()
+
+    with AlteringProxy(box, indiscreet) as proxy:
+        result = walk(proxy.url, key)
+    assert result.returncode == DIFFERS
+    assert "you sent (the key)" in result.stdout
+
+
+def test_an_order_that_should_have_been_refused_is_tidied_up_too(box, key, api):
+    """A server that takes orders without an Idempotency-Key."""
+    def lax(method, path, answer):
+        if answer.status == 400 and b"missing_idempotency_key" in answer.body:
+            made = api.place("selftest-lax-" + str(time.monotonic_ns()))
+            answer.status, answer.body = 201, json.dumps({"data": made}).encode()
+
+    with AlteringProxy(box, lax) as proxy:
+        told = report(proxy.url, key)
+    assert set(named(told, "differs")) == {"An order without an Idempotency-Key is refused"}
+    assert len(told["left_behind"]) == 3
+    assert {r["status"] for r in told["left_behind"]} == {"CANCELLED"}

@@ -1,0 +1,66 @@
+"""A server that is almost the box: plain HTTP on loopback in front of it, with one thing altered."""
+
+import http.server
+import threading
+
+from support.box import Answer
+
+
+class AlteringProxy:
+    """`alter(method, path, answer)` gets each answer of the box (status, headers, body) and may change it."""
+
+    def __init__(self, box, alter):
+        self.box, self.alter = box, alter
+
+    def __enter__(self):
+        proxy = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            # Head and body in one packet, at once: else each answer waits for the acknowledgement of its head.
+            disable_nagle_algorithm, wbufsize = True, -1
+
+            def setup(self):
+                super().setup()
+                self.client = proxy.box.client()
+
+            def finish(self):
+                self.client.close()
+                super().finish()
+
+            def forward(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0))) or None
+                headers = {n: v for n, v in self.headers.items() if n.lower() != "content-length"}
+                answer = self.client.send(self.command, self.path, body, headers)
+                answer = Answer(answer.status, dict(answer.headers), answer.body)
+                proxy.alter(self.command, self.path, answer)
+                self.send_response_only(answer.status)
+                bodiless = self.command == "HEAD" or answer.status in (204, 304)
+                for name, value in answer.headers.items():
+                    if name not in ("content-length", "transfer-encoding", "connection"):
+                        self.send_header(name, value)
+                if not bodiless:
+                    self.send_header("Content-Length", str(len(answer.body)))
+                self.end_headers()
+                if not bodiless:
+                    self.wfile.write(answer.body)
+
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = forward
+
+            def log_message(self, *words):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server.server_port}"
