@@ -48,13 +48,6 @@ Security DescribeSecurity(CURL* handle) {
   }
 }
 
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 // One line of the head at a time: the status line, headers, the empty line.
 size_t ReceiveHeader(char* data, size_t size, size_t count, void* user) {
   auto& receiver = *static_cast<Receiver*>(user);

@@ -1,5 +1,6 @@
 #include "selftest/finding.h"
 
+#include <array>
 #include <utility>
 
 #include "base/decimal.h"
