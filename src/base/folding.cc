@@ -8,7 +8,8 @@ namespace {
 constexpr char32_t kLatinFirst = 0xa0;
 constexpr char32_t kAdditionalFirst = 0x1e00;
 
-// clang-format off: sixteen letters a line, as in the code charts.
+// Sixteen letters a line, as in the code charts.
+// clang-format off
 // Latin-1, Latin Extended-A and Latin Extended-B as far as it derives from plain letters.
 constexpr auto kLatin = std::to_array<std::string_view>({
     "", "", "", "", "", "", "", "", "", "", "a", "", "", "", "", "",
