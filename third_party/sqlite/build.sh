@@ -7,17 +7,11 @@ options="
   -DSQLITE_DQS=0
   -DSQLITE_ENABLE_API_ARMOR
   -DSQLITE_LIKE_DOESNT_MATCH_BLOBS
-  -DSQLITE_OMIT_AUTHORIZATION
   -DSQLITE_OMIT_AUTOINIT
-  -DSQLITE_OMIT_DECLTYPE
   -DSQLITE_OMIT_DEPRECATED
-  -DSQLITE_OMIT_DESERIALIZE
-  -DSQLITE_OMIT_INCRBLOB
   -DSQLITE_OMIT_JSON
   -DSQLITE_OMIT_LOAD_EXTENSION
   -DSQLITE_OMIT_SHARED_CACHE
-  -DSQLITE_OMIT_TCL_VARIABLE
-  -DSQLITE_OMIT_TRACE
   -DSQLITE_STRICT_SUBTYPE=1
   -DSQLITE_TEMP_STORE=3
   -DSQLITE_USE_ALLOCA
@@ -34,9 +28,7 @@ if [ ! -f "$source/sqlite3.c" ]; then
 fi
 
 # shellcheck disable=SC2086,SC2116 # on one line
-# No-ops in front of loops and jumps are a twentieth of the code.
-no_padding="-fno-align-jumps -fno-align-labels -fno-align-loops"
-compile "$CC" "$CFLAGS $no_padding -DNDEBUG $(echo $options)" "$source/sqlite3.c"
+compile "$CC" "$CFLAGS -DNDEBUG $(echo $options)" "$source/sqlite3.c"
 archive libsqlite3.a sqlite3.o
 mkdir -p "$out/include"
 cp "$source/sqlite3.h" "$out/include/"
