@@ -18,7 +18,7 @@ import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # COMANDA_BINARY lets the same tests run on the sanitizer build, COMANDA_RUNNER under an emulator.
-BINARY = pathlib.Path(os.environ.get("COMANDA_BINARY", ROOT / "build/release/comanda"))
+BINARY = pathlib.Path(os.environ.get("COMANDA_BINARY", ROOT / "build/release/comanda")).resolve()
 RUNNER = os.environ.get("COMANDA_RUNNER", "").split()
 # Only to catch hangs: machines are noisy, emulators slow.
 PATIENCE_S = float(os.environ.get("COMANDA_PATIENCE", "30"))
