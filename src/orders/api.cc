@@ -86,15 +86,15 @@ http::Response List(http::Context& ctx) {
 http::Response Get(http::Context& ctx) {
   ctx.query().AllowOnly({});
   const std::string key = KeyOf(ctx);
-  const auto record = ctx.Read([&](db::Snapshot& snapshot) -> std::optional<Record> {
-    const std::optional<std::string> id = FindUuid(snapshot, ctx.company(), key);
-    return id ? Find(snapshot, ctx.company(), *id) : std::nullopt;
+  // A till that asks again while no order has changed is answered without the database.
+  return ctx.Shared(ctx.ListTag(kOrdersCounter), [&] {
+    const auto record = ctx.Read([&](db::Snapshot& snapshot) -> std::optional<Record> {
+      const std::optional<std::string> id = FindUuid(snapshot, ctx.company(), key);
+      return id ? Find(snapshot, ctx.company(), *id) : std::nullopt;
+    });
+    if (!record) throw Refusal(Problem::kNotFound, "there is no order " + key);
+    return Answer(*record);
   });
-  if (!record) throw Refusal(Problem::kNotFound, "there is no order " + key);
-  if (ctx.HasMatch(EntityTag(record->version))) {
-    return http::NotModified(EntityTag(record->version));
-  }
-  return Answer(*record);
 }
 
 // -- placing --------------------------------------------------------------------------------------
