@@ -5,6 +5,8 @@
 
 #include "app/import.h"
 #include "base/log.h"
+#include "base/problem.h"
+#include "base/zone.h"
 #include "company/companies.h"
 #include "ops/systemd.h"
 
@@ -44,6 +46,21 @@ void SeedSandbox(db::Database& database) {
   if (is_empty) Import(database, DemoRestaurant());
 }
 
+// Refuses to serve on guessed clocks: days, opening hours and order numbers follow these zones.
+void RequireZones(db::Database& database) {
+  const std::string missing = database.Read([](db::Snapshot& snapshot) {
+    std::string names;
+    for (const company::Company& one : company::All(snapshot)) {
+      if (Zone::Find(one.timezone)) continue;
+      names += (names.empty() ? "" : ", ") + one.timezone + " (" + one.name + ")";
+    }
+    return names;
+  });
+  if (missing.empty()) return;
+  throw Fault(Fault::Kind::kUnavailable, "this machine has no time zone data for " + missing +
+                                             "; install it (`apt install tzdata`) and start again");
+}
+
 // What fails here is tried again, or can be done without: it must not end the server.
 template <typename Work>
 void Attempt(std::string_view consequence, Work&& work) {
@@ -78,7 +95,9 @@ App::App(const config::Options& options, db::DirectoryLock lock)
       control_test_(ControlServer(options_.data_directory + "/control-test.sock", test_, options_,
                                   clock_, metrics_)) {
   log::SetLevel(LevelOf(options_.log_level));
+  RequireZones(live_.database());
   if (!options_.sandbox_listen.empty()) {
+    RequireZones(test_.database());
     SeedSandbox(test_.database());
     sandbox_ = Listen(options_.sandbox_listen, test_, auth::Mode::kTest);
   }

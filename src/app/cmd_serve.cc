@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"
+#include "base/zone.h"
 
 namespace comanda::app {
 namespace {
@@ -79,6 +80,10 @@ int Serve(Words words) {
     log::Notice("listening", {{"address", address}});
   for (const std::string& address : app.SandboxAddresses())
     log::Notice("sandbox", {{"address", address}});
+  // "UTC" alone is inside the program.
+  if (!Zone::Find("Etc/UTC")) {
+    log::Warning("this machine has no time zone data: install it (`apt install tzdata`)");
+  }
   if (app.company_count() == 0) {
     log::Warning("no restaurant yet: run `comanda import FILE --data " + options.data_directory +
                  "` (or `comanda import demo`), then `comanda keys create`");
