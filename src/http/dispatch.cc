@@ -65,6 +65,15 @@ void CheckContentType(const Request& request) {
                 "The body must be JSON in UTF-8; send Content-Type: application/json.");
 }
 
+// A client that ends its body by closing the connection has sent none, as HTTP counts.
+void CheckLengthIsKnown(const Request& request) {
+  if (request.local || request.Header("Content-Length") || request.Header("Transfer-Encoding")) {
+    return;
+  }
+  throw Refusal(Problem::kLengthRequired,
+                "A JSON object is needed, and Content-Length must say how long it is.");
+}
+
 // The path with ids in lower case and an order's public id replaced by its UUID: the same record
 // has the same path.
 std::string CanonicalPath(const Context& context, const std::vector<std::string>& parameters,
@@ -236,6 +245,7 @@ void Dispatcher::ReadBody(Context& context) const {
   std::string text = request.body == nullptr ? "" : request.body->Read(route.body_max);
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     if (!route.body_optional) {
+      CheckLengthIsKnown(request);
       throw Refusal(Problem::kInvalidJson, "The body is empty; a JSON object is needed.");
     }
     text = "{}";
