@@ -160,6 +160,8 @@ class Box:
         self.cafile = cafile or self.data / "tls/ca.crt"
         self.port = free_port()
         self.process = None
+        self.wrapper = []  # a program that runs the server: strace
+        self.log_path = self.data / "test.log"
 
     def command(self, *words, check=True, input=None):
         """A command of the command line; its result."""
@@ -183,13 +185,17 @@ class Box:
         return {**os.environ, **(self.env or {})}
 
     def start(self):
-        self.log = open(self.data / "test.log", "ab")
-        self.process = subprocess.Popen(
-            [*RUNNER, str(self.binary), "serve", "--data", str(self.data),
-             "--listen", f"127.0.0.1:{self.port}", *self.options],
-            stdout=self.log, stderr=subprocess.STDOUT, env=self._environment())
+        self.launch()
         self.wait_ready()
         return self
+
+    def launch(self):
+        """Starts the server and does not wait for it."""
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [*self.wrapper, *RUNNER, str(self.binary), "serve", "--data", str(self.data),
+                 "--listen", f"127.0.0.1:{self.port}", *self.options],
+                stdout=log, stderr=subprocess.STDOUT, env=self._environment())
 
     def wait_ready(self):
         deadline = time.monotonic() + PATIENCE_S
@@ -234,7 +240,7 @@ class Box:
                 shutil.rmtree(self.data, ignore_errors=True)
 
     def log_text(self):
-        return (self.data / "test.log").read_text(errors="replace")
+        return self.log_path.read_text(errors="replace")
 
     def cpu_seconds(self):
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()

@@ -1,0 +1,271 @@
+"""Tills that go on whatever happens to the server, and remember all that they were told: each sends every write
+again, with the same Idempotency-Key, until it is answered. Afterwards Restaurant.check_everything() compares what the
+server has with what it acknowledged."""
+
+import contextlib
+import dataclasses
+import http.client
+import json
+import random
+import sqlite3
+import threading
+import time
+
+from support.box import Box, PATIENCE_S
+
+LOST_LINE = (OSError, http.client.HTTPException)
+RETRY_PAUSE_S = 0.005
+
+
+@dataclasses.dataclass
+class Write:
+    """A write and its first answer."""
+    method: str
+    path: str
+    body: object
+    key: str
+    status: int
+    etag: str | None
+    location: str | None
+    answer: bytes
+
+    def told(self):
+        """What a replay must repeat. A new API key is shown once alone: its replay has null in its place."""
+        if self.path.startswith("/auth/"):
+            shown = json.loads(self.answer)
+            return self.status, self.etag, self.location, {**shown["data"], "key": None}
+        return self.status, self.etag, self.location, self.answer
+
+
+class Till(threading.Thread):
+    """Serves guests until it is told to stop: orders from their first line to their end, and now and then a price of
+    the menu or an API key."""
+
+    def __init__(self, restaurant, number, seed):
+        super().__init__(daemon=True)
+        self.restaurant, self.number = restaurant, number
+        self.random = random.Random(seed)
+        self.client = restaurant.box.client(restaurant.key)
+        self.writes = []    # each acknowledged one
+        self.orders = {}    # id -> the bytes last acknowledged
+        self.products = {}  # sku -> (price, changes)
+        self.keys = {}      # id -> (record, the key itself or None where its answer was lost)
+        self.retries = 0
+        self.failure = None
+
+    def run(self):
+        plays = [self.serve] * 6 + [self.change_their_mind] * 2 + [self.price_the_menu, self.change_the_locks]
+        try:
+            while not self.restaurant.closing.is_set():
+                self.random.choice(plays)(f"{self.restaurant.name}-{self.number}-{len(self.writes)}")
+        except BaseException as failure:  # the test reports it
+            self.failure = failure
+        finally:
+            self.client.close()
+
+    # -- what happens at a till -----------------------------------------------------------------------
+    def serve(self, reference):
+        order = self.open(reference)
+        self.move(order, "POST", "/combos", {"combos": [
+            {"product_name": "Jalea", "quantity": 2, "variant_price": 24.5, "modifiers": [
+                {"name": "Yuca", "quantity": 1, "price": 1}]}]})
+        if self.random.random() < 0.5:
+            self.move(order, "PATCH", "/status", {"status": "PREPARING"})
+        self.move(order, "POST", "/discounts", {"type": "PERCENTAGE", "value": 10})
+        self.move(order, "POST", "/payments", {"payment_method_code": "cash", "amount": 20})
+        paid = self.move(order, "POST", "/payments", {"payment_method_code": "cash", "amount": 25.9, "tip_amount": 4})
+        assert (paid["total"], paid["total_paid"], paid["paid"]) == (45.9, 45.9, True), paid
+        self.move(order, "PATCH", "/status", {"status": "FINALIZED"})
+
+    def change_their_mind(self, reference):
+        order = self.open(reference)
+        with_lines = self.move(order, "POST", "/combos", {"combos": [
+            {"product_name": "Lomo", "quantity": 1, "variant_price": 38}]})
+        with_discount = self.move(order, "POST", "/discounts", {"type": "AMOUNT", "value": 3})
+        paid = self.move(order, "POST", "/payments", {"payment_method_code": "cash", "amount": 35})
+        self.move(order, "DELETE", "/payments/" + paid["payments"][0]["id"])
+        self.move(order, "DELETE", "/discounts/" + with_discount["discounts"][0]["id"])
+        self.move(order, "DELETE", "/combos/" + with_lines["combos"][0]["id"])
+        self.move(order, "POST", "/cancel", {"reason": "gone"})
+
+    def price_the_menu(self, name):
+        sku = f"{self.restaurant.name}-{self.number}"
+        changes = self.products.get(sku, (0, 0))[1] + 1
+        answer = self.write("PUT", "/v1/menu/products", {"products": [
+            {"sku": sku, "name": "Dish " + sku, "category_name": "Of the tills", "price": changes}]}, name, 200)
+        done = json.loads(answer)["data"]
+        assert (done["created"], done["updated"]) == ((1, 0) if changes == 1 else (0, 1)), done
+        self.products[sku] = (changes, changes)
+
+    def change_the_locks(self, name):
+        made = json.loads(self.write("POST", "/auth/api-keys", {"name": name, "scopes": ["orders:read"]},
+                                     name, 201))["data"]
+        secret = made.pop("key")
+        self.keys[made["id"]] = (made, secret)
+        changed = json.loads(self.write("PATCH", "/auth/api-keys/" + made["id"], {"name": name + " b"},
+                                        name + "-b", 200))["data"]
+        self.keys[made["id"]] = (changed, secret)
+        if self.random.random() < 0.5:
+            revoked = json.loads(self.write("DELETE", "/auth/api-keys/" + made["id"], None, name + "-c", 200))["data"]
+            assert revoked["revoked_at"], revoked
+            self.keys[made["id"]] = (revoked, secret)
+
+    # -- writes -------------------------------------------------------------------------------------------
+    def open(self, reference):
+        answer = self.write("POST", "/v1/orders", {"service_type": "ONSITE"}, reference, 201)
+        order = json.loads(answer)["data"]
+        assert order["version"] == 1 and order["reference"] == reference, order
+        self.orders[order["id"]] = answer
+        return order
+
+    def move(self, order, method, below, body=None):
+        """The next step of an order. It must stand on the one before, which was acknowledged."""
+        order["version"] += 1
+        answer = self.write(method, f"/v1/orders/{order['id']}{below}", body,
+                            f"{order['reference']}-v{order['version']}", 200)
+        moved = json.loads(answer)["data"]
+        assert moved["version"] == order["version"], \
+            f"a step was lost or doubled: version {moved['version']} instead of {order['version']}: {moved}"
+        self.orders[order["id"]] = answer
+        return moved
+
+    def write(self, method, path, body, key, expected):
+        answer = self.until_answered(method, path, body, key)
+        assert answer.status == expected, (method, path, answer.status, answer.body)
+        write = Write(method, path, body, key, answer.status, answer.headers.get("etag"),
+                      answer.headers.get("location"), answer.body)
+        self.writes.append(write)
+        self.restaurant.answered()
+        if self.random.random() < 0.05:
+            self.replay(write)
+        return answer.body
+
+    def replay(self, write):
+        again = self.until_answered(write.method, write.path, write.body, write.key)
+        repeated = Write(write.method, write.path, write.body, write.key, again.status, again.headers.get("etag"),
+                         again.headers.get("location"), again.body)
+        assert again.headers.get("idempotency-replayed") == "true", f"{write.key} had a second effect: {again}"
+        assert repeated.told() == write.told(), f"{write.key}: another answer: {write} / {again}"
+
+    def until_answered(self, method, path, body, key):
+        begin = time.monotonic()
+        while True:
+            try:
+                answer = self.client.send(method, path, body, {"Idempotency-Key": key})
+                if answer.status != 503:
+                    return answer
+            except LOST_LINE:
+                self.client.close()
+                self.retries += 1
+            assert time.monotonic() - begin < PATIENCE_S, f"{method} {path} is not answered"
+            time.sleep(RETRY_PAUSE_S)
+
+
+class Restaurant:
+    """A box with its tills."""
+
+    def __init__(self, name="house", box=None, tills=3, seed=0):
+        self.name = name
+        self.random = random.Random(seed)
+        self.box = box or Box()
+        self.box.options += ["--sandbox-listen", ""]
+        self.box.bring_in("demo")
+        self.key = self.box.make_key()["key"]
+        self.closing = threading.Event()
+        self.news = threading.Condition()
+        self.answers = 0  # guarded by news
+        self.tills = [Till(self, number, self.random.random()) for number in range(tills)]
+
+    def open(self):
+        self.box.start()
+        for till in self.tills:
+            till.start()
+
+    def answered(self):
+        with self.news:
+            self.answers += 1
+            self.news.notify_all()
+
+    def wait_for_an_answer(self):
+        """Returns when the server has answered once more; fails when a till gave up or the server ended."""
+        with self.news:
+            before = self.answers
+            begin = time.monotonic()
+            while self.answers == before:
+                self.news.wait(0.05)
+                self.fail_with_the_tills()
+                assert self.box.process.poll() is None, "the server ended:\n" + self.box.log_text()[-3000:]
+                assert time.monotonic() - begin < PATIENCE_S, "no till is answered:\n" + self.box.log_text()[-3000:]
+
+    def fail_with_the_tills(self):
+        for till in self.tills:
+            if till.failure:
+                raise till.failure
+
+    def close(self):
+        """Lets the tills finish with the guests that they have."""
+        self.closing.set()
+        for till in self.tills:
+            till.join(PATIENCE_S * 2)
+            assert not till.is_alive(), "a till hangs"
+        self.fail_with_the_tills()
+
+    def writes(self):
+        return [write for till in self.tills for write in till.writes]
+
+    def check_everything(self):
+        """Nothing acknowledged is lost or doubled, every replay is the first answer. Stops the server."""
+        orders = {id: answer for till in self.tills for id, answer in till.orders.items()}
+        products = {sku: found for till in self.tills for sku, found in till.products.items()}
+        keys = {id: found for till in self.tills for id, found in till.keys.items()}
+        with contextlib.closing(self.box.client(self.key)) as client:
+            for id, answer in orders.items():
+                assert client.get("/v1/orders/" + id).body == answer, f"order {id} is not as it was acknowledged"
+            assert client.get("/v1/orders?per_page=1").json["pagination"]["total"] == len(orders)
+            menu = {variant["sku"]: variant["price"] for category in client.get("/v1/menu").data["categories"]
+                    for product in category["products"] for variant in product["variants"]}
+            assert {sku: menu.get(sku) for sku in products} == {sku: price for sku, (price, _) in products.items()}
+            self.check_keys(client, keys)
+        for till in self.tills:
+            with contextlib.closing(till.client):
+                for write in till.writes:
+                    till.replay(write)
+        assert self.box.stop() == 0
+        check_database(self.box.data / "live.db", len(orders), sum(changes for _, changes in products.values()))
+
+    def check_keys(self, client, keys):
+        def lasting(record):  # when a key was last used is written down now and then
+            return {name: value for name, value in record.items() if not name.startswith("last_used")}
+
+        listed = client.get("/auth/api-keys?per_page=1").json["pagination"]["total"]
+        assert listed == len(keys) + 1, "the tills made other keys than there are"
+        for id, (record, secret) in keys.items():
+            assert lasting(client.get("/auth/api-keys/" + id).data) == lasting(record)
+            if secret:
+                with contextlib.closing(self.box.client(secret)) as other:
+                    assert other.get("/v1/orders?per_page=1").status == (401 if record["revoked_at"] else 200)
+
+
+def check_database(path, orders, menu_changes):
+    """The file is whole, and its event log is gapless and equals the committed changes."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        one = lambda sql: db.execute(sql).fetchone()[0]
+        assert one("PRAGMA integrity_check") == "ok"
+        assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert one("SELECT count(*) FROM event") == one("SELECT max(seq) FROM event") == \
+            one("SELECT event_seq FROM company_counter")
+        assert one("SELECT count(DISTINCT event_id) FROM event") == one("SELECT count(*) FROM event")
+        assert one("SELECT count(*) FROM event WHERE subject_type = 'order'") == one("SELECT sum(version) FROM orders")
+        assert one("SELECT count(*) FROM (SELECT 1 FROM event WHERE subject_type = 'order' "
+                   "GROUP BY subject_id, subject_version HAVING count(*) > 1)") == 0
+        assert one("SELECT count(*) FROM event WHERE subject_type = 'product'") == menu_changes
+        assert one("SELECT count(*) FROM orders o JOIN order_record r ON r.company_id = o.company_id "
+                   "AND r.order_id = o.id AND r.version = o.version") == orders == one("SELECT count(*) FROM orders")
+        assert one("SELECT count(DISTINCT reference) FROM orders") == orders
+        assert one("SELECT count(DISTINCT order_number) FROM orders") == orders
+        assert one("SELECT coalesce(sum(orders), 0) FROM order_facet") == orders
+        # Every step of an order has its payment, its line and its place in the order's life.
+        assert one("SELECT count(*) FROM orders o WHERE total_paid != (SELECT coalesce(sum(amount), 0) FROM payment p "
+                   "WHERE p.company_id = o.company_id AND p.order_id = o.id AND canceled_at IS NULL)") == 0
+        assert one("SELECT count(*) FROM orders o WHERE subtotal != (SELECT coalesce(sum(combo_price), 0) FROM combo c "
+                   "WHERE c.company_id = o.company_id AND c.order_id = o.id AND canceled_at IS NULL)") == 0
