@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include <pthread.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -147,6 +148,7 @@ void Writer::Stop() {
 // ---------------------------------------------------------------------------
 
 void Writer::Loop() {
+  ::pthread_setname_np(::pthread_self(), ("write " + file_).c_str());  // for top -H, at most 15
   Group group;
   group.reserve(settings_.group_jobs_max);
   heartbeat_.Beat();

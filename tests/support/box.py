@@ -221,6 +221,10 @@ class Box:
         self.process.kill()
         self.process.wait(PATIENCE_S)
 
+    def kill_if_running(self):
+        if self.process and self.process.poll() is None:
+            self.kill()
+
     def stop(self):
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 
-from support.box import Box, PATIENCE_S
+from support.box import BINARY, Box, PATIENCE_S
 
 LOST_LINE = (OSError, http.client.HTTPException)
 RETRY_PAUSE_S = 0.005
@@ -157,6 +157,7 @@ class Till(threading.Thread):
             except LOST_LINE:
                 self.client.close()
                 self.retries += 1
+                self.restaurant.line_lost()
             assert time.monotonic() - begin < PATIENCE_S, f"{method} {path} is not answered"
             time.sleep(RETRY_PAUSE_S)
 
@@ -164,13 +165,16 @@ class Till(threading.Thread):
 class Restaurant:
     """A box with its tills."""
 
-    def __init__(self, name="house", box=None, tills=3, seed=0):
+    def __init__(self, name="house", data=None, tills=3, seed=0, binary=BINARY):
+        """In a data directory of its own, or in one that another Restaurant has had before its first guest."""
         self.name = name
         self.random = random.Random(seed)
-        self.box = box or Box()
-        self.box.options += ["--sandbox-listen", ""]
-        self.box.bring_in("demo")
-        self.key = self.box.make_key()["key"]
+        self.box = Box(data, ["--sandbox-listen", "", "--workers", "16"], binary)
+        key_file = self.box.data / "test.key"
+        if not key_file.exists():
+            self.box.bring_in("demo")
+            key_file.write_text(self.box.make_key()["key"])
+        self.key = key_file.read_text()
         self.closing = threading.Event()
         self.news = threading.Condition()
         self.answers = 0  # guarded by news
@@ -185,6 +189,9 @@ class Restaurant:
         with self.news:
             self.answers += 1
             self.news.notify_all()
+
+    def line_lost(self):
+        """Called by a till whose request was not answered, before it tries again."""
 
     def wait_for_an_answer(self):
         """Returns when the server has answered once more; fails when a till gave up or the server ended."""
