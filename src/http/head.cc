@@ -30,6 +30,9 @@ bool IsControl(char c) {
   return byte < 0x20 || byte == 0x7f;
 }
 
+// A tab is a blank in a field's value (RFC 9110 section 5.5).
+bool IsControlInField(char c) { return IsControl(c) && c != '\t'; }
+
 bool IsAllDigits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, IsDigit);
 }
@@ -202,7 +205,8 @@ void ReadField(std::string_view line, Head& head) {
   if (colon == std::string_view::npos || !IsToken(line.substr(0, colon))) {
     RefuseHeader("A header field must be NAME: VALUE, without blanks before the colon.");
   }
-  if (std::ranges::any_of(line, IsControl)) RefuseHeader("A header field has control bytes.");
+  if (std::ranges::any_of(line, IsControlInField))
+    RefuseHeader("A header field has control bytes.");
   if (head.headers.size() == kHeadersMax) RefuseLargeBlock();
   head.headers.emplace_back(line.substr(0, colon), Trimmed(line.substr(colon + 1)));
 }

@@ -456,7 +456,7 @@ int Server::Impl::CheckRequestHead(char* raw, int size, int civetweb_status) {
     if (civetweb_status != 0) {
       const bool has_control = std::ranges::any_of(exchange.text, [](char c) {
         const auto byte = static_cast<unsigned char>(c);
-        return (byte < 0x20 && c != '\r' && c != '\n') || byte == 0x7f;
+        return (byte < 0x20 && c != '\r' && c != '\n' && c != '\t') || byte == 0x7f;
       });
       if (has_control) throw RefuseUnfinished(exchange.text, Unfinished::kMalformed);
       if (worker.connection != nullptr && worker.connection->deadline_passed) {

@@ -128,6 +128,8 @@ SERVED = {
     "an address as host": lines("GET /healthz HTTP/1.1", "Host: 127.0.0.1"),
     "an IPv6 address as host": lines("GET /healthz HTTP/1.1", "Host: [::1]:8443"),
     "no blank after the colon": lines("GET /healthz HTTP/1.1", "Host:localhost"),
+    "a tab before the value": lines("GET /healthz HTTP/1.1", "Host:\tlocalhost\t"),
+    "a tab in a value": get("X: a\tb"),
     "an empty field": get("X:"),
     "a field with UTF-8": get("X: ceviche \xc3\xb1"),
     "the absolute form": lines("GET https://localhost/healthz HTTP/1.1", "Host: localhost"),
@@ -162,6 +164,14 @@ ODD_PATHS = {
     "escaped bytes that are no UTF-8": ("/problems/%ff", 400, "invalid_parameter"),
     "half an escape": ("/problems/%4", 400, "invalid_parameter"),
     "an escape that is none": ("/problems/%zz", 400, "invalid_parameter"),
+    "an escaped blank": ("/health%20z", 404, "not_found"),
+    "a file behind a path": ("/docs/../../etc/passwd", 404, "not_found"),
+    "a folder": ("/docs/", 404, "not_found"),
+    "a parameter of a path": ("/healthz;x=y", 404, "not_found"),
+    "an escaped question mark": ("/healthz%3Fx", 404, "not_found"),
+    "an overlong escape of a slash": ("/problems/%c0%af", 400, "invalid_parameter"),
+    "an escaped surrogate": ("/problems/%ed%a0%80", 400, "invalid_parameter"),
+    "an escape of an escape": ("/problems/%252e", 404, "not_found"),
     "escaped line ends": ("/problems/x%0d%0aSet-Cookie:%20a=b", 404, "not_found"),
 }
 
@@ -292,7 +302,15 @@ def test_a_chunked_body_is_read_with_extensions_and_trailers(box, key):
 @pytest.mark.parametrize("body", [
     b"zz\r\n{}\r\n0\r\n\r\n", b"\r\n{}\r\n0\r\n\r\n", b"-2\r\n{}\r\n0\r\n\r\n",
     b"2\r\n{}XX0\r\n\r\n", b"0x2\r\n{}\r\n0\r\n\r\n", b"+2\r\n{}\r\n0\r\n\r\n",
-    b"ffffffffffffffffffffff\r\n{}\r\n0\r\n\r\n", b"2\n{}\n0\n\n"])
+    b"ffffffffffffffffffffff\r\n{}\r\n0\r\n\r\n", b"2\n{}\n0\n\n", b"2 \r\n{}\r\n0\r\n\r\n",
+    # A CR or LF alone, which one reader takes for the end of the line and the next one does not.
+    b"2\r2\r\n{}\r\n0\r\n\r\n", b"2\r\r\n{}\r\n0\r\n\r\n", b"2;a\n{}\r\n0\r\n\r\n", b"2;\n\r\n{}\r\n0\r\n\r\n",
+    b"2;a\0b\r\n{}\r\n0\r\n\r\n", b"2\r\n{}\n0\r\n\r\n", b"2\r\n{}\r0\r\n\r\n", b"2\r\n{}\r\n0\n\n",
+    b"2\r\n{}\r\n0\r\n\n\r\n", b"2\r\n{}\r\n0\r\nX: y\nZ: w\r\n\r\n", b"2\r\n{}\r\n0\r\nX: \0\r\n\r\n",
+    b"2\r\n{}\r\n0\r\nX: y\rZ: w\r\n\r\n",
+    # Sizes that do not fit.
+    b"8000000000000000\r\n{}\r\n0\r\n\r\n", b"fffffffffffffffe\r\n{}\r\n0\r\n\r\n",
+    b"1" + b"0" * 70 + b"\r\n{}\r\n0\r\n\r\n"])
 def test_malformed_chunks_are_refused_and_the_connection_is_closed(box, key, body):
     with Wire(box) as wire:
         answer = wire.send(place(key, "Transfer-Encoding: chunked", name="bad-chunks"), body).answer()
@@ -312,6 +330,31 @@ def test_the_body_of_a_get_is_ignored(box):
         assert wire.send(get("Content-Length: 5"), b"hello").answer().status == 200
         assert wire.is_open()
         assert wire.send(get("Transfer-Encoding: chunked"), chunked(b"hello")).answer().status == 200
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])
+def test_any_method_may_carry_a_body_which_is_never_taken_for_a_request(box, key, method):
+    behind = head("GET", "/readyz")
+    with Wire(box) as wire:
+        wire.send(head(method, "/v1/orders", f"Authorization: Bearer {key}", f"Content-Length: {len(behind)}") + behind)
+        assert wire.answer(has_body=method != "HEAD").status in (200, 204, 405)
+        assert wire.is_open()
+
+
+def test_a_post_without_a_length_has_no_body(box, key):
+    with Wire(box) as wire:
+        # What follows is the next request (RFC 9112 section 6.3).
+        refused(wire.send(place(key, name="no-length")).answer(), 400, "invalid_json", says="empty")
+        assert wire.is_open()
+
+
+def test_a_form_is_not_read(box, key):
+    body = b'--x\r\nContent-Disposition: form-data; name="a"; filename="b"\r\n\r\nc\r\n--x--\r\n'
+    with Wire(box) as wire:
+        wire.send(place(key, "Content-Type: multipart/form-data; boundary=x", f"Content-Length: {len(body)}", name="form"),
+                  body)
+        refused(wire.answer(), 415, "unsupported_media_type")
+        assert wire.is_open()
 
 
 def test_an_unread_body_of_up_to_64_kib_keeps_the_connection(box):

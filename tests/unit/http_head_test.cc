@@ -103,6 +103,9 @@ TEST(HttpHead, RefusesControlBytes) {
   ExpectRefused(With("X: a\x7f\r\n"), Problem::kInvalidHeader);
   ExpectRefused(Line(std::string("GET /a\0b HTTP/1.1", 17)), Problem::kInvalidHeader);
   ExpectAccepted(With("X-Name: Se\xc3\xb1or\r\n"));
+  ExpectAccepted(With("X-Name:\tSe\xc3\xb1or\tPaz\t\r\n"));
+  ExpectRefused(With("X\tName: x\r\n"), Problem::kInvalidHeader);
+  ExpectRefused(Line("GET\t/ HTTP/1.1"), Problem::kInvalidHeader);
 }
 
 TEST(HttpHead, NeedsExactlyOneHostInHttp11) {

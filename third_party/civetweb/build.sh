@@ -33,6 +33,27 @@ replace_once "$file" 'if (parse_http_request(conn->buf, conn->buf_size, &conn->r
 	}
 	if (parse_http_request(conn->buf, conn->buf_size, &conn->request_info)'
 
+# HTTP allows tabs in the values of fields; our check knows where.
+replace_once "$file" '&& !isprint(c)) {' "&& (c != '\\t') && !isprint(c)) {"
+
+# A CR or LF alone inside the framing of chunks, in their extensions or in the trailer ends a line for one
+# reader and not for the next: two see different requests (RFC 9112 section 7.1, 11.2). So is a size that
+# does not fit.
+replace_once "$file" "       && lenbuf[i] != '\\r');" \
+  "       && (((unsigned char)lenbuf[i] >= ' ') || (lenbuf[i] == '\\t')) && (lenbuf[i] != 127));"
+replace_once "$file" 'if (!isxdigit((unsigned char)lenbuf[i])) {' \
+  "if (!isxdigit((unsigned char)lenbuf[i]) || ((i > 0) && (lenbuf[i - 1] == '\\r'))) {"
+replace_once "$file" '									crlf_count = 0;' \
+  "									crlf_count = 0;
+								if (((unsigned char)lenbuf[0] < ' ') && (lenbuf[0] != '\\r') && (lenbuf[0] != '\\t'))
+									conn->is_chunked = 2;"
+replace_once "$file" 'conn->content_len += (int64_t)chunkSize;' \
+  'if (chunkSize > (1UL << 62)) {
+					conn->is_chunked = 2;
+					return -1;
+				}
+				conn->content_len += (int64_t)chunkSize;'
+
 # shellcheck disable=SC2086,SC2116 # on one line
 compile "$CC" "$CFLAGS $(echo $defines) -include $recipe/hooks.h -I$source/include -I$mbedtls/include" "$file"
 archive libcivetweb.a civetweb.o
