@@ -1,0 +1,67 @@
+"""A disk whose power is cut: a file system in a file, mounted where only this process and its children see it."""
+
+import contextlib
+import ctypes
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+IMAGE_BYTES = 384 << 20  # of holes
+PATIENCE_S = 30
+MAKERS = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}
+
+
+def keep_mounts_to_ourselves():
+    """A process with mounts of its own leaves none behind, whatever ends it."""
+    newns = 0x00020000
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(newns) != 0:
+        raise PermissionError("the power cuts need root: a mount namespace of their own was refused")
+    run("mount", "--make-rprivate", "/")
+
+
+def run(*words):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S * 2)
+    assert done.returncode == 0, f"{' '.join(map(str, words))}: {done.stderr.strip() or done.stdout.strip()}"
+
+
+class Disk:
+    def __init__(self, kind):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="comanda-power-"))
+        self.image, self.root = self.directory / "image", self.directory / "disk"
+        self.root.mkdir()
+        with open(self.image, "wb") as image:
+            image.truncate(IMAGE_BYTES)
+        run(*MAKERS[kind], self.image)
+        self.mount()
+
+    def mount(self):
+        """Each time a loop device that ends with the mount."""
+        run("mount", "-o", "loop", self.image, self.root)
+
+    def cut(self):
+        """What was not synced is gone from here on."""
+        run("xfs_io", "-x", "-c", "shutdown", self.root)
+
+    def come_back(self):
+        self.unmount()
+        self.mount()
+
+    def unmount(self):
+        # A process that was just killed may hold a file for a moment. Mounted twice the image would be damaged.
+        begin = time.monotonic()
+        while True:
+            try:
+                return run("umount", self.root)
+            except AssertionError:
+                if time.monotonic() - begin > PATIENCE_S:
+                    raise
+            time.sleep(0.01)
+
+    def discard(self):
+        with contextlib.suppress(AssertionError):
+            self.unmount()
+        if not self.root.is_mount():
+            shutil.rmtree(self.directory)
