@@ -341,10 +341,10 @@ def test_any_method_may_carry_a_body_which_is_never_taken_for_a_request(box, key
         assert wire.is_open()
 
 
-def test_a_post_without_a_length_has_no_body(box, key):
+def test_a_post_without_a_length_is_asked_for_it_and_takes_no_other_request_for_its_body(box, key):
     with Wire(box) as wire:
-        # What follows is the next request (RFC 9112 section 6.3).
-        refused(wire.send(place(key, name="no-length")).answer(), 400, "invalid_json", says="empty")
+        # Without one there is no body: what follows is the next request (RFC 9112 section 6.3).
+        refused(wire.send(place(key, name="no-length")).answer(), 411, "length_required")
         assert wire.is_open()
 
 
