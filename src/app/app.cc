@@ -71,6 +71,15 @@ void Attempt(std::string_view consequence, Work&& work) {
   }
 }
 
+// Reads go on; what is written into a damaged file may destroy more.
+void Check(db::Database& database, std::stop_token stop) {
+  const std::string damage = database.QuickCheck(std::move(stop));
+  if (damage.empty()) return;
+  log::Error("the database is damaged and takes no more writes: restore a backup",
+             {{"found", damage}});
+  database.RefuseWrites("damaged: restore a backup");
+}
+
 sigset_t HandledSignals() {
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -103,11 +112,9 @@ App::App(const config::Options& options, db::DirectoryLock lock)
   }
   https_ = Listen(options_.listen, live_, auth::Mode::kLive);
   quick_check_ = std::jthread([this](std::stop_token stop) {
-    Attempt("the database is not checked", [&] {
-      const std::string damage = live_.database().QuickCheck(stop);
-      if (!damage.empty())
-        log::Error("the database is damaged: restore a backup", {{"found", damage}});
-    });
+    for (Environment* environment : {&live_, &test_}) {
+      Attempt("the database is not checked", [&] { Check(environment->database(), stop); });
+    }
   });
 }
 

@@ -5,6 +5,7 @@
 // inside db/.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 namespace comanda::db {
+
+struct Settings;
 
 // What a failure means for those who have to go on, the worse the later.
 enum class Trouble : uint8_t {
@@ -118,6 +121,11 @@ void RequireLibrary();
 // Makes the file where it is missing, 0600 and with the directory's owner; SQLite gives its
 // companions the same. Fault where it cannot.
 void MakeDatabaseFile(const std::string& path);
+
+// What SQLite's quick_check finds wrong, a line each; on a connection of its own. May take long;
+// `go_on` is asked now and then, and where it says no the answer is empty. Fault where the file
+// cannot be checked.
+std::string QuickCheck(const Settings& settings, const Clock& clock, std::function<bool()> go_on);
 
 // A copy of what the connection sees, as a new synced file in place of `path`.
 void CopyDatabase(Connection& source, const std::string& path, const std::string& vfs);

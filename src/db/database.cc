@@ -7,16 +7,6 @@
 #include <sqlite3.h>
 
 namespace comanda::db {
-namespace {
-
-constexpr int kProgressSteps = 10'000;  // well under a millisecond
-
-int StopRequested(void* stop) noexcept {
-  return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
-}
-
-}  // namespace
-
 Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats,
                    metrics::Registry& metrics)
     : settings_(std::move(settings)),
@@ -41,21 +31,10 @@ Database::Health Database::health() const { return writer_->health(); }
 void Database::Stop() { writer_->Stop(); }
 
 std::string Database::QuickCheck(std::stop_token stop) const {
-  Connection connection(settings_.path, Connection::Role::kService, settings_.vfs, clock_);
-  sqlite3_progress_handler(connection.handle(), kProgressSteps, &StopRequested, &stop);
-  std::string problems;
-  Session session(connection);
-  try {
-    for (Rows rows = session.Query("PRAGMA quick_check(20)"); rows.Next();) {
-      if (rows.View(0) != "ok") problems += rows.Text(0) + "\n";
-    }
-  } catch (const Fault& fault) {
-    if (stop.stop_requested()) return "";
-    if (connection.trouble() != Trouble::kDamaged) throw;
-    problems += fault.cause + "\n";
-  }
-  return problems;
+  return db::QuickCheck(settings_, clock_, [stop] { return !stop.stop_requested(); });
 }
+
+void Database::RefuseWrites(const std::string& why) { writer_->RefuseJobs(why); }
 
 void Database::CopyTo(const std::string& path) const {
   Connection connection(settings_.path, Connection::Role::kService, settings_.vfs, clock_);

@@ -15,7 +15,8 @@
 // and the next job or a probe every 2 s finds out when there is space again. Any other failure of a
 // write or a sync closes the writer's connection and reopens the file (meanwhile kUnavailable);
 // after three times in a row without a commit the process ends with status 70, for systemd to start
-// one.
+// one. A page that is not what was written is such a failure too, and the file is checked before
+// writes go on: where it is damaged, the process ends at once.
 
 #include <functional>
 #include <memory>
@@ -113,6 +114,10 @@ class Database {
   // a line each, or empty, also where it was told to stop. May take long. Fault where it cannot be
   // run.
   std::string QuickCheck(std::stop_token stop = {}) const;
+
+  // From now on Fault kUnavailable for every Write(), and health() says why: for a file that was
+  // found damaged. What SQLite would write into it could destroy more.
+  void RefuseWrites(const std::string& why);
 
   // A consistent copy of the committed state as a new file, synced, in place of what `path` was;
   // mode 0600. Writers go on meanwhile. Fault where it cannot be written.

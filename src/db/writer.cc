@@ -111,7 +111,7 @@ void Writer::Run(const Job& job) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) throw Fault(Fault::Kind::kUnavailable, "the database is stopping");
-    if (reopening_) throw Fault(Fault::Kind::kUnavailable, health_.reason);
+    if (reopening_ || damaged_) throw Fault(Fault::Kind::kUnavailable, health_.reason);
     if (queue_.size() >= settings_.queue_max) {
       metrics_.refused.Add();
       throw Fault(Fault::Kind::kUnavailable, "the writer's queue is full");
@@ -131,6 +131,12 @@ void Writer::SetAfterCommit(std::function<void()> wake) {
 Database::Health Writer::health() const {
   const std::lock_guard lock(mutex_);
   return health_;
+}
+
+void Writer::RefuseJobs(const std::string& why) {
+  SetHealth({false, why}, false);
+  const std::lock_guard lock(mutex_);
+  damaged_ = true;
 }
 
 void Writer::Stop() {
@@ -238,7 +244,7 @@ void Writer::RunJob(Request& request, const Stamp& stamp, bool savepoint) {
   }
   CHECK(!connection_->AnyRunning(), "no Rows outlives its job");
   const Trouble trouble = connection_->trouble();
-  if (!connection_->InTransaction() || trouble == Trouble::kIo) throw connection_->failure();
+  if (!connection_->InTransaction() || DiskFailed(trouble)) throw connection_->failure();
   if (trouble == Trouble::kFull) job_met_full_disk_ = true;
   connection_->ClearTrouble();  // the job's own from here on
   if (!savepoint) return;
@@ -275,7 +281,9 @@ void Writer::End(bool commit) {
 void Writer::Abandon(Trouble trouble) {
   const bool rolled_back = connection_->Rollback();
   if (trouble == Trouble::kFull) BecomeFull();
-  if (DiskFailed(trouble) || !rolled_back) Reopen("a transaction failed");
+  if (DiskFailed(trouble) || !rolled_back) {
+    Reopen("a transaction failed", trouble == Trouble::kDamaged);
+  }
 }
 
 void Writer::Answer(const Group& group) noexcept {
@@ -347,11 +355,11 @@ void Writer::BecomeWritable() {
 void Writer::SetHealth(Database::Health health, bool reopening) {
   const std::lock_guard lock(mutex_);
   reopening_ = reopening;
-  if (!stopping_) health_ = std::move(health);
+  if (!stopping_ && !damaged_) health_ = std::move(health);
 }
 
 // What a failed sync left in the system's cache is not to be trusted through the same descriptors.
-void Writer::Reopen(const std::string& why) {
+void Writer::Reopen(const std::string& why, bool damaged) {
   metrics_.disk_failures.Add();
   writable_ = false;
   SetHealth({false, "the database is being reopened: " + why}, true);
@@ -364,13 +372,25 @@ void Writer::Reopen(const std::string& why) {
     try {
       // The new one is open before the old one closes: with none, SQLite would rebuild the log's
       // index and might find the failed transaction whole in the log, while its jobs run again.
-      connection_ = Open();
+      std::unique_ptr<Connection> fresh = Open();
+      if (damaged) RequireSound();
+      connection_ = std::move(fresh);
       break;
     } catch (const std::exception& failure) {
       log::Error("cannot reopen the database", {{"file", file_}, {"cause", failure.what()}});
     }
   }
   BecomeWritable();
+}
+
+// A page that was read wrong may be right on the disk; where it is not, the next process is told to
+// take no more writes.
+void Writer::RequireSound() {
+  const std::string damage = QuickCheck(settings_, clock_, [this] {
+    heartbeat_.Beat();
+    return true;
+  });
+  if (!damage.empty()) EndProcess("the database is damaged: " + damage);
 }
 
 void Writer::EndProcess(const std::string& why) {
@@ -385,7 +405,7 @@ void Writer::WhenIdle() {
   const int64_t now_ms = clock_.MonotonicMs();
   if (!writable_ && now_ms - last_probe_ms_ >= kProbeEveryMs) Probe();
   if (now_ms - last_job_ms_ >= kTruncateAfterIdleMs && largest_pages_ >= kCheckpointPages) {
-    Checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+    CheckpointOrReopen(SQLITE_CHECKPOINT_TRUNCATE);
   }
 }
 
@@ -395,10 +415,14 @@ void Writer::CheckpointWhenGrown() {
   if (pages < checkpoint_tried_at_) checkpoint_tried_at_ = 0;  // the log has started over
   if (pages - checkpoint_tried_at_ < kCheckpointPages) return;
   checkpoint_tried_at_ = pages;
-  const int mode = pages < kRestartPages ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART;
-  if (!DiskFailed(Checkpoint(mode))) return;
+  CheckpointOrReopen(pages < kRestartPages ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART);
+}
+
+void Writer::CheckpointOrReopen(int mode) {
+  const Trouble trouble = Checkpoint(mode);
+  if (!DiskFailed(trouble)) return;
   if (++checkpoints_failed_in_a_row_ > kReopenMax) EndProcess("checkpoints fail");
-  Reopen("a checkpoint failed");
+  Reopen("a checkpoint failed", trouble == Trouble::kDamaged);
 }
 
 // Readers in the way are no trouble: what they still need is left for the next time.

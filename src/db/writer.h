@@ -64,6 +64,8 @@ class Writer {
   void SetAfterCommit(std::function<void()> wake);
   void ContinueFrom(UtcMs last_stamp) { last_stamp_ = last_stamp; }
   Database::Health health() const;
+  // No more jobs: the file is damaged.
+  void RefuseJobs(const std::string& why);
   // Answers what is queued, then ends the thread. The connection stays until destruction.
   void Stop();
 
@@ -106,11 +108,13 @@ class Writer {
   void BecomeFull();
   void BecomeWritable();
   void SetHealth(Database::Health health, bool reopening);
-  void Reopen(const std::string& why);
+  void Reopen(const std::string& why, bool damaged);
+  void RequireSound();
   [[noreturn]] void EndProcess(const std::string& why);
 
   void WhenIdle();
   void CheckpointWhenGrown();
+  void CheckpointOrReopen(int mode);
   Trouble Checkpoint(int mode);
   static int OnWalGrowth(void* self, sqlite3* handle, const char* name, int pages) noexcept;
 
@@ -140,6 +144,7 @@ class Writer {
   std::vector<Request*> queue_;  // guarded by mutex_
   bool stopping_ = false;        // guarded by mutex_
   bool reopening_ = false;       // guarded by mutex_
+  bool damaged_ = false;         // guarded by mutex_
   Database::Health health_;      // guarded by mutex_
 
   std::mutex wake_mutex_;

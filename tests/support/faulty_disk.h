@@ -1,10 +1,13 @@
 #pragma once
 
-// A door between SQLite and the disk that fails on request: the n-th write or sync from now on, for
-// a number of times or until it is healed. Pass name() as db::Settings::vfs.
+// A door between SQLite and the disk that fails on request: the n-th open, read, write, sync,
+// truncation, deletion or mapping of the log's index from now on, for a number of times or until it
+// is healed. A failed write leaves nothing behind, or half of itself; a read may answer garbage as
+// if nothing were wrong. Pass name() as db::Settings::vfs.
 
 #include <sqlite3.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <string>
@@ -13,7 +16,8 @@ namespace comanda::testing {
 
 class FaultyDisk {
  public:
-  enum class Operation { kWrite, kSync };
+  enum class Operation : size_t { kOpen, kRead, kWrite, kSync, kTruncate, kDelete, kMap };
+  enum class Manner { kNothingDone, kHalfDone, kGarbled };
   static constexpr int kForEver = 1 << 30;
 
   FaultyDisk() {
@@ -28,7 +32,8 @@ class FaultyDisk {
     vfs_.pNext = nullptr;
     vfs_.xOpen = &Open;
     vfs_.xDelete = [](sqlite3_vfs* v, const char* path, int sync) {
-      return System(v)->xDelete(System(v), path, sync);
+      const int code = Self(v)->Verdict(Operation::kDelete);
+      return code ? code : System(v)->xDelete(System(v), path, sync);
     };
     vfs_.xAccess = [](sqlite3_vfs* v, const char* path, int flags, int* out) {
       return System(v)->xAccess(System(v), path, flags, out);
@@ -44,21 +49,27 @@ class FaultyDisk {
 
   const std::string& name() const { return name_; }
 
-  // The n-th operation from now (1 is the next) and `times` in all answer `code`.
-  void Fail(Operation operation, int n, int code, int times = kForEver) {
+  // The n-th operation from now (1 is the next) and `times` in all answer `code`. kGarbled: a read
+  // succeeds, and what it brings is not what was written.
+  void Fail(Operation operation, int n, int code, int times = kForEver,
+            Manner manner = Manner::kNothingDone) {
     passes_ = n - 1;
     failures_ = times;
     code_ = code;
+    manner_ = manner;
     failing_ = operation;
     armed_ = true;
   }
   void Heal() { armed_ = false; }
   int failed() const { return failed_; }
+  // How many there were since the door was made, to know the last n of a scenario.
+  int count(Operation operation) const { return counts_[static_cast<size_t>(operation)]; }
 
  private:
   struct File {
     sqlite3_file base;
     FaultyDisk* disk;
+    bool holds_pages;  // the database itself, not its log
     sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
   };
 
@@ -68,6 +79,7 @@ class FaultyDisk {
   static sqlite3_file* Real(sqlite3_file* file) { return Wrapped(file)->real(); }
 
   int Verdict(Operation operation) {
+    ++counts_[static_cast<size_t>(operation)];
     if (!armed_ || operation != failing_) return SQLITE_OK;
     if (passes_ > 0) {
       --passes_;
@@ -81,10 +93,34 @@ class FaultyDisk {
 
   static int Open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int* out) {
     std::memset(file, 0, sizeof(File));
+    if (const int code = Self(vfs)->Verdict(Operation::kOpen); code != SQLITE_OK) return code;
     Wrapped(file)->disk = Self(vfs);
+    Wrapped(file)->holds_pages = (flags & SQLITE_OPEN_MAIN_DB) != 0;
     sqlite3_file* real = Real(file);
     const int code = System(vfs)->xOpen(System(vfs), path, real, flags, out);
     if (real->pMethods) file->pMethods = Methods();
+    return code;
+  }
+
+  static int Read(sqlite3_file* file, void* to, int bytes, sqlite3_int64 at) {
+    FaultyDisk* disk = Wrapped(file)->disk;
+    const int read = Real(file)->pMethods->xRead(Real(file), to, bytes, at);
+    // Garbage in the log is what its checksums are for.
+    const bool garbled = disk->manner_ == Manner::kGarbled;
+    if (garbled && !Wrapped(file)->holds_pages) return read;
+    const int code = disk->Verdict(Operation::kRead);
+    if (code == SQLITE_OK || !garbled) return code ? code : read;
+    std::memset(to, 0xA5, static_cast<size_t>(bytes));
+    return SQLITE_OK;
+  }
+
+  static int Write(sqlite3_file* file, const void* from, int bytes, sqlite3_int64 at) {
+    FaultyDisk* disk = Wrapped(file)->disk;
+    const int code = disk->Verdict(Operation::kWrite);
+    if (code == SQLITE_OK) return Real(file)->pMethods->xWrite(Real(file), from, bytes, at);
+    if (disk->manner_ == Manner::kHalfDone) {
+      Real(file)->pMethods->xWrite(Real(file), from, bytes / 2, at);
+    }
     return code;
   }
 
@@ -93,14 +129,12 @@ class FaultyDisk {
     static const sqlite3_io_methods methods = {
         3,
         [](F f) { return Real(f)->pMethods->xClose(Real(f)); },
-        [](F f, void* to, int bytes, sqlite3_int64 at) {
-          return Real(f)->pMethods->xRead(Real(f), to, bytes, at);
+        &Read,
+        &Write,
+        [](F f, sqlite3_int64 size) {
+          const int code = Wrapped(f)->disk->Verdict(Operation::kTruncate);
+          return code ? code : Real(f)->pMethods->xTruncate(Real(f), size);
         },
-        [](F f, const void* from, int bytes, sqlite3_int64 at) {
-          const int code = Wrapped(f)->disk->Verdict(Operation::kWrite);
-          return code ? code : Real(f)->pMethods->xWrite(Real(f), from, bytes, at);
-        },
-        [](F f, sqlite3_int64 size) { return Real(f)->pMethods->xTruncate(Real(f), size); },
         [](F f, int flags) {
           const int code = Wrapped(f)->disk->Verdict(Operation::kSync);
           return code ? code : Real(f)->pMethods->xSync(Real(f), flags);
@@ -113,7 +147,8 @@ class FaultyDisk {
         [](F f) { return Real(f)->pMethods->xSectorSize(Real(f)); },
         [](F f) { return Real(f)->pMethods->xDeviceCharacteristics(Real(f)); },
         [](F f, int page, int size, int extend, void volatile** out) {
-          return Real(f)->pMethods->xShmMap(Real(f), page, size, extend, out);
+          const int code = Wrapped(f)->disk->Verdict(Operation::kMap);
+          return code ? code : Real(f)->pMethods->xShmMap(Real(f), page, size, extend, out);
         },
         [](F f, int offset, int n, int flags) {
           return Real(f)->pMethods->xShmLock(Real(f), offset, n, flags);
@@ -138,6 +173,8 @@ class FaultyDisk {
   std::atomic<int> failures_{0};
   std::atomic<int> failed_{0};
   std::atomic<int> code_{0};
+  std::atomic<Manner> manner_{Manner::kNothingDone};
+  std::array<std::atomic<int>, 7> counts_{};
 };
 
 }  // namespace comanda::testing

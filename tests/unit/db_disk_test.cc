@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 
 #include <chrono>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <string>
@@ -174,6 +175,70 @@ TEST_F(DbDisk, SurvivesACheckpointThatFailsOnce) {
   EXPECT_EQ(disk_.failed(), 1);
   EXPECT_EQ(database_.Metric("comanda_db_disk_failures_total"), 1);
   EXPECT_EQ(AfterReopening().size(), 20u);
+}
+
+// Many pages, none of them in memory.
+void FillAndReopen(TestDatabase& database) {
+  database->Write([](Tx& tx, const Stamp&) {
+    for (int i = 0; i < 20; ++i) {
+      tx.Run("INSERT INTO ballast (text) VALUES ($1)", std::string(3000, 'x'));
+    }
+  });
+  database.Close();
+  database.Open();
+}
+
+int64_t AddAfterReading(TestDatabase& database, const std::string& name) {
+  return database->Write([&](Tx& tx, const Stamp&) {
+    int64_t bytes = 0;
+    for (Rows rows = tx.Query("SELECT text FROM ballast"); rows.Next();) {
+      bytes += static_cast<int64_t>(rows.View(0).size());
+    }
+    tx.Run("INSERT INTO dish (name) VALUES ($1)", name);
+    return bytes;
+  });
+}
+
+TEST_F(DbDisk, ReopensTheFileWhenAJobMeetsAPageThatCameAsGarbage) {
+  FillAndReopen(database_);
+  disk_.Fail(Operation::kRead, 10, SQLITE_IOERR_READ, 1, FaultyDisk::Manner::kGarbled);
+  EXPECT_EQ(AddAfterReading(database_, "soup"), 20 * 3000);
+  EXPECT_EQ(disk_.failed(), 1);
+  EXPECT_EQ(database_.Metric("comanda_db_disk_failures_total"), 1) << "reopened once";
+  EXPECT_TRUE(database_->health().writable);
+  EXPECT_EQ(AfterReopening(), std::set<std::string>{"soup"});
+}
+
+TEST_F(DbDisk, TakesNoJobsOnceTheFileWasFoundDamaged) {
+  database_.Add("before");
+  database_->RefuseWrites("damaged: restore a backup");
+  try {
+    database_.Add("refused");
+    FAIL() << "it could destroy more";
+  } catch (const Fault& fault) {
+    EXPECT_EQ(fault.kind, Fault::Kind::kUnavailable);
+  }
+  EXPECT_FALSE(database_->health().writable);
+  EXPECT_EQ(database_->health().reason, "damaged: restore a backup");
+  EXPECT_EQ(database_.Names(), Names{"before"}) << "reads go on";
+}
+
+TEST(DbDiskDeathTest, EndsTheProcessWhenAPageOfTheFileIsDamaged) {
+  EXPECT_EXIT(
+      {
+        TestDatabase database(Settings{.migrations = {{1, "tables",
+                                                       "CREATE TABLE ballast (text TEXT) STRICT;"
+                                                       "CREATE TABLE dish (name TEXT) STRICT;"}}});
+        FillAndReopen(database);
+        {
+          std::fstream file(database.settings().path,
+                            std::ios::in | std::ios::out | std::ios::binary);
+          file.seekp(10 * 4096);
+          file << std::string(4096, '\xA5');
+        }
+        AddAfterReading(database, "soup");
+      },
+      ::testing::ExitedWithCode(70), "");
 }
 
 TEST(DbDiskDeathTest, EndsTheProcessWhenTheDiskKeepsFailing) {
