@@ -35,9 +35,21 @@ class ChangeCounters {
     values_[company] = values;
   }
 
+  // How often stock counts have moved since the start: no tag has it, but what is kept rendered.
+  int64_t StockMoves(CompanyId company) const {
+    std::shared_lock lock(mutex_);
+    const auto it = stock_moves_.find(company);
+    return it == stock_moves_.end() ? 0 : it->second;
+  }
+  void NoteStockMove(CompanyId company) {
+    std::unique_lock lock(mutex_);
+    ++stock_moves_[company];
+  }
+
  private:
   mutable std::shared_mutex mutex_;
-  std::unordered_map<CompanyId, Values> values_;  // guarded by mutex_
+  std::unordered_map<CompanyId, Values> values_;        // guarded by mutex_
+  std::unordered_map<CompanyId, int64_t> stock_moves_;  // guarded by mutex_
 };
 
 }  // namespace comanda::db

@@ -104,17 +104,21 @@ http::Response GetMenu(http::Context& ctx) {
   const Range range =
       paged ? Range{static_cast<size_t>(paging.offset()), static_cast<size_t>(paging.per_page)}
             : Range{};
-  const Page page = ctx.Read([&](db::Snapshot& snapshot) {
-    const company::Company company = company::Get(snapshot, ctx.company());
-    return FindPage(snapshot, company, CostsFor(ctx), filter, range);
+  // Counts move without a new tag.
+  const int64_t stock_moves = ctx.site().database.counters().StockMoves(ctx.company());
+  return ctx.Shared(tag + ' ' + std::to_string(stock_moves), [&] {
+    const Page page = ctx.Read([&](db::Snapshot& snapshot) {
+      const company::Company company = company::Get(snapshot, ctx.company());
+      return FindPage(snapshot, company, CostsFor(ctx), filter, range);
+    });
+    http::Response response;
+    response.etag = tag;
+    response.body = "{\"data\":{\"categories\":[" + page.categories + "]},\"pagination\":";
+    json::Writer out(response.body);
+    WritePaging(out, paging, paged, page.total);
+    response.body += '}';
+    return response;
   });
-  http::Response response;
-  response.etag = std::move(tag);
-  response.body = "{\"data\":{\"categories\":[" + page.categories + "]},\"pagination\":";
-  json::Writer out(response.body);
-  WritePaging(out, paging, paged, page.total);
-  response.body += '}';
-  return response;
 }
 
 // One record by the id in the path.

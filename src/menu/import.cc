@@ -271,12 +271,26 @@ void NoteMove(db::Tx& tx, db::CompanyId company, const std::optional<std::string
   if (from && *from != to.id) Touch(tx, company, *from, stamp);
 }
 
+// Sets the count that the file has, where that changes nothing else of the product (contract
+// section 9); true where it moved. What makes a variant available or not is left to the upsert.
+bool MoveStock(db::Tx& tx, db::CompanyId company, const Variant& variant) {
+  const std::optional<Counted> stored = SelectCounted(tx, company, variant.id);
+  if (!stored || !variant.stock || *variant.stock == stored->stock) return false;
+  const bool runs_out_or_returns = (*variant.stock > 0) != (stored->stock > 0);
+  if (stored->stock_enabled && stored->visible && runs_out_or_returns) return false;
+  SetStock(tx, company, variant.id, *variant.stock);
+  return true;
+}
+
 bool ImportVariants(db::Tx& tx, db::CompanyId company, const Product& product,
                     const db::Stamp& stamp, Tally& tally) {
   bool changed = false;
   for (const Variant& variant : product.variants) {
     NoteMove(tx, company, ProductOfVariant(tx, company, variant.id), product, stamp);
-    changed |= Count(tally, Upsert(tx, company, variant, product.id));
+    const bool stock_moved = MoveStock(tx, company, variant);
+    const Outcome outcome = Upsert(tx, company, variant, product.id);
+    changed |= outcome != Outcome::kUnchanged;
+    tally.Count(stock_moved && outcome == Outcome::kUnchanged ? Outcome::kUpdated : outcome);
   }
   return changed;
 }

@@ -1,5 +1,6 @@
 #include "menu/store.h"
 
+#include "db/change_counters.h"
 #include "menu/menu.h"
 
 namespace comanda::menu {
@@ -105,6 +106,11 @@ std::optional<Item> OneItem(std::optional<db::Rows> row) {
   Item item = ReadItem(*row);
   ReadItemVariant(*row, 5, item);
   return item;
+}
+
+// The catalogues that are kept rendered show counts.
+void NoteStockMove(db::Tx& tx, db::CompanyId company) {
+  tx.OnCommit([&counters = tx.counters(), company] { counters.NoteStockMove(company); });
 }
 
 }  // namespace
@@ -468,6 +474,7 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Variant& varian
       company, variant.id, product_id, variant.name, variant.sku, variant.price,
       variant.original_price, variant.packaging_price, variant.cost, variant.stock,
       variant.stock_threshold, variant.position);
+  if (written > 0) NoteStockMove(tx, company);
   return company::OutcomeOf(existed, written);
 }
 
@@ -532,6 +539,7 @@ void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const
 
 void ClearStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id) {
   tx.Run("UPDATE variant SET stock = NULL WHERE company_id = $1 AND id = $2", company, variant_id);
+  NoteStockMove(tx, company);
 }
 
 std::optional<Counted> SelectCounted(db::Session& session, db::CompanyId company,
@@ -548,6 +556,7 @@ std::optional<Counted> SelectCounted(db::Session& session, db::CompanyId company
 void SetStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id, int64_t stock) {
   tx.Run("UPDATE variant SET stock = $3 WHERE company_id = $1 AND id = $2", company, variant_id,
          stock);
+  NoteStockMove(tx, company);
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) {

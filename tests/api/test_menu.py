@@ -851,6 +851,38 @@ def test_an_import_shows_at_once_and_leaves_the_stock(demo):
         box.discard()
 
 
+def test_an_import_of_counts_alone_changes_no_tag(demo):
+    box = Box()
+    try:
+        file = box.data / "counted.json"
+        restaurant = json.loads(json.dumps(demo))
+        product = restaurant["categories"][0]["products"][0]
+
+        def bring(stock):
+            product.update(stock_enabled=True)
+            product["variants"][0]["stock"] = stock
+            file.write_text(json.dumps({"companies": [restaurant]}))
+            return [line.split()[1:5:2] for line in box.bring_in(file).stdout.splitlines()
+                    if line.startswith("  variants")]
+
+        bring(5)
+        box.start()
+        with contextlib.closing(box.client(box.make_key()["key"])) as api:
+            before, tag = read(api, product), api.get("/v1/menu").etag
+            assert listed(api, product)["variants"][0]["stock"] == 5
+            assert bring(9) == [["0", "1"]]  # new, changed
+            assert api.get("/v1/menu").etag == tag
+            after = read(api, product)
+            assert after["variants"][0]["stock"] == listed(api, product)["variants"][0]["stock"] == 9
+            assert after["updated_at"] == before["updated_at"]
+            bring(0)
+            assert api.get("/v1/menu").etag != tag
+            assert read(api, product)["variants"][0]["available"] is False
+            assert read(api, product)["updated_at"] > before["updated_at"]
+    finally:
+        box.discard()
+
+
 # -- the feed -------------------------------------------------------------------------------------------
 
 def test_a_bulk_upsert_is_one_event_of_no_single_product(reader, api):
