@@ -65,16 +65,64 @@ std::string ReadPhoneDigits(std::string_view text) {
   return digits;
 }
 
-ClientSet FindByTerm(const ListRequest& request, const Term& term) {
-  ClientSet set;
-  AddByWord(request.session, request.company, term.words.front(), set);
-  for (size_t i = 1; i < term.words.size(); ++i) {
-    ClientSet next;
-    AddByWord(request.session, request.company, term.words[i], next);
-    set.Intersect(next);
+// Whom the term finds; nothing where one of its words, or the end of its number, is common to more
+// than `most`.
+std::optional<ClientSet> FindByTerm(const ListRequest& request, const Term& term, int64_t most) {
+  db::Session& session = request.session;
+  std::optional<ClientSet> found;
+  for (const std::string& word : term.words) {
+    ClientSet set;
+    if (!AddByWord(session, request.company, word, set, most)) return std::nullopt;
+    if (found) set.Intersect(*found);
+    found = std::move(set);
   }
-  if (!term.phone_end.empty()) AddByPhone(request.session, request.company, term.phone_end, set);
-  return set;
+  const bool is_whole =
+      term.phone_end.empty() || AddByPhone(session, request.company, term.phone_end, *found, most);
+  return is_whole ? std::move(found) : std::nullopt;
+}
+
+bool Finds(const Term& term, const Findable& client) {
+  const auto begins_a_word = [&](const std::string& beginning) {
+    return std::ranges::any_of(
+        client.words, [&](const std::string& word) { return word.starts_with(beginning); });
+  };
+  return std::ranges::all_of(term.words, begins_a_word) ||
+         (!term.phone_end.empty() && client.phone_reversed.starts_with(term.phone_end));
+}
+
+// Whom all terms find. The end of nearly every e-mail address is that of the others too: words so
+// common are not looked up, where the rare ones leave a few clients to look at.
+ClientSet FindByTerms(const ListRequest& request, const std::vector<Term>& terms) {
+  constexpr int64_t kRare = 4096;
+  constexpr int64_t kFewToRead = 512;
+  std::optional<ClientSet> found;
+  std::vector<const Term*> common;
+  for (const Term& term : terms) {
+    std::optional<ClientSet> set = FindByTerm(request, term, kRare);
+    if (!set) {
+      common.push_back(&term);
+      continue;
+    }
+    if (found) set->Intersect(*found);
+    found = std::move(set);
+  }
+  if (common.empty()) return *std::move(found);
+  if (found && found->Count() <= kFewToRead) {
+    ClientSet left;
+    for (const int64_t seq : found->Members()) {
+      const Findable client = SelectFindable(request.session, request.company, seq);
+      const bool matches =
+          std::ranges::all_of(common, [&](const Term* term) { return Finds(*term, client); });
+      if (matches) left.Add(seq);
+    }
+    return left;
+  }
+  for (const Term* term : common) {
+    ClientSet set = *FindByTerm(request, *term, INT64_MAX);
+    if (found) set.Intersect(*found);
+    found = std::move(set);
+  }
+  return *std::move(found);
 }
 
 ClientSet FindByDates(const ListRequest& request) {
@@ -96,7 +144,7 @@ std::vector<ClientSet> FindByEach(const ListRequest& request) {
   const http::Query& query = request.query;
   std::vector<ClientSet> sets;
   if (const auto text = query.Find(kSearch)) {
-    for (const Term& term : ReadSearch(*text)) sets.push_back(FindByTerm(request, term));
+    sets.push_back(FindByTerms(request, ReadSearch(*text)));
   }
   if (const auto text = query.Find(kPhone)) {
     AddByWholePhone(request.session, request.company, ReadPhoneDigits(*text), sets.emplace_back());
@@ -159,9 +207,10 @@ Found FindFew(const ListRequest& request, const ClientSet& set, std::string_view
   return {http::FindIds(request.session, sql), std::ssize(members)};
 }
 
-// Many are met soon on a walk in the order of the sort, which reads nothing but its index.
-Found FindMany(const ListRequest& request, const ClientSet& set, int64_t count,
-               std::string_view sort, const http::Paging& paging) {
+// Many are met soon on a walk in the order of the sort, which reads nothing but its index; nothing
+// where that takes more than `steps`.
+std::optional<Found> FindMany(const ListRequest& request, const ClientSet& set, int64_t count,
+                              std::string_view sort, const http::Paging& paging, int64_t steps) {
   db::ClauseBuilder sql("SELECT c.created_seq, c.id FROM client c WHERE c.company_id = $1",
                         {request.company});
   sql.OrderBy(sort);
@@ -169,6 +218,7 @@ Found FindMany(const ListRequest& request, const ClientSet& set, int64_t count,
   Found found{{}, count};
   const int64_t end = std::min(paging.offset() + paging.per_page, count);
   for (int64_t met = 0; met < end && rows.Next();) {
+    if (steps-- == 0) return std::nullopt;
     if (!set.Has(rows.Int(0))) continue;
     if (met >= paging.offset()) found.ids.push_back(rows.Text(1));
     ++met;
@@ -178,12 +228,18 @@ Found FindMany(const ListRequest& request, const ClientSet& set, int64_t count,
 
 Found FindClients(const ListRequest& request, const http::Paging& paging) {
   constexpr int64_t kFew = 256;
+  constexpr int64_t kSome = 4096;
+  constexpr int64_t kStepsOfOne = 20;  // what it costs to take one by its number
   const std::string_view sort = http::ReadSort(request.query, kSorts, "-created_at");
   const std::optional<ClientSet> set = FindMatches(request);
   if (!set) return FindAll(request, sort, paging);
   const int64_t count = set->Count();
-  return count <= kFew ? FindFew(request, *set, sort, paging)
-                       : FindMany(request, *set, count, sort, paging);
+  if (count > kFew) {
+    // Those who have something in common may stand far down together.
+    const int64_t steps = count <= kSome ? count * kStepsOfOne : INT64_MAX;
+    if (auto found = FindMany(request, *set, count, sort, paging, steps)) return *std::move(found);
+  }
+  return FindFew(request, *set, sort, paging);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "clients/clients.h"
 #include "clients/search.h"
@@ -45,9 +46,13 @@ void WriteWords(db::Tx& tx, db::CompanyId company, std::string_view id,
   }
 }
 
-// The first column of the rows as members of the set.
-void AddAll(db::Rows& rows, ClientSet& set) {
-  while (rows.Next()) set.Add(rows.Int(0));
+// The first column of the rows as members of the set; false where there are more than `most`.
+bool AddAll(db::Rows& rows, ClientSet& set, int64_t most = INT64_MAX) {
+  for (int64_t count = 0; rows.Next(); ++count) {
+    if (count == most) return false;
+    set.Add(rows.Int(0));
+  }
+  return true;
 }
 
 }  // namespace
@@ -102,21 +107,29 @@ int64_t LastCreated(db::Session& session, db::CompanyId company) {
   return row->Int(0);
 }
 
-void AddByWord(db::Session& session, db::CompanyId company, std::string_view beginning,
-               ClientSet& set) {
+bool AddByWord(db::Session& session, db::CompanyId company, std::string_view beginning,
+               ClientSet& set, int64_t most) {
   db::Rows rows = session.Query(
       "SELECT client_seq FROM client_word WHERE company_id = $1 AND word >= $2 AND word < $3",
       company, beginning, BehindPrefix(beginning));
-  AddAll(rows, set);
+  return AddAll(rows, set, most);
 }
 
-void AddByPhone(db::Session& session, db::CompanyId company, std::string_view reversed_end,
-                ClientSet& set) {
+bool AddByPhone(db::Session& session, db::CompanyId company, std::string_view reversed_end,
+                ClientSet& set, int64_t most) {
   db::Rows rows = session.Query(
       "SELECT created_seq FROM client"
       " WHERE company_id = $1 AND phone_reversed >= $2 AND phone_reversed < $3",
       company, reversed_end, BehindPrefix(reversed_end));
-  AddAll(rows, set);
+  return AddAll(rows, set, most);
+}
+
+Findable SelectFindable(db::Session& session, db::CompanyId company, int64_t created_seq) {
+  const auto row = session.One(
+      "SELECT name, email, phone_reversed FROM client WHERE company_id = $1 AND created_seq = $2",
+      company, created_seq);
+  CHECK(row.has_value(), "clients are never deleted");
+  return {SearchWords(row->Text(0), row->OptionalText(1)), row->OptionalText(2).value_or("")};
 }
 
 void AddByWholePhone(db::Session& session, db::CompanyId company, std::string_view digits,

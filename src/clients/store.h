@@ -2,7 +2,9 @@
 
 // All SQL of the room.
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,11 +27,20 @@ std::vector<Address> SelectAddresses(db::Session& session, db::CompanyId company
 // created_seq of the newest, 0 where there is none: also how many there are.
 int64_t LastCreated(db::Session& session, db::CompanyId company);
 
-// Adds those of whom a word begins so, or whose phone number ends so (reversed).
-void AddByWord(db::Session& session, db::CompanyId company, std::string_view beginning,
-               ClientSet& set);
-void AddByPhone(db::Session& session, db::CompanyId company, std::string_view reversed_end,
-                ClientSet& set);
+// Adds those of whom a word begins so, or whose phone number ends so (reversed). False where there
+// are more than `most` of them, and some are missing.
+bool AddByWord(db::Session& session, db::CompanyId company, std::string_view beginning,
+               ClientSet& set, int64_t most = INT64_MAX);
+bool AddByPhone(db::Session& session, db::CompanyId company, std::string_view reversed_end,
+                ClientSet& set, int64_t most = INT64_MAX);
+
+// What one of them is found by.
+struct Findable {
+  std::vector<std::string> words;
+  std::string phone_reversed;
+};
+Findable SelectFindable(db::Session& session, db::CompanyId company, int64_t created_seq);
+
 // Adds those with that number, with or without its calling code.
 void AddByWholePhone(db::Session& session, db::CompanyId company, std::string_view digits,
                      ClientSet& set);

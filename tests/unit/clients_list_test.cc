@@ -165,6 +165,32 @@ TEST_F(ClientList, AnswersFewAndManyMatchesAlike) {
   EXPECT_EQ(Ids("filter[search]=comun&filter[phone]=900001234"), "c1234 1");
 }
 
+// Words that thousands share are looked at last, in the rows that the rare ones leave.
+TEST_F(ClientList, FindsByRareAndCommonWordsTogether) {
+  constexpr int kClients = 4300;
+  std::vector<Draft> drafts;
+  for (int i = 0; i < kClients; ++i) {
+    const std::string number = std::to_string(10000 + i);
+    drafts.push_back({.id = "c" + number,
+                      .name = i < 300 ? "Ana Común" : "Beto Común",
+                      .email = "guest" + number + "@mail.example",
+                      .country_calling_code = "+51",
+                      .phone_number = "9000" + number});
+  }
+  api_.database->Write(
+      [&](db::Tx& tx, const db::Stamp& stamp) { Import(tx, kCompany, drafts, stamp); });
+  const std::string first = "&sort=created_at&per_page=2";
+
+  EXPECT_EQ(Ids("filter[search]=guest12345@mail.example" + first), "c12345 1");
+  EXPECT_EQ(Ids("filter[search]=comun+guest12345+exam" + first), "c12345 1");
+  EXPECT_EQ(Ids("filter[search]=guest12345@mail.examples" + first), "0");
+  EXPECT_EQ(Ids("filter[search]=ana+comun" + first), "c10000 c10001 300");
+  EXPECT_EQ(Ids("filter[search]=mail.example" + first), "c10000 c10001 4300");
+  EXPECT_EQ(Ids("filter[search]=comun+beto" + first), "c10300 c10301 4000");
+  EXPECT_EQ(Ids("filter[search]=ana+1+comun" + first), "c10001 c10011 30");  // the end of a phone
+  EXPECT_EQ(Ids("filter[search]=ana&sort=-created_at&per_page=2&page=2"), "c10297 c10296 300");
+}
+
 TEST_F(ClientList, WalksAnIndexForEachSort) {
   for (const std::string sort :
        {"c.name_folded, c.id", "c.name_folded DESC, c.id DESC", "c.created_at DESC, c.id DESC",
