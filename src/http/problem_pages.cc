@@ -35,6 +35,7 @@ Response Page(Context& context) {
   if (row == nullptr) {
     throw Refusal(Problem::kNotFound, "There is no error of that name; check its spelling.");
   }
+  context.query().AllowOnly({});
   const std::string title = Title(row->code);
   Response response;
   response.content_type = "text/html; charset=utf-8";
@@ -43,6 +44,7 @@ Response Page(Context& context) {
                   "</title>\n<h1>" + title + "</h1>\n<p><code>" + std::string(row->code) +
                   "</code>, status " + std::to_string(row->status) + "</p>\n<p>" +
                   Escaped(row->meaning) + "</p>\n</html>\n";
+  response.etag = BodyTag(response.body);
   return response;
 }
 

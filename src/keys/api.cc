@@ -24,6 +24,18 @@ Secret NewSecret(http::Context& context) {
   return MakeSecret(site.options.key_prefix, site.mode, site.clock.Now());
 }
 
+// The tag has the use of keys by the minute: a key that asks for keys uses one, and would see a
+// change with every answer.
+std::string TagOf(std::vector<Key> keys, std::string_view rest) {
+  constexpr UtcMs kMinuteMs = 60'000;
+  std::string text(rest);
+  for (Key& key : keys) {
+    if (key.last_used_at) *key.last_used_at -= *key.last_used_at % kMinuteMs;
+    text += Render(key);
+  }
+  return http::BodyTag(text);
+}
+
 http::Response Secretive(http::Response response) {
   response.cache = http::Cache::kNoStore;
   return response;
@@ -85,6 +97,7 @@ http::Response List(http::Context& context) {
     rows.push_back(Render(key));
   }
   http::Response response;
+  response.etag = TagOf(page.keys, std::to_string(page.total));
   response.body = http::ListBody(rows, paging, page.total);
   http::AddSnapshot(response, paging, page.snapshot);
   return Secretive(std::move(response));
@@ -97,7 +110,9 @@ http::Response Get(http::Context& context) {
       [&](db::Snapshot& snapshot) { return store::Find(snapshot, context.company(), id); });
   if (!key) throw Refusal(Problem::kNotFound, "There is no API key with that id.");
   RefreshUse(*key, context.site().gate.keys().All());
-  return Secretive(http::Data(Render(*key)));
+  http::Response response = http::Data(Render(*key));
+  response.etag = TagOf({*key}, "");
+  return Secretive(std::move(response));
 }
 
 http::Response Change(http::Context& context) {

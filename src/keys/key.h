@@ -2,6 +2,7 @@
 
 // An API key as its row has it; never the key itself (contract section 3).
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct Key {
     return IsRevokedForGood() || (revoked_at && *revoked_at <= now);
   }
   bool IsActive(UtcMs now) const { return !IsRevoked(now) && (!expires_at || *expires_at > now); }
+  // When it expires; the end of time where it does not.
+  UtcMs End() const { return expires_at.value_or(INT64_MAX); }
 };
 
 // What a request wants a key to be; a field that is left out stays as it is, or gets its default.

@@ -98,12 +98,15 @@ void RequireLasting(const Key& key, UtcMs now) {
   }
 }
 
-// Through the API the company must keep a key that can manage keys.
+bool Manages(const Key& key, UtcMs now) {
+  return key.scopes.Has(auth::Scope::kApiKeysWrite) && key.IsActive(now);
+}
+
+// Through the API the company must keep a key that can manage keys, until then at least.
 void RequireOtherManager(db::Session& session, const auth::Principal& who, const Key& key,
-                         UtcMs now) {
-  const bool manages = key.scopes.Has(auth::Scope::kApiKeysWrite) && key.IsActive(now);
-  if (IsLocal(who) || !manages) return;
-  if (store::AnyOtherManager(session, who.company, key.id, now)) return;
+                         UtcMs now, UtcMs until) {
+  if (IsLocal(who) || !Manages(key, now)) return;
+  if (store::AnyOtherManager(session, who.company, key.id, now, until)) return;
   throw Refusal(Problem::kLastManagingKey,
                 "This is the last key that can manage keys; make another one first.");
 }
@@ -199,7 +202,10 @@ Key Change(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
   RequireGrantable(who, key.scopes, before.scopes);
   if (key.tier > before.tier) RequireTier(who, key.tier);
   if (!key.scopes.Has(auth::Scope::kApiKeysWrite)) {
-    RequireOtherManager(tx, who, before, stamp.now);
+    RequireOtherManager(tx, who, before, stamp.now, stamp.now);
+  } else if (key.End() < before.End()) {
+    // Nor may it come to an end before its time with nobody left to make another.
+    RequireOtherManager(tx, who, before, stamp.now, before.End());
   }
   key.updated_at = stamp.now;
   store::Update(tx, who.company, key);
@@ -239,7 +245,7 @@ Key Revoke(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
            const db::Stamp& stamp) {
   Key key = Get(tx, who.company, id);
   if (key.IsRevoked(stamp.now)) return key;
-  RequireOtherManager(tx, who, key, stamp.now);
+  RequireOtherManager(tx, who, key, stamp.now, stamp.now);
   key.revoked_at = stamp.now;
   key.updated_at = stamp.now;
   store::Update(tx, who.company, key);

@@ -118,13 +118,14 @@ std::optional<Key> Find(db::Session& session, db::CompanyId company, std::string
   return ReadKey(*row);
 }
 
-bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_view id, UtcMs now) {
+bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_view id, UtcMs now,
+                     UtcMs until) {
   db::Rows rows =
       session.Query("SELECT " KEY_COLUMNS " FROM api_key k WHERE k.company_id = $1", company);
   while (rows.Next()) {
     const Key key = ReadKey(rows);
     // One that is about to end counts no more.
-    if (key.id != id && key.IsActive(now) && !key.revoked_at &&
+    if (key.id != id && key.IsActive(now) && !key.revoked_at && key.End() >= until &&
         key.scopes.Has(auth::Scope::kApiKeysWrite)) {
       return true;
     }

@@ -25,8 +25,9 @@ std::vector<Owned> All(db::Session& session);
 std::string CompanyUuid(db::Session& session, db::CompanyId company);
 
 std::optional<Key> Find(db::Session& session, db::CompanyId company, std::string_view id);
-// Active keys that may change keys, of the company, except that one.
-bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_view id, UtcMs now);
+// Active keys that may change keys, of the company, except that one, and still may at `until`.
+bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_view id, UtcMs now,
+                     UtcMs until);
 
 enum class Order : uint8_t { kCreatedAt, kName };
 struct Selection {

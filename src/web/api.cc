@@ -61,6 +61,7 @@ Page MakePage() {
 }
 
 http::Response GetDocs(http::Context& ctx) {
+  ctx.query().AllowOnly({});
   static const Page kPage = MakePage();
   if (ctx.HasMatch(kPage.etag)) return http::NotModified(kPage.etag);
   http::Response response;
@@ -73,6 +74,7 @@ http::Response GetDocs(http::Context& ctx) {
 }
 
 http::Response GetOpenapi(http::Context& ctx) {
+  ctx.query().AllowOnly({});
   static const std::string kTag = http::BodyTag(OpenapiJson());
   if (ctx.HasMatch(kTag)) return http::NotModified(kTag);
   http::Response response;

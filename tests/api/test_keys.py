@@ -372,6 +372,25 @@ def test_the_last_managing_key_stays(lonely):
     assert opens(box, third["key"]) == 200
 
 
+def test_the_last_managing_key_gets_no_end_before_its_time(lonely):
+    box, client, made = lonely
+    mine = f"{PATH}/{made['id']}"
+    refused(client.patch(mine, {"expires_at": in_days(1)}), 422, "last_managing_key")
+    assert read(client, made)["expires_at"] is None
+    box.make_key(name="a guest", scopes="orders:read,orders:write")
+    refused(client.patch(mine, {"expires_at": in_days(1), "name": "x"}), 422, "last_managing_key")
+    second = box.make_key(name="second")
+    accepted(client.patch(f"{PATH}/{second['id']}", {"expires_at": in_days(2)}))
+    # The other one would be gone too, some day.
+    refused(client.patch(mine, {"expires_at": in_days(1)}), 422, "last_managing_key")
+    accepted(client.patch(f"{PATH}/{second['id']}", {"expires_at": in_days(3)}))
+    assert read(client, made)["expires_at"] is None
+    box.make_key(name="third")
+    end = in_days(1)
+    assert accepted(client.patch(mine, {"expires_at": end}))["expires_at"] == end
+    assert accepted(client.patch(mine, {"expires_at": in_days(2)}))["expires_at"] > end
+
+
 def test_the_command_line_may_revoke_the_last_managing_key(lonely):
     box, _, made = lonely
     box.command("keys", "revoke", made["id"], "--data", str(box.data))
