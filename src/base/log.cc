@@ -1,9 +1,12 @@
 #include "base/log.h"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <mutex>
 
 #include "base/text.h"
@@ -115,12 +118,23 @@ void AppendValue(std::string& out, std::string_view value) {
   if (shortened.size() < masked.size()) out += "...";
 }
 
+// Nobody waits for who does not read the log: a little at first, then not at all until it is read
+// again.
+bool IsRead(int fd) {
+  constexpr int kWaitMs = 100;
+  static bool was_read = true;
+  pollfd place{.fd = fd, .events = POLLOUT, .revents = 0};
+  was_read = ::poll(&place, 1, was_read ? kWaitMs : 0) != 0;
+  return was_read;
+}
+
 // A line that cannot be written is lost: there is nobody left to tell.
 void WriteWhole(int fd, std::string_view line) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  while (!line.empty()) {
-    const ssize_t written = ::write(fd, line.data(), line.size());
+  while (!line.empty() && IsRead(fd)) {
+    // A pipe with any place has place for that.
+    const ssize_t written = ::write(fd, line.data(), std::min<size_t>(line.size(), PIPE_BUF));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;
     line.remove_prefix(static_cast<size_t>(written));

@@ -7,7 +7,7 @@
 //   log::Info("order placed", {{"order", id}, {"total", total}});
 //   -> <6>order placed order=0190... total=12.5 (values with blanks or quotes are quoted)
 //
-// Any thread. Lines are written whole.
+// Any thread. Lines are written whole, or lost where nobody reads them: nothing waits for the log.
 
 #include <cstdint>
 #include <initializer_list>
