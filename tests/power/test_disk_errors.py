@@ -22,10 +22,10 @@ from support.box import BINARY, PATIENCE_S, Box
 from support.tills import LOST_LINE, Restaurant, Till
 
 LONG = bool(os.environ.get("COMANDA_LONG"))
-POINTS = 4  # of each kind of failure, in CI
+POINTS = 3  # of each kind of failure, in CI
 WORKERS = 2
 ANSWER_MAX_S = 5 if "COMANDA_PATIENCE" not in os.environ else PATIENCE_S
-FAULT_S = 3  # longer than the writer's tries to reopen the database
+FAULT_S = 2  # longer than the writer's tries to reopen the database
 GAVE_UP = 70
 ERRORS = {
     "openat": ["EIO", "EMFILE", "EROFS"],
