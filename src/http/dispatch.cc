@@ -65,6 +65,18 @@ void CheckContentType(const Request& request) {
                 "The body must be JSON in UTF-8; send Content-Type: application/json.");
 }
 
+// Of two that differ, a proxy may have looked at the one and we at the other.
+std::optional<std::string_view> Credential(const Request& request, std::string_view name) {
+  const std::optional<std::string_view> first = request.Header(name);
+  for (const auto& [header, value] : request.headers) {
+    if (AsciiEqualsIgnoreCase(header, name) && value != *first) {
+      throw Refusal(Problem::kConflictingCredentials,
+                    std::string(name) + " came twice and differs; send it once.");
+    }
+  }
+  return first;
+}
+
 // A client that ends its body by closing the connection has sent none, as HTTP counts.
 void CheckLengthIsKnown(const Request& request) {
   if (request.local || request.Header("Content-Length") || request.Header("Transfer-Encoding")) {
@@ -223,8 +235,9 @@ void Dispatcher::Admit(Visit& visit, Context& context) {
   }
   if (route.access == Access::kLocal) throw Refusal(Problem::kNotFound, "There is no such path.");
 
-  visit.admission = site_.gate.Admit(site_.gate.Identify(
-      {request.Header("Authorization"), request.Header("X-API-Key")}, request.client_address));
+  visit.admission = site_.gate.Admit(
+      site_.gate.Identify({Credential(request, "Authorization"), Credential(request, "X-API-Key")},
+                          request.client_address));
   context.admission_ = &*visit.admission;
   context.principal_ = visit.admission->principal();
   visit.actor = context.principal_.actor;

@@ -26,12 +26,12 @@ std::optional<std::string> PercentDecoded(std::string_view text, PlusSign plus) 
       if (i + 2 >= text.size()) return std::nullopt;
       const int high = HexDigit(text[i + 1]);
       const int low = HexDigit(text[i + 2]);
-      if (high < 0 || low < 0 || (high == 0 && low == 0)) return std::nullopt;
+      if (high < 0 || low < 0) return std::nullopt;
       out += static_cast<char>(high * 16 + low);
       i += 2;
     }
   }
-  if (!IsUtf8(out)) return std::nullopt;
+  if (!IsUtf8(out) || out.find('\0') != std::string::npos) return std::nullopt;
   return out;
 }
 

@@ -477,8 +477,9 @@ void ObjectReader::Finish() {
   size_t found = 0;
   for (const auto& [name, value] : object_->members()) {
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-    errors_->Add(FieldPath(Echo(name)), FieldCode::kUnknownField, UnknownMessage(name),
-                 value.offset());
+    // A name that is empty must be seen all the same.
+    errors_->Add(FieldPath(name.empty() ? "\"\"" : Echo(name)), FieldCode::kUnknownField,
+                 UnknownMessage(name), value.offset());
     // They come in document order, so the answer could not list more of them.
     if (++found == kFieldErrorsMax) return;
   }

@@ -9,7 +9,7 @@ import pytest
 
 from support.box import Box
 from support.orders import accepted, new_key, refused
-from support.raw import Wire, head
+from support.raw import Wire, ask, head
 from support.routes import SCOPED, SCOPES, SOME_ID
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -82,6 +82,15 @@ def test_the_same_key_in_both_headers_is_fine(nobody, key):
 def test_different_keys_in_both_headers_are_400(nobody, key, other):
     answer = nobody.get("/v1/orders", **{"Authorization": f"Bearer {key}", "X-API-Key": other})
     refused(answer, 400, "conflicting_credentials")
+
+
+@pytest.mark.parametrize("fields", [
+    ["Authorization: Bearer {key}", "authorization: Bearer {other}"], ["Authorization: Bearer {other}", "Authorization: Bearer {key}"],
+    ["X-API-Key: {key}", "X-Api-Key: {other}"], ["X-API-Key: {key}", "X-API-Key:"], ["Authorization: Bearer {key}", "Authorization: Basic x"]])
+def test_a_header_with_a_key_that_comes_twice_and_differs_is_400(box, key, fields):
+    answer = ask(box, head("GET", "/v1/orders", *[f.format(key=key, other=UNKNOWN) for f in fields]))
+    refused(answer, 400, "conflicting_credentials", says="twice")
+    assert ask(box, head("GET", "/v1/orders", *[fields[0].format(key=key, other=key)] * 2)).status == 200
 
 
 def test_no_key_is_401_and_says_how_to_send_one(nobody):

@@ -35,6 +35,7 @@ REFUSED = {
     "a host with a user": (lines("GET /healthz HTTP/1.1", "Host: me@localhost"), *HEADER),
     "a host with a bad port": (lines("GET /healthz HTTP/1.1", "Host: localhost:https"), *HEADER),
     "an unfinished IPv6 host": (lines("GET /healthz HTTP/1.1", "Host: [::1"), *HEADER),
+    "a name as IPv6 host": (lines("GET /healthz HTTP/1.1", "Host: [localhost]"), *HEADER),
     "bare LF": (b"GET /healthz HTTP/1.1\nHost: localhost\n\n", *HEADER),
     "one bare LF": (b"GET /healthz HTTP/1.1\r\nHost: localhost\nX: y\r\n\r\n", *HEADER),
     "bare LF after the request line": (b"GET /healthz HTTP/1.1\nHost: localhost\r\n\r\n", *HEADER),

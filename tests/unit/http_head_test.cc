@@ -130,8 +130,8 @@ TEST(HttpHead, ReadsTheNameOutOfHost) {
 }
 
 TEST(HttpHead, RefusesMalformedHosts) {
-  for (const char* host :
-       {"a b", "box:80a", "box:123456", "[::1", "[::1]x", "user@box", "a/b", "[]", "a:b:c"}) {
+  for (const char* host : {"a b", "box:80a", "box:123456", "[::1", "[::1]x", "user@box", "a/b",
+                           "[]", "a:b:c", "[box]", "[12]", "[::1%eth0]"}) {
     ExpectRefused("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n",
                   Problem::kInvalidHeader);
   }

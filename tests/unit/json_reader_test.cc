@@ -689,6 +689,7 @@ TEST(JsonObjectReader, SuggestsTheFieldThatWasMeant) {
             "is not a field of this object; known are quantity, comment");
   EXPECT_EQ(ErrorsOf(R"({"xyz":1})", read)[0].code, FieldCode::kUnknownField);
   EXPECT_TRUE(ErrorsOf(R"({"xyz":1})", read, UnknownFields::kIgnored).empty());
+  EXPECT_EQ(ErrorsOf(R"({"":1})", read)[0].field, "\"\"");
 }
 
 TEST(JsonObjectReader, KnowsIgnoredFieldsAndCutsLongNames) {
