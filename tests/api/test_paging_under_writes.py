@@ -8,8 +8,9 @@ import pytest
 
 from support.box import Box
 
-ORDERS = 2_000
-ADDED = 100
+ORDERS = 10_000
+ADDED_MIN = 100  # during each walk
+TILLS = 8
 
 
 @pytest.fixture(scope="module")
@@ -18,44 +19,66 @@ def busy():
     box.bring_in("demo")
     key = box.make_key()["key"]
     box.start()
-    place_many(box, key, ORDERS, threads=8)
+    shares = iter(range(ORDERS))
+    place_while(box, key, lambda: next(shares, None) is not None, TILLS)()
     yield box, key
     box.discard()
 
 
-def place_many(box, key, count, threads=1):
-    def till(share):
+def place_while(box, key, more, tills):
+    """Tills that place orders while `more()`; what is returned waits for their end."""
+
+    def till():
         with contextlib.closing(box.client(key)) as client:
-            for _ in range(share):
+            while more():
                 client.place()
 
-    workers = [threading.Thread(target=till, args=(count // threads,)) for _ in range(threads)]
+    workers = [threading.Thread(target=till) for _ in range(tills)]
     for worker in workers:
         worker.start()
-    for worker in workers:
-        worker.join()
+
+    def wait():
+        for worker in workers:
+            worker.join()
+
+    return wait
 
 
-@pytest.mark.parametrize("sort", ["-created_at", "created_at", "total", "order_number"])
-def test_a_walk_sees_each_order_of_its_beginning_once(busy, sort):
+def ids_of(box):
+    with contextlib.closing(box.database()) as db:
+        return {row["id"] for row in db.execute("SELECT id FROM orders")}
+
+
+@pytest.mark.parametrize("sort", ["-created_at", "created_at", "-updated_at", "total", "order_number",
+                                  "scheduled_delivery_date"])
+@pytest.mark.parametrize("filters", ["", "&filter[status]=PENDING"])
+def test_a_walk_sees_each_order_of_its_beginning_once(busy, sort, filters):
     box, key = busy
+    path = f"/v1/orders?per_page=100&sort={sort}{filters}&filter[include]=none"
+    before = ids_of(box)
     with contextlib.closing(box.client(key)) as client:
-        first = client.get(f"/v1/orders?per_page=100&sort={sort}&filter[include]=none")
-        total = first.json["pagination"]["total"]
-        snapshot = first.headers["x-snapshot"]
-        writer = threading.Thread(target=place_many, args=(box, key, ADDED))
-        writer.start()
-        seen = [o["id"] for o in first.data]
-        page, more = 1, first.json["pagination"]["has_more"]
-        while more:
-            page += 1
-            answer = client.get(f"/v1/orders?per_page=100&page={page}&sort={sort}&filter[include]=none"
-                                f"&filter[snapshot]={snapshot}")
-            seen += [o["id"] for o in answer.data]
-            assert answer.json["pagination"]["total"] == total
-            more = answer.json["pagination"]["has_more"]
-        writer.join()
-    assert len(seen) == len(set(seen)) == total
+        first = client.get(path)
+        total, snapshot = first.json["pagination"]["total"], first.headers["x-snapshot"]
+        walking = threading.Event()
+        walking.set()
+        added = iter(range(1_000_000))
+        # At least so many, and on until the walk has ended.
+        wait = place_while(box, key, lambda: next(added) < ADDED_MIN or walking.is_set(), 1)
+        try:
+            seen = [order["id"] for order in first.data]
+            page, more = 1, first.json["pagination"]["has_more"]
+            while more:
+                page += 1
+                answer = client.get(f"{path}&page={page}&filter[snapshot]={snapshot}")
+                seen += [order["id"] for order in answer.data]
+                assert answer.json["pagination"]["total"] == total
+                more = answer.json["pagination"]["has_more"]
+        finally:
+            walking.clear()
+            wait()
+    assert len(seen) == total >= ORDERS
+    assert set(seen) == before
+    assert len(ids_of(box)) >= total + ADDED_MIN
 
 
 def test_references_stay_unique_whatever_writes(busy):
