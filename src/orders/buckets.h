@@ -108,14 +108,18 @@ class PageFinder {
  public:
   PageFinder(int64_t offset, int64_t limit) : before_(offset), wanted_(limit) {}
 
-  // False: the page is complete.
-  bool Pass(int64_t bucket, int64_t orders) {
+  // `orders` are in the list, of `all` that the bucket has. False: the page is complete.
+  bool Pass(int64_t bucket, int64_t orders, int64_t all) {
+    if (found_) walked_ += all;
     if (orders <= 0) return true;
     if (!found_ && orders <= before_) {
       before_ -= orders;
       return true;
     }
-    if (!found_) first_ = bucket;
+    if (!found_) {
+      first_ = bucket;
+      walked_ = all;
+    }
     found_ = true;
     last_ = bucket;
     met_ += orders;
@@ -127,12 +131,14 @@ class PageFinder {
   int64_t skip() const { return before_; }
   int64_t low_bucket() const { return first_ < last_ ? first_ : last_; }
   int64_t high_bucket() const { return first_ < last_ ? last_ : first_; }
+  // All orders of the buckets, those of other lists included.
+  int64_t walked() const { return walked_; }
 
  private:
   int64_t before_, wanted_;
   bool found_ = false;
   int64_t first_ = 0, last_ = 0;
-  int64_t met_ = 0;
+  int64_t met_ = 0, walked_ = 0;
 };
 
 }  // namespace comanda::orders

@@ -14,11 +14,14 @@
 namespace comanda::orders {
 namespace {
 
-// So many rows are always gathered and sorted.
-constexpr int64_t kFew = 2000;
 // More orders since a snapshot than this are not taken out of the tallies one by one.
 constexpr int64_t kNewerMax = 5000;
-constexpr size_t kFacetsMax = 256;
+constexpr size_t kFacetsMax = 512;  // below SQLite's limit on parameters (db/connection.cc)
+
+// What it costs to read a row, in entries of an index that is walked along (measured: 0.15 us).
+constexpr int64_t kEntry = 2;      // of an index, to be sorted
+constexpr int64_t kNeighbour = 8;  // of the table, beside the one before it
+constexpr int64_t kRow = 16;       // of the table, anywhere
 
 // -- the indexes that sort
 // --------------------------------------------------------------------------
@@ -93,6 +96,10 @@ std::span<const Ladder> LaddersOf(SortBy by) {
 // -- one question
 // -----------------------------------------------------------------------------------
 
+Direction Reversed(Direction direction) {
+  return direction == Direction::kAscending ? Direction::kDescending : Direction::kAscending;
+}
+
 class Search {
  public:
   Search(db::Session& session, db::CompanyId company, const Selection& selection);
@@ -102,30 +109,40 @@ class Search {
                                     int64_t total) const;
 
  private:
-  using Pass = std::function<bool(int64_t bucket, int64_t orders)>;
+  // The orders of a bucket that are chosen, of all that it has.
+  using Pass = std::function<bool(int64_t bucket, int64_t orders, int64_t all)>;
+  // Where a list is entered, and how it is read.
+  struct Place {
+    Direction direction;
+    int64_t offset, limit;
+  };
 
   const Period& PeriodOf(Tally tally) const;
   bool Has(const NewerOrder& order) const;
-  bool HasFacet(int64_t facet) const { return facets_.contains(facet); }
+  bool IsChosen(int64_t facet) const { return !selection_.facets || facets_.contains(facet); }
   int64_t FacetOrders() const;
+  bool HasOthers() const { return !selection_.others->AllCounted(); }
   bool CanTally(const Ladder& ladder) const;
-  bool SortsByPeriod(const Ladder& ladder) const;
-  bool AreFew(int64_t total, int64_t wanted) const;
+  bool FollowsFacets(const Ladder& ladder) const;
+  bool GathersFor(const Ladder& ladder, int64_t total, const Place& place) const;
 
   void EachCount(Tally tally, Direction direction, const Pass& pass) const;
-  void EachGrouped(Buckets buckets, Direction direction, const Pass& pass) const;
   int64_t CountTallied(const Ladder& ladder) const;
   int64_t CountBetween(const Ladder& ladder, Period period) const;
-  int64_t CountRows(std::string_view rows = "") const;
+  int64_t CountRows() const;
+  int64_t CountOf(const Ladder& ladder, bool gathers) const;
 
-  std::vector<std::string> FindTallied(const Ladder& ladder, Direction direction, int64_t offset,
-                                       int64_t limit) const;
-  std::vector<std::string> FindAny(const Ladder& ladder, Direction direction, int64_t offset,
-                                   int64_t limit, int64_t total) const;
+  std::vector<std::string> FindTallied(const Ladder& ladder, Place place) const;
+  std::vector<std::string> FindAny(const Ladder& ladder, Place place, int64_t total) const;
+  std::vector<std::string> Gather(const Ladder& ladder, Place place, int64_t total) const;
+  std::vector<std::string> Walk(const Ladder& ladder, Place place) const;
+  std::vector<std::string> WalkFromTheNearerEnd(const Ladder& ladder, Place place,
+                                                int64_t total) const;
 
   db::ClauseBuilder Select(std::string_view what) const;
   db::ClauseBuilder SelectFacets(std::string_view what) const;
   db::ClauseBuilder SelectBest(std::string_view what, int64_t total) const;
+  void LookAtFacets(db::ClauseBuilder& sql) const;
   // kAlongSort keeps the planner from the indexes of the periods.
   enum class Way : uint8_t { kAny, kAlongSort };
   void Narrow(db::ClauseBuilder& sql, Way way) const;
@@ -142,7 +159,6 @@ Search::Search(db::Session& session, db::CompanyId company, const Selection& sel
     : session_(session), company_(company), selection_(selection) {
   if (selection.facets) {
     for (const Facet& facet : *selection.facets) facets_.emplace(facet.facet, facet.orders);
-    tallies_hold_ = facets_.size() <= kFacetsMax;
   }
   if (!selection.snapshot) return;
   newer_ = SelectNewer(session, company, *selection.snapshot, kNewerMax + 1);
@@ -160,8 +176,7 @@ bool Search::Has(const NewerOrder& order) const {
   const auto holds = [](const Period& period, UtcMs time) {
     return time >= period.from && time < period.to;
   };
-  return (!selection_.facets || HasFacet(order.facet)) &&
-         holds(selection_.created, order.keys.created_at) &&
+  return IsChosen(order.facet) && holds(selection_.created, order.keys.created_at) &&
          holds(selection_.updated, order.keys.updated_at);
 }
 
@@ -171,34 +186,22 @@ int64_t Search::FacetOrders() const {
   return orders;
 }
 
-// Whether the tally knows all that is chosen: no other filter, and facets by creation alone.
+// Whether the tally knows all that is chosen: facets, and the period of what it counts.
 bool Search::CanTally(const Ladder& ladder) const {
-  if (!tallies_hold_ || !selection_.others->AllCounted()) return false;
-  if (selection_.facets && ladder.tally != Tally::kCreated) return false;
-  return (ladder.tally == Tally::kCreated || selection_.created.whole()) &&
+  return tallies_hold_ && !HasOthers() &&
+         (ladder.tally == Tally::kCreated || selection_.created.whole()) &&
          (ladder.tally == Tally::kUpdated || selection_.updated.whole());
+}
+
+// Whether the index of the facets, which goes on with created_at, is the one to read.
+bool Search::FollowsFacets(const Ladder& ladder) const {
+  return selection_.facets && facets_.size() <= kFacetsMax && ladder.tally == Tally::kCreated;
 }
 
 // -- counting by tallies
 // ----------------------------------------------------------------------------
 
-// Facet by facet, added up by bucket.
-void Search::EachGrouped(Buckets buckets, Direction direction, const Pass& pass) const {
-  int64_t current = 0, orders = 0;
-  bool goes_on = true;
-  EachFacetBucket(session_, company_, buckets, direction,
-                  [&](int64_t bucket, int64_t facet, int64_t count) {
-                    if (!HasFacet(facet)) return true;
-                    if (bucket != current && orders > 0) goes_on = pass(current, orders);
-                    if (bucket != current) orders = 0;
-                    current = bucket;
-                    orders += count;
-                    return goes_on;
-                  });
-  if (goes_on && orders > 0) pass(current, orders);
-}
-
-// What is chosen, by bucket. At the ends of a period the rows themselves are counted.
+// Bucket by bucket. At the ends of a period the rows themselves are counted.
 void Search::EachCount(Tally tally, Direction direction, const Pass& pass) const {
   std::map<int64_t, int64_t> newer;
   for (const NewerOrder& order : newer_) {
@@ -207,30 +210,39 @@ void Search::EachCount(Tally tally, Direction direction, const Pass& pass) const
     }
   }
   const Period& period = PeriodOf(tally);
-  Buckets buckets;
-  if (!period.whole()) buckets = {TimeBucket(period.from), TimeBucket(period.to - 1)};
   const Ladder& ladder = tally == Tally::kUpdated ? kUpdatedLadder : kCreatedLadder;
-  const Pass chosen = [&](int64_t bucket, int64_t orders) {
+  int64_t bucket = 0, chosen = 0, all = 0;
+  const auto finish = [&] {
+    if (all <= 0) return true;
     if (!period.whole()) {
       const Period part = {std::max(period.from, TimeLow(bucket)),
                            std::min(period.to, TimeLow(bucket + 1))};
-      if (part != Period{TimeLow(bucket), TimeLow(bucket + 1)}) {
-        orders = CountBetween(ladder, part);
-      }
+      const bool whole = part == Period{TimeLow(bucket), TimeLow(bucket + 1)};
+      if (!whole && chosen > 0) chosen = CountBetween(ladder, part);
     }
     const auto found = newer.find(bucket);
-    return pass(bucket, found == newer.end() ? orders : orders - found->second);
+    return pass(bucket, found == newer.end() ? chosen : chosen - found->second, all);
   };
-  if (selection_.facets) {
-    EachGrouped(buckets, direction, chosen);
-  } else {
-    EachBucket(session_, company_, tally, buckets, direction, chosen);
-  }
+  Buckets buckets;
+  if (!period.whole()) buckets = {TimeBucket(period.from), TimeBucket(period.to - 1)};
+  bool goes_on = true;
+  EachBucket(session_, company_, tally, buckets, direction,
+             [&](int64_t next, int64_t facet, int64_t count) {
+               if (next != bucket) {
+                 goes_on = finish();
+                 bucket = next;
+                 chosen = all = 0;
+               }
+               if (IsChosen(facet)) chosen += count;
+               all += count;
+               return goes_on;
+             });
+  if (goes_on) finish();
 }
 
 int64_t Search::CountTallied(const Ladder& ladder) const {
   int64_t total = 0;
-  EachCount(ladder.tally, Direction::kAscending, [&](int64_t, int64_t orders) {
+  EachCount(ladder.tally, Direction::kAscending, [&](int64_t, int64_t orders, int64_t) {
     total += orders;
     return true;
   });
@@ -239,8 +251,10 @@ int64_t Search::CountTallied(const Ladder& ladder) const {
 
 // Newer ones included, as in the tallies.
 int64_t Search::CountBetween(const Ladder& ladder, Period period) const {
-  db::ClauseBuilder sql = selection_.facets ? SelectFacets("count(*)") : Select("count(*)");
+  const bool by_facet = FollowsFacets(ladder);
+  db::ClauseBuilder sql = by_facet ? SelectFacets("count(*)") : Select("count(*)");
   sql.And(ladder.at_least, period.from).And(ladder.below, period.to);
+  if (selection_.facets && !by_facet) LookAtFacets(sql);
   return http::Count(session_, sql);
 }
 
@@ -248,21 +262,27 @@ int64_t Search::Count() const {
   if (!CanTally(kCreatedLadder)) {
     return CanTally(kUpdatedLadder) ? CountTallied(kUpdatedLadder) : CountRows();
   }
-  if (!selection_.facets || !selection_.created.whole()) return CountTallied(kCreatedLadder);
-  return FacetOrders() - static_cast<int64_t>(newer_.size());
+  if (!selection_.created.whole()) return CountTallied(kCreatedLadder);
+  const int64_t all = selection_.facets ? FacetOrders() : CountOrders(session_, company_);
+  return all - static_cast<int64_t>(newer_.size());
 }
 
 // -- pages by tallies
 // -------------------------------------------------------------------------------
 
-std::vector<std::string> Search::FindTallied(const Ladder& ladder, Direction direction,
-                                             int64_t offset, int64_t limit) const {
-  PageFinder page(offset, limit);
-  EachCount(ladder.tally, direction,
-            [&](int64_t bucket, int64_t orders) { return page.Pass(bucket, orders); });
+std::vector<std::string> Search::FindTallied(const Ladder& ladder, Place place) const {
+  PageFinder page(place.offset, place.limit);
+  EachCount(ladder.tally, place.direction, [&](int64_t bucket, int64_t orders, int64_t all) {
+    return page.Pass(bucket, orders, all);
+  });
   if (!page.found()) return {};
+  const bool by_facet = FollowsFacets(ladder);
+  // Few orders lie far from each other in any other order than that of their creation.
+  if (selection_.facets && !by_facet && FacetOrders() * kRow < page.walked()) {
+    return Gather(ladder, place, FacetOrders());
+  }
 
-  db::ClauseBuilder sql = selection_.facets ? SelectFacets("o.id") : Select("o.id");
+  db::ClauseBuilder sql = by_facet ? SelectFacets("o.id") : Select("o.id");
   if (!ladder.rows.empty()) sql.And(ladder.rows);
   const int64_t first = page.low_bucket(), behind = page.high_bucket() + 1;
   const std::string first_id = IdLow(first), behind_id = IdLow(behind);
@@ -283,8 +303,9 @@ std::vector<std::string> Search::FindTallied(const Ladder& ladder, Direction dir
       sql.And(ladder.at_least, AmountLow(first)).And(ladder.below, AmountLow(behind));
       break;
   }
+  if (selection_.facets && !by_facet) LookAtFacets(sql);
   if (selection_.snapshot) sql.And("+o.created_seq <= {}", *selection_.snapshot);
-  sql.OrderBy(ladder.OrderBy(direction)).Limit(limit, page.skip());
+  sql.OrderBy(ladder.OrderBy(place.direction)).Limit(place.limit, page.skip());
   return http::FindIds(session_, sql);
 }
 
@@ -295,13 +316,19 @@ db::ClauseBuilder Search::Select(std::string_view what) const {
   return {"SELECT " + std::string(what) + " FROM orders o WHERE o.company_id = $1", {company_}};
 }
 
+// The facets, filled up with what is no facet, so that there are few different statements.
+std::vector<db::Bound> FilledUp(const std::map<int64_t, int64_t>& facets) {
+  std::vector<db::Bound> numbers;
+  for (const auto& [facet, orders] : facets) numbers.emplace_back(facet);
+  numbers.resize(std::bit_ceil(std::max<size_t>(facets.size(), 1)), int64_t{-1});
+  return numbers;
+}
+
 // By the index of the facets. The join says in which order: left to itself the planner, which
-// cannot know how many orders have a facet, may read them all. Filled up with what is no facet, so
-// that there are few different statements.
+// cannot know how many orders have a facet, may read them all.
 db::ClauseBuilder Search::SelectFacets(std::string_view what) const {
-  std::vector<db::Bound> values = {company_};
-  for (const auto& [facet, orders] : facets_) values.emplace_back(facet);
-  values.resize(1 + std::bit_ceil(std::max<size_t>(facets_.size(), 1)), int64_t{-1});
+  std::vector<db::Bound> values = FilledUp(facets_);
+  values.insert(values.begin(), company_);
   std::string numbers = "($2)";
   for (size_t i = 2; i < values.size(); ++i) numbers += ", ($" + std::to_string(i + 1) + ")";
   return {"SELECT " + std::string(what) + " FROM (VALUES " + numbers +
@@ -309,17 +336,37 @@ db::ClauseBuilder Search::SelectFacets(std::string_view what) const {
           std::move(values)};
 }
 
+// In each entry that is met. Integers of ours may stand in the text where they are too many to
+// bind.
+void Search::LookAtFacets(db::ClauseBuilder& sql) const {
+  if (facets_.size() <= kFacetsMax) {
+    sql.And("+o.facet IN ({})", FilledUp(facets_));
+    return;
+  }
+  std::string list;
+  for (const auto& [facet, orders] : facets_) {
+    list += (list.empty() ? "" : ", ") + std::to_string(facet);
+  }
+  sql.And("+o.facet IN (" + list + ")");
+}
+
 // Every filter but the facets'. The plus keeps the planner from an index.
 void Search::Narrow(db::ClauseBuilder& sql, Way way) const {
   const bool any = way == Way::kAny;
   const Period &created = selection_.created, &updated = selection_.updated;
   const Period whole;
+  // The indexes of tables and clients go on with created_at, and have updated_at in them; that of
+  // updated_at has created_at.
+  const bool by_created = any && (updated.whole() || HasOthers());
+  const bool by_updated = any && !HasOthers();
   if (created.from != whole.from) {
-    sql.And(any ? "o.created_at >= {}" : "+o.created_at >= {}", created.from);
+    sql.And(by_created ? "o.created_at >= {}" : "+o.created_at >= {}", created.from);
   }
-  if (created.to != whole.to) sql.And(any ? "o.created_at < {}" : "+o.created_at < {}", created.to);
+  if (created.to != whole.to) {
+    sql.And(by_created ? "o.created_at < {}" : "+o.created_at < {}", created.to);
+  }
   if (updated.from != whole.from) {
-    sql.And(any ? "o.updated_at >= {}" : "+o.updated_at >= {}", updated.from);
+    sql.And(by_updated ? "o.updated_at >= {}" : "+o.updated_at >= {}", updated.from);
   }
   selection_.others->Narrow(sql, http::Counted::kNo);
   if (selection_.snapshot) sql.And("+o.created_seq <= {}", *selection_.snapshot);
@@ -328,51 +375,84 @@ void Search::Narrow(db::ClauseBuilder& sql, Way way) const {
 // By the facets where they choose few rows, or most of those that all filters choose; else they are
 // looked at in each row.
 db::ClauseBuilder Search::SelectBest(std::string_view what, int64_t total) const {
+  constexpr int64_t kFew = 2000;
   if (!selection_.facets) return Select(what);
-  if (facets_.size() <= kFacetsMax && FacetOrders() <= std::max(kFew, 2 * total)) {
-    return SelectFacets(what);
-  }
-  std::vector<db::Bound> list;
-  for (const auto& [facet, orders] : facets_) list.emplace_back(facet);
+  const bool can = !HasOthers() && facets_.size() <= kFacetsMax;
+  if (can && FacetOrders() <= std::max(kFew, 2 * total)) return SelectFacets(what);
   db::ClauseBuilder sql = Select(what);
-  sql.And("+o.facet IN ({})", list);
+  LookAtFacets(sql);
   return sql;
 }
 
-// Of one of the two lists that a sort may have, or of both.
-int64_t Search::CountRows(std::string_view rows) const {
+int64_t Search::CountRows() const {
   db::ClauseBuilder sql = SelectBest("count(*)", 0);
-  if (!rows.empty()) sql.And(rows);
   Narrow(sql, Way::kAny);
   return http::Count(session_, sql);
 }
 
-// Whether the one period that is asked for is a stretch of the index that sorts.
-bool Search::SortsByPeriod(const Ladder& ladder) const {
+// The length of one of the two lists that a sort may have.
+int64_t Search::CountOf(const Ladder& ladder, bool gathers) const {
+  db::ClauseBuilder sql = SelectBest("count(*)", 0);
+  sql.And(gathers ? ladder.rows_of_few : ladder.rows);
+  Narrow(sql, gathers ? Way::kAny : Way::kAlongSort);
+  return http::Count(session_, sql);
+}
+
+// Whether it costs less to gather all rows and sort them than to meet those up to the page on a
+// walk along the sort, as far from each other as chance puts them; nothing is left to chance where
+// what is filtered goes along with what sorts, more or less.
+bool Search::GathersFor(const Ladder& ladder, int64_t total, const Place& place) const {
+  if (HasOthers()) return true;
+  const int64_t wanted = std::min(place.offset + place.limit, total - place.offset);
   const bool by_created = !selection_.created.whole(), by_updated = !selection_.updated.whole();
-  return (by_created && !by_updated && ladder.tally == Tally::kCreated) ||
-         (by_updated && !by_created && ladder.tally == Tally::kUpdated);
+  const bool to_total = ladder.tally == Tally::kTotal || ladder.tally == Tally::kNumber;
+  const int64_t all = CountOrders(session_, company_);
+  const int64_t walked = to_total ? wanted * all / std::max<int64_t>(total, 1) : all;
+  if (by_updated && ladder.tally == Tally::kUpdated) return false;
+  if (by_updated) {
+    return total * (ladder.tally == Tally::kCreated ? kEntry : kRow) <= walked * kRow;
+  }
+  if (by_created && ladder.tally == Tally::kCreated) return false;
+  return total * (by_created ? kNeighbour : kRow) <= walked;
 }
 
-// Whether it costs less to gather all rows than to meet those of the pages up to this one on a
-// walk, as far from each other as chance puts them.
-bool Search::AreFew(int64_t total, int64_t wanted) const {
-  return total <= kFew ||
-         total <= wanted * CountOrders(session_, company_) / std::max<int64_t>(total, 1);
-}
-
-// Many are met soon on a walk along the index that sorts. Of few the plus before the first sort key
-// leaves the planner no index but those of the filters.
-std::vector<std::string> Search::FindAny(const Ladder& ladder, Direction direction, int64_t offset,
-                                         int64_t limit, int64_t total) const {
-  const bool few = AreFew(total, offset + limit);
-  db::ClauseBuilder sql = SelectBest("o.id", few ? total : 0);
-  const std::string_view rows = few ? ladder.rows_of_few : ladder.rows;
-  if (!rows.empty()) sql.And(rows);
-  Narrow(sql, few || SortsByPeriod(ladder) ? Way::kAny : Way::kAlongSort);
-  const std::string order(ladder.OrderBy(direction));
-  sql.OrderBy(few ? "+" + order : order).Limit(limit, offset);
+// The plus before the first sort key leaves the planner no index but those of the filters; it may
+// follow that of a client or a table.
+std::vector<std::string> Search::Gather(const Ladder& ladder, Place place, int64_t total) const {
+  db::ClauseBuilder sql = SelectBest("o.id", total);
+  if (!ladder.rows_of_few.empty()) sql.And(ladder.rows_of_few);
+  Narrow(sql, Way::kAny);
+  const bool follows = HasOthers() && ladder.tally == Tally::kCreated;
+  const std::string order(ladder.OrderBy(place.direction));
+  sql.OrderBy(follows ? order : "+" + order).Limit(place.limit, place.offset);
   return http::FindIds(session_, sql);
+}
+
+std::vector<std::string> Search::Walk(const Ladder& ladder, Place place) const {
+  const bool by_period = ladder.tally == Tally::kCreated || ladder.tally == Tally::kUpdated;
+  db::ClauseBuilder sql = Select("o.id");
+  if (selection_.facets) LookAtFacets(sql);
+  if (!ladder.rows.empty()) sql.And(ladder.rows);
+  const bool sorts_by_it = by_period && !PeriodOf(ladder.tally).whole();
+  Narrow(sql, sorts_by_it ? Way::kAny : Way::kAlongSort);
+  sql.OrderBy(ladder.OrderBy(place.direction)).Limit(place.limit, place.offset);
+  return http::FindIds(session_, sql);
+}
+
+// A list whose length is known.
+std::vector<std::string> Search::WalkFromTheNearerEnd(const Ladder& ladder, Place place,
+                                                      int64_t total) const {
+  if (place.offset <= total / 2) return Walk(ladder, place);
+  const int64_t limit = std::min(place.limit, total - place.offset);
+  std::vector<std::string> ids =
+      Walk(ladder, {Reversed(place.direction), total - place.offset - limit, limit});
+  std::ranges::reverse(ids);
+  return ids;
+}
+
+std::vector<std::string> Search::FindAny(const Ladder& ladder, Place place, int64_t total) const {
+  if (GathersFor(ladder, total, place)) return Gather(ladder, place, total);
+  return ladder.rows.empty() ? WalkFromTheNearerEnd(ladder, place, total) : Walk(ladder, place);
 }
 
 std::vector<std::string> Search::FindPage(Sorting sorting, const http::Paging& paging,
@@ -380,16 +460,16 @@ std::vector<std::string> Search::FindPage(Sorting sorting, const http::Paging& p
   std::vector<std::string> ids;
   int64_t offset = paging.offset();
   for (const Ladder& ladder : LaddersOf(sorting.by)) {
-    const int64_t limit = paging.per_page - static_cast<int64_t>(ids.size());
+    const Place place = {sorting.direction, offset,
+                         paging.per_page - static_cast<int64_t>(ids.size())};
     const bool tallied = CanTally(ladder);
-    std::vector<std::string> more = tallied
-                                        ? FindTallied(ladder, sorting.direction, offset, limit)
-                                        : FindAny(ladder, sorting.direction, offset, limit, total);
+    std::vector<std::string> more =
+        tallied ? FindTallied(ladder, place) : FindAny(ladder, place, total);
     std::ranges::move(more, std::back_inserter(ids));
     if (std::cmp_equal(ids.size(), paging.per_page) || ladder.tally != Tally::kScheduled) break;
     // The rest comes from the list behind this one.
-    const int64_t passed = tallied ? CountTallied(ladder)
-                                   : CountRows(total <= kFew ? ladder.rows_of_few : ladder.rows);
+    const int64_t passed =
+        tallied ? CountTallied(ladder) : CountOf(ladder, GathersFor(ladder, total, place));
     offset = std::max<int64_t>(0, offset - passed);
   }
   return ids;

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "orders/sale.h"
 
 namespace comanda::orders {
 namespace {
@@ -50,55 +51,54 @@ int64_t FacetOf(db::Tx& tx, const Order& order) {
   return row->Int(0);
 }
 
-void CountIn(db::Tx& tx, const Order& order, int64_t facet) {
-  tx.Run(
-      "INSERT INTO facet_tally (company_id, bucket, facet, orders) VALUES ($1, $2, $3, 1)"
-      " ON CONFLICT (company_id, bucket, facet) DO UPDATE SET orders = facet_tally.orders + 1",
-      order.company, TimeBucket(order.created_at), facet);
-}
-
-void CountOut(db::Tx& tx, const Order& order, int64_t facet) {
-  const int64_t bucket = TimeBucket(order.created_at);
-  const auto row = tx.One(
-      "UPDATE facet_tally SET orders = orders - 1"
-      " WHERE company_id = $1 AND bucket = $2 AND facet = $3 RETURNING orders",
-      order.company, bucket, facet);
-  CHECK(row.has_value(), "an order is counted in the stretch of its creation");
-  if (row->Int(0) > 0) return;
-  tx.Run("DELETE FROM facet_tally WHERE company_id = $1 AND bucket = $2 AND facet = $3",
-         order.company, bucket, facet);
-}
-
 Marks MarksOf(const Order& order) {
   return MarksOf(SortKeys{order.id, order.created_at, order.updated_at,
                           order.scheduled_delivery_date, order.totals.total, order.order_number});
 }
 
-void CountIn(db::Tx& tx, const Order& order, const Marks& marks) {
-  const auto tally = [&](size_t i) { return static_cast<int64_t>(marks[i].tally); };
+constexpr int64_t Number(Tally tally) { return static_cast<int64_t>(tally); }
+
+// One order more has these marks.
+void CountIn(db::Tx& tx, db::CompanyId company, const Marks& to, int64_t facet) {
   tx.Run(
-      "INSERT INTO order_tally (company_id, tally, bucket, orders) VALUES"
-      " ($1, $2, $3, 1), ($1, $4, $5, 1), ($1, $6, $7, 1), ($1, $8, $9, 1), ($1, $10, $11, 1)"
-      " ON CONFLICT (company_id, tally, bucket) DO UPDATE SET orders = order_tally.orders + 1",
-      order.company, tally(0), marks[0].bucket, tally(1), marks[1].bucket, tally(2),
-      marks[2].bucket, tally(3), marks[3].bucket, tally(4), marks[4].bucket);
+      "INSERT INTO order_tally (company_id, tally, bucket, facet, orders) VALUES"
+      " ($1, $2, $3, $12, 1), ($1, $4, $5, $12, 1), ($1, $6, $7, $12, 1), ($1, $8, $9, $12, 1),"
+      " ($1, $10, $11, $12, 1)"
+      " ON CONFLICT (company_id, tally, bucket, facet)"
+      " DO UPDATE SET orders = order_tally.orders + 1",
+      company, Number(to[0].tally), to[0].bucket, Number(to[1].tally), to[1].bucket,
+      Number(to[2].tally), to[2].bucket, Number(to[3].tally), to[3].bucket, Number(to[4].tally),
+      to[4].bucket, facet);
 }
 
-void CountMoved(db::Tx& tx, const Order& order, const Mark& from, const Mark& to) {
+// One order less has these marks. Stretches that are empty then would slow lists down.
+void CountOut(db::Tx& tx, db::CompanyId company, const Marks& from, int64_t facet) {
   tx.Run(
-      "INSERT INTO order_tally (company_id, tally, bucket, orders)"
-      " VALUES ($1, $2, $3, -1), ($1, $4, $5, 1)"
-      " ON CONFLICT (company_id, tally, bucket)"
+      "UPDATE order_tally SET orders = orders - 1 WHERE company_id = $1 AND facet = $12"
+      " AND (tally, bucket) IN (VALUES ($2, $3), ($4, $5), ($6, $7), ($8, $9), ($10, $11))",
+      company, Number(from[0].tally), from[0].bucket, Number(from[1].tally), from[1].bucket,
+      Number(from[2].tally), from[2].bucket, Number(from[3].tally), from[3].bucket,
+      Number(from[4].tally), from[4].bucket, facet);
+  tx.Run(
+      "DELETE FROM order_tally WHERE company_id = $1 AND facet = $12 AND orders = 0"
+      " AND (tally, bucket) IN (VALUES ($2, $3), ($4, $5), ($6, $7), ($8, $9), ($10, $11))",
+      company, Number(from[0].tally), from[0].bucket, Number(from[1].tally), from[1].bucket,
+      Number(from[2].tally), from[2].bucket, Number(from[3].tally), from[3].bucket,
+      Number(from[4].tally), from[4].bucket, facet);
+}
+
+void CountMoved(db::Tx& tx, db::CompanyId company, const Mark& from, const Mark& to,
+                int64_t facet) {
+  tx.Run(
+      "INSERT INTO order_tally (company_id, tally, bucket, facet, orders)"
+      " VALUES ($1, $2, $3, $6, -1), ($1, $4, $5, $6, 1)"
+      " ON CONFLICT (company_id, tally, bucket, facet)"
       " DO UPDATE SET orders = order_tally.orders + excluded.orders",
-      order.company, static_cast<int64_t>(from.tally), from.bucket, static_cast<int64_t>(to.tally),
-      to.bucket);
-}
-
-void CountMoved(db::Tx& tx, const Order& before, const Order& after) {
-  const Marks from = MarksOf(before), to = MarksOf(after);
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (from[i] != to[i]) CountMoved(tx, after, from[i], to[i]);
-  }
+      company, Number(from.tally), from.bucket, Number(to.tally), to.bucket, facet);
+  tx.Run(
+      "DELETE FROM order_tally"
+      " WHERE company_id = $1 AND tally = $2 AND bucket = $3 AND facet = $4 AND orders = 0",
+      company, Number(from.tally), from.bucket, facet);
 }
 
 // -- the order's row ------------------------------------------------------------------------------
@@ -259,15 +259,41 @@ void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
       after.company, after.id, after.scheduled_delivery_date, after.totals.total);
 }
 
+// The facet, and where the order is counted.
 void UpdateFacet(db::Tx& tx, const Order& before, const Order& after) {
-  if (FacetValues(before) == FacetValues(after)) return;
+  const db::CompanyId company = after.company;
+  const Marks from = MarksOf(before), to = MarksOf(after);
+  const bool same_facet = FacetValues(before) == FacetValues(after);
+  if (same_facet && from == to) return;
   const int64_t left = FacetOf(tx, before);
-  LeaveFacet(tx, before.company, left);
-  CountOut(tx, before, left);
+  if (same_facet) {
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (from[i] != to[i]) CountMoved(tx, company, from[i], to[i], left);
+    }
+    return;
+  }
+  LeaveFacet(tx, company, left);
   const int64_t facet = JoinFacet(tx, after);
-  CountIn(tx, after, facet);
-  tx.Run("UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2", after.company, after.id,
+  CountOut(tx, company, from, left);
+  CountIn(tx, company, to, facet);
+  tx.Run("UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2", company, after.id,
          facet);
+  tx.Run("UPDATE sale SET facet = $4 WHERE company_id = $1 AND created_at = $2 AND order_id = $3",
+         company, after.created_at, after.id, facet);
+}
+
+// -- what reports add up --------------------------------------------------------------------------
+
+// After the facet.
+void UpdateSale(db::Tx& tx, const Order& before, const Order& after) {
+  if (before.combos == after.combos && before.payments == after.payments) return;
+  tx.Run(
+      "INSERT INTO sale (company_id, created_at, order_id, facet, payments, lines)"
+      " VALUES ($1, $2, $3, (SELECT facet FROM orders WHERE company_id = $1 AND id = $3), $4, $5)"
+      " ON CONFLICT (company_id, created_at, order_id)"
+      " DO UPDATE SET payments = excluded.payments, lines = excluded.lines",
+      after.company, after.created_at, after.id, PackPayments(after.payments),
+      PackLines(after.combos));
 }
 
 // -- history --------------------------------------------------------------------------------------
@@ -497,8 +523,7 @@ bool Insert(db::Tx& tx, const Order& order) {
     return false;
   }
   InsertStatus(tx, order, 0);
-  CountIn(tx, order, facet);
-  CountIn(tx, order, MarksOf(order));
+  CountIn(tx, order.company, MarksOf(order), facet);
   return true;
 }
 
@@ -506,7 +531,6 @@ void Update(db::Tx& tx, const Order& before, const Order& after) {
   UpdateRow(tx, after);
   UpdateIndexed(tx, before, after);
   UpdateFacet(tx, before, after);
-  CountMoved(tx, before, after);
   for (size_t position = before.status_history.size(); position < after.status_history.size();
        ++position) {
     InsertStatus(tx, after, position);
@@ -514,6 +538,7 @@ void Update(db::Tx& tx, const Order& before, const Order& after) {
   UpdateCombos(tx, before, after);
   UpdatePayments(tx, before, after);
   UpdateDiscounts(tx, before, after);
+  UpdateSale(tx, before, after);
 }
 
 std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id) {
@@ -608,28 +633,14 @@ int64_t CountOrders(db::Session& session, db::CompanyId company) {
 
 void EachBucket(db::Session& session, db::CompanyId company, Tally tally, Buckets buckets,
                 Direction direction,
-                const std::function<bool(int64_t bucket, int64_t orders)>& pass) {
+                const std::function<bool(int64_t bucket, int64_t facet, int64_t orders)>& pass) {
   const std::string_view sql =
       direction == Direction::kAscending
-          ? "SELECT bucket, orders FROM order_tally WHERE company_id = $1 AND tally = $2"
-            " AND bucket BETWEEN $3 AND $4 ORDER BY bucket"
-          : "SELECT bucket, orders FROM order_tally WHERE company_id = $1 AND tally = $2"
-            " AND bucket BETWEEN $3 AND $4 ORDER BY bucket DESC";
-  db::Rows rows =
-      session.Query(sql, company, static_cast<int64_t>(tally), buckets.low, buckets.high);
-  while (rows.Next() && pass(rows.Int(0), rows.Int(1))) continue;
-}
-
-void EachFacetBucket(
-    db::Session& session, db::CompanyId company, Buckets buckets, Direction direction,
-    const std::function<bool(int64_t bucket, int64_t facet, int64_t orders)>& pass) {
-  const std::string_view sql =
-      direction == Direction::kAscending
-          ? "SELECT bucket, facet, orders FROM facet_tally WHERE company_id = $1"
-            " AND bucket BETWEEN $2 AND $3 ORDER BY bucket, facet"
-          : "SELECT bucket, facet, orders FROM facet_tally WHERE company_id = $1"
-            " AND bucket BETWEEN $2 AND $3 ORDER BY bucket DESC, facet DESC";
-  db::Rows rows = session.Query(sql, company, buckets.low, buckets.high);
+          ? "SELECT bucket, facet, orders FROM order_tally WHERE company_id = $1 AND tally = $2"
+            " AND bucket BETWEEN $3 AND $4 ORDER BY bucket, facet"
+          : "SELECT bucket, facet, orders FROM order_tally WHERE company_id = $1 AND tally = $2"
+            " AND bucket BETWEEN $3 AND $4 ORDER BY bucket DESC, facet DESC";
+  db::Rows rows = session.Query(sql, company, Number(tally), buckets.low, buckets.high);
   while (rows.Next() && pass(rows.Int(0), rows.Int(1), rows.Int(2))) continue;
 }
 
@@ -656,12 +667,12 @@ int64_t CurrentSeq(db::Session& session, db::CompanyId company) {
 
 void DeleteAll(db::Tx& tx, db::CompanyId company) {
   tx.Run("DELETE FROM order_record WHERE company_id = $1", company);
+  tx.Run("DELETE FROM sale WHERE company_id = $1", company);
   tx.Run("DELETE FROM discount WHERE company_id = $1", company);
   tx.Run("DELETE FROM payment WHERE company_id = $1", company);
   tx.Run("DELETE FROM combo_modifier WHERE company_id = $1", company);
   tx.Run("DELETE FROM combo WHERE company_id = $1", company);
   tx.Run("DELETE FROM order_status WHERE company_id = $1", company);
-  tx.Run("DELETE FROM facet_tally WHERE company_id = $1", company);
   tx.Run("DELETE FROM order_tally WHERE company_id = $1", company);
   tx.Run("DELETE FROM orders WHERE company_id = $1", company);
   tx.Run("DELETE FROM order_facet WHERE company_id = $1", company);

@@ -73,7 +73,7 @@ struct Facet {
 std::vector<Facet> SelectFacets(db::Session& session, db::CompanyId company);
 int64_t CountOrders(db::Session& session, db::CompanyId company);
 
-// Buckets of the tally in the order of a list, until `pass` says no.
+// Buckets of the tally in the order of a list, each facet for itself, until `pass` says no.
 enum class Direction : uint8_t { kAscending, kDescending };
 struct Buckets {
   int64_t low = std::numeric_limits<int64_t>::min();
@@ -81,11 +81,7 @@ struct Buckets {
 };
 void EachBucket(db::Session& session, db::CompanyId company, Tally tally, Buckets buckets,
                 Direction direction,
-                const std::function<bool(int64_t bucket, int64_t orders)>& pass);
-// The same of created_at, each facet for itself.
-void EachFacetBucket(
-    db::Session& session, db::CompanyId company, Buckets buckets, Direction direction,
-    const std::function<bool(int64_t bucket, int64_t facet, int64_t orders)>& pass);
+                const std::function<bool(int64_t bucket, int64_t facet, int64_t orders)>& pass);
 
 // Orders made after the snapshot, oldest first, but at most so many.
 struct NewerOrder {

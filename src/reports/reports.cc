@@ -1,22 +1,33 @@
 #include "reports/reports.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
-#include <tuple>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "base/check.h"
 #include "company/companies.h"
 #include "menu/menu.h"
+#include "orders/sale.h"
 #include "reports/store.h"
 
 namespace comanda::reports {
 namespace {
 
-// What stands under one key, over all intervals.
-template <typename Key, typename Row>
-Row& RowOf(std::map<Key, Row>& rows, const Key& key, const Row& fresh) {
-  return rows.try_emplace(key, fresh).first->second;
+// What stands under a text; found by a view of it.
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+template <typename Sums>
+using SumsByText = std::unordered_map<std::string, Sums, TextHash, std::equal_to<>>;
+
+template <typename Sums>
+Sums& SumsOf(SumsByText<Sums>& all, std::string_view text) {
+  const auto found = all.find(text);
+  return found == all.end() ? all[std::string(text)] : found->second;
 }
 
 template <typename Row>
@@ -27,61 +38,136 @@ void NameMethod(db::Session& session, db::CompanyId company, Row& row) {
   row.name = method->description;
 }
 
-std::map<std::string, store::PaymentSums> SumPayments(db::Session& session,
-                                                      const Question& question) {
-  std::map<std::string, store::PaymentSums> methods;
-  for (const Interval& moment : question.moments) {
-    store::EachPaymentSum(session, question, moment, [&](const store::PaymentSums& sums) {
-      store::PaymentSums& row = methods[sums.payment_method_id];
-      row.count += sums.count;
-      row.sum_total += sums.sum_total;
-      row.tips_count += sums.tips_count;
-      row.tips_total += sums.tips_total;
-      row.canceled_count += sums.canceled_count;
-      row.canceled_total += sums.canceled_total;
-    });
+// -- payments -------------------------------------------------------------------------------------
+
+struct PaymentSums {
+  int64_t count = 0;
+  Minor sum_total = 0;
+  int64_t tips_count = 0;
+  Minor tips_total = 0;
+  int64_t canceled_count = 0;
+  Minor canceled_total = 0;
+};
+
+void Add(const orders::SoldPayment& payment, bool counts, PaymentSums& sums) {
+  if (payment.canceled) {
+    ++sums.canceled_count;
+    sums.canceled_total += payment.amount;
+  } else if (counts) {
+    ++sums.count;
+    sums.sum_total += payment.amount;
+    if (payment.tip_amount > 0) ++sums.tips_count;
+    sums.tips_total += payment.tip_amount;
   }
-  return methods;
 }
 
-// A product with its variant, or the name of a free-form line.
-using LineKey = std::tuple<std::string, std::string, std::string>;
-
-LineKey KeyOf(const SoldRow& row) {
-  const bool is_linked = row.product_id.has_value();
-  return {row.product_id.value_or(""), row.variant_id.value_or(""),
-          is_linked ? "" : row.product_name};
+// By method, sorted by its id.
+std::map<std::string, PaymentSums> SumPayments(db::Session& session, const Question& question) {
+  SumsByText<PaymentSums> methods;
+  store::EachPayments(session, question, [&](const store::Sale& sale) {
+    orders::SaleReader packed(sale.packed);
+    for (orders::SoldPayment payment; packed.Next(payment);) {
+      Add(payment, sale.counts, SumsOf(methods, payment.method_id));
+    }
+  });
+  return {methods.begin(), methods.end()};
 }
 
-// The menu's names of today; lines keep those of their sale.
-void NameLine(db::Session& session, db::CompanyId company, SoldRow& row) {
-  if (!row.product_id) return;
+// -- lines ----------------------------------------------------------------------------------------
+
+struct ModifierSums {
+  int64_t quantity = 0;
+  Minor total_sales = 0;
+};
+
+struct LineSums {
+  std::string order_id;  // one that has such a line
+  std::string product_id, variant_id;
+  int64_t quantity = 0;
+  Minor total_sales = 0;
+  int64_t canceled_quantity = 0;
+  SumsByText<ModifierSums> modifiers;
+};
+
+// A product with its variant, which stand beside each other in the packed text; or a name.
+std::string_view KeyOf(const orders::SoldLine& line) {
+  if (line.product_id.empty()) return line.name;
+  return {line.product_id.begin(), line.variant_id.end()};
+}
+
+LineSums& SumsOf(SumsByText<LineSums>& all, const orders::SoldLine& line,
+                 std::string_view order_id) {
+  const auto found = all.find(KeyOf(line));
+  if (found != all.end()) return found->second;
+  LineSums& sums = all[std::string(KeyOf(line))];
+  sums.order_id = order_id;
+  sums.product_id = line.product_id;
+  sums.variant_id = line.variant_id;
+  return sums;
+}
+
+void Add(const orders::SoldLine& line, bool counts, LineSums& sums) {
+  if (line.canceled) {
+    sums.canceled_quantity += line.quantity;
+  } else if (counts) {
+    sums.quantity += line.quantity;
+    sums.total_sales += line.price;
+  }
+}
+
+void AddModifiers(orders::SaleReader& packed, LineSums& sums) {
+  for (orders::SoldModifier modifier; packed.Next(modifier);) {
+    ModifierSums& row = SumsOf(sums.modifiers, modifier.name);
+    row.quantity += modifier.quantity;
+    row.total_sales += modifier.price;
+  }
+}
+
+// Sorted by product and variant, or by name.
+std::map<std::string, LineSums> SumLines(db::Session& session, const Question& question,
+                                         Lines lines) {
+  SumsByText<LineSums> sold;
+  store::EachLines(session, question, [&](const store::Sale& sale) {
+    orders::SaleReader packed(sale.packed);
+    for (orders::SoldLine line; packed.Next(line);) {
+      if (line.product_id.empty() != (lines == Lines::kFreehand)) continue;
+      LineSums& sums = SumsOf(sold, line, sale.order_id);
+      Add(line, sale.counts, sums);
+      if (lines != Lines::kProductsWithModifiers || line.canceled || !sale.counts) continue;
+      AddModifiers(packed, sums);
+    }
+  });
+  return {std::make_move_iterator(sold.begin()), std::make_move_iterator(sold.end())};
+}
+
+std::optional<std::string> OrNothing(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+// The menu's names of today; of what it has no more, those of a sale.
+void NameLine(db::Session& session, db::CompanyId company, const std::string& order_id,
+              SoldRow& row) {
   const auto item = row.variant_id ? menu::FindVariant(session, company, *row.variant_id)
                                    : menu::FindProduct(session, company, *row.product_id);
-  if (!item) return;
-  row.product_name = item->product_name;
-  if (row.variant_id) row.variant_name = item->variant_name;
+  if (item) {
+    row.product_name = item->product_name;
+    if (row.variant_id) row.variant_name = item->variant_name;
+  } else if (auto sold =
+                 store::FindName(session, company, order_id, *row.product_id, row.variant_id)) {
+    row.product_name = std::move(sold->product_name);
+    row.variant_name = std::move(sold->variant_name);
+  }
 }
 
-using ModifierKey = std::pair<LineKey, std::string>;
-
-void AddModifiers(db::Session& session, const Question& question,
-                  std::map<LineKey, SoldRow>& rows) {
-  std::map<ModifierKey, SoldModifier> modifiers;
-  for (const Interval& moment : question.moments) {
-    store::EachModifierSum(session, question, moment, [&](const store::ModifierSums& sums) {
-      const LineKey line{sums.product_id, sums.variant_id.value_or(""), ""};
-      SoldModifier& row = RowOf(modifiers, ModifierKey{line, sums.modifier.name},
-                                SoldModifier{.name = sums.modifier.name});
-      row.quantity += sums.modifier.quantity;
-      row.total_sales += sums.modifier.total_sales;
-    });
+std::vector<SoldModifier> SortedModifiers(const SumsByText<ModifierSums>& modifiers) {
+  std::vector<SoldModifier> sorted;
+  for (const auto& [name, sums] : modifiers) {
+    sorted.push_back({.name = name, .quantity = sums.quantity, .total_sales = sums.total_sales});
   }
-  for (auto& [key, modifier] : modifiers)
-    rows.at(key.first).modifiers.push_back(std::move(modifier));
-  for (auto& [key, row] : rows) {
-    std::ranges::stable_sort(row.modifiers, std::ranges::greater(), &SoldModifier::quantity);
-  }
+  std::ranges::sort(sorted, {}, &SoldModifier::name);
+  std::ranges::stable_sort(sorted, std::ranges::greater(), &SoldModifier::quantity);
+  return sorted;
 }
 
 }  // namespace
@@ -117,28 +203,17 @@ std::vector<TipRow> ByTips(db::Session& session, const Question& question) {
 }
 
 std::vector<SoldRow> ProductsSold(db::Session& session, const Question& question, Lines lines) {
-  std::map<LineKey, SoldRow> rows;
-  const auto add = [&](const SoldRow& sums) {
-    SoldRow fresh = sums;
-    fresh.quantity = fresh.total_sales = fresh.canceled_quantity = 0;
-    SoldRow& row = RowOf(rows, KeyOf(sums), fresh);
-    row.quantity += sums.quantity;
-    row.total_sales += sums.total_sales;
-    row.canceled_quantity += sums.canceled_quantity;
-  };
-  for (const Interval& moment : question.moments) {
-    if (lines == Lines::kFreehand) {
-      store::EachFreehandSum(session, question, moment, add);
-    } else {
-      store::EachLinkedSum(session, question, moment, add);
-    }
-  }
-  if (lines == Lines::kProductsWithModifiers) AddModifiers(session, question, rows);
-
   std::vector<SoldRow> sorted;
-  for (auto& [key, row] : rows) {
-    if (row.quantity == 0 && row.canceled_quantity == 0) continue;
-    NameLine(session, question.company, row);
+  for (const auto& [key, sums] : SumLines(session, question, lines)) {
+    if (sums.quantity == 0 && sums.canceled_quantity == 0) continue;
+    SoldRow row{.product_id = OrNothing(sums.product_id),
+                .variant_id = OrNothing(sums.variant_id),
+                .product_name = sums.product_id.empty() ? key : "",
+                .quantity = sums.quantity,
+                .total_sales = sums.total_sales,
+                .canceled_quantity = sums.canceled_quantity,
+                .modifiers = SortedModifiers(sums.modifiers)};
+    if (row.product_id) NameLine(session, question.company, sums.order_id, row);
     sorted.push_back(std::move(row));
   }
   std::ranges::stable_sort(sorted, std::ranges::greater(), &SoldRow::quantity);

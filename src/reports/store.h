@@ -1,40 +1,37 @@
 #pragma once
 
-// All SQL of the room. Each function runs over one interval; reports.cc adds them up.
+// All SQL of the room.
 
 #include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "db/session.h"
 #include "reports/report.h"
 
 namespace comanda::reports::store {
 
-// Payments by method: with tips in `tips_total` and their number in `tips_count`.
-struct PaymentSums {
-  std::string payment_method_id;
-  int64_t count = 0;
-  Minor sum_total = 0;
-  int64_t tips_count = 0;
-  Minor tips_total = 0;
-  int64_t canceled_count = 0;
-  Minor canceled_total = 0;
+// What an order adds, packed (orders/sale.h); valid during the call.
+struct Sale {
+  std::string_view packed;
+  std::string_view order_id;
+  // False: of an order whose status is left out of the main figures; what was cancelled in it
+  // counts.
+  bool counts = true;
 };
-void EachPaymentSum(db::Session& session, const Question& question, Interval moment,
-                    const std::function<void(const PaymentSums&)>& add);
+using AddSale = std::function<void(const Sale&)>;
+// Those of the orders that the question chooses.
+void EachPayments(db::Session& session, const Question& question, const AddSale& add);
+void EachLines(db::Session& session, const Question& question, const AddSale& add);
 
-// Lines that are linked to the menu, by product and variant; or the others, by name.
-void EachLinkedSum(db::Session& session, const Question& question, Interval moment,
-                   const std::function<void(const SoldRow&)>& add);
-void EachFreehandSum(db::Session& session, const Question& question, Interval moment,
-                     const std::function<void(const SoldRow&)>& add);
-
-// Modifiers of linked lines, by product, variant and the modifier's name.
-struct ModifierSums {
-  std::string product_id;
-  std::optional<std::string> variant_id;
-  SoldModifier modifier;
+// How a line of the order called what it sold.
+struct SoldAs {
+  std::string product_name;
+  std::optional<std::string> variant_name;
 };
-void EachModifierSum(db::Session& session, const Question& question, Interval moment,
-                     const std::function<void(const ModifierSums&)>& add);
+std::optional<SoldAs> FindName(db::Session& session, db::CompanyId company,
+                               std::string_view order_id, std::string_view product_id,
+                               const std::optional<std::string>& variant_id);
 
 }  // namespace comanda::reports::store

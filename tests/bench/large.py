@@ -2,7 +2,7 @@
 
 A few hundred orders are placed over the API, with lines, modifiers, payments and tips; then copied inside the file
 with INSERT … SELECT, each copy with ids, times and numbers of its own. What the program keeps beside the rows
-(order_facet, order_tally, facet_tally) is counted from the rows. Copies have no events: those of old orders are not kept.
+(order_facet, order_tally, sale) is made from the rows. Copies have no events: those of old orders are not kept.
 Kept in the cache directory under the hash of the schema; never committed.
 """
 
@@ -190,11 +190,16 @@ def rare_values(db):
 
 
 def count(db):
-    """As the migration that brought these tables counts them."""
-    for table in ("order_facet", "order_tally", "facet_tally"):
+    """As the migrations that brought these tables fill them."""
+    for table in ("order_facet", "order_tally", "sale"):
         db.execute(f"DELETE FROM {table}")
-    script = (ROOT / "src/app/migrations" / "0004_lists.sql").read_text()
-    script = "\n".join(line.split("--")[0] for line in script.splitlines())
+    run_again(db, "0004_lists.sql", ("INSERT INTO order_facet", "UPDATE"))
+    run_again(db, "0005_sales.sql", ("INSERT",))
+
+
+def run_again(db, migration, beginnings):
+    script = (ROOT / "src/app/migrations" / migration).read_text()
+    script = "\n".join(line.split("--")[0] for line in script.split("\n"))
     for statement in script.split(";"):
-        if statement.strip().startswith(("INSERT", "UPDATE")):
+        if statement.strip().startswith(beginnings):
             db.execute(statement)
