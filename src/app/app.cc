@@ -144,7 +144,8 @@ std::unique_ptr<http::Server> App::Listen(const std::string& address, Environmen
       .tls = true,
       .local = false,
       .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
-      .errors_base = options_.errors_base};
+      .errors_base = options_.errors_base,
+      .heartbeats = &heartbeats_};
   return std::make_unique<http::Server>(std::move(settings), environment.dispatcher(), &tls_,
                                         clock_, metrics_);
 }

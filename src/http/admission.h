@@ -1,19 +1,25 @@
 #pragma once
 
-// Which connections are open and what each of them waits for. Connections never exceed the workers,
-// since a connection keeps its worker: where they run short, the connection that has been idle
-// longest is closed, then the slowest of those that have not sent their request yet (design section
-// 5).
+// Which connections are open, where they come from and what each of them waits for. Connections
+// never exceed the workers, since a connection keeps its worker. Whoever has not shown a valid key
+// is a stranger, from accept through handshake, head and body: strangers have half of the workers
+// at most, and the first to go is the oldest of the source that has most of them. Where workers run
+// short, a connection gives way that is idle, or that keeps its worker waiting (design section 5).
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/metrics.h"
+#include "http/sources.h"
 
 struct pollfd;
 struct sockaddr;
@@ -33,16 +39,23 @@ struct Timeouts {  // contract section 19
 enum class ConnectionState : uint8_t {
   kHandshake,  // accepted; waits for a worker or its TLS handshake
   kHead,       // a request's head is awaited or half read
-  kRequest,    // a request is answered
+  kRequest,    // an answer is made
+  kBody,       // the request's body is read
+  kAnswer,     // the answer is sent
+  kDiscard,    // what the client still sends of a refused request is thrown away
   kIdle,       // between two requests
   kClosing,    // told to end; its worker has not closed it yet
 };
 
 // One accepted socket. Its worker alone touches the members without atomic.
 struct Connection {
-  Connection(int socket, int64_t now_ms) : fd(socket), since_ms(now_ms) {}
+  Connection(int socket, int64_t now_ms, Source& from)
+      : fd(socket), accepted_ms(now_ms), source(from), since_ms(now_ms) {}
 
   const int fd;
+  const int64_t accepted_ms;
+  Source& source;           // guarded by the admission's mutex; gone once it is told to end
+  bool is_stranger = true;  // changed by its worker, under the admission's mutex
   std::atomic<ConnectionState> state{ConnectionState::kHandshake};
   std::atomic<int64_t> since_ms;  // when the state began
   int64_t deadline_ms = 0;        // reading ends then; 0: none
@@ -50,16 +63,28 @@ struct Connection {
   bool drain_on_close = false;  // the client may still be sending: let the answer reach it
 };
 
-// Threads: Accept from the accepting thread, the rest from any.
+// Why a connection is closed or not let in.
+enum class Cause : uint8_t {
+  kStrangers,    // too many that have not shown a key
+  kWorkers,      // no worker is free
+  kDescriptors,  // the process may not open more files
+  kStopping,
+};
+
+// Threads: Accept and Beat from the accepting thread, the rest from any.
 class Admission {
  public:
   Admission(int workers, const Timeouts& timeouts, const Clock& clock, metrics::Registry& registry,
-            const std::string& listener);
+            const std::string& listener, Heartbeats* heartbeats);
 
   // As accept(2); -1 also where there is no room, with the new connection closed.
   int Accept(int listener, sockaddr* address, unsigned* size);
+  // Its client showed a valid key: it is no stranger any more. False where it was told to end.
+  bool ShowKey(Connection& connection);
   // Forgets and closes the socket; unknown ones are closed alone.
   void Close(int fd);
+
+  void Beat();  // the accepting thread is alive
 
   // The worker's connection; null for a socket that was not accepted here.
   Connection* Find(int fd);
@@ -78,29 +103,41 @@ class Admission {
   void CountHandshakeFailure(bool timed_out);
 
  private:
-  bool MakeRoom(int64_t now_ms);                           // under mutex_
-  bool End(Connection& connection, ConnectionState from);  // under mutex_
-  Connection* OldestIn(bool idle, int64_t since_max_ms);   // under mutex_
+  static constexpr size_t kCauses = 4;
+
+  // Under mutex_, all of these.
+  std::optional<Cause> MakeRoom(const Source& newcomer, int fd, int64_t now_ms);
+  bool Evict(Connection* victim, Cause cause);  // false for none
+  Connection* FindStranger(const Source& newcomer, int64_t now_ms);
+  Connection* FindWaiting(size_t newcomer_open, int64_t now_ms);
+  bool End(Connection& connection, ConnectionState from);
+  void BelieveIn(Connection& connection);
+  void Report(Cause cause, const std::string& source, int64_t now_ms);
+
+  void GiveUpOne();
   void Drain(Connection& connection);
   double CountIn(ConnectionState state) const;
 
   const size_t workers_;
+  const size_t strangers_max_;
   const Timeouts timeouts_;
   const Clock& clock_;
+  const std::string listener_;
+  const std::unique_ptr<Heartbeat> heartbeat_;  // null: nobody watches
   std::atomic<bool> refusing_{false};
   mutable std::mutex mutex_;
+  Sources sources_;                                                   // guarded by mutex_
   std::unordered_map<int, std::unique_ptr<Connection>> connections_;  // guarded by mutex_
   size_t closing_ = 0;  // guarded by mutex_: how many of them are told to end
+  std::array<int64_t, kCauses> reported_ms_{};  // guarded by mutex_
 
   metrics::Counter accepted_;
-  metrics::Counter refused_;
-  metrics::Counter evicted_;
+  std::array<std::unique_ptr<metrics::Counter>, kCauses> refused_;
+  std::array<std::unique_ptr<metrics::Counter>, kCauses> evicted_;
   metrics::Counter handshakes_timed_out_;
   metrics::Counter handshakes_failed_;
-  metrics::Gauge in_handshake_;
-  metrics::Gauge in_head_;
-  metrics::Gauge in_request_;
-  metrics::Gauge in_idle_;
+  std::vector<std::unique_ptr<metrics::Gauge>> open_;  // by state
+  metrics::Gauge strangers_;
 };
 
 // What this thread of CivetWeb serves: set once when it starts, the connection for as long as it

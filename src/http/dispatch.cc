@@ -141,8 +141,8 @@ struct Dispatcher::Visit {
 
   const Request& request;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
-  std::optional<auth::Admission> admission;  // of a key: under way until the answer is made
-  std::string actor;                         // for the log
+  std::shared_ptr<auth::Admission> admission;  // of a key: under way until the answer is out
+  std::string actor;                           // for the log
 };
 
 Dispatcher::Dispatcher(Site& site, std::vector<std::span<const Route>> tables)
@@ -178,6 +178,7 @@ Response Dispatcher::Handle(const Request& request) noexcept {
   }
   Decorate(visit, response);
   Note(visit, response);
+  response.held = std::move(visit.admission);
   return response;
 }
 
@@ -235,10 +236,12 @@ void Dispatcher::Admit(Visit& visit, Context& context) {
   }
   if (route.access == Access::kLocal) throw Refusal(Problem::kNotFound, "There is no such path.");
 
-  visit.admission = site_.gate.Admit(
+  std::shared_ptr<const auth::KeyRecord> key =
       site_.gate.Identify({Credential(request, "Authorization"), Credential(request, "X-API-Key")},
-                          request.client_address));
-  context.admission_ = &*visit.admission;
+                          request.client_address);
+  if (request.show_key) request.show_key();
+  visit.admission = std::make_shared<auth::Admission>(site_.gate.Admit(std::move(key)));
+  context.admission_ = visit.admission.get();
   context.principal_ = visit.admission->principal();
   visit.actor = context.principal_.actor;
   if (const auth::RateState& rate = visit.admission->rate; rate.retry_after_s > 0) {

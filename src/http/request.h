@@ -4,6 +4,7 @@
 // http/server from a connection, and by app/ for commands that run in this process.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +46,9 @@ struct Request {
   std::string request_id;  // the client's valid one, or ours
   bool local = false;      // over the control socket, or made in this process: principal `local`
   BodySource* body = nullptr;  // null: no body
+  // To be called when its key turned out to be valid, before anything is done for it. Refusal where
+  // nobody is there any more. Empty where nobody asks.
+  std::function<void()> show_key;
 
   // Case-insensitive; the first of that name.
   std::optional<std::string_view> Header(std::string_view name) const;

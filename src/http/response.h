@@ -25,6 +25,9 @@ struct Response {
   Cache cache = Cache::kPrivateNoCache;
   bool close_connection = false;
   bool costs_nothing = false;  // a long poll that ends without news, beside every 304
+  // What ends when the answer is out: its key's place under way, so that a client that does not
+  // read cannot ask for more and more.
+  std::shared_ptr<const void> held;
   // Where the answer shows a secret once: what is stored for a replay instead of `body`
   // (contract section 3); empty: the body itself.
   std::string replay_body;

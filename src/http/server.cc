@@ -31,7 +31,6 @@ namespace {
 
 constexpr uint64_t kUnreadBytesMax =
     64 * 1024;  // more of an unread body than this ends the connection
-constexpr int64_t kDiscardMs = 5'000;
 constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kWriteBytes = 256 * 1024;  // each has its own time for the client to read it
 constexpr size_t kBufferBytesKept = 256 * 1024;
@@ -167,7 +166,7 @@ class ConnectionBody final : public BodySource {
     const bool was_begun = std::exchange(begun_, true);
     if (finished_ || was_begun) return "";
     Connection* const state = ThisWorker().connection;
-    if (state != nullptr) admission_.SetDeadline(*state, admission_.timeouts().body_ms);
+    if (state != nullptr) admission_.Enter(*state, ConnectionState::kBody);
     if (head_.expects_continue && !WriteAll(connection_, "HTTP/1.1 100 Continue\r\n\r\n")) {
       RefuseShort(state);
     }
@@ -176,7 +175,8 @@ class ConnectionBody final : public BodySource {
       if (ReadPiece(body, max, state) == 0) break;
     }
     finished_ = true;
-    if (state != nullptr) state->deadline_ms = 0;
+    if (state != nullptr && !admission_.Enter(*state, ConnectionState::kRequest))
+      RefuseShort(state);
     return body;
   }
 
@@ -272,7 +272,8 @@ struct Server::Impl {
         handler(std::move(answers)),
         tls(keys),
         clock(time),
-        admission(settings.workers, settings.timeouts, time, registry, listener),
+        admission(settings.workers, settings.timeouts, time, registry, listener,
+                  settings.heartbeats),
         heads_refused(registry, "comanda_http_heads_refused_total",
                       "Requests refused for their framing, size or host.",
                       "listener=\"" + listener + '"'),
@@ -311,6 +312,7 @@ struct Server::Impl {
  private:
   void RefuseHost() const;
   Response AnswerTo(const Request& request) const;
+  void ShowKey();
   Refusal Unavailable() const;
 };
 
@@ -496,6 +498,12 @@ Refusal Server::Impl::Unavailable() const {
   return refusal;
 }
 
+void Server::Impl::ShowKey() {
+  const Worker& worker = ThisWorker();
+  if (worker.connection == nullptr || admission.ShowKey(*worker.connection)) return;
+  throw Refusal(Problem::kServiceUnavailable, "The connection was closed; try again.");
+}
+
 Response Server::Impl::AnswerTo(const Request& request) const {
   if (admission.refusing()) {
     Response response =
@@ -528,15 +536,16 @@ int Server::Impl::Answer(mg_connection* connection) {
     request.request_id = RequestId(head, clock);
     request.local = settings.local;
     request.body = body.exists() ? &body : nullptr;
+    request.show_key = [this] { ShowKey(); };
 
     const Response response = AnswerTo(request);
     const bool close =
         response.close_connection || !head.keeps_alive || body.MustClose() || admission.refusing();
+    Send(connection, response, head.method == Method::kHead, close);
     if (Worker& worker = ThisWorker(); worker.connection != nullptr && body.IsUnread()) {
       worker.connection->drain_on_close = close;
-      admission.SetDeadline(*worker.connection, kDiscardMs);
+      admission.Enter(*worker.connection, ConnectionState::kDiscard);
     }
-    Send(connection, response, head.method == Method::kHead, close);
     status = response.status;
   } catch (const std::exception& error) {
     log::Error("answer failed", {{"cause", error.what()}});
@@ -573,6 +582,9 @@ void Server::Impl::Send(mg_connection* connection, const Response& response, boo
   thread_local std::string buffer;
   buffer.clear();
   AppendResponse(buffer, response, {.omit_body = omit_body, .close = close, .now = clock.Now()});
+  if (Worker& worker = ThisWorker(); worker.connection != nullptr) {
+    admission.Enter(*worker.connection, ConnectionState::kAnswer);
+  }
   if (!WriteAll(connection, buffer) || close) mg_disable_connection_keep_alive(connection);
   if (buffer.capacity() > kBufferBytesKept) {
     buffer.clear();

@@ -29,6 +29,7 @@ struct ServerSettings {
   std::function<bool(std::string_view host)> host_allowed;
   std::string errors_base;
   Timeouts timeouts = {};
+  Heartbeats* heartbeats = nullptr;  // of the process; null: nobody watches the accepting thread
 };
 
 // Any thread; must not throw.

@@ -142,6 +142,7 @@ class HttpServer : public testing::Test {
   Response Answer(const Request& request) {
     Response response;
     try {
+      if (!request.path.starts_with("/stranger")) request.show_key();
       if (request.path == "/echo") {
         response.body = request.body == nullptr ? "no body" : request.body->Read(kBodyBytesMax);
       } else if (request.path == "/wait") {
@@ -419,6 +420,28 @@ TEST_F(HttpServer, PushesOutAConnectionThatNeverSendsItsRequest) {
 
   EXPECT_TRUE(good.ReadAnswer().ends_with("/good?"));
   EXPECT_TRUE(silent.IsClosed());
+}
+
+TEST_F(HttpServer, LetsStrangersHaveHalfOfTheWorkersAndClosesTheOldestOfThem) {
+  ServerSettings settings;
+  settings.workers = 8;
+  const int port = Start(settings).port();
+  std::vector<Client> strangers;
+  for (int i = 0; i < 4; ++i) {
+    strangers.emplace_back(port);
+    strangers.back().Send(Get("/stranger"));
+    strangers.back().ReadAnswer();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(1'200));
+
+  Client fifth(port);
+  fifth.Send(Get("/stranger"));
+
+  EXPECT_TRUE(HasStatus(fifth.ReadAnswer(), 200));
+  EXPECT_TRUE(strangers[0].IsClosed());
+  strangers[1].Send(Get("/stranger"));
+  EXPECT_TRUE(HasStatus(strangers[1].ReadAnswer(), 200));
 }
 
 TEST_F(HttpServer, FinishesWhatIsUnderWayWhenItStops) {
