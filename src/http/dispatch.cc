@@ -133,6 +133,37 @@ auth::Principal LocalPrincipal(const Request& request, const Route& route, db::D
   return local;
 }
 
+bool IsWord(std::string_view segment) {
+  constexpr size_t kLongestWord = 20;
+  return segment.size() <= kLongestWord && std::ranges::all_of(segment, [](char c) {
+           return (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
+         });
+}
+
+// "PE-7222853393"
+bool IsPublicId(std::string_view segment) {
+  constexpr size_t kDigits = 10;
+  return segment.size() == 3 + kDigits && segment[2] == '-' &&
+         std::ranges::all_of(segment.substr(0, 2), [](char c) { return c >= 'A' && c <= 'Z'; }) &&
+         std::ranges::all_of(segment.substr(3), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// The path with a star for each segment that is neither a word nor an id: who puts a key or a phone
+// number there must not find it in the log.
+std::string PathForLog(std::string_view path) {
+  std::string shown;
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash
+    const std::string_view segment = path.substr(0, path.find('/'));
+    const bool is_known =
+        segment == "v1" || IsWord(segment) || IsPublicId(segment) || ParseId(segment);
+    shown += '/';
+    shown += is_known ? segment : "*";
+    path.remove_prefix(segment.size());
+  }
+  return shown;
+}
+
 }  // namespace
 
 // One request on its way through.
@@ -324,7 +355,7 @@ void Dispatcher::Note(const Visit& visit, const Response& response) {
   if (visit.actor.empty() && response.status < 500 && !MayNoteStranger()) return;
   log::Write(response.status >= 500 ? log::Level::kError : log::Level::kInfo, "request",
              {{"method", Name(visit.request.method)},
-              {"path", visit.request.path},
+              {"path", PathForLog(visit.request.path)},
               {"status", response.status},
               {"request", visit.request.request_id},
               {"actor", visit.actor},

@@ -10,7 +10,6 @@
 
 namespace comanda::menu {
 
-using company::kNameRule;
 using company::kProseRule;
 using company::kUrlRule;
 
@@ -21,6 +20,7 @@ inline constexpr size_t kImagesMax = 50;                 // of one product
 inline constexpr int64_t kModifierCountMax = 1'000;      // min_modifiers, max_modifiers, max_limit
 inline constexpr int64_t kStockMax = 1'000'000'000'000;  // a thousand million, in thousandths
 inline constexpr int64_t kPositionMax = 1'000'000;
+inline constexpr json::TextRule kNameRule = {.max = 200};
 inline constexpr json::TextRule kSkuRule = {.max = 100, .card_numbers_refused = false};
 inline constexpr json::NumberRule kStockRule = {.decimals = 3, .min = 0, .max = kStockMax};
 
