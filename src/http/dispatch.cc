@@ -292,7 +292,7 @@ void Dispatcher::ReadBody(Context& context) const {
   std::string text = request.body == nullptr ? "" : request.body->Read(route.body_max);
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     if (!route.body_optional) {
-      CheckLengthIsKnown(request);
+      if (text.empty()) CheckLengthIsKnown(request);
       throw Refusal(Problem::kInvalidJson, "The body is empty; a JSON object is needed.");
     }
     text = "{}";

@@ -129,7 +129,9 @@ TEST_F(HttpDispatch, ReadsJsonBodiesAlone) {
   EXPECT_EQ(Echo("{}", {{"Content-Type", "application/json; charset=latin1"}}).status(), 415);
   EXPECT_EQ(Echo("{}", {{"Content-Encoding", "gzip"}}).status(), 415);
   EXPECT_EQ(Echo("{}", {{"Content-Encoding", "identity"}}).status(), 200);
-  EXPECT_EQ(Echo("").code(), "invalid_json");
+  EXPECT_EQ(Echo("").code(), "length_required");
+  EXPECT_EQ(Echo("", {{"Content-Length", "0"}}).code(), "invalid_json");
+  EXPECT_EQ(Echo("", {{"Transfer-Encoding", "chunked"}}).code(), "invalid_json");
   EXPECT_EQ(Echo(" \n").code(), "invalid_json");
   EXPECT_EQ(Echo("{\"a\":1,}").code(), "invalid_json");
   EXPECT_EQ(Echo(std::string(kBodyMax + 1, ' ')).code(), "payload_too_large");
