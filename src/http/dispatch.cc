@@ -365,7 +365,7 @@ void Dispatcher::Note(const Visit& visit, const Response& response) {
 // Who has no key must not be able to fill the log.
 bool Dispatcher::MayNoteStranger() {
   constexpr int64_t kStretchMs = 10'000;
-  constexpr int kLinesMax = 20;
+  constexpr int kLinesMax = 10;
   const int64_t stretch = site_.clock.MonotonicMs() / kStretchMs;
   if (strangers_stretch_.exchange(stretch) != stretch) strangers_lines_ = 0;
   return strangers_lines_.fetch_add(1) < kLinesMax;
