@@ -68,6 +68,17 @@ def breaches(schema, value):
     return [f"{e.json_path}: {e.message}" for e in checker.iter_errors(value)]
 
 
+@functools.cache
+def _problems():
+    schema = DOCUMENT["components"]["schemas"]["Problem"]
+    return jsonschema.Draft202012Validator(schema, resolver=resolver(), format_checker=FORMATS)
+
+
+def breaches_of_a_problem(value):
+    """The same for problem documents, of which there may be very many."""
+    return [f"{e.json_path}: {e.message}" for e in _problems().iter_errors(value)]
+
+
 def _parts(schema):
     """The schema with what allOf and the alternatives that are not null add to it."""
     schema = resolve(schema)
@@ -168,6 +179,9 @@ class Operation:
         for name, header in documented.items():
             assert name in answer.headers or not header.get("required"), (where, name)
 
+
+# What any request may meet.
+ANY_CODES = set(DOCUMENT["components"]["responses"]["AnyRequest"]["x-problem-codes"])
 
 OPERATIONS = [Operation(method, path, item[method])
               for path, item in DOCUMENT["paths"].items() for method in METHODS if method in item]

@@ -1,0 +1,1 @@
+from api.conftest import box, demo, key  # noqa: F401
