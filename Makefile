@@ -1,6 +1,6 @@
 # The commands people type. Each is one line over CMake or a script.
 
-.PHONY: all run test check bench arm64 clean
+.PHONY: all run test check bench fuzz arm64 clean
 
 all:
 	scripts/build
@@ -16,6 +16,10 @@ check:
 
 bench:
 	scripts/bench
+
+# make fuzz SECONDS=3600 TARGET=json
+fuzz:
+	scripts/fuzz --seconds $(or $(SECONDS),60) $(TARGET)
 
 arm64:
 	scripts/build arm64

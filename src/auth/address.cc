@@ -30,6 +30,7 @@ Address Network(Address address, int bits) {
 
 std::optional<Address> ParseAddress(std::string_view text) {
   const std::string plain(text.substr(0, text.find('%')));
+  if (plain.find('\0') != std::string::npos) return std::nullopt;
   Address address{};
   if (inet_pton(AF_INET6, plain.c_str(), address.data()) == 1) return address;
   std::copy(kMappedPrefix.begin(), kMappedPrefix.end(), address.begin());

@@ -43,5 +43,11 @@ TEST(AuthAddress, TakesAWholeNetworkOfIpv6ForOneClient) {
   EXPECT_NE(ClientOf("10.0.0.1"), ClientOf("10.0.0.2"));
 }
 
+TEST(AuthAddress, ReadsTheWholeText) {
+  EXPECT_FALSE(ParseAddress(std::string_view("::1\0x", 5)));
+  EXPECT_FALSE(ParseAddress("::1 "));
+  EXPECT_TRUE(ParseAddress("fe80::1%eth0"));
+}
+
 }  // namespace
 }  // namespace comanda::auth

@@ -1,0 +1,216 @@
+// Whole requests to the whole program, but for the socket: a line "METHOD TARGET", header lines, an
+// empty line, the body. {order}, {combo}, {payment}, {discount}, {product}, {variant} and {key}
+// stand for ids that are there.
+
+#include <algorithm>
+#include <map>
+
+#include "app/embedded.h"
+#include "app/import.h"
+#include "app/routes.h"
+#include "base/log.h"
+#include "crypto/hash.h"
+#include "fuzz/fuzz.h"
+#include "http/dispatch.h"
+#include "orders/orders.h"
+#include "support/test_database.h"
+
+namespace comanda {
+namespace {
+
+using fuzz::Must;
+
+constexpr int kRequestsPerDatabase = 20'000;
+constexpr std::string_view kKeyId = "0190a5c8-0000-7000-8000-000000000001";
+
+class Box {
+ public:
+  Box() {
+    log::SetLevel(log::Level::kError);
+    app::Import(*database_, app::DemoRestaurant());
+    options_.errors_base = "https://comanda.example/problems";
+    options_.key_prefix = "cmd";
+    key_ = AddKey();
+    long_polls_.Stop();  // no fuzzer waits
+    ids_["product"] = "0192f0a0-0010-7000-8000-000000000001";
+    ids_["key"] = kKeyId;
+  }
+
+  http::Response Send(http::Method method, std::string_view target,
+                      std::vector<std::pair<std::string, std::string>> headers, std::string body) {
+    headers.emplace_back("X-API-Key", key_);
+    http::TextBody text(std::move(body));
+    http::Request request;
+    request.method = method;
+    request.path = target.substr(0, target.find('?'));
+    if (request.path.size() < target.size()) request.query = target.substr(request.path.size() + 1);
+    for (const auto& [name, value] : headers) request.headers.emplace_back(name, value);
+    request.client_address = "10.0.0.9";
+    request.request_id = "r1";
+    request.body = &text;
+    return dispatcher_.Handle(request);
+  }
+
+  // The text with every {name} replaced by an id that is there.
+  std::string Filled(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+      const size_t open = std::min(text.find('{'), text.size());
+      const size_t close = text.find('}', open);
+      out += text.substr(0, open);
+      text.remove_prefix(open);
+      if (close == std::string_view::npos) break;
+      const std::string name(text.substr(1, close - open - 1));
+      if (name == "order" || name == "combo" || name == "payment" || name == "discount") Prepare();
+      const auto id = ids_.find(name);
+      if (id == ids_.end()) {
+        out += text.front();
+        text.remove_prefix(1);
+      } else {
+        out += id->second;
+        text.remove_prefix(close - open + 1);
+      }
+    }
+    return out + std::string(text);
+  }
+
+ private:
+  std::string AddKey() {
+    const std::string made = auth::MakeKey("cmd", auth::Mode::kLive);
+    const crypto::Sha256Digest digest = crypto::Sha256(made);
+    auth::KeyRecord record;
+    record.id = kKeyId;
+    record.company = 1;
+    record.company_id = "0192f0a0-0001-7000-8000-000000000001";
+    record.hash = {reinterpret_cast<const char*>(digest.data()), digest.size()};
+    record.scopes = auth::ScopeSet::All();
+    record.tier = auth::Tier::kUnlimited;
+    keys_.Put(record);
+    return made;
+  }
+
+  // An order of this request's own, with a row of each kind.
+  void Prepare() {
+    if (ids_.contains("order")) return;
+    const auto sent = [&](std::string_view path, std::string body) {
+      const http::Response answer =
+          Send(http::Method::kPost, path, {{"Idempotency-Key", "p" + std::to_string(++prepared_)}},
+               std::move(body));
+      Must(answer.status < 300, "an order is prepared: " + answer.Body());
+      return json::Document::Parse(answer.Body());
+    };
+    const auto id_in = [](const json::Document& answer, std::string_view list) {
+      const json::Value data = *answer.root().Find("data");
+      const json::Value row = list.empty() ? data : data.Find(list)->items().front();
+      return std::string(row.Find("id")->text());
+    };
+    ids_["order"] = id_in(sent("/v1/orders", R"({"service_type":"DELIVERY"})"), "");
+    const std::string path = "/v1/orders/" + ids_["order"];
+    ids_["combo"] =
+        id_in(sent(path + "/combos",
+                   R"({"combos":[{"product_name":"Ceviche","quantity":2,"variant_price":35}]})"),
+              "combos");
+    ids_["discount"] =
+        id_in(sent(path + "/discounts", R"({"type":"PERCENTAGE","value":10})"), "discounts");
+    ids_["payment"] = id_in(
+        sent(path + "/payments", R"({"payment_method_code":"cash","amount":10})"), "payments");
+  }
+
+  testing::TestDatabase database_{
+      db::Settings{.path = {}, .migrations = app::Migrations(), .vfs = {}}};
+  config::Options options_;
+  auth::KeyTable keys_;
+  auth::Gate gate_{{}, keys_, database_.clock};
+  http::LongPolls long_polls_{1};
+  http::AnswerCache answers_{1024 * 1024};
+  http::Site site_{.mode = auth::Mode::kLive,
+                   .options = options_,
+                   .clock = database_.clock,
+                   .database = *database_,
+                   .gate = gate_,
+                   .metrics = database_.registry,
+                   .readiness = [] { return std::vector<http::Readiness>(); },
+                   .long_polls = long_polls_,
+                   .answers = answers_,
+                   .find_order_uuid = orders::FindUuid};
+  http::Dispatcher dispatcher_{site_, app::AllRoutes(auth::Mode::kLive)};
+  std::string key_;
+  std::map<std::string, std::string> ids_;
+  int prepared_ = 0;
+
+ public:
+  void ForgetOrder() { ids_.erase("order"); }
+};
+
+std::string_view TakeLine(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+void CheckAnswer(const http::Response& answer, std::string_view target) {
+  Must(answer.status < 500 || answer.status == 501, "no request is our fault: " + answer.Body());
+  const bool is_page = target.starts_with("/problems/") || target.starts_with("/docs") ||
+                       target.starts_with("/metrics");
+  if (answer.status >= 400) {
+    Must(answer.content_type == "application/problem+json", "a refusal is a problem document");
+    const json::Document document = json::Document::Parse(answer.Body());
+    const http::ProblemRow* row = http::FindRow(document.root().Find("code")->text());
+    Must(row != nullptr && row->status == answer.status, "the code has that status");
+  } else if (answer.status < 300 && answer.status != 204 && !is_page) {
+    static_cast<void>(json::Document::Parse(answer.Body()));
+  }
+}
+
+void Run(std::string_view input) {
+  static std::unique_ptr<Box> box;
+  static int requests = 0;
+  if (!box || ++requests % kRequestsPerDatabase == 0) {
+    box.reset();
+    box = std::make_unique<Box>();
+  }
+  const std::string_view first = TakeLine(input);
+  const size_t blank = std::min(first.find(' '), first.size());
+  const auto method = http::FindMethod(first.substr(0, blank));
+  if (!method) return;
+  box->ForgetOrder();
+  const std::string target = box->Filled(first.substr(std::min(blank + 1, first.size())));
+  // What no head may have: head.cc sees to it.
+  const auto has_controls = [](std::string_view text) {
+    return std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  };
+  if (!target.starts_with('/') || !IsUtf8(target) || has_controls(target)) return;
+
+  bool has_idempotency_key = false;
+  std::vector<std::pair<std::string, std::string>> headers;
+  while (!input.empty()) {
+    const std::string_view line = TakeLine(input);
+    if (line.empty()) break;
+    if (has_controls(line)) return;
+    const size_t colon = std::min(line.find(':'), line.size());
+    headers.emplace_back(line.substr(0, colon),
+                         Trimmed(line.substr(std::min(colon + 1, line.size()))));
+    has_idempotency_key |= AsciiEqualsIgnoreCase(headers.back().first, "Idempotency-Key");
+  }
+  const std::string body = box->Filled(input);
+  const http::Response answer = box->Send(*method, target, headers, body);
+  CheckAnswer(answer, target);
+  const bool is_write = *method != http::Method::kGet && *method != http::Method::kHead &&
+                        *method != http::Method::kOptions;
+  if (!is_write || !has_idempotency_key || answer.status >= 300) return;
+  const http::Response again = box->Send(*method, target, headers, body);
+  Must(again.status == answer.status && again.etag == answer.etag,
+       "a request that is repeated is answered as then");
+  if (answer.replay_body.empty()) {
+    Must(again.Body() == answer.Body(), "a request that is repeated gets the same bytes");
+  }
+}
+
+}  // namespace
+}  // namespace comanda
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  comanda::Run(comanda::fuzz::TextOf(data, size));
+  return 0;
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+"""Writes what the fuzzers begin with, from the API's own examples: seeds.py DIRECTORY
+DIRECTORY/TARGET/ gets a file for each seed, DIRECTORY/TARGET.dict the words that the reader knows."""
+
+import json
+import pathlib
+import sys
+import urllib.parse
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TESTS))
+from support.openapi import DOCUMENT, OPERATIONS, resolve  # noqa: E402
+
+# As tests/fuzz/bodies.cc counts its readers.
+READERS = ["placeOrder", "editOrder", "addCombos", "addPayment", "addDiscount", "moveOrder", "cancelOrder", "assignRider",
+           "reportDelivery", "createProduct", "changeProduct", "createVariant", "changeVariant", "upsertProducts", "createApiKey",
+           "changeApiKey", "rotateApiKey"]
+# As tests/fuzz/headers.cc counts its.
+SMALL = [
+    ["0.0", "1.a", "zz.100"], ['"1.1"', 'W/"1.1", "2"', "*"], ["wait=25", "respond-async, wait=5; x"],
+    ["Bearer cmd_live_" + "0" * 38, "Bearer x\ny"], ["192.168.1.0/24", "2001:db8::/32", "fe80::1%eth0", "::ffff:1.2.3.4"],
+    ["2026-11-20T18:03:11.204Z", "2026-11-20T18:03:11-05:00", "2026-11-20"], ["4111 1111 1111 1111", "Ñandú\r\nCEVICHE"],
+    ["0190C3A1-7F3E-7A52-9D6B-3F1C2AB45E90"], ["a%2Fb+%c3%b1"], ["till-3-2026-11-20-0184", "a\nb"]]
+HEADERS = ["Host: localhost", "Content-Length: 2", "Transfer-Encoding: chunked", "Connection: keep-alive", "Expect: 100-continue"]
+IDS = {"comboId": "{combo}", "paymentId": "{payment}", "discountId": "{discount}"}
+
+
+def words(node):
+    """Every name and word of the document that stands in requests."""
+    if isinstance(node, dict):
+        yield from node.get("properties", {}) if isinstance(node.get("properties"), dict) else []
+        yield from [w for w in node.get("enum", []) if isinstance(w, str)]
+        for value in node.values():
+            yield from words(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from words(value)
+
+
+def parameters(operation):
+    for parameter in operation.parameters:
+        if parameter["in"] == "query":
+            value = parameter["example"]
+            yield urllib.parse.urlencode({parameter["name"]: str(value).lower() if isinstance(value, bool) else value})
+
+
+def path(operation):
+    path = operation.path
+    for parameter in operation.parameters:
+        if parameter["in"] == "path":
+            value = IDS.get(parameter["name"], parameter["example"])
+            if parameter["name"] == "id" and path.startswith("/v1/orders"):
+                value = "{order}"
+            path = path.replace("{" + parameter["name"] + "}", value)
+    return path
+
+
+def request(operation, query="", body=None):
+    head = [f"{operation.method.upper()} {path(operation)}" + ("?" + query if query else "")]
+    if operation.method != "get":
+        head.append("Idempotency-Key: a")
+    return "\n".join([*head, "", json.dumps(body) if body is not None else ""]).encode()
+
+
+def seeds():
+    """(target, bytes)"""
+    for operation in OPERATIONS:
+        line = f"{operation.method.upper()} {path(operation)} HTTP/1.1"
+        yield "head", "\r\n".join([line, *HEADERS[:1], "", ""]).encode()
+        queries = list(parameters(operation))
+        for query in [*queries, "&".join(queries)]:
+            yield "query", query.encode()
+            yield "requests", request(operation, query)
+        for _, body in operation.examples():
+            yield "requests", request(operation, body=body)
+            if body is not None:
+                yield "json", json.dumps(body, ensure_ascii=False).encode()
+            if operation.id in READERS:
+                reader = READERS.index(operation.id)
+                yield "bodies", bytes([reader, 0]) + json.dumps(body).encode()
+    for name in range(1, len(HEADERS) + 1):
+        yield "head", "\r\n".join(["POST https://localhost/v1/orders?x=y HTTP/1.1", *HEADERS[:name], "", ""]).encode()
+    for reader, texts in enumerate(SMALL):
+        for text in texts:
+            yield "headers", bytes([reader]) + text.encode()
+    for company in json.loads((TESTS / "support/other_restaurant.json").read_text())["companies"]:
+        yield "import", json.dumps({"companies": [company]}, ensure_ascii=False).encode()
+
+
+def write(directory):
+    numbers = {}
+    for target, seed in seeds():
+        numbers[target] = numbers.get(target, 0) + 1
+        folder = directory / target
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"seed-{numbers[target]:03}").write_bytes(seed)
+    fields = sorted(set(words(DOCUMENT["components"]["schemas"])))
+    demo = json.loads((TESTS.parent / "src/app/demo.json").read_text())
+    names = sorted({*fields, *names_in(demo)})
+    texts = {
+        "bodies": fields, "import": names, "requests": [*fields, *(p["name"] for o in OPERATIONS for p in o.parameters)],
+        "query": sorted({p["name"] for o in OPERATIONS for p in o.parameters}),
+        "json": ["true", "false", "null", "\\\\u0000", "\\\\ud83d", "\\\\ude00", "\\xef\\xbb\\xbf", "1e400", "-0"],
+        "head": ["HTTP/1.1", "\\x0d\\x0a", "Host: ", "Content-Length: ", "Transfer-Encoding: chunked", "Expect: 100-continue", "https://"],
+        "headers": ["W/", "wait=", "Bearer ", "cmd_live_", "::ffff:", "%2f", "T00:00:00Z"]}
+    for target, list_of_words in texts.items():
+        (directory / f"{target}.dict").write_text("".join(f'"{w}"\n' for w in list_of_words))
+
+
+def names_in(node):
+    if isinstance(node, dict):
+        yield from node
+    for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else []:
+        yield from names_in(value)
+
+
+if __name__ == "__main__":
+    write(pathlib.Path(sys.argv[1]))
