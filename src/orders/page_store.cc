@@ -124,6 +124,8 @@ class Search {
   bool HasOthers() const { return !selection_.others->AllCounted(); }
   bool CanTally(const Ladder& ladder) const;
   bool FollowsFacets(const Ladder& ladder) const;
+  int64_t PassedOnAWalk(const Ladder& ladder, Direction direction, int64_t total,
+                        int64_t wanted) const;
   bool GathersFor(const Ladder& ladder, int64_t total, const Place& place) const;
 
   void EachCount(Tally tally, Direction direction, const Pass& pass) const;
@@ -140,11 +142,12 @@ class Search {
                                                 int64_t total) const;
 
   db::ClauseBuilder Select(std::string_view what) const;
-  db::ClauseBuilder SelectFacets(std::string_view what) const;
+  db::ClauseBuilder SelectFacets(std::string_view what, UtcMs from) const;
   db::ClauseBuilder SelectBest(std::string_view what, int64_t total) const;
   void LookAtFacets(db::ClauseBuilder& sql) const;
-  // kAlongSort keeps the planner from the indexes of the periods.
-  enum class Way : uint8_t { kAny, kAlongSort };
+  // By the indexes of which periods, if of any.
+  enum class Way : uint8_t { kAny, kByCreated, kByUpdated, kByNeither };
+  static Way Along(const Ladder& ladder);
   void Narrow(db::ClauseBuilder& sql, Way way) const;
 
   db::Session& session_;
@@ -252,8 +255,9 @@ int64_t Search::CountTallied(const Ladder& ladder) const {
 // Newer ones included, as in the tallies.
 int64_t Search::CountBetween(const Ladder& ladder, Period period) const {
   const bool by_facet = FollowsFacets(ladder);
-  db::ClauseBuilder sql = by_facet ? SelectFacets("count(*)") : Select("count(*)");
-  sql.And(ladder.at_least, period.from).And(ladder.below, period.to);
+  db::ClauseBuilder sql = by_facet ? SelectFacets("count(*)", period.from) : Select("count(*)");
+  if (!by_facet) sql.And(ladder.at_least, period.from);
+  sql.And(ladder.below, period.to);
   if (selection_.facets && !by_facet) LookAtFacets(sql);
   return http::Count(session_, sql);
 }
@@ -282,16 +286,18 @@ std::vector<std::string> Search::FindTallied(const Ladder& ladder, Place place) 
     return Gather(ladder, place, FacetOrders());
   }
 
-  db::ClauseBuilder sql = by_facet ? SelectFacets("o.id") : Select("o.id");
-  if (!ladder.rows.empty()) sql.And(ladder.rows);
   const int64_t first = page.low_bucket(), behind = page.high_bucket() + 1;
+  db::ClauseBuilder sql =
+      by_facet ? SelectFacets("o.id", std::max(selection_.created.from, TimeLow(first)))
+               : Select("o.id");
+  if (!ladder.rows.empty()) sql.And(ladder.rows);
   const std::string first_id = IdLow(first), behind_id = IdLow(behind);
   switch (ladder.tally) {
     case Tally::kCreated:
     case Tally::kUpdated:
     case Tally::kScheduled: {
       const Period& period = PeriodOf(ladder.tally);
-      sql.And(ladder.at_least, std::max(period.from, TimeLow(first)));
+      if (!by_facet) sql.And(ladder.at_least, std::max(period.from, TimeLow(first)));
       sql.And(ladder.below, std::min(period.to, TimeLow(behind)));
       break;
     }
@@ -325,14 +331,16 @@ std::vector<db::Bound> FilledUp(const std::map<int64_t, int64_t>& facets) {
 }
 
 // By the index of the facets. The join says in which order: left to itself the planner, which
-// cannot know how many orders have a facet, may read them all.
-db::ClauseBuilder Search::SelectFacets(std::string_view what) const {
+// cannot know how many orders have a facet, may read them all; and the bound on the index's next
+// column makes it seem better to it than one with all columns that are asked for.
+db::ClauseBuilder Search::SelectFacets(std::string_view what, UtcMs from) const {
   std::vector<db::Bound> values = FilledUp(facets_);
-  values.insert(values.begin(), company_);
-  std::string numbers = "($2)";
-  for (size_t i = 2; i < values.size(); ++i) numbers += ", ($" + std::to_string(i + 1) + ")";
+  values.insert(values.begin(), {company_, from});
+  std::string numbers = "($3)";
+  for (size_t i = 3; i < values.size(); ++i) numbers += ", ($" + std::to_string(i + 1) + ")";
   return {"SELECT " + std::string(what) + " FROM (VALUES " + numbers +
-              ") AS f CROSS JOIN orders o WHERE o.company_id = $1 AND o.facet = f.column1",
+              ") AS f CROSS JOIN orders o WHERE o.company_id = $1 AND o.facet = f.column1"
+              " AND o.created_at >= $2",
           std::move(values)};
 }
 
@@ -352,13 +360,13 @@ void Search::LookAtFacets(db::ClauseBuilder& sql) const {
 
 // Every filter but the facets'. The plus keeps the planner from an index.
 void Search::Narrow(db::ClauseBuilder& sql, Way way) const {
-  const bool any = way == Way::kAny;
   const Period &created = selection_.created, &updated = selection_.updated;
   const Period whole;
   // The indexes of tables and clients go on with created_at, and have updated_at in them; that of
   // updated_at has created_at.
-  const bool by_created = any && (updated.whole() || HasOthers());
-  const bool by_updated = any && !HasOthers();
+  const bool by_created =
+      way == Way::kByCreated || (way == Way::kAny && (updated.whole() || HasOthers()));
+  const bool by_updated = way == Way::kByUpdated || (way == Way::kAny && !HasOthers());
   if (created.from != whole.from) {
     sql.And(by_created ? "o.created_at >= {}" : "+o.created_at >= {}", created.from);
   }
@@ -378,7 +386,8 @@ db::ClauseBuilder Search::SelectBest(std::string_view what, int64_t total) const
   constexpr int64_t kFew = 2000;
   if (!selection_.facets) return Select(what);
   const bool can = !HasOthers() && facets_.size() <= kFacetsMax;
-  if (can && FacetOrders() <= std::max(kFew, 2 * total)) return SelectFacets(what);
+  if (can && FacetOrders() <= std::max(kFew, 2 * total))
+    return SelectFacets(what, selection_.created.from);
   db::ClauseBuilder sql = Select(what);
   LookAtFacets(sql);
   return sql;
@@ -394,25 +403,47 @@ int64_t Search::CountRows() const {
 int64_t Search::CountOf(const Ladder& ladder, bool gathers) const {
   db::ClauseBuilder sql = SelectBest("count(*)", 0);
   sql.And(gathers ? ladder.rows_of_few : ladder.rows);
-  Narrow(sql, gathers ? Way::kAny : Way::kAlongSort);
+  Narrow(sql, gathers ? Way::kAny : Along(ladder));
   return http::Count(session_, sql);
 }
 
+// How many entries are passed on a walk along the sort until `wanted` orders of the period of
+// creation are met: totals and numbers are spread by chance; what else sorts grows with created_at,
+// more or less, so that what was created beyond the period comes first.
+int64_t Search::PassedOnAWalk(const Ladder& ladder, Direction direction, int64_t total,
+                              int64_t wanted) const {
+  const bool by_chance = ladder.tally == Tally::kTotal || ladder.tally == Tally::kNumber;
+  const int64_t all = CountOrders(session_, company_);
+  int64_t within = all, first = 0;
+  if (!by_chance && !selection_.created.whole()) {
+    const Period& period = selection_.created;
+    within = 0;
+    const auto count = [&](int64_t bucket, int64_t, int64_t orders) {
+      const bool down = direction == Direction::kDescending;
+      if (TimeLow(bucket + 1) > period.from && TimeLow(bucket) < period.to) within += orders;
+      if (down ? TimeLow(bucket) >= period.to : TimeLow(bucket + 1) <= period.from) first += orders;
+      return true;
+    };
+    EachBucket(session_, company_, Tally::kCreated, {}, direction, count);
+  }
+  return std::min(all, first + wanted * within / std::max<int64_t>(total, 1));
+}
+
 // Whether it costs less to gather all rows and sort them than to meet those up to the page on a
-// walk along the sort, as far from each other as chance puts them; nothing is left to chance where
-// what is filtered goes along with what sorts, more or less.
+// walk along the sort.
 bool Search::GathersFor(const Ladder& ladder, int64_t total, const Place& place) const {
   if (HasOthers()) return true;
   const int64_t wanted = std::min(place.offset + place.limit, total - place.offset);
   const bool by_created = !selection_.created.whole(), by_updated = !selection_.updated.whole();
-  const bool to_total = ladder.tally == Tally::kTotal || ladder.tally == Tally::kNumber;
-  const int64_t all = CountOrders(session_, company_);
-  const int64_t walked = to_total ? wanted * all / std::max<int64_t>(total, 1) : all;
   if (by_updated && ladder.tally == Tally::kUpdated) return false;
-  if (by_updated) {
-    return total * (ladder.tally == Tally::kCreated ? kEntry : kRow) <= walked * kRow;
+  if (by_created && !by_updated && ladder.tally == Tally::kCreated) return false;
+  if (by_updated && ladder.tally == Tally::kCreated) {
+    // What was made lately was changed lately, too: the newest first, such rows come first.
+    if (place.direction == Direction::kAscending) return true;
+    return total * kEntry <= wanted * kRow;
   }
-  if (by_created && ladder.tally == Tally::kCreated) return false;
+  const int64_t walked = PassedOnAWalk(ladder, place.direction, total, wanted);
+  if (by_updated) return total <= walked;
   return total * (by_created ? kNeighbour : kRow) <= walked;
 }
 
@@ -428,13 +459,16 @@ std::vector<std::string> Search::Gather(const Ladder& ladder, Place place, int64
   return http::FindIds(session_, sql);
 }
 
+Search::Way Search::Along(const Ladder& ladder) {
+  if (ladder.tally == Tally::kCreated) return Way::kByCreated;
+  return ladder.tally == Tally::kUpdated ? Way::kByUpdated : Way::kByNeither;
+}
+
 std::vector<std::string> Search::Walk(const Ladder& ladder, Place place) const {
-  const bool by_period = ladder.tally == Tally::kCreated || ladder.tally == Tally::kUpdated;
   db::ClauseBuilder sql = Select("o.id");
   if (selection_.facets) LookAtFacets(sql);
   if (!ladder.rows.empty()) sql.And(ladder.rows);
-  const bool sorts_by_it = by_period && !PeriodOf(ladder.tally).whole();
-  Narrow(sql, sorts_by_it ? Way::kAny : Way::kAlongSort);
+  Narrow(sql, Along(ladder));
   sql.OrderBy(ladder.OrderBy(place.direction)).Limit(place.limit, place.offset);
   return http::FindIds(session_, sql);
 }
