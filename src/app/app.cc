@@ -3,8 +3,12 @@
 #include <signal.h>
 #include <time.h>
 
+#include <chrono>
+#include <condition_variable>
+
 #include "app/import.h"
 #include "base/log.h"
+#include "base/problem.h"
 #include "base/problem.h"
 #include "base/zone.h"
 #include "company/companies.h"
@@ -16,7 +20,10 @@ namespace {
 constexpr int kControlWorkers = 4;
 constexpr int64_t kDrainMs = 10'000;
 constexpr int64_t kWatchEveryMs = 1'000;
-constexpr int64_t kChoresEveryMs = 60'000;
+constexpr int64_t kNamesEveryMs = 60'000;
+constexpr std::chrono::seconds kChoresEvery{60};
+// Between two signs of progress: a few jobs behind a busy writer on a slow disk.
+constexpr int64_t kChoreMaxMs = 10 * 60'000;
 
 log::Level LevelOf(std::string_view name) {
   if (name == "error") return log::Level::kError;
@@ -94,16 +101,18 @@ App::App(const config::Options& options, db::DirectoryLock lock)
       options_(options),
       lock_(std::move(lock)),
       heartbeats_(clock_),
-      live_(auth::Mode::kLive, options_, clock_, heartbeats_, metrics_),
-      test_(auth::Mode::kTest, options_, clock_, heartbeats_, metrics_),
+      space_(SpaceOf(options_), metrics_),
+      live_(auth::Mode::kLive, options_, clock_, space_, heartbeats_, metrics_),
+      test_(auth::Mode::kTest, options_, clock_, space_, heartbeats_, metrics_),
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
       served_(ops::CurrentCertificate(options_, *names_, clock_.Now())),
       tls_(served_.pair),
       control_(ControlServer(options_.data_directory + "/control.sock", live_, options_, clock_,
                              metrics_)),
       control_test_(ControlServer(options_.data_directory + "/control-test.sock", test_, options_,
-                                  clock_, metrics_)) {
-  log::SetLevel(LevelOf(options_.log_level));
+                                  clock_, metrics_)),
+      chores_heartbeat_(heartbeats_, "chores", kChoreMaxMs) {
+  SetLogLevel();
   RequireZones(live_.database());
   if (!options_.sandbox_listen.empty()) {
     RequireZones(test_.database());
@@ -118,9 +127,17 @@ App::App(const config::Options& options, db::DirectoryLock lock)
   });
 }
 
+// Little is logged where the disk has other use for its last pages.
+void App::SetLogLevel() {
+  const log::Level most =
+      space_.fullness() >= db::Fullness::kTight ? log::Level::kNotice : log::Level::kDebug;
+  log::SetLevel(std::min(LevelOf(options_.log_level), most));
+}
+
 App::~App() {
   ops::Notify("STOPPING=1");
   log::Notice("stopping: answering what was accepted");
+  chores_ = {};
   live_.StopWaiting();
   test_.StopWaiting();
   {
@@ -184,6 +201,7 @@ size_t App::company_count() {
 
 void App::RunUntilSignal(const std::function<config::Options()>& reload) {
   ops::Notify("READY=1");
+  chores_ = std::jthread([this](const std::stop_token& stop) { DoChores(stop); });
   const sigset_t signals = HandledSignals();
   while (true) {
     const timespec wait{.tv_sec = 0, .tv_nsec = 500'000'000};
@@ -195,7 +213,6 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
       ops::Notify("READY=1");
     }
     Watch();
-    DoChores();
   }
 }
 
@@ -210,7 +227,7 @@ void App::Reload(const config::Options& options) {
   options_.log_level = options.log_level;
   options_.tls_certificate = options.tls_certificate;
   options_.tls_key = options.tls_key;
-  log::SetLevel(LevelOf(options_.log_level));
+  SetLogLevel();
   SetNames(std::move(names));
   log::Notice("settings and certificate read again");
 }
@@ -229,6 +246,12 @@ bool App::HostAllowed(std::string_view host) const {
 void App::Watch() {
   if (clock_.MonotonicMs() < next_watch_ms_) return;
   next_watch_ms_ = clock_.MonotonicMs() + kWatchEveryMs;
+  space_.Look();
+  SetLogLevel();
+  if (clock_.MonotonicMs() >= next_names_ms_) {
+    next_names_ms_ = clock_.MonotonicMs() + kNamesEveryMs;
+    Attempt("names and certificate stay as they are", [this] { FollowNetwork(); });
+  }
   const std::vector<std::string> stale = heartbeats_.Stale();
   if (stale.empty()) {
     ops::Notify("WATCHDOG=1");
@@ -237,13 +260,21 @@ void App::Watch() {
   for (const std::string& name : stale) log::Error("a thread hangs", {{"thread", name}});
 }
 
-void App::DoChores() {
-  if (clock_.MonotonicMs() < next_chores_ms_) return;
-  next_chores_ms_ = clock_.MonotonicMs() + kChoresEveryMs;
-  // Each for itself: a full disk must not keep a new address of the machine out.
-  Attempt("names and certificate stay as they are", [this] { FollowNetwork(); });
-  Attempt("chores put off", [this] { live_.DoChores(); });
-  Attempt("chores of the sandbox put off", [this] { test_.DoChores(); });
+void App::DoChores(const std::stop_token& stop) {
+  const auto progress = [&] {
+    chores_heartbeat_.Beat();
+    if (stop.stop_requested()) throw Fault(Fault::Kind::kUnavailable, "stopping");
+  };
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  while (!stop.stop_requested()) {
+    chores_heartbeat_.Beat();
+    // Each for itself: what fails in one must not keep the other.
+    Attempt("chores put off", [&] { live_.DoChores(progress); });
+    Attempt("chores of the sandbox put off", [&] { test_.DoChores(progress); });
+    std::unique_lock lock(mutex);
+    stopped.wait_for(lock, stop, kChoresEvery, [] { return false; });
+  }
 }
 
 // The machine's addresses change with its network; a name that it did not have at start must get

@@ -14,6 +14,7 @@
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "config/options.h"
+#include "db/disk_space.h"
 #include "db/lock.h"
 #include "http/server.h"
 #include "http/tls.h"
@@ -49,13 +50,15 @@ class App {
   std::vector<std::string> AddressesOf(const std::string& listen, int port) const;
   bool HostAllowed(std::string_view host) const;
   void Watch();
-  void DoChores();
+  void DoChores(const std::stop_token& stop);
+  void SetLogLevel();
 
   const Clock& clock_;
   config::Options options_;
   db::DirectoryLock lock_;  // one process owns the data directory
   metrics::Registry metrics_;
   Heartbeats heartbeats_;
+  db::DiskSpace space_;
   Environment live_;  // a writer thread each
   Environment test_;
   mutable std::mutex names_mutex_;
@@ -68,8 +71,10 @@ class App {
   std::unique_ptr<http::Server> https_;         // the workers
   std::unique_ptr<http::Server> sandbox_;       // where the settings name an address
   int64_t next_watch_ms_ = 0;
-  int64_t next_chores_ms_ = 0;
-  std::jthread quick_check_;  // reads the database once after start
+  int64_t next_names_ms_ = 0;
+  Heartbeat chores_heartbeat_;
+  std::jthread quick_check_;  // reads the databases once after start
+  std::jthread chores_;       // so that the pings do not wait for what takes long
 };
 
 }  // namespace comanda::app

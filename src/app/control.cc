@@ -40,7 +40,8 @@ ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call
 ControlAnswer CallInProcess(const config::Options& options, const ControlCall& call) {
   metrics::Registry metrics;
   Heartbeats heartbeats(SystemClock());
-  Environment environment(call.mode, options, SystemClock(), heartbeats, metrics);
+  db::DiskSpace space(SpaceOf(options), metrics);
+  Environment environment(call.mode, options, SystemClock(), space, heartbeats, metrics);
 
   http::TextBody body(call.body);
   http::Request request;

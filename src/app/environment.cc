@@ -19,9 +19,11 @@ namespace {
 // About fifty pages of fifty orders.
 constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
 
-db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options) {
+db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options,
+                              db::DiskSpace& space) {
   return {.path = options.data_directory + "/" + std::string(Name(mode)) + ".db",
-          .migrations = Migrations()};
+          .migrations = Migrations(),
+          .space = mode == auth::Mode::kLive ? &space : nullptr};
 }
 
 auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
@@ -38,22 +40,32 @@ int WorkersOf(auth::Mode mode, const config::Options& options) {
   return mode == auth::Mode::kLive ? options.workers : kSandboxWorkers;
 }
 
+db::SpaceSettings SpaceOf(const config::Options& options) {
+  constexpr int64_t kMebibyte = 1024 * 1024;
+  return {.directory = options.data_directory,
+          .low_bytes = options.disk_low_mib * kMebibyte,
+          .tight_bytes = options.disk_tight_mib * kMebibyte,
+          .orders_only_bytes = options.disk_orders_only_mib * kMebibyte,
+          .ballast_bytes = options.disk_ballast_mib * kMebibyte};
+}
+
 Environment::Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
-                         Heartbeats& heartbeats, metrics::Registry& metrics)
+                         db::DiskSpace& space, Heartbeats& heartbeats, metrics::Registry& metrics)
     : clock_(clock),
+      space_(space),
       // The other half of the workers stays free for those who do not wait.
       long_polls_(WorkersOf(mode, options) / 2),
       answers_(kAnswerBytesMax),
-      database_(DatabaseSettings(mode, options), clock, heartbeats, metrics),
+      database_(DatabaseSettings(mode, options, space), clock, heartbeats, metrics),
       gate_(Rates(mode, options), keys_, clock),
       site_{.mode = mode,
             .options = options,
             .clock = clock,
             .database = database_,
+            .space = space,
             .gate = gate_,
             .metrics = metrics,
-            .readiness =
-                [this, &options] { return ops::CheckReadiness(database_, options.data_directory); },
+            .readiness = [this] { return ops::CheckReadiness(database_, space_); },
             .long_polls = long_polls_,
             .answers = answers_,
             .find_order_uuid = orders::FindUuid},
@@ -71,11 +83,15 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   }
 }
 
-void Environment::DoChores() {
-  clients::MakeSearchable(database_);
-  menu::RenderStale(database_);
-  WriteDown();
+void Environment::DoChores(const std::function<void()>& progress) {
+  if (space_.fullness() < db::Fullness::kOrdersOnly) {
+    clients::MakeSearchable(database_, progress);
+    menu::RenderStale(database_, progress);
+    WriteDown();
+  }
+  // What is deleted makes place for orders.
   http::idempotency::Purge(database_, clock_);
+  progress();
   events::Purge(database_, clock_);
 }
 

@@ -3,6 +3,7 @@
 // One environment: a database file with its keys, and the dispatcher that answers for it. A box has
 // two, live and test; nothing crosses between them (contract section 14).
 
+#include <functional>
 #include <string>
 
 #include "auth/gate.h"
@@ -12,6 +13,7 @@
 #include "base/metrics.h"
 #include "config/options.h"
 #include "db/database.h"
+#include "db/disk_space.h"
 #include "http/dispatch.h"
 #include "http/long_polls.h"
 
@@ -20,12 +22,15 @@ namespace comanda::app {
 // The most connections at once.
 int WorkersOf(auth::Mode mode, const config::Options& options);
 
+// What the settings want to be kept free.
+db::SpaceSettings SpaceOf(const config::Options& options);
+
 class Environment {
  public:
   // Opens DIR/live.db or DIR/test.db with its migrations and loads keys and counters into memory.
   // The caller holds the lock of the data directory.
   Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
-              Heartbeats& heartbeats, metrics::Registry& metrics);
+              db::DiskSpace& space, Heartbeats& heartbeats, metrics::Registry& metrics);
 
   db::Database& database() { return database_; }
   http::Dispatcher& dispatcher() { return dispatcher_; }
@@ -33,12 +38,14 @@ class Environment {
   void StopWaiting() { long_polls_.Stop(); }
 
   // Now and then: writes down when keys were last used and deletes what has been kept long enough.
-  void DoChores();
+  // Tells its progress.
+  void DoChores(const std::function<void()>& progress);
   // Before the end: what is otherwise written down now and then.
   void WriteDown();
 
  private:
   const Clock& clock_;
+  const db::DiskSpace& space_;
   http::LongPolls long_polls_;
   http::AnswerCache answers_;
   db::Database database_;

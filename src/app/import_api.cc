@@ -42,10 +42,12 @@ http::Response ImportDocument(http::Context& ctx) {
   return http::Data(body);
 }
 
-constexpr std::array kRoutes = {
-    http::Route{http::Method::kPost, "/control/import", http::Access::kLocal, std::nullopt,
-                http::Replay::kNone, false, ImportDocument, kImportBytesMax},
-};
+constexpr auto kRoutes = http::With(
+    http::Space::kPlenty,
+    std::array{
+        http::Route{http::Method::kPost, "/control/import", http::Access::kLocal, std::nullopt,
+                    http::Replay::kNone, false, ImportDocument, kImportBytesMax},
+    });
 
 }  // namespace
 

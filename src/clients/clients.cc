@@ -26,13 +26,14 @@ void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, Ut
   events::RaiseCounter(tx, company, events::Counter::kOther);
 }
 
-void MakeSearchable(db::Database& database) {
+void MakeSearchable(db::Database& database, const std::function<void()>& progress) {
   constexpr int kClientsAJob = 500;
   const auto pending = [&] {
     return database.Read([](db::Snapshot& snapshot) { return AnyUnsearchable(snapshot); });
   };
   while (pending()) {
     database.Write([](db::Tx& tx, const db::Stamp&) { IndexUnsearchable(tx, kClientsAJob); });
+    progress();
   }
 }
 

@@ -2,6 +2,7 @@
 
 // The face of the room: guests and their addresses.
 
+#include <functional>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,7 +44,8 @@ void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, Ut
 
 // Makes what clients are found by where a migration has left that to the program, in jobs of a
 // bounded size. Nothing to do costs next to nothing.
-void MakeSearchable(db::Database& database);
+void MakeSearchable(
+    db::Database& database, const std::function<void()>& progress = [] {});
 
 // Forgets every client of a company: for the sandbox alone.
 void EraseAll(db::Tx& tx, db::CompanyId company);

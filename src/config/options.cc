@@ -33,6 +33,11 @@ void ParseRate(const Given& given, Options& options) {
   options.*member = ParseInteger(given, 1, kRateMax);
 }
 
+template <int64_t Options::*member>
+void ParseMebibytes(const Given& given, Options& options) {
+  options.*member = ParseInteger(given, 0, 1'000'000);
+}
+
 void ParseWorkers(const Given& given, Options& options) {
   options.workers = static_cast<int>(ParseInteger(given, 8, 2048));
 }
@@ -257,6 +262,23 @@ constexpr std::array kSettings = {
             ParseRate<&Options::rate_plus_per_minute>},
     Setting{"rate_lan", "N", "3000", "Requests a minute of a key of the tier lan.", false, true,
             ParseRate<&Options::rate_lan_per_minute>},
+    Setting{"disk_low", "MIB", "500",
+            "Free space in the data directory below which the server says so; of a small disk a "
+            "quarter.",
+            false, true, ParseMebibytes<&Options::disk_low_mib>},
+    Setting{
+        "disk_tight", "MIB", "200",
+        "Free space below which there are no reports and no imports; of a small disk an eighth.",
+        false, true, ParseMebibytes<&Options::disk_tight_mib>},
+    Setting{"disk_orders_only", "MIB", "64",
+            "Free space below which only orders and payments are written; of a small disk a "
+            "sixteenth.",
+            false, true, ParseMebibytes<&Options::disk_orders_only_mib>},
+    Setting{
+        "disk_ballast", "MIB", "32",
+        "Space that is kept for orders when there is none left, in the file ballast; of a small "
+        "disk a thirty-second.",
+        false, true, ParseMebibytes<&Options::disk_ballast_mib>},
     Setting{"metrics_from", "ADDR,...", "",
             "Addresses that may read /metrics, beside this machine itself.", false, true,
             ParseMetricsFrom},
@@ -289,6 +311,11 @@ std::vector<Help> Table() {
 }
 
 void CheckTogether(const Options& options) {
+  if (options.disk_low_mib < options.disk_tight_mib ||
+      options.disk_tight_mib < options.disk_orders_only_mib) {
+    throw Invalid("disk_tight", FieldCode::kOutOfRange,
+                  "disk_low, disk_tight and disk_orders_only must not rise in this order");
+  }
   if (options.tls_certificate.empty() == options.tls_key.empty()) return;
   const bool key_missing = options.tls_key.empty();
   throw Invalid(key_missing ? "tls_key" : "tls_certificate", FieldCode::kRequired,

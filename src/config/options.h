@@ -28,6 +28,10 @@ struct Options {
   int64_t rate_standard_per_minute = 100;  // rate_standard
   int64_t rate_plus_per_minute = 600;      // rate_plus
   int64_t rate_lan_per_minute = 3000;      // rate_lan
+  int64_t disk_low_mib = 500;              // disk_low
+  int64_t disk_tight_mib = 200;            // disk_tight
+  int64_t disk_orders_only_mib = 64;       // disk_orders_only
+  int64_t disk_ballast_mib = 32;           // disk_ballast
   std::vector<std::string> metrics_from;   // metrics_from: addresses beside loopback
   std::string log_level;                   // log_level: error warning notice info debug
 };

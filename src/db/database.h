@@ -42,6 +42,8 @@ struct Migration {
   std::string_view sql;
 };
 
+class DiskSpace;
+
 struct Settings {
   std::string path = {};
   std::vector<Migration> migrations = {};
@@ -49,6 +51,7 @@ struct Settings {
   size_t queue_max = 1024;      // more: Fault kUnavailable at once
   size_t group_jobs_max = 256;  // one COMMIT takes at most so many jobs
   std::string vfs = {};         // SQLite's door to the disk: the system's when empty
+  DiskSpace* space = nullptr;   // what may be given up for a write; outlives the database
 };
 
 class Writer;

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "db/disk_space.h"
 #include "db/migrate.h"
 
 #include <sqlite3.h>
@@ -23,6 +24,7 @@ constexpr int64_t kProbeEveryMs = 2000;
 constexpr uint64_t kFreeBytesMin = 1 << 20;
 constexpr int kReopenMax = 3;
 constexpr std::chrono::milliseconds kReopenPause{500};  // before the second try, then twice
+constexpr int kProgressSteps = 100'000;                 // some milliseconds
 constexpr int kExitStatus = 70;                         // EX_SOFTWARE: systemd starts one
 constexpr int kCheckpointPages = 1000;
 // Readers that never pause keep the log from starting over. Above this the writer waits for them.
@@ -99,6 +101,7 @@ std::unique_ptr<Connection> Writer::Open() {
                                             settings_.vfs, clock_);
   fresh->Integer("SELECT count(*) FROM sqlite_schema");
   sqlite3_wal_hook(fresh->handle(), &Writer::OnWalGrowth, this);
+  sqlite3_progress_handler(fresh->handle(), kProgressSteps, &Writer::OnProgress, this);
   return fresh;
 }
 
@@ -214,6 +217,7 @@ bool Writer::TryGroup(const Group& group) {
   // What is too much for the disk together may fit in part: that is found out one by one.
   const Trouble trouble = connection_->trouble();
   Abandon(trouble == Trouble::kFull ? Trouble::kPassing : trouble);
+  if (trouble == Trouble::kFull) MadeSpace();
   return false;
 }
 
@@ -245,7 +249,10 @@ void Writer::RunJob(Request& request, const Stamp& stamp, bool savepoint) {
   CHECK(!connection_->AnyRunning(), "no Rows outlives its job");
   const Trouble trouble = connection_->trouble();
   if (!connection_->InTransaction() || DiskFailed(trouble)) throw connection_->failure();
-  if (trouble == Trouble::kFull) job_met_full_disk_ = true;
+  if (trouble == Trouble::kFull) {
+    if (MadeSpace()) throw connection_->failure();
+    job_met_full_disk_ = true;
+  }
   connection_->ClearTrouble();  // the job's own from here on
   if (!savepoint) return;
   if (request.error) connection_->Execute("ROLLBACK TO job");
@@ -315,6 +322,9 @@ Stamp Writer::NextStamp() {
 
 // -- a disk that is full or fails
 // ------------------------------------------------------------------
+
+// True where the jobs may be tried again: there was ballast to give up.
+bool Writer::MadeSpace() { return settings_.space && settings_.space->GiveUpBallast(); }
 
 // True once there is space again: the file system says so and a page can be written and synced.
 bool Writer::Probe() {
@@ -427,6 +437,11 @@ void Writer::CheckpointOrReopen(int mode) {
 
 // Readers in the way are no trouble: what they still need is left for the next time.
 Trouble Writer::Checkpoint(int mode) {
+  const Trouble trouble = TryCheckpoint(mode);
+  return trouble == Trouble::kFull && MadeSpace() ? TryCheckpoint(mode) : trouble;
+}
+
+Trouble Writer::TryCheckpoint(int mode) {
   connection_->ClearTrouble();
   sqlite3* handle = connection_->handle();
   sqlite3_busy_timeout(handle, kCheckpointWaitMs);
@@ -442,6 +457,12 @@ Trouble Writer::Checkpoint(int mode) {
   checkpoints_failed_in_a_row_ = 0;
   if (code == SQLITE_OK && mode == SQLITE_CHECKPOINT_TRUNCATE) wal_pages_ = largest_pages_ = 0;
   return Trouble::kNone;
+}
+
+// A large import is one job: what is under way is told from what hangs.
+int Writer::OnProgress(void* self) noexcept {
+  static_cast<Writer*>(self)->heartbeat_.Beat();
+  return 0;
 }
 
 int Writer::OnWalGrowth(void* self, sqlite3*, const char*, int pages) noexcept {

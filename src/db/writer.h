@@ -104,6 +104,7 @@ class Writer {
   void Answer(const Group& group) noexcept;
   Stamp NextStamp();
 
+  bool MadeSpace();
   bool Probe();
   void BecomeFull();
   void BecomeWritable();
@@ -116,6 +117,8 @@ class Writer {
   void CheckpointWhenGrown();
   void CheckpointOrReopen(int mode);
   Trouble Checkpoint(int mode);
+  Trouble TryCheckpoint(int mode);
+  static int OnProgress(void* self) noexcept;
   static int OnWalGrowth(void* self, sqlite3* handle, const char* name, int pages) noexcept;
 
   const Settings& settings_;

@@ -17,6 +17,7 @@
 #include "base/metrics.h"
 #include "config/options.h"
 #include "db/database.h"
+#include "db/disk_space.h"
 #include "http/answer_cache.h"
 #include "http/long_polls.h"
 #include "http/query.h"
@@ -40,6 +41,7 @@ struct Site {
   const config::Options& options;
   const Clock& clock;
   db::Database& database;
+  const db::DiskSpace& space;
   auth::Gate& gate;
   metrics::Registry& metrics;
   std::function<std::vector<Readiness>()> readiness;

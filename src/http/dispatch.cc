@@ -226,6 +226,7 @@ Response Dispatcher::Answer(Visit& visit) {
   if (match.route->reads_body) ReadBody(context);
   context.query_ = Query::Parse(request.query);
   if (std::optional<Response> first = ReplayedAnswer(context)) return std::move(*first);
+  RequireSpace(*match.route);
 
   Response response = match.route->handler(context);
   if (!context.preference_applied_.empty()) {
@@ -324,6 +325,24 @@ std::optional<Response> Dispatcher::ReplayedAnswer(Context& context) const {
     return idempotency::Replay(
         snapshot, {context.company(), scope, context.idempotency_key_, context.fingerprint_});
   });
+}
+
+// What can wait leaves the rest of the disk to orders and payments. The sandbox has no orders that
+// matter.
+void Dispatcher::RequireSpace(const Route& route) const {
+  const db::Fullness fullness = site_.space.fullness();
+  const bool orders_only = fullness == db::Fullness::kOrdersOnly;
+  const bool is_sandbox_write = site_.mode == auth::Mode::kTest && !IsRead(route.method);
+  const bool waits = (orders_only && (route.space == Space::kCommon || is_sandbox_write)) ||
+                     (fullness >= db::Fullness::kTight && route.space == Space::kPlenty);
+  if (!waits) return;
+  Refusal refusal(Problem::kServiceUnavailable,
+                  std::string("The disk of the box is nearly full: ") +
+                      (orders_only ? "only orders and payments are written"
+                                   : "reports, imports and large updates of the menu wait") +
+                      " until there is space again.");
+  refusal.retry_after_s = 30;
+  throw refusal;
 }
 
 void Dispatcher::Decorate(Visit& visit, Response& response) {

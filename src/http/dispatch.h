@@ -38,6 +38,7 @@ class Dispatcher {
   void Admit(Visit& visit, Context& context);
   void ReadBody(Context& context) const;
   std::optional<Response> ReplayedAnswer(Context& context) const;
+  void RequireSpace(const Route& route) const;
   void Decorate(Visit& visit, Response& response);
   void Note(const Visit& visit, const Response& response);
   bool MayNoteStranger();

@@ -3,6 +3,7 @@
 // One row per endpoint. The row holds what must be true before the handler runs, so that no handler
 // can forget it.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,6 +29,13 @@ enum class Replay : uint8_t {
   kRequired,  // POST /v1/orders
 };
 
+// What must be left on the disk for it (db/disk_space.h).
+enum class Space : uint8_t {
+  kNone,    // served whatever there is: reads, orders and payments
+  kCommon,  // not where only orders and payments are written
+  kPlenty,  // the first to stop: reports and imports
+};
+
 inline constexpr size_t kBodyMax = 1024 * 1024;
 
 struct Route {
@@ -40,7 +48,15 @@ struct Route {
   Response (*handler)(Context&);
   size_t body_max = kBodyMax;
   bool body_optional = false;  // an empty body counts as {}
+  Space space = method == Method::kGet ? Space::kNone : Space::kCommon;
 };
+
+// The rows of a table with another need of space.
+template <size_t N>
+constexpr std::array<Route, N> With(Space space, std::array<Route, N> rows) {
+  for (Route& row : rows) row.space = space;
+  return rows;
+}
 
 // Rows for the usual kinds.
 constexpr Route Get(std::string_view pattern, auth::Scope scope, Response (*handler)(Context&)) {

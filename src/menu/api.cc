@@ -262,6 +262,7 @@ http::Response PutProducts(http::Context& ctx) {
 constexpr http::Route UpsertRoute() {
   http::Route route = http::Put("/v1/menu/products", Scope::kMenuWrite, PutProducts);
   route.body_max = kUpsertBytesMax;
+  route.space = http::Space::kPlenty;
   return route;
 }
 

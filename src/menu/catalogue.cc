@@ -366,7 +366,7 @@ void RefuseUpsert(db::Session& session, db::CompanyId company,
   PlanUpsert(plan, patches);
 }
 
-void RenderStale(db::Database& database) {
+void RenderStale(db::Database& database, const std::function<void()>& progress) {
   constexpr int kProductsAJob = 50;
   const auto select = [](db::Session& session) {
     return SelectStale(session, kRenderVersion, kProductsAJob);
@@ -381,6 +381,7 @@ void RenderStale(db::Database& database) {
         Keep(tx, *company, GetProduct(tx, row.company, row.product_id));
       }
     });
+    progress();
   }
 }
 

@@ -6,6 +6,7 @@
 // again. Each writes exactly one event, or none where nothing changes; stock counts that move
 // without a variant's `available` flipping are written without event, updated_at or tag.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,7 +80,8 @@ void RefuseUpsert(db::Session& session, db::CompanyId company,
 
 // Renders the records that are stale, if any (menu/record.h): after a bulk upsert or an import, at
 // the start of a new release, and as a chore. In jobs that do not hold the writer for long.
-void RenderStale(db::Database& database);
+void RenderStale(
+    db::Database& database, const std::function<void()>& progress = [] {});
 
 // For stock: the product's record changed by itself. Raises its version and writes the event.
 void NoteChange(db::Tx& tx, const company::Company& company, std::string_view product_id,

@@ -1,6 +1,5 @@
 #include "ops/health.h"
 
-#include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
@@ -13,18 +12,15 @@
 namespace comanda::ops {
 namespace {
 
-// Below this the box says so while there is still room to act.
-constexpr uint64_t kDiskFreeWarnBytes = 64ull * 1024 * 1024;
-
-http::Readiness CheckDisk(const std::string& data_directory) {
-  struct statvfs space {};
-  if (::statvfs(data_directory.c_str(), &space) != 0) {
-    return {.name = "disk", .ok = false, .state = "the data directory cannot be read"};
-  }
-  const uint64_t free_bytes = static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
+http::Readiness CheckDisk(const db::DiskSpace& space) {
+  constexpr std::string_view kMeaning[] = {"", ", getting full", ", no reports, no imports",
+                                           ", orders and payments alone"};
+  std::string state = std::to_string(space.free_bytes() / (1024 * 1024)) + " MiB free";
+  state += kMeaning[static_cast<size_t>(space.fullness())];
+  if (!space.has_ballast()) state += ", no ballast";
   return {.name = "disk",
-          .ok = free_bytes >= kDiskFreeWarnBytes,
-          .state = std::to_string(free_bytes / (1024 * 1024)) + " MiB free"};
+          .ok = space.fullness() < db::Fullness::kOrdersOnly,
+          .state = std::move(state)};
 }
 
 http::Readiness CheckClock() {
@@ -93,13 +89,13 @@ std::string_view ClockState(int adjtimex_result) {
 }
 
 std::vector<http::Readiness> CheckReadiness(const db::Database& database,
-                                            const std::string& data_directory) {
+                                            const db::DiskSpace& space) {
   const db::Database::Health health = database.health();
   return {
       {.name = "database",
        .ok = health.writable,
        .state = health.writable ? "writable" : health.reason},
-      CheckDisk(data_directory),
+      CheckDisk(space),
       CheckClock(),
       {.name = "sync", .ok = true, .state = "not linked to a cloud"},
   };

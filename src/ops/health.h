@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "db/database.h"
+#include "db/disk_space.h"
 #include "http/context.h"
 #include "http/route.h"
 
@@ -20,6 +21,6 @@ std::string_view ClockState(int adjtimex_result);
 
 // The lines of /readyz for one environment: database, disk, clock, sync.
 std::vector<http::Readiness> CheckReadiness(const db::Database& database,
-                                            const std::string& data_directory);
+                                            const db::DiskSpace& space);
 
 }  // namespace comanda::ops

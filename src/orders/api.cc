@@ -255,23 +255,26 @@ constexpr http::Route kCreateRoute = {http::Method::kPost,
                                       true,
                                       Create};
 
-constexpr std::array kRoutes = {
-    http::Get("/v1/orders", Scope::kOrdersRead, List),
-    http::Get("/v1/orders/{id}", Scope::kOrdersRead, Get),
-    kCreateRoute,
-    http::Patch("/v1/orders/{id}", Scope::kOrdersWrite, PatchFields),
-    http::Patch("/v1/orders/{id}/status", Scope::kOrdersWrite, PatchStatus),
-    http::Post("/v1/orders/{id}/cancel", Scope::kOrdersWrite, PostCancel),
-    http::Post("/v1/orders/{id}/combos", Scope::kOrdersWrite, PostCombos),
-    http::Delete("/v1/orders/{id}/combos/{comboId}", Scope::kOrdersWrite, DeleteCombo),
-    http::Post("/v1/orders/{id}/payments", Scope::kOrdersWrite, PostPayment),
-    http::Delete("/v1/orders/{id}/payments/{paymentId}", Scope::kOrdersWrite, DeletePayment),
-    http::Post("/v1/orders/{id}/discounts", Scope::kOrdersWrite, PostDiscount),
-    http::Delete("/v1/orders/{id}/discounts/{discountId}", Scope::kOrdersWrite, DeleteDiscount),
-    http::Put("/v1/orders/{id}/rider", Scope::kLogisticsWrite, PutRider),
-    http::Delete("/v1/orders/{id}/rider", Scope::kLogisticsWrite, DeleteRider),
-    http::Patch("/v1/orders/{id}/delivery-status", Scope::kLogisticsWrite, PatchDeliveryStatus),
-};
+// Orders are written as long as anything is.
+constexpr auto kRoutes = http::With(
+    http::Space::kNone,
+    std::array{
+        http::Get("/v1/orders", Scope::kOrdersRead, List),
+        http::Get("/v1/orders/{id}", Scope::kOrdersRead, Get),
+        kCreateRoute,
+        http::Patch("/v1/orders/{id}", Scope::kOrdersWrite, PatchFields),
+        http::Patch("/v1/orders/{id}/status", Scope::kOrdersWrite, PatchStatus),
+        http::Post("/v1/orders/{id}/cancel", Scope::kOrdersWrite, PostCancel),
+        http::Post("/v1/orders/{id}/combos", Scope::kOrdersWrite, PostCombos),
+        http::Delete("/v1/orders/{id}/combos/{comboId}", Scope::kOrdersWrite, DeleteCombo),
+        http::Post("/v1/orders/{id}/payments", Scope::kOrdersWrite, PostPayment),
+        http::Delete("/v1/orders/{id}/payments/{paymentId}", Scope::kOrdersWrite, DeletePayment),
+        http::Post("/v1/orders/{id}/discounts", Scope::kOrdersWrite, PostDiscount),
+        http::Delete("/v1/orders/{id}/discounts/{discountId}", Scope::kOrdersWrite, DeleteDiscount),
+        http::Put("/v1/orders/{id}/rider", Scope::kLogisticsWrite, PutRider),
+        http::Delete("/v1/orders/{id}/rider", Scope::kLogisticsWrite, DeleteRider),
+        http::Patch("/v1/orders/{id}/delivery-status", Scope::kLogisticsWrite, PatchDeliveryStatus),
+    });
 
 }  // namespace
 

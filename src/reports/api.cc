@@ -108,11 +108,13 @@ http::Response GetProductsSold(http::Context& ctx) {
   });
 }
 
-constexpr std::array kRoutes = {
-    http::Get("/v1/orders/by-payment-methods", auth::Scope::kOrdersRead, GetByPaymentMethods),
-    http::Get("/v1/orders/by-tips", auth::Scope::kOrdersRead, GetByTips),
-    http::Get("/v1/orders/products-sold", auth::Scope::kOrdersRead, GetProductsSold),
-};
+constexpr auto kRoutes = http::With(
+    http::Space::kPlenty,
+    std::array{
+        http::Get("/v1/orders/by-payment-methods", auth::Scope::kOrdersRead, GetByPaymentMethods),
+        http::Get("/v1/orders/by-tips", auth::Scope::kOrdersRead, GetByTips),
+        http::Get("/v1/orders/products-sold", auth::Scope::kOrdersRead, GetProductsSold),
+    });
 
 }  // namespace
 

@@ -96,10 +96,17 @@ class Api {
   auth::Gate gate{{}, keys, database.clock};
   http::LongPolls long_polls{1};
   http::AnswerCache answers{1024 * 1024};
+  db::DiskSpace space{{.directory = database.directory.path(),
+                       .low_bytes = 0,
+                       .tight_bytes = 0,
+                       .orders_only_bytes = 0,
+                       .ballast_bytes = 0},
+                      database.registry};
   http::Site site{.mode = auth::Mode::kLive,
                   .options = options,
                   .clock = database.clock,
                   .database = *database,
+                  .space = space,
                   .gate = gate,
                   .metrics = database.registry,
                   .readiness = {},

@@ -82,6 +82,8 @@ class TestDatabase {
     while (Metric("comanda_db_queue_jobs") != jobs) std::this_thread::yield();
   }
 
+  const Heartbeats& heartbeats() const { return heartbeats_; }
+
   TemporaryDirectory directory;
   FakeClock clock;
   metrics::Registry registry;

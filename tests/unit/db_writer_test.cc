@@ -74,6 +74,22 @@ TEST(DbWriter, LeavesNothingOfAJobThatFailsWithinASqlStatement) {
   EXPECT_EQ(database.Names(), Names{"soup"});
 }
 
+TEST(DbWriter, IsNotTakenForHungWhileALargeJobGetsOn) {
+  TestDatabase database;
+  std::vector<std::string> before;
+  std::vector<std::string> after;
+  database->Write([&](Tx& tx, const Stamp&) {
+    database.clock.Advance(61'000);
+    before = database.heartbeats().Stale();
+    tx.One(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) "
+        "SELECT count(*) FROM n");
+    after = database.heartbeats().Stale();
+  });
+  EXPECT_EQ(before, Names{"writer of live.db"});
+  EXPECT_EQ(after, Names{});
+}
+
 TEST(DbWriter, NamesTheViolatedConstraintInTheFault) {
   TestDatabase database;
   database.Add("soup");
