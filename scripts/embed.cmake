@@ -1,7 +1,7 @@
 # Writes the source that holds files of a room, declared in src/<room>/embedded.h:
 #   cmake -DROOM=web "-DFILES=DocsHtml=docs.html DocsJs=docs.js" -DOUTPUT=FILE.cc -P scripts/embed.cmake
-# Each becomes a function that gives its text; migrations/*.sql of the room, where there are any, become
-# Migrations().
+# Each becomes a function that gives its text, and one more, <Function>Gzip, that gives it as it is kept,
+# compressed; migrations/*.sql of the room, where there are any, become Migrations().
 get_filename_component(folder "${CMAKE_CURRENT_LIST_DIR}/../src/${ROOM}" ABSOLUTE)
 
 # bytes(<name> <file>): appends an array of that name with the gzip of what the file holds, in JSON
@@ -21,7 +21,7 @@ function(bytes name file)
   set(source "${source}" PARENT_SCOPE)
 endfunction()
 
-set(source "// Made by scripts/embed.cmake.\n#include \"${ROOM}/embedded.h\"\n\n#include <string>\n\n#include \"base/inflate.h\"\n\n")
+set(source "// Made by scripts/embed.cmake.\n#include \"${ROOM}/embedded.h\"\n\n#include <string>\n\n#include \"base/gzip.h\"\n\n")
 string(APPEND source "namespace comanda::${ROOM} {\nnamespace {\n\n")
 
 set(functions "")
@@ -33,7 +33,8 @@ foreach(entry IN LISTS FILES)
   set(function "${CMAKE_MATCH_1}")
   set(file "${CMAKE_MATCH_2}")
   bytes(k${function} "${folder}/${file}")
-  string(APPEND functions "std::string_view ${function}() { return Text<k${function}>(); }\n\n")
+  string(APPEND functions "std::string_view ${function}() { return Text<k${function}>(); }\n"
+    "std::string_view ${function}Gzip() { return Bytes<k${function}>(); }\n\n")
 endforeach()
 
 file(GLOB migrations "${folder}/migrations/*.sql")
@@ -64,6 +65,11 @@ template <const auto& kFile>
 std::string_view Text() {
   static const std::string kText = Gunzip(kFile);
   return kText;
+}
+
+template <const auto& kFile>
+std::string_view Bytes() {
+  return {reinterpret_cast<const char*>(kFile), sizeof(kFile)};
 }
 
 }  // namespace

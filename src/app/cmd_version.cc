@@ -4,9 +4,9 @@
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/terminal.h"
-#include "base/version.h"
+#include "base/gzip.h"
 #include "base/problem.h"
-#include "base/inflate.h"
+#include "base/version.h"
 #include "base/zone.h"
 #include "crypto/hash.h"
 #include "db/database.h"
@@ -41,7 +41,7 @@ int Version(Words words) {
         Row("cjson", json::LibraryVersion()) + Row("sqlite", db::LibraryVersion()) +
         Row("mbedtls", crypto::LibraryVersion()) + Row("libcurl", net::LibraryVersion()) +
         Row("c-ares", net::ResolverVersion()) + Row("cctz", COMANDA_CCTZ_VERSION) +
-        Row("zlib", ZlibVersion()));
+        Row("libdeflate", GzipVersion()));
   return kExitDone;
 }
 

@@ -1,5 +1,6 @@
 #include "auth/key.h"
 
+#include "base/gzip.h"
 #include "base/random.h"
 #include "crypto/hash.h"
 
@@ -15,7 +16,7 @@ constexpr size_t kChecksumSize = 6;
 std::string Infix(Mode mode) { return "_" + std::string(Name(mode)) + "_"; }
 
 std::string Checksum(std::string_view text) {
-  size_t rest = crypto::Crc32(text);
+  size_t rest = Crc32(text);
   std::string out(kChecksumSize, kAlphabet[0]);
   for (size_t i = kChecksumSize; i-- > 0; rest /= kAlphabet.size()) {
     out[i] = kAlphabet[rest % kAlphabet.size()];

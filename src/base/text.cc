@@ -197,6 +197,13 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
+std::string_view TakePiece(std::string_view& list, char separator) {
+  const size_t end = std::min(list.find(separator), list.size());
+  const std::string_view piece = Trimmed(list.substr(0, end));
+  list.remove_prefix(std::min(end + 1, list.size()));
+  return piece;
+}
+
 std::string AsciiLower(std::string_view text) {
   std::string out(text);
   for (char& c : out) {

@@ -26,6 +26,8 @@ std::string Folded(std::string_view utf8);
 
 // Without blanks and line ends before and behind.
 std::string_view Trimmed(std::string_view text);
+// Cuts the next piece off the front of a list, trimmed.
+std::string_view TakePiece(std::string_view& list, char separator);
 
 std::string AsciiLower(std::string_view text);
 bool AsciiEqualsIgnoreCase(std::string_view a, std::string_view b);

@@ -9,23 +9,6 @@
 #include "psa/crypto.h"
 
 namespace comanda::crypto {
-namespace {
-
-constexpr std::array<uint32_t, 256> MakeCrcTable() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < table.size(); ++i) {
-    uint32_t value = i;
-    for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xedb88320U : 0);
-    table[i] = value;
-  }
-  return table;
-}
-
-constexpr std::array<uint32_t, 256> kCrcTable = MakeCrcTable();
-static_assert(kCrcTable[1] == 0x77073096 && kCrcTable[255] == 0x2d02ef8d);
-
-}  // namespace
-
 void Initialise() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -51,14 +34,6 @@ std::string Hex(std::string_view bytes) {
     out += kDigits[byte & 15];
   }
   return out;
-}
-
-uint32_t Crc32(std::string_view data) {
-  uint32_t crc = 0xffffffff;
-  for (const char c : data) {
-    crc = (crc >> 8) ^ kCrcTable[(crc ^ static_cast<unsigned char>(c)) & 0xff];
-  }
-  return ~crc;
 }
 
 bool ConstantTimeEquals(std::string_view a, std::string_view b) {

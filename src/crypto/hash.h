@@ -1,6 +1,6 @@
 #pragma once
 
-// SHA-256 and CRC-32, and the start of the cryptographic library.
+// SHA-256, and the start of the cryptographic library.
 
 #include <array>
 #include <cstdint>
@@ -21,9 +21,6 @@ inline std::string Sha256Hex(std::string_view data) {
   const Sha256Digest digest = Sha256(data);
   return Hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
-
-// CRC-32 (IEEE, reflected): "123456789" is 0xcbf43926.
-uint32_t Crc32(std::string_view data);
 
 // Compares in a time that depends on the length alone.
 bool ConstantTimeEquals(std::string_view a, std::string_view b);

@@ -22,7 +22,9 @@ Response AnswerCache::Get(const std::string& key, const std::function<Response()
   try {
     answer = std::make_shared<Response>(make());
     // Shared, not copied, by all who get it.
-    answer->shared_body = std::make_shared<const std::string>(std::move(answer->body));
+    if (!answer->shared_body) {
+      answer->shared_body = std::make_shared<const std::string>(std::move(answer->body));
+    }
     answer->body.clear();
   } catch (...) {
     lock.lock();

@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/gzip.h"
 #include "base/id.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "crypto/hash.h"
+#include "http/coding.h"
 #include "http/idempotency.h"
 #include "http/tags.h"
 
@@ -117,7 +118,25 @@ Response Context::Shared(const std::string& tag, const std::function<Response()>
   const std::string key = tag + ' ' + principal_.company_id + ' ' +
                           std::to_string(principal_.scopes.bits()) + ' ' + request_.path + '?' +
                           request_.query;
-  return site_.answers.Get(key, make);
+  Response answer = site_.answers.Get(key, make);
+  if (!MustCompress(answer)) return answer;
+  return site_.answers.Get(key + " gzip", [&] { return Gzipped(answer); });
+}
+
+bool Context::PrefersGzip() const {
+  return request_.Header("Accept-Encoding") &&
+         http::PrefersGzip(Joined(request_, "Accept-Encoding"));
+}
+
+// Not where the tag is strong. Nor where an answer has a secret: how well its neighbours compress
+// with it would tell about it.
+bool Context::HasTwoForms(const Response& response) const {
+  return response.etag.starts_with("W/") && !route_.pattern.starts_with("/auth/");
+}
+
+bool Context::MustCompress(const Response& response) const {
+  return HasTwoForms(response) && !response.gzipped && response.Body().size() >= kGzipBytesMin &&
+         PrefersGzip();
 }
 
 std::string Context::ListTag(size_t counter_kind) const {
@@ -126,8 +145,7 @@ std::string Context::ListTag(size_t counter_kind) const {
                               std::to_string(principal_.scopes.bits()) + ' ' + request_.path + '?' +
                               request_.query;
   return "W/\"" + std::to_string(values.epoch) + '.' +
-         std::to_string(values.changes[counter_kind]) + '-' +
-         std::to_string(crypto::Crc32(request)) + '"';
+         std::to_string(values.changes[counter_kind]) + '-' + std::to_string(Crc32(request)) + '"';
 }
 
 }  // namespace comanda::http

@@ -106,14 +106,21 @@ class Context {
   // comes at once.
   void AwaitChange(const std::function<bool()>& changed);
 
-  // The answer to this GET, made once for all who ask the same while the tag stays.
+  // The answer to this GET, made once for all who ask the same while the tag stays; compressed once
+  // as well, for those who would rather have it so.
   Response Shared(const std::string& tag, const std::function<Response()>& make);
+
+  // Would the client rather have gzip than the bytes as they are?
+  bool PrefersGzip() const;
 
   // A weak tag of a list: epoch and change counter, and a hash of path and query.
   std::string ListTag(size_t counter_kind) const;
 
  private:
   friend class Dispatcher;
+  bool HasTwoForms(const Response& response) const;  // one of them compressed
+  bool MustCompress(const Response& response) const;
+
   Site& site_;
   const Request& request_;
   const Route& route_;

@@ -20,7 +20,13 @@ constexpr std::string_view kAskedAgainAfterS = "600";
 void AddCors(const Request& request, std::span<const std::string> origins, std::string_view allowed,
              Response& response) {
   if (origins.empty()) return;
-  response.headers.emplace_back("Vary", "Origin");
+  const auto vary =
+      std::ranges::find(response.headers, "Vary", [](const auto& h) { return h.first; });
+  if (vary == response.headers.end()) {
+    response.headers.emplace_back("Vary", "Origin");
+  } else {
+    vary->second += ", Origin";
+  }
   const auto origin = request.Header("Origin");
   if (!origin || std::ranges::find(origins, AsciiLower(*origin)) == origins.end()) return;
 

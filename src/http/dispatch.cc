@@ -12,6 +12,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "crypto/hash.h"
+#include "http/coding.h"
 #include "http/cors.h"
 #include "http/idempotency.h"
 #include "http/problem.h"
@@ -22,14 +23,6 @@ namespace {
 
 bool IsRead(Method method) {
   return method == Method::kGet || method == Method::kHead || method == Method::kOptions;
-}
-
-// Cuts the next piece off the front of a list.
-std::string_view TakePiece(std::string_view& list, char separator) {
-  const size_t end = std::min(list.find(separator), list.size());
-  const std::string_view piece = Trimmed(list.substr(0, end));
-  list.remove_prefix(std::min(end + 1, list.size()));
-  return piece;
 }
 
 // Refuses what excludes the one form that there is; lenient otherwise.
@@ -232,18 +225,27 @@ Response Dispatcher::Answer(Visit& visit) {
   if (!context.preference_applied_.empty()) {
     response.headers.emplace_back("Preference-Applied", std::move(context.preference_applied_));
   }
-  if (!IsRead(request.method) || response.status != 200) return response;
-  if (response.etag.empty() && match.route->access == Access::kKey) {
+  if (IsRead(request.method)) Fit(context, response);
+  return response;
+}
+
+// The form of an answer to a read that this client has use for (RFC 9110 sections 12.5.3 and 13).
+void Dispatcher::Fit(const Context& context, Response& response) {
+  if (response.status == 200 && response.etag.empty() && context.route().access == Access::kKey) {
     response.etag = BodyTag(response.Body());
   }
+  if (response.status != 200 && response.status != 304) return;
+  if (context.HasTwoForms(response)) response.headers.emplace_back("Vary", "Accept-Encoding");
   const bool is_known =
       !response.etag.empty() && (context.HasMatch(response.etag) || context.TakesAnyMatch());
-  if (is_known) {
+  if (response.status == 200 && is_known) {
     response.status = 304;
     response.body.clear();
     response.shared_body.reset();
   }
-  return response;
+  if (response.status == 200 && context.MustCompress(response)) {
+    response = Gzipped(std::move(response));
+  }
 }
 
 Response Dispatcher::Options(const Request& request) const {

@@ -34,6 +34,7 @@ class Dispatcher {
  private:
   struct Visit;
   Response Answer(Visit& visit);
+  static void Fit(const Context& context, Response& response);
   Response Options(const Request& request) const;
   void Admit(Visit& visit, Context& context);
   void ReadBody(Context& context) const;

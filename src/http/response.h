@@ -23,6 +23,7 @@ struct Response {
   std::string location;  // empty: none
   std::vector<std::pair<std::string, std::string>> headers;  // further ones
   Cache cache = Cache::kPrivateNoCache;
+  bool gzipped = false;  // the body is, and Content-Encoding says so
   bool close_connection = false;
   bool costs_nothing = false;  // a long poll that ends without news, beside every 304
   // What ends when the answer is out: its key's place under way, so that a client that does not

@@ -137,6 +137,7 @@ void AppendResponse(std::string& out, const Response& response, const WireForm& 
   AppendField(out, "Date", CachedDate(form.now));
   if (has_content) {
     if (!response.content_type.empty()) AppendField(out, "Content-Type", response.content_type);
+    if (response.gzipped) out += "Content-Encoding: gzip\r\n";
     out += "Content-Length: ";
     AppendNumber(out, response.Body().size());
     out += "\r\n";

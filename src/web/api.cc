@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/gzip.h"
 #include "crypto/hash.h"
 #include "http/context.h"
 #include "web/embedded.h"
@@ -44,6 +45,7 @@ void Fill(std::string& page, std::string_view mark, std::string_view text) {
 
 struct Page {
   std::string body;
+  std::string gzip;
   std::string policy;
   std::string etag;
 };
@@ -56,7 +58,8 @@ Page MakePage() {
   page.policy = "default-src 'none'; style-src " + SourceOf(DocsCss()) + "; script-src " +
                 SourceOf(DocsJs()) +
                 "; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-  page.etag = http::BodyTag(page.body);
+  page.gzip = Gzip(page.body);
+  page.etag = http::BodyTag(page.gzip);
   return page;
 }
 
@@ -65,7 +68,8 @@ http::Response GetDocs(http::Context& ctx) {
   static const Page kPage = MakePage();
   if (ctx.HasMatch(kPage.etag)) return http::NotModified(kPage.etag);
   http::Response response;
-  response.body = kPage.body;
+  response.gzipped = ctx.PrefersGzip();
+  response.body = response.gzipped ? kPage.gzip : kPage.body;
   response.content_type = "text/html; charset=utf-8";
   response.etag = kPage.etag;
   response.headers.emplace_back("Content-Security-Policy", kPage.policy);
@@ -75,10 +79,11 @@ http::Response GetDocs(http::Context& ctx) {
 
 http::Response GetOpenapi(http::Context& ctx) {
   ctx.query().AllowOnly({});
-  static const std::string kTag = http::BodyTag(OpenapiJson());
+  static const std::string kTag = http::BodyTag(OpenapiJsonGzip());
   if (ctx.HasMatch(kTag)) return http::NotModified(kTag);
   http::Response response;
-  response.body = OpenapiJson();
+  response.gzipped = ctx.PrefersGzip();
+  response.body = response.gzipped ? OpenapiJsonGzip() : OpenapiJson();
   response.etag = kTag;
   return response;
 }

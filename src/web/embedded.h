@@ -7,6 +7,7 @@
 namespace comanda::web {
 
 std::string_view OpenapiJson();
+std::string_view OpenapiJsonGzip();
 std::string_view DocsHtml();  // has {{style}} and {{script}}
 std::string_view DocsCss();
 std::string_view DocsJs();

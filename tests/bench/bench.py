@@ -9,6 +9,7 @@ CPU over ours: 1 would mean that the path costs no more than its ceiling.
 import argparse
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -228,8 +229,24 @@ class Bench:
         from_memory, nothing = "the same bytes from memory", "an empty 204"
         self.read("page of 50", page, f"/ceiling/{len(whole.body)}", from_memory, 0.7)
         self.read("one order", order, f"/ceiling/{len(one.body)}", from_memory, 0.6)
+        self.compressed(page)
         self.read("304 on the list", page, "/ceiling/empty", nothing, 0.7, whole.etag)
         self.read("304 on one order", order, "/ceiling/empty", nothing, 0.7, one.etag)
+
+    def compressed(self, page):
+        """For clients that take gzip, against the same page as it is: shared by all who ask, and never asked before."""
+        take = [self.ours.authorization, ("Accept-Encoding", "gzip")]
+        fresh = itertools.count(10**9, 10**7)
+        for name, script in (("page of 50, gzip", "read.lua"), ("page of 50, gzip, first asked", "fresh.lua")):
+            if self.wanted(name):
+                self.against(
+                    name,
+                    lambda: load(self.ours.box, page, self.seconds, READERS, script, take, [next(fresh)]),
+                    lambda: load(self.ours.box, page, self.seconds, READERS, script, take[:1], [next(fresh)]),
+                    "the same page, plain", 2)
+        with self.ours.client() as client:
+            small = check(client, page, 200, {"Accept-Encoding": "gzip"})
+        self.facts["page_gzip_kb"] = len(small.body) / 1000
 
     def create_over(self, server):
         return load(server.box, "/v1/orders", self.seconds, TILLS, "create.lua", [server.authorization], [uuid.uuid4()])
@@ -408,7 +425,8 @@ class Bench:
 # -- the report ---------------------------------------------------------------------------------------
 
 # What must stay below a bound: fact, words, bound.
-BOUNDS = [("stripped_mb", "executable, stripped, MB", 4.0), ("idle_memory_mb", "idle memory, 256 workers, MB", 12.0)]
+BOUNDS = [("stripped_mb", "executable, stripped, MB", 4.0), ("idle_memory_mb", "idle memory, 256 workers, MB", 12.0),
+          ("page_gzip_kb", "page of 50 compressed, KB", 20.0)]
 
 
 def table(bench):
@@ -457,4 +475,5 @@ def main():
     RESULT.write_text(as_json(bench))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -14,11 +14,6 @@ TEST(Hash, GivesTheStandardsVectorsOfSha256) {
 
 TEST(Hash, WritesHexInLowerCase) { EXPECT_EQ(Hex(std::string_view("\x00\xff\x1a", 3)), "00ff1a"); }
 
-TEST(Hash, GivesTheCheckValueOfCrc32) {
-  EXPECT_EQ(Crc32("123456789"), 0xcbf43926U);
-  EXPECT_EQ(Crc32(""), 0U);
-}
-
 TEST(Hash, ComparesWholeTexts) {
   EXPECT_TRUE(ConstantTimeEquals("", ""));
   EXPECT_TRUE(ConstantTimeEquals("secret", "secret"));

@@ -1,0 +1,66 @@
+#include "base/gzip.h"
+
+#include <libdeflate.h>
+
+#include <memory>
+#include <new>
+
+#include "base/check.h"
+
+namespace comanda {
+namespace {
+
+constexpr int kFastest = 1;
+constexpr size_t kGrowthMax = 1032;  // no deflated bit says more than that (258 bytes in two bits)
+
+struct Free {
+  void operator()(libdeflate_compressor* one) const { libdeflate_free_compressor(one); }
+  void operator()(libdeflate_decompressor* one) const { libdeflate_free_decompressor(one); }
+};
+
+template <typename Handle>
+std::unique_ptr<Handle, Free> Owned(Handle* handle) {
+  if (handle == nullptr) throw std::bad_alloc();
+  return std::unique_ptr<Handle, Free>(handle);
+}
+
+// A gzip file ends with the size of what it holds.
+size_t SizeInside(std::span<const uint8_t> file) {
+  constexpr size_t kSizeBytes = 4;
+  size_t size = 0;
+  for (const uint8_t byte : file.last(kSizeBytes)) {
+    size = size >> 8 | static_cast<size_t>(byte) << 24;
+  }
+  return size;
+}
+
+}  // namespace
+
+std::string Gzip(std::string_view text) {
+  const auto compressor = Owned(libdeflate_alloc_compressor(kFastest));
+  const size_t size_max = libdeflate_gzip_compress_bound(compressor.get(), text.size());
+  const auto file = std::make_unique_for_overwrite<char[]>(size_max);
+  const size_t size =
+      libdeflate_gzip_compress(compressor.get(), text.data(), text.size(), file.get(), size_max);
+  CHECK(size > 0, "what is compressed has room for the worst case");
+  return std::string(file.get(), size);
+}
+
+std::string Gunzip(std::span<const uint8_t> file) {
+  constexpr size_t kSizeMin = 18;
+  CHECK(file.size() >= kSizeMin && SizeInside(file) <= file.size() * kGrowthMax,
+        "what is embedded is whole");
+  const auto decompressor = Owned(libdeflate_alloc_decompressor());
+  std::string text(SizeInside(file), '\0');
+  size_t read = 0;
+  const libdeflate_result result = libdeflate_gzip_decompress_ex(
+      decompressor.get(), file.data(), file.size(), text.data(), text.size(), &read, nullptr);
+  CHECK(result == LIBDEFLATE_SUCCESS && read == file.size(), "what is embedded is whole");
+  return text;
+}
+
+uint32_t Crc32(std::string_view data) { return libdeflate_crc32(0, data.data(), data.size()); }
+
+std::string GzipVersion() { return LIBDEFLATE_VERSION_STRING; }
+
+}  // namespace comanda
