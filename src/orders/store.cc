@@ -25,18 +25,36 @@ auto FacetValues(const Order& order) {
                     Number(order.delivery_status).value_or(kNoDeliveryStatus));
 }
 
-// One order more has the order's values.
-int64_t JoinFacet(db::Tx& tx, const Order& order) {
+std::optional<int64_t> FindFacet(db::Tx& tx, const Order& order) {
   const auto& [status, service_type, source, paid, delivery_status] = FacetValues(order);
   const auto row = tx.One(
-      "INSERT INTO order_facet (company_id, facet, status, service_type, source, paid,"
-      " delivery_status, orders) VALUES ($1,"
-      " (SELECT coalesce(max(facet), 0) + 1 FROM order_facet WHERE company_id = $1),"
-      " $2, $3, $4, $5, $6, 1)"
-      " ON CONFLICT (company_id, status, service_type, source, paid, delivery_status)"
-      " DO UPDATE SET orders = order_facet.orders + 1 RETURNING facet",
+      "SELECT facet FROM order_facet WHERE company_id = $1 AND status = $2 AND service_type = $3"
+      " AND source = $4 AND paid = $5 AND delivery_status = $6",
       order.company, status, service_type, source, paid, delivery_status);
+  if (!row) return std::nullopt;
   return row->Int(0);
+}
+
+int64_t NextFacet(db::Tx& tx, db::CompanyId company) {
+  const auto row =
+      tx.One("SELECT coalesce(max(facet), 0) + 1 FROM order_facet WHERE company_id = $1", company);
+  return row->Int(0);
+}
+
+// One order more has the order's values. In two steps: RETURNING would cost more than both.
+int64_t JoinFacet(db::Tx& tx, const Order& order) {
+  if (const std::optional<int64_t> known = FindFacet(tx, order)) {
+    tx.Run("UPDATE order_facet SET orders = orders + 1 WHERE company_id = $1 AND facet = $2",
+           order.company, *known);
+    return *known;
+  }
+  const int64_t facet = NextFacet(tx, order.company);
+  const auto& [status, service_type, source, paid, delivery_status] = FacetValues(order);
+  tx.Run(
+      "INSERT INTO order_facet (company_id, facet, status, service_type, source, paid,"
+      " delivery_status, orders) VALUES ($1, $2, $3, $4, $5, $6, $7, 1)",
+      order.company, facet, status, service_type, source, paid, delivery_status);
+  return facet;
 }
 
 void LeaveFacet(db::Tx& tx, db::CompanyId company, int64_t facet) {
@@ -74,8 +92,11 @@ void CountIn(db::Tx& tx, db::CompanyId company, const Marks& to, int64_t facet) 
 // One order less has these marks. Stretches that are empty then would slow lists down.
 void CountOut(db::Tx& tx, db::CompanyId company, const Marks& from, int64_t facet) {
   tx.Run(
-      "UPDATE order_tally SET orders = orders - 1 WHERE company_id = $1 AND facet = $12"
-      " AND (tally, bucket) IN (VALUES ($2, $3), ($4, $5), ($6, $7), ($8, $9), ($10, $11))",
+      "INSERT INTO order_tally (company_id, tally, bucket, facet, orders) VALUES"
+      " ($1, $2, $3, $12, -1), ($1, $4, $5, $12, -1), ($1, $6, $7, $12, -1),"
+      " ($1, $8, $9, $12, -1), ($1, $10, $11, $12, -1)"
+      " ON CONFLICT (company_id, tally, bucket, facet)"
+      " DO UPDATE SET orders = order_tally.orders - 1",
       company, Number(from[0].tally), from[0].bucket, Number(from[1].tally), from[1].bucket,
       Number(from[2].tally), from[2].bucket, Number(from[3].tally), from[3].bucket,
       Number(from[4].tally), from[4].bucket, facet);
