@@ -48,5 +48,7 @@ std::span<const Check> CreatingChecks();  // creating.cc: an order, repeats, rea
 std::span<const Check> MoneyChecks();     // money.cc: items, discounts, payments
 std::span<const Check> LifeChecks();      // life.cc: status, events, cancelling
 std::span<const Check> DeliveryChecks();  // delivery.cc: rider, delivery status, closing
+std::span<const Check> MenuChecks();      // menu.cc: products, variants, bulk upsert
+std::span<const Check> KeyChecks();       // keys.cc: making, rotating, revoking
 
 }  // namespace comanda::selftest

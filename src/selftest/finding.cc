@@ -1,5 +1,6 @@
 #include "selftest/finding.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -103,6 +104,29 @@ bool Finding::Members(std::optional<json::Value> object, std::span<const std::st
               "missing: " + missing);
 }
 
+namespace {
+
+std::optional<int64_t> Whole(const json::Value& object, std::string_view name) {
+  const auto value = object.Find(name);
+  if (!value || value->kind() != json::Kind::kNumber) return std::nullopt;
+  const auto decimal = ParseDecimal(value->number_text());
+  return decimal ? Scaled(*decimal, 0) : std::nullopt;
+}
+
+bool Fits(const json::Value& pagination, int64_t rows) {
+  const auto page = Whole(pagination, "current_page");
+  const auto per_page = Whole(pagination, "per_page");
+  const auto total = Whole(pagination, "total");
+  if (!page || !per_page || !total || *page < 1 || *per_page < 1) return false;
+  const auto more = pagination.Find("has_more");
+  if (!more || more->kind() != json::Kind::kBoolean) return false;
+  const int64_t before = (*page - 1) * *per_page;
+  const int64_t expected = std::clamp<int64_t>(*total - before, 0, *per_page);
+  return rows == expected && more->boolean() == (before + expected < *total && expected > 0);
+}
+
+}  // namespace
+
 bool Finding::List(const Reply& reply) {
   if (!Status(reply, 200)) return false;
   const auto data = reply.Find("data");
@@ -111,7 +135,10 @@ bool Finding::List(const Reply& reply) {
   }
   constexpr std::array<std::string_view, 4> kNames = {"current_page", "per_page", "total",
                                                       "has_more"};
-  return Members(reply.Find("pagination"), kNames, "pagination");
+  return Members(reply.Find("pagination"), kNames, "pagination") &&
+         True(Fits(*reply.Find("pagination"), std::ssize(data->items())), "pagination",
+              "numbers that fit " + std::to_string(data->items().size()) + " rows",
+              Shown(reply.Find("pagination")));
 }
 
 bool Finding::SameRecord(std::string_view what, std::optional<json::Value> expected,

@@ -40,6 +40,7 @@ constexpr std::array kScopeProbes = {
     ScopeProbe{auth::Scope::kUsersRead, "GET", "/v1/users?per_page=1", ""},
     ScopeProbe{auth::Scope::kClientsRead, "GET", "/v1/clients?per_page=1", ""},
     ScopeProbe{auth::Scope::kApiKeysRead, "GET", "/auth/api-keys?per_page=1", ""},
+    ScopeProbe{auth::Scope::kApiKeysWrite, "PATCH", "/auth/api-keys/$", R"({"name":"selftest"})"},
 };
 
 // Whole seconds that the server asks to wait; nothing where it does not.
@@ -118,7 +119,9 @@ Reply Probe::Get(std::string path, std::vector<std::string> headers) {
 
 // Also an order that should have been refused has to be tidied up.
 void Probe::Remember(const Request& request, const Reply& reply) {
-  if (request.method != "POST" || request.path != "/v1/orders" || !Succeeded(reply)) return;
+  if (request.method != "POST" || !Succeeded(reply)) return;
+  if (request.path.starts_with("/auth/api-keys")) RememberKey(reply);
+  if (request.path != "/v1/orders") return;
   const std::string id = reply.Text("data.id");
   const std::string reference = reply.Text("data.reference");
   for (Made& made : made_) {
@@ -129,6 +132,11 @@ void Probe::Remember(const Request& request, const Reply& reply) {
     }
   }
   made_.push_back({reference, id});
+}
+
+void Probe::RememberKey(const Reply& reply) {
+  if (std::string id = reply.Text("data.id"); !id.empty()) made_keys_.push_back(std::move(id));
+  if (std::string key = reply.Text("data.key"); !key.empty()) secrets_.push_back(std::move(key));
 }
 
 std::string Probe::NewReference() {
@@ -225,6 +233,21 @@ std::vector<Remnant> Probe::TidyUp() {
   std::vector<Remnant> remnants;
   for (const Made& made : std::vector(made_)) {
     if (auto remnant = TidyUp(made)) remnants.push_back(std::move(*remnant));
+  }
+  if (!dish_id.empty()) {
+    remnants.push_back({.reference = std::string(kDishSku),
+                        .id = dish_id,
+                        .public_id = {},
+                        .status = "hidden",
+                        .kind = "product"});
+  }
+  for (const std::string& id : made_keys_) {
+    const Reply revoked = Send({.method = "DELETE", .path = "/auth/api-keys/" + id, .body = ""});
+    remnants.push_back({.reference = "SELFTEST",
+                        .id = id,
+                        .public_id = {},
+                        .status = revoked.Text("data.revoked_at").empty() ? "" : "revoked",
+                        .kind = "key"});
   }
   return remnants;
 }

@@ -27,6 +27,9 @@ struct Request {
   std::string content_type = "application/json";  // sent where there is a body
 };
 
+// The one product that walks make.
+inline constexpr std::string_view kDishSku = "SELFTEST-DISH";
+
 // An order of this walk. `record` is its newest state as the server told it.
 struct TestOrder {
   std::string reference;
@@ -41,7 +44,7 @@ struct TestOrder {
 
 class Probe {
  public:
-  explicit Probe(const Settings& settings) : settings_(settings) {}
+  explicit Probe(const Settings& settings) : settings_(settings), secrets_{settings.key} {}
 
   // Waits as long as the server says where it answers 429 or 503 with Retry-After.
   Reply Send(const Request& request);
@@ -66,7 +69,10 @@ class Probe {
   int decimals() const { return decimals_; }
   void LearnCurrency(std::string_view code);
 
-  // Cancels what can be cancelled of the orders made; tells what stays.
+  // The keys that must not be shown: the one to walk with, and those made.
+  const std::vector<std::string>& secrets() const { return secrets_; }
+
+  // Cancels and revokes what can be; tells what stays.
   std::vector<Remnant> TidyUp();
 
   const Settings& settings() const { return settings_; }
@@ -81,6 +87,12 @@ class Probe {
   std::string event_cursor;  // from before the first order
   TestOrder take_away;
   TestOrder delivery;
+  std::string dish_id;
+  struct MadeKey {
+    std::string id;
+    std::string text;
+  };
+  MadeKey made_key;
 
  private:
   struct Made {
@@ -89,6 +101,7 @@ class Probe {
   };
 
   void Remember(const Request& request, const Reply& reply);
+  void RememberKey(const Reply& reply);
   void Pause(int64_t seconds);
   std::optional<Remnant> TidyUp(Made made);
   const Settings& settings_;
@@ -98,6 +111,8 @@ class Probe {
   int64_t waited_ms_ = 0;
   bool tidying_ = false;  // not to be interrupted any more
   std::vector<Made> made_;
+  std::vector<std::string> secrets_;
+  std::vector<std::string> made_keys_;  // ids
 };
 
 // The pattern with each $ replaced by the next value.

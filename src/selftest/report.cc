@@ -19,7 +19,9 @@ std::string Counted(size_t number, std::string_view one, std::string_view severa
 }
 
 std::string AsText(const Remnant& remnant) {
-  std::string text = "  " + remnant.reference;
+  std::string text = "  ";
+  if (remnant.kind != "order") text += std::string(remnant.kind) + " ";
+  text += remnant.reference;
   if (!remnant.public_id.empty()) text += "  " + remnant.public_id;
   if (remnant.id.empty()) return text + "  no answer came to its creation: look whether it exists";
   text += "  " + remnant.id;
@@ -62,7 +64,7 @@ void Write(json::Writer& out, const Remnant& remnant) {
     }
   };
   out.BeginObject();
-  out.Key("kind").Text("order");
+  out.Key("kind").Text(remnant.kind);
   out.Key("reference").Text(remnant.reference);
   text_or_null("id", remnant.id);
   text_or_null("public_id", remnant.public_id);
@@ -98,7 +100,7 @@ std::string AsText(const Summary& summary) {
            " for the server's rate limit.\n";
   }
   if (summary.remnants.empty()) return out + "Nothing was left behind.\n";
-  out += "Left behind, because the API removes no order (reference, public id, id, state):\n";
+  out += "Left behind, because the API removes nothing (reference, public id, id, state):\n";
   for (const Remnant& remnant : summary.remnants) out += AsText(remnant) + "\n";
   return out;
 }

@@ -24,6 +24,8 @@ constexpr std::array kSubjects = {
     Subject{"Items, discounts, payments", MoneyChecks},
     Subject{"Status, events, cancelling", LifeChecks},
     Subject{"Delivery", DeliveryChecks},
+    Subject{"The menu", MenuChecks},
+    Subject{"Keys", KeyChecks},
     Subject{"What must be refused", MistakeChecks},
 };
 
@@ -63,9 +65,11 @@ std::string Obstacle(const Check& check, const Probe& probe) {
 }
 
 // A server may repeat in its words what it was sent.
-void Redact(std::string& text, const std::string& key) {
-  for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) {
-    text.replace(at, key.size(), "(the key)");
+void Redact(std::string& text, const Probe& probe) {
+  for (const std::string& key : probe.secrets()) {
+    for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) {
+      text.replace(at, key.size(), "(the key)");
+    }
   }
 }
 
@@ -83,11 +87,11 @@ Outcome Look(const Subject& subject, const Check& check, Probe& probe) {
                   .result = finding.result(),
                   .note = finding.note(),
                   .differences = finding.differences()};
-  Redact(outcome.note, probe.settings().key);
+  Redact(outcome.note, probe);
   for (Difference& difference : outcome.differences) {
-    Redact(difference.what, probe.settings().key);
-    Redact(difference.expected, probe.settings().key);
-    Redact(difference.got, probe.settings().key);
+    Redact(difference.what, probe);
+    Redact(difference.expected, probe);
+    Redact(difference.got, probe);
   }
   return outcome;
 }

@@ -2,7 +2,8 @@
 
 // A walk through the whole contract against a running server: this box, its sandbox, or a cloud.
 // It tells what is as the contract says and what differs, and leaves behind only what the API gives
-// no way to remove: the orders it made, cancelled, named at the end.
+// no way to remove, named at the end: the orders it made, cancelled; one hidden product; the keys
+// it made, revoked.
 
 #include <cstdint>
 #include <functional>
@@ -50,12 +51,13 @@ struct Outcome {
   std::vector<Difference> differences;
 };
 
-// An order that this walk made and that stays on the server.
+// Something that this walk made and that stays on the server.
 struct Remnant {
-  std::string reference;
-  std::string id;  // empty: the server never told it
+  std::string reference;  // of an order; a product's sku, a key's name
+  std::string id;         // empty: the server never told it
   std::string public_id;
   std::string status;  // as last seen; empty: unknown
+  std::string_view kind = "order";
 };
 
 struct Summary {

@@ -75,8 +75,10 @@ def test_what_it_leaves_behind_is_cancelled_and_named(box, key, demo, ca, api):
     before = {r[0] for r in rows(box, "SELECT id FROM orders")}
     told = report(at(box), key, *ca)
     made = {r[0] for r in rows(box, "SELECT id FROM orders")} - before
-    assert {r["id"] for r in told["left_behind"]} == made and len(made) == 2
-    for remnant in told["left_behind"]:
+    left = {kind: [r for r in told["left_behind"] if r["kind"] == kind] for kind in ("order", "product", "key")}
+    assert sum(map(len, left.values())) == len(told["left_behind"])
+    assert {r["id"] for r in left["order"]} == made and len(made) == 2
+    for remnant in left["order"]:
         order = api.get("/v1/orders/" + remnant["id"]).data
         assert order["status"] == remnant["status"] == "CANCELLED"
         assert order["reference"] == remnant["reference"] and remnant["reference"].startswith("selftest-")
@@ -84,10 +86,52 @@ def test_what_it_leaves_behind_is_cancelled_and_named(box, key, demo, ca, api):
         assert all(p["canceled_at"] for p in order["payments"])
 
 
-def test_a_menu_is_not_touched(box, key, ca, api):
-    before = api.get("/v1/menu").body
-    report(at(box), key, *ca)
-    assert api.get("/v1/menu").body == before
+def test_of_the_menu_nothing_is_touched_but_one_hidden_product(box, key, ca, api):
+    def shown():
+        return [c for c in api.get("/v1/menu?filter[visible]=true").data["categories"]]
+
+    before = shown()
+    for _ in range(2):
+        told = report(at(box), key, *ca)
+        (left,) = [r for r in told["left_behind"] if r["kind"] == "product"]
+        assert (left["reference"], left["status"]) == ("SELFTEST-DISH", "hidden")
+        product = api.get("/v1/menu/products/" + left["id"]).data
+        assert product["visible"] is False and product["variants"][0]["sku"] == "SELFTEST-DISH"
+        assert shown() == before
+    assert "it was there from an earlier walk" in \
+        named(told, "ok")["A product is created with one variant"]["note"]
+    hidden = [p for c in api.get("/v1/menu?filter[visible]=false").data["categories"] for p in c["products"]]
+    assert [p["id"] for p in hidden if p["name"].startswith("Selftest")] == [left["id"]]
+
+
+def test_the_keys_it_makes_are_revoked_and_never_shown(box, key, ca, api):
+    def active():
+        return {k["id"] for k in api.get("/auth/api-keys?filter[active]=true&per_page=100").data}
+
+    before = active()
+    result = walk(at(box), key, "--json", *ca)
+    left = [r for r in json.loads(result.stdout)["left_behind"] if r["kind"] == "key"]
+    assert len(left) == 2 and {r["status"] for r in left} == {"revoked"}
+    assert active() == before
+    for remnant in left:
+        made = api.get("/auth/api-keys/" + remnant["id"]).data
+        assert made["revoked_at"] and made["name"].startswith("SELFTEST")
+    assert not re.search(r"cmd_(live|test)_\w{20}", result.stdout)
+
+
+def test_a_key_that_is_made_is_not_shown_even_where_the_server_repeats_it(box, key):
+    made = []
+
+    def indiscreet(method, path, answer):
+        if method == "POST" and path == "/auth/api-keys" and answer.status == 201:
+            made.append(answer.json["data"]["key"])
+        if made and method == "PATCH" and path.startswith("/auth/api-keys/") and answer.status == 200:
+            edited(answer, lambda record: record.update(name="name of " + made[0]))
+
+    with AlteringProxy(box, indiscreet) as proxy:
+        result = walk(proxy.url, key)
+    assert result.returncode == DIFFERS and made and made[0] not in result.stdout
+    assert "name of (the key)" in result.stdout
 
 
 def test_the_data_directory_tells_the_authority(box, key):
@@ -249,7 +293,7 @@ def unit_list_price(method, path, answer):
 
 
 def doubled_total(method, path, answer):
-    if method == "PATCH" and path.count("/") == 3:
+    if method == "PATCH" and path.startswith("/v1/orders/") and path.count("/") == 3:
         edited(answer, lambda order: order.update(total=order["total"] * 2))
 
 
@@ -351,5 +395,5 @@ def test_an_order_that_should_have_been_refused_is_tidied_up_too(box, key, api):
     with AlteringProxy(box, lax) as proxy:
         told = report(proxy.url, key)
     assert set(named(told, "differs")) == {"An order without an Idempotency-Key is refused"}
-    assert len(told["left_behind"]) == 3
-    assert {r["status"] for r in told["left_behind"]} == {"CANCELLED"}
+    orders = [r for r in told["left_behind"] if r["kind"] == "order"]
+    assert len(orders) == 3 and {r["status"] for r in orders} == {"CANCELLED"}
