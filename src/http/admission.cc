@@ -28,6 +28,9 @@ namespace {
 constexpr int64_t kGraceMs = 1'000;
 // Left for the database and the files of a request.
 constexpr uint64_t kDescriptorsKept = 8;
+// What the kernel holds back for a client that does not read: megabytes by itself, which would have
+// to be encrypted and kept for nothing.
+constexpr int kUnsentBytesMax = 128 * 1024;
 constexpr int64_t kReportEveryMs = 60'000;
 constexpr int64_t kHeartbeatMaxMs = 60'000;
 // What a client may still send after the last answer.
@@ -61,6 +64,7 @@ void SetSocketOptions(int fd, int family) {
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytesMax, sizeof kUnsentBytesMax);
 }
 
 }  // namespace
