@@ -116,7 +116,7 @@ Admission::Admission(int workers, const Timeouts& timeouts, const Clock& clock,
         std::pair{kDiscard, "discard"}, std::pair{kIdle, "idle"}}) {
     open_.push_back(std::make_unique<metrics::Gauge>(
         registry, "comanda_http_connections", "Open connections by state.",
-        [this, state] { return CountIn(state); },
+        [this, counted = state] { return CountIn(counted); },
         Labels(listener, "state=\"" + std::string(name) + "\"")));
   }
 }

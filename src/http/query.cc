@@ -26,7 +26,7 @@ std::string Shown(std::string_view text) {
 }
 
 Refusal Wrong(std::string_view name, FieldCode code, std::string message) {
-  const std::string shown = Shown(name);
+  const std::string shown = name.empty() ? "\"\"" : Shown(name);
   std::string detail = shown + ": " + message;  // before the message is moved
   return Refusal(Problem::kInvalidParameter, std::move(detail),
                  {{shown, code, std::move(message)}});

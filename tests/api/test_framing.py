@@ -306,6 +306,7 @@ def test_a_chunked_body_is_read_with_extensions_and_trailers(box, key):
     b"ffffffffffffffffffffff\r\n{}\r\n0\r\n\r\n", b"2\n{}\n0\n\n", b"2 \r\n{}\r\n0\r\n\r\n",
     # A CR or LF alone, which one reader takes for the end of the line and the next one does not.
     b"2\r2\r\n{}\r\n0\r\n\r\n", b"2\r\r\n{}\r\n0\r\n\r\n", b"2;a\n{}\r\n0\r\n\r\n", b"2;\n\r\n{}\r\n0\r\n\r\n",
+    b"2;a\r;\n{}\r\n0\r\n\r\n", b"2\r;\n{}\r\n0\r\n\r\n",
     b"2;a\0b\r\n{}\r\n0\r\n\r\n", b"2\r\n{}\n0\r\n\r\n", b"2\r\n{}\r0\r\n\r\n", b"2\r\n{}\r\n0\n\n",
     b"2\r\n{}\r\n0\r\n\n\r\n", b"2\r\n{}\r\n0\r\nX: y\nZ: w\r\n\r\n", b"2\r\n{}\r\n0\r\nX: \0\r\n\r\n",
     b"2\r\n{}\r\n0\r\nX: y\rZ: w\r\n\r\n",

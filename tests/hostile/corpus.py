@@ -303,7 +303,6 @@ def chunks(world):
                 yield case(f"size with {byte:#x}", b"2" + one + b"\r\n{}" + end)
         if byte in CONTROLS or byte == 10:
             yield case(f"extension with {byte:#x}", b"2;a" + one + b"b\r\n{}" + end)
-        if byte < 32 and byte in CONTROLS or byte == 10:
             yield case(f"trailer with {byte:#x}", b"2\r\n{}\r\n0\r\nX: y" + one + b"z\r\n\r\n")
         if byte != 13:
             yield case(f"data's end with {byte:#x}", b"2\r\n{}" + one + b"\n0\r\n\r\n")
@@ -884,8 +883,82 @@ def spoilt_json(world, dice, listed):
         yield Case("dice/json", bad.bytes(world.ids, world.key), JSON, base=base)
 
 
+class Unfinished(Exception):
+    pass
+
+
+def behind_chunks(text):
+    """What stands behind a chunked body (RFC 9112 section 7.1), or None where it is malformed."""
+    at = 0
+
+    def line():
+        nonlocal at
+        begin = at
+        while at < len(text):
+            byte = text[at]
+            if byte == 13:
+                if at + 1 == len(text):
+                    raise Unfinished
+                at += 2
+                return text[begin:at - 2] if text[at - 1] == 10 else None
+            if byte < 32 and byte != 9 or byte == 127:
+                return None
+            at += 1
+        raise Unfinished
+
+    while True:
+        head = line()
+        if head is None:
+            return None
+        size = head.partition(b";")[0]
+        if not size or size.strip(b"0123456789abcdefABCDEF") or len(size) > 60 or int(size, 16) > 2 ** 62:
+            return None
+        if int(size, 16) == 0:
+            break
+        at += int(size, 16)
+        if at + 2 > len(text):
+            raise Unfinished
+        if text[at:at + 2] != b"\r\n":
+            return None
+        at += 2
+    while True:
+        trailer = line()
+        if trailer is None:
+            return None
+        if trailer == b"":
+            return text[at:]
+
+
+def spoilt_chunks(world, dice):
+    """(bytes, whether they are sound): the framing of a chunked order changed here and there."""
+    body = b'{"service_type":"ONSITE"}'
+    head = lines("POST /v1/orders HTTP/1.1", "Host: localhost", f"Authorization: Bearer {world.key}", "Idempotency-Key: {fresh}",
+                 "Transfer-Encoding: chunked")
+    while True:
+        cut = dice.randrange(1, len(body))
+        framing = [b"%x" % cut + dice.choice([b"", b";a", b";a=b"]) + b"\r\n", body[:cut], b"\r\n%x\r\n" % (len(body) - cut), body[cut:],
+                   b"\r\n0" + dice.choice([b"", b";c"]) + b"\r\n" + dice.choice([b"", b"X: y\r\n"]) + b"\r\n"]
+        for _ in range(dice.randint(1, 3)):
+            which = dice.choice([0, 2, 4])
+            piece, at = framing[which], dice.randrange(len(framing[which]))
+            new = bytes([dice.choice(b"\r\r\n\n;0123456789aAfFgxX-+ \t:\0\x0b\x1f\x85")])
+            framing[which] = piece[:at] + dice.choice([new, b"", new + piece[at:at + 1]]) + piece[at + 1:]
+        try:
+            rest = behind_chunks(b"".join(framing))
+        except Unfinished:
+            continue  # the server would wait
+        if rest is None or rest == b"":
+            yield head + b"".join(framing), rest is not None
+
+
+def bad_chunks(world, dice, listed):
+    for sent, is_sound in spoilt_chunks(world, dice):
+        if not is_sound:
+            yield Case("dice/chunks", sent, HEADER, closes=True)
+
+
 LISTS = [request_lines, line_ends, fields, hosts, lengths, chunks, paths, ids, queries, methods, credentials, headers, json_texts, body_fields]
-DICE = [spoilt_json, two_at_once, garbage]
+DICE = [spoilt_json, bad_chunks, two_at_once, garbage]
 
 
 def build(world, count, seed=SEED):

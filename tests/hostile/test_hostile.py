@@ -2,8 +2,10 @@
 none a 500, and nothing is written. And their neighbours, which are right, are taken."""
 
 import contextlib
+import itertools
 import json
 import os
+import random
 import uuid
 
 import pytest
@@ -122,6 +124,7 @@ def check(case, answer):
     assert problem["instance"].startswith("/") and "?" not in problem["instance"]
     if case.expected is not None:
         assert (answer.status, problem["code"]) in case.expected, answer.body
+    assert all(e["field"] and e["message"] for e in problem.get("errors", [])), answer.body
     if answer.status == 405:
         assert answer.headers["allow"]
     if answer.status == 401:
@@ -208,6 +211,18 @@ def test_what_the_grammar_allows_is_served(box, world):
         answer = sender.send(fresh(sent))
         if answer.status != status or answer.headers.get("connection") == "close":
             failures.append(f"{answer.status} {sent[-200:]}")
+            sender.end()
+    sender.end()
+    assert not failures, f"{len(failures)}:\n" + "\n".join(failures[:20])
+
+
+def test_chunks_are_read_as_a_second_reader_reads_them(box, world):
+    sender, failures = Sender(box), []
+    sound = (sent for sent, is_sound in corpus.spoilt_chunks(world, random.Random(corpus.SEED)) if is_sound)
+    for sent in itertools.islice(sound, COUNT // 100):
+        answer = sender.send(fresh(sent))
+        if answer.status not in (201, 400, 422) or answer.headers.get("connection") == "close":
+            failures.append(f"{answer.status} {answer.body} {sent}")
             sender.end()
     sender.end()
     assert not failures, f"{len(failures)}:\n" + "\n".join(failures[:20])

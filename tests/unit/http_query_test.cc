@@ -49,6 +49,7 @@ TEST(HttpQuery, RefusesEmptyRepeatedAndMalformed) {
   EXPECT_NE(RefusedQuery("page=%zz"), "");
   EXPECT_NE(RefusedQuery("page=%ff"), "");
   EXPECT_NE(RefusedQuery("page=%00"), "");
+  EXPECT_NE(RefusedQuery(std::string_view("page=1\0", 7)), "");
 }
 
 TEST(HttpQuery, NamesTheFixForCommonMistakes) {

@@ -39,13 +39,15 @@ replace_once "$file" '&& !isprint(c)) {' "&& (c != '\\t') && !isprint(c)) {"
 # A CR or LF alone inside the framing of chunks, in their extensions or in the trailer ends a line for one
 # reader and not for the next: two see different requests (RFC 9112 section 7.1, 11.2). So is a size that
 # does not fit.
+replace_once "$file" "if ((i > 0) && (lenbuf[i] == ';')) {" \
+  "if ((i > 0) && (lenbuf[i] == ';') && (lenbuf[i - 1] != '\\r')) {"
 replace_once "$file" "       && lenbuf[i] != '\\r');" \
   "       && (((unsigned char)lenbuf[i] >= ' ') || (lenbuf[i] == '\\t')) && (lenbuf[i] != 127));"
 replace_once "$file" 'if (!isxdigit((unsigned char)lenbuf[i])) {' \
   "if (!isxdigit((unsigned char)lenbuf[i]) || ((i > 0) && (lenbuf[i - 1] == '\\r'))) {"
 replace_once "$file" '									crlf_count = 0;' \
   "									crlf_count = 0;
-								if (((unsigned char)lenbuf[0] < ' ') && (lenbuf[0] != '\\r') && (lenbuf[0] != '\\t'))
+								if ((((unsigned char)lenbuf[0] < ' ') && (lenbuf[0] != '\\r') && (lenbuf[0] != '\\t')) || (lenbuf[0] == 127))
 									conn->is_chunked = 2;"
 replace_once "$file" 'conn->content_len += (int64_t)chunkSize;' \
   'if (chunkSize > (1UL << 62)) {
