@@ -37,6 +37,7 @@
 #include "config/options.h"
 #include "crypto/hash.h"
 #include "db/database.h"
+#include "db/disk_space.h"
 #include "db/lock.h"
 #include "events/log.h"
 #include "http/dispatch.h"
@@ -144,10 +145,17 @@ void Serve(Flags flags) {
   auth::Gate gate({}, keys, clock);
   http::LongPolls long_polls(options.workers / 2);
   http::AnswerCache answers(8 * 1024 * 1024);
+  db::DiskSpace space({.directory = options.data_directory,
+                       .low_bytes = 0,
+                       .tight_bytes = 0,
+                       .orders_only_bytes = 0,
+                       .ballast_bytes = 0},
+                      metrics);
   http::Site site{.mode = auth::Mode::kLive,
                   .options = options,
                   .clock = clock,
                   .database = database,
+                  .space = space,
                   .gate = gate,
                   .metrics = metrics,
                   .readiness = [] { return std::vector<http::Readiness>(); },
@@ -196,7 +204,9 @@ orders::Placement MakePlacement(const std::string& key, const std::string& finge
   constexpr uint64_t kLeast = 1'000'000'000;  // ten digits, the first of them 1 to 9
   orders::Placement placement;
   placement.id = NewId(now);
-  placement.public_numbers = {std::to_string(kLeast + RandomBelow(9 * kLeast))};
+  for (int i = 0; i < 4; ++i) {
+    placement.public_numbers.push_back(std::to_string(kLeast + RandomBelow(9 * kLeast)));
+  }
   placement.reference = key;
   placement.fingerprint = fingerprint;
   placement.actor = "key:0192f0a0-0000-7000-8000-000000000001";
