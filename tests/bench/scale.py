@@ -36,8 +36,12 @@ SLOW_REPORT_MS = 1000
 
 def answering_threads(box):
     """Those that answer requests; another one checks the file meanwhile."""
-    tasks = pathlib.Path(f"/proc/{box.process.pid}/task").iterdir()
-    return [task / "schedstat" for task in tasks if (task / "comm").read_text().startswith("civetweb-worker")]
+    threads = []
+    for task in pathlib.Path(f"/proc/{box.process.pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # some are there at the start alone
+            if (task / "comm").read_text().startswith("civetweb-worker"):
+                threads.append(task / "schedstat")
+    return threads
 
 
 def cpu_ms(threads):
