@@ -376,6 +376,7 @@ void Admission::Close(int fd) {
   }
   Worker& worker = ThisWorker();
   if (worker.connection == connection) worker.connection = nullptr;
+  std::string().swap(worker.answer);
   ::close(fd);
 }
 

@@ -579,7 +579,7 @@ void Server::Impl::AnswerError(mg_connection* connection, int status, std::strin
 
 void Server::Impl::Send(mg_connection* connection, const Response& response, bool omit_body,
                         bool close) {
-  thread_local std::string buffer;
+  std::string& buffer = ThisWorker().answer;
   buffer.clear();
   AppendResponse(buffer, response, {.omit_body = omit_body, .close = close, .now = clock.Now()});
   if (Worker& worker = ThisWorker(); worker.connection != nullptr) {
