@@ -71,18 +71,20 @@ crypto::KeyPair OwnersPair(const config::Options& options) {
 
 crypto::KeyPair Authority(const config::Options& options, UtcMs now) {
   const std::string directory = TlsDirectory(options);
-  if (auto pair = ReadPair(directory + "/ca.crt", directory + "/ca.key")) {
+  auto pair = ReadPair(directory + "/ca.crt", directory + "/ca.key");
+  // The power may have gone between the two when they were replaced.
+  if (pair && crypto::Mismatch(pair->certificate_pem, pair->key_pem).empty()) {
     if (crypto::Inspect(pair->certificate_pem).not_after > now + kRenewBeforeMs)
       return *std::move(pair);
     log::Warning(
         "the box's certificate authority ends soon: made a new one; devices must trust it anew",
         {{"file", AuthorityPath(options)}});
   }
-  crypto::KeyPair pair = crypto::MakeAuthority("Comanda " + HostName(), now);
+  crypto::KeyPair made = crypto::MakeAuthority("Comanda " + HostName(), now);
   // The key first: a certificate without its key would be served as if it could sign.
-  ReplaceFile(directory + "/ca.key", pair.key_pem, 0600);
-  ReplaceFile(directory + "/ca.crt", pair.certificate_pem, 0644);
-  return pair;
+  ReplaceFile(directory + "/ca.key", made.key_pem, 0600);
+  ReplaceFile(directory + "/ca.crt", made.certificate_pem, 0644);
+  return made;
 }
 
 bool Covers(const crypto::CertificateInfo& info, const Names& names) {

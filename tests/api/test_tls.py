@@ -251,6 +251,23 @@ def test_sighup_keeps_a_certificate_of_our_own_that_is_still_good():
         box.discard()
 
 
+def test_an_authority_whose_renewal_was_cut_off_is_made_anew():
+    """A power cut between its two files: the new key, the old certificate."""
+    box, other = Box(), Box()
+    try:
+        for one in (box, other):
+            one.start()
+            assert one.stop() == 0
+        shutil.copy(other.data / "tls/ca.key", box.data / "tls/ca.key")
+        (box.data / "tls/server.crt").unlink()
+        box.start()
+        assert certificate(box)  # who trusts ca.crt trusts what is served
+        assert box.stop() == 0
+    finally:
+        box.discard()
+        other.discard()
+
+
 def test_a_restart_keeps_authority_and_certificate():
     box = Box()
     try:
