@@ -51,11 +51,19 @@ std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std:
   return SelectTable(session, company, id);
 }
 
-int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now) {
-  const LocalTime local = FindZone(company).ToLocal(now);
+int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now,
+                        const LastNumberBetween& last_between) {
+  const Zone zone = FindZone(company);
+  const LocalTime local = zone.ToLocal(now);
   const bool before_opening = local.minute_of_day < company.day_starts_at;
   const Day day = before_opening ? PreviousDay(local.day) : local.day;
-  return NextOrderNumber(tx, company.company_id, FormatDay(day));
+  const std::string name = FormatDay(day);
+  if (const auto next = NextOrderNumber(tx, company.company_id, name)) return *next;
+  const int64_t number = last_between(zone.ToInstant(day, company.day_starts_at),
+                                      zone.ToInstant(NextDay(day), company.day_starts_at)) +
+                         1;
+  StartOrderNumbers(tx, company.company_id, name, number);
+  return number;
 }
 
 }  // namespace comanda::company

@@ -2,6 +2,7 @@
 
 // The face of the room: companies, their payment methods and tables.
 
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,14 @@ std::vector<std::string> PaymentMethodCodes(db::Session& session, db::CompanyId 
 
 std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std::string_view id);
 
-// The next short number of the business day of `now` in the company's zone; restarts at 1.
-int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now);
+// The highest order number given in that time, the end excluded; 0: none.
+using LastNumberBetween = std::function<int64_t(UtcMs begin, UtcMs end)>;
+
+// The next short number of the business day of `now` in the company's zone; restarts at 1. Asks for
+// the last one where the day is another than that of the order before: a clock that is put right
+// comes back to a day that has numbers already.
+int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now,
+                        const LastNumberBetween& last_between);
 
 // Forgets payment methods and tables of a company: for the sandbox alone.
 void EraseAll(db::Tx& tx, db::CompanyId company);

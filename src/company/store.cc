@@ -210,17 +210,23 @@ Outcome Upsert(db::Tx& tx, db::CompanyId company, const Table& table) {
 }
 
 // In two steps: RETURNING would cost more than both.
-int64_t NextOrderNumber(db::Tx& tx, db::CompanyId company, std::string_view business_day) {
-  tx.Run(
-      "UPDATE company_counter SET"
-      " order_number = CASE WHEN business_day = $2 THEN order_number + 1 ELSE 1 END, business_day "
-      "= $2"
-      " WHERE company_id = $1",
+std::optional<int64_t> NextOrderNumber(db::Tx& tx, db::CompanyId company,
+                                       std::string_view business_day) {
+  const int64_t counted = tx.Run(
+      "UPDATE company_counter SET order_number = order_number + 1"
+      " WHERE company_id = $1 AND business_day = $2",
       company, business_day);
+  if (counted == 0) return std::nullopt;
   const auto row =
       tx.One("SELECT order_number FROM company_counter WHERE company_id = $1", company);
   CHECK(row.has_value(), "every company has its counters");
   return row->Int(0);
+}
+
+void StartOrderNumbers(db::Tx& tx, db::CompanyId company, std::string_view business_day,
+                       int64_t first) {
+  tx.Run("UPDATE company_counter SET business_day = $2, order_number = $3 WHERE company_id = $1",
+         company, business_day, first);
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) {

@@ -31,7 +31,10 @@ int64_t LastPaymentMethod(db::Session& session, db::CompanyId company);  // newe
 std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, std::string_view id);
 Outcome Upsert(db::Tx& tx, db::CompanyId company, const Table& table);
 
-// The next order number of that business day (YYYY-MM-DD); 1 on another day than the last.
-int64_t NextOrderNumber(db::Tx& tx, db::CompanyId company, std::string_view business_day);
+// The next order number of that business day (YYYY-MM-DD); nothing where the last was of another.
+std::optional<int64_t> NextOrderNumber(db::Tx& tx, db::CompanyId company,
+                                       std::string_view business_day);
+void StartOrderNumbers(db::Tx& tx, db::CompanyId company, std::string_view business_day,
+                       int64_t first);
 
 }  // namespace comanda::company

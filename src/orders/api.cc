@@ -131,7 +131,7 @@ http::Response Create(http::Context& ctx) {
   if (earlier) return Created({*std::move(earlier), true});
 
   const OrderDraft draft =
-      ReadOrder(BodyOf(ctx), company.currency_decimals, ctx.site().clock.Now());
+      ReadOrder(BodyOf(ctx), company.currency_decimals, ctx.site().clock.SettledNow());
   const Placement placement{.id = FreshId(ctx),
                             .public_numbers = PublicNumbers(),
                             .reference = ctx.idempotency_key(),
@@ -146,7 +146,8 @@ http::Response Create(http::Context& ctx) {
 
 http::Response PatchFields(http::Context& ctx) {
   const Target target = TargetOf(ctx);
-  const FieldsDraft fields = ReadFields(BodyOf(ctx), MoneyDecimals(ctx), ctx.site().clock.Now());
+  const FieldsDraft fields =
+      ReadFields(BodyOf(ctx), MoneyDecimals(ctx), ctx.site().clock.SettledNow());
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Answer(EditFields(tx, target, fields, stamp));
   });

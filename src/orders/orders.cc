@@ -386,7 +386,9 @@ Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draf
   ReferToPeopleAndPlace(tx, draft, order);
   Apply(draft.fields, order);
   PriceOrRefuse(order, stamp.now, BlamedField(draft.fields));
-  order.order_number = company::TakeOrderNumber(tx, company, stamp.now);
+  order.order_number = company::TakeOrderNumber(
+      tx, company, stamp.now,
+      [&](UtcMs begin, UtcMs end) { return SelectLastNumber(tx, company.company_id, begin, end); });
   InsertUnderFreePublicId(tx, order, placement.public_numbers);
   if (order.client_id) clients::NoteOrder(tx, order.company, *order.client_id, stamp.now);
   const Rendering rendering = Render(order);

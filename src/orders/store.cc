@@ -646,6 +646,16 @@ std::vector<Facet> SelectFacets(db::Session& session, db::CompanyId company) {
   return facets;
 }
 
+int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begin, UtcMs end) {
+  // The sum keeps the engine from looking for it along the index of all numbers.
+  return session
+      .One(
+          "SELECT coalesce(max(order_number + 0), 0) FROM orders"
+          " WHERE company_id = $1 AND created_at >= $2 AND created_at < $3",
+          company, begin, end)
+      ->Int(0);
+}
+
 int64_t CountOrders(db::Session& session, db::CompanyId company) {
   const auto row = session.One(
       "SELECT coalesce(sum(orders), 0) FROM order_facet WHERE company_id = $1", company);

@@ -72,6 +72,8 @@ struct Facet {
 };
 std::vector<Facet> SelectFacets(db::Session& session, db::CompanyId company);
 int64_t CountOrders(db::Session& session, db::CompanyId company);
+// The highest order number of those made in that time, the end excluded; 0: none.
+int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begin, UtcMs end);
 
 // Buckets of the tally in the order of a list, each facet for itself, until `pass` says no.
 enum class Direction : uint8_t { kAscending, kDescending };

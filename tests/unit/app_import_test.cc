@@ -461,16 +461,27 @@ TEST_F(AppImport, RefusesAFileWithoutCompanies) {
 TEST_F(AppImport, NumbersTheOrdersOfABusinessDayFromOne) {
   Bring(DemoRestaurant());
   const db::CompanyId id = Company(kCaleta);
-  const auto take = [&](std::string_view local) {
+  std::pair<UtcMs, UtcMs> asked_between;
+  const auto at = [](std::string_view local) {
+    return *ParseInstant(std::string(local) + "-05:00");
+  };
+  const auto take = [&](std::string_view local, int64_t last = 0) {
     return database->Write([&](db::Tx& tx, const db::Stamp&) {
-      return company::TakeOrderNumber(tx, company::Get(tx, id),
-                                      *ParseInstant(std::string(local) + "-05:00"));
+      return company::TakeOrderNumber(tx, company::Get(tx, id), at(local),
+                                      [&](UtcMs begin, UtcMs end) {
+                                        asked_between = {begin, end};
+                                        return last;
+                                      });
     });
   };
   EXPECT_EQ(take("2026-11-20T20:00:00"), 1);
   EXPECT_EQ(take("2026-11-21T01:00:00"), 2);  // the day begins at five
   EXPECT_EQ(take("2026-11-21T04:59:59"), 3);
   EXPECT_EQ(take("2026-11-21T05:00:00"), 1);
+
+  EXPECT_EQ(take("2026-11-20T21:00:00", 3), 4) << "a day that has numbers already";
+  EXPECT_EQ(asked_between, std::pair(at("2026-11-20T05:00:00"), at("2026-11-21T05:00:00")));
+  EXPECT_EQ(take("2026-11-20T21:00:01"), 5);
 }
 
 TEST_F(AppImport, CountsTheOrdersOfAClient) {
