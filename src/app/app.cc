@@ -9,9 +9,9 @@
 #include "app/import.h"
 #include "base/log.h"
 #include "base/problem.h"
-#include "base/problem.h"
 #include "base/zone.h"
 #include "company/companies.h"
+#include "ops/health.h"
 #include "ops/systemd.h"
 
 namespace comanda::app {
@@ -97,15 +97,16 @@ sigset_t HandledSignals() {
 }  // namespace
 
 App::App(const config::Options& options, db::DirectoryLock lock)
-    : clock_(SystemClock()),
+    : clock_(SystemClock(), ops::ClockIsSynchronised),
       options_(options),
       lock_(std::move(lock)),
       heartbeats_(clock_),
       space_(SpaceOf(options_), metrics_),
       live_(auth::Mode::kLive, options_, clock_, space_, heartbeats_, metrics_),
       test_(auth::Mode::kTest, options_, clock_, space_, heartbeats_, metrics_),
+      clock_watch_(clock_, live_.database(), ops::ClockIsSynchronised()),
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
-      served_(ops::CurrentCertificate(options_, *names_, clock_.Now())),
+      served_(ops::CurrentCertificate(options_, *names_, clock_.SettledNow())),
       tls_(served_.pair),
       control_(ControlServer(options_.data_directory + "/control.sock", live_, options_, clock_,
                              metrics_)),
@@ -212,6 +213,7 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
       Attempt("settings not applied: the old ones stay in force", [&] { Reload(reload()); });
       ops::Notify("READY=1");
     }
+    Attempt("a step of the clock is not noted yet", [this] { clock_watch_.Look(); });
     Watch();
   }
 }
@@ -220,7 +222,7 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
 // reloaded, since other threads read the rest.
 void App::Reload(const config::Options& options) {
   auto names = std::make_shared<const ops::Names>(ops::MachineNames(options));
-  ops::Served served = ops::CurrentCertificate(options, *names, clock_.Now());
+  ops::Served served = ops::CurrentCertificate(options, *names, clock_.SettledNow());
   tls_.Replace(served.pair);
   served_ = std::move(served);
   options_.hosts = options.hosts;
@@ -281,7 +283,7 @@ void App::DoChores(const std::stop_token& stop) {
 // in.
 void App::FollowNetwork() {
   SetNames(std::make_shared<const ops::Names>(ops::MachineNames(options_)));
-  ops::Served served = ops::CurrentCertificate(options_, *names_, clock_.Now());
+  ops::Served served = ops::CurrentCertificate(options_, *names_, clock_.SettledNow());
   if (!served.renewed) return;
   tls_.Replace(served.pair);
   served_ = std::move(served);

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "app/environment.h"
-#include "base/clock.h"
+#include "app/clock_watch.h"
+#include "base/settled_clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "config/options.h"
@@ -53,7 +54,7 @@ class App {
   void DoChores(const std::stop_token& stop);
   void SetLogLevel();
 
-  const Clock& clock_;
+  SettledClock clock_;
   config::Options options_;
   db::DirectoryLock lock_;  // one process owns the data directory
   metrics::Registry metrics_;
@@ -61,6 +62,7 @@ class App {
   db::DiskSpace space_;
   Environment live_;  // a writer thread each
   Environment test_;
+  ClockWatch clock_watch_;
   mutable std::mutex names_mutex_;
   std::shared_ptr<const ops::Names>
       names_;           // guarded by names_mutex_; replaced when addresses change

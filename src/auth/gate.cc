@@ -163,7 +163,7 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
                         "again.");
   }
 
-  const UtcMs now = clock_.Now();
+  const UtcMs now = clock_.SettledNow();
   if (key->revoked || (key->revoked_at && *key->revoked_at <= now)) {
     throw Refusal(Problem::kKeyRevoked, "The API key was revoked; use another one.");
   }
@@ -175,7 +175,7 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
 
   KeyUse& use = *key->use;
   std::lock_guard lock(use.mutex);
-  use.last_used_at = now;
+  use.last_used_at = clock_.Now();
   use.last_used_ip = client_address;
   use.last_used_dirty = true;
   return key;

@@ -18,6 +18,10 @@ class Clock {
   virtual ~Clock() = default;
   virtual UtcMs Now() const = 0;            // wall time; may step
   virtual int64_t MonotonicMs() const = 0;  // for deadlines; never steps
+  // For what expires: the wall time, without a step ahead that may be a mistake. For how long
+  // something is kept: without one back either (base/settled_clock.h).
+  virtual UtcMs SettledNow() const { return Now(); }
+  virtual UtcMs RetentionNow() const { return Now(); }
 };
 
 // The machine's clock.

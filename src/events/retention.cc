@@ -12,6 +12,7 @@ constexpr int64_t kKeptMs = 7 * 24 * kHourMs;
 constexpr int64_t kStandsAfterMs = 24 * kHourMs;
 constexpr int64_t kEvidenceMs = 2 * kHourMs;
 constexpr int64_t kPurgedAtOnce = 500;
+constexpr int64_t kLookedAtMax = 5000;
 
 // The number of the first event at or after that time, by bisection: times follow the numbers but
 // for corrections of the clock, so no index is written for this with every order.
@@ -37,17 +38,24 @@ int64_t LastToDelete(db::Session& session, db::CompanyId company, UtcMs now) {
   const std::optional<UtcMs> seen = store::TimeOf(session, company, evidence);
   if (!seen || *seen > stood_since) return 0;
 
+  // Only what stands before an event of a sound time may go with it: an event is as young as the
+  // next that is. Later than now, or earlier than one before it, is what a wrong clock stamped.
   const UtcMs old_before = now - kKeptMs - kStandsAfterMs - kEvidenceMs;
-  const int64_t first_kept =
-      FirstAtOrAfter(session, company, old_before, extent.oldest, extent.last + 1);
-  return first_kept > extent.oldest ? std::min(first_kept - 1, extent.oldest + kPurgedAtOnce - 1)
-                                    : 0;
+  UtcMs latest = 0;
+  int64_t last = 0;
+  for (const store::Time& event : store::Times(session, company, extent.oldest, kLookedAtMax)) {
+    if (event.at > now || event.at < latest) continue;
+    if (event.at >= old_before) break;
+    latest = event.at;
+    last = event.seq;
+  }
+  return std::min(last, extent.oldest + kPurgedAtOnce - 1);
 }
 
 }  // namespace
 
 void Purge(db::Database& database, const Clock& clock) {
-  const UtcMs now = clock.Now();
+  const UtcMs now = clock.RetentionNow();
   const auto companies =
       database.Read([](db::Snapshot& snapshot) { return store::Companies(snapshot); });
   for (const db::CompanyId company : companies) {

@@ -84,6 +84,15 @@ std::optional<int64_t> OldestSeq(db::Session& session, db::CompanyId company) {
   return row->OptionalInt(0);
 }
 
+std::vector<Time> Times(db::Session& session, db::CompanyId company, int64_t first, int64_t limit) {
+  std::vector<Time> times;
+  db::Rows rows = session.Query(
+      "SELECT seq, at FROM event WHERE company_id = $1 AND seq >= $2 ORDER BY seq LIMIT $3",
+      company, first, limit);
+  while (rows.Next()) times.push_back({rows.Int(0), rows.Int(1)});
+  return times;
+}
+
 std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t seq) {
   const auto row =
       session.One("SELECT at FROM event WHERE company_id = $1 AND seq = $2", company, seq);

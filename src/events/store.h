@@ -30,6 +30,12 @@ void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event);
 void RaiseEpoch(db::Tx& tx, db::CompanyId company);
 // The number of the oldest event that is kept.
 std::optional<int64_t> OldestSeq(db::Session& session, db::CompanyId company);
+struct Time {
+  int64_t seq;
+  UtcMs at;
+};
+// Of at most `limit` events from that number on, in order.
+std::vector<Time> Times(db::Session& session, db::CompanyId company, int64_t first, int64_t limit);
 std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t seq);
 // Deletes the events up to that number; how many.
 int64_t DeleteUpTo(db::Tx& tx, db::CompanyId company, int64_t seq);

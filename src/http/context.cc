@@ -59,12 +59,13 @@ json::UnknownFields Context::unknown_fields() const {
 }
 
 Response Context::Write(const std::function<Response(db::Tx&, const db::Stamp&)>& job) {
+  const UtcMs kept_from = site_.clock.RetentionNow();
   return site_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     if (idempotency_scope_.empty()) return job(tx, stamp);
     const idempotency::Claim claim{company(), idempotency_scope_, idempotency_key_, fingerprint_};
     if (std::optional<Response> first = idempotency::Replay(tx, claim)) return std::move(*first);
     Response response = job(tx, stamp);
-    idempotency::Remember(tx, claim, response, stamp.now);
+    idempotency::Remember(tx, claim, response, kept_from);
     return response;
   });
 }

@@ -90,15 +90,14 @@ int64_t Purge(db::Tx& tx, db::CompanyId company, UtcMs now, int limit) {
 }
 
 void Purge(db::Database& database, const Clock& clock) {
-  const UtcMs now = clock.Now();
+  const UtcMs now = clock.RetentionNow();
   std::vector<db::CompanyId> companies =
       database.Read([&](db::Snapshot& snapshot) { return store::Companies(snapshot); });
   for (const db::CompanyId company : companies) {
     const bool any =
         database.Read([&](db::Snapshot& snapshot) { return HasOldOnes(snapshot, company, now); });
     if (!any) continue;
-    database.Write(
-        [&](db::Tx& tx, const db::Stamp& stamp) { Purge(tx, company, stamp.now, kPurgedByChore); });
+    database.Write([&](db::Tx& tx, const db::Stamp&) { Purge(tx, company, now, kPurgedByChore); });
   }
 }
 

@@ -34,7 +34,8 @@ struct Claim {
 // idempotency_key_reused where it came with another request.
 std::optional<Response> Replay(db::Session& session, const Claim& claim);
 
-// Remembers a success, and forgets a few that are older than kKeptMs.
+// Remembers a success, and forgets a few that are older than kKeptMs. Times here are
+// Clock::RetentionNow.
 void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now);
 
 // Forgets every answer of the company: for the sandbox alone.

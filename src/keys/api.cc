@@ -17,7 +17,10 @@ namespace {
 
 using auth::Scope;
 
-Door DoorOf(http::Context& context) { return {context.site().gate.keys(), context.site().mode}; }
+Door DoorOf(http::Context& context) {
+  const http::Site& site = context.site();
+  return {site.gate.keys(), site.mode, site.clock.SettledNow()};
+}
 
 Secret NewSecret(http::Context& context) {
   const http::Site& site = context.site();
@@ -63,7 +66,7 @@ void RefreshUse(Key& key, const std::vector<std::shared_ptr<const auth::KeyRecor
 http::Response Create(http::Context& context) {
   context.query().AllowOnly({});
   const Draft draft =
-      ReadNewKey(context.body(), context.unknown_fields(), context.site().clock.Now());
+      ReadNewKey(context.body(), context.unknown_fields(), context.site().clock.SettledNow());
   const Secret secret = NewSecret(context);
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     const Key key = keys::Create(tx, DoorOf(context), context.principal(), draft, secret, stamp);
@@ -83,7 +86,7 @@ http::Response List(http::Context& context) {
   const http::Sort sort = query.ReadSort(kSorts, "-created_at");
   const store::Selection selection{.active = query.ReadBoolean("filter[active]"),
                                    .snapshot = http::ReadSnapshot(query),
-                                   .now = context.site().clock.Now(),
+                                   .now = context.site().clock.SettledNow(),
                                    .order = static_cast<store::Order>(sort.index),
                                    .descending = sort.descending,
                                    .limit = paging.per_page,
@@ -119,7 +122,7 @@ http::Response Change(http::Context& context) {
   const std::string id = context.UuidParameter("id");
   context.query().AllowOnly({});
   const Draft draft =
-      ReadChange(context.body(), context.unknown_fields(), context.site().clock.Now());
+      ReadChange(context.body(), context.unknown_fields(), context.site().clock.SettledNow());
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Secretive(http::Data(
         Render(keys::Change(tx, DoorOf(context), context.principal(), id, draft, stamp))));

@@ -2,6 +2,7 @@
 
 // The audit log: who changed what about the access to a company. Rows are never changed.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,7 @@
 namespace comanda::keys {
 
 struct AuditEntry {
-  std::string_view actor;   // "key:<id>" or "local"
+  std::string_view actor;   // "key:<id>", "local" or "clock"
   std::string_view action;  // "key.created"
   std::string_view subject_id;
   std::string_view detail;  // JSON, never a secret
@@ -18,5 +19,13 @@ struct AuditEntry {
 
 // Writes the company's next row.
 void Audit(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const AuditEntry& entry);
+
+struct AuditNote {
+  std::string action, detail;
+};
+
+// The last row that this actor left.
+std::optional<AuditNote> LastBy(db::Session& session, db::CompanyId company,
+                                std::string_view actor);
 
 }  // namespace comanda::keys

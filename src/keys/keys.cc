@@ -195,17 +195,17 @@ Key Create(db::Tx& tx, Door door, const auth::Principal& who, const Draft& draft
 Key Change(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
            const Draft& draft, const db::Stamp& stamp) {
   const Key before = Get(tx, who.company, id);
-  RequireLasting(before, stamp.now);
+  RequireLasting(before, door.settled_now);
   Key key = before;
   Apply(key, draft);
   if (Render(key) == Render(before)) return before;
   RequireGrantable(who, key.scopes, before.scopes);
   if (key.tier > before.tier) RequireTier(who, key.tier);
   if (!key.scopes.Has(auth::Scope::kApiKeysWrite)) {
-    RequireOtherManager(tx, who, before, stamp.now, stamp.now);
+    RequireOtherManager(tx, who, before, door.settled_now, door.settled_now);
   } else if (key.End() < before.End()) {
     // Nor may it come to an end before its time with nobody left to make another.
-    RequireOtherManager(tx, who, before, stamp.now, before.End());
+    RequireOtherManager(tx, who, before, door.settled_now, before.End());
   }
   key.updated_at = stamp.now;
   store::Update(tx, who.company, key);
@@ -216,8 +216,8 @@ Key Change(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
 Key Rotate(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
            const Secret& secret, int64_t grace_s, const db::Stamp& stamp) {
   Key old = Get(tx, who.company, id);
-  RequireLasting(old, stamp.now);
-  if (!old.IsActive(stamp.now)) {
+  RequireLasting(old, door.settled_now);
+  if (!old.IsActive(door.settled_now)) {
     throw Invalid("id", FieldCode::kNotAllowed, "the key has expired; create a new one.");
   }
   for (const auth::ScopeRow& row : auth::kScopes) {
@@ -234,7 +234,7 @@ Key Rotate(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
   store::Insert(tx, who.company, key);
   Announce(tx, door, who, "key.created", key, stamp);
 
-  old.revoked_at = stamp.now + grace_s * kSecondMs;
+  old.revoked_at = (grace_s > 0 ? door.settled_now : stamp.now) + grace_s * kSecondMs;
   old.updated_at = stamp.now;
   store::Update(tx, who.company, old);
   Announce(tx, door, who, "key.rotated", old, stamp);
@@ -244,8 +244,8 @@ Key Rotate(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
 Key Revoke(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
            const db::Stamp& stamp) {
   Key key = Get(tx, who.company, id);
-  if (key.IsRevoked(stamp.now)) return key;
-  RequireOtherManager(tx, who, key, stamp.now, stamp.now);
+  if (key.IsRevoked(door.settled_now)) return key;
+  RequireOtherManager(tx, who, key, door.settled_now, door.settled_now);
   key.revoked_at = stamp.now;
   key.updated_at = stamp.now;
   store::Update(tx, who.company, key);

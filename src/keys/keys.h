@@ -28,6 +28,8 @@ Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now);
 struct Door {
   auth::KeyTable& table;
   auth::Mode mode;
+  // What ends, ends by this time; `stamp` says when a change was made.
+  UtcMs settled_now;
 };
 
 // The commands. `who` is the principal: a key can grant neither a scope it lacks nor a higher tier

@@ -198,6 +198,16 @@ void InsertAudit(db::Tx& tx, db::CompanyId company, UtcMs at, const AuditEntry& 
       company, at, entry.actor, entry.action, entry.subject_id, entry.detail);
 }
 
+std::optional<AuditNote> LastAuditBy(db::Session& session, db::CompanyId company,
+                                     std::string_view actor) {
+  const auto row = session.One(
+      "SELECT action, detail FROM audit WHERE company_id = $1 AND actor = $2 "
+      "ORDER BY seq DESC LIMIT 1",
+      company, actor);
+  if (!row) return std::nullopt;
+  return AuditNote{row->Text(0), row->Text(1)};
+}
+
 AuditPage ListAudit(db::Session& session, db::CompanyId company, int64_t limit, int64_t offset) {
   AuditPage page;
   // Numbered without a gap: the last number is the count.

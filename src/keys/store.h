@@ -63,6 +63,8 @@ struct AuditPage {
   std::vector<AuditRow> rows;  // newest first
   int64_t total = 0;
 };
+std::optional<AuditNote> LastAuditBy(db::Session& session, db::CompanyId company,
+                                     std::string_view actor);
 AuditPage ListAudit(db::Session& session, db::CompanyId company, int64_t limit, int64_t offset);
 
 }  // namespace comanda::keys::store

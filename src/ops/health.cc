@@ -23,11 +23,17 @@ http::Readiness CheckDisk(const db::DiskSpace& space) {
           .state = std::move(state)};
 }
 
-http::Readiness CheckClock() {
+constexpr std::string_view kSynchronised = "synchronised";
+
+std::string_view ClockState() {
   timex request{};
+  return ops::ClockState(::adjtimex(&request));
+}
+
+http::Readiness CheckClock() {
   // A wrong clock never stops orders (contract section 1), so it is told and not held against the
   // box.
-  return {.name = "clock", .ok = true, .state = std::string(ClockState(::adjtimex(&request)))};
+  return {.name = "clock", .ok = true, .state = std::string(ClockState())};
 }
 
 // These answers are of the moment: they carry no tag, and a monitor may add what it likes behind
@@ -81,11 +87,13 @@ constexpr std::array kRoutes = {
 
 std::span<const http::Route> Routes() { return kRoutes; }
 
+bool ClockIsSynchronised() { return ClockState() == kSynchronised; }
+
 std::string_view ClockState(int adjtimex_result) {
   if (adjtimex_result == TIME_ERROR) return "not synchronised";
-  if (adjtimex_result >= 0) return "synchronised";
+  if (adjtimex_result >= 0) return kSynchronised;
   // A sandbox that keeps the clock from us keeps its state from us too (ProtectClock=yes).
-  return ::access("/run/systemd/timesync/synchronized", F_OK) == 0 ? "synchronised" : "unknown";
+  return ::access("/run/systemd/timesync/synchronized", F_OK) == 0 ? kSynchronised : "unknown";
 }
 
 std::vector<http::Readiness> CheckReadiness(const db::Database& database,

@@ -16,6 +16,8 @@ namespace comanda::ops {
 
 std::span<const http::Route> Routes();
 
+// Whether the system vouches for its clock.
+bool ClockIsSynchronised();
 // What adjtimex(2) said, in words.
 std::string_view ClockState(int adjtimex_result);
 

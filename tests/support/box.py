@@ -161,6 +161,7 @@ class Box:
         self.port = free_port()
         self.process = None
         self.wrapper = []  # a program that runs the server: strace
+        self.preexec = None  # called in the child before it becomes the server
         self.log_path = self.data / "test.log"
 
     def command(self, *words, check=True, input=None):
@@ -195,7 +196,7 @@ class Box:
             self.process = subprocess.Popen(
                 [*self.wrapper, *RUNNER, str(self.binary), "serve", "--data", str(self.data),
                  "--listen", f"127.0.0.1:{self.port}", *self.options],
-                stdout=log, stderr=subprocess.STDOUT, env=self._environment())
+                stdout=log, stderr=subprocess.STDOUT, env=self._environment(), preexec_fn=self.preexec)
 
     def wait_ready(self):
         deadline = time.monotonic() + PATIENCE_S

@@ -1,0 +1,238 @@
+"""The machine's clock jumps while the server runs (contract section 1, Timestamps): orders go on, their order, ids and
+numbers stay right, nothing expires or is forgotten too early, and no deadline is missed or called too early."""
+
+import contextlib
+import datetime
+import json
+import random
+import re
+import threading
+import time
+
+import pytest
+
+from support.box import Box
+from support.tills import Restaurant
+from support.wall_clock import ClockBox
+
+DAY = 86400
+YEAR = 365 * DAY
+
+
+def ahead_of(year, month=1, day=1):
+    return datetime.datetime(year, month, day, tzinfo=datetime.timezone.utc).timestamp() - time.time()
+
+
+JUMPS = {
+    "a day": DAY, "a day back": -DAY, "a year": YEAR, "a year back": -YEAR, "1970": ahead_of(1970) + 60,
+    "the last second of 32 bits": ahead_of(2038, 1, 19) + 3 * 3600 + 14 * 60 + 7, "2106": ahead_of(2106, 2, 8),
+    "after 2200": ahead_of(2200), "the hour that clocks go back": 3600, "the hour that they go forth": -3600,
+}
+
+
+def seconds(instant):
+    return datetime.datetime.fromisoformat(instant.replace("Z", "+00:00")).timestamp()
+
+
+def in_seconds(ahead):
+    at = datetime.datetime.fromtimestamp(time.time() + ahead, datetime.timezone.utc)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@pytest.fixture
+def box():
+    box = ClockBox(options=["--sandbox-listen", "", "--workers", "16"])
+    box.bring_in("demo")
+    yield box
+    box.discard()
+
+
+@pytest.fixture
+def key(box):
+    return box.make_key()["key"]
+
+
+def audit(box):
+    shown = json.loads(box.command("audit", "--data", str(box.data), "--json").stdout)["data"]
+    return [entry for entry in shown if entry["actor"] == "clock"]
+
+
+def until(condition, patience_s=20):
+    begin = time.monotonic()
+    while not (found := condition()):
+        assert time.monotonic() - begin < patience_s, "it did not come"
+        time.sleep(0.1)
+    return found
+
+
+def test_orders_go_on_through_jumps_and_keep_their_order(box, key):
+    box.start()
+    placed = []
+    with contextlib.closing(box.client(key)) as client:
+        for ahead in [0, *JUMPS.values(), 0]:
+            box.set_ahead(ahead)
+            for _ in range(2):
+                order = client.place()
+                client.add(order, {"product_name": "Jalea", "quantity": 1, "variant_price": 20})
+                client.pay(order, 20)
+                done = client.advance(order, "FINALIZED")
+                assert (done["paid"], done["version"]) == (True, 4)
+                assert abs(seconds(done["created_at"]) - time.time() - ahead) < 30
+                placed.append(done)
+        events = []
+        cursor = ""
+        while page := client.get(f"/v1/events?per_page=100{cursor}").json:
+            events += page["data"]
+            cursor = "&after=" + page["next"]
+            if not page["data"]:
+                break
+        assert client.get("/readyz").status == 200
+        assert client.get("/v1/orders?per_page=1").json["pagination"]["total"] == len(placed)
+    created = [e["subject"]["id"] for e in events if e["event_type"] == "ORDER_CREATED"]
+    assert created == [order["id"] for order in placed], "the log is in the order of what happened"
+    assert len(set(created)) == len(placed)
+    # The first and the last two are of one day: its numbers go on, whatever was in between.
+    numbers = [placed[n]["order_number"] for n in (0, 1, -2, -1)]
+    assert numbers == sorted(set(numbers))
+    days = [(order["created_at"][:10], order["order_number"]) for order in placed]
+    assert len(set(days)) == len(days)
+
+
+def test_tills_do_not_notice_a_clock_that_steps_ten_times_a_second(seed):
+    steps = random.Random(seed)
+    house = Restaurant("clock", tills=3, seed=seed, kind=ClockBox)
+    try:
+        house.open()
+        for _ in range(50):
+            house.box.set_ahead(steps.choice([*JUMPS.values(), 0, 30, -30]))
+            time.sleep(0.1)
+        house.box.set_ahead(0)
+        house.wait_for_an_answer()
+        house.close()
+        assert sum(till.retries for till in house.tills) == 0, "a till was refused or lost its line"
+        house.check_everything()
+    finally:
+        house.box.discard()
+
+
+def test_a_small_step_back_goes_on_from_the_last_stamp_and_a_larger_one_is_followed(box, key):
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        first = seconds(client.place()["created_at"])
+        box.set_ahead(-200)
+        assert first <= seconds(client.place()["created_at"]) < first + 60
+        box.set_ahead(-3600)
+        assert abs(seconds(client.place()["created_at"]) - first + 3600) < 60
+    assert "the clock was put back" in box.log_text()
+
+
+def test_a_long_poll_and_an_idle_connection_outlive_a_jump(box, key):
+    box.start()
+    with contextlib.closing(box.client(key)) as client, contextlib.closing(box.client(key)) as idle:
+        idle.get("/healthz")
+        line = idle.connection
+        tag = client.get("/v1/orders").etag
+        threading.Timer(1, box.set_ahead, [YEAR]).start()
+        threading.Timer(2, box.set_ahead, [-YEAR]).start()
+        begin = time.monotonic()
+        answer = client.get("/v1/orders", **{"If-None-Match": tag, "Prefer": "wait=4"})
+        assert answer.status == 304
+        assert time.monotonic() - begin > 3.9, "the jump ended the wait"
+        assert idle.get("/healthz").status == 200
+        assert idle.connection is line, "the jump ended the connection"
+
+
+def test_no_key_expires_and_no_answer_is_forgotten_because_of_a_jump(box, key):
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        short = client.post("/auth/api-keys", {"name": "short", "scopes": ["orders:read"],
+                                               "expires_at": in_seconds(30 * DAY)}).data
+        order = client.place("first")
+        assert client.post(f"/v1/orders/{order['id']}/combos", {"combos": [
+            {"product_name": "Jalea", "quantity": 1, "variant_price": 20}]}, {"Idempotency-Key": "combo"}).status == 200
+        for ahead in (YEAR, ahead_of(2038)):
+            box.set_ahead(ahead)
+            for _ in range(5):
+                client.place()
+            again = client.post(f"/v1/orders/{order['id']}/combos", {"combos": [
+                {"product_name": "Jalea", "quantity": 1, "variant_price": 20}]}, {"Idempotency-Key": "combo"})
+            assert again.headers.get("idempotency-replayed") == "true"
+            with contextlib.closing(box.client(short["key"])) as till:
+                assert till.get("/v1/orders").status == 200, "a jump must not lock the tills out"
+            active = client.get("/auth/api-keys?filter[active]=true").data
+            assert short["id"] in [one["id"] for one in active]
+            # What is planned for tomorrow does not lie in the past.
+            client.place(scheduled_delivery_date=in_seconds(DAY))
+        # It is the wall clock that ends it, when it comes to that the usual way.
+        box.set_ahead(0)
+        ending = client.post("/auth/api-keys", {"name": "ending", "scopes": ["orders:read"],
+                                                "expires_at": in_seconds(60)}).data
+        box.set_ahead(61)
+        with contextlib.closing(box.client(ending["key"])) as till:
+            assert till.get("/v1/orders").code == "key_expired"
+
+
+def test_a_jump_is_in_the_audit_log_and_holds_over_a_restart(box, key):
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        short = client.post("/auth/api-keys", {"name": "short", "scopes": ["orders:read"],
+                                               "expires_at": in_seconds(30 * DAY)}).data["key"]
+        client.place()
+    certificate = (box.data / "tls/server.crt").read_bytes()
+    box.set_ahead(2 * YEAR)
+    until(lambda: audit(box))
+    with contextlib.closing(box.client(key)) as client:
+        client.place()  # the last event is of the wrong time too
+
+    box.kill()
+    box.start()
+    with contextlib.closing(box.client(short)) as till:
+        assert till.get("/v1/orders").status == 200
+    assert (box.data / "tls/server.crt").read_bytes() == certificate, "no certificate that begins in two years"
+    box.set_ahead(0)
+    until(lambda: len(audit(box)) == 2)
+    right, ahead = audit(box)
+    assert (ahead["action"], right["action"]) == ("clock.ahead", "clock.right")
+    for entry, (before, after) in [(ahead, (0, 2 * YEAR)), (right, (2 * YEAR, 0))]:
+        for name, shift in (("from", before), ("to", after)):
+            assert abs(seconds(entry["detail"][name]) - time.time() - shift) < 60, entry
+
+
+def test_a_box_that_was_switched_off_does_not_trust_a_clock_that_nobody_vouches_for(box, key):
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        short = client.post("/auth/api-keys", {"name": "short", "scopes": ["orders:read"],
+                                               "expires_at": in_seconds(30 * DAY)}).data["key"]
+        client.place()
+    certificate = (box.data / "tls/server.crt").read_bytes()
+    assert box.stop() == 0
+    box.ahead_s = YEAR
+    box.start()
+    with contextlib.closing(box.client(short)) as till:
+        assert till.get("/v1/orders").status == 200
+    assert (box.data / "tls/server.crt").read_bytes() == certificate
+
+
+def test_no_thread_waits_by_the_wall_clock(tmp_path):
+    """What waits in the kernel is not seen by the clock above: it must be told to wait by the time that never jumps."""
+    trace = tmp_path / "trace"
+    box = Box(options=["--sandbox-listen", "", "--workers", "16"])
+    box.bring_in("demo")
+    key = box.make_key()["key"]
+    box.wrapper = ["strace", "-D", "-f", "-q", "--seccomp-bpf", "-o", trace, "-e",
+                   "trace=futex,clock_nanosleep,timer_create,timerfd_create,io_uring_setup"]
+    try:
+        box.start()
+        with contextlib.closing(box.client(key)) as client:
+            tag = client.get("/v1/orders").etag
+            assert client.get("/v1/orders", **{"If-None-Match": tag, "Prefer": "wait=1"}).status == 304
+            client.place()
+        assert box.stop() == 0
+    finally:
+        box.discard()
+    lines = trace.read_text().splitlines()
+    assert any("FUTEX_WAIT" in line for line in lines)
+    # A wait without an end names the wall clock too and ends by no clock; a sleep for a while is measured by none.
+    harmless = re.compile(r"FUTEX_CLOCK_REALTIME, \w+, NULL|clock_nanosleep\(CLOCK_REALTIME, 0,")
+    wrong = [line for line in lines if "REALTIME" in line and not harmless.search(line)]
+    assert wrong == []

@@ -1,0 +1,123 @@
+"""A server whose wall clock is the test's: it may jump while the server runs. Only for x86_64.
+
+A program reads the clock through a page of code that the kernel puts into its memory (the vDSO). Before the program has
+run its first instruction, the code there is replaced by one that asks the kernel and adds a number, which the test can
+change at any time. So it works at full speed, on a static program, and no other process sees it. What the kernel itself
+measures with its clock stays true: timers, sleeps, the times of files."""
+
+import ctypes
+import os
+import pathlib
+import platform
+import signal
+import struct
+
+from support.box import Box
+
+PTRACE_TRACEME, PTRACE_DETACH = 0, 17
+READ_CLOCK = b"__vdso_clock_gettime"
+
+# clock_gettime(clock, time): the system call; then for CLOCK_REALTIME, coarse or not, the seconds are added.
+CODE = bytes.fromhex(
+    "b8e4000000"      # mov eax, 228
+    "0f05"            # syscall
+    "85c0" "7513"     # test eax, eax; jnz end
+    "85ff" "7405"     # test edi, edi; jz add
+    "83ff05" "750a"   # cmp edi, 5; jne end
+    "488b0d05000000"  # add: mov rcx, [rip + 5]
+    "48010e"          # add [rsi], rcx
+    "c3" "90")        # end: ret
+SECONDS_AT = len(CODE)  # and a number of 64 bits behind it
+
+
+def symbol(elf, name):
+    """The address of a symbol in a shared object as it lies in memory."""
+    program_headers, = struct.unpack_from("<Q", elf, 32)
+    size, count = struct.unpack_from("<HH", elf, 54)
+    tables = {}
+    for n in range(count):
+        kind, = struct.unpack_from("<I", elf, program_headers + n * size)
+        offset, = struct.unpack_from("<Q", elf, program_headers + n * size + 8)
+        while kind == 2:  # PT_DYNAMIC
+            tag, value = struct.unpack_from("<QQ", elf, offset)
+            offset += 16
+            tables[tag] = value
+            if tag == 0:
+                break
+    names, symbols = tables[5], tables[6]  # DT_STRTAB, DT_SYMTAB
+    for at in range(symbols, len(elf) - 24, 24):
+        start, = struct.unpack_from("<I", elf, at)
+        if elf[names + start:].startswith(name + b"\0"):
+            address, length = struct.unpack_from("<QQ", elf, at + 8)
+            assert length >= len(CODE) + 8, "the kernel's function is smaller than ours"
+            return address
+    raise AssertionError("the kernel's vDSO has no " + name.decode())
+
+
+class SockFilter(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_ushort), ("jt", ctypes.c_ubyte), ("jf", ctypes.c_ubyte), ("k", ctypes.c_uint)]
+
+
+class SockProgram(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.POINTER(SockFilter))]
+
+
+def refuse_adjtimex(libc):
+    """As in a sandbox: the server is not told whether the machine's clock is synchronised. That of this machine may be."""
+    load, equals, answer, refused, allowed = 0x20, 0x15, 0x06, 0x00050001, 0x7fff0000
+    steps = [(load, 0, 0, 0), (equals, 1, 0, 159), (equals, 0, 1, 305), (answer, 0, 0, refused), (answer, 0, 0, allowed)]
+    filters = (SockFilter * len(steps))(*(SockFilter(*step) for step in steps))
+    program = SockProgram(len(steps), filters)
+    no_new_privileges, set_seccomp, mode_filter = 38, 22, 2
+    if libc.prctl(no_new_privileges, 1, 0, 0, 0) != 0 or \
+            libc.prctl(set_seccomp, mode_filter, ctypes.byref(program), 0, 0) != 0:
+        os._exit(98)
+
+
+class ClockBox(Box):
+    ahead_s = 0
+
+    def __init__(self, *words, **named):
+        super().__init__(*words, **named)
+        # What else would tell it that the clock is synchronised.
+        program = self.binary.read_bytes()
+        file = b"/run/systemd/timesync/synchronized"
+        assert program.count(file) == 1
+        self.binary = self.data / "comanda-of-the-test"
+        self.data.mkdir(exist_ok=True)
+        self.binary.write_bytes(program.replace(file, file[:-1] + b"X"))
+        self.binary.chmod(0o755)
+
+    def launch(self):
+        assert platform.machine() == "x86_64", "the code for another processor is yet to be written"
+        libc = ctypes.CDLL(None, use_errno=True)
+
+        def prepare():
+            refuse_adjtimex(libc)
+            libc.ptrace(PTRACE_TRACEME, 0, 0, 0)
+
+        self.preexec = prepare
+        super().launch()
+        _, status = os.waitpid(self.process.pid, 0)
+        assert os.WIFSTOPPED(status) and os.WSTOPSIG(status) == signal.SIGTRAP, status
+        self._replace_clock()
+        libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+        assert libc.ptrace(PTRACE_DETACH, self.process.pid, None, None) == 0
+
+    def _replace_clock(self):
+        maps = pathlib.Path(f"/proc/{self.process.pid}/maps").read_text().splitlines()
+        begin, end = next(line.split()[0].split("-") for line in maps if line.endswith("[vdso]"))
+        begin, end = int(begin, 16), int(end, 16)
+        # Opened while the server has not yet closed its memory to others.
+        self.memory = open(f"/proc/{self.process.pid}/mem", "r+b", buffering=0)
+        self.memory.seek(begin)
+        at = begin + symbol(self.memory.read(end - begin), READ_CLOCK)
+        self.memory.seek(at)
+        self.memory.write(CODE + struct.pack("<q", self.ahead_s))
+        self.seconds_at = at + SECONDS_AT
+
+    def set_ahead(self, seconds):
+        """The server's wall clock from now on, compared with the true one."""
+        self.ahead_s = int(seconds)
+        self.memory.seek(self.seconds_at)
+        self.memory.write(struct.pack("<q", self.ahead_s))
