@@ -6,9 +6,11 @@
 #include "auth/gate.h"
 #include "auth/key.h"
 #include "base/clock.h"
+#include "base/gzip.h"
 #include "base/id.h"
 #include "events/cursor.h"
 #include "fuzz/fuzz.h"
+#include "http/coding.h"
 #include "http/idempotency.h"
 #include "http/long_polls.h"
 #include "http/percent.h"
@@ -132,9 +134,20 @@ void ReadIdempotencyKey(std::string_view text) {
   }
 }
 
-constexpr std::array kReaders = {ReadCursor,  ReadTags,          ReadWait, ReadCredentials,
-                                 ReadAddress, ReadTimes,         ReadText, ReadId,
-                                 ReadEscapes, ReadIdempotencyKey};
+void ReadCoding(std::string_view text) {
+  if (http::PrefersGzip(text)) {
+    const std::string lower = AsciiLower(text);
+    Must(lower.find("gzip") != std::string::npos || lower.find('*') != std::string::npos,
+         "gzip is for who names it");
+  }
+  const std::string file = Gzip(text);
+  Must(Gunzip({reinterpret_cast<const uint8_t*>(file.data()), file.size()}) == text,
+       "what is compressed is the same");
+}
+
+constexpr std::array kReaders = {ReadCursor,  ReadTags,           ReadWait,  ReadCredentials,
+                                 ReadAddress, ReadTimes,          ReadText,  ReadId,
+                                 ReadEscapes, ReadIdempotencyKey, ReadCoding};
 
 }  // namespace
 }  // namespace comanda

@@ -8,6 +8,7 @@
 #include "app/embedded.h"
 #include "app/import.h"
 #include "app/routes.h"
+#include "base/gzip.h"
 #include "base/log.h"
 #include "crypto/hash.h"
 #include "fuzz/fuzz.h"
@@ -149,17 +150,23 @@ std::string_view TakeLine(std::string_view& text) {
   return line;
 }
 
+std::string PlainBody(const http::Response& answer) {
+  const std::string& body = answer.Body();
+  if (!answer.gzipped) return body;
+  return Gunzip({reinterpret_cast<const uint8_t*>(body.data()), body.size()});
+}
+
 void CheckAnswer(const http::Response& answer, std::string_view target) {
   Must(answer.status < 500 || answer.status == 501, "no request is our fault: " + answer.Body());
   const bool is_page = target.starts_with("/problems/") || target.starts_with("/docs") ||
                        target.starts_with("/metrics");
   if (answer.status >= 400) {
     Must(answer.content_type == "application/problem+json", "a refusal is a problem document");
-    const json::Document document = json::Document::Parse(answer.Body());
+    const json::Document document = json::Document::Parse(PlainBody(answer));
     const http::ProblemRow* row = http::FindRow(document.root().Find("code")->text());
     Must(row != nullptr && row->status == answer.status, "the code has that status");
   } else if (answer.status < 300 && answer.status != 204 && !is_page) {
-    static_cast<void>(json::Document::Parse(answer.Body()));
+    static_cast<void>(json::Document::Parse(PlainBody(answer)));
   }
 }
 

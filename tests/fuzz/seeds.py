@@ -20,7 +20,8 @@ SMALL = [
     ["0.0", "1.a", "zz.100"], ['"1.1"', 'W/"1.1", "2"', "*"], ["wait=25", "respond-async, wait=5; x"],
     ["Bearer cmd_live_" + "0" * 38, "Bearer x\ny"], ["192.168.1.0/24", "2001:db8::/32", "fe80::1%eth0", "::ffff:1.2.3.4"],
     ["2026-11-20T18:03:11.204Z", "2026-11-20T18:03:11-05:00", "2026-11-20"], ["4111 1111 1111 1111", "Ñandú\r\nCEVICHE"],
-    ["0190C3A1-7F3E-7A52-9D6B-3F1C2AB45E90"], ["a%2Fb+%c3%b1"], ["till-3-2026-11-20-0184", "a\nb"]]
+    ["0190C3A1-7F3E-7A52-9D6B-3F1C2AB45E90"], ["a%2Fb+%c3%b1"], ["till-3-2026-11-20-0184", "a\nb"],
+    ["gzip, deflate;q=0.5, *;q=0", "x-gzip;q=0.001, identity"]]
 HEADERS = ["Host: localhost", "Content-Length: 2", "Transfer-Encoding: chunked", "Connection: keep-alive", "Expect: 100-continue"]
 IDS = {"comboId": "{combo}", "paymentId": "{payment}", "discountId": "{discount}"}
 
