@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <map>
 
-#include "app/embedded.h"
 #include "app/import.h"
 #include "app/routes.h"
 #include "base/gzip.h"
 #include "base/log.h"
-#include "crypto/hash.h"
 #include "fuzz/fuzz.h"
-#include "http/dispatch.h"
 #include "orders/orders.h"
-#include "support/test_database.h"
+#include "support/api.h"
 
 namespace comanda {
 namespace {
@@ -22,34 +19,30 @@ namespace {
 using fuzz::Must;
 
 constexpr int kRequestsPerDatabase = 20'000;
-constexpr std::string_view kKeyId = "0190a5c8-0000-7000-8000-000000000001";
+constexpr std::string_view kDemoId = "0192f0a0-0001-7000-8000-000000000001";
+constexpr std::string_view kProductId = "0192f0a0-0070-7000-8000-000000000001";
 
 class Box {
  public:
   Box() {
     log::SetLevel(log::Level::kError);
-    app::Import(*database_, app::DemoRestaurant());
-    options_.errors_base = "https://comanda.example/problems";
-    options_.key_prefix = "cmd";
-    key_ = AddKey();
-    long_polls_.Stop();  // no fuzzer waits
-    ids_["product"] = "0192f0a0-0010-7000-8000-000000000001";
-    ids_["key"] = kKeyId;
+    app::Import(*api_.database, app::DemoRestaurant());
+    api_.site.readiness = [] { return std::vector<http::Readiness>(); };
+    api_.site.find_order_uuid = orders::FindUuid;
+    api_.long_polls.Stop();  // no fuzzer waits
+    api_.key = api_.AddKey(auth::ScopeSet::All());
+    auth::KeyRecord record = *api_.keys.All().front();
+    record.company = DemoNumber();
+    record.company_id = kDemoId;
+    record.tier = auth::Tier::kUnlimited;
+    api_.keys.Put(record);
+    ids_["product"] = kProductId;
+    ids_["key"] = record.id;
   }
 
   http::Response Send(http::Method method, std::string_view target,
-                      std::vector<std::pair<std::string, std::string>> headers, std::string body) {
-    headers.emplace_back("X-API-Key", key_);
-    http::TextBody text(std::move(body));
-    http::Request request;
-    request.method = method;
-    request.path = target.substr(0, target.find('?'));
-    if (request.path.size() < target.size()) request.query = target.substr(request.path.size() + 1);
-    for (const auto& [name, value] : headers) request.headers.emplace_back(name, value);
-    request.client_address = "10.0.0.9";
-    request.request_id = "r1";
-    request.body = &text;
-    return dispatcher_.Handle(request);
+                      const testing::Api::Headers& headers, const std::string& body) {
+    return api_.Send(method, target, body, headers).response;
   }
 
   // The text with every {name} replaced by an id that is there.
@@ -76,18 +69,12 @@ class Box {
   }
 
  private:
-  std::string AddKey() {
-    const std::string made = auth::MakeKey("cmd", auth::Mode::kLive);
-    const crypto::Sha256Digest digest = crypto::Sha256(made);
-    auth::KeyRecord record;
-    record.id = kKeyId;
-    record.company = 1;
-    record.company_id = "0192f0a0-0001-7000-8000-000000000001";
-    record.hash = {reinterpret_cast<const char*>(digest.data()), digest.size()};
-    record.scopes = auth::ScopeSet::All();
-    record.tier = auth::Tier::kUnlimited;
-    keys_.Put(record);
-    return made;
+  db::CompanyId DemoNumber() {
+    return api_.database->Read([](db::Snapshot& snapshot) {
+      auto rows = snapshot.Query("SELECT company_id FROM company WHERE id = $1", kDemoId);
+      Must(rows.Next(), "the demo restaurant is there");
+      return rows.Int(0);
+    });
   }
 
   // An order of this request's own, with a row of each kind.
@@ -117,25 +104,7 @@ class Box {
         sent(path + "/payments", R"({"payment_method_code":"cash","amount":10})"), "payments");
   }
 
-  testing::TestDatabase database_{
-      db::Settings{.path = {}, .migrations = app::Migrations(), .vfs = {}}};
-  config::Options options_;
-  auth::KeyTable keys_;
-  auth::Gate gate_{{}, keys_, database_.clock};
-  http::LongPolls long_polls_{1};
-  http::AnswerCache answers_{1024 * 1024};
-  http::Site site_{.mode = auth::Mode::kLive,
-                   .options = options_,
-                   .clock = database_.clock,
-                   .database = *database_,
-                   .gate = gate_,
-                   .metrics = database_.registry,
-                   .readiness = [] { return std::vector<http::Readiness>(); },
-                   .long_polls = long_polls_,
-                   .answers = answers_,
-                   .find_order_uuid = orders::FindUuid};
-  http::Dispatcher dispatcher_{site_, app::AllRoutes(auth::Mode::kLive)};
-  std::string key_;
+  testing::Api api_{app::AllRoutes(auth::Mode::kLive)};
   std::map<std::string, std::string> ids_;
   int prepared_ = 0;
 

@@ -474,10 +474,10 @@ def queries(world):
 
 
 def methods(world):
-    for path in {o.path for o in OPEN}:
+    for path in sorted({o.path for o in OPEN}):
         there = {o.method.upper(): o for o in OPEN if o.path == path}
         base = plain(next(iter(there.values())))
-        for method in set(METHODS) - set(there) - {"OPTIONS", "HEAD"}:
+        for method in sorted(set(METHODS) - set(there) - {"OPTIONS", "HEAD"}):
             yield Case("method", base.bytes(world.ids, world.key, method=method), NOT_ALLOWED, base=base)
 
 
@@ -966,10 +966,14 @@ def build(world, count, seed=SEED):
     dice = random.Random(seed)
     cases = [case for family in LISTS for case in family(world)]
     listed = list(cases)
+    seen = {case.sent for case in cases}
     families = [family(world, dice, listed) for family in DICE]
     for family in itertools.cycle(families):
         if len(cases) >= count:
             break
-        cases.append(next(family))
+        case = next(family)
+        if case.sent not in seen:
+            seen.add(case.sent)
+            cases.append(case)
     dice.shuffle(cases)
     return cases
