@@ -1,9 +1,9 @@
 #pragma once
 
 // Deep pages without walking to them: for each sort of the list, orders are counted by stretches of
-// the key that sorts. The counts say in which stretch a page begins. Pure functions; the counts are
-// in store.h, their use in list.cc. The migration that brought them computes the same numbers in
-// SQL.
+// the key that sorts, each facet for itself. The counts say in which stretch a page begins. Pure
+// functions; the counts are in store.h, their use in page_store.cc. The migration that brought them
+// computes the same numbers in SQL.
 
 #include <array>
 #include <bit>

@@ -2,12 +2,16 @@
 
 // Which orders stand on a page of the list, and how many there are in all, in milliseconds however
 // many orders and pages there are. Three ways:
-// - by tallies (buckets.h), where the order of the list is that of one index: it is entered near
-// the page;
-// - by facets, sorted by creation: the indexes of the facets are read in the stretch that holds the
-// page;
-// - any other: what few there are is found first and sorted then; many are met on a walk along the
-// sort.
+// - by tallies (buckets.h), which count each facet: the index that sorts is entered near the page,
+// and
+//   facets are looked at in its entries; sorted by creation, the index of the facets is entered;
+// - gathered and sorted: what few there are, and what a client or a table has, from an index with
+// all
+//   that lists sort by;
+// - met on a walk along the index that sorts, which has created_at and the facet in it: what is
+// many. The last two are chosen between by what they cost. What takes longer at a million orders: a
+// page in the middle of a hundred thousand that were chosen by a time and are sorted by something
+// else.
 
 #include <cstdint>
 #include <limits>
