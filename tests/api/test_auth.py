@@ -2,12 +2,13 @@
 
 import contextlib
 import datetime
+import http.client
 import time
 import zlib
 
 import pytest
 
-from support.box import Box
+from support.box import PATIENCE_S, Box
 from support.orders import accepted, new_key, refused
 from support.raw import Wire, ask, head
 from support.routes import SCOPED, SCOPES, SOME_ID
@@ -386,5 +387,48 @@ def test_twenty_unknown_keys_a_minute_and_then_429_but_a_good_key_is_never_affec
             # Not a key at all is no failure with a key.
             challenged(client.get("/v1/orders"), "unauthorized")
             assert client.get("/healthz").status == 200
+    finally:
+        box.discard()
+
+
+@contextlib.contextmanager
+def from_source(box, source):
+    """A client whose requests come from that address of this machine."""
+    client = box.client()
+    client.connection = http.client.HTTPSConnection(
+        "127.0.0.1", box.port, timeout=PATIENCE_S, context=client.tls(), source_address=(source, 0))
+    with contextlib.closing(client):
+        yield client
+
+
+def test_guessing_is_slowed_by_address_and_locks_nobody_out():
+    box = Box()
+    try:
+        box.bring_in("demo")
+        good = box.make_key()["key"]
+        box.start()
+        guesser, till, office = "127.0.0.66", "127.0.0.67", "127.0.0.68"
+
+        def code_for(source, key, **headers):
+            with from_source(box, source) as client:
+                answer = client.get("/v1/orders?per_page=1", Authorization=f"Bearer {key}", **headers)
+                return 200 if answer.status == 200 else answer.code
+
+        codes = [code_for(guesser, whole_key(f"{n:032}")) for n in range(30)]
+        assert codes == ["unauthorized"] * 20 + ["rate_limit_exceeded"] * 10
+        # The till beside it, behind the same address, works on; so does a key made meanwhile.
+        assert code_for(guesser, good) == 200
+        assert code_for(guesser, box.make_key(name="second")["key"]) == 200
+        # The next address begins with its own count, whatever it says of itself.
+        assert code_for(till, UNKNOWN) == "unauthorized"
+        assert code_for(guesser, UNKNOWN, **{"X-Forwarded-For": office}) == "rate_limit_exceeded"
+        # What is no guess does not count: revoked, of the other environment, without a scope.
+        gone = box.make_key(name="gone", scopes="menu:read")
+        for _ in range(25):
+            assert code_for(office, gone["key"]) == "insufficient_scope"
+        box.command("keys", "revoke", gone["id"], "--data", str(box.data))
+        for _ in range(25):
+            assert code_for(office, gone["key"]) == "key_revoked"
+        assert code_for(office, UNKNOWN) == "unauthorized"
     finally:
         box.discard()
