@@ -58,14 +58,14 @@ std::string UnknownMessage(std::string_view name, std::span<const std::string_vi
   constexpr std::array<std::string_view, 10> kOtherPaging = {
       "page[size]", "page[number]", "page[limit]", "page[offset]", "limit",
       "offset",     "pageSize",     "page_size",   "size",         "cursor"};
-  if (Contains(kOtherPaging, name) && Contains(allowed, "per_page")) {
-    return "is not known here; use page and per_page.";
-  }
-  const std::string as_filter = "filter[" + std::string(name) + "]";
-  if (Contains(allowed, as_filter)) return "is not known here; use " + as_filter + ".";
   if (allowed.empty()) return "is not known; this path takes no parameters.";
+  const std::string as_filter = "filter[" + std::string(name) + "]";
   std::string message = "is not known here";
-  if (const std::string_view nearest = Nearest(name, allowed); !nearest.empty()) {
+  if (Contains(kOtherPaging, name) && Contains(allowed, "per_page")) {
+    message += "; use page and per_page";
+  } else if (Contains(allowed, as_filter)) {
+    message += "; use " + as_filter;
+  } else if (const std::string_view nearest = Nearest(name, allowed); !nearest.empty()) {
     message += "; perhaps " + std::string(nearest) + " was meant";
   }
   return message + "; allowed are: " + Listed(allowed) + ".";

@@ -202,6 +202,13 @@ def test_what_could_not_be_delivered_goes_on_the_way_again_or_nowhere(api, start
     assert (again["delivery_status"], again["delivery_status_reason"]) == (ON_THE_WAY, None)
 
 
+@pytest.mark.parametrize("fields", [{}, {"reason": None}])
+def test_why_something_could_not_be_delivered_may_be_unknown(api, fields):
+    order = delivery(api, delivery_status=ON_THE_WAY)
+    after = accepted(report(api, order, "NOT_DELIVERED", **fields))
+    assert (after["delivery_status"], after["delivery_status_reason"]) == ("NOT_DELIVERED", None)
+
+
 @pytest.mark.parametrize("start", [None, "RIDER_ASSIGNED"])
 def test_what_never_left_cannot_fail_to_arrive(api, start):
     order = delivery(api, delivery_status=start)
