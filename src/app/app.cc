@@ -8,6 +8,7 @@
 
 #include "app/import.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/problem.h"
 #include "base/zone.h"
 #include "company/companies.h"
@@ -274,6 +275,7 @@ void App::DoChores(const std::stop_token& stop) {
     // Each for itself: what fails in one must not keep the other.
     Attempt("chores put off", [&] { live_.DoChores(progress); });
     Attempt("chores of the sandbox put off", [&] { test_.DoChores(progress); });
+    GiveBackHeap();
     std::unique_lock lock(mutex);
     stopped.wait_for(lock, stop, kChoresEvery, [] { return false; });
   }

@@ -22,6 +22,8 @@ constexpr std::string_view kWebhookSecret = "whsec_";
 
 std::atomic<Level> threshold{Level::kInfo};
 std::atomic<int> output{STDOUT_FILENO};
+// Asked once: a line for every order asks nothing of the system but to be written.
+std::atomic<bool> is_terminal{::isatty(STDOUT_FILENO) == 1};
 
 bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 bool IsAlphanumeric(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
@@ -143,7 +145,10 @@ void WriteWhole(int fd, std::string_view line) {
 
 }  // namespace
 
-void SetOutput(int fd) { output.store(fd, std::memory_order_relaxed); }
+void SetOutput(int fd) {
+  output.store(fd, std::memory_order_relaxed);
+  is_terminal.store(::isatty(fd) == 1, std::memory_order_relaxed);
+}
 
 void SetLevel(Level level) { threshold.store(level, std::memory_order_relaxed); }
 
@@ -163,7 +168,7 @@ void Write(Level level, std::string_view message, Fields fields) {
   if (level > threshold.load(std::memory_order_relaxed)) return;
   const int fd = output.load(std::memory_order_relaxed);
   std::string line;
-  if (::isatty(fd) != 1) {
+  if (!is_terminal.load(std::memory_order_relaxed)) {
     line = {'<', static_cast<char>('0' + static_cast<int>(level)), '>'};
   }
   line += Line(message, fields);

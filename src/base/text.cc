@@ -126,6 +126,8 @@ bool HasCard(const Run& run) {
   return false;
 }
 
+char AsciiLowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 }  // namespace
 
 bool IsUtf8(std::string_view text) {
@@ -206,14 +208,12 @@ std::string_view TakePiece(std::string_view& list, char separator) {
 
 std::string AsciiLower(std::string_view text) {
   std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  for (char& c : out) c = AsciiLowered(c);
   return out;
 }
 
 bool AsciiEqualsIgnoreCase(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && AsciiLower(a) == AsciiLower(b);
+  return std::ranges::equal(a, b, {}, AsciiLowered, AsciiLowered);
 }
 
 std::string Digits(std::string_view text) {

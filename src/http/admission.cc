@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/memory.h"
 
 namespace comanda::http {
 namespace {
@@ -376,8 +377,8 @@ void Admission::Close(int fd) {
   }
   Worker& worker = ThisWorker();
   if (worker.connection == connection) worker.connection = nullptr;
-  std::string().swap(worker.answer);
   ::close(fd);
+  GiveBackStack();
 }
 
 // A close with unread input resets the connection, which can destroy an answer on its way. Our side

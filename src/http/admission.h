@@ -147,9 +147,6 @@ struct Worker {
   Tls* tls = nullptr;
   bool accepting = false;
   Connection* connection = nullptr;
-  // The answer that is being sent. Its room is used again by the connection's next one, and given
-  // back with the connection: kept by each of 256 workers it would be most of the memory.
-  std::string answer;
 };
 Worker& ThisWorker();
 

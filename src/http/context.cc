@@ -105,13 +105,20 @@ bool Context::TakesAnyMatch() const {
   return list && list->any;
 }
 
-void Context::AwaitChange(const std::function<bool()>& changed) {
+bool Context::AwaitChange(const std::function<bool()>& changed) {
   const std::optional<int> seconds = ReadWait(Joined(request_, "Prefer"));
-  if (!seconds) return;
+  if (!seconds) return false;
   if (admission_ != nullptr) admission_->StepAside();
   const bool waited = site_.long_polls.Wait(std::chrono::seconds(*seconds), changed);
   if (admission_ != nullptr) admission_->StepBack();
   if (waited) preference_applied_ = "wait=" + std::to_string(*seconds);
+  return waited;
+}
+
+std::optional<Response> Context::FirstAnswer() {
+  if (idempotency_scope_.empty()) return std::nullopt;
+  const idempotency::Claim claim{company(), idempotency_scope_, idempotency_key_, fingerprint_};
+  return Read([&](db::Snapshot& snapshot) { return idempotency::Replay(snapshot, claim); });
 }
 
 Response Context::Shared(const std::string& tag, const std::function<Response()>& make) {

@@ -104,7 +104,12 @@ class Context {
   // Where the client sent Prefer: wait, holds this GET until changed(), the time is up or the
   // server stops (contract section 6). Holds nothing where too many wait already: the answer then
   // comes at once.
-  void AwaitChange(const std::function<bool()>& changed);
+  // True where it was held.
+  bool AwaitChange(const std::function<bool()>& changed);
+
+  // The answer that this request got when it came first under its Idempotency-Key. Refusal where
+  // another request came under it.
+  std::optional<Response> FirstAnswer();
 
   // The answer to this GET, made once for all who ask the same while the tag stays; compressed once
   // as well, for those who would rather have it so.

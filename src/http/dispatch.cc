@@ -82,7 +82,7 @@ void CheckLengthIsKnown(const Request& request) {
 // The path with ids in lower case and an order's public id replaced by its UUID: the same record
 // has the same path.
 std::string CanonicalPath(const Context& context, const std::vector<std::string>& parameters,
-                          const Site& site, db::Session& session) {
+                          const Site& site) {
   constexpr std::string_view kOrder = "/v1/orders/{id}";
   const std::string_view pattern = context.route().pattern;
   std::string path;
@@ -96,7 +96,9 @@ std::string CanonicalPath(const Context& context, const std::vector<std::string>
     const std::string& value = parameters[next];
     std::optional<std::string> id = ParseId(value);
     if (!id && next == 0 && pattern.starts_with(kOrder) && site.find_order_uuid) {
-      id = site.find_order_uuid(session, context.company(), value);
+      id = site.database.Read([&](db::Snapshot& snapshot) {
+        return site.find_order_uuid(snapshot, context.company(), value);
+      });
     }
     path += id.value_or(value);
     ++next;
@@ -218,10 +220,9 @@ Response Dispatcher::Answer(Visit& visit) {
 
   if (match.route->reads_body) ReadBody(context);
   context.query_ = Query::Parse(request.query);
-  if (std::optional<Response> first = ReplayedAnswer(context)) return std::move(*first);
-  RequireSpace(*match.route);
+  ReadIdempotencyKey(context);
 
-  Response response = match.route->handler(context);
+  Response response = AnswerOnce(context);
   if (!context.preference_applied_.empty()) {
     response.headers.emplace_back("Preference-Applied", std::move(context.preference_applied_));
   }
@@ -236,14 +237,12 @@ void Dispatcher::Fit(const Context& context, Response& response) {
   }
   if (response.status != 200 && response.status != 304) return;
   if (context.HasTwoForms(response)) response.headers.emplace_back("Vary", "Accept-Encoding");
-  const bool is_known =
-      !response.etag.empty() && (context.HasMatch(response.etag) || context.TakesAnyMatch());
-  if (response.status == 200 && is_known) {
+  if (response.status == 304) return;
+  if (!response.etag.empty() && (context.HasMatch(response.etag) || context.TakesAnyMatch())) {
     response.status = 304;
     response.body.clear();
     response.shared_body.reset();
-  }
-  if (response.status == 200 && context.MustCompress(response)) {
+  } else if (context.MustCompress(response)) {
     response = Gzipped(std::move(response));
   }
 }
@@ -303,30 +302,39 @@ void Dispatcher::ReadBody(Context& context) const {
   context.body_ = std::make_unique<json::Document>(json::Document::Parse(text));
 }
 
-// The first answer, where the request came before under its Idempotency-Key.
-std::optional<Response> Dispatcher::ReplayedAnswer(Context& context) const {
+// What tells this request from others, where it came under an Idempotency-Key.
+void Dispatcher::ReadIdempotencyKey(Context& context) const {
   const Route& route = context.route();
-  if (route.replay == Replay::kNone) return std::nullopt;
+  if (route.replay == Replay::kNone) return;
   std::optional<std::string> key = idempotency::ReadKey(context.request());
   if (!key) {
-    if (route.replay != Replay::kRequired) return std::nullopt;
+    if (route.replay != Replay::kRequired) return;
     throw Refusal(Problem::kMissingIdempotencyKey,
                   "Send the header Idempotency-Key: a text of your own, made once per order, and "
                   "the same one when you repeat the request.");
   }
   context.idempotency_key_ = std::move(*key);
-  if (context.company() == 0) return std::nullopt;
+  if (context.company() == 0) return;
 
-  return site_.database.Read([&](db::Snapshot& snapshot) {
-    std::string& scope = context.idempotency_scope_;
-    scope = std::string(Name(context.request().method)) + ' ' +
-            CanonicalPath(context, context.parameters_, site_, snapshot);
-    context.fingerprint_ =
-        crypto::Sha256Hex(scope + '\n' + context.query().Canonical() + '\n' +
-                          (context.body_ ? context.body_->Canonical() : std::string()));
-    return idempotency::Replay(
-        snapshot, {context.company(), scope, context.idempotency_key_, context.fingerprint_});
-  });
+  std::string& scope = context.idempotency_scope_;
+  scope = std::string(Name(context.request().method)) + ' ' +
+          CanonicalPath(context, context.parameters_, site_);
+  context.fingerprint_ =
+      crypto::Sha256Hex(scope + '\n' + context.query().Canonical() + '\n' +
+                        (context.body_ ? context.body_->Canonical() : std::string()));
+}
+
+// Whether the request came before is looked up by the writer, in the transaction that would do it
+// again; here only where that is not reached: what was right then may be wrong today, or the disk
+// full.
+Response Dispatcher::AnswerOnce(Context& context) const {
+  try {
+    RequireSpace(context.route());
+    return context.route().handler(context);
+  } catch (...) {
+    if (std::optional<Response> first = context.FirstAnswer()) return *std::move(first);
+    throw;
+  }
 }
 
 // What can wait leaves the rest of the disk to orders and payments. The sandbox has no orders that

@@ -38,8 +38,9 @@ class Dispatcher {
   Response Options(const Request& request) const;
   void Admit(Visit& visit, Context& context);
   void ReadBody(Context& context) const;
-  std::optional<Response> ReplayedAnswer(Context& context) const;
   void RequireSpace(const Route& route) const;
+  void ReadIdempotencyKey(Context& context) const;
+  Response AnswerOnce(Context& context) const;
   void Decorate(Visit& visit, Response& response);
   void Note(const Visit& visit, const Response& response);
   bool MayNoteStranger();

@@ -1,6 +1,7 @@
 #include "http/head.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string>
 
@@ -11,15 +12,23 @@ namespace {
 
 constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`|~";
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-bool IsAlphanumeric(char c) {
+constexpr bool IsAlphanumeric(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-bool IsTokenCharacter(char c) {
-  return IsAlphanumeric(c) || kTokenMarks.find(c) != std::string_view::npos;
+constexpr std::array<bool, 256> MakeTokenCharacters() {
+  std::array<bool, 256> characters{};
+  for (size_t c = 0; c < characters.size(); ++c) {
+    const char letter = static_cast<char>(c);
+    characters[c] = IsAlphanumeric(letter) || kTokenMarks.find(letter) != std::string_view::npos;
+  }
+  return characters;
 }
+constexpr std::array<bool, 256> kTokenCharacters = MakeTokenCharacters();
+
+bool IsTokenCharacter(char c) { return kTokenCharacters[static_cast<unsigned char>(c)]; }
 
 bool IsToken(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, IsTokenCharacter);
@@ -57,13 +66,12 @@ bool IsAllDigits(std::string_view text) {
 
 // Takes the line up to CRLF off the front; both marks must stand together.
 std::string_view TakeLine(std::string_view& rest) {
-  const size_t end = rest.find_first_of("\r\n");
-  if (end == std::string_view::npos || rest[end] == '\n' || end + 1 >= rest.size() ||
-      rest[end + 1] != '\n') {
+  const size_t end = rest.find('\n');
+  if (end == std::string_view::npos || end == 0 || rest.find('\r') != end - 1) {
     RefuseHeader("Lines of the request's head end in CRLF; a CR or LF alone is not accepted.");
   }
-  const std::string_view line = rest.substr(0, end);
-  rest.remove_prefix(end + 2);
+  const std::string_view line = rest.substr(0, end - 1);
+  rest.remove_prefix(end + 1);
   return line;
 }
 

@@ -10,12 +10,19 @@ namespace comanda::http::idempotency {
 namespace {
 
 constexpr std::string_view kHeader = "Idempotency-Key";
+constexpr std::string_view kReplayed = "Idempotency-Replayed";
 constexpr size_t kKeyMax = 255;
 constexpr int kPurgedAtOnce = 20;
 constexpr int kPurgedByChore = 1000;
 constexpr int64_t kHourMs = 60LL * 60 * 1000;
 constexpr int64_t kStandsAfterMs = 24 * kHourMs;
 constexpr int64_t kEvidenceMs = 2 * kHourMs;
+
+// A room that knows its records by their key may have found one (orders).
+bool IsReplay(const Response& response) {
+  return std::ranges::any_of(response.headers,
+                             [](const auto& header) { return header.first == kReplayed; });
+}
 
 bool IsVisible(char c) { return c >= '!' && c <= '~'; }
 
@@ -62,14 +69,14 @@ std::optional<Response> Replay(db::Session& session, const Claim& claim) {
   response.etag = std::move(first->etag);
   response.location = std::move(first->location);
   response.body = std::move(first->body);
-  response.headers.emplace_back("Idempotency-Replayed", "true");
+  response.headers.emplace_back(kReplayed, "true");
   response.cache = Cache::kNoStore;
   return response;
 }
 
 void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now) {
   constexpr int kFirstFailure = 400;
-  if (response.status >= kFirstFailure) return;
+  if (response.status >= kFirstFailure || IsReplay(response)) return;
   store::Insert(tx, claim.company, claim.scope, claim.key,
                 {.fingerprint = std::string(claim.fingerprint),
                  .status = response.status,

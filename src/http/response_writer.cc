@@ -128,9 +128,12 @@ std::string HttpDate(UtcMs instant) {
   return out + " GMT";
 }
 
-void AppendResponse(std::string& out, const Response& response, const WireForm& form) {
+std::string_view AppendResponse(std::string& out, const Response& response, const WireForm& form) {
   const bool has_content = response.status != 204 && response.status != 304;
-  out.reserve(out.size() + 512 + (has_content && !form.omit_body ? response.Body().size() : 0));
+  std::string_view body;
+  if (has_content && !form.omit_body) body = response.Body();
+  constexpr size_t kHeadBytes = 512;
+  out.reserve(out.size() + std::min(kHeadBytes + body.size(), form.bytes_max));
   out += "HTTP/1.1 ";
   AppendNumber(out, static_cast<uint64_t>(response.status));
   out.append(" ").append(ReasonPhrase(response.status)).append("\r\n");
@@ -149,7 +152,10 @@ void AppendResponse(std::string& out, const Response& response, const WireForm& 
   out += "X-Content-Type-Options: nosniff\r\n";
   if (form.close) out += "Connection: close\r\n";
   out += "\r\n";
-  if (has_content && !form.omit_body) out += response.Body();
+  const size_t room = out.size() < form.bytes_max ? form.bytes_max - out.size() : 0;
+  const std::string_view together = body.substr(0, room);
+  out += together;
+  return body.substr(together.size());
 }
 
 }  // namespace comanda::http

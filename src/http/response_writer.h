@@ -1,7 +1,9 @@
 #pragma once
 
-// A Response as the bytes of one HTTP/1.1 message, head and body in one buffer.
+// A Response as the bytes of one HTTP/1.1 message.
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -14,9 +16,13 @@ struct WireForm {
   bool omit_body = false;  // HEAD: the length is told, the body is not sent
   bool close = false;      // this is the last answer of the connection
   UtcMs now = 0;
+  size_t bytes_max =
+      std::numeric_limits<size_t>::max();  // appended; the head is whole whatever it is
 };
 
-void AppendResponse(std::string& out, const Response& response, const WireForm& form);
+// Appends the head and as much of the body as there is room for; what follows it is the rest of the
+// body.
+std::string_view AppendResponse(std::string& out, const Response& response, const WireForm& form);
 
 std::string_view ReasonPhrase(int status);
 

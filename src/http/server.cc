@@ -33,7 +33,7 @@ constexpr uint64_t kUnreadBytesMax =
     64 * 1024;  // more of an unread body than this ends the connection
 constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kWriteBytes = 256 * 1024;  // each has its own time for the client to read it
-constexpr size_t kBufferBytesKept = 256 * 1024;
+constexpr size_t kRecordBytes = 16 * 1024;  // a record of TLS: what is sent together
 constexpr size_t kTextBytesKept = 4 * 1024;
 constexpr size_t kRequestIdMax = 128;
 constexpr int64_t kStopDrainMs = 10'000;
@@ -579,17 +579,15 @@ void Server::Impl::AnswerError(mg_connection* connection, int status, std::strin
 
 void Server::Impl::Send(mg_connection* connection, const Response& response, bool omit_body,
                         bool close) {
-  std::string& buffer = ThisWorker().answer;
-  buffer.clear();
-  AppendResponse(buffer, response, {.omit_body = omit_body, .close = close, .now = clock.Now()});
+  std::string first;
+  const std::string_view rest = AppendResponse(
+      first, response,
+      {.omit_body = omit_body, .close = close, .now = clock.Now(), .bytes_max = kRecordBytes});
   if (Worker& worker = ThisWorker(); worker.connection != nullptr) {
     admission.Enter(*worker.connection, ConnectionState::kAnswer);
   }
-  if (!WriteAll(connection, buffer) || close) mg_disable_connection_keep_alive(connection);
-  if (buffer.capacity() > kBufferBytesKept) {
-    buffer.clear();
-    buffer.shrink_to_fit();
-  }
+  const bool sent = WriteAll(connection, first) && WriteAll(connection, rest);
+  if (!sent || close) mg_disable_connection_keep_alive(connection);
 }
 
 Server::Server(ServerSettings settings, Dispatcher& dispatcher, Tls* tls, const Clock& clock,

@@ -69,9 +69,9 @@ http::Response List(http::Context& ctx) {
   // Before the rows: they may then be newer than the tag, never older.
   std::string tag = ctx.ListTag(kOrdersCounter);
   if (ctx.HasMatch(tag)) {
-    ctx.AwaitChange([&] { return ctx.ListTag(kOrdersCounter) != tag; });
-    tag = ctx.ListTag(kOrdersCounter);
-    if (ctx.HasMatch(tag)) return http::NotModified(std::move(tag));
+    const bool waited = ctx.AwaitChange([&] { return ctx.ListTag(kOrdersCounter) != tag; });
+    if (waited) tag = ctx.ListTag(kOrdersCounter);
+    if (!waited || ctx.HasMatch(tag)) return http::NotModified(std::move(tag));
   }
   // Thirty displays that were waiting for the same order get one page, rendered once.
   return ctx.Shared(tag, [&] {
@@ -119,19 +119,28 @@ http::Response Created(const Placed& placed) {
   return response;
 }
 
+// The key of an order is remembered for ever: what was right when it was placed (a date in the
+// future) may be wrong today.
+std::optional<http::Response> Repeated(http::Context& ctx) {
+  if (std::optional<http::Response> first = ctx.FirstAnswer()) return first;
+  std::optional<Record> earlier = ctx.Read([&](db::Snapshot& snapshot) {
+    return FindPlaced(snapshot, ctx.company(), ctx.idempotency_key(), ctx.fingerprint());
+  });
+  if (!earlier) return std::nullopt;
+  return Created({*std::move(earlier), true});
+}
+
 http::Response Create(http::Context& ctx) {
   ctx.query().AllowOnly({});
-  // The key is remembered for ever, and looked up before the fields are checked: what was right
-  // then (a date in the future) may be wrong today.
-  std::optional<Record> earlier;
-  const company::Company company = ctx.Read([&](db::Snapshot& snapshot) {
-    earlier = FindPlaced(snapshot, ctx.company(), ctx.idempotency_key(), ctx.fingerprint());
-    return company::Get(snapshot, ctx.company());
-  });
-  if (earlier) return Created({*std::move(earlier), true});
-
-  const OrderDraft draft =
-      ReadOrder(BodyOf(ctx), company.currency_decimals, ctx.site().clock.SettledNow());
+  const company::Company company =
+      ctx.Read([&](db::Snapshot& snapshot) { return company::Get(snapshot, ctx.company()); });
+  OrderDraft draft;
+  try {
+    draft = ReadOrder(BodyOf(ctx), company.currency_decimals, ctx.site().clock.SettledNow());
+  } catch (const Refusal&) {
+    if (std::optional<http::Response> first = Repeated(ctx)) return *std::move(first);
+    throw;
+  }
   const Placement placement{.id = FreshId(ctx),
                             .public_numbers = PublicNumbers(),
                             .reference = ctx.idempotency_key(),

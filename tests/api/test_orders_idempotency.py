@@ -319,4 +319,6 @@ def test_placing_an_order_is_remembered_when_its_answer_is_forgotten(own_box):
         assert answer.status == 200 and answer.data == now
         assert answer.headers["idempotency-replayed"] == "true"
         reused(place(api, order_key), says=order["id"])
+        later = api.advance(order, "DELIVERED")
+        assert place(api, order_key, body).data == later  # as it is now, however often it is asked
         assert api.get("/v1/orders").json["pagination"]["total"] == 1

@@ -9,6 +9,7 @@ CPU over ours: 1 would mean that the path costs no more than its ceiling.
 import argparse
 import contextlib
 import dataclasses
+import functools
 import itertools
 import json
 import os
@@ -43,6 +44,7 @@ ORDERS = 200  # in the database while reads are measured; three items with a mod
 PRODUCTS = 500
 CLIENTS = {True: 50_000, False: 200_000}  # in brief or not
 REPORTED = {True: 12_000, False: 120_000}  # orders; 300 a day
+CROWD = 256  # connections at once
 WAITING = 50  # kitchen displays
 EDITED_MIN, EDITED_MAX = 2000, 20000  # orders that the editing paths go round
 
@@ -227,11 +229,11 @@ class Bench:
                 check(client, path, 304, {"If-None-Match": answer.etag})
         self.facts["page_bytes"], self.facts["order_bytes"] = len(whole.body), len(one.body)
         from_memory, nothing = "the same bytes from memory", "an empty 204"
-        self.read("page of 50", page, f"/ceiling/{len(whole.body)}", from_memory, 0.7)
-        self.read("one order", order, f"/ceiling/{len(one.body)}", from_memory, 0.6)
+        self.read("page of 50", page, f"/ceiling/{len(whole.body)}", from_memory, 0.85)
+        self.read("one order", order, f"/ceiling/{len(one.body)}", from_memory, 0.75)
         self.compressed(page)
-        self.read("304 on the list", page, "/ceiling/empty", nothing, 0.7, whole.etag)
-        self.read("304 on one order", order, "/ceiling/empty", nothing, 0.7, one.etag)
+        self.read("304 on the list", page, "/ceiling/empty", nothing, 0.85, whole.etag)
+        self.read("304 on one order", order, "/ceiling/empty", nothing, 0.85, one.etag)
 
     def compressed(self, page):
         """For clients that take gzip, against the same page as it is: shared by all who ask, and never asked before."""
@@ -261,12 +263,35 @@ class Bench:
             lambda: in_process(self.data["jobs"], self.seconds, 256),
             lambda: in_process(self.data["jobs, one commit each"], self.seconds, 1))
         self.rows += [
-            Row(name, mine, jobs, "the same jobs without HTTP", jobs.cpu_us / mine.cpu_us, 0.5),
+            Row(name, mine, jobs, "the same jobs without HTTP", jobs.cpu_us / mine.cpu_us, 0.7),
             Row(name + ": requests/s", mine, one_by_one, "a COMMIT per request",
-                mine.per_second / one_by_one.per_second, 2.5),
+                mine.per_second / one_by_one.per_second, 3),
             Row("jobs without HTTP: jobs/s", jobs, jobs_one_by_one, "a COMMIT per job",
                 jobs.per_second / jobs_one_by_one.per_second),
         ]
+
+    def creates_on_slow_flash(self):
+        """A sync that takes 5 ms more: what the writer's groups are for."""
+        name = "create, sync of 5 ms: requests/s"
+        if self.wanted(name):
+            slow = [Server(self.stack, self.parent / word, CEILINGS, ["--sync-ms", "5", *options])
+                    for word, options in (("slow", []), ("slow, one commit each", ["--group-jobs-max", "1"]))]
+            mine, one_by_one = self.in_turns(*(functools.partial(self.create_over, server) for server in slow))
+            self.rows.append(Row(name, mine, one_by_one, "a COMMIT per request", mine.per_second / one_by_one.per_second, 15))
+
+    def memory(self):
+        """What a full house takes, each with a page of 50 behind it, and what is left of that a minute later."""
+        if not self.wanted("memory"):
+            return
+        key = f"X-API-Key: {self.ours.key}"
+        with contextlib.ExitStack() as house:
+            for _ in range(CROWD):
+                wire = house.enter_context(Wire(self.ours.box))
+                assert wire.send(head("GET", "/v1/orders?per_page=50", key)).answer().status == 200
+            self.facts["crowd_memory_mb"] = self.ours.resident_mb()
+        if not self.brief:
+            time.sleep(65)
+            self.facts["after_crowd_memory_mb"] = self.ours.resident_mb()
 
     def edits(self):
         """Reported alone; there is no ceiling for them yet."""
@@ -414,7 +439,9 @@ class Bench:
             self.reads()
             self.one_commit = Server(stack, self.parent / "one_commit", CEILINGS, ["--group-jobs-max", "1"])
             self.data = {name: a_data_directory(self.parent, name) for name in ("jobs", "jobs, one commit each")}
+            self.memory()
             self.creates()
+            self.creates_on_slow_flash()
             self.edits()
             self.menu()
             self.clients()
@@ -425,7 +452,9 @@ class Bench:
 # -- the report ---------------------------------------------------------------------------------------
 
 # What must stay below a bound: fact, words, bound.
-BOUNDS = [("stripped_mb", "executable, stripped, MB", 4.0), ("idle_memory_mb", "idle memory, 256 workers, MB", 12.0),
+BOUNDS = [("stripped_mb", "executable, stripped, MB", 4.0), ("idle_memory_mb", "idle memory, 256 workers, MB", 10.0),
+          ("crowd_memory_mb", "memory with 256 connections, MB", 30.0),
+          ("after_crowd_memory_mb", "memory a minute later, MB", 14.0),
           ("page_gzip_kb", "page of 50 compressed, KB", 20.0)]
 
 
@@ -441,6 +470,8 @@ def table(bench):
         lines.append(" ".join(cells))
     lines.append("")
     for fact, words, bound in BOUNDS:
+        if fact not in bench.facts:
+            continue
         verdict = "met" if bench.facts[fact] < bound else "MISSED"
         lines.append(f"{words:36} {bench.facts[fact]:6.2f}  < {bound:.0f}  {verdict}")
     lines.append(f"{'ready after, ms':36} {bench.facts['ready_ms']:6.0f}")
@@ -459,7 +490,7 @@ def as_json(bench):
     rows = [{"path": row.name, "ours": sample(row.ours), "ceiling": sample(row.ceiling), "ceiling_is": row.ceiling_name,
              "ratio": row.value, "target": row.target, "met": row.value >= row.target if row.target else None}
             for row in bench.rows]
-    bounds = {fact: {"value": bench.facts[fact], "below": bound, "met": bench.facts[fact] < bound} for fact, _, bound in BOUNDS}
+    bounds = {fact: {"value": bench.facts[fact], "below": bound, "met": bench.facts[fact] < bound} for fact, _, bound in BOUNDS if fact in bench.facts}
     return json.dumps({"rounds": bench.rounds, "seconds": bench.seconds, "cores": os.cpu_count(), "rows": rows,
                        "bounds": bounds, "facts": bench.facts}, indent=2) + "\n"
 

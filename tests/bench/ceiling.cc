@@ -1,10 +1,10 @@
 // comanda_bench: what the server is measured against. It is built from the same rooms and is no
 // part of the product.
 //
-//   comanda_bench serve --data DIR --listen ADDR:PORT [--group-jobs-max N]
+//   comanda_bench serve --data DIR --listen ADDR:PORT [--group-jobs-max N] [--sync-ms N]
 //       The whole API of the live database, and beside it /ceiling/{bytes}, so many bytes from
 //       memory, and /ceiling/empty, a 204, both without a key. With --group-jobs-max 1 every write
-//       has a COMMIT of its own.
+//       has a COMMIT of its own. With --sync-ms a sync takes so much longer, as on slow flash.
 //   comanda_bench writer --data DIR [--seconds S] [--threads N] [--group-jobs-max N]
 //       Places orders as POST /v1/orders does, without HTTP: N threads give their jobs to the
 //       writer. Prints orders, seconds and cpu_seconds as JSON.
@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <charconv>
@@ -50,6 +52,8 @@
 
 namespace comanda::bench {
 namespace {
+
+std::atomic<int64_t> sync_ms{0};
 
 using Flags = std::map<std::string, std::string>;
 
@@ -135,6 +139,7 @@ sigset_t BlockedSignals() {
 void Serve(Flags flags) {
   const sigset_t signals = BlockedSignals();
   const int64_t group_jobs_max = TakeNumber(flags, "group-jobs-max", 256);
+  sync_ms = TakeNumber(flags, "sync-ms", 0);
   const config::Options options = config::Load(flags);
   const db::DirectoryLock lock = Own(options);
   const Clock& clock = SystemClock();
@@ -282,6 +287,14 @@ int Run(int count, char** words) {
 
 }  // namespace
 }  // namespace comanda::bench
+
+// What SQLite syncs with: in place of the C library's.
+extern "C" int fdatasync(int descriptor) {
+  if (const int64_t ms = comanda::bench::sync_ms; ms > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+  }
+  return static_cast<int>(::syscall(SYS_fdatasync, descriptor));
+}
 
 int main(int count, char** words) {
   try {

@@ -4,6 +4,10 @@
 
 #include <array>
 #include <limits>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
 
 namespace comanda {
 namespace {
@@ -33,6 +37,24 @@ TEST(Random, FillsEveryByte) {
       any[at] = static_cast<uint8_t>(any[at] | bytes[at]);
   }
   for (const uint8_t byte : any) EXPECT_NE(byte, 0);
+}
+
+TEST(Random, GivesNothingTwice) {
+  std::set<std::array<uint8_t, 8>> seen;
+  std::mutex mutex;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 1'000; ++n) {
+        std::array<uint8_t, 8> bytes{};
+        FillRandom(bytes);
+        const std::lock_guard lock(mutex);
+        EXPECT_TRUE(seen.insert(bytes).second);
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(seen.size(), 4'000U);
 }
 
 }  // namespace

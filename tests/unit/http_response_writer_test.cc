@@ -20,6 +20,20 @@ bool Has(const std::string& wire, const std::string& line) {
   return wire.find("\r\n" + line + "\r\n") != std::string::npos;
 }
 
+TEST(HttpResponseWriter, LeavesTheRestOfALargeBodyWhereItIs) {
+  Response response;
+  response.body = std::string(10'000, 'a') + std::string(10'000, 'b');
+  std::string first;
+
+  const std::string_view rest =
+      AppendResponse(first, response, {.now = kEvening, .bytes_max = 16'384});
+
+  EXPECT_EQ(first.size(), 16'384u);
+  EXPECT_EQ(first + std::string(rest), Wire(response));
+  EXPECT_EQ(rest.data() + rest.size(), response.body.data() + response.body.size());
+  EXPECT_TRUE(AppendResponse(first, response, {.omit_body = true, .bytes_max = 10}).empty());
+}
+
 TEST(HttpResponseWriter, PutsHeadAndBodyIntoOneMessage) {
   Response response;
   response.body = R"({"data":1})";
