@@ -11,7 +11,7 @@ from support.box import PATIENCE_S, ROOT, Box
 
 REQUESTS = int(os.environ.get("COMANDA_SOAK_REQUESTS", 2_000_000 if os.environ.get("COMANDA_LONG") else 100_000))
 ROUNDS = 20
-SECONDS_MAX = 7200 if REQUESTS > 100_000 else 300
+SECONDS_MAX = 7200 if REQUESTS > 100_000 else 900
 WAL_BYTES_MAX = 32 << 20
 RESIDENT_BYTES_MAX = 64 << 20
 # The library's heap breathes by some hundred kB; a leak of 10 bytes a request would be 1 MB in 100,000.
@@ -85,7 +85,7 @@ def test_memory_descriptors_threads_and_log_stay_what_they_are():
             assert now["resident"] <= RESIDENT_BYTES_MAX
         # Readers are opened when they are needed and stay.
         warm = [point for point in points if point[0] > REQUESTS * 0.3]
-        assert {now["threads"] for _, now in warm} == {idle["threads"]}
+        assert len({now["threads"] for _, now in warm}) == 1 and now["threads"] <= idle["threads"], "threads are left over"
         assert len({now["descriptors"] for _, now in warm}) == 1, "descriptors are not given back"
         line = slope([(at, now["resident"]) for at, now in warm])
         growth = line * (warm[-1][0] - warm[0][0])
