@@ -124,6 +124,7 @@ class Fault : public std::exception {
     kInternal,     // a bug or a corrupt page: 500
     kUnavailable,  // queue full, shutting down, reopening the database: 503 with Retry-After
     kDiskFull,     // 503; reads go on, writes go on by themselves when space returns
+    kDamaged,      // 503; the database takes no more writes, reads go on
   };
 
   Fault(Kind what_kind, std::string why) : kind(what_kind), cause(std::move(why)) {}

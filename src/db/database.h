@@ -118,7 +118,7 @@ class Database {
   // run.
   std::string QuickCheck(std::stop_token stop = {}) const;
 
-  // From now on Fault kUnavailable for every Write(), and health() says why: for a file that was
+  // From now on Fault kDamaged for every Write(), and health() says why: for a file that was
   // found damaged. What SQLite would write into it could destroy more.
   void RefuseWrites(const std::string& why);
 

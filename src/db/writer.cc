@@ -114,7 +114,8 @@ void Writer::Run(const Job& job) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) throw Fault(Fault::Kind::kUnavailable, "the database is stopping");
-    if (reopening_ || damaged_) throw Fault(Fault::Kind::kUnavailable, health_.reason);
+    if (damaged_) throw Fault(Fault::Kind::kDamaged, health_.reason);
+    if (reopening_) throw Fault(Fault::Kind::kUnavailable, health_.reason);
     if (queue_.size() >= settings_.queue_max) {
       metrics_.refused.Add();
       throw Fault(Fault::Kind::kUnavailable, "the writer's queue is full");

@@ -226,6 +226,13 @@ Refusal ToRefusal(const Fault& fault) {
       refusal.retry_after_s = 30;
       return refusal;
     }
+    case Fault::Kind::kDamaged: {
+      Refusal refusal(Problem::kServiceUnavailable,
+                      "The database of the box is damaged: it takes no more writes until a backup "
+                      "is restored. Reads go on.");
+      refusal.retry_after_s = 60;
+      return refusal;
+    }
   }
   CHECK(false, "every kind of fault has an answer");
 }
