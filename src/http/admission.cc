@@ -31,7 +31,7 @@ constexpr int64_t kGraceMs = 1'000;
 constexpr uint64_t kDescriptorsKept = 8;
 // What the kernel holds back for a client that does not read: megabytes by itself, which would have
 // to be encrypted and kept for nothing.
-constexpr int kUnsentBytesMax = 128 * 1024;
+constexpr int kUnsentBytesMax = 64 * 1024;
 constexpr int64_t kReportEveryMs = 60'000;
 constexpr int64_t kHeartbeatMaxMs = 60'000;
 // What a client may still send after the last answer.
