@@ -23,6 +23,7 @@ constexpr int64_t kClockStepMaxMs = 5 * 60'000;
 constexpr int64_t kProbeEveryMs = 2000;
 constexpr uint64_t kFreeBytesMin = 1 << 20;
 constexpr int kReopenMax = 3;
+constexpr int kCarefulGroups = 100;
 constexpr std::chrono::milliseconds kReopenPause{500};  // before the second try, then twice
 constexpr int kProgressSteps = 100'000;                 // some milliseconds
 constexpr int kExitStatus = 70;                         // EX_SOFTWARE: systemd starts one
@@ -202,14 +203,26 @@ void Writer::Serve(Group& group) {
   Answer(group);
 }
 
+// First without savepoints, each of which copies every page that its job changes (a quarter of what
+// an order costs). A job that refuses takes the group back then, and all run again, with
+// savepoints; so do those of the next groups, for refusals seldom come alone.
 bool Writer::TryGroup(const Group& group) {
-  const bool savepoints = group.size() > 1;
+  const bool alone = group.size() == 1;
+  const bool savepoints = !alone && careful_groups_ > 0;
+  if (savepoints) --careful_groups_;
   Start();
   try {
     Begin();
     const Stamp stamp = NextStamp();
-    for (Request* request : group) RunJob(*request, stamp, savepoints);
-    End(savepoints || !group.front()->error);
+    for (Request* request : group) {
+      RunJob(*request, stamp, savepoints);
+      if (!request->error || savepoints || alone) continue;
+      connection_->Execute("ROLLBACK");
+      connection_->RequireTransaction(false);
+      careful_groups_ = kCarefulGroups;
+      return TryGroup(group);
+    }
+    End(!alone || !group.front()->error);
     return true;
   } catch (const std::exception& failure) {
     log::Warning("group of jobs rolled back",

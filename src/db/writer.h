@@ -4,7 +4,7 @@
 // in db/database.h; how they are kept:
 //
 //   Serve      takes what is queued, answers each job exactly once
-//   TryGroup   one transaction for all, a SAVEPOINT each; true: committed
+//   TryGroup   one transaction for all, with a SAVEPOINT each where jobs refuse; true: committed
 //   TryAlone   where the group's transaction was lost: each job again in one of its own
 //   Reopen     after a failing disk: a new connection, and the file must be readable through it
 //
@@ -132,6 +132,7 @@ class Writer {
 
   // The writer thread's own.
   int reopened_in_a_row_ = 0;
+  int careful_groups_ = 0;  // to come, with savepoints
   int checkpoints_failed_in_a_row_ = 0;
   int checkpoint_tried_at_ = 0;  // pages of the log then
   int largest_pages_ = 0;        // of the log since it was last truncated
