@@ -66,11 +66,11 @@ class Database {
   // Drains the writer, checkpoints, closes.
   ~Database();
 
-  // Runs the job in a transaction of its own (a SAVEPOINT in the group's) on the writer thread and
-  // returns its result after the commit is on disk. The job may run again when the group had to be
-  // rolled back: it must depend on nothing but (tx, input, stamp). What it throws rolls it back
-  // alone and is rethrown here. Fault kUnavailable when the queue is full or the database is
-  // stopping, kDiskFull when there is no space.
+  // Runs the job in its group's transaction on the writer thread and returns its result after the
+  // commit is on disk. The job may run again when the group had to be rolled back: it must depend
+  // on nothing but (tx, input, stamp). What it throws rolls it back alone and is rethrown here.
+  // Fault kUnavailable when the queue is full or the database is stopping, kDiskFull when there is
+  // no space.
   template <typename Job>
   std::invoke_result_t<Job&, Tx&, const Stamp&> Write(Job&& job) {
     using Result = std::invoke_result_t<Job&, Tx&, const Stamp&>;

@@ -56,6 +56,32 @@ TEST(DbWriter, KeepsTheOthersOfAGroupWhenOneRefusesInTheMiddle) {
   EXPECT_EQ(database.Metric("comanda_db_commits_total"), commits + 2) << "busy job, then the group";
 }
 
+// How often a job runs that is in one group with a job that refuses.
+int RunsBesideARefusal(TestDatabase& database, const std::string& name) {
+  BusyWriter busy(*database);
+  std::atomic<int> runs = 0;
+  std::future<void> added = std::async(std::launch::async, [&] {
+    database->Write([&](Tx& tx, const Stamp&) {
+      ++runs;
+      tx.Run("INSERT INTO dish (name) VALUES ($1)", name);
+    });
+  });
+  database.AwaitQueued(1);
+  std::future<std::string> refused = AddLater(database, "none", true);
+  database.AwaitQueued(2);
+  busy.Release();
+  added.get();
+  EXPECT_EQ(refused.get(), "no none");
+  return runs;
+}
+
+TEST(DbWriter, RunsAGroupAgainWithSavepointsWhenOneRefusesAndTheNextWithThemAtOnce) {
+  TestDatabase database;
+  EXPECT_EQ(RunsBesideARefusal(database, "a"), 2);
+  EXPECT_EQ(RunsBesideARefusal(database, "b"), 1);
+  EXPECT_EQ(database.Names(), (Names{"a", "b"}));
+}
+
 TEST(DbWriter, RollsBackASingleJobThatRefuses) {
   TestDatabase database;
   EXPECT_EQ(AddLater(database, "a", true).get(), "no a");
