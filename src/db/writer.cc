@@ -352,8 +352,7 @@ bool Writer::Probe() {
   Start();
   try {
     Begin();
-    const int64_t version = connection_->Integer("PRAGMA user_version");
-    connection_->RunScript("PRAGMA user_version = " + std::to_string(version));
+    TouchFile();
     End(true);
   } catch (const std::exception&) {
     Abandon(connection_->trouble());
@@ -364,9 +363,9 @@ bool Writer::Probe() {
 void Writer::BecomeFull() {
   metrics_.disk_failures.Add();
   last_probe_ms_ = clock_.MonotonicMs();
-  if (!writable_) return;
+  if (writable_)
+    log::Error("the disk is full: no more writes until there is space", {{"file", file_}});
   writable_ = false;
-  log::Error("the disk is full: no more writes until there is space", {{"file", file_}});
   SetHealth({false, "the disk is full"}, false);
 }
 
@@ -385,7 +384,6 @@ void Writer::SetHealth(Database::Health health, bool reopening) {
 // What a failed sync left in the system's cache is not to be trusted through the same descriptors.
 void Writer::Reopen(const std::string& why, bool damaged) {
   metrics_.disk_failures.Add();
-  writable_ = false;
   SetHealth({false, "the database is being reopened: " + why}, true);
   while (true) {
     if (++reopened_in_a_row_ > kReopenMax) EndProcess(why);
@@ -399,12 +397,30 @@ void Writer::Reopen(const std::string& why, bool damaged) {
       std::unique_ptr<Connection> fresh = Open();
       if (damaged) RequireSound();
       connection_ = std::move(fresh);
+      WriteOver();
       break;
     } catch (const std::exception& failure) {
+      if (connection_->trouble() == Trouble::kFull && connection_->Rollback()) return BecomeFull();
       log::Error("cannot reopen the database", {{"file", file_}, {"cause", failure.what()}});
     }
   }
   BecomeWritable();
+}
+
+// What a failed transaction left in the log is written over, so that no recovery ever finds it: its
+// jobs are told that nothing was done. Where that fails they are told nothing.
+void Writer::WriteOver() {
+  Start();
+  Begin();
+  TouchFile();
+  connection_->Execute("COMMIT");
+  connection_->RequireTransaction(false);
+}
+
+// The smallest change that there is: a page with what it had.
+void Writer::TouchFile() {
+  const int64_t version = connection_->Integer("PRAGMA user_version");
+  connection_->RunScript("PRAGMA user_version = " + std::to_string(version));
 }
 
 // A page that was read wrong may be right on the disk; where it is not, the next process is told to

@@ -6,7 +6,7 @@
 //   Serve      takes what is queued, answers each job exactly once
 //   TryGroup   one transaction for all, with a SAVEPOINT each where jobs refuse; true: committed
 //   TryAlone   where the group's transaction was lost: each job again in one of its own
-//   Reopen     after a failing disk: a new connection, and the file must be readable through it
+//   Reopen     after a failing disk: a new connection, and the file must take a write through it
 //
 // Order after a COMMIT: what the jobs publish, then their callers, then the wake-up, then
 // checkpoints.
@@ -110,6 +110,8 @@ class Writer {
   void BecomeWritable();
   void SetHealth(Database::Health health, bool reopening);
   void Reopen(const std::string& why, bool damaged);
+  void WriteOver();
+  void TouchFile();
   void RequireSound();
   [[noreturn]] void EndProcess(const std::string& why);
 

@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <set>
@@ -154,6 +155,32 @@ TEST_F(DbDisk, ReopensTheFileWhenASyncFails) {
     EXPECT_EQ(found.size(), static_cast<size_t>(10 * syncs)) << "each once";
   }
   EXPECT_GE(disk_.failed(), 2);
+}
+
+// A till that was told so sends it again.
+TEST_F(DbDisk, LeavesNothingInTheLogOfAJobThatItSaysFailed) {
+  std::set<std::string> done;
+  for (int syncs = 1; syncs <= 3; ++syncs) {
+    const std::string name = std::to_string(syncs);
+    disk_.Fail(Operation::kSync, 1, SQLITE_IOERR_FSYNC, syncs);
+    try {
+      database_.Add(name);
+      done.insert(name);
+    } catch (const Fault& fault) {
+      EXPECT_EQ(fault.kind, Fault::Kind::kUnavailable) << fault.cause;
+    }
+    disk_.Heal();
+
+    // The files as they would lie there if the power failed now.
+    const testing::TemporaryDirectory elsewhere;
+    const std::string copy = elsewhere / "live.db";
+    for (const char* companion : {"", "-wal"}) {
+      std::filesystem::copy_file(database_.settings().path + companion, copy + companion);
+    }
+    TestDatabase recovered(Settings{.path = copy, .migrations = {kTables}});
+    const Names found = recovered.Names();
+    EXPECT_EQ(std::set<std::string>(found.begin(), found.end()), done) << syncs;
+  }
 }
 
 TEST_F(DbDisk, SurvivesACheckpointThatFailsOnce) {
