@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/problem.h"
 #include "base/zone.h"
 
@@ -69,6 +70,7 @@ int Serve(Words words) {
   }
 
   BlockSignals();
+  ShareHeap();
   const auto load = [&] { return config::Load(arguments.flags()); };
   const config::Options options = load();
   App app(options, Own(options.data_directory));

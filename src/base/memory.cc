@@ -23,6 +23,11 @@ uintptr_t StackEnd() {
 
 }  // namespace
 
+void ShareHeap() {
+  constexpr int kPools = 2;
+  ::mallopt(M_ARENA_MAX, kPools);
+}
+
 void GiveBackStack() {
   static const auto kPage = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   thread_local const uintptr_t end = StackEnd();

@@ -5,6 +5,11 @@
 
 namespace comanda {
 
+// Few pools of free memory for all threads, where the C library would make eight for each
+// processor: under load the server is a third smaller, and no slower. Before the first thread
+// begins.
+void ShareHeap();
+
 // What lies on this thread's stack below its caller, as a deep call leaves it behind. Cheap enough
 // for once a connection.
 void GiveBackStack();
