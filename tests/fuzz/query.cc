@@ -38,8 +38,8 @@ void Try(Fn&& fn) {
 
 void CheckBound(const std::optional<Query::Bound>& bound) {
   if (!bound) return;
-  // 1970 to 9999, give or take a zone.
-  Must(bound->instant > -90'000'000 && bound->instant < 253'402'400'000'000,
+  // 0000 to 9999, give or take a zone.
+  Must(bound->instant > -62'167'400'000'000 && bound->instant < 253'402'400'000'000,
        "a year of four digits");
 }
 

@@ -2,6 +2,7 @@
 the life passes without a kill. The kill comes where the call would begin: what was done before it is there, it and what
 follows is not. Needs root: strace comes to a server that keeps its memory to itself."""
 
+import contextlib
 import concurrent.futures
 import multiprocessing
 import os
@@ -69,8 +70,12 @@ class Life(Restaurant):
 
 def writers(pid):
     """The threads that write to the databases."""
-    tasks = pathlib.Path(f"/proc/{pid}/task")
-    return [int(task.name) for task in tasks.iterdir() if (task / "comm").read_text().startswith("write ")]
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
+            if (task / "comm").read_text().startswith("write "):
+                found.append(int(task.name))
+    return found
 
 
 def tracer(pid):
