@@ -50,12 +50,17 @@ enum class ConnectionState : uint8_t {
 // One accepted socket. Its worker alone touches the members without atomic.
 struct Connection {
   Connection(int socket, int64_t now_ms, Source& from)
-      : fd(socket), accepted_ms(now_ms), source(from), since_ms(now_ms) {}
+      : fd(socket),
+        accepted_ms(now_ms),
+        is_from_unknown(from.known_since == 0),
+        source(from),
+        since_ms(now_ms) {}
 
   const int fd;
   const int64_t accepted_ms;
-  Source& source;           // guarded by the admission's mutex; gone once it is told to end
-  bool is_stranger = true;  // changed by its worker, under the admission's mutex
+  const bool is_from_unknown;  // its source had not shown a valid key lately
+  Source& source;              // guarded by the admission's mutex; gone once it is told to end
+  bool is_stranger = true;     // changed by its worker, under the admission's mutex
   std::atomic<ConnectionState> state{ConnectionState::kHandshake};
   std::atomic<int64_t> since_ms;  // when the state began
   int64_t deadline_ms = 0;        // reading ends then; 0: none

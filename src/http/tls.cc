@@ -148,6 +148,9 @@ thread_local std::shared_ptr<const Identity> identity_in_use;
 struct Tls::Impl {
   std::mutex mutex;
   std::shared_ptr<const Identity> current;  // guarded by mutex
+  // A handshake costs a client nothing and the box a millisecond, ten on a small one: those of
+  // unknown sources take turns, so that however many they are, they have one processor.
+  std::mutex turn_of_unknown;
 };
 
 Tls::Tls(const crypto::KeyPair& certificate) : impl_(std::make_unique<Impl>()) {
@@ -184,7 +187,7 @@ struct TlsHooks {
       return MBEDTLS_ERR_SSL_INTERNAL_ERROR;
     }
     for (;;) {
-      const int result = mbedtls_ssl_handshake(ssl);
+      const int result = GoOn(ssl, worker);
       if (result == 0) {
         worker.admission->Enter(*worker.connection, ConnectionState::kHead);
         return 0;
@@ -199,6 +202,13 @@ struct TlsHooks {
         return MBEDTLS_ERR_SSL_TIMEOUT;
       }
     }
+  }
+
+  // Until more of the client is needed; never waits for it.
+  static int GoOn(mbedtls_ssl_context* ssl, const Worker& worker) {
+    std::unique_lock turn(worker.tls->impl_->turn_of_unknown, std::defer_lock);
+    if (worker.connection->is_from_unknown) turn.lock();
+    return mbedtls_ssl_handshake(ssl);
   }
 
   // Waits for the rest of a record, within the connection's deadline: CivetWeb would take a record

@@ -51,7 +51,7 @@ def lines(box):
     return [line for line in box.log_text().splitlines() if "status=201" not in line]
 
 
-@pytest.mark.parametrize("kind", ["connect", "unknown-keys"])
+@pytest.mark.parametrize("kind", flood.KINDS)
 def test_a_flood_disturbs_no_terminal_and_does_not_fill_the_log(shop, kind):
     box, key = shop
     with Terminals(box, key, 5, first=1) as lasting, Terminals(box, key, 5, fresh=True, first=101) as fresh:
