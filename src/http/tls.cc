@@ -148,9 +148,7 @@ thread_local std::shared_ptr<const Identity> identity_in_use;
 struct Tls::Impl {
   std::mutex mutex;
   std::shared_ptr<const Identity> current;  // guarded by mutex
-  // A handshake costs a client nothing and the box a millisecond, ten on a small one: those of
-  // unknown sources take turns, so that however many they are, they have one processor.
-  std::mutex turn_of_unknown;
+  std::mutex unknown;  // whose turn it is to be computed for
 };
 
 Tls::Tls(const crypto::KeyPair& certificate) : impl_(std::make_unique<Impl>()) {
@@ -187,7 +185,7 @@ struct TlsHooks {
       return MBEDTLS_ERR_SSL_INTERNAL_ERROR;
     }
     for (;;) {
-      const int result = GoOn(ssl, worker);
+      const int result = InTurn([&] { return mbedtls_ssl_handshake(ssl); });
       if (result == 0) {
         worker.admission->Enter(*worker.connection, ConnectionState::kHead);
         return 0;
@@ -204,25 +202,33 @@ struct TlsHooks {
     }
   }
 
-  // Until more of the client is needed; never waits for it.
-  static int GoOn(mbedtls_ssl_context* ssl, const Worker& worker) {
-    std::unique_lock turn(worker.tls->impl_->turn_of_unknown, std::defer_lock);
-    if (worker.connection->is_from_unknown) turn.lock();
-    return mbedtls_ssl_handshake(ssl);
-  }
-
   // Waits for the rest of a record, within the connection's deadline: CivetWeb would take a record
   // that came in pieces for a time-out.
   static int Read(mbedtls_ssl_context* ssl, unsigned char* buffer, size_t size) {
     const Worker& worker = ThisWorker();
     for (;;) {
-      const int result = mbedtls_ssl_read(ssl, buffer, size);
+      const int result = InTurn([&] { return mbedtls_ssl_read(ssl, buffer, size); });
       if (result != MBEDTLS_ERR_SSL_WANT_READ || worker.connection->deadline_ms == 0) return result;
       pollfd wanted{worker.connection->fd, POLLIN, 0};
       if (worker.admission->Poll(*worker.connection, wanted, -1) < 0) {
         return MBEDTLS_ERR_SSL_TIMEOUT;
       }
     }
+  }
+
+  static int Write(mbedtls_ssl_context* ssl, const unsigned char* data, size_t size) {
+    return InTurn([&] { return mbedtls_ssl_write(ssl, data, size); });
+  }
+
+  // A handshake costs a client nothing and the box a millisecond, ten on a small one. Who has shown
+  // no key, and comes from where nobody has lately, takes turns with its like: however many they
+  // are, they have one processor. `compute` does not wait for the client.
+  template <typename Compute>
+  static int InTurn(Compute compute) {
+    const Worker& worker = ThisWorker();
+    std::unique_lock turn(worker.tls->impl_->unknown, std::defer_lock);
+    if (worker.connection->is_stranger && worker.connection->is_from_unknown) turn.lock();
+    return compute();
   }
 
   static void Free(mbedtls_ssl_context* ssl) {
@@ -262,5 +268,5 @@ extern "C" int comanda_tls_read(mbedtls_ssl_context* ssl, unsigned char* buffer,
 
 extern "C" int comanda_tls_write(mbedtls_ssl_context* ssl, const unsigned char* buffer,
                                  size_t size) {
-  return mbedtls_ssl_write(ssl, buffer, size);
+  return TlsHooks::Write(ssl, buffer, size);
 }

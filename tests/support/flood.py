@@ -1,15 +1,17 @@
 """As much as one process can send at the loopback address: a program, so that its work disturbs no measurement.
 
-    python3 tests/support/flood.py --port N --kind connect|handshakes|unknown-keys [--seconds 2]
+    python3 tests/support/flood.py --port N --kind connect|handshakes|unknown-keys|documents [--seconds 2]
 
 connect: connections that are closed at once. handshakes: the first message of a handshake, always the same, which costs
 the server two operations on curves and this side nothing. unknown-keys: requests with keys that nobody has, over eight
-connections from as many addresses. Writes how many there were.
+connections from as many addresses. documents: as many that ask for the largest answer that needs no key. Writes how
+many there were.
 """
 
 import argparse
 import asyncio
 import contextlib
+import http.client
 import os
 import socket
 import ssl
@@ -17,7 +19,11 @@ import sys
 import threading
 import time
 
-KINDS = ("connect", "handshakes", "unknown-keys")
+REQUESTS = {  # the path, and the header Authorization
+    "unknown-keys": ("/v1/orders", "Bearer cmd_live_%024d"),
+    "documents": ("/v1/openapi.json", ""),
+}
+KINDS = ("connect", "handshakes", *REQUESTS)
 CONNECTIONS = 8
 HANDSHAKES_AT_ONCE = 100
 
@@ -58,20 +64,19 @@ async def handshakes(port, end):
     return count
 
 
-def unknown_keys(port, end, number=0):
+def ask(path, authorization, port, end, number):
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    request = b"GET /v1/orders HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer cmd_live_%024d\r\n\r\n"
     count = 0
     while time.monotonic() < end:
-        with contextlib.suppress(OSError):
-            plain = socket.create_connection(("127.0.0.1", port), 5, (f"127.0.1.{1 + number}", 0))
-            with context.wrap_socket(plain) as tls:
-                while time.monotonic() < end:
-                    tls.sendall(request % count)
-                    if not tls.recv(65536):
-                        break
-                    count += 1
+        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=5, context=context,
+                                                 source_address=(f"127.0.1.{1 + number}", 0))
+        with contextlib.suppress(OSError, http.client.HTTPException), contextlib.closing(connection):
+            while time.monotonic() < end:
+                key = {"Authorization": authorization % count} if authorization else {}
+                connection.request("GET", path, headers=key)
+                connection.getresponse().read()
+                count += 1
     return count
 
 
@@ -90,7 +95,8 @@ def main():
         print(asyncio.run(handshakes(options.port, end)))
         return
     counts = []
-    threads = [threading.Thread(target=lambda n=n: counts.append(unknown_keys(options.port, end, n)))
+    request = REQUESTS[options.kind]
+    threads = [threading.Thread(target=lambda n=n: counts.append(ask(*request, options.port, end, n)))
                for n in range(CONNECTIONS)]
     for thread in threads:
         thread.start()
