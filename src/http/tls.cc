@@ -148,7 +148,7 @@ thread_local std::shared_ptr<const Identity> identity_in_use;
 struct Tls::Impl {
   std::mutex mutex;
   std::shared_ptr<const Identity> current;  // guarded by mutex
-  std::mutex unknown;  // whose turn it is to be computed for
+  std::mutex unknown;                       // whose turn it is to be computed for
 };
 
 Tls::Tls(const crypto::KeyPair& certificate) : impl_(std::make_unique<Impl>()) {
