@@ -42,11 +42,13 @@ struct Switch {
   int id;
   int on;
 };
+// The last one: no program depends on a value, or each statement with LIMIT $1 would be compiled
+// anew whenever it is run.
 constexpr Switch kSwitches[] = {
     {SQLITE_DBCONFIG_DEFENSIVE, 1},       {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
     {SQLITE_DBCONFIG_DQS_DML, 0},         {SQLITE_DBCONFIG_DQS_DDL, 0},
     {SQLITE_DBCONFIG_ENABLE_FKEY, 1},     {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
-    {SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0},
+    {SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0}, {SQLITE_DBCONFIG_ENABLE_QPSG, 1},
 };
 
 std::string_view Or(const char* text, std::string_view other) {

@@ -354,6 +354,8 @@ TEST_F(PagesTest, NoListReadsOrSortsMoreThanItMust) {
       sqlite3_stmt* statement = nullptr;
       while ((statement = sqlite3_next_stmt(connection.handle(), statement)) != nullptr) {
         statements.insert(sqlite3_sql(statement));
+        EXPECT_EQ(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0), 0)
+            << "compiled anew for other values: " << sqlite3_sql(statement);
       }
     }
   }
