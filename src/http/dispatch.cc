@@ -185,7 +185,7 @@ Dispatcher::Dispatcher(Site& site, std::vector<std::span<const Route>> tables)
   }
 }
 
-Response Dispatcher::Handle(const Request& request) noexcept {
+Response Dispatcher::Handle(const Request& request) {
   Visit visit(request);
   const auto refused = [&](const Refusal& refusal) {
     return ProblemResponse(refusal, site_.options.errors_base, request.path, request.request_id);
@@ -195,12 +195,9 @@ Response Dispatcher::Handle(const Request& request) noexcept {
     response = Answer(visit);
   } catch (const Refusal& refusal) {
     response = refused(refusal);
-  } catch (const Fault& fault) {
-    log::Error("request failed", {{"request", request.request_id}, {"cause", fault.cause}});
-    response = refused(ToRefusal(fault));
-  } catch (const std::exception& error) {
-    log::Error("request failed", {{"request", request.request_id}, {"cause", error.what()}});
-    response = refused(ToRefusal(Fault(Fault::Kind::kInternal, error.what())));
+  } catch (const std::exception& failure) {
+    log::Error("request failed", {{"request", request.request_id}, {"cause", failure.what()}});
+    response = refused(ToRefusal(failure));
   }
   Decorate(visit, response);
   Note(visit, response);

@@ -26,8 +26,9 @@ class Dispatcher {
 
   // Any thread. Every answer carries API-Version and X-Request-Id, those to a key the rate headers;
   // every refusal is a problem document. A HEAD is answered like its GET: the server counts the
-  // body's bytes and leaves them out.
-  Response Handle(const Request& request) noexcept;
+  // body's bytes and leaves them out. Throws std::bad_alloc where there is not even the memory to
+  // say so.
+  Response Handle(const Request& request);
 
   std::span<const Route* const> routes() const { return router_.routes(); }
 

@@ -3,6 +3,7 @@
 // The one place that turns our errors into problem documents (RFC 9457; contract section 2).
 
 #include <string>
+#include <exception>
 #include <string_view>
 
 #include "base/problem.h"
@@ -26,7 +27,7 @@ std::string Title(std::string_view code);
 // `instance` is the path without the query, or "/" where it could not be read.
 Response ProblemResponse(const Refusal& refusal, std::string_view errors_base,
                          std::string_view instance, std::string_view request_id);
-// 500 or 503 without internals; the cause goes to the log.
-Refusal ToRefusal(const Fault& fault);
+// For whatever else was thrown: 500 or 503 without internals; what() goes to the log.
+Refusal ToRefusal(const std::exception& failure);
 
 }  // namespace comanda::http

@@ -478,10 +478,10 @@ int Server::Impl::CheckRequestHead(char* raw, int size, int civetweb_status) {
     exchange.refusal = refusal;
     heads_refused.Add();
     return Row(refusal.problem).status;
-  } catch (const std::exception& error) {
-    log::Error("request head failed", {{"cause", error.what()}});
-    exchange.refusal = ToRefusal(Fault(Fault::Kind::kInternal, error.what()));
-    return 500;
+  } catch (const std::exception& failure) {
+    log::Error("request head failed", {{"cause", failure.what()}});
+    exchange.refusal = ToRefusal(failure);
+    return Row(exchange.refusal->problem).status;
   }
   if (!exchange.head.origin_form) {
     // CivetWeb answers only its own host and "*" not at all: it gets a path of the same length.

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <set>
+#include <stdexcept>
 
 #include "json/reader.h"
 
@@ -84,6 +86,8 @@ TEST(HttpProblem, HidesTheCauseOfAFault) {
   EXPECT_EQ(full.problem, Problem::kServiceUnavailable);
   EXPECT_GT(full.retry_after_s, 0);
   EXPECT_EQ(ToRefusal(Fault(Fault::Kind::kUnavailable, "")).retry_after_s, 1);
+  EXPECT_EQ(ToRefusal(std::bad_alloc()).problem, Problem::kServiceUnavailable);
+  EXPECT_EQ(ToRefusal(std::runtime_error("SECRET")).problem, Problem::kInternalError);
 }
 
 }  // namespace
