@@ -1,5 +1,7 @@
 #include "auth/key.h"
 
+#include <algorithm>
+
 #include "base/gzip.h"
 #include "base/random.h"
 #include "crypto/hash.h"
@@ -12,8 +14,11 @@ constexpr std::string_view kAlphabet =
 constexpr size_t kBodySize = 32;
 constexpr size_t kChecksumSize = 6;
 
-// "_live_" or "_test_"
-std::string Infix(Mode mode) { return "_" + std::string(Name(mode)) + "_"; }
+bool IsOfAlphabet(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+constexpr std::string_view Infix(Mode mode) { return mode == Mode::kLive ? "_live_" : "_test_"; }
 
 std::string Checksum(std::string_view text) {
   size_t rest = Crc32(text);
@@ -33,7 +38,7 @@ std::string MakeKey(std::string_view prefix, Mode mode) {
 }
 
 std::string CompleteKey(std::string_view prefix, Mode mode, std::string_view body) {
-  std::string key = std::string(prefix) + Infix(mode) + std::string(body);
+  std::string key = std::string(prefix) + std::string(Infix(mode)) + std::string(body);
   return key + Checksum(key);
 }
 
@@ -41,9 +46,7 @@ std::optional<Mode> ModeOfKey(std::string_view key) {
   constexpr size_t kTail = kBodySize + kChecksumSize;
   if (key.size() <= kTail) return std::nullopt;
   const std::string_view head = key.substr(0, key.size() - kTail);
-  if (key.substr(head.size()).find_first_not_of(kAlphabet) != std::string_view::npos) {
-    return std::nullopt;
-  }
+  if (!std::ranges::all_of(key.substr(head.size()), IsOfAlphabet)) return std::nullopt;
   if (Checksum(key.substr(0, key.size() - kChecksumSize)) !=
       key.substr(key.size() - kChecksumSize)) {
     return std::nullopt;

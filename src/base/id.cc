@@ -22,12 +22,12 @@ std::string Text(Bytes bytes, uint8_t version) {
   constexpr std::string_view kHex = "0123456789abcdef";
   bytes[6] = static_cast<uint8_t>((bytes[6] & 0x0f) | version << 4);
   bytes[8] = static_cast<uint8_t>((bytes[8] & 0x3f) | 0x80);
-  std::string text;
-  text.reserve(kTextSize);
+  std::string text(kTextSize, '-');
+  size_t at = 0;
   for (const uint8_t byte : bytes) {
-    if (IsDashAt(text.size())) text += '-';
-    text += kHex[byte >> 4];
-    text += kHex[byte & 15];
+    if (IsDashAt(at)) ++at;
+    text[at++] = kHex[byte >> 4];
+    text[at++] = kHex[byte & 15];
   }
   return text;
 }

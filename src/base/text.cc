@@ -132,7 +132,8 @@ char AsciiLowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 
 
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
-    const size_t size = FirstCharacter(text).size;
+    const bool is_ascii = static_cast<unsigned char>(text[0]) < 0x80;
+    const size_t size = is_ascii ? 1 : FirstCharacter(text).size;
     if (size == 0) return false;
     text.remove_prefix(size);
   }
