@@ -88,7 +88,9 @@ void Context::RequireMatch(int64_t version) const {
 }
 
 bool Context::HasMatch(std::string_view etag) const {
-  if (!request_.Header("If-None-Match")) return false;
+  const std::optional<std::string_view> first = request_.Header("If-None-Match");
+  if (!first) return false;
+  if (*first == etag) return true;  // as nearly all who poll send it
   const std::string header = Joined(request_, "If-None-Match");
   const std::optional<TagList> list = ReadTags(header);
   if (!list) return false;
@@ -122,10 +124,7 @@ std::optional<Response> Context::FirstAnswer() {
 }
 
 Response Context::Shared(const std::string& tag, const std::function<Response()>& make) {
-  // The tag has but a hash of the request.
-  const std::string key = tag + ' ' + principal_.company_id + ' ' +
-                          std::to_string(principal_.scopes.bits()) + ' ' + request_.path + '?' +
-                          request_.query;
+  const std::string key = tag + ' ' + Question();  // the tag has but a hash of it
   Response answer = site_.answers.Get(key, make);
   if (!MustCompress(answer)) return answer;
   return site_.answers.Get(key + " gzip", [&] { return Gzipped(answer); });
@@ -149,11 +148,20 @@ bool Context::MustCompress(const Response& response) const {
 
 std::string Context::ListTag(size_t counter_kind) const {
   const db::ChangeCounters::Values values = site_.database.counters().Of(company());
-  const std::string request = std::string(kVersion) + ' ' + principal_.company_id + ' ' +
-                              std::to_string(principal_.scopes.bits()) + ' ' + request_.path + '?' +
-                              request_.query;
   return "W/\"" + std::to_string(values.epoch) + '.' +
-         std::to_string(values.changes[counter_kind]) + '-' + std::to_string(Crc32(request)) + '"';
+         std::to_string(values.changes[counter_kind]) + '-' + std::to_string(Crc32(Question())) +
+         '"';
+}
+
+const std::string& Context::Question() const {
+  if (question_.empty()) {
+    question_.reserve(kVersion.size() + principal_.company_id.size() + request_.path.size() +
+                      request_.query.size() + 16);
+    question_.append(kVersion).append(" ").append(principal_.company_id).append(" ");
+    question_.append(std::to_string(principal_.scopes.bits())).append(" ");
+    question_.append(request_.path).append("?").append(request_.query);
+  }
+  return question_;
 }
 
 }  // namespace comanda::http

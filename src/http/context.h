@@ -125,6 +125,8 @@ class Context {
   friend class Dispatcher;
   bool HasTwoForms(const Response& response) const;  // one of them compressed
   bool MustCompress(const Response& response) const;
+  // What the answer to a GET depends on beside the data: who asks which program for what.
+  const std::string& Question() const;
 
   Site& site_;
   const Request& request_;
@@ -138,6 +140,7 @@ class Context {
   std::string idempotency_key_;
   std::string idempotency_scope_;
   std::string fingerprint_;
+  mutable std::string question_;  // made when it is first needed
 };
 
 }  // namespace comanda::http

@@ -60,14 +60,16 @@ void CheckContentType(const Request& request) {
 
 // Of two that differ, a proxy may have looked at the one and we at the other.
 std::optional<std::string_view> Credential(const Request& request, std::string_view name) {
-  const std::optional<std::string_view> first = request.Header(name);
+  std::optional<std::string_view> found;
   for (const auto& [header, value] : request.headers) {
-    if (AsciiEqualsIgnoreCase(header, name) && value != *first) {
+    if (!AsciiEqualsIgnoreCase(header, name)) continue;
+    if (found.value_or(value) != value) {
       throw Refusal(Problem::kConflictingCredentials,
                     std::string(name) + " came twice and differs; send it once.");
     }
+    found = value;
   }
-  return first;
+  return found;
 }
 
 // A client that ends its body by closing the connection has sent none, as HTTP counts.
@@ -168,7 +170,9 @@ struct Dispatcher::Visit {
   const Request& request;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::shared_ptr<auth::Admission> admission;  // of a key: under way until the answer is out
-  std::string actor;                           // for the log
+  std::string local_actor;                     // for the log, where there is no key
+
+  std::string Actor() const { return admission ? admission->principal().actor : local_actor; }
 };
 
 Dispatcher::Dispatcher(Site& site, std::vector<std::span<const Route>> tables)
@@ -249,7 +253,7 @@ Response Dispatcher::Options(const Request& request) const {
   if (allowed.empty()) static_cast<void>(router_.Find(request.method, request.path));
   Response response;
   response.status = 204;
-  response.content_type.clear();
+  response.content_type = {};
   response.headers.emplace_back("Allow", std::move(allowed));
   return response;
 }
@@ -261,7 +265,7 @@ void Dispatcher::Admit(Visit& visit, Context& context) {
   if (route.access == Access::kOpen) return;
   if (request.local) {
     context.principal_ = LocalPrincipal(request, route, site_.database);
-    visit.actor = context.principal_.actor;
+    visit.local_actor = context.principal_.actor;
     return;
   }
   if (route.access == Access::kLocal) throw Refusal(Problem::kNotFound, "There is no such path.");
@@ -273,7 +277,6 @@ void Dispatcher::Admit(Visit& visit, Context& context) {
   visit.admission = std::make_shared<auth::Admission>(site_.gate.Admit(std::move(key)));
   context.admission_ = visit.admission.get();
   context.principal_ = visit.admission->principal();
-  visit.actor = context.principal_.actor;
   if (const auth::RateState& rate = visit.admission->rate; rate.retry_after_s > 0) {
     Refusal refusal(Problem::kRateLimitExceeded, "The key has made too many requests; wait " +
                                                      std::to_string(rate.retry_after_s) +
@@ -356,8 +359,6 @@ void Dispatcher::Decorate(Visit& visit, Response& response) {
   const bool is_question = visit.request.method == Method::kOptions && response.status == 204;
   AddCors(visit.request, site_.options.cors_origins,
           is_question ? router_.Allowed(visit.request.path) : "", response);
-  response.headers.emplace_back("API-Version", "v0");
-  response.headers.emplace_back("X-Request-Id", visit.request.request_id);
   if (!visit.admission) return;
   if (response.status == 304 || response.costs_nothing) site_.gate.Refund(*visit.admission);
   const auth::RateState& rate = visit.admission->rate;
@@ -378,13 +379,14 @@ void Dispatcher::Note(const Visit& visit, const Response& response) {
 
   const bool is_quiet_read = IsRead(visit.request.method) && response.status < 400;
   if (is_quiet_read || response.status == 429) return;
-  if (visit.actor.empty() && response.status < 500 && !MayNoteStranger()) return;
+  const std::string actor = visit.Actor();
+  if (actor.empty() && response.status < 500 && !MayNoteStranger()) return;
   log::Write(response.status >= 500 ? log::Level::kError : log::Level::kInfo, "request",
              {{"method", Name(visit.request.method)},
               {"path", PathForLog(visit.request.path)},
               {"status", response.status},
               {"request", visit.request.request_id},
-              {"actor", visit.actor},
+              {"actor", actor},
               {"us", us}});
 }
 

@@ -24,7 +24,7 @@ class Dispatcher {
   // The routes live as long as the dispatcher.
   Dispatcher(Site& site, std::vector<std::span<const Route>> tables);
 
-  // Any thread. Every answer carries API-Version and X-Request-Id, those to a key the rate headers;
+  // Any thread. Every answer to a key carries the rate headers;
   // every refusal is a problem document. A HEAD is answered like its GET: the server counts the
   // body's bytes and leaves them out. Throws std::bad_alloc where there is not even the memory to
   // say so.

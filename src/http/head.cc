@@ -161,11 +161,10 @@ void ReadAbsoluteTarget(std::string_view target, size_t scheme_size, Head& head)
 
 void ReadTarget(std::string_view target, Head& head) {
   head.target = target;
-  head.origin_form = target.starts_with('/');
   if (target.find('#') != std::string_view::npos || !IsUtf8(target)) {
     RefuseHeader("The request target has bytes that must be percent-encoded.");
   }
-  if (head.origin_form) {
+  if (target.starts_with('/')) {
     SplitTarget(target, head);
   } else if (target == "*" && head.method == Method::kOptions) {
     head.path = "*";

@@ -25,7 +25,6 @@ inline constexpr size_t kHeadBytesMax = kRequestLineBytesMax + kHeaderBytesMax +
 // A head that was read; all views point into the text that was checked.
 struct Head {
   Method method = Method::kGet;
-  bool origin_form = true;  // the target was "/..."; else absolute or "*"
   std::string_view target;  // as sent
   std::string_view path;    // without query, encoded as sent; empty: could not be read
   std::string_view query;   // without the question mark

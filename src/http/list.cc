@@ -128,6 +128,7 @@ std::string_view ReadSort(const Query& query, std::span<const ListSort> sorts,
 void RequireListParameters(const Query& query, std::span<const ListFilter> filters,
                            std::span<const std::string_view> more) {
   std::vector<std::string_view> names;
+  names.reserve(filters.size() + 3 + more.size());
   for (const ListFilter& filter : filters) names.push_back(filter.parameter);
   names.insert(names.end(), {"page", "per_page", "sort"});
   names.insert(names.end(), more.begin(), more.end());

@@ -1,5 +1,7 @@
 #include "http/percent.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace comanda::http {
@@ -15,9 +17,10 @@ int HexDigit(char c) {
 }  // namespace
 
 std::optional<std::string> PercentDecoded(std::string_view text, PlusSign plus) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
+  const size_t first =
+      std::min(text.find_first_of(plus == PlusSign::kBlank ? "%+" : "%"), text.size());
+  std::string out(text.substr(0, first));
+  for (size_t i = first; i < text.size(); ++i) {
     if (text[i] == '+' && plus == PlusSign::kBlank) {
       out += ' ';
     } else if (text[i] != '%') {

@@ -18,9 +18,9 @@ struct Response {
   int status = 200;
   std::string body;
   std::shared_ptr<const std::string> shared_body;  // instead of `body`: of an answer that many get
-  std::string content_type = "application/json";
-  std::string etag;      // with its quotes, W/ for weak; empty: none
-  std::string location;  // empty: none
+  std::string_view content_type = "application/json";  // a literal; empty: none
+  std::string etag;                                    // with its quotes, W/ for weak; empty: none
+  std::string location;                                // empty: none
   std::vector<std::pair<std::string, std::string>> headers;  // further ones
   Cache cache = Cache::kPrivateNoCache;
   bool gzipped = false;  // the body is, and Content-Encoding says so

@@ -149,6 +149,7 @@ std::string_view AppendResponse(std::string& out, const Response& response, cons
   if (!response.etag.empty()) AppendField(out, "ETag", response.etag);
   if (!response.location.empty()) AppendField(out, "Location", response.location);
   for (const auto& [name, value] : response.headers) AppendField(out, name, value);
+  out.append("API-Version: v0\r\nX-Request-Id: ").append(form.request_id).append("\r\n");
   out += "X-Content-Type-Options: nosniff\r\n";
   if (form.close) out += "Connection: close\r\n";
   out += "\r\n";

@@ -16,6 +16,7 @@ struct WireForm {
   bool omit_body = false;  // HEAD: the length is told, the body is not sent
   bool close = false;      // this is the last answer of the connection
   UtcMs now = 0;
+  std::string_view request_id;  // checked, or ours
   size_t bytes_max =
       std::numeric_limits<size_t>::max();  // appended; the head is whole whatever it is
 };

@@ -62,6 +62,14 @@ Exchange& ThisExchange() {
   return exchange;
 }
 
+// CivetWeb would answer for its own host alone and not to "*", split the path and clean it: it gets
+// one of the same length without anything in it.
+void HideTarget(const Exchange& exchange, char* raw) {
+  const auto offset = static_cast<size_t>(exchange.head.target.data() - exchange.text.data());
+  raw[offset] = '/';
+  std::fill_n(raw + offset + 1, exchange.head.target.size() - 1, ' ');
+}
+
 bool IsRequestId(std::string_view text) {
   return !text.empty() && text.size() <= kRequestIdMax && std::ranges::all_of(text, [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
@@ -138,12 +146,6 @@ Problem ProblemOf(int status) {
     default:
       return status < 500 ? Problem::kInvalidHeader : Problem::kInternalError;
   }
-}
-
-// Every answer carries both, also those that no dispatcher made.
-void AddUsualHeaders(Response& response, const std::string& request_id) {
-  response.headers.emplace_back("API-Version", "v0");
-  response.headers.emplace_back("X-Request-Id", request_id);
 }
 
 bool WriteAll(mg_connection* connection, std::string_view bytes) {
@@ -288,7 +290,8 @@ struct Server::Impl {
   int CheckRequestHead(char* raw, int size, int civetweb_status);
   int Answer(mg_connection* connection);
   void AnswerError(mg_connection* connection, int status, std::string_view text);
-  void Send(mg_connection* connection, const Response& response, bool omit_body, bool close);
+  void Send(mg_connection* connection, const Response& response, std::string_view request_id,
+            bool close);
 
   ServerSettings settings;
   const std::string listener;
@@ -483,11 +486,7 @@ int Server::Impl::CheckRequestHead(char* raw, int size, int civetweb_status) {
     exchange.refusal = ToRefusal(failure);
     return Row(exchange.refusal->problem).status;
   }
-  if (!exchange.head.origin_form) {
-    // CivetWeb answers only its own host and "*" not at all: it gets a path of the same length.
-    const auto offset = static_cast<size_t>(exchange.head.target.data() - exchange.text.data());
-    std::fill_n(raw + offset, exchange.head.target.size(), '/');
-  }
+  HideTarget(exchange, raw);
   return 0;
 }
 
@@ -506,16 +505,12 @@ void Server::Impl::ShowKey() {
 
 Response Server::Impl::AnswerTo(const Request& request) const {
   if (admission.refusing()) {
-    Response response =
-        ProblemResponse(Unavailable(), settings.errors_base, request.path, request.request_id);
-    AddUsualHeaders(response, request.request_id);
-    return response;
+    return ProblemResponse(Unavailable(), settings.errors_base, request.path, request.request_id);
   }
   if (request.path != "*") return handler(request);
   Response response;
   response.status = 204;
   response.headers.emplace_back("Allow", kAllMethods);
-  AddUsualHeaders(response, request.request_id);
   return response;
 }
 
@@ -541,7 +536,7 @@ int Server::Impl::Answer(mg_connection* connection) {
     const Response response = AnswerTo(request);
     const bool close =
         response.close_connection || !head.keeps_alive || body.MustClose() || admission.refusing();
-    Send(connection, response, head.method == Method::kHead, close);
+    Send(connection, response, request.request_id, close);
     if (Worker& worker = ThisWorker(); worker.connection != nullptr && body.IsUnread()) {
       worker.connection->drain_on_close = close;
       admission.Enter(*worker.connection, ConnectionState::kDiscard);
@@ -566,23 +561,26 @@ void Server::Impl::AnswerError(mg_connection* connection, int status, std::strin
         Refusal(ProblemOf(status), "The request cannot be served: " + std::string(text) + "."));
     const std::string instance(exchange.head.path.empty() ? "/" : exchange.head.path);
     const std::string request_id = RequestId(exchange.head, clock);
-    Response response = ProblemResponse(refusal, settings.errors_base, instance, request_id);
-    AddUsualHeaders(response, request_id);
+    const Response response = ProblemResponse(refusal, settings.errors_base, instance, request_id);
     if (Worker& worker = ThisWorker(); worker.connection != nullptr) {
       worker.connection->drain_on_close = true;
     }
-    Send(connection, response, exchange.head.method == Method::kHead, true);
+    Send(connection, response, request_id, true);
   } catch (const std::exception& error) {
     log::Error("answer failed", {{"cause", error.what()}});
   }
 }
 
-void Server::Impl::Send(mg_connection* connection, const Response& response, bool omit_body,
-                        bool close) {
+void Server::Impl::Send(mg_connection* connection, const Response& response,
+                        std::string_view request_id, bool close) {
   std::string first;
-  const std::string_view rest = AppendResponse(
-      first, response,
-      {.omit_body = omit_body, .close = close, .now = clock.Now(), .bytes_max = kRecordBytes});
+  const std::string_view rest =
+      AppendResponse(first, response,
+                     {.omit_body = ThisExchange().head.method == Method::kHead,
+                      .close = close,
+                      .now = clock.Now(),
+                      .request_id = request_id,
+                      .bytes_max = kRecordBytes});
   if (Worker& worker = ThisWorker(); worker.connection != nullptr) {
     admission.Enter(*worker.connection, ConnectionState::kAnswer);
   }

@@ -210,7 +210,6 @@ TEST(HttpHead, ServesTheAbsoluteFormAsItsPath) {
 
   CheckHead(text, head);
 
-  EXPECT_FALSE(head.origin_form);
   EXPECT_EQ(head.path, "/v1/orders");
   EXPECT_EQ(head.query, "page=1");
   EXPECT_EQ(head.host, "Other") << "it stands above the field Host";
@@ -233,7 +232,6 @@ TEST(HttpHead, AcceptsTheAsteriskForOptionsAlone) {
   CheckHead(text, head);
 
   EXPECT_EQ(head.path, "*");
-  EXPECT_FALSE(head.origin_form);
 }
 
 TEST(HttpHead, LeavesEscapesToTheRouter) {

@@ -38,15 +38,15 @@ TEST(HttpResponseWriter, PutsHeadAndBodyIntoOneMessage) {
   Response response;
   response.body = R"({"data":1})";
   response.etag = "W/\"7\"";
-  response.headers.emplace_back("X-Request-Id", "r1");
 
-  EXPECT_EQ(Wire(response),
+  EXPECT_EQ(Wire(response, {.request_id = "r1"}),
             "HTTP/1.1 200 OK\r\n"
             "Date: Fri, 20 Nov 2026 18:03:11 GMT\r\n"
             "Content-Type: application/json\r\n"
             "Content-Length: 10\r\n"
             "Cache-Control: private, no-cache\r\n"
             "ETag: W/\"7\"\r\n"
+            "API-Version: v0\r\n"
             "X-Request-Id: r1\r\n"
             "X-Content-Type-Options: nosniff\r\n"
             "\r\n"

@@ -156,7 +156,6 @@ class HttpServer : public testing::Test {
       response = ProblemResponse(refusal, "https://example.test/problems", request.path,
                                  request.request_id);
     }
-    response.headers.emplace_back("X-Request-Id", request.request_id);
     return response;
   }
 
