@@ -10,6 +10,9 @@
 #include <mbedtls/x509_crt.h>
 #include <poll.h>
 #include <psa/crypto.h>
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
 #include <array>
 #include <mutex>
@@ -24,17 +27,22 @@ namespace {
 
 constexpr uint32_t kTicketLifetimeS = 24 * 60 * 60;
 
-// In our order; TLS 1.3 clients choose among theirs. No CBC, no CCM, no static RSA.
+// In our order, for both versions. Where AES has instructions the list is begun after ChaCha20,
+// which it ends with as well. No CBC, no CCM, no static RSA.
+constexpr size_t kChachaSuites = 3;
 constexpr std::array kSuites = {
     MBEDTLS_TLS1_3_CHACHA20_POLY1305_SHA256,
-    MBEDTLS_TLS1_3_AES_128_GCM_SHA256,
-    MBEDTLS_TLS1_3_AES_256_GCM_SHA384,
     MBEDTLS_TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
-    MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
-    MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
     MBEDTLS_TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    MBEDTLS_TLS1_3_AES_128_GCM_SHA256,
+    MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
     MBEDTLS_TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+    MBEDTLS_TLS1_3_AES_256_GCM_SHA384,
+    MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
     MBEDTLS_TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+    MBEDTLS_TLS1_3_CHACHA20_POLY1305_SHA256,
+    MBEDTLS_TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+    MBEDTLS_TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
     0,
 };
 
@@ -65,14 +73,14 @@ const unsigned char* Bytes(const std::string& text) {
 // of certificate every client makes one whole handshake and sees the new one.
 class Identity {
  public:
-  explicit Identity(const crypto::KeyPair& pair) {
+  Identity(const crypto::KeyPair& pair, bool aes_instructions) {
     mbedtls_x509_crt_init(&chain_);
     mbedtls_pk_init(&key_);
     mbedtls_ssl_ticket_init(&tickets_);
     mbedtls_ssl_config_init(&config_);
     try {
       ReadPair(pair);
-      Configure();
+      Configure(aes_instructions);
     } catch (const Refusal&) {
       Free();
       throw;
@@ -100,7 +108,7 @@ class Identity {
     }
   }
 
-  void Configure() {
+  void Configure(bool aes_instructions) {
     int result = mbedtls_ssl_config_defaults(
         &config_, MBEDTLS_SSL_IS_SERVER, MBEDTLS_SSL_TRANSPORT_STREAM, MBEDTLS_SSL_PRESET_DEFAULT);
     CHECK(result == 0, "TLS has its defaults");
@@ -108,7 +116,8 @@ class Identity {
     mbedtls_ssl_conf_authmode(&config_, MBEDTLS_SSL_VERIFY_NONE);
     mbedtls_ssl_conf_min_tls_version(&config_, MBEDTLS_SSL_VERSION_TLS1_2);
     mbedtls_ssl_conf_max_tls_version(&config_, MBEDTLS_SSL_VERSION_TLS1_3);
-    mbedtls_ssl_conf_ciphersuites(&config_, kSuites.data());
+    mbedtls_ssl_conf_ciphersuites(&config_,
+                                  kSuites.data() + (aes_instructions ? kChachaSuites : 0));
     mbedtls_ssl_conf_groups(&config_, kGroups.data());
     result = mbedtls_ssl_conf_alpn_protocols(&config_, protocols);
     CHECK(result == 0, "the protocol list is sound");
@@ -135,9 +144,9 @@ class Identity {
   mbedtls_ssl_config config_;
 };
 
-std::shared_ptr<const Identity> MakeIdentity(const crypto::KeyPair& pair) {
+std::shared_ptr<const Identity> MakeIdentity(const crypto::KeyPair& pair, bool aes_instructions) {
   CHECK(psa_crypto_init() == PSA_SUCCESS, "the cryptography starts");
-  return std::make_shared<const Identity>(pair);
+  return std::make_shared<const Identity>(pair, aes_instructions);
 }
 
 // What the connection of this thread was begun with; a worker has one connection at a time.
@@ -145,20 +154,31 @@ thread_local std::shared_ptr<const Identity> identity_in_use;
 
 }  // namespace
 
+bool HasAesInstructions() {
+#if defined(__aarch64__)
+  return (getauxval(AT_HWCAP) & HWCAP_AES) != 0;
+#else
+  return __builtin_cpu_supports("aes") != 0;
+#endif
+}
+
 struct Tls::Impl {
+  bool aes_instructions;
   std::mutex mutex;
   std::shared_ptr<const Identity> current;  // guarded by mutex
   std::mutex unknown;                       // whose turn it is to be computed for
 };
 
-Tls::Tls(const crypto::KeyPair& certificate) : impl_(std::make_unique<Impl>()) {
-  impl_->current = MakeIdentity(certificate);
+Tls::Tls(const crypto::KeyPair& certificate, bool aes_instructions)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->aes_instructions = aes_instructions;
+  impl_->current = MakeIdentity(certificate, aes_instructions);
 }
 
 Tls::~Tls() = default;
 
 void Tls::Replace(const crypto::KeyPair& certificate) {
-  std::shared_ptr<const Identity> next = MakeIdentity(certificate);
+  std::shared_ptr<const Identity> next = MakeIdentity(certificate, impl_->aes_instructions);
   const std::lock_guard lock(impl_->mutex);
   impl_->current.swap(next);
 }

@@ -9,12 +9,15 @@
 
 namespace comanda::http {
 
+// Whether this processor has instructions for AES: in software it costs four times ChaCha20.
+bool HasAesInstructions();
+
 // The server's certificate and key in use. Replace() takes effect for new connections, without a
 // restart; old ones keep theirs. Any thread.
 class Tls {
  public:
   // Refusal where the pair cannot be used.
-  explicit Tls(const crypto::KeyPair& certificate);
+  explicit Tls(const crypto::KeyPair& certificate, bool aes_instructions = HasAesInstructions());
   ~Tls();
   // Refusal where the pair cannot be used; the old one stays.
   void Replace(const crypto::KeyPair& certificate);

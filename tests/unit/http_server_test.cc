@@ -582,6 +582,7 @@ class TlsClient {
     const char* name = mbedtls_ssl_get_alpn_protocol(&ssl_);
     return name == nullptr ? "" : name;
   }
+  std::string suite() const { return mbedtls_ssl_get_ciphersuite(&ssl_); }
   std::string subject() const {
     char text[256] = "";
     mbedtls_x509_dn_gets(text, sizeof text, &mbedtls_ssl_get_peer_cert(&ssl_)->subject);
@@ -630,6 +631,45 @@ TEST_F(HttpServerTls, RefusesOldSuites) {
 
   EXPECT_FALSE(TlsClient(port, MBEDTLS_SSL_VERSION_TLS1_2, cbc).shaken());
   EXPECT_TRUE(TlsClient(port, MBEDTLS_SSL_VERSION_TLS1_2, gcm).shaken());
+}
+
+class HttpServerCipher : public HttpServerTls, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(AesInstructions, HttpServerCipher, testing::Bool());
+
+TEST_P(HttpServerCipher, IsTheOneItsProcessorIsFastestWithWhateverTheClientLikesBest) {
+  const int aes_first[] = {MBEDTLS_TLS1_3_AES_256_GCM_SHA384,
+                           MBEDTLS_TLS1_3_CHACHA20_POLY1305_SHA256,
+                           MBEDTLS_TLS1_3_AES_128_GCM_SHA256,
+                           MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+                           MBEDTLS_TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+                           MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+                           0};
+  const int chacha_first[] = {MBEDTLS_TLS1_3_CHACHA20_POLY1305_SHA256,
+                              MBEDTLS_TLS1_3_AES_256_GCM_SHA384,
+                              MBEDTLS_TLS1_3_AES_128_GCM_SHA256,
+                              MBEDTLS_TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+                              MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+                              MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+                              0};
+  tls_ = std::make_unique<Tls>(Certificate("first.test"), GetParam());
+  const int port = Start().port();
+
+  for (const int* suites : {aes_first, chacha_first}) {
+    EXPECT_EQ(TlsClient(port, MBEDTLS_SSL_VERSION_TLS1_3, suites).suite(),
+              GetParam() ? "TLS1-3-AES-128-GCM-SHA256" : "TLS1-3-CHACHA20-POLY1305-SHA256");
+    EXPECT_EQ(TlsClient(port, MBEDTLS_SSL_VERSION_TLS1_2, suites).suite(),
+              GetParam() ? "TLS-ECDHE-ECDSA-WITH-AES-128-GCM-SHA256"
+                         : "TLS-ECDHE-ECDSA-WITH-CHACHA20-POLY1305-SHA256");
+  }
+}
+
+TEST_F(HttpServerTls, TakesTheOnlyCipherThatAClientHas) {
+  const int aes_alone[] = {MBEDTLS_TLS1_3_AES_256_GCM_SHA384, 0};
+  const int chacha_alone[] = {MBEDTLS_TLS1_3_CHACHA20_POLY1305_SHA256, 0};
+  const int port = Start().port();
+
+  EXPECT_TRUE(TlsClient(port, MBEDTLS_SSL_VERSION_TLS1_3, aes_alone).shaken());
+  EXPECT_TRUE(TlsClient(port, MBEDTLS_SSL_VERSION_TLS1_3, chacha_alone).shaken());
 }
 
 TEST_F(HttpServerTls, ShowsANewCertificateToNewConnectionsAndKeepsTheOldOnes) {
