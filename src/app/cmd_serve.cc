@@ -71,6 +71,7 @@ int Serve(Words words) {
 
   BlockSignals();
   ShareHeap();
+  const log::Gathering gathering;
   const auto load = [&] { return config::Load(arguments.flags()); };
   const config::Options options = load();
   App app(options, Own(options.data_directory));

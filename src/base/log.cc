@@ -1,13 +1,17 @@
 #include "base/log.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <climits>
+#include <condition_variable>
 #include <mutex>
+#include <stop_token>
 
 #include "base/text.h"
 
@@ -19,6 +23,8 @@ constexpr size_t kKeyPrefixMin = 2;
 constexpr size_t kKeyTailMin = 38;
 constexpr std::string_view kMask = "***";
 constexpr std::string_view kWebhookSecret = "whsec_";
+constexpr std::chrono::milliseconds kGatheredFor{20};
+constexpr size_t kGatheredBytesMax = 256 * 1024;
 
 std::atomic<Level> threshold{Level::kInfo};
 std::atomic<int> output{STDOUT_FILENO};
@@ -50,6 +56,7 @@ size_t KeyTailLength(std::string_view text, size_t at) {
 }
 
 std::string Masked(std::string_view text) {
+  if (text.find('_') == text.npos) return std::string(text);
   std::string out;
   size_t i = 0;
   while (i < text.size()) {
@@ -78,7 +85,13 @@ void AppendHexEscape(std::string& out, char c) {
   out += kHex[byte & 15];
 }
 
+bool IsPlain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+
 void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
+  if (std::ranges::all_of(text, IsPlain)) {
+    out += text;
+    return;
+  }
   const bool utf8 = IsUtf8(text);
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -130,17 +143,42 @@ bool IsRead(int fd) {
   return was_read;
 }
 
-// A line that cannot be written is lost: there is nobody left to tell.
-void WriteWhole(int fd, std::string_view line) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  while (!line.empty() && IsRead(fd)) {
-    // A pipe with any place has place for that.
-    const ssize_t written = ::write(fd, line.data(), std::min<size_t>(line.size(), PIPE_BUF));
+// As many whole lines as a pipe that has any place has place for.
+std::string_view Piece(std::string_view lines) {
+  if (lines.size() <= PIPE_BUF) return lines;
+  const size_t end = lines.rfind('\n', PIPE_BUF - 1);
+  return lines.substr(0, end == lines.npos ? PIPE_BUF : end + 1);
+}
+
+// Lines that cannot be written are lost: there is nobody left to tell.
+void WriteWhole(int fd, std::string_view lines) {
+  while (!lines.empty() && IsRead(fd)) {
+    const std::string_view piece = Piece(lines);
+    const ssize_t written = ::write(fd, piece.data(), piece.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;
-    line.remove_prefix(static_cast<size_t>(written));
+    lines.remove_prefix(static_cast<size_t>(written));
   }
+}
+
+struct Gathered {
+  std::mutex mutex;
+  std::condition_variable_any arrived;
+  std::string lines;       // guarded by mutex
+  bool gathering = false;  // guarded by mutex
+};
+Gathered gathered;
+
+std::mutex output_mutex;  // one writes at a time
+
+void WriteGathered() {
+  const std::lock_guard writing(output_mutex);
+  std::string lines;
+  {
+    const std::lock_guard lock(gathered.mutex);
+    lines.swap(gathered.lines);
+  }
+  WriteWhole(output.load(std::memory_order_relaxed), lines);
 }
 
 }  // namespace
@@ -166,14 +204,48 @@ std::string Line(std::string_view message, Fields fields) {
 
 void Write(Level level, std::string_view message, Fields fields) {
   if (level > threshold.load(std::memory_order_relaxed)) return;
-  const int fd = output.load(std::memory_order_relaxed);
   std::string line;
   if (!is_terminal.load(std::memory_order_relaxed)) {
     line = {'<', static_cast<char>('0' + static_cast<int>(level)), '>'};
   }
   line += Line(message, fields);
   line += '\n';
-  WriteWhole(fd, line);
+  bool at_once = level <= Level::kNotice;
+  {
+    const std::lock_guard lock(gathered.mutex);
+    at_once |= !gathered.gathering;
+    if (gathered.lines.empty()) gathered.arrived.notify_one();
+    if (at_once || gathered.lines.size() < kGatheredBytesMax) gathered.lines += line;
+  }
+  if (at_once) WriteGathered();
+}
+
+Gathering::Gathering() {
+  {
+    const std::lock_guard lock(gathered.mutex);
+    gathered.gathering = true;
+  }
+  thread_ = std::jthread([](const std::stop_token& stop) {
+    ::pthread_setname_np(::pthread_self(), "log");
+    while (!stop.stop_requested()) {
+      {
+        std::unique_lock lock(gathered.mutex);
+        gathered.arrived.wait(lock, stop, [] { return !gathered.lines.empty(); });
+      }
+      std::this_thread::sleep_for(kGatheredFor);
+      WriteGathered();
+    }
+  });
+}
+
+Gathering::~Gathering() {
+  {
+    const std::lock_guard lock(gathered.mutex);
+    gathered.gathering = false;
+  }
+  thread_.request_stop();
+  thread_.join();
+  WriteGathered();
 }
 
 }  // namespace comanda::log

@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace comanda::log {
 
@@ -41,6 +42,20 @@ void Write(Level level, std::string_view message, Fields fields = {});
 // The line as Write puts it, without prefix and line end: secrets masked, control bytes escaped, so
 // that no value can begin a line of its own, and values cut at 4096 bytes.
 std::string Line(std::string_view message, Fields fields = {});
+
+// While it lives, lines of kInfo and below are put together for 20 ms and written by its thread: a
+// call of the system for many orders in place of two for each. What is more important is written at
+// once, behind what came before it. Without it, so is every line.
+class Gathering {
+ public:
+  Gathering();
+  Gathering(const Gathering&) = delete;
+  Gathering& operator=(const Gathering&) = delete;
+  ~Gathering();
+
+ private:
+  std::jthread thread_;
+};
 
 inline void Error(std::string_view message, Fields fields = {}) {
   Write(Level::kError, message, fields);

@@ -138,6 +138,7 @@ sigset_t BlockedSignals() {
 
 void Serve(Flags flags) {
   const sigset_t signals = BlockedSignals();
+  const log::Gathering gathering;
   const int64_t group_jobs_max = TakeNumber(flags, "group-jobs-max", 256);
   sync_ms = TakeNumber(flags, "sync-ms", 0);
   const config::Options options = config::Load(flags);

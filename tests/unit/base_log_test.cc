@@ -2,6 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+
 namespace comanda::log {
 namespace {
 
@@ -53,6 +61,54 @@ TEST(Log, CutsLongValuesBetweenCharacters) {
   value += "\xc3\xb1 and more";
 
   EXPECT_EQ(Line("m", {{"a", value}}), "m a=" + std::string(4095, 'x') + "...");
+}
+
+// What is written while it lives.
+class Output {
+ public:
+  Output() : file_(std::tmpfile()) { SetOutput(fileno(file_)); }
+  ~Output() {
+    SetOutput(STDOUT_FILENO);
+    std::fclose(file_);
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  std::string text() const {
+    std::string text(4096, '\0');
+    const ssize_t size = ::pread(fileno(file_), text.data(), text.size(), 0);
+    text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+    return text;
+  }
+
+ private:
+  std::FILE* file_;
+};
+
+TEST(Log, WritesEachLineAtOnce) {
+  const Output output;
+  Info("one");
+  EXPECT_EQ(output.text(), "<6>one\n");
+}
+
+TEST(Log, WritesWhatIsImportantBehindTheLinesBeforeIt) {
+  const Output output;
+  const Gathering gathering;
+  Info("one");
+  Notice("two");
+  Info("three");
+  Error("four");
+  EXPECT_EQ(output.text(), "<6>one\n<5>two\n<6>three\n<3>four\n");
+}
+
+TEST(Log, WritesGatheredLinesSoonAndAtTheEnd) {
+  const Output output;
+  {
+    const Gathering gathering;
+    Info("one");
+    while (output.text() != "<6>one\n") std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Info("two");
+  }
+  EXPECT_EQ(output.text(), "<6>one\n<6>two\n");
 }
 
 }  // namespace
