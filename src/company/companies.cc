@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/problem.h"
 #include "company/store.h"
+#include "events/types.h"
 
 namespace comanda::company {
 
@@ -12,6 +13,13 @@ Company Get(db::Session& session, db::CompanyId company) {
   std::optional<Company> found = Select(session, company);
   CHECK(found.has_value(), "companies are never deleted");
   return *std::move(found);
+}
+
+std::shared_ptr<const Company> Known(db::Database& database, db::CompanyId company) {
+  // A changed currency or zone shows in the menu, so its counter is raised with the company's row.
+  constexpr auto kCounter = static_cast<size_t>(events::Counter::kCatalogue);
+  return database.Kept<Company>(company, kCounter,
+                                [&](db::Snapshot& snapshot) { return Get(snapshot, company); });
 }
 
 std::optional<Company> FindByUuid(db::Session& session, std::string_view id) {

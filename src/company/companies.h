@@ -3,17 +3,20 @@
 // The face of the room: companies, their payment methods and tables.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/zone.h"
 #include "company/company.h"
-#include "db/session.h"
+#include "db/database.h"
 
 namespace comanda::company {
 
 Company Get(db::Session& session, db::CompanyId company);  // CHECKs that it is there
+// The same for every request, read again only after an import or a change of the menu.
+std::shared_ptr<const Company> Known(db::Database& database, db::CompanyId company);
 std::optional<Company> FindByUuid(db::Session& session, std::string_view id);
 std::vector<Company> All(db::Session& session);
 // Its time zone. Fault where the system has no data for it any more.

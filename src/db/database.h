@@ -32,6 +32,7 @@
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "db/change_counters.h"
+#include "db/kept_values.h"
 #include "db/session.h"
 
 namespace comanda::db {
@@ -92,6 +93,19 @@ class Database {
     return fn(lease.snapshot());
   }
 
+  // What read(Snapshot&) makes of a company's rows, shared by all who ask until the counter of that
+  // kind has changed; one value of each type for a company.
+  template <typename Value, typename Fn>
+  std::shared_ptr<const Value> Kept(CompanyId company, size_t counter, Fn&& read) {
+    const ChangeCounters::Values now = counters_.Of(company);  // before the rows
+    const KeptValues::Mark mark{now.epoch, now.changes[counter]};
+    std::shared_ptr<const Value> value = kept_.Find<Value>(company, mark);
+    if (value) return value;
+    value = std::make_shared<const Value>(Read(read));
+    kept_.Keep(company, mark, value);
+    return value;
+  }
+
   // Called on the writer thread after each group's commit and publication (wakes the event feed).
   // Must not throw. Once this returns, the one set before is not running and never will.
   void SetAfterCommit(std::function<void()> wake);
@@ -142,6 +156,7 @@ class Database {
   void Run(const std::function<void(Tx&, const Stamp&)>& job);
 
   ChangeCounters counters_;
+  KeptValues kept_;
   const Settings settings_;
   const Clock& clock_;
   std::unique_ptr<ReaderPool> readers_;

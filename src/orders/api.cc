@@ -1,6 +1,7 @@
 #include "orders/api.h"
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,9 +58,7 @@ Body BodyOf(const http::Context& ctx) { return {ctx.body(), ctx.unknown_fields()
 std::string FreshId(http::Context& ctx) { return NewId(ctx.site().clock.Now()); }
 
 int MoneyDecimals(http::Context& ctx) {
-  return ctx.Read([&](db::Snapshot& snapshot) {
-    return company::Get(snapshot, ctx.company()).currency_decimals;
-  });
+  return company::Known(ctx.site().database, ctx.company())->currency_decimals;
 }
 
 // -- reading --------------------------------------------------------------------------------------
@@ -132,11 +131,11 @@ std::optional<http::Response> Repeated(http::Context& ctx) {
 
 http::Response Create(http::Context& ctx) {
   ctx.query().AllowOnly({});
-  const company::Company company =
-      ctx.Read([&](db::Snapshot& snapshot) { return company::Get(snapshot, ctx.company()); });
+  const std::shared_ptr<const company::Company> company =
+      company::Known(ctx.site().database, ctx.company());
   OrderDraft draft;
   try {
-    draft = ReadOrder(BodyOf(ctx), company.currency_decimals, ctx.site().clock.SettledNow());
+    draft = ReadOrder(BodyOf(ctx), company->currency_decimals, ctx.site().clock.SettledNow());
   } catch (const Refusal&) {
     if (std::optional<http::Response> first = Repeated(ctx)) return *std::move(first);
     throw;
@@ -147,7 +146,7 @@ http::Response Create(http::Context& ctx) {
                             .fingerprint = ctx.fingerprint(),
                             .actor = ctx.principal().actor};
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Created(Place(tx, company, draft, placement, stamp));
+    return Created(Place(tx, *company, draft, placement, stamp));
   });
 }
 

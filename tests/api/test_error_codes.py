@@ -104,13 +104,12 @@ def too_many_requests(h):
 
 
 def internal_error(h):
-    with h.writing() as db:  # what no import would take
-        ((zone,),) = db.execute("SELECT timezone FROM company")
-        db.execute("UPDATE company SET timezone = 'Mars/Olympus'")
+    with h.writing() as db:  # a file that no version of ours has made
+        db.execute("ALTER TABLE order_tally RENAME TO hidden")
         try:
             return h.api.post(ORDERS, {"service_type": "ONSITE"}, new_key())
         finally:
-            db.execute("UPDATE company SET timezone = ?", (zone,))
+            db.execute("ALTER TABLE hidden RENAME TO order_tally")
 
 
 def service_unavailable(h):

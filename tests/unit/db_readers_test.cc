@@ -142,5 +142,32 @@ TEST(DbReaders, EndACheckThatIsToldToStop) {
   EXPECT_EQ(database->QuickCheck(stop.get_token()), "");
 }
 
+TEST(DbKept, IsReadAgainOnlyAfterItsCounterHasChanged) {
+  constexpr CompanyId kCompany = 7, kOther = 8;
+  TestDatabase database;
+  int reads = 0;
+  const auto names = [&](CompanyId company) {
+    return *database->Kept<Names>(company, 1, [&](Snapshot& snapshot) {
+      ++reads;
+      return TestDatabase::NamesIn(snapshot);
+    });
+  };
+  database.Add("a");
+  EXPECT_EQ(names(kCompany), Names{"a"});
+  database.Add("b");
+  EXPECT_EQ(names(kCompany), Names{"a"}) << "nobody has told";
+  database->counters().Publish(kCompany, {.epoch = 1, .changes = {5, 0, 5}});
+  EXPECT_EQ(names(kCompany), (Names{"a", "b"})) << "another epoch";
+  database->counters().Publish(kCompany, {.epoch = 1, .changes = {6, 0, 6}});
+  EXPECT_EQ(names(kCompany), (Names{"a", "b"}));
+  EXPECT_EQ(reads, 2);
+  database.Add("c");
+  database->counters().Publish(kCompany, {.epoch = 1, .changes = {6, 1, 6}});
+  EXPECT_EQ(names(kCompany), (Names{"a", "b", "c"}));
+  EXPECT_EQ(reads, 3);
+  EXPECT_EQ(names(kOther), (Names{"a", "b", "c"}));
+  EXPECT_EQ(reads, 4) << "each company has its own";
+}
+
 }  // namespace
 }  // namespace comanda::db
