@@ -10,6 +10,10 @@ namespace comanda {
 // begins.
 void ShareHeap();
 
+// This thread keeps no freed memory for itself, which nobody could take from it: hundreds of
+// threads that once had much to do keep megabytes so. For the rest of its life.
+void ShareFreedMemory();
+
 // What lies on this thread's stack below its caller, as a deep call leaves it behind. Cheap enough
 // for once a connection.
 void GiveBackStack();

@@ -20,6 +20,7 @@
 #include "base/check.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "http/head.h"
@@ -331,6 +332,7 @@ void* OnThread(const mg_context* context, int thread_type) {
   worker.admission = &impl->admission;
   worker.tls = impl->tls;
   worker.accepting = thread_type == 0;
+  ShareFreedMemory();
   return nullptr;
 }
 

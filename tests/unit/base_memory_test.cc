@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <latch>
 #include <memory>
 #include <string>
 #include <thread>
@@ -53,6 +54,39 @@ TEST(Memory, GivesBackWhatWasFreed) {
 
   EXPECT_LT(Resident(), full - 4'000);
   EXPECT_EQ(last.back(), 'y');
+}
+
+// Pages that stay when all has been given back that so many threads freed, while they live on.
+int64_t LeftBy(size_t count, void (*first)()) {
+  std::latch freed(static_cast<std::ptrdiff_t>(count));
+  std::latch measured(1);
+  const int64_t before = Resident();
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i < count; ++i) {
+    threads.emplace_back([&] {
+      first();
+      std::vector<std::string> texts;
+      for (size_t size = 32; size < 1'000; size += 8) texts.emplace_back(size, 'x');
+      texts.clear();
+      freed.count_down();
+      measured.wait();
+    });
+  }
+  freed.wait();
+  GiveBackHeap();
+  const int64_t left = Resident() - before;
+  measured.count_down();
+  return left;
+}
+
+TEST(Memory, GivesBackWhatThreadsFreedThatLiveOn) {
+  constexpr size_t kThreads = 64;
+
+  LeftBy(kThreads, [] {});  // the threads' stacks, and the pools of all
+  const int64_t kept = LeftBy(kThreads, [] {});
+  const int64_t shared = LeftBy(kThreads, ShareFreedMemory);
+
+  EXPECT_LT(shared + 100, kept);
 }
 
 }  // namespace
