@@ -337,7 +337,8 @@ int Admission::Poll(Connection& connection, pollfd& wanted, int timeout_ms) {
   // A handshake writes too, and its deadline counts for both.
   const bool bounded =
       connection.deadline_ms != 0 && (reading || connection.state == ConnectionState::kHandshake);
-  if (!bounded) return ::poll(&wanted, 1, timeout_ms);
+  // CivetWeb counts how long a client does not read, and would look five times a second.
+  if (!bounded) return ::poll(&wanted, 1, std::max(timeout_ms, static_cast<int>(kSliceMs)));
   for (;;) {
     if (connection.state == ConnectionState::kClosing) {
       errno = ECONNRESET;

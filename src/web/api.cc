@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,23 +44,29 @@ void Fill(std::string& page, std::string_view mark, std::string_view text) {
   page.replace(at, mark.size(), text);
 }
 
+// Never copied: who asks again and again and does not read must not fill the memory.
+using Shared = std::shared_ptr<const std::string>;
+
+Shared Share(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
+
 struct Page {
-  std::string body;
-  std::string gzip;
+  Shared body;
+  Shared gzip;
   std::string policy;
   std::string etag;
 };
 
 Page MakePage() {
   Page page;
-  page.body = DocsHtml();
-  Fill(page.body, "{{style}}", DocsCss());
-  Fill(page.body, "{{script}}", DocsJs());
+  std::string body(DocsHtml());
+  Fill(body, "{{style}}", DocsCss());
+  Fill(body, "{{script}}", DocsJs());
+  page.body = Share(std::move(body));
   page.policy = "default-src 'none'; style-src " + SourceOf(DocsCss()) + "; script-src " +
                 SourceOf(DocsJs()) +
                 "; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-  page.gzip = Gzip(page.body);
-  page.etag = http::BodyTag(page.gzip);
+  page.gzip = Share(Gzip(*page.body));
+  page.etag = http::BodyTag(*page.gzip);
   return page;
 }
 
@@ -69,12 +76,22 @@ http::Response GetDocs(http::Context& ctx) {
   if (ctx.HasMatch(kPage.etag)) return http::NotModified(kPage.etag);
   http::Response response;
   response.gzipped = ctx.PrefersGzip();
-  response.body = response.gzipped ? kPage.gzip : kPage.body;
+  response.shared_body = response.gzipped ? kPage.gzip : kPage.body;
   response.content_type = "text/html; charset=utf-8";
   response.etag = kPage.etag;
   response.headers.emplace_back("Content-Security-Policy", kPage.policy);
   response.headers.emplace_back("Referrer-Policy", "no-referrer");
   return response;
+}
+
+const Shared& Openapi() {
+  static const Shared kText = Share(std::string(OpenapiJson()));
+  return kText;
+}
+
+const Shared& OpenapiGzip() {
+  static const Shared kText = Share(std::string(OpenapiJsonGzip()));
+  return kText;
 }
 
 http::Response GetOpenapi(http::Context& ctx) {
@@ -83,7 +100,7 @@ http::Response GetOpenapi(http::Context& ctx) {
   if (ctx.HasMatch(kTag)) return http::NotModified(kTag);
   http::Response response;
   response.gzipped = ctx.PrefersGzip();
-  response.body = response.gzipped ? OpenapiJsonGzip() : OpenapiJson();
+  response.shared_body = response.gzipped ? OpenapiGzip() : Openapi();
   response.etag = kTag;
   return response;
 }
