@@ -248,6 +248,7 @@ ObjectReader::ObjectReader(Value value, std::string path, Errors& errors, Unknow
 std::string ObjectReader::FieldPath(std::string_view name) const { return Path(path_, name); }
 
 void ObjectReader::Learn(std::string_view name) {
+  if (unknown_ == UnknownFields::kIgnored) return;  // nobody will ask
   if (std::find(known_.begin(), known_.end(), name) == known_.end()) known_.emplace_back(name);
 }
 

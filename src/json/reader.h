@@ -193,7 +193,7 @@ class ObjectReader {
   std::string path_;
   Errors* errors_;
   UnknownFields unknown_;
-  std::vector<std::string> known_;
+  std::vector<std::string> known_;  // where unknown fields are refused
   bool any_found_ = false;
 };
 

@@ -114,9 +114,8 @@ Writer& Writer::EndArray() {
 Writer& Writer::Key(std::string_view name) {
   CHECK(!after_key_ && (depth_ == 0 || nests_[depth_ - 1] == Nest::kObject),
         "a key stands in an object, after a value");
-  Comma();
-  AppendQuoted(out_, name);
-  out_ += ':';
+  out_.append(need_comma_ ? ",\"" : "\"").append(name).append("\":");
+  need_comma_ = true;
   after_key_ = true;
   return *this;
 }

@@ -200,7 +200,9 @@ std::string RenderRows(const std::vector<Row>& rows, int decimals,
 }  // namespace
 
 Rendering Render(const Order& order) {
+  constexpr size_t kHeadBytes = 2048;  // of most orders
   Rendering rendering;
+  rendering.head.reserve(kHeadBytes);
   json::Writer head(rendering.head);
   WriteIdentity(head, order);
   WriteState(head, order);
