@@ -81,6 +81,14 @@ def seeds():
                 yield "bodies", bytes([reader, 0]) + json.dumps(body).encode()
     for name in range(1, len(HEADERS) + 1):
         yield "head", "\r\n".join(["POST https://localhost/v1/orders?x=y HTTP/1.1", *HEADERS[:name], "", ""]).encode()
+    ask = "GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n"
+    send = "POST /a HTTP/1.1\r\nHost: x\r\n"
+    chunked = send + "Transfer-Encoding: chunked\r\n"
+    for text in [ask, ask + ask, ask + send + "Content-Length: 2\r\n\r\n{}" + ask, chunked + "\r\n2\r\n{}\r\n0\r\n\r\n" + ask,
+                 chunked + "\r\n1;a=b\r\n{\r\n01\r\n}\r\n0\r\nA: b\r\n\r\n", ask.replace("1.1", "1.0"), ask.replace("GET", "HEAD") + ask,
+                 send + "Connection: close\r\nContent-Length: 2\r\n\r\n{}" + ask,
+                 chunked + "Expect: 100-continue\r\n\r\n2\r\n{}\r\n0\r\n\r\n"]:
+        yield "connection", b"\x80" + text.encode()
     for reader, texts in enumerate(SMALL):
         for text in texts:
             yield "headers", bytes([reader]) + text.encode()
@@ -98,11 +106,12 @@ def write(directory):
     fields = sorted(set(words(DOCUMENT["components"]["schemas"])))
     demo = json.loads((TESTS.parent / "src/app/demo.json").read_text())
     names = sorted({*fields, *names_in(demo)})
+    framing = ["HTTP/1.1", "\\x0d\\x0a", "Host: ", "Content-Length: ", "Transfer-Encoding: chunked", "Expect: 100-continue"]
     texts = {
         "bodies": fields, "import": names, "requests": [*fields, *(p["name"] for o in OPERATIONS for p in o.parameters)],
         "query": sorted({p["name"] for o in OPERATIONS for p in o.parameters}),
         "json": ["true", "false", "null", "\\\\u0000", "\\\\ud83d", "\\\\ude00", "\\xef\\xbb\\xbf", "1e400", "-0"],
-        "head": ["HTTP/1.1", "\\x0d\\x0a", "Host: ", "Content-Length: ", "Transfer-Encoding: chunked", "Expect: 100-continue", "https://"],
+        "head": [*framing, "https://"], "connection": [*framing, "Connection: ", "0\\x0d\\x0a\\x0d\\x0a"],
         "headers": ["W/", "wait=", "Bearer ", "cmd_live_", "::ffff:", "%2f", "T00:00:00Z"]}
     for target, list_of_words in texts.items():
         (directory / f"{target}.dict").write_text("".join(f'"{w}"\n' for w in list_of_words))
