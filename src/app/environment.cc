@@ -18,6 +18,7 @@ namespace {
 
 // About fifty pages of fifty orders.
 constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
+constexpr size_t kPieceBytesMax = 1024 * 1024;  // some 2,000 rows
 
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options,
                               db::DiskSpace& space) {
@@ -56,6 +57,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
       // The other half of the workers stays free for those who do not wait.
       long_polls_(WorkersOf(mode, options) / 2),
       answers_(kAnswerBytesMax),
+      pieces_(kPieceBytesMax),
       database_(DatabaseSettings(mode, options, space), clock, heartbeats, metrics),
       gate_(Rates(mode, options), keys_, clock),
       site_{.mode = mode,
@@ -68,6 +70,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .readiness = [this] { return ops::CheckReadiness(database_, space_); },
             .long_polls = long_polls_,
             .answers = answers_,
+            .pieces = pieces_,
             .find_order_uuid = orders::FindUuid},
       dispatcher_(site_, AllRoutes(mode)) {
   database_.SetAfterCommit([this] { long_polls_.Wake(); });

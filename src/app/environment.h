@@ -48,6 +48,7 @@ class Environment {
   const db::DiskSpace& space_;
   http::LongPolls long_polls_;
   http::AnswerCache answers_;
+  http::PieceStore pieces_;
   db::Database database_;
   auth::KeyTable keys_;
   auth::Gate gate_;

@@ -126,6 +126,9 @@ std::optional<Response> Context::FirstAnswer() {
 Response Context::Shared(const std::string& tag, const std::function<Response()>& make) {
   const std::string key = tag + ' ' + Question();  // the tag has but a hash of it
   Response answer = site_.answers.Get(key, make);
+  if (answer.gzipped && !PrefersGzip()) {
+    return site_.answers.Get(key + " plain", [&] { return Plain(answer); });
+  }
   if (!MustCompress(answer)) return answer;
   return site_.answers.Get(key + " gzip", [&] { return Gzipped(answer); });
 }

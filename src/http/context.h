@@ -20,6 +20,7 @@
 #include "db/disk_space.h"
 #include "http/answer_cache.h"
 #include "http/long_polls.h"
+#include "http/piece_store.h"
 #include "http/query.h"
 #include "http/request.h"
 #include "http/response.h"
@@ -47,6 +48,7 @@ struct Site {
   std::function<std::vector<Readiness>()> readiness;
   LongPolls& long_polls;
   AnswerCache& answers;
+  PieceStore& pieces;
   // The UUID of the order with that public id: one order has one path in an idempotency scope.
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, std::string_view)>
       find_order_uuid;
@@ -111,8 +113,8 @@ class Context {
   // another request came under it.
   std::optional<Response> FirstAnswer();
 
-  // The answer to this GET, made once for all who ask the same while the tag stays; compressed once
-  // as well, for those who would rather have it so.
+  // The answer to this GET, made once for all who ask the same while the tag stays; the other form
+  // of it, compressed or not, is made of that, once as well.
   Response Shared(const std::string& tag, const std::function<Response()>& make);
 
   // Would the client rather have gzip than the bytes as they are?

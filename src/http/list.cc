@@ -157,7 +157,8 @@ void AddSnapshot(Response& response, const Paging& paging, int64_t snapshot) {
 
 Response ListResponse(const ListPage& page, std::string etag, Cache cache) {
   Response response;
-  response.body = ListBody(page.rows, page.paging, page.total);
+  response.gzipped = !page.gzip.empty();
+  response.body = response.gzipped ? page.gzip : ListBody(page.rows, page.paging, page.total);
   response.etag = std::move(etag);
   response.cache = cache;
   AddSnapshot(response, page.paging, page.snapshot);

@@ -133,6 +133,7 @@ void AddSnapshot(Response& response, const Paging& paging, int64_t snapshot);
 struct ListPage {
   Paging paging;
   std::vector<std::string> rows;
+  std::string gzip;  // the whole body, instead of rows
   int64_t total = 0;
   int64_t snapshot = 0;
 };

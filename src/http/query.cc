@@ -245,25 +245,31 @@ std::string Query::Canonical() const {
   return text;
 }
 
-std::string ListBody(const std::vector<std::string>& rows, Paging paging, int64_t total) {
-  size_t size = 160 + rows.size();
-  for (const std::string& row : rows) size += row.size();
-  std::string body;
-  body.reserve(size);
-  body += R"({"data":[)";
-  for (const std::string& row : rows) {
-    if (&row != &rows.front()) body += ',';
-    body += row;
-  }
-  body += "],";
-  json::Writer writer(body);
+std::string ListTail(Paging paging, int64_t total) {
+  std::string tail = "],";
+  json::Writer writer(tail);
   writer.Key("pagination").BeginObject();
   writer.Key("current_page").Integer(paging.page);
   writer.Key("per_page").Integer(paging.per_page);
   writer.Key("total").Integer(total);
   writer.Key("has_more").Boolean(total > 0 && paging.page <= (total - 1) / paging.per_page);
   writer.EndObject();
-  body += '}';
+  tail += '}';
+  return tail;
+}
+
+std::string ListBody(const std::vector<std::string>& rows, Paging paging, int64_t total) {
+  const std::string tail = ListTail(paging, total);
+  size_t size = kListHead.size() + rows.size() + tail.size();
+  for (const std::string& row : rows) size += row.size();
+  std::string body;
+  body.reserve(size);
+  body += kListHead;
+  for (const std::string& row : rows) {
+    if (&row != &rows.front()) body += ',';
+    body += row;
+  }
+  body += tail;
   return body;
 }
 

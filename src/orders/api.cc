@@ -74,8 +74,10 @@ http::Response List(http::Context& ctx) {
   }
   // Thirty displays that were waiting for the same order get one page, rendered once.
   return ctx.Shared(tag, [&] {
-    Page page = ctx.Read(
-        [&](db::Snapshot& snapshot) { return FindPage(snapshot, ctx.company(), ctx.query()); });
+    http::PieceStore* const pieces = ctx.PrefersGzip() ? &ctx.site().pieces : nullptr;
+    Page page = ctx.Read([&](db::Snapshot& snapshot) {
+      return FindPage(snapshot, ctx.company(), ctx.query(), pieces);
+    });
     http::Response response = http::ListResponse(page, tag);
     response.headers.emplace_back("X-Event-Cursor", std::move(page.cursor));
     return response;

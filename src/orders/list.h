@@ -6,6 +6,7 @@
 
 #include "db/session.h"
 #include "http/list.h"
+#include "http/piece_store.h"
 #include "http/query.h"
 
 namespace comanda::orders {
@@ -16,7 +17,9 @@ void RequireListParameters(const http::Query& query);
 struct Page : http::ListPage {
   std::string cursor;  // X-Event-Cursor of the same moment
 };
-// Refusal invalid_parameter for a malformed value.
-Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query);
+// Compressed with the pieces, where there are any to take. Refusal invalid_parameter for a
+// malformed value.
+Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+              http::PieceStore* pieces = nullptr);
 
 }  // namespace comanda::orders

@@ -603,6 +603,13 @@ void PutRecord(db::Tx& tx, const Order& order, const Rendering& rendering) {
       rendering.payments, rendering.discounts);
 }
 
+std::optional<int64_t> SelectVersion(db::Session& session, db::CompanyId company,
+                                     std::string_view id) {
+  const std::optional<db::Rows> row = session.One(
+      "SELECT version FROM order_record WHERE company_id = $1 AND order_id = $2", company, id);
+  return row ? std::optional(row->Int(0)) : std::nullopt;
+}
+
 std::optional<RecordRow> SelectRecord(db::Session& session, db::CompanyId company,
                                       std::string_view id) {
   std::optional<db::Rows> row = session.One(

@@ -52,6 +52,8 @@ class RecordRow {
  private:
   db::Rows row_;
 };
+std::optional<int64_t> SelectVersion(db::Session& session, db::CompanyId company,
+                                     std::string_view id);
 std::optional<RecordRow> SelectRecord(db::Session& session, db::CompanyId company,
                                       std::string_view id);
 // The same without the lists, which are not read from the disk then.

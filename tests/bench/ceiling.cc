@@ -151,6 +151,7 @@ void Serve(Flags flags) {
   auth::Gate gate({}, keys, clock);
   http::LongPolls long_polls(options.workers / 2);
   http::AnswerCache answers(8 * 1024 * 1024);
+  http::PieceStore pieces(1024 * 1024);
   db::DiskSpace space({.directory = options.data_directory,
                        .low_bytes = 0,
                        .tight_bytes = 0,
@@ -167,6 +168,7 @@ void Serve(Flags flags) {
                   .readiness = [] { return std::vector<http::Readiness>(); },
                   .long_polls = long_polls,
                   .answers = answers,
+                  .pieces = pieces,
                   .find_order_uuid = orders::FindUuid};
   http::Dispatcher dispatcher(site, Routes());
   database.Read([&](db::Snapshot& snapshot) {

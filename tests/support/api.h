@@ -96,6 +96,7 @@ class Api {
   auth::Gate gate{{}, keys, database.clock};
   http::LongPolls long_polls{1};
   http::AnswerCache answers{1024 * 1024};
+  http::PieceStore pieces{1024 * 1024};
   db::DiskSpace space{{.directory = database.directory.path(),
                        .low_bytes = 0,
                        .tight_bytes = 0,
@@ -112,6 +113,7 @@ class Api {
                   .readiness = {},
                   .long_polls = long_polls,
                   .answers = answers,
+                  .pieces = pieces,
                   .find_order_uuid = {}};
   std::string key;
 
