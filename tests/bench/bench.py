@@ -246,9 +246,26 @@ class Bench:
                     lambda: load(self.ours.box, page, self.seconds, READERS, script, take, [next(fresh)]),
                     lambda: load(self.ours.box, page, self.seconds, READERS, script, take[:1], [next(fresh)]),
                     "the same page, plain", 2)
+        self.compressed_after_writes(page, take)
         with self.ours.client() as client:
-            small = check(client, page, 200, {"Accept-Encoding": "gzip"})
-        self.facts["page_gzip_kb"] = len(small.body) / 1000
+            small = [check(client, page + more, 200, {"Accept-Encoding": "gzip"}) for more in ("", "&sort=-created_at", "&page=1")]
+        self.facts["page_gzip_kb"] = max(len(answer.body) for answer in small) / 1000
+
+    def compressed_after_writes(self, page, take):
+        """Each time an order of the page has changed, less what the change itself costs."""
+        name = "page of 50, gzip, after a write"
+        if not self.wanted(name):
+            return
+        ids = self.parent / "page.ids"
+        with self.ours.client() as client:
+            ids.write_text("".join(order["id"] + "\n" for order in check(client, page, 200).data))
+
+        def run(headers, *words):
+            return load(self.ours.box, page, self.seconds, 1, "after.lua", headers, [ids, uuid.uuid4(), *words])
+
+        alone, small, plain = self.in_turns(lambda: run(take, "alone"), lambda: run(take), lambda: run(take[:1]))
+        small.cpu_us, plain.cpu_us = (2 * both.cpu_us - alone.cpu_us for both in (small, plain))
+        self.rows.append(Row(name, small, plain, "the same page, plain", plain.cpu_us / small.cpu_us, 2))
 
     def create_over(self, server):
         return load(server.box, "/v1/orders", self.seconds, TILLS, "create.lua", [server.authorization], [uuid.uuid4()])
