@@ -12,6 +12,7 @@
 #include "base/problem.h"
 #include "base/zone.h"
 #include "company/companies.h"
+#include "db/upgrade_copies.h"
 #include "ops/health.h"
 #include "ops/systemd.h"
 
@@ -202,7 +203,7 @@ size_t App::company_count() {
 }
 
 void App::RunUntilSignal(const std::function<config::Options()>& reload) {
-  ops::Notify("READY=1");
+  ops::Notify("READY=1\nSTATUS=serving");
   chores_ = std::jthread([this](const std::stop_token& stop) { DoChores(stop); });
   const sigset_t signals = HandledSignals();
   while (true) {
@@ -275,6 +276,8 @@ void App::DoChores(const std::stop_token& stop) {
     // Each for itself: what fails in one must not keep the other.
     Attempt("chores put off", [&] { live_.DoChores(progress); });
     Attempt("chores of the sandbox put off", [&] { test_.DoChores(progress); });
+    const UtcMs long_ago = clock_.RetentionNow() - db::kUpgradeCopyKeptMs;
+    db::DeleteUpgradeCopies(options_.data_directory, "*", long_ago);
     GiveBackHeap();
     std::unique_lock lock(mutex);
     stopped.wait_for(lock, stop, kChoresEvery, [] { return false; });

@@ -1,6 +1,8 @@
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "base/memory.h"
 #include "base/problem.h"
 #include "base/zone.h"
+#include "ops/systemd.h"
 
 namespace comanda::app {
 namespace {
@@ -31,17 +34,34 @@ std::string Help() {
   return "comanda serve [--data DIR] [--listen ADDR:PORT] [--SETTING VALUE …]\n\n"
          "Runs the server in the foreground until SIGTERM or SIGINT: it then answers what it has\n"
          "accepted, writes everything down and ends. SIGHUP reads settings and certificate again.\n"
+         "After an update it first upgrades the databases and keeps a copy, live.db.before-N, for\n"
+         "seven days, where the disk has room.\n"
          "The log goes to stdout. Settings may also stand in DIR/comanda.conf (`comanda "
          "config`).\n\n" +
          DescribeFlags(Flags());
 }
 
 // The writer, the workers and the rest must not take the signals that RunUntilSignal waits for.
-void BlockSignals() {
+sigset_t Signals(std::initializer_list<int> numbers) {
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
+  for (const int number : numbers) ::sigaddset(&signals, number);
+  return signals;
+}
+
+void BlockSignals() {
+  const sigset_t signals = Signals({SIGTERM, SIGINT, SIGHUP});
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+// systemd starts again after a second what has ended. An upgrade that met a full disk would fill it
+// again each time, for hours: it waits a minute, or until it is stopped.
+void WaitBeforeTheNextTry(const std::string& why) {
+  if (!ops::UnderSystemd()) return;
+  log::Error("not serving, tried again in a minute", {{"why", why}});
+  const sigset_t stop = Signals({SIGTERM, SIGINT});
+  const timespec minute{.tv_sec = 60, .tv_nsec = 0};
+  ::sigtimedwait(&stop, nullptr, &minute);
 }
 
 db::DirectoryLock Own(const std::string& data_directory) {
@@ -74,24 +94,30 @@ int Serve(Words words) {
   const log::Gathering gathering;
   const auto load = [&] { return config::Load(arguments.flags()); };
   const config::Options options = load();
-  App app(options, Own(options.data_directory));
+  std::optional<App> app;
+  try {
+    app.emplace(options, Own(options.data_directory));
+  } catch (const Fault& fault) {
+    if (fault.kind == Fault::Kind::kDiskFull) WaitBeforeTheNextTry(fault.cause);
+    throw;
+  }
   log::Notice("serving", {{"version", kVersion},
                           {"data", options.data_directory},
                           {"authority", ops::AuthorityPath(options)},
-                          {"certificate_sha256", app.CertificateFingerprint()}});
-  for (const std::string& address : app.Addresses())
+                          {"certificate_sha256", app->CertificateFingerprint()}});
+  for (const std::string& address : app->Addresses())
     log::Notice("listening", {{"address", address}});
-  for (const std::string& address : app.SandboxAddresses())
+  for (const std::string& address : app->SandboxAddresses())
     log::Notice("sandbox", {{"address", address}});
   // "UTC" alone is inside the program.
   if (!Zone::Find("Etc/UTC")) {
     log::Warning("this machine has no time zone data: install it (`apt install tzdata`)");
   }
-  if (app.company_count() == 0) {
+  if (app->company_count() == 0) {
     log::Warning("no restaurant yet: run `comanda import FILE --data " + options.data_directory +
                  "` (or `comanda import demo`), then `comanda keys create`");
   }
-  app.RunUntilSignal(load);
+  app->RunUntilSignal(load);
   return kExitDone;
 }
 

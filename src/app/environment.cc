@@ -11,6 +11,7 @@
 #include "keys/keys.h"
 #include "menu/catalogue.h"
 #include "ops/health.h"
+#include "ops/systemd.h"
 #include "orders/orders.h"
 
 namespace comanda::app {
@@ -24,7 +25,8 @@ db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options,
                               db::DiskSpace& space) {
   return {.path = options.data_directory + "/" + std::string(Name(mode)) + ".db",
           .migrations = Migrations(),
-          .space = mode == auth::Mode::kLive ? &space : nullptr};
+          .space = mode == auth::Mode::kLive ? &space : nullptr,
+          .upgrading = ops::NotifyUpgrading};
 }
 
 auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {

@@ -22,6 +22,7 @@ constexpr int kOldestLibrary = 3'051'003;
 constexpr int64_t kHeapBytesMax = 256 << 20;
 constexpr int kBusyMs = 5000;
 constexpr int kProgressSteps = 10'000;  // well under a millisecond
+constexpr int kCopyPages = 4096;
 constexpr size_t kWriterStatementsMax = 256;
 constexpr size_t kReaderStatementsMax = 128;
 
@@ -421,7 +422,8 @@ std::string QuickCheck(const Settings& settings, const Clock& clock, std::functi
   return problems;
 }
 
-void CopyDatabase(Connection& source, const std::string& path, const std::string& vfs) {
+void CopyDatabase(Connection& source, const std::string& path, const std::string& vfs,
+                  const std::function<void()>& go_on) {
   const std::string unfinished = path + ".unfinished";
   for (const char* companion : {"", "-wal", "-shm", "-journal"}) {
     ::unlink((unfinished + companion).c_str());
@@ -434,7 +436,11 @@ void CopyDatabase(Connection& source, const std::string& path, const std::string
   int system_error = 0;
   if (code == SQLITE_OK) {
     sqlite3_backup* backup = sqlite3_backup_init(raw, "main", source.handle(), "main");
-    code = backup ? sqlite3_backup_step(backup, -1) : sqlite3_extended_errcode(raw);
+    code = backup ? SQLITE_OK : sqlite3_extended_errcode(raw);
+    while (code == SQLITE_OK) {
+      code = sqlite3_backup_step(backup, go_on ? kCopyPages : -1);
+      if (go_on) go_on();
+    }
     system_error = sqlite3_system_errno(raw);
     const int finished = sqlite3_backup_finish(backup);
     code = code == SQLITE_DONE ? finished : code;

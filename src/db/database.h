@@ -3,9 +3,9 @@
 // One database file: live.db or test.db. One writer thread with group commit, a small pool of
 // readers (design section 4).
 //
-// The constructor takes the file through WAL recovery, migrations (a copy is taken before each) and
-// the checks; the process lock of the data directory is the caller's (db/lock.h). The file and what
-// belongs to it are made with mode 0600. All members may be called from any thread.
+// The constructor takes the file through WAL recovery, migrations (db/migrate.h) and the checks;
+// the process lock of the data directory is the caller's (db/lock.h). The file and what belongs to
+// it are made with mode 0600. All members may be called from any thread.
 //
 // Why a group: the writer takes the jobs that queued up while the last COMMIT was syncing and puts
 // them under one sync, so that many tills on a slow disk wait for one or two syncs each, not for
@@ -53,6 +53,8 @@ struct Settings {
   size_t group_jobs_max = 256;  // one COMMIT takes at most so many jobs
   std::string vfs = {};         // SQLite's door to the disk: the system's when empty
   DiskSpace* space = nullptr;   // what may be given up for a write; outlives the database
+  // Told what is done, now and then while the file is upgraded. Must not throw.
+  std::function<void(const std::string& step)> upgrading = {};
 };
 
 class Writer;

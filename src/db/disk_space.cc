@@ -4,6 +4,7 @@
 #include "base/handle.h"
 #include "base/log.h"
 #include "base/problem.h"
+#include "db/upgrade_copies.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace comanda::db {
 namespace {
@@ -59,17 +61,11 @@ void DiskSpace::Look() {
     MakeBallast();
   }
   const Fullness before = fullness_;
-  // The way back takes a little more space, or it would go to and fro at the mark.
-  const auto below = [&](int64_t mark, Fullness then) {
-    return free_bytes_ < (before >= then ? mark + mark / 16 : mark);
-  };
-  Fullness now = Fullness::kPlenty;
-  if (below(settings_.orders_only_bytes, Fullness::kOrdersOnly)) {
-    now = Fullness::kOrdersOnly;
-  } else if (below(settings_.tight_bytes, Fullness::kTight)) {
-    now = Fullness::kTight;
-  } else if (below(settings_.low_bytes, Fullness::kLow)) {
-    now = Fullness::kLow;
+  Fullness now = Judge();
+  if (now >= Fullness::kTight &&
+      DeleteUpgradeCopies(settings_.directory, "*", std::numeric_limits<UtcMs>::max())) {
+    Measure();
+    now = Judge();
   }
   if (now == before) return;
   fullness_ = now;
@@ -79,6 +75,22 @@ void DiskSpace::Look() {
                                            "the disk is nearly full: orders and payments alone"};
   log::Write(now > before ? log::Level::kWarning : log::Level::kNotice,
              kMeaning[static_cast<size_t>(now)], {{"free_mib", free_bytes_ / kMegabyte}});
+}
+
+Fullness DiskSpace::Judge() const {
+  // The way back takes a little more space, or it would go to and fro at the mark.
+  const auto below = [this](int64_t mark, Fullness then) {
+    return free_bytes_ < (fullness_ >= then ? mark + mark / 16 : mark);
+  };
+  if (below(settings_.orders_only_bytes, Fullness::kOrdersOnly)) return Fullness::kOrdersOnly;
+  if (below(settings_.tight_bytes, Fullness::kTight)) return Fullness::kTight;
+  if (below(settings_.low_bytes, Fullness::kLow)) return Fullness::kLow;
+  return Fullness::kPlenty;
+}
+
+bool DiskSpace::HasRoom(int64_t bytes) {
+  Measure();
+  return free_bytes_ - bytes > settings_.tight_bytes;
 }
 
 bool DiskSpace::GiveUpBallast() {

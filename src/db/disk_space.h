@@ -1,7 +1,8 @@
 #pragma once
 
 // How full the data directory's file system is, and what stops first: reports and imports, then all
-// but orders and payments, those last. A ballast file keeps space for them: it is given up when
+// but orders and payments, those last. Before anything stops, the copies from before an upgrade are
+// deleted. A ballast file keeps space for them: it is given up when
 // there is none left, so that checkpoints and orders go on, and made again when space returns.
 //
 // A file system too small for the settings gets shares of its size instead.
@@ -38,6 +39,8 @@ class DiskSpace {
 
   // Measures, makes or gives up the ballast, logs what changed. One thread, every second.
   void Look();
+  // Whether that much can be written and nothing stops. Any thread.
+  bool HasRoom(int64_t bytes);
   // For a writer that found no space. True where there is more than before. Any thread.
   bool GiveUpBallast();
 
@@ -47,6 +50,7 @@ class DiskSpace {
 
  private:
   bool Measure();
+  Fullness Judge() const;
   void MakeBallast();
 
   SpaceSettings settings_;

@@ -2,11 +2,20 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "db/disk_space.h"
+#include "db/upgrade_copies.h"
+
+#include <sqlite3.h>
+
+#include <limits>
 
 namespace comanda::db {
 namespace {
 
 constexpr int64_t kApplicationId = 0x434d4441;  // "CMDA", in the file's header
+constexpr int64_t kMebibyte = 1024 * 1024;
+constexpr int kProgressSteps = 100'000;  // some milliseconds
+constexpr int64_t kTellEveryMs = 10'000;
 
 [[noreturn]] void Refuse(const std::string& why) { throw Fault(Fault::Kind::kInternal, why); }
 
@@ -22,13 +31,104 @@ void ClaimFile(Connection& writer, const std::string& path) {
   writer.RunScript("PRAGMA application_id = " + std::to_string(kApplicationId));
 }
 
+int64_t BytesOf(Connection& writer) {
+  return writer.Integer("PRAGMA page_count") * writer.Integer("PRAGMA page_size");
+}
+
+// What an upgrade writes: new indexes and tables, once into the log and once into the file. A guess
+// on the safe side for what is asked before; what is really too much is found out on the way.
+int64_t RoomForUpgrade(int64_t bytes) { return bytes / 2; }
+
+// An upgrade under way says so now and then, in the log and to who started the process.
+class Progress {
+ public:
+  Progress(const Settings& settings, const Clock& clock) : settings_(settings), clock_(clock) {}
+  ~Progress() { Follow(nullptr); }
+  Progress(const Progress&) = delete;
+
+  // Until the end, what the connection computes is a sign of progress.
+  void Follow(Connection* connection) {
+    if (followed_) sqlite3_progress_handler(followed_->handle(), 0, nullptr, nullptr);
+    followed_ = connection;
+    if (!connection) return;
+    const auto on_progress = [](void* self) noexcept {
+      static_cast<Progress*>(self)->GoOn();
+      return 0;
+    };
+    sqlite3_progress_handler(connection->handle(), kProgressSteps, on_progress, this);
+  }
+
+  void Begin(std::string step) {
+    step_ = std::move(step);
+    Tell();
+  }
+  void GoOn() noexcept {
+    if (clock_.MonotonicMs() - told_ms_ < kTellEveryMs) return;
+    log::Notice("still upgrading the database",
+                {{"file", settings_.path}, {"step", step_}, {"seconds", seconds()}});
+    Tell();
+  }
+  int64_t seconds() const { return (clock_.MonotonicMs() - start_ms_) / 1000; }
+
+ private:
+  void Tell() noexcept {
+    told_ms_ = clock_.MonotonicMs();
+    if (settings_.upgrading) settings_.upgrading(step_);
+  }
+
+  const Settings& settings_;
+  const Clock& clock_;
+  Connection* followed_ = nullptr;
+  std::string step_;
+  const int64_t start_ms_ = clock_.MonotonicMs();
+  int64_t told_ms_ = 0;
+};
+
+void TakeCopy(Connection& writer, const Settings& settings, int version, Progress& progress) {
+  const std::string& path = settings.path;
+  const size_t slash = path.rfind('/');
+  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
+  DeleteUpgradeCopies(directory, std::string_view(path).substr(slash + 1),
+                      std::numeric_limits<UtcMs>::max());
+  const int64_t bytes = BytesOf(writer);
+  const int64_t wanted = bytes + RoomForUpgrade(bytes);
+  std::string why = "it would leave too little space for orders";
+  if (!settings.space || settings.space->HasRoom(wanted)) {
+    progress.Begin("copy");
+    try {
+      const auto go_on = [&] { progress.GoOn(); };
+      return CopyDatabase(writer, UpgradeCopyPath(path, version), settings.vfs, go_on);
+    } catch (const Fault& fault) {
+      if (fault.kind != Fault::Kind::kDiskFull) throw;
+      why = fault.cause;
+    }
+  }
+  log::Warning("upgrading without a copy of the database to go back to",
+               {{"file", path}, {"mib", bytes / kMebibyte}, {"why", why}});
+}
+
 void Apply(Connection& writer, const Migration& migration) {
-  writer.Execute("BEGIN IMMEDIATE");
   try {
     writer.RunScript(migration.sql);
+  } catch (const Fault& fault) {
+    throw Fault(fault.kind, "migration " + std::to_string(migration.number) + " (" +
+                                std::string(migration.name) + "): " + fault.cause);
+  }
+}
+
+void ApplyAll(Connection& writer, const Settings& settings, int64_t found, Progress& progress) {
+  writer.Execute("BEGIN IMMEDIATE");
+  try {
+    for (const Migration& migration : settings.migrations) {
+      if (migration.number <= found) continue;
+      progress.Begin(std::string(migration.name));
+      Apply(writer, migration);
+    }
+    progress.Begin("check");
     const std::string broken = writer.Text("PRAGMA foreign_key_check");
     if (!broken.empty()) Refuse("rows of " + broken + " point at nothing");
-    writer.RunScript("PRAGMA user_version = " + std::to_string(migration.number));
+    writer.RunScript("PRAGMA user_version = " + std::to_string(settings.migrations.back().number));
+    progress.Begin("commit");
     writer.Execute("COMMIT");
   } catch (...) {
     writer.Rollback();
@@ -36,44 +136,74 @@ void Apply(Connection& writer, const Migration& migration) {
   }
 }
 
-void ApplyOrExplain(Connection& writer, const Migration& migration, const std::string& path) {
+// The space that the ballast keeps is for orders, and without the upgrade there are none.
+void ApplyWithBallast(Connection& writer, const Settings& settings, int64_t found,
+                      Progress& progress) {
+  try {
+    return ApplyAll(writer, settings, found, progress);
+  } catch (const Fault& fault) {
+    const bool full = fault.kind == Fault::Kind::kDiskFull;
+    if (!full || !settings.space || !settings.space->GiveUpBallast()) throw;
+  }
+  ApplyAll(writer, settings, found, progress);
+}
+
+std::string Missing(Connection& writer, const Settings& settings) {
+  const int64_t room = RoomForUpgrade(BytesOf(writer));
+  std::string text = "; have " + std::to_string(room) + " bytes free";
+  if (settings.space) {
+    settings.space->HasRoom(0);
+    const int64_t free = settings.space->free_bytes();
+    text += ", there are " + std::to_string(free);
+    if (free < room) text += ": " + std::to_string(room - free) + " are missing";
+  }
+  return text;
+}
+
+void ApplyOrExplain(Connection& writer, const Settings& settings, int64_t found,
+                    Progress& progress) {
   // A migration may rebuild a table that others point at; in a transaction this cannot be set.
   writer.Execute("PRAGMA foreign_keys = OFF");
   try {
-    Apply(writer, migration);
+    ApplyWithBallast(writer, settings, found, progress);
   } catch (const Fault& fault) {
-    throw Fault(fault.kind, "migration " + std::to_string(migration.number) + " (" +
-                                std::string(migration.name) + ") of " + path +
-                                " failed, the file is unchanged: " + fault.cause);
+    const bool full = fault.kind == Fault::Kind::kDiskFull;
+    throw Fault(fault.kind, "the upgrade of " + settings.path + " failed, the file is unchanged: " +
+                                fault.cause + (full ? Missing(writer, settings) : ""));
   }
-  writer.Execute("PRAGMA foreign_keys = ON");
 }
 
 }  // namespace
 
-void Migrate(Connection& writer, const Settings& settings) {
+bool Migrate(Connection& writer, const Settings& settings, const Clock& clock) {
   const std::string& path = settings.path;
+  int known = 0;
+  for (const Migration& migration : settings.migrations) {
+    CHECK(migration.number == ++known, "migrations are numbered 1, 2, 3 without a gap");
+  }
   const bool is_new = IsNew(writer);
   ClaimFile(writer, path);
   const int64_t found = writer.Integer("PRAGMA user_version");
-  const int64_t known = settings.migrations.empty() ? 0 : settings.migrations.back().number;
   if (found > known) {
     Refuse(path + " has schema version " + std::to_string(found) +
            ", this program knows versions up to " + std::to_string(known) +
            ": it was used by a newer program, install that one");
   }
-  int expected = 1;
-  for (const Migration& migration : settings.migrations) {
-    CHECK(migration.number == expected, "migrations are numbered 1, 2, 3 without a gap");
-    ++expected;
-    if (migration.number <= found) continue;
-    if (!is_new) {
-      CopyDatabase(writer, path + ".before-" + std::to_string(migration.number), settings.vfs);
-    }
-    ApplyOrExplain(writer, migration, path);
-    log::Notice("database migrated",
-                {{"file", path}, {"version", migration.number}, {"name", migration.name}});
+  if (found == known) return false;
+
+  Progress progress(settings, clock);
+  progress.Follow(&writer);
+  if (!is_new) {
+    log::Notice(
+        "upgrading the database, a large one takes minutes",
+        {{"file", path}, {"from", found}, {"to", known}, {"mib", BytesOf(writer) / kMebibyte}});
+    TakeCopy(writer, settings, static_cast<int>(found) + 1, progress);
   }
+  ApplyOrExplain(writer, settings, found, progress);
+  log::Notice(is_new ? "database made" : "database upgraded",
+              {{"file", path}, {"version", known}, {"seconds", progress.seconds()}});
+  progress.Begin("close");
+  return true;
 }
 
 }  // namespace comanda::db

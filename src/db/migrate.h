@@ -1,20 +1,23 @@
 #pragma once
 
-// Takes a database file to the program's schema, one numbered migration after the other, each in a
-// transaction of its own with the number it leads to (user_version). Before each a copy of the file
-// is taken to "<path>.before-<number>", but for a file that is new.
+// Takes a database file to the program's schema. All migrations that it lacks go into one
+// transaction, with the number they lead to (user_version): whatever ends an upgrade, the file is
+// of the old program or of the new one.
+//
+// Before, a copy is taken (db/upgrade_copies.h), but for a file that is new. It is for going back
+// to the old program and no condition: where the disk has no room for it beside the space that
+// orders need, the upgrade goes on without. An upgrade that meets a full disk takes the ballast.
 
-#include <string>
-#include <vector>
-
+#include "base/clock.h"
 #include "db/connection.h"
 #include "db/database.h"
 
 namespace comanda::db {
 
-// On the writer's connection, before anybody else uses the file. Fault where the file is another
-// program's, newer than this one, or a migration fails; the file is then as the last one that
-// succeeded left it.
-void Migrate(Connection& writer, const Settings& settings);
+// On the writer's connection, before anybody else uses the file; true where there was something to
+// do: the connection's settings have then served the upgrade, and its log is still to be written
+// into the file, which closing does. Fault where the file is another program's, newer than this
+// one, or a migration fails; the file is then as it was.
+bool Migrate(Connection& writer, const Settings& settings, const Clock& clock);
 
 }  // namespace comanda::db

@@ -88,7 +88,10 @@ Writer::Writer(const Settings& settings, ChangeCounters& counters, const Clock& 
   RequireLibrary();
   MakeDatabaseFile(settings_.path);
   connection_ = Open();
-  Migrate(*connection_, settings_);
+  if (Migrate(*connection_, settings_, clock_)) {
+    connection_.reset();
+    connection_ = Open();
+  }
   queue_.reserve(settings_.queue_max);
   last_job_ms_ = clock_.MonotonicMs();
   thread_ = std::jthread([this] { Loop(); });

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "base/handle.h"
 
@@ -33,11 +32,17 @@ void Notify(std::string_view state) {
                  static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length));
 }
 
+void NotifyUpgrading(const std::string& step) {
+  Notify("EXTEND_TIMEOUT_USEC=600000000\nSTATUS=upgrading the database: " + step);
+}
+
 void NotifyReloading() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   const int64_t microseconds = now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
   Notify("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
 }
+
+bool UnderSystemd() { return std::getenv("NOTIFY_SOCKET") != nullptr; }
 
 }  // namespace comanda::ops

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -88,6 +89,67 @@ TEST(DbMigrate, LeavesTheFileAsItWasWhenOneFails) {
   database.settings().migrations = {kDishTable, kPrice};
   database.Open();
   EXPECT_EQ(database.Names(), Names{"soup"});
+}
+
+TEST(DbMigrate, DoesAllThatIsPendingOrNothing) {
+  TestDatabase database;
+  database.Add("soup");
+  database.Close();
+  database.settings().migrations = {kDishTable, kPrice, kBroken};
+  WhyItFails(database);
+
+  database.settings().migrations = {kDishTable};
+  database.Open();  // else: used by a newer program
+  EXPECT_EQ(database.Names(), Names{"soup"});
+}
+
+TEST(DbMigrate, KeepsOneCopyTheNewest) {
+  TestDatabase database;
+  database.Close();
+  const std::string path = database.settings().path;
+  database.settings().migrations = {kDishTable, kPrice};
+  database.Open();
+  database.Close();
+  EXPECT_TRUE(std::filesystem::exists(path + ".before-2"));
+  database.settings().migrations.push_back({3, "cook", "ALTER TABLE dish ADD COLUMN cook TEXT;"});
+  database.settings().migrations.push_back({4, "oven", "ALTER TABLE dish ADD COLUMN oven TEXT;"});
+  database.Open();
+  EXPECT_FALSE(std::filesystem::exists(path + ".before-2"));
+  EXPECT_TRUE(std::filesystem::exists(path + ".before-3"));
+  EXPECT_FALSE(std::filesystem::exists(path + ".before-4"));
+}
+
+TEST(DbMigrate, TellsWhatItDoes) {
+  TestDatabase database;
+  database.Close();
+  Names steps;
+  database.settings().migrations = {kDishTable, kPrice};
+  database.settings().upgrading = [&](const std::string& step) { steps.push_back(step); };
+  database.Open();
+  EXPECT_EQ(steps, (Names{"copy", "price", "check", "commit", "close"}));
+  steps.clear();
+  database.Close();
+  database.Open();
+  EXPECT_EQ(steps, Names{}) << "there is nothing to do";
+}
+
+TEST(DbMigrate, IsTellingWhileAStepTakesLong) {
+  TestDatabase database;
+  database.Add("soup");
+  database.Close();
+  Names steps;
+  database.settings().migrations = {kDishTable, {2, "long", R"(
+    CREATE TABLE counted (n INTEGER);
+    INSERT INTO counted
+    WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < 200000)
+    SELECT n FROM up;
+  )"}};
+  database.settings().upgrading = [&](const std::string& step) {
+    steps.push_back(step);
+    database.clock.Advance(11'000);  // the next look at the clock finds it late
+  };
+  database.Open();
+  EXPECT_GT(std::ranges::count(steps, "long"), 2);
 }
 
 TEST(DbMigrate, RefusesToLeaveRowsThatPointAtNothing) {

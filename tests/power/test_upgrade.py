@@ -1,0 +1,312 @@
+"""A program of a newer schema starts on what an older one left, and is killed, loses power or space on the way: the file is
+then the old program's or the new one's, never between, and the next start finishes, with every order as it was told.
+Needs root: a tracer, loop devices, small file systems."""
+
+import contextlib
+import concurrent.futures
+import multiprocessing
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import tempfile
+import time
+
+import pytest
+
+from power.test_disk_full import MIB, TIGHT, TOTAL_MIB, SmallDisk
+from power.test_power_cut import cut_power, disk
+from support.box import PATIENCE_S, ROOT, Box
+from support.past import NEWEST, VERSIONS, check_upgraded, look, orders_told, unpack
+
+LONG = bool(os.environ.get("COMANDA_LONG"))
+CALLS = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "rename"]
+POINTS = {"pwrite64": 9}  # of each kind of call and each version, in CI; of the others so many:
+OTHER_POINTS = 2
+CUTS = {"ext4": 10, "xfs": 4}
+WORKERS = 2
+
+
+def old_box(data, version, prepared):
+    """A server that has not started yet: all but its database is there."""
+    shutil.copytree(prepared, data, ignore=shutil.ignore_patterns("*.sock", "live.db*", "ballast", "test.log"), dirs_exist_ok=True)
+    unpack(version, data)
+    return Box(data, ["--sandbox-listen", "", "--workers", "8"])
+
+
+def strace(box, *words):
+    """The server's first thread alone, which is the one that upgrades."""
+    box.wrapper = ["strace", "-q", "-o", str(box.data / "trace"), *words]
+
+
+def server_of(box):
+    """The pid below the tracer."""
+    pid = box.process.pid
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(children[0]) if children else None
+
+
+def end(box):
+    """The server and its tracer."""
+    with contextlib.suppress(OSError, TypeError):
+        os.kill(server_of(box), signal.SIGKILL)
+    box.kill_if_running()
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    """What a start makes beside the database."""
+    box = Box(options=["--sandbox-listen", ""])
+    box.start()
+    assert box.stop() == 0
+    yield box.data
+    box.discard()
+
+
+@contextlib.contextmanager
+def old_directory(version, prepared):
+    with tempfile.TemporaryDirectory(prefix="comanda-test-") as directory:
+        box = old_box(pathlib.Path(directory) / "data", version, prepared)
+        try:
+            yield box
+        finally:
+            end(box)
+
+
+def calls_of_an_upgrade(version, prepared):
+    with old_directory(version, prepared) as box:
+        strace(box, "-e", "trace=" + ",".join(CALLS))
+        box.start()
+        end(box)
+        made = re.findall(r"^(\w+)\(", (box.data / "trace").read_text(), re.M)
+    return {call: made.count(call) for call in CALLS}
+
+
+def points(version, prepared):
+    for call, count in calls_of_an_upgrade(version, prepared).items():
+        wanted = count if LONG else min(count, POINTS.get(call, OTHER_POINTS))
+        for n in range(wanted):
+            yield version, call, 1 + n * count // wanted + (version * 7 % max(1, count // wanted))
+
+
+def old_or_new(data, version, before):
+    """Which of both the file is."""
+    now, schema, orders = look(data)
+    assert now in (version, NEWEST), f"half an upgrade: version {now}"
+    if now == version:
+        assert (schema, orders) == before[1:], "the old program's file is changed"
+    assert [row[1] for row in orders] == [row[1] for row in before[2]], "an order is lost"
+    return now
+
+
+def kill_at(prepared, version, call, nth):
+    """(whether it was killed, the version that the file then had)"""
+    with old_directory(version, prepared) as box:
+        before = look(box.data)
+        strace(box, "-e", "trace=" + call, "-e", f"inject={call}:signal=KILL:when={nth}")
+        box.launch()
+        with contextlib.suppress(AssertionError):
+            box.wait_ready()
+        killed = box.process.poll() is not None
+        end(box)
+        found = old_or_new(box.data, version, before)
+        box.wrapper = []
+        try:
+            box.start()
+            check_upgraded(box, version)
+        except BaseException as failure:
+            raise AssertionError(f"version {version}, {call} number {nth}: {failure}\n{box.log_text()[-2000:]}") from failure
+        return killed, found
+
+
+def in_processes(work, calls):
+    with concurrent.futures.ProcessPoolExecutor(WORKERS, multiprocessing.get_context("fork")) as pool:
+        return [job.result() for job in [pool.submit(work, *call) for call in calls]]
+
+
+def test_every_old_database_is_upgraded(prepared):
+    assert VERSIONS[0] == 1 and VERSIONS[-1] == NEWEST - 1, "keep a database of every version that was in use"
+    for version in VERSIONS:
+        with old_directory(version, prepared) as box:
+            old = (box.data / "live.db").read_bytes()
+            box.start()
+            check_upgraded(box, version)
+            assert look(box.data)[0] == NEWEST
+            copies = list(box.data.glob("*.before-*"))
+            assert [copy.name for copy in copies] == [f"live.db.before-{version + 1}"], "one copy, to go back to"
+            (box.data / "back").mkdir()
+            copies[0].rename(box.data / "back/live.db")
+            (box.data / "old").mkdir()
+            (box.data / "old/live.db").write_bytes(old)
+            assert look(box.data / "back") == look(box.data / "old")
+
+
+def test_a_kill_at_any_step_leaves_the_old_file_or_the_new_one(prepared):
+    trials = [(prepared, *point) for version in ([VERSIONS[0], VERSIONS[-1]] if not LONG else VERSIONS)
+              for point in points(version, prepared)]
+    ends = in_processes(kill_at, trials)
+    killed = [found for was_killed, found in ends if was_killed]
+    print(f"{len(killed)} kills, {killed.count(NEWEST)} of them left the new file")
+    assert len(killed) > len(trials) * 0.8 and NEWEST in killed and len(set(killed)) > 1
+
+
+def cut_at(kind, prepared, version, steps):
+    """The power is cut behind each of those syncs and writes; how often the file was the old one then."""
+    olds = 0
+    with disk(kind) as one:
+        for number, (call, nth) in enumerate(steps):
+            data = one.root / str(number)
+            box = old_box(data, version, prepared)
+            box.log_path = one.directory / f"log-{number}"
+            before = look(data)
+            os.sync()
+            strace(box, "-e", "trace=" + call, "-e", f"inject={call}:signal=STOP:when={nth}")
+            box.wrapper[3] = str(one.directory / f"trace-{number}")
+            box.launch()
+            wait_for_stop(box)
+            server = server_of(box)
+            one.cut()
+            if server:
+                os.kill(server, signal.SIGKILL)
+            box.process.wait(PATIENCE_S)
+            one.come_back()
+            olds += old_or_new(data, version, before) == version
+            box.wrapper = []
+            try:
+                box.start()
+                check_upgraded(box, version)
+            finally:
+                end(box)
+            shutil.rmtree(data)
+    return olds
+
+
+def wait_for_stop(box):
+    """Returns where the server stands still behind its step."""
+    begin = time.monotonic()
+    trace = pathlib.Path(box.wrapper[3])
+    while not (trace.exists() and "stopped by SIGSTOP" in trace.read_text()):
+        assert box.process.poll() is None, box.log_text()[-2000:]
+        assert "listening" not in box.log_text(), "the step was not reached"
+        assert time.monotonic() - begin < PATIENCE_S
+        time.sleep(0.005)
+
+
+def test_a_power_cut_leaves_the_old_file_or_the_new_one(prepared):
+    version = VERSIONS[-1]
+    counts = calls_of_an_upgrade(version, prepared)
+    calls = []
+    for kind, cuts in CUTS.items():
+        cuts *= 10 if LONG else 1
+        steps = []
+        for n in range(cuts):
+            call = "fdatasync" if n % 2 else "pwrite64"
+            steps.append((call, 1 + n * counts[call] // cuts))
+        calls.append((kind, prepared, version, steps))
+    olds = sum(in_processes(cut_at, calls))
+    all_cuts = sum(len(call[3]) for call in calls)
+    print(f"{all_cuts} cuts, {olds} of them left the old file")
+    assert 0 < olds < all_cuts
+
+
+def test_systemd_waits_for_an_upgrade_and_is_told_when_it_serves(prepared):
+    with old_directory(VERSIONS[-1], prepared) as box, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(box.data / "notify"))
+        box.env = {"NOTIFY_SOCKET": str(box.data / "notify")}
+        box.start()
+        systemd.settimeout(PATIENCE_S)
+        told = []
+        while not told or "READY=1" not in told[-1]:
+            told.append(systemd.recv(4096).decode())
+        steps = [re.fullmatch("EXTEND_TIMEOUT_USEC=600000000\nSTATUS=upgrading the database: (.*)", one)[1]
+                 for one in told[:-1]]
+        newest = sorted((ROOT / "src/app/migrations").glob("*.sql"))[-1].stem
+        assert steps == ["copy", newest, "check", "commit", "close"], told
+
+
+# -- a full disk -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small():
+    one = SmallDisk("tmpfs")
+    try:
+        yield one
+    finally:
+        one.discard()
+
+
+@pytest.fixture
+def box(small, prepared):
+    one = old_box(small.root / "data", VERSIONS[0], prepared)
+    one.log_path = small.directory / "log"
+    yield one
+    one.kill_if_running()
+
+
+def wait_until(condition):
+    begin = time.monotonic()
+    while not condition():
+        assert time.monotonic() - begin < PATIENCE_S
+        time.sleep(0.05)
+
+
+def test_a_nearly_full_disk_is_upgraded_without_a_copy(small, box):
+    (box.data / "live.db.before-3").write_bytes(b"x" * 4096)  # of an earlier upgrade
+    small.leave(TIGHT * MIB + TOTAL_MIB * MIB // 32 + MIB // 2)  # with the ballast that the start makes
+    box.start()
+    check_upgraded(box, VERSIONS[0])
+    assert not list(box.data.glob("*.before-*"))
+    assert "upgrading without a copy" in box.log_text()
+
+
+def test_an_upgrade_that_meets_a_full_disk_takes_the_ballast(small, box):
+    (box.data / "ballast").write_bytes(bytes(MIB // 2))
+    small.leave(160 << 10)
+    box.start()
+    assert "gave up the ballast" in box.log_text()
+    assert len(orders_told(VERSIONS[0])) == len(look(box.data)[2])
+
+
+def test_an_upgrade_without_any_space_says_how_much_is_missing_and_changes_nothing(small, box):
+    before = look(box.data)
+    small.leave(160 << 10)
+    box.launch()
+    assert box.process.wait(PATIENCE_S) == 70
+    said = box.log_text()
+    assert re.search(r"have \d+ bytes free, there are \d+: \d+ are missing", said), said
+    assert look(box.data) == before
+    # Below systemd, which would start it again at once, it does not fill the disk every second.
+    box.env = {"NOTIFY_SOCKET": str(small.directory / "notify")}
+    box.launch()
+    wait_until(lambda: "tried again in a minute" in box.log_text())
+    assert box.process.poll() is None and box.stop() == 70
+    small.filler.unlink()
+    box.start()
+    check_upgraded(box, VERSIONS[0])
+
+
+def test_the_copy_goes_before_anything_stops(small, box):
+    """The disk becomes tight: what is kept to go back goes first."""
+    box.start()
+    copy = box.data / f"live.db.before-{VERSIONS[0] + 1}"
+    assert copy.exists()
+    small.leave(TIGHT * MIB - MIB // 2)
+    wait_until(lambda: not copy.exists())
+    assert "deleted the copy from before an upgrade" in box.log_text()
+    assert "no reports" not in box.log_text()
+
+
+def test_a_copy_is_kept_for_a_week(small, box):
+    box.start()
+    copy = box.data / f"live.db.before-{VERSIONS[0] + 1}"
+    assert box.stop() == 0
+    os.utime(copy, (time.time() - 6 * 86400,) * 2)
+    box.start()
+    time.sleep(0.5)  # the chores come at once
+    assert copy.exists() and box.stop() == 0
+    os.utime(copy, (time.time() - 8 * 86400,) * 2)
+    box.start()
+    wait_until(lambda: not copy.exists())
