@@ -82,7 +82,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
     keys_.Load(keys::LoadAll(snapshot));
   });
   try {
-    clients::MakeSearchable(database_);
+    clients::MakeSearchable(database_, [] { ops::NotifyUpgrading("clients"); });
   } catch (const Fault& fault) {  // a full disk: reads go on, and the chores try again
     log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
   }
