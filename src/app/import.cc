@@ -1,6 +1,8 @@
 #include "app/import.h"
 
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "app/embedded.h"
 #include "app/import_line.h"
@@ -65,14 +67,35 @@ ImportCounts Counts(std::string_view kind, const company::Tally& tally) {
           .unchanged = tally.unchanged};
 }
 
-CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& stamp) {
+// One event of all products; false where none of them changed.
+bool Announce(db::Tx& tx, db::CompanyId company, const menu::Imported& menu,
+              const db::Stamp& stamp) {
+  const auto list = [](const std::set<std::string>& ids) {
+    return std::vector<std::string>(ids.begin(), ids.end());
+  };
+  menu::Announcement products{list(menu.created_products), list(menu.updated_products)};
+  std::erase_if(products.updated, [&](const std::string& id) {  // one that lost and won a variant
+    return menu.created_products.contains(id);
+  });
+  products.all_created = products.updated.empty() && menu.products.unchanged == 0;
+  menu::Announce(tx, company, products, stamp);
+  return !products.created.empty() || !products.updated.empty();
+}
+
+enum class Announced : uint8_t { kToFollowers, kToNobody };
+
+CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& stamp,
+                             Announced announced) {
   const company::Imported own = company::Import(tx, draft.company, stamp);
   const menu::Imported menu = menu::Import(tx, own.company_id, draft.menu, stamp);
   const clients::Imported clients = clients::Import(tx, own.company_id, draft.clients, stamp);
   const company::Tally users = users::Import(tx, own.company_id, draft.users, stamp);
 
-  // A changed currency or zone would show in the menu too, and a new company starts all its lists.
-  if (menu.changed() || own.company.changed()) {
+  // Nobody can have followed a company that is new. A changed currency or zone would show in the
+  // menu too, and a new company starts all its lists.
+  const bool followed = announced == Announced::kToFollowers && own.company.inserted == 0;
+  const bool told = followed && Announce(tx, own.company_id, menu, stamp);
+  if (!told && (menu.changed() || own.company.changed())) {
     events::RaiseCounter(tx, own.company_id, events::Counter::kCatalogue);
   }
   if (own.company.changed() || own.payment_methods.changed() || own.tables.changed() ||
@@ -108,7 +131,7 @@ ImportSummary Import(db::Database& database, std::string_view text) {
     ImportSummary summary;
     for (const Draft& draft : drafts) {
       summary.companies.push_back(database.Write([&draft](db::Tx& tx, const db::Stamp& stamp) {
-        return ImportCompany(tx, draft, stamp);
+        return ImportCompany(tx, draft, stamp, Announced::kToFollowers);
       }));
     }
     menu::RenderStale(database);
@@ -129,7 +152,7 @@ void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_id
     clients::EraseAll(tx, company);
     users::EraseAll(tx, company);
     company::EraseAll(tx, company);
-    ImportCompany(tx, draft, stamp);
+    ImportCompany(tx, draft, stamp, Announced::kToNobody);  // they are told to start anew
   }
 }
 

@@ -40,7 +40,7 @@ Draft ReadDraft(json::ObjectReader& row, company::RowIds& ids, company::RowIds& 
   draft.country_calling_code = std::move(phone.country_calling_code);
   draft.phone_number = std::move(phone.number);
   draft.document_type = row.Text("document_type", company::kNameRule);
-  draft.document_number = row.Text("document_number", company::kNameRule);
+  draft.document_number = row.Text("document_number", company::kNumberRule);
   draft.notes = row.Text("notes", company::kProseRule);
   if (draft.email) {
     draft.id = ids.Take(row, "email", "email:" + *draft.email);

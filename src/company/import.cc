@@ -122,7 +122,7 @@ Company ReadCompany(json::ObjectReader& row) {
   company.description = row.Text("description", kProseRule);
   company.logo = row.Text("logo", kUrlRule);
   company.public_url = row.Text("public_url", kUrlRule);
-  company.phone = row.Text("phone", kNameRule);
+  company.phone = row.Text("phone", kNumberRule);
   company.country_code = ReadCountry(row);
   ReadLocation(row, company);
   company.timezone = ReadZone(row);

@@ -14,11 +14,13 @@ namespace comanda::company {
 
 inline constexpr size_t kRowsMax = 100'000;  // of one list
 
-// Texts that are names of something rather than prose: no card number is looked for.
-inline constexpr json::TextRule kNameRule = {.max = 200, .card_numbers_refused = false};
-inline constexpr json::TextRule kAddressRule = {.max = 500, .card_numbers_refused = false};
-inline constexpr json::TextRule kUrlRule = {.max = 2000, .card_numbers_refused = false};
+// Free text, where somebody may have noted a card number: the file is refused, with the line.
+inline constexpr json::TextRule kNameRule = {.max = 200};
+inline constexpr json::TextRule kAddressRule = {.max = 500};
 inline constexpr json::TextRule kProseRule = {.max = 2000};
+// What names something by its digits, as ids, skus, codes and phones do: none is looked for.
+inline constexpr json::TextRule kNumberRule = {.max = 200, .card_numbers_refused = false};
+inline constexpr json::TextRule kUrlRule = {.max = 2000, .card_numbers_refused = false};
 
 // Values of which a company has each only once: ids, codes, skus. A repeated one is `duplicate`.
 class Distinct {

@@ -227,33 +227,13 @@ Product SaveOne(db::Tx& tx, const company::Company& company, Planner& plan,
 
 void AnnounceAll(db::Tx& tx, const company::Company& company, const std::vector<Upserted>& rows,
                  const db::Stamp& stamp) {
-  const auto count = [&](Effect effect) {
-    return std::ranges::count(rows, effect, &Upserted::effect);
-  };
-  const auto created = count(Effect::kCreated);
-  if (created + count(Effect::kUpdated) == 0) return;
-  const bool all_created = created == std::ssize(rows);
-  std::string body;
-  json::Writer out(body);
-  const auto list = [&](Effect effect) {
-    out.BeginArray();
-    for (const Upserted& row : rows) {
-      if (row.effect == effect) out.Text(row.id);
-    }
-    out.EndArray();
-  };
-  out.BeginObject().Key("created");
-  list(Effect::kCreated);
-  out.Key("updated");
-  list(Effect::kUpdated);
-  out.EndObject();
-  events::Append(
-      tx, company.company_id, stamp,
-      {.type = all_created ? events::Type::kProductCreated : events::Type::kProductUpdated,
-       .changes = all_created ? events::Changes() : Fields(),
-       .subject_id = "",
-       .subject_version = 0,
-       .body = body});
+  Announcement products;
+  for (const Upserted& row : rows) {
+    if (row.effect == Effect::kCreated) products.created.push_back(row.id);
+    if (row.effect == Effect::kUpdated) products.updated.push_back(row.id);
+  }
+  products.all_created = products.created.size() == rows.size();
+  Announce(tx, company.company_id, products, stamp);
 }
 
 std::optional<std::string> FirstSku(const Product& product) {
@@ -302,6 +282,29 @@ Product GetProduct(db::Session& session, db::CompanyId company, std::string_view
 }
 
 // -- writing --------------------------------------------------------------------------------------
+
+void Announce(db::Tx& tx, db::CompanyId company, const Announcement& products,
+              const db::Stamp& stamp) {
+  if (products.created.empty() && products.updated.empty()) return;
+  std::string body;
+  json::Writer out(body);
+  const auto list = [&](std::string_view name, const std::vector<std::string>& ids) {
+    out.Key(name).BeginArray();
+    for (const std::string& id : ids) out.Text(id);
+    out.EndArray();
+  };
+  out.BeginObject();
+  list("created", products.created);
+  list("updated", products.updated);
+  out.EndObject();
+  const bool all = products.all_created;
+  events::Append(tx, company, stamp,
+                 {.type = all ? events::Type::kProductCreated : events::Type::kProductUpdated,
+                  .changes = all ? events::Changes() : Fields(),
+                  .subject_id = "",
+                  .subject_version = 0,
+                  .body = body});
+}
 
 Product Create(db::Tx& tx, const company::Company& company, const ProductPatch& patch,
                const db::Stamp& stamp) {

@@ -48,6 +48,14 @@ Product GetProduct(db::Session& session, db::CompanyId company, std::string_view
 
 // -- writing --------------------------------------------------------------------------------------
 
+// The one event of a change of many products.
+struct Announcement {
+  std::vector<std::string> created, updated;  // ids
+  bool all_created = false;                   // of all that the caller named
+};
+void Announce(db::Tx& tx, db::CompanyId company, const Announcement& products,
+              const db::Stamp& stamp);
+
 // The products as they are afterwards.
 Product Create(db::Tx& tx, const company::Company& company, const ProductPatch& patch,
                const db::Stamp& stamp);

@@ -267,8 +267,10 @@ bool Count(Tally& tally, Outcome outcome) {
 
 // A row that the file has below another product than before is missing in that one's record.
 void NoteMove(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& from,
-              const Product& to, const db::Stamp& stamp) {
-  if (from && *from != to.id) Touch(tx, company, *from, stamp);
+              const Product& to, const db::Stamp& stamp, Imported& imported) {
+  if (!from || *from == to.id) return;
+  Touch(tx, company, *from, stamp);
+  imported.updated_products.insert(*from);
 }
 
 // Sets the count that the file has, where that changes nothing else of the product (contract
@@ -283,10 +285,11 @@ bool MoveStock(db::Tx& tx, db::CompanyId company, const Variant& variant) {
 }
 
 bool ImportVariants(db::Tx& tx, db::CompanyId company, const Product& product,
-                    const db::Stamp& stamp, Tally& tally) {
+                    const db::Stamp& stamp, Imported& imported) {
+  Tally& tally = imported.variants;
   bool changed = false;
   for (const Variant& variant : product.variants) {
-    NoteMove(tx, company, ProductOfVariant(tx, company, variant.id), product, stamp);
+    NoteMove(tx, company, ProductOfVariant(tx, company, variant.id), product, stamp, imported);
     const bool stock_moved = MoveStock(tx, company, variant);
     const Outcome outcome = Upsert(tx, company, variant, product.id);
     changed |= outcome != Outcome::kUnchanged;
@@ -299,10 +302,11 @@ bool ImportModifiers(db::Tx& tx, db::CompanyId company, const Product& product,
                      const db::Stamp& stamp, Imported& imported) {
   bool changed = false;
   for (const ModifierCategory& category : product.modifier_categories) {
-    NoteMove(tx, company, ProductOfModifierCategory(tx, company, category.id), product, stamp);
+    NoteMove(tx, company, ProductOfModifierCategory(tx, company, category.id), product, stamp,
+             imported);
     changed |= Count(imported.modifier_categories, Upsert(tx, company, category, product.id));
     for (const Modifier& modifier : category.modifiers) {
-      NoteMove(tx, company, ProductOfModifier(tx, company, modifier.id), product, stamp);
+      NoteMove(tx, company, ProductOfModifier(tx, company, modifier.id), product, stamp, imported);
       changed |= Count(imported.modifiers, Upsert(tx, company, modifier, category.id, product.id));
     }
   }
@@ -312,13 +316,15 @@ bool ImportModifiers(db::Tx& tx, db::CompanyId company, const Product& product,
 void ImportProduct(db::Tx& tx, db::CompanyId company, const Product& product,
                    const db::Stamp& stamp, Imported& imported) {
   Outcome outcome = Upsert(tx, company, product, stamp);
-  const bool variants_changed = ImportVariants(tx, company, product, stamp, imported.variants);
+  const bool variants_changed = ImportVariants(tx, company, product, stamp, imported);
   const bool modifiers_changed = ImportModifiers(tx, company, product, stamp, imported);
   if (outcome == Outcome::kUnchanged && (variants_changed || modifiers_changed)) {
     Touch(tx, company, product.id, stamp);
     outcome = Outcome::kUpdated;
   }
   imported.products.Count(outcome);
+  if (outcome == Outcome::kInserted) imported.created_products.insert(product.id);
+  if (outcome == Outcome::kUpdated) imported.updated_products.insert(product.id);
 }
 
 }  // namespace

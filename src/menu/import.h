@@ -2,6 +2,7 @@
 
 // stations[] and categories[] of an import file, with everything below them.
 
+#include <set>
 #include <string>
 
 #include "company/company.h"
@@ -17,6 +18,7 @@ Draft ReadDraft(json::ObjectReader& row, const company::Company& company);
 
 struct Imported {
   company::Tally stations, categories, products, variants, modifier_categories, modifiers;
+  std::set<std::string> created_products, updated_products;
   bool changed() const { return stations.changed() || categories.changed() || products.changed(); }
 };
 

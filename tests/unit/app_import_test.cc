@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -306,6 +307,32 @@ TEST_F(AppImport, RaisesTheCountersOfWhatChangedAlone) {
   EXPECT_EQ(Number("SELECT other_changes FROM company_counter"), other + 1);
 }
 
+TEST_F(AppImport, WritesOneEventOfTheProductsThatChanged) {
+  Bring(kBarFull);
+  EXPECT_EQ(Number("SELECT count(*) FROM event"), 0) << "nobody can have followed a new company";
+
+  Bring(BarWith("\"price\": 60", "\"price\": 65"));
+  const std::string wine = Text("SELECT id FROM product WHERE name = 'Vino'");
+  EXPECT_EQ(Text("SELECT group_concat(type || ' ' || subject_id || ' ' || changes) FROM event"),
+            "PRODUCT_UPDATED  fields");
+  EXPECT_EQ(Text("SELECT body FROM event"), R"({"created":[],"updated":[")" + wine + "\"]}");
+
+  Bring(BarWith("\"price\": 60", "\"price\": 65"));
+  Bring(BarWith("Ana Ñu", "Ana Ñusta"));
+  EXPECT_EQ(Number("SELECT count(*) FROM event"), 2)
+      << "the price came back with the client's name";
+}
+
+TEST_F(AppImport, WritesThatProductsWereCreatedWhereAllWere) {
+  Bring(kBarFull);
+  Bring(R"({"companies": [{"id": "11111111-0000-7000-8000-000000000001", "name": "Bar",
+            "country_code": "PE", "timezone": "America/Lima", "currency": "PEN",
+            "categories": [{"name": "Tragos", "products": [{"name": "Ron", "price": 9}]}]}]})");
+  const std::string rum = Text("SELECT id FROM product WHERE name = 'Ron'");
+  EXPECT_EQ(Text("SELECT group_concat(type || changes) FROM event"), "PRODUCT_CREATED");
+  EXPECT_EQ(Text("SELECT body FROM event"), R"({"created":[")" + rum + R"("],"updated":[]})");
+}
+
 TEST_F(AppImport, KeepsRowsThatTheFileLeavesOut) {
   Bring(kBarFull);
   Bring(R"({"companies": [{"id": "11111111-0000-7000-8000-000000000001", "name": "Bar",
@@ -371,6 +398,32 @@ TEST_F(AppImport, NamesTheFieldAndItsLine) {
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_EQ(errors[0].field, "companies[0].timezone");
   EXPECT_TRUE(errors[0].message.ends_with("(line 3)")) << errors[0].message;
+}
+
+TEST_F(AppImport, RefusesCardNumbersInEveryFreeText) {
+  const std::string card = "4111 1111 1111 1111";
+  for (const auto& [from, to, field] : std::vector<std::array<std::string, 3>>{
+           {"\"Ana Ñu\"", "\"Ana " + card + "\"", "clients[0].name"},
+           {"Av. Grau 1", card, "clients[0].addresses[0].address"},
+           {"\"latitude\"", "\"reference\": \"visa " + card + "\", \"latitude\"",
+            "clients[0].addresses[0].reference"},
+           {"\"addresses\"", "\"notes\": \"" + card + "\", \"addresses\"", "clients[0].notes"},
+           {"\"Eva\"", "\"4111111111111111\"", "users[0].name"},
+           {"\"Mesa 1\"", "\"" + card + "\"", "tables[0].name"},
+           {"\"Agua\"", "\"" + card + "\"", "categories[0].products[0].name"},
+       }) {
+    ExpectRefused(BarWith(from, to), "companies[0]." + field, FieldCode::kLooksLikeCardNumber);
+  }
+  for (const FieldError& error : ErrorsOf(BarWith("\"Eva\"", "\"4111111111111111\""))) {
+    EXPECT_NE(error.message.find("(line 6)"), std::string::npos) << error.message;
+    EXPECT_EQ(error.message.find("4111"), std::string::npos) << error.message;
+  }
+}
+
+TEST_F(AppImport, TakesNoNumberOfItsOwnForACardNumber) {
+  Bring(BarWith("\"AGUA\"", "\"4111111111111111\""));
+  Bring(BarWith("\"addresses\"", "\"document_number\": \"4111111111111111\", \"addresses\""));
+  Bring(BarWith("\"Vino\",", "\"Vino\", \"image_url\": \"https://x.example/4111111111111111\","));
 }
 
 TEST_F(AppImport, NamesEveryWrongFieldAtOnce) {
