@@ -303,8 +303,17 @@ void Writer::End(bool commit) {
 
 // After a transaction that did not commit: back to a state in which the next can begin.
 void Writer::Abandon(Trouble trouble) {
-  const bool rolled_back = connection_->Rollback();
-  if (trouble == Trouble::kFull) BecomeFull();
+  bool rolled_back = connection_->Rollback();
+  if (trouble == Trouble::kFull) {
+    BecomeFull();
+    // Where the sync was the first to find no space, the whole transaction stands in the log.
+    try {
+      WriteOver();
+    } catch (const std::exception&) {
+      trouble = connection_->trouble();
+      rolled_back = connection_->Rollback();
+    }
+  }
   if (DiskFailed(trouble) || !rolled_back) {
     Reopen("a transaction failed", trouble == Trouble::kDamaged);
   }
@@ -411,7 +420,10 @@ void Writer::Reopen(const std::string& why, bool damaged) {
 }
 
 // What a failed transaction left in the log is written over, so that no recovery ever finds it: its
-// jobs are told that nothing was done. Where that fails they are told nothing.
+// jobs are told that nothing was done. It is enough that this is written. Where not even that goes,
+// because the disk that failed is full now too, the jobs are told 503 and the next commit writes it
+// over; a kill before that makes them done after all. Their idempotency keys are in the same
+// transaction: who sends them again is given the first answer then, and nothing is done twice.
 void Writer::WriteOver() {
   Start();
   Begin();

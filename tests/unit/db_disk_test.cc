@@ -78,6 +78,18 @@ class DbDisk : public ::testing::Test {
     return {names.begin(), names.end()};
   }
 
+  // The names in the files as they would lie there if the process ended now.
+  std::set<std::string> AfterAKill() {
+    const testing::TemporaryDirectory elsewhere;
+    const std::string copy = elsewhere / "live.db";
+    for (const char* companion : {"", "-wal"}) {
+      std::filesystem::copy_file(database_.settings().path + companion, copy + companion);
+    }
+    TestDatabase recovered(Settings{.path = copy, .migrations = {kTables}});
+    const Names found = recovered.Names();
+    return {found.begin(), found.end()};
+  }
+
   FaultyDisk disk_;
   TestDatabase database_{Settings{.migrations = {kTables}, .vfs = disk_.name()}};
 };
@@ -170,17 +182,26 @@ TEST_F(DbDisk, LeavesNothingInTheLogOfAJobThatItSaysFailed) {
       EXPECT_EQ(fault.kind, Fault::Kind::kUnavailable) << fault.cause;
     }
     disk_.Heal();
-
-    // The files as they would lie there if the power failed now.
-    const testing::TemporaryDirectory elsewhere;
-    const std::string copy = elsewhere / "live.db";
-    for (const char* companion : {"", "-wal"}) {
-      std::filesystem::copy_file(database_.settings().path + companion, copy + companion);
-    }
-    TestDatabase recovered(Settings{.path = copy, .migrations = {kTables}});
-    const Names found = recovered.Names();
-    EXPECT_EQ(std::set<std::string>(found.begin(), found.end()), done) << syncs;
+    EXPECT_EQ(AfterAKill(), done) << syncs;
   }
+}
+
+// A file system may find out at the sync alone that it has no space for what it took.
+TEST_F(DbDisk, LeavesNothingInTheLogOfAJobWhoseSyncFoundNoSpace) {
+  std::set<std::string> done;
+  for (int syncs = 1; syncs <= 4; ++syncs) {
+    const std::string name = std::to_string(syncs);
+    disk_.Fail(Operation::kSync, 1, SQLITE_FULL, syncs);
+    try {
+      database_.Add(name);
+      done.insert(name);
+    } catch (const Fault& fault) {
+      EXPECT_EQ(fault.kind, Fault::Kind::kDiskFull) << fault.cause;
+    }
+    disk_.Heal();
+    EXPECT_EQ(AfterAKill(), done) << syncs;
+  }
+  EXPECT_LT(done.size(), 4u);
 }
 
 TEST_F(DbDisk, SurvivesACheckpointThatFailsOnce) {

@@ -387,6 +387,9 @@ TEST_F(OrdersDisk, GoesOnWhenASyncFailsOnce) { Sweep(Operation::kSync, SQLITE_IO
 TEST_F(OrdersDisk, EndsCleanlyWhenSyncsKeepFailing) {
   Sweep(Operation::kSync, SQLITE_IOERR_FSYNC, FaultyDisk::kForEver);
 }
+TEST_F(OrdersDisk, GoesOnWhenASyncFindsNoSpaceForAWhile) {
+  Sweep(Operation::kSync, SQLITE_FULL, FaultyDisk::kForEver);
+}
 TEST_F(OrdersDisk, GoesOnWhenAReadFailsOnce) { Sweep(Operation::kRead, SQLITE_IOERR_READ, 1); }
 TEST_F(OrdersDisk, EndsCleanlyWhenReadsKeepFailing) {
   Sweep(Operation::kRead, SQLITE_IOERR_READ, FaultyDisk::kForEver);
