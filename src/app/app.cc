@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <system_error>
 
 #include "app/import.h"
 #include "base/log.h"
@@ -145,9 +146,14 @@ App::~App() {
   test_.StopWaiting();
   {
     // Together: systemd gives a limited time to stop.
-    const std::jthread beside([this] {
-      if (sandbox_) sandbox_->Stop(kDrainMs);
-    });
+    std::jthread beside;
+    if (sandbox_) {
+      try {
+        beside = std::jthread([this] { sandbox_->Stop(kDrainMs); });
+      } catch (const std::system_error&) {  // no thread is granted
+        sandbox_->Stop(kDrainMs);
+      }
+    }
     https_->Stop(kDrainMs);
   }
   Attempt("when keys were last used is not written down", [this] {
@@ -203,8 +209,8 @@ size_t App::company_count() {
 }
 
 void App::RunUntilSignal(const std::function<config::Options()>& reload) {
-  ops::Notify("READY=1\nSTATUS=serving");
   chores_ = std::jthread([this](const std::stop_token& stop) { DoChores(stop); });
+  ops::Notify("READY=1\nSTATUS=serving");
   const sigset_t signals = HandledSignals();
   while (true) {
     const timespec wait{.tv_sec = 0, .tv_nsec = 500'000'000};

@@ -9,6 +9,7 @@
 #include <array>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "app/terminal.h"
@@ -115,6 +116,10 @@ int RunCommand(Words words) {
     return refusal.problem == Problem::kInvalidParameter ? kExitUsage : kExitRefused;
   } catch (const Fault& fault) {
     PrintError(fault.cause);
+    return kExitFault;
+  } catch (const std::system_error& error) {  // thrown by threads alone
+    PrintError("the system grants too few threads (" + std::string(error.what()) +
+               "): raise TasksMax of the service or `ulimit -u`");
     return kExitFault;
   } catch (const std::exception& error) {
     PrintError(error.what());

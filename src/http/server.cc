@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,7 @@ constexpr size_t kTextBytesKept = 4 * 1024;
 constexpr size_t kRequestIdMax = 128;
 constexpr int64_t kStopDrainMs = 10'000;
 constexpr size_t kSocketPathMax = 107;
+constexpr int kExitStatus = 70;  // EX_SOFTWARE
 constexpr std::string_view kAllMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 constexpr int kSilently = 503;  // a head that is refused without an answer still needs some status
 
@@ -286,6 +288,7 @@ struct Server::Impl {
             "listener=\"" + listener + '"') {}
 
   void Start();
+  void RequireThreads();
   void Stop(int64_t drain_ms);
 
   int CheckRequestHead(char* raw, int size, int civetweb_status);
@@ -311,7 +314,8 @@ struct Server::Impl {
   mg_context* context = nullptr;  // guarded by stop_mutex
   int port = 0;
   std::atomic<bool> started{false};
-  std::string start_message;  // what CivetWeb said while it started
+  std::binary_semaphore accepting{0};  // raised by the thread that does
+  std::string start_message;           // what CivetWeb said while it started
 
  private:
   void RefuseHost() const;
@@ -333,6 +337,7 @@ void* OnThread(const mg_context* context, int thread_type) {
   worker.tls = impl->tls;
   worker.accepting = thread_type == 0;
   ShareFreedMemory();
+  if (worker.accepting) impl->accepting.release();
   return nullptr;
 }
 
@@ -426,9 +431,23 @@ void Server::Impl::Start() {
                 "cannot listen on " + settings.listen + ": " +
                     (start_message.empty() ? std::string(error_text.data()) : start_message));
   }
+  RequireThreads();
   started = true;
   mg_server_port bound{};
   if (!is_unix && mg_get_server_ports(context, 1, &bound) == 1) port = bound.port;
+}
+
+// CivetWeb goes on without the workers that it could not start, and without the thread that
+// accepts; then it cannot even be stopped.
+void Server::Impl::RequireThreads() {
+  constexpr std::chrono::seconds kStartMax{5};
+  const bool all_workers = !start_message.starts_with("Cannot start worker thread");
+  if (all_workers && accepting.try_acquire_for(kStartMax)) return;
+  log::Error(
+      "not serving, the system grants too few threads: raise TasksMax of the service or "
+      "`ulimit -u`, or lower the setting workers",
+      {{"listen", settings.listen}, {"workers", settings.workers}});
+  ::_exit(kExitStatus);
 }
 
 void Server::Impl::Stop(int64_t drain_ms) {
