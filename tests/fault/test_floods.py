@@ -14,7 +14,7 @@ from support.box import PATIENCE_S
 from support.terminals import Terminals
 
 SECONDS = 60 if os.environ.get("COMANDA_LONG") == "yes" else 4
-BACK_S = 2  # the box is as before, so long after the end
+BACK_S = 2 if "COMANDA_PATIENCE" not in os.environ else PATIENCE_S  # the box is as before, so long after the end
 LINES_MAX = SECONDS + 25  # about one cause; a line a second, and a few of start and terminals
 
 
@@ -35,7 +35,7 @@ def pour(box, kind):
 
 def assert_back(box, key):
     """New connections and old ones are served, and orders are taken."""
-    deadline = time.monotonic() + max(BACK_S, PATIENCE_S / 3)
+    deadline = time.monotonic() + BACK_S
     while True:
         try:
             with contextlib.closing(box.client(key)) as client:

@@ -25,6 +25,7 @@ LONG = bool(os.environ.get("COMANDA_LONG"))
 POINTS = 3  # of each kind of failure, in CI
 WORKERS = 2
 ANSWER_MAX_S = 5 if "COMANDA_PATIENCE" not in os.environ else PATIENCE_S
+BACK_MAX_S = 2 if "COMANDA_PATIENCE" not in os.environ else PATIENCE_S
 FAULT_S = 2  # longer than the writer's tries to reopen the database
 GAVE_UP = 70
 ERRORS = {
@@ -104,7 +105,7 @@ class Life(Restaurant):
         super().answered()
         if self.mended_at is not None:
             self.back_s, self.mended_at = time.monotonic() - self.mended_at, None
-            assert self.back_s < ANSWER_MAX_S, f"{self.back_s} s from the end of the fault to the next write"
+            assert self.back_s < BACK_MAX_S, f"{self.back_s} s from the end of the fault to the next write"
 
     def line_lost(self):
         if self.box.process.poll() is None:
