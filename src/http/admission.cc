@@ -60,6 +60,14 @@ uint64_t DescriptorsMax() {
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
+int PollOnce(const Connection& connection, pollfd& wanted, int timeout_ms) {
+  if ((wanted.events & POLLIN) != 0 && connection.ahead_begin < connection.ahead_end) {
+    wanted.revents = POLLIN;
+    return 1;
+  }
+  return ::poll(&wanted, 1, timeout_ms);
+}
+
 void SetSocketOptions(int fd, int family) {
   if (family != AF_INET && family != AF_INET6) return;
   const int on = 1;
@@ -338,7 +346,8 @@ int Admission::Poll(Connection& connection, pollfd& wanted, int timeout_ms) {
   const bool bounded =
       connection.deadline_ms != 0 && (reading || connection.state == ConnectionState::kHandshake);
   // CivetWeb counts how long a client does not read, and would look five times a second.
-  if (!bounded) return ::poll(&wanted, 1, std::max(timeout_ms, static_cast<int>(kSliceMs)));
+  if (!bounded)
+    return PollOnce(connection, wanted, std::max(timeout_ms, static_cast<int>(kSliceMs)));
   for (;;) {
     if (connection.state == ConnectionState::kClosing) {
       errno = ECONNRESET;
@@ -350,7 +359,7 @@ int Admission::Poll(Connection& connection, pollfd& wanted, int timeout_ms) {
       errno = ETIMEDOUT;
       return -1;
     }
-    const int ready = ::poll(&wanted, 1, static_cast<int>(std::min(left_ms, kSliceMs)));
+    const int ready = PollOnce(connection, wanted, static_cast<int>(std::min(left_ms, kSliceMs)));
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     if (ready > 0 && connection.state == ConnectionState::kIdle) {
       Enter(connection, ConnectionState::kHead);

@@ -66,6 +66,11 @@ struct Connection {
   int64_t deadline_ms = 0;        // reading ends then; 0: none
   bool deadline_passed = false;
   bool drain_on_close = false;  // the client may still be sending: let the answer reach it
+  // What was read of the socket together with what was wanted, from ahead_begin to ahead_end: a
+  // record of TLS is asked for in two pieces.
+  std::array<unsigned char, 1024> ahead;
+  size_t ahead_begin = 0;
+  size_t ahead_end = 0;
 };
 
 // Why a connection is closed or not let in.
@@ -97,7 +102,8 @@ class Admission {
   // end.
   bool Enter(Connection& connection, ConnectionState state);
   void SetDeadline(Connection& connection, int64_t from_now_ms);
-  // As poll(2) on the connection's socket, and never beyond its deadline: then -1 and ETIMEDOUT.
+  // As poll(2) on the connection's socket and what was read ahead of it, and never beyond its
+  // deadline: then -1 and ETIMEDOUT.
   int Poll(Connection& connection, pollfd& wanted, int timeout_ms);
 
   void Refuse() { refusing_ = true; }  // from now on nothing is accepted

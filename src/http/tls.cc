@@ -3,6 +3,7 @@
 
 #include <civetweb_hooks.h>
 #include <mbedtls/entropy.h>
+#include <mbedtls/net_sockets.h>
 #include <mbedtls/pk.h>
 #include <mbedtls/ssl.h>
 #include <mbedtls/ssl_ciphersuites.h>
@@ -14,6 +15,7 @@
 #include <sys/auxv.h>
 #endif
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <utility>
@@ -204,6 +206,7 @@ struct TlsHooks {
         !worker.admission->Enter(*worker.connection, ConnectionState::kHandshake)) {
       return MBEDTLS_ERR_SSL_INTERNAL_ERROR;
     }
+    mbedtls_ssl_set_bio(ssl, worker.connection, Send, Receive, nullptr);
     for (;;) {
       const int result = InTurn([&] { return mbedtls_ssl_handshake(ssl); });
       if (result == 0) {
@@ -220,6 +223,29 @@ struct TlsHooks {
         return MBEDTLS_ERR_SSL_TIMEOUT;
       }
     }
+  }
+
+  static int Send(void* connection, const unsigned char* data, size_t size) {
+    mbedtls_net_context socket{static_cast<Connection*>(connection)->fd};
+    return mbedtls_net_send(&socket, data, size);
+  }
+
+  // The library asks for a record's first five bytes and then for the rest of it: both come with
+  // one call of the system, where they are few.
+  static int Receive(void* context, unsigned char* out, size_t size) {
+    Connection& connection = *static_cast<Connection*>(context);
+    mbedtls_net_context socket{connection.fd};
+    if (connection.ahead_begin == connection.ahead_end) {
+      if (size >= connection.ahead.size()) return mbedtls_net_recv(&socket, out, size);
+      const int got = mbedtls_net_recv(&socket, connection.ahead.data(), connection.ahead.size());
+      if (got <= 0) return got;
+      connection.ahead_begin = 0;
+      connection.ahead_end = static_cast<size_t>(got);
+    }
+    const size_t taken = std::min(size, connection.ahead_end - connection.ahead_begin);
+    std::copy_n(connection.ahead.begin() + connection.ahead_begin, taken, out);
+    connection.ahead_begin += taken;
+    return static_cast<int>(taken);
   }
 
   // Waits for the rest of a record, within the connection's deadline: CivetWeb would take a record

@@ -243,6 +243,16 @@ def test_requests_that_arrive_together_are_answered_in_order(box, key):
         assert wire.is_open()
 
 
+def test_requests_in_records_of_their_own_that_arrive_together_are_answered(box):
+    names = [f"r{n}" for n in range(40)]
+    with Wire(box) as wire:
+        wire.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+        wire.send(*[get(f"X-Request-Id: {name}") for name in names])
+        wire.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+        assert [wire.answer().headers["x-request-id"] for _ in names] == names
+        assert wire.is_open()
+
+
 def test_a_request_that_arrives_byte_by_byte_is_served(box):
     with Wire(box) as wire:
         wire.send(*[bytes([byte]) for byte in get()])
