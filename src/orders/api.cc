@@ -102,7 +102,7 @@ http::Response Get(http::Context& ctx) {
 
 // Ten digits, the first not 0; the chance that all of them are taken is none.
 std::vector<std::string> PublicNumbers() {
-  constexpr size_t kCandidates = 8;
+  constexpr size_t kCandidates = 4;
   std::vector<std::string> numbers(kCandidates);
   for (std::string& number : numbers) {
     number = std::to_string(1'000'000'000 + RandomBelow(9'000'000'000));
