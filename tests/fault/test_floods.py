@@ -10,10 +10,10 @@ import time
 import pytest
 
 from support import flood
-from support.box import PATIENCE_S
+from support.box import LONG, PATIENCE_S
 from support.terminals import Terminals
 
-SECONDS = 60 if os.environ.get("COMANDA_LONG") == "yes" else 4
+SECONDS = 60 if LONG else 4
 BACK_S = 2 if "COMANDA_PATIENCE" not in os.environ else PATIENCE_S  # the box is as before, so long after the end
 LINES_MAX = SECONDS + 25  # about one cause; a line a second, and a few of start and terminals
 

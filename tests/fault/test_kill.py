@@ -7,9 +7,10 @@ import os
 import random
 import time
 
+from support.box import LONG
 from support.tills import Restaurant
 
-CYCLES = int(os.environ.get("COMANDA_KILL_CYCLES", 10000 if os.environ.get("COMANDA_LONG") else 1000))
+CYCLES = int(os.environ.get("COMANDA_KILL_CYCLES", 10000 if LONG else 1000))
 RESTAURANTS = 4  # each a process with a box of its own
 START_MS = 30    # about what it takes to be ready
 

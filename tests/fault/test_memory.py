@@ -3,17 +3,16 @@ and nothing that was acknowledged is lost or doubled."""
 
 import contextlib
 import json
-import os
 import pathlib
 import random
 import resource
 import threading
 import time
 
-from support.box import PATIENCE_S
+from support.box import LONG, PATIENCE_S
 from support.tills import LOST_LINE, Restaurant
 
-SHORTAGES = 400 if os.environ.get("COMANDA_LONG") else 40
+SHORTAGES = 400 if LONG else 40
 PAGES = ("/v1/orders?per_page=100", "/v1/menu", "/v1/events?per_page=100", "/v1/clients", "/v1/orders/by-payment-methods")
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -11,10 +10,9 @@ import time
 import pytest
 
 from support import slow_attack
-from support.box import Box, PATIENCE_S
+from support.box import Box, LONG, PATIENCE_S
 from support.terminals import Terminals
 
-LONG = os.environ.get("COMANDA_LONG") == "yes"
 COUNT = 1000
 SECONDS = 30 if LONG else 2.0
 

@@ -7,9 +7,9 @@ import pathlib
 import subprocess
 import time
 
-from support.box import PATIENCE_S, ROOT, Box
+from support.box import Box, LONG, PATIENCE_S, ROOT
 
-REQUESTS = int(os.environ.get("COMANDA_SOAK_REQUESTS", 2_000_000 if os.environ.get("COMANDA_LONG") else 100_000))
+REQUESTS = int(os.environ.get("COMANDA_SOAK_REQUESTS", 2_000_000 if LONG else 100_000))
 ROUND_S = 30 if REQUESTS > 100_000 else 2
 SECONDS_MAX = 7200 if REQUESTS > 100_000 else 900
 WAL_BYTES_MAX = 32 << 20

@@ -8,9 +8,8 @@ import subprocess
 
 import pytest
 
-from support.box import Box, free_port
+from support.box import Box, LONG, free_port
 
-LONG = bool(os.environ.get("COMANDA_LONG"))
 FEWEST_WORKERS = "8"
 ENOUGH = 40
 

@@ -1,12 +1,10 @@
 """What scanners say of our TLS. With --long, testssl looks at everything; else at protocols, ciphers and certificate."""
 
 import json
-import os
 import subprocess
 
-from support.box import PATIENCE_S
+from support.box import LONG, PATIENCE_S
 
-LONG = bool(os.environ.get("COMANDA_LONG"))
 PARTS = [] if LONG else ["--protocols", "--std", "--server-defaults"]
 # The authority of one box publishes no list of what it revoked: there is nobody who would read it.
 ACCEPTED = {"cert_revocation"}

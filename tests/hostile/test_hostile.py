@@ -4,19 +4,19 @@ none a 500, and nothing is written. And their neighbours, which are right, are t
 import contextlib
 import itertools
 import json
-import os
 import random
 import uuid
 
 import pytest
 
 import corpus
+from support.box import LONG
 from support.openapi import ANY_CODES, DOCUMENT, breaches_of_a_problem, undocumented
 from support.orders import item
 from support.raw import Wire
 from support.routes import SCOPES
 
-COUNT = 100_000 if os.environ.get("COMANDA_LONG") else 30_000
+COUNT = 100_000 if LONG else 30_000
 PARTS = 16
 PROBLEM = DOCUMENT["components"]["schemas"]["Problem"]
 

@@ -18,10 +18,9 @@ import time
 
 import pytest
 
-from support.box import BINARY, PATIENCE_S, Box
+from support.box import BINARY, Box, LONG, PATIENCE_S
 from support.tills import LOST_LINE, Restaurant, Till
 
-LONG = bool(os.environ.get("COMANDA_LONG"))
 POINTS = 3  # of each kind of failure, in CI
 WORKERS = 2
 ANSWER_MAX_S = 5 if "COMANDA_PATIENCE" not in os.environ else PATIENCE_S

@@ -5,7 +5,6 @@ follows is not. Needs root: strace comes to a server that keeps its memory to it
 import contextlib
 import concurrent.futures
 import multiprocessing
-import os
 import pathlib
 import shutil
 import subprocess
@@ -14,10 +13,9 @@ import time
 
 import pytest
 
-from support.box import PATIENCE_S
+from support.box import LONG, PATIENCE_S
 from support.tills import Restaurant
 
-LONG = bool(os.environ.get("COMANDA_LONG"))
 CALLS = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "rename"]
 WORKERS = 2
 

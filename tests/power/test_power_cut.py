@@ -4,7 +4,6 @@ database is whole. Needs root, loop devices, e2fsprogs and xfsprogs."""
 import concurrent.futures
 import contextlib
 import multiprocessing
-import os
 import pathlib
 import random
 import shutil
@@ -15,11 +14,10 @@ import time
 
 import pytest
 
-from support.box import BINARY, PATIENCE_S, Box
+from support.box import BINARY, Box, LONG, PATIENCE_S
 from support.disk import Disk, keep_mounts_to_ourselves
 from support.tills import Restaurant
 
-LONG = bool(os.environ.get("COMANDA_LONG"))
 CUTS = {"ext4": 1000 if LONG else 120, "xfs": 200 if LONG else 40}
 FIRST_STARTS = 100 if LONG else 16
 CONTROL_CUTS = 40  # one of the first loses

@@ -18,10 +18,9 @@ import pytest
 
 from power.test_disk_full import MIB, TIGHT, TOTAL_MIB, SmallDisk
 from power.test_power_cut import cut_power, disk
-from support.box import PATIENCE_S, ROOT, Box
+from support.box import Box, LONG, PATIENCE_S, ROOT
 from support.past import NEWEST, VERSIONS, check_upgraded, look, orders_told, unpack
 
-LONG = bool(os.environ.get("COMANDA_LONG"))
 CALLS = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "rename"]
 POINTS = {"pwrite64": 9}  # of each kind of call and each version, in CI; of the others so many:
 OTHER_POINTS = 2

@@ -22,6 +22,8 @@ BINARY = pathlib.Path(os.environ.get("COMANDA_BINARY", ROOT / "build/release/com
 RUNNER = os.environ.get("COMANDA_RUNNER", "").split()
 # Only to catch hangs: machines are noisy, emulators slow.
 PATIENCE_S = float(os.environ.get("COMANDA_PATIENCE", "30"))
+# `scripts/test --long`: the instruments' full sizes, for hours; else those of every run.
+LONG = bool(os.environ.get("COMANDA_LONG"))
 
 
 def free_port():
