@@ -11,6 +11,7 @@
 #include <climits>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <stop_token>
 
 #include "base/text.h"
@@ -181,6 +182,17 @@ void WriteGathered() {
   WriteWhole(output.load(std::memory_order_relaxed), lines);
 }
 
+void Gather(Level level, std::string_view line) {
+  bool at_once = level <= Level::kNotice;
+  {
+    const std::lock_guard lock(gathered.mutex);
+    at_once |= !gathered.gathering;
+    if (gathered.lines.empty()) gathered.arrived.notify_one();
+    if (at_once || gathered.lines.size() < kGatheredBytesMax) gathered.lines += line;
+  }
+  if (at_once) WriteGathered();
+}
+
 }  // namespace
 
 void SetOutput(int fd) {
@@ -197,27 +209,24 @@ std::string Line(std::string_view message, Fields fields) {
     line += ' ';
     AppendEscaped(line, field.name, false);
     line += '=';
-    AppendValue(line, field.value);
+    AppendValue(line, field.value());
   }
   return line;
 }
 
-void Write(Level level, std::string_view message, Fields fields) {
+void Write(Level level, std::string_view message, Fields fields) noexcept {
   if (level > threshold.load(std::memory_order_relaxed)) return;
-  std::string line;
-  if (!is_terminal.load(std::memory_order_relaxed)) {
-    line = {'<', static_cast<char>('0' + static_cast<int>(level)), '>'};
+  try {
+    std::string line;
+    if (!is_terminal.load(std::memory_order_relaxed)) {
+      line = {'<', static_cast<char>('0' + static_cast<int>(level)), '>'};
+    }
+    line += Line(message, fields);
+    line += '\n';
+    Gather(level, line);
+  } catch (const std::bad_alloc&) {
+    return;
   }
-  line += Line(message, fields);
-  line += '\n';
-  bool at_once = level <= Level::kNotice;
-  {
-    const std::lock_guard lock(gathered.mutex);
-    at_once |= !gathered.gathering;
-    if (gathered.lines.empty()) gathered.arrived.notify_one();
-    if (at_once || gathered.lines.size() < kGatheredBytesMax) gathered.lines += line;
-  }
-  if (at_once) WriteGathered();
 }
 
 Gathering::Gathering() {

@@ -10,6 +10,9 @@
 // Any thread. Lines are written whole, or lost where nobody reads them: nothing waits for the log.
 
 #include <cstdint>
+#include <array>
+#include <charconv>
+#include <concepts>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -19,16 +22,29 @@ namespace comanda::log {
 
 enum class Level : uint8_t { kError = 3, kWarning = 4, kNotice = 5, kInfo = 6, kDebug = 7 };
 
-struct Field {
-  Field(std::string_view key, std::string_view text) : name(key), value(text) {}
-  Field(std::string_view key, const char* text) : name(key), value(text) {}
-  Field(std::string_view key, const std::string& text) : name(key), value(text) {}
-  Field(std::string_view key, int64_t number) : name(key), value(std::to_string(number)) {}
-  Field(std::string_view key, int number) : name(key), value(std::to_string(number)) {}
-  Field(std::string_view key, uint64_t number) : name(key), value(std::to_string(number)) {}
+// A name and what it is, which must live as long as the line is made. Needs no memory of its own.
+class Field {
+ public:
+  Field(std::string_view key, std::string_view text) : name(key), text_(text) {}
+  Field(std::string_view key, const char* text) : name(key), text_(text) {}
+  Field(std::string_view key, const std::string& text) : name(key), text_(text) {}
+  template <std::integral Number>
+  Field(std::string_view key, Number number)
+      : name(key),
+        digits_size_(static_cast<size_t>(
+            std::to_chars(digits_.data(), digits_.data() + digits_.size(), number).ptr -
+            digits_.data())) {}
+
+  std::string_view value() const {
+    return digits_size_ == 0 ? text_ : std::string_view(digits_.data(), digits_size_);
+  }
 
   std::string_view name;
-  std::string value;
+
+ private:
+  std::string_view text_;
+  std::array<char, 20> digits_ = {};
+  size_t digits_size_ = 0;
 };
 
 using Fields = std::initializer_list<Field>;
@@ -37,8 +53,9 @@ using Fields = std::initializer_list<Field>;
 void SetLevel(Level level);
 // Where lines go: stdout, unless a command needs that for its answer.
 void SetOutput(int fd);
-// Without the "<6>" prefix where the output is a terminal.
-void Write(Level level, std::string_view message, Fields fields = {});
+// Without the "<6>" prefix where the output is a terminal. A line that finds no memory or no reader
+// is lost: nothing that goes on or is given up depends on it.
+void Write(Level level, std::string_view message, Fields fields = {}) noexcept;
 // The line as Write puts it, without prefix and line end: secrets masked, control bytes escaped, so
 // that no value can begin a line of its own, and values cut at 4096 bytes.
 std::string Line(std::string_view message, Fields fields = {});

@@ -317,12 +317,11 @@ bool Connection::Rollback() noexcept {
 void Connection::Fail(int code, std::string_view doing) {
   const int system_error = handle_ ? sqlite3_system_errno(handle_) : 0;
   const Trouble trouble = Classify(code, system_error);
+  const bool is_worst = trouble > trouble_;
+  trouble_ = std::max(trouble, trouble_);  // before the words, for which there may be no memory
   const char* message = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
   const Fault fault = Translate(trouble, code, Or(message, "no message"), doing);
-  if (trouble > trouble_) {
-    trouble_ = trouble;
-    trouble_cause_ = fault.cause;
-  }
+  if (is_worst) trouble_cause_ = fault.cause;
   throw fault;
 }
 

@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <new>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -143,25 +144,38 @@ int Admission::Accept(int listener, sockaddr* address, unsigned* size) {
     if (!will_pass) GiveUpOne();
     return -1;
   }
+  try {
+    if (LetIn(fd, *address)) return fd;
+  } catch (const std::bad_alloc&) {  // its client may try again
+    log::Error("no memory for a connection", {{"listener", listener_}});
+  }
+  ::close(fd);
+  errno = ECONNABORTED;
+  return -1;
+}
+
+bool Admission::LetIn(int fd, const sockaddr& address) {
   const int64_t now_ms = clock_.MonotonicMs();
   const std::lock_guard lock(mutex_);
-  Source& source = sources_.Open(SourceOf(*address));
-  if (const std::optional<Cause> refusal = MakeRoom(source, fd, now_ms)) {
-    refused_[Index(*refusal)]->Add();
-    Report(*refusal, source.name, now_ms);
+  Source& source = sources_.Open(SourceOf(address));
+  try {
+    if (const std::optional<Cause> refusal = MakeRoom(source, fd, now_ms)) {
+      refused_[Index(*refusal)]->Add();
+      Report(*refusal, source.name, now_ms);
+      sources_.Leave(source, false);
+      return false;
+    }
+    connections_.emplace(fd, std::make_unique<Connection>(fd, now_ms, source));
+  } catch (const std::bad_alloc&) {
     sources_.Leave(source, false);
-    ::close(fd);
-    errno = ECONNABORTED;
-    return -1;
+    throw;
   }
-  SetSocketOptions(fd, address->sa_family);
+  SetSocketOptions(fd, address.sa_family);
   sources_.AddStranger(source);
-  const auto [entry, is_new] =
-      connections_.emplace(fd, std::make_unique<Connection>(fd, now_ms, source));
   // Who reaches a Unix socket was let in by the file's mode.
-  if (address->sa_family == AF_UNIX) BelieveIn(*entry->second);
+  if (address.sa_family == AF_UNIX) BelieveIn(*connections_.at(fd));
   accepted_.Add();
-  return fd;
+  return true;
 }
 
 // The machine has no descriptor or memory for one more; it stays in the listening socket's queue.

@@ -116,6 +116,8 @@ class Admission {
  private:
   static constexpr size_t kCauses = 4;
 
+  bool LetIn(int fd, const sockaddr& address);  // false where there is no room
+
   // Under mutex_, all of these.
   std::optional<Cause> MakeRoom(const Source& newcomer, int fd, int64_t now_ms);
   bool Evict(Connection* victim, Cause cause);  // false for none

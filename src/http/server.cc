@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <semaphore>
 #include <utility>
@@ -635,5 +636,10 @@ std::string LibraryVersion() { return mg_version(); }
 
 extern "C" int comanda_check_request_head(const mg_connection* connection, char* head, int size,
                                           int civetweb_status) {
-  return comanda::http::ImplOf(connection).CheckRequestHead(head, size, civetweb_status);
+  try {
+    return comanda::http::ImplOf(connection).CheckRequestHead(head, size, civetweb_status);
+  } catch (const std::bad_alloc&) {  // not even for a refusal
+    comanda::http::ThisExchange().silent = true;
+    return comanda::http::kSilently;
+  }
 }

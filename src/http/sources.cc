@@ -73,7 +73,7 @@ void Sources::Leave(Source& source, bool is_stranger) {
 }
 
 void Sources::ForgetIfUnused(Source& source) {
-  if (source.open == 0 && source.known_since == 0) sources_.erase(std::string(source.name));
+  if (source.open == 0 && source.known_since == 0) sources_.erase(sources_.find(source.name));
 }
 
 void Sources::ForgetLongestKnown() {
