@@ -114,8 +114,9 @@ Writer& Writer::EndArray() {
 Writer& Writer::Key(std::string_view name) {
   CHECK(!after_key_ && (depth_ == 0 || nests_[depth_ - 1] == Nest::kObject),
         "a key stands in an object, after a value");
-  out_.append(need_comma_ ? ",\"" : "\"").append(name).append("\":");
-  need_comma_ = true;
+  Comma();
+  AppendQuoted(out_, name);
+  out_ += ':';
   after_key_ = true;
   return *this;
 }

@@ -26,7 +26,7 @@ class Writer {
   Writer& EndObject();
   Writer& BeginArray();
   Writer& EndArray();
-  Writer& Key(std::string_view name);  // a word of ours, without anything to escape
+  Writer& Key(std::string_view name);
 
   Writer& Text(std::string_view value);
   Writer& Text(const std::string& value) { return Text(std::string_view(value)); }

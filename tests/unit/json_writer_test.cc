@@ -79,6 +79,13 @@ TEST(JsonWriter, EscapesWhatMustBeEscapedAndNothingElse) {
   EXPECT_EQ(out, "\"a\\\"b\\\\c/d\\b\\f\\n\\r\\t\\u0001\\u001f é🌮\x7f\"");
 }
 
+TEST(JsonWriter, EscapesNamesToo) {
+  std::string out;
+  Writer(out).BeginObject().Key("a\"\n").Integer(1).Key("b").Integer(2).EndObject();
+
+  EXPECT_EQ(out, "{\"a\\\"\\n\":1,\"b\":2}");
+}
+
 TEST(JsonWriter, WritesTextsThatTheReaderReadsBack) {
   std::string all;
   for (char c = 1; c < 127; ++c) all += c;
