@@ -356,7 +356,7 @@ def test_a_server_without_a_restaurant_runs_and_says_how_to_bring_one_in(resting
     resting.start()
     with contextlib.closing(resting.client()) as client:
         assert client.get("/readyz").status == 200
-    assert "comanda import" in resting.log_text()
+    resting.wait_for_log("comanda import")
 
 
 # -- keys ------------------------------------------------------------------------------------------------
@@ -603,17 +603,15 @@ def test_sighup_applies_what_config_marks_with_a_star(resting):
             assert time.monotonic() < deadline, resting.log_text()
             time.sleep(0.02)
         client.get("/after")
-    assert "/before" in resting.log_text() and "/after" not in resting.log_text()
+    resting.wait_for_log("/before")
+    assert "/after" not in resting.log_text()
 
 
 def test_sighup_with_a_bad_file_keeps_the_old_settings_and_says_so(resting):
     resting.start()
     (resting.data / "comanda.conf").write_text("hosts = till.example\nnonsense = 1\n")
     resting.signal(1)
-    deadline = time.monotonic() + PATIENCE_S
-    while "not applied" not in resting.log_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    resting.wait_for_log("not applied")
     assert "nonsense" in resting.log_text()
     with contextlib.closing(resting.client()) as client:
         assert client.get("/healthz", Host="till.example").status == 421

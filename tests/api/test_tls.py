@@ -220,7 +220,7 @@ def test_a_pair_that_does_not_fit_leaves_the_old_one_in_force(owned, tmp_path):
     box = owned(pair, trusted)
     pair.key.write_text("this is no key\n")
     box.signal(signal.SIGHUP)
-    until(lambda: "not applied" in box.log_text())
+    box.wait_for_log("not applied")
     assert subject(box) == "good"
 
 
@@ -233,7 +233,7 @@ def test_files_that_cannot_be_read_leave_the_old_settings_in_force(owned, tmp_pa
     pair.key.mkdir()
     (box.data / "comanda.conf").write_text("hosts = other.example\n")
     box.signal(signal.SIGHUP)
-    until(lambda: "not applied" in box.log_text())
+    box.wait_for_log("not applied")
     assert subject(box) == "good"
     with Wire(box) as wire:
         assert wire.is_open()
@@ -245,7 +245,7 @@ def test_sighup_keeps_a_certificate_of_our_own_that_is_still_good():
         box.start()
         before = certificate(box)["serialNumber"]
         box.signal(signal.SIGHUP)
-        until(lambda: "read again" in box.log_text())
+        box.wait_for_log("read again")
         assert certificate(box)["serialNumber"] == before
     finally:
         box.discard()

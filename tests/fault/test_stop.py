@@ -72,7 +72,6 @@ def test_sighup_reads_the_certificate_again_without_cutting_a_connection(box):
         open_before = client.connection
         (box.data / "comanda.conf").write_text("hosts = box.restaurant.example\n")
         box.signal(signal.SIGHUP)
-        while "read again" not in box.log_text():
-            assert box.process.poll() is None
+        box.wait_for_log("read again")
         assert client.get("/healthz", Host="box.restaurant.example").status == 200
         assert client.connection is open_before

@@ -152,7 +152,7 @@ def test_what_can_wait_stops_before_orders_and_all_goes_on_by_itself(disk, box):
         wait_for_state(client, "getting full")
         assert client.get("/readyz").status == 200
         assert client.get(REPORT).status == 200
-        assert "the disk is getting full" in box.log_text()
+        box.wait_for_log("the disk is getting full")
         assert abs(metric(client, "comanda_disk_free_bytes") - disk.free()) < MIB
 
         # -- tight: no reports, no imports

@@ -258,14 +258,14 @@ def test_a_nearly_full_disk_is_upgraded_without_a_copy(small, box):
     box.start()
     check_upgraded(box, VERSIONS[0])
     assert not list(box.data.glob("*.before-*"))
-    assert "upgrading without a copy" in box.log_text()
+    box.wait_for_log("upgrading without a copy")
 
 
 def test_an_upgrade_that_meets_a_full_disk_takes_the_ballast(small, box):
     (box.data / "ballast").write_bytes(bytes(MIB // 2))
     small.leave(160 << 10)
     box.start()
-    assert "gave up the ballast" in box.log_text()
+    box.wait_for_log("gave up the ballast")
     assert len(orders_told(VERSIONS[0])) == len(look(box.data)[2])
 
 
@@ -280,7 +280,7 @@ def test_an_upgrade_without_any_space_says_how_much_is_missing_and_changes_nothi
     # Below systemd, which would start it again at once, it does not fill the disk every second.
     box.env = {"NOTIFY_SOCKET": str(small.directory / "notify")}
     box.launch()
-    wait_until(lambda: "tried again in a minute" in box.log_text())
+    box.wait_for_log("tried again in a minute")
     assert box.process.poll() is None and box.stop() == 70
     small.filler.unlink()
     box.start()
@@ -294,7 +294,7 @@ def test_the_copy_goes_before_anything_stops(small, box):
     assert copy.exists()
     small.leave(TIGHT * MIB - MIB // 2)
     wait_until(lambda: not copy.exists())
-    assert "deleted the copy from before an upgrade" in box.log_text()
+    box.wait_for_log("deleted the copy from before an upgrade")
     assert "no reports" not in box.log_text()
 
 

@@ -249,6 +249,13 @@ class Box:
     def log_text(self):
         return self.log_path.read_text(errors="replace")
 
+    def wait_for_log(self, words):
+        """Lines come a little later than what they tell of."""
+        deadline = time.monotonic() + PATIENCE_S
+        while words not in self.log_text():
+            assert time.monotonic() < deadline, f"{words!r} is not in the log:\n{self.log_text()[-3000:]}"
+            time.sleep(0.02)
+
     def cpu_seconds(self):
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
