@@ -36,7 +36,7 @@ log::Level LevelOf(std::string_view name) {
   return log::Level::kInfo;
 }
 
-std::unique_ptr<http::Server> ControlServer(const std::string& path, Environment& environment,
+std::unique_ptr<http::Server> ControlServer(const std::string& path, http::Handler handler,
                                             const config::Options& options, const Clock& clock,
                                             metrics::Registry& metrics) {
   http::ServerSettings settings{.listen = path,
@@ -45,8 +45,8 @@ std::unique_ptr<http::Server> ControlServer(const std::string& path, Environment
                                 .local = true,
                                 .host_allowed = {},
                                 .errors_base = options.errors_base};
-  return std::make_unique<http::Server>(std::move(settings), environment.dispatcher(), nullptr,
-                                        clock, metrics);
+  return std::make_unique<http::Server>(std::move(settings), std::move(handler), nullptr, clock,
+                                        metrics);
 }
 
 // Integrators find a restaurant to try things on.
@@ -70,6 +70,9 @@ void RequireZones(db::Database& database) {
   throw Fault(Fault::Kind::kUnavailable, "this machine has no time zone data for " + missing +
                                              "; install it (`apt install tzdata`) and start again");
 }
+
+// Ends the chores that are under way; no exception of the standard library, since it is no failure.
+struct Stopping {};
 
 // What fails here is tried again, or can be done without: it must not end the server.
 template <typename Work>
@@ -105,30 +108,54 @@ App::App(const config::Options& options, db::DirectoryLock lock)
       lock_(std::move(lock)),
       heartbeats_(clock_),
       space_(SpaceOf(options_), metrics_),
-      live_(auth::Mode::kLive, options_, clock_, space_, heartbeats_, metrics_),
-      test_(auth::Mode::kTest, options_, clock_, space_, heartbeats_, metrics_),
+      live_(auth::Mode::kLive, options_, clock_, space_, heartbeats_, metrics_,
+            ops::NotifyUpgrading,
+            [this](std::vector<http::Readiness>& checks) {
+              // Told and not held against the box, which sells without it.
+              const char* trouble = test_.trouble();
+              if (trouble) checks.push_back({.name = "sandbox", .ok = true, .state = trouble});
+            }),
+      test_([this](const Upgrading& upgrading) { return OpenSandbox(upgrading); },
+            options_.errors_base, ops::NotifyUpgrading),
       clock_watch_(clock_, live_.database(), ops::ClockIsSynchronised()),
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
       served_(ops::CurrentCertificate(options_, *names_, clock_.SettledNow())),
       tls_(served_.pair),
-      control_(ControlServer(options_.data_directory + "/control.sock", live_, options_, clock_,
+      control_(ControlServer(options_.data_directory + "/control.sock", Live(), options_, clock_,
                              metrics_)),
-      control_test_(ControlServer(options_.data_directory + "/control-test.sock", test_, options_,
+      control_test_(ControlServer(options_.data_directory + "/control-test.sock", Test(), options_,
                                   clock_, metrics_)),
       chores_heartbeat_(heartbeats_, "chores", kChoreMaxMs) {
   SetLogLevel();
   RequireZones(live_.database());
   if (!options_.sandbox_listen.empty()) {
-    RequireZones(test_.database());
-    SeedSandbox(test_.database());
-    sandbox_ = Listen(options_.sandbox_listen, test_, auth::Mode::kTest);
+    sandbox_ = Listen(options_.sandbox_listen, Test(), auth::Mode::kTest);
   }
-  https_ = Listen(options_.listen, live_, auth::Mode::kLive);
+  https_ = Listen(options_.listen, Live(), auth::Mode::kLive);
   quick_check_ = std::jthread([this](std::stop_token stop) {
-    for (Environment* environment : {&live_, &test_}) {
+    for (Environment* environment : {&live_, test_.environment()}) {
+      if (!environment) continue;
       Attempt("the database is not checked", [&] { Check(environment->database(), stop); });
     }
   });
+}
+
+std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
+  auto sandbox = std::make_unique<Environment>(auth::Mode::kTest, options_, clock_, space_,
+                                               heartbeats_, metrics_, upgrading);
+  if (!options_.sandbox_listen.empty()) {
+    RequireZones(sandbox->database());
+    SeedSandbox(sandbox->database());
+  }
+  return sandbox;
+}
+
+http::Handler App::Live() {
+  return [this](const http::Request& request) { return live_.dispatcher().Handle(request); };
+}
+
+http::Handler App::Test() {
+  return [this](const http::Request& request) { return test_.Answer(request); };
 }
 
 // Little is logged where the disk has other use for its last pages.
@@ -143,7 +170,7 @@ App::~App() {
   log::Notice("stopping: answering what was accepted");
   chores_ = {};
   live_.StopWaiting();
-  test_.StopWaiting();
+  if (Environment* test = test_.environment()) test->StopWaiting();
   {
     // Together: systemd gives a limited time to stop.
     std::jthread beside;
@@ -158,11 +185,11 @@ App::~App() {
   }
   Attempt("when keys were last used is not written down", [this] {
     live_.WriteDown();
-    test_.WriteDown();
+    if (Environment* test = test_.environment()) test->WriteDown();
   });
 }
 
-std::unique_ptr<http::Server> App::Listen(const std::string& address, Environment& environment,
+std::unique_ptr<http::Server> App::Listen(const std::string& address, http::Handler handler,
                                           auth::Mode mode) {
   http::ServerSettings settings{
       .listen = address,
@@ -172,8 +199,8 @@ std::unique_ptr<http::Server> App::Listen(const std::string& address, Environmen
       .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
       .errors_base = options_.errors_base,
       .heartbeats = &heartbeats_};
-  return std::make_unique<http::Server>(std::move(settings), environment.dispatcher(), &tls_,
-                                        clock_, metrics_);
+  return std::make_unique<http::Server>(std::move(settings), std::move(handler), &tls_, clock_,
+                                        metrics_);
 }
 
 std::vector<std::string> App::Addresses() const {
@@ -270,10 +297,10 @@ void App::Watch() {
   for (const std::string& name : stale) log::Error("a thread hangs", {{"thread", name}});
 }
 
-void App::DoChores(const std::stop_token& stop) {
+void App::DoChores(const std::stop_token& stop) try {
   const auto progress = [&] {
     chores_heartbeat_.Beat();
-    if (stop.stop_requested()) throw Fault(Fault::Kind::kUnavailable, "stopping");
+    if (stop.stop_requested()) throw Stopping();
   };
   std::mutex mutex;
   std::condition_variable_any stopped;
@@ -281,13 +308,24 @@ void App::DoChores(const std::stop_token& stop) {
     chores_heartbeat_.Beat();
     // Each for itself: what fails in one must not keep the other.
     Attempt("chores put off", [&] { live_.DoChores(progress); });
-    Attempt("chores of the sandbox put off", [&] { test_.DoChores(progress); });
+    if (Environment* test = test_.environment()) {
+      Attempt("chores of the sandbox put off", [&] { test->DoChores(progress); });
+    }
     const UtcMs long_ago = clock_.RetentionNow() - db::kUpgradeCopyKeptMs;
     db::DeleteUpgradeCopies(options_.data_directory, "*", long_ago);
     GiveBackHeap();
     std::unique_lock lock(mutex);
     stopped.wait_for(lock, stop, kChoresEvery, [] { return false; });
+    if (!test_.environment() && !stop.stop_requested()) RetrySandbox(progress, stop);
   }
+} catch (const Stopping&) {
+  // What is left is done after the next start.
+}
+
+void App::RetrySandbox(const std::function<void()>& progress, const std::stop_token& stop) {
+  chores_heartbeat_.Beat();
+  if (!test_.TryToOpen([&](const std::string&) { progress(); })) return;
+  Attempt("the database is not checked", [&] { Check(test_.environment()->database(), stop); });
 }
 
 // The machine's addresses change with its network; a name that it did not have at start must get

@@ -11,6 +11,7 @@
 
 #include "app/environment.h"
 #include "app/clock_watch.h"
+#include "app/sandbox.h"
 #include "base/settled_clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
@@ -46,8 +47,12 @@ class App {
   void Reload(const config::Options& options);
   void SetNames(std::shared_ptr<const ops::Names> names);
   void FollowNetwork();
-  std::unique_ptr<http::Server> Listen(const std::string& address, Environment& environment,
+  std::unique_ptr<http::Server> Listen(const std::string& address, http::Handler handler,
                                        auth::Mode mode);
+  http::Handler Live();  // answers for it
+  http::Handler Test();
+  std::unique_ptr<Environment> OpenSandbox(const Upgrading& upgrading);
+  void RetrySandbox(const std::function<void()>& progress, const std::stop_token& stop);
   std::vector<std::string> AddressesOf(const std::string& listen, int port) const;
   bool HostAllowed(std::string_view host) const;
   void Watch();
@@ -61,7 +66,7 @@ class App {
   Heartbeats heartbeats_;
   db::DiskSpace space_;
   Environment live_;  // a writer thread each
-  Environment test_;
+  Sandbox test_;
   ClockWatch clock_watch_;
   mutable std::mutex names_mutex_;
   std::shared_ptr<const ops::Names>

@@ -28,7 +28,7 @@ std::string Help() {
          "of\n"
          "the same file changes nothing. Nothing is ever deleted. All of a company goes in, or "
          "nothing.\n"
-         "The server may be running. The format is described in the README.\n\n" +
+         "The server may be running. The format is described in IMPORT.md, beside the README.\n\n" +
          DescribeFlags(kFlags);
 }
 
@@ -68,14 +68,16 @@ int ImportFile(Words words) {
     throw Refusal(Problem::kInvalidParameter,
                   "name one file, or `demo`: comanda import FILE --data DIR");
   }
-  const ControlAnswer answer = CallControl(ReadControlOptions(arguments),
-                                           {.mode = ReadMode(arguments),
-                                            .method = "POST",
-                                            .path = "/control/import",
-                                            .company_id = {},
-                                            .body = Document(arguments.positional().front())});
+  const std::string& file = arguments.positional().front();
+  const ControlAnswer answer =
+      CallControl(ReadControlOptions(arguments), {.mode = ReadMode(arguments),
+                                                  .method = "POST",
+                                                  .path = "/control/import",
+                                                  .company_id = {},
+                                                  .body = Document(file),
+                                                  .may_begin = true});
   if (answer.status != 200) {
-    PrintError(DescribeProblem(answer.body));
+    PrintError(file + ": " + DescribeProblem(answer.body));
     return kExitRefused;
   }
   PrintSummary(answer.body);

@@ -10,11 +10,11 @@
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/terminal.h"
-#include "base/version.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/problem.h"
+#include "base/version.h"
 #include "base/zone.h"
 #include "ops/systemd.h"
 

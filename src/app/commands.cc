@@ -14,7 +14,6 @@
 
 #include "app/terminal.h"
 #include "base/log.h"
-#include "base/log.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "crypto/hash.h"
@@ -100,13 +99,10 @@ int RunCommand(Words words) {
   if (name != "serve") {
     // stdout is the answer's; a person at a terminal wants to hear of trouble only.
     log::SetOutput(STDERR_FILENO);
-    log::SetLevel(log::Level::kWarning);
+    log::SetLevel(log::Level::kError);
   }
   const Command* command = Find(name);
   if (command == nullptr) return Unknown(name);
-
-  // The log shares stdout with what the other commands answer.
-  if (name != "serve") log::SetLevel(log::Level::kError);
 
   try {
     crypto::Initialise();

@@ -1,5 +1,9 @@
 #include "app/control.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+
 #include "app/environment.h"
 #include "base/file.h"
 #include "base/problem.h"
@@ -7,6 +11,7 @@
 #include "http/request.h"
 #include "json/reader.h"
 #include "net/client.h"
+#include "ops/systemd.h"
 
 namespace comanda::app {
 namespace {
@@ -41,7 +46,8 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   metrics::Registry metrics;
   Heartbeats heartbeats(SystemClock());
   db::DiskSpace space(SpaceOf(options), metrics);
-  Environment environment(call.mode, options, SystemClock(), space, heartbeats, metrics);
+  Environment environment(call.mode, options, SystemClock(), space, heartbeats, metrics,
+                          ops::NotifyUpgrading);
 
   http::TextBody body(call.body);
   http::Request request;
@@ -59,10 +65,23 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   return {.status = response.status, .body = response.Body()};
 }
 
+// Only an import begins a database: a mistyped directory is not to look like an empty restaurant.
+void RequireDatabase(const std::string& path) {
+  if (::access(path.c_str(), F_OK) == 0 || errno != ENOENT) return;
+  throw Refusal(Problem::kNotFound,
+                "there is no " + path +
+                    " yet: name the right directory with --data, or bring a restaurant in with "
+                    "`comanda import`");
+}
+
 }  // namespace
 
 ControlAnswer CallControl(const config::Options& options, const ControlCall& call) {
-  MakeDirectories(options.data_directory, 0700);
+  if (call.may_begin) {
+    MakeDirectories(options.data_directory, 0700);
+  } else {
+    RequireDatabase(DatabasePath(call.mode, options));
+  }
   const auto lock = db::DirectoryLock::TryAcquire(options.data_directory);
   return lock ? CallInProcess(options, call) : CallDaemon(options, call);
 }

@@ -18,6 +18,7 @@ struct ControlCall {
   std::string path;        // with its query
   std::string company_id;  // UUID; empty: the only one, or the first
   std::string body;        // JSON, or empty
+  bool may_begin = false;  // a directory and a database where there are none
 };
 
 struct ControlAnswer {
@@ -25,7 +26,8 @@ struct ControlAnswer {
   std::string body;
 };
 
-// Fault where neither the daemon nor the directory can be used, with what to do.
+// Refusal where there is no database and the call may not begin one. Fault where neither the daemon
+// nor the directory can be used, with what to do.
 ControlAnswer CallControl(const config::Options& options, const ControlCall& call);
 
 // --data and --env of a command that acts through the control socket.

@@ -11,7 +11,6 @@
 #include "keys/keys.h"
 #include "menu/catalogue.h"
 #include "ops/health.h"
-#include "ops/systemd.h"
 #include "orders/orders.h"
 
 namespace comanda::app {
@@ -21,12 +20,13 @@ namespace {
 constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
 constexpr size_t kPieceBytesMax = 1024 * 1024;  // some 2,000 rows
 
-db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options,
-                              db::DiskSpace& space) {
-  return {.path = options.data_directory + "/" + std::string(Name(mode)) + ".db",
+db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
+                              const Upgrading& upgrading) {
+  return {.path = DatabasePath(mode, options),
           .migrations = Migrations(),
-          .space = mode == auth::Mode::kLive ? &space : nullptr,
-          .upgrading = ops::NotifyUpgrading};
+          .space = &space,
+          .is_guest = mode == auth::Mode::kTest,
+          .upgrading = upgrading};
 }
 
 auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
@@ -37,6 +37,10 @@ auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
 }
 
 }  // namespace
+
+std::string DatabasePath(auth::Mode mode, const config::Options& options) {
+  return options.data_directory + "/" + std::string(Name(mode)) + ".db";
+}
 
 int WorkersOf(auth::Mode mode, const config::Options& options) {
   constexpr int kSandboxWorkers = 32;
@@ -53,14 +57,15 @@ db::SpaceSettings SpaceOf(const config::Options& options) {
 }
 
 Environment::Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
-                         db::DiskSpace& space, Heartbeats& heartbeats, metrics::Registry& metrics)
+                         db::DiskSpace& space, Heartbeats& heartbeats, metrics::Registry& metrics,
+                         const Upgrading& upgrading, MoreChecks more_checks)
     : clock_(clock),
       space_(space),
       // The other half of the workers stays free for those who do not wait.
       long_polls_(WorkersOf(mode, options) / 2),
       answers_(kAnswerBytesMax),
       pieces_(kPieceBytesMax),
-      database_(DatabaseSettings(mode, options, space), clock, heartbeats, metrics),
+      database_(DatabaseSettings(mode, options, space, upgrading), clock, heartbeats, metrics),
       gate_(Rates(mode, options), keys_, clock),
       site_{.mode = mode,
             .options = options,
@@ -69,7 +74,12 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .space = space,
             .gate = gate_,
             .metrics = metrics,
-            .readiness = [this] { return ops::CheckReadiness(database_, space_); },
+            .readiness =
+                [this, more_checks = std::move(more_checks)] {
+                  std::vector<http::Readiness> checks = ops::CheckReadiness(database_, space_);
+                  if (more_checks) more_checks(checks);
+                  return checks;
+                },
             .long_polls = long_polls_,
             .answers = answers_,
             .pieces = pieces_,
@@ -82,7 +92,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
     keys_.Load(keys::LoadAll(snapshot));
   });
   try {
-    clients::MakeSearchable(database_, [] { ops::NotifyUpgrading("clients"); });
+    clients::MakeSearchable(database_, [&] { upgrading("clients"); });
   } catch (const Fault& fault) {  // a full disk: reads go on, and the chores try again
     log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
   }

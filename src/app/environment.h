@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "auth/gate.h"
 #include "auth/key_table.h"
@@ -25,12 +26,21 @@ int WorkersOf(auth::Mode mode, const config::Options& options);
 // What the settings want to be kept free.
 db::SpaceSettings SpaceOf(const config::Options& options);
 
+// DIR/live.db or DIR/test.db.
+std::string DatabasePath(auth::Mode mode, const config::Options& options);
+
+// Told the steps of an upgrade, now and then; what it throws ends the upgrade.
+using Upgrading = std::function<void(const std::string& step)>;
+// More lines of /readyz.
+using MoreChecks = std::function<void(std::vector<http::Readiness>& checks)>;
+
 class Environment {
  public:
   // Opens DIR/live.db or DIR/test.db with its migrations and loads keys and counters into memory.
   // The caller holds the lock of the data directory.
   Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
-              db::DiskSpace& space, Heartbeats& heartbeats, metrics::Registry& metrics);
+              db::DiskSpace& space, Heartbeats& heartbeats, metrics::Registry& metrics,
+              const Upgrading& upgrading, MoreChecks more_checks = {});
 
   db::Database& database() { return database_; }
   http::Dispatcher& dispatcher() { return dispatcher_; }

@@ -218,8 +218,8 @@ void Gate::Refund(Admission& admission) {
                             RateOf(admission.key().tier), clock_.MonotonicMs() * 1000);
 }
 
-void Gate::RequireScope(const Principal& principal, Scope scope) {
-  if (principal.scopes.Has(scope)) return;
+void Gate::RequireScope(const ScopeSet& scopes, Scope scope) {
+  if (scopes.Has(scope)) return;
   Refusal refusal(Problem::kInsufficientScope,
                   "The key lacks the scope " + std::string(Name(scope)) + ".");
   refusal.required_scope = Name(scope);

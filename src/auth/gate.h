@@ -37,6 +37,7 @@ class Admission {
   ~Admission();
 
   const KeyRecord& key() const { return *key_; }
+  const std::shared_ptr<const KeyRecord>& shared_key() const { return key_; }
   Principal principal() const;
   // A waiting long poll does not count as under way (contract section 4).
   void StepAside();
@@ -63,7 +64,7 @@ class Gate {
   void Refund(Admission& admission);
 
   // insufficient_scope with a detail that names the scope.
-  static void RequireScope(const Principal& principal, Scope scope);
+  static void RequireScope(const ScopeSet& scopes, Scope scope);
 
   KeyTable& keys() { return keys_; }
   Mode mode() const { return settings_.mode; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/text.h"
 
 namespace comanda {
 namespace {
@@ -11,8 +12,6 @@ constexpr int kDigitsMax = 18;
 // Beyond any exponent that a body of megabytes could compensate with zeros.
 constexpr int64_t kExponentMax = 1'000'000'000'000;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 int64_t PowerOfTen(int exponent) {
   int64_t power = 1;
   for (int i = 0; i < exponent; ++i) power *= 10;
@@ -20,7 +19,7 @@ int64_t PowerOfTen(int exponent) {
 }
 
 // Collects digits without letting zeros at either end count as significant.
-class Digits {
+class SignificantDigits {
  public:
   // False where the number has too many significant digits.
   bool Push(int digit) {
@@ -62,7 +61,7 @@ std::optional<int64_t> ParseExponent(std::string_view text) {
   return negative ? -value : value;
 }
 
-std::optional<Decimal> Place(const Digits& digits, int64_t power, bool negative) {
+std::optional<Decimal> Place(const SignificantDigits& digits, int64_t power, bool negative) {
   int64_t coefficient = digits.coefficient();
   if (coefficient == 0) return Decimal{};
   int scale = 0;
@@ -85,7 +84,7 @@ std::optional<Decimal> ParseDecimal(std::string_view json_number) {
   if (rest.empty() || !IsDigit(rest[0])) return std::nullopt;
   if (rest.size() > 1 && rest[0] == '0' && IsDigit(rest[1])) return std::nullopt;
 
-  Digits digits;
+  SignificantDigits digits;
   bool fits = true;
   size_t i = 0;
   for (; i < rest.size() && IsDigit(rest[i]); ++i) fits = fits && digits.Push(rest[i] - '0');

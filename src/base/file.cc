@@ -24,12 +24,6 @@ constexpr size_t kChunkBytes = 64 * 1024;
               std::string(action) + " " + path + ": " + std::generic_category().message(error));
 }
 
-std::string DirectoryOf(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 Fd OpenDirectory(const std::string& path) {
   Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) Fail("open directory", path);
@@ -87,6 +81,12 @@ void MakeDirectory(const std::string& path, mode_t mode) {
 }
 
 }  // namespace
+
+std::string DirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
 
 std::optional<std::string> ReadFile(const std::string& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

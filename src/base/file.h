@@ -18,6 +18,9 @@ std::optional<std::string> ReadFile(const std::string& path);
 // root must not lock the daemon out). Fault on errors.
 void ReplaceFile(const std::string& path, std::string_view content, mode_t mode);
 
+// What stands before the last slash; "." where there is none.
+std::string DirectoryOf(const std::string& path);
+
 // mkdir -p with that mode for what is made. Fault on errors.
 void MakeDirectories(const std::string& path, mode_t mode);
 

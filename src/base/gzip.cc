@@ -96,7 +96,12 @@ DeflatedPiece DeflatePiece(std::string_view before, std::string_view piece) {
   return {std::string(bytes.get(), size), piece.size(), Crc32(piece), Place(piece.size())};
 }
 
-GzipFile::GzipFile() : file_("\x1f\x8b\x08\0\0\0\0\0\x04\xff", 10) {}
+GzipFile::GzipFile(size_t bytes_expected) {
+  constexpr std::string_view kHead("\x1f\x8b\x08\0\0\0\0\0\x04\xff", 10);
+  constexpr size_t kFrame = 64;  // head, end, and those of plain texts
+  file_.reserve(bytes_expected + kFrame);
+  file_ += kHead;
+}
 
 void GzipFile::Add(const DeflatedPiece& piece) {
   file_ += piece.bytes;

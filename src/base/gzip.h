@@ -27,7 +27,7 @@ DeflatedPiece DeflatePiece(std::string_view before, std::string_view piece);
 // One gzip file, made of pieces in their order.
 class GzipFile {
  public:
-  GzipFile();
+  explicit GzipFile(size_t bytes_expected = 0);
   void Add(const DeflatedPiece& piece);
   void AddPlain(std::string_view text);  // as it is; at most 65,535 bytes
   std::string Finish() &&;

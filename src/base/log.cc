@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -32,8 +33,7 @@ std::atomic<int> output{STDOUT_FILENO};
 // Asked once: a line for every order asks nothing of the system but to be written.
 std::atomic<bool> is_terminal{::isatty(STDOUT_FILENO) == 1};
 
-bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool IsAlphanumeric(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
+bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || IsDigit(c); }
 bool IsBase64(char c) {
   return IsAlphanumeric(c) || c == '+' || c == '/' || c == '-' || c == '_' || c == '=';
 }
@@ -124,7 +124,28 @@ std::string_view Shortened(std::string_view value) {
   return value.substr(0, end);
 }
 
+constexpr std::array<bool, 256> MakeBareCharacters() {
+  constexpr std::string_view kSpecial = "\"\\=_";  // with '_' it may be a key
+  std::array<bool, 256> bare{};
+  for (size_t c = '!'; c <= '~'; ++c) {
+    bare[c] = kSpecial.find(static_cast<char>(c)) == std::string_view::npos;
+  }
+  return bare;
+}
+constexpr std::array<bool, 256> kBareCharacters = MakeBareCharacters();
+
+// As nearly all names and values are: there is nothing to mask, quote, escape or cut.
+bool IsBare(std::string_view text) {
+  return !text.empty() && text.size() <= kValueBytesMax && std::ranges::all_of(text, [](char c) {
+    return kBareCharacters[static_cast<unsigned char>(c)];
+  });
+}
+
 void AppendValue(std::string& out, std::string_view value) {
+  if (IsBare(value)) {
+    out += value;
+    return;
+  }
   const std::string masked = Masked(value);
   const std::string_view shortened = Shortened(masked);
   const bool quoted = NeedsQuotes(shortened);
@@ -193,6 +214,20 @@ void Gather(Level level, std::string_view line) {
   if (at_once) WriteGathered();
 }
 
+void AppendLine(std::string& out, std::string_view message, Fields fields) {
+  if (IsBare(message)) {
+    out += message;
+  } else {
+    AppendEscaped(out, Shortened(Masked(message)), false);
+  }
+  for (const Field& field : fields) {
+    out += ' ';
+    AppendEscaped(out, field.name, false);
+    out += '=';
+    AppendValue(out, field.value());
+  }
+}
+
 }  // namespace
 
 void SetOutput(int fd) {
@@ -204,24 +239,20 @@ void SetLevel(Level level) { threshold.store(level, std::memory_order_relaxed); 
 
 std::string Line(std::string_view message, Fields fields) {
   std::string line;
-  AppendEscaped(line, Shortened(Masked(message)), false);
-  for (const Field& field : fields) {
-    line += ' ';
-    AppendEscaped(line, field.name, false);
-    line += '=';
-    AppendValue(line, field.value());
-  }
+  AppendLine(line, message, fields);
   return line;
 }
 
 void Write(Level level, std::string_view message, Fields fields) noexcept {
   if (level > threshold.load(std::memory_order_relaxed)) return;
   try {
+    constexpr size_t kUsualBytes = 256;
     std::string line;
+    line.reserve(kUsualBytes);
     if (!is_terminal.load(std::memory_order_relaxed)) {
       line = {'<', static_cast<char>('0' + static_cast<int>(level)), '>'};
     }
-    line += Line(message, fields);
+    AppendLine(line, message, fields);
     line += '\n';
     Gather(level, line);
   } catch (const std::bad_alloc&) {

@@ -10,8 +10,6 @@
 namespace comanda {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // A character at the front of a text: its code point and its bytes. size 0: not UTF-8.
 struct Character {
   char32_t code = 0;

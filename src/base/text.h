@@ -9,6 +9,12 @@
 
 namespace comanda {
 
+// Of ASCII, whatever the locale.
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsAlphanumeric(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 bool IsUtf8(std::string_view text);
 
 // Unicode characters (code points) of valid UTF-8.
@@ -42,7 +48,8 @@ std::string Digits(std::string_view text);
 // text only: never for ids, skus, phones or keys.
 bool LooksLikeCardNumber(std::string_view text);
 
-// The candidate nearest to a mistyped word (Levenshtein distance at most 3), or empty.
+// The candidate nearest to a mistyped word (Levenshtein distance at most 3, and not every letter
+// another), or empty.
 template <typename Range>
 std::string_view Nearest(std::string_view word, const Range& candidates);
 
@@ -51,7 +58,7 @@ size_t EditDistance(std::string_view a, std::string_view b);
 template <typename Range>
 std::string_view Nearest(std::string_view word, const Range& candidates) {
   std::string_view best;
-  size_t best_distance = 4;
+  size_t best_distance = std::min<size_t>(4, word.size());
   for (const auto& candidate : candidates) {
     const std::string_view other = candidate;
     const size_t longer = std::max(word.size(), other.size());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/text.h"
 
 #include "cctz/civil_time.h"
 #include "cctz/time_zone.h"
@@ -21,9 +22,7 @@ bool IsZoneName(std::string_view name) {
   if (name.empty() || name.size() > kNameBytesMax || name.front() == '/') return false;
   if (name == "localtime" || name == "UTC0" || name.starts_with("Fixed/")) return false;
   for (const char c : name) {
-    const bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    const bool digit = c >= '0' && c <= '9';
-    if (!letter && !digit && c != '/' && c != '_' && c != '+' && c != '-') return false;
+    if (!IsAlphanumeric(c) && c != '/' && c != '_' && c != '+' && c != '-') return false;
   }
   return true;
 }

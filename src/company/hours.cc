@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace comanda::company {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool OpenByToday(const DayHours& today, int minute) {
   if (!today.is_active) return false;

@@ -15,7 +15,6 @@ namespace {
 constexpr int64_t kRateMax = 1'000'000;
 constexpr size_t kListMax = 32;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 

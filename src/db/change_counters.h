@@ -25,10 +25,23 @@ class ChangeCounters {
     std::array<int64_t, kKinds> changes{};
   };
 
+  // How far one of them has come. What was made of rows while it stood there is still true as long
+  // as it does.
+  struct Mark {
+    size_t kind = 0;
+    int64_t epoch = 0;
+    int64_t changes = 0;
+    bool operator==(const Mark&) const = default;
+  };
+
   Values Of(CompanyId company) const {
     std::shared_lock lock(mutex_);
     const auto it = values_.find(company);
     return it == values_.end() ? Values{} : it->second;
+  }
+  Mark MarkOf(CompanyId company, size_t kind) const {
+    const Values values = Of(company);
+    return {kind, values.epoch, values.changes[kind]};
   }
   void Publish(CompanyId company, const Values& values) {
     std::unique_lock lock(mutex_);

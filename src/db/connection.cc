@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 
 namespace comanda::db {
 namespace {
@@ -118,6 +119,8 @@ Fault::Kind KindOf(Trouble trouble) {
 Fault Translate(Trouble trouble, int code, std::string_view message, std::string_view doing) {
   std::string cause = "sqlite " + std::to_string(code) + " (" + std::string(message) + ")";
   if (!doing.empty()) cause += ": " + std::string(doing);
+  const int kind = code & 0xff;
+  if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) cause += "; restore a backup";
   return Fault(KindOf(trouble), std::move(cause));
 }
 
@@ -129,12 +132,6 @@ Fault Translate(Trouble trouble, int code, std::string_view message, std::string
 void SyncPath(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd || ::fsync(fd.get()) != 0) FailSystem("cannot sync " + path);
-}
-
-std::string DirectoryOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == path.npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
@@ -433,12 +430,18 @@ void CopyDatabase(Connection& source, const std::string& path, const std::string
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
                              vfs.empty() ? nullptr : vfs.c_str());
   int system_error = 0;
+  std::exception_ptr end;  // what go_on threw
   if (code == SQLITE_OK) {
     sqlite3_backup* backup = sqlite3_backup_init(raw, "main", source.handle(), "main");
     code = backup ? SQLITE_OK : sqlite3_extended_errcode(raw);
     while (code == SQLITE_OK) {
       code = sqlite3_backup_step(backup, go_on ? kCopyPages : -1);
-      if (go_on) go_on();
+      try {
+        if (go_on) go_on();
+      } catch (...) {
+        end = std::current_exception();
+        code = SQLITE_INTERRUPT;
+      }
     }
     system_error = sqlite3_system_errno(raw);
     const int finished = sqlite3_backup_finish(backup);
@@ -448,6 +451,7 @@ void CopyDatabase(Connection& source, const std::string& path, const std::string
   sqlite3_close_v2(raw);
   if (code != SQLITE_OK) {
     ::unlink(unfinished.c_str());
+    if (end) std::rethrow_exception(end);
     throw Translate(Classify(code, system_error), code, message, "copy to " + path);
   }
   SyncPath(unfinished);

@@ -128,7 +128,8 @@ void MakeDatabaseFile(const std::string& path);
 std::string QuickCheck(const Settings& settings, const Clock& clock, std::function<bool()> go_on);
 
 // A copy of what the connection sees, as a new synced file in place of `path`. With `go_on` it is
-// taken in pieces and that is called between them; nobody may write meanwhile.
+// taken in pieces and that is called between them, and ends it by throwing; nobody may write
+// meanwhile.
 void CopyDatabase(Connection& source, const std::string& path, const std::string& vfs,
                   const std::function<void()>& go_on = {});
 

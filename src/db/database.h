@@ -52,8 +52,9 @@ struct Settings {
   size_t queue_max = 1024;      // more: Fault kUnavailable at once
   size_t group_jobs_max = 256;  // one COMMIT takes at most so many jobs
   std::string vfs = {};         // SQLite's door to the disk: the system's when empty
-  DiskSpace* space = nullptr;   // what may be given up for a write; outlives the database
-  // Told what is done, now and then while the file is upgraded. Must not throw.
+  DiskSpace* space = nullptr;   // measured, its ballast given up for a write; outlives the database
+  bool is_guest = false;        // the space is for others: no ballast for it, no upgrade in need
+  // Told what is done, now and then while the file is upgraded. What it throws ends the upgrade.
   std::function<void(const std::string& step)> upgrading = {};
 };
 
@@ -99,8 +100,7 @@ class Database {
   // kind has changed; one value of each type for a company.
   template <typename Value, typename Fn>
   std::shared_ptr<const Value> Kept(CompanyId company, size_t counter, Fn&& read) {
-    const ChangeCounters::Values now = counters_.Of(company);  // before the rows
-    const KeptValues::Mark mark{now.epoch, now.changes[counter]};
+    const ChangeCounters::Mark mark = counters_.MarkOf(company, counter);  // before the rows
     std::shared_ptr<const Value> value = kept_.Find<Value>(company, mark);
     if (value) return value;
     value = std::make_shared<const Value>(Read(read));

@@ -1,7 +1,7 @@
 #pragma once
 
 // What was made from rows that seldom change, so that not every request reads them again
-// (Database::Kept). Each value has the mark of the counters that were read before its rows: with
+// (Database::Kept). Each value has the mark of the counter that was read before its rows: with
 // another mark it is not found, and is made anew. Any thread.
 
 #include <cstdint>
@@ -10,17 +10,14 @@
 #include <mutex>
 #include <utility>
 
+#include "db/change_counters.h"
 #include "db/session.h"
 
 namespace comanda::db {
 
 class KeptValues {
  public:
-  struct Mark {
-    int64_t epoch = 0;
-    int64_t changes = 0;
-    bool operator==(const Mark&) const = default;
-  };
+  using Mark = ChangeCounters::Mark;
 
   template <typename Value>
   std::shared_ptr<const Value> Find(CompanyId company, Mark mark) const {

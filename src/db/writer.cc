@@ -88,7 +88,7 @@ Writer::Writer(const Settings& settings, ChangeCounters& counters, const Clock& 
   RequireLibrary();
   MakeDatabaseFile(settings_.path);
   connection_ = Open();
-  if (Migrate(*connection_, settings_, clock_)) {
+  if (Migrate(*connection_, settings_, clock_, heartbeat_)) {
     connection_.reset();
     connection_ = Open();
   }
@@ -350,7 +350,9 @@ Stamp Writer::NextStamp() {
 // ------------------------------------------------------------------
 
 // True where the jobs may be tried again: there was ballast to give up.
-bool Writer::MadeSpace() { return settings_.space && settings_.space->GiveUpBallast(); }
+bool Writer::MadeSpace() {
+  return settings_.space && !settings_.is_guest && settings_.space->GiveUpBallast();
+}
 
 // True once there is space again: the file system says so and a page can be written and synced.
 bool Writer::Probe() {

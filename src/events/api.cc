@@ -11,6 +11,7 @@
 #include "events/cursor.h"
 #include "events/log.h"
 #include "http/context.h"
+#include "http/list.h"
 #include "json/writer.h"
 
 namespace comanda::events {
@@ -33,7 +34,7 @@ std::vector<Counter> VisibleCounters(const http::Context& ctx) {
     if (ctx.principal().scopes.Has(row.scope)) counters.push_back(row.counter);
   }
   // The scope that most readers of this feed have.
-  if (counters.empty()) auth::Gate::RequireScope(ctx.principal(), auth::Scope::kOrdersRead);
+  if (counters.empty()) auth::Gate::RequireScope(ctx.principal().scopes, auth::Scope::kOrdersRead);
   return counters;
 }
 
@@ -78,8 +79,8 @@ int64_t StartOf(std::string_view after, const Extent& extent) {
   if (after.empty()) return extent.oldest - 1;
   const std::optional<Cursor> cursor = Decode(after);
   if (!cursor) {
-    throw Refusal(Problem::kInvalidParameter,
-                  "after: must be a cursor as this feed or X-Event-Cursor gave it.");
+    throw http::MalformedFilter("after",
+                                "must be a cursor as this feed or X-Event-Cursor gave it.");
   }
   const bool is_kept = cursor->epoch == extent.epoch && cursor->seq >= extent.oldest - 1 &&
                        cursor->seq <= extent.last;

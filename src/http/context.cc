@@ -149,11 +149,11 @@ bool Context::MustCompress(const Response& response) const {
          PrefersGzip();
 }
 
-std::string Context::ListTag(size_t counter_kind) const {
-  const db::ChangeCounters::Values values = site_.database.counters().Of(company());
-  return "W/\"" + std::to_string(values.epoch) + '.' +
-         std::to_string(values.changes[counter_kind]) + '-' + std::to_string(Crc32(Question())) +
-         '"';
+std::string Context::ListTag(size_t counter_kind) {
+  const db::ChangeCounters::Mark mark =
+      list_mark_.emplace(site_.database.counters().MarkOf(company(), counter_kind));
+  return "W/\"" + std::to_string(mark.epoch) + '.' + std::to_string(mark.changes) + '-' +
+         std::to_string(Crc32(Question())) + '"';
 }
 
 const std::string& Context::Question() const {

@@ -120,8 +120,10 @@ class Context {
   // Would the client rather have gzip than the bytes as they are?
   bool PrefersGzip() const;
 
-  // A weak tag of a list: epoch and change counter, and a hash of path and query.
-  std::string ListTag(size_t counter_kind) const;
+  // A weak tag of a list: epoch and change counter, and a hash of path and query. Who asks for one
+  // promises that "not modified" hangs on this counter alone: while it stands, the dispatcher gives
+  // that answer again without asking the handler.
+  std::string ListTag(size_t counter_kind);
 
  private:
   friend class Dispatcher;
@@ -142,7 +144,8 @@ class Context {
   std::string idempotency_key_;
   std::string idempotency_scope_;
   std::string fingerprint_;
-  mutable std::string question_;  // made when it is first needed
+  mutable std::string question_;                       // made when it is first needed
+  std::optional<db::ChangeCounters::Mark> list_mark_;  // of the last ListTag
 };
 
 }  // namespace comanda::http

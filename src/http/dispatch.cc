@@ -115,7 +115,7 @@ auth::Principal LocalPrincipal(const Request& request, const Route& route, db::D
   local.scopes = auth::ScopeSet::All();
   const std::optional<std::string_view> wanted = request.Header("X-Company-Id");
   const std::optional<std::string> id = wanted ? ParseId(*wanted) : std::nullopt;
-  if (wanted && !id) throw Refusal(Problem::kInvalidHeader, "X-Company-Id must be a UUID.");
+  if (wanted && !id) throw Refusal(Problem::kInvalidHeader, "The id of a company must be a UUID.");
   const std::optional<store::CompanyName> found = database.Read([&](db::Snapshot& snapshot) {
     return id ? store::FindCompany(snapshot, *id) : store::FirstCompany(snapshot);
   });
@@ -170,9 +170,24 @@ struct Dispatcher::Visit {
   const Request& request;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::shared_ptr<auth::Admission> admission;  // of a key: under way until the answer is out
-  std::string local_actor;                     // for the log, where there is no key
+  auth::Principal local;                       // where there is no key
 
-  std::string Actor() const { return admission ? admission->principal().actor : local_actor; }
+  auth::Principal Principal() const { return admission ? admission->principal() : local; }
+};
+
+// The last "not modified" of each thread, and what it hangs on. Displays ask in the same words on
+// the same connection until something changes: they get it again, without route, query and handler.
+struct Dispatcher::Unchanged {
+  const Dispatcher* made_by = nullptr;
+  const Route* route = nullptr;  // null: the last answer was another
+  std::shared_ptr<const auth::KeyRecord> key;
+  db::ChangeCounters::Mark mark;
+  Response response;
+
+  static Unchanged& OfThread() {
+    thread_local Unchanged unchanged;
+    return unchanged;
+  }
 };
 
 Dispatcher::Dispatcher(Site& site, std::vector<std::span<const Route>> tables)
@@ -213,10 +228,13 @@ Response Dispatcher::Handle(const Request& request) {
 Response Dispatcher::Answer(Visit& visit) {
   const Request& request = visit.request;
   if (request.method == Method::kOptions) return Options(request);
+  if (std::optional<Response> again = AnswerAgain(visit)) return *std::move(again);
 
   Router::Match match = router_.Find(request.method, request.path);
   Context context(site_, request, *match.route, std::move(match.parameters));
-  Admit(visit, context);
+  Admit(visit, *match.route);
+  context.principal_ = visit.Principal();
+  context.admission_ = visit.admission.get();
   if (match.route->access == Access::kKey) CheckAccept(request);
 
   if (match.route->reads_body) ReadBody(context);
@@ -228,7 +246,32 @@ Response Dispatcher::Answer(Visit& visit) {
     response.headers.emplace_back("Preference-Applied", std::move(context.preference_applied_));
   }
   if (IsRead(request.method)) Fit(context, response);
+  KeepUnchanged(context, response);
   return response;
+}
+
+std::optional<Response> Dispatcher::AnswerAgain(Visit& visit) {
+  Unchanged& last = Unchanged::OfThread();
+  if (!visit.request.repeats || last.made_by != this) last.route = nullptr;
+  if (last.route == nullptr ||
+      site_.database.counters().MarkOf(last.key->company, last.mark.kind) != last.mark) {
+    return std::nullopt;
+  }
+  Admit(visit, *last.route);
+  if (visit.admission->shared_key() != last.key) return std::nullopt;  // its scopes may be others
+  RequireSpace(*last.route);
+  return last.response;
+}
+
+void Dispatcher::KeepUnchanged(const Context& context, const Response& response) const {
+  // Who is willing to wait for a change waits each time.
+  const bool hangs_on_counter = response.status == 304 && context.list_mark_;
+  if (!hangs_on_counter || !context.admission_ || context.request().Header("Prefer")) return;
+  Unchanged::OfThread() = {.made_by = this,
+                           .route = &context.route(),
+                           .key = context.admission_->shared_key(),
+                           .mark = *context.list_mark_,
+                           .response = response};
 }
 
 // The form of an answer to a read that this client has use for (RFC 9110 sections 12.5.3 and 13).
@@ -258,14 +301,12 @@ Response Dispatcher::Options(const Request& request) const {
   return response;
 }
 
-// Credentials, then rate, then scope.
-void Dispatcher::Admit(Visit& visit, Context& context) {
+// Credentials, then rate, then scope. Once a visit.
+void Dispatcher::Admit(Visit& visit, const Route& route) {
   const Request& request = visit.request;
-  const Route& route = context.route();
-  if (route.access == Access::kOpen) return;
+  if (route.access == Access::kOpen || visit.admission) return;
   if (request.local) {
-    context.principal_ = LocalPrincipal(request, route, site_.database);
-    visit.local_actor = context.principal_.actor;
+    visit.local = LocalPrincipal(request, route, site_.database);
     return;
   }
   if (route.access == Access::kLocal) throw Refusal(Problem::kNotFound, "There is no such path.");
@@ -275,8 +316,6 @@ void Dispatcher::Admit(Visit& visit, Context& context) {
                           request.client_address);
   if (request.show_key) request.show_key();
   visit.admission = std::make_shared<auth::Admission>(site_.gate.Admit(std::move(key)));
-  context.admission_ = visit.admission.get();
-  context.principal_ = visit.admission->principal();
   if (const auth::RateState& rate = visit.admission->rate; rate.retry_after_s > 0) {
     Refusal refusal(Problem::kRateLimitExceeded, "The key has made too many requests; wait " +
                                                      std::to_string(rate.retry_after_s) +
@@ -284,7 +323,7 @@ void Dispatcher::Admit(Visit& visit, Context& context) {
     refusal.retry_after_s = static_cast<int>(rate.retry_after_s);
     throw refusal;
   }
-  if (route.scope) auth::Gate::RequireScope(context.principal_, *route.scope);
+  if (route.scope) auth::Gate::RequireScope(visit.admission->key().scopes, *route.scope);
 }
 
 void Dispatcher::ReadBody(Context& context) const {
@@ -363,6 +402,7 @@ void Dispatcher::Decorate(Visit& visit, Response& response) {
   if (response.status == 304 || response.costs_nothing) site_.gate.Refund(*visit.admission);
   const auth::RateState& rate = visit.admission->rate;
   if (rate.limit == 0) return;
+  response.headers.reserve(response.headers.size() + 3);
   response.headers.emplace_back("RateLimit-Limit", std::to_string(rate.limit));
   response.headers.emplace_back("RateLimit-Remaining", std::to_string(rate.remaining));
   response.headers.emplace_back("RateLimit-Reset", std::to_string(rate.reset_s));
@@ -379,7 +419,7 @@ void Dispatcher::Note(const Visit& visit, const Response& response) {
 
   const bool is_quiet_read = IsRead(visit.request.method) && response.status < 400;
   if (is_quiet_read || response.status == 429) return;
-  const std::string actor = visit.Actor();
+  const std::string actor = visit.Principal().actor;
   if (actor.empty() && response.status < 500 && !MayNoteStranger()) return;
   log::Write(response.status >= 500 ? log::Level::kError : log::Level::kInfo, "request",
              {{"method", Name(visit.request.method)},

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::string_view kTokenMarks = "!#$%&'*+-.^_`|~";
 
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-constexpr bool IsAlphanumeric(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 constexpr std::array<bool, 256> MakeTokenCharacters() {
   std::array<bool, 256> characters{};
   for (size_t c = 0; c < characters.size(); ++c) {

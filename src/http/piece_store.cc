@@ -13,7 +13,12 @@ std::vector<std::string> KeysOf(std::span<const std::string> names) {
   std::vector<std::string> keys;
   keys.reserve(names.size());
   for (size_t row = 0; row < names.size(); ++row) {
-    keys.push_back(row == 0 ? names[row] : names[row] + ' ' + names[row - 1]);
+    std::string& key = keys.emplace_back();
+    if (row > 0) {
+      key.reserve(names[row].size() + 1 + names[row - 1].size());
+      key.append(names[row - 1]) += ' ';
+    }
+    key += names[row];
   }
   return keys;
 }
@@ -25,7 +30,9 @@ std::string PieceStore::Join(std::span<const std::string> names, std::string_vie
   const std::vector<std::string> keys = KeysOf(names);
   const std::optional<std::vector<Piece>> pieces = Find(keys);
   if (!pieces) return {};
-  GzipFile file;
+  size_t bytes = 0;
+  for (const Piece& piece : *pieces) bytes += piece ? piece->bytes.size() : 0;
+  GzipFile file(bytes + tail.size());
   file.AddPlain(kListHead);
   for (size_t row = 0; row < keys.size(); ++row) {
     const Piece& kept = (*pieces)[row];

@@ -49,15 +49,22 @@ constexpr int kSilently = 503;  // a head that is refused without an answer stil
 struct Exchange {
   std::string text;  // the head as it came; all views of `head` point into it
   Head head;
+  bool sound = false;              // the head was checked and refused nothing
+  bool repeats = false;            // it is the one that was there before
   std::optional<Refusal> refusal;  // why the head is refused
   bool silent = false;             // refused, and nobody is there to hear it
+  std::string answer;              // its head and what of its body goes out with that
 
+  // Displays ask in the same words until something changes: those are checked already.
   void Begin(std::string_view raw) {
+    refusal.reset();
+    silent = false;
+    repeats = sound && raw == text;
+    if (repeats) return;
     if (text.capacity() > kTextBytesKept) text.shrink_to_fit();
     text.assign(raw);
     head.Clear();
-    refusal.reset();
-    silent = false;
+    sound = false;
   }
 };
 
@@ -351,6 +358,14 @@ void OnRequestEnd(const mg_connection*, int) {
   }
 }
 
+// CivetWeb: "cannot bind to 127.0.0.1:8443s: 98 (Address already in use)".
+std::string ReasonIn(std::string_view said) {
+  const size_t open = said.rfind('(');
+  const size_t close = said.rfind(')');
+  const bool has_reason = open != said.npos && close != said.npos && open < close;
+  return std::string(has_reason ? said.substr(open + 1, close - open - 1) : said);
+}
+
 int OnError(mg_connection* connection, int status, const char* text) {
   ImplOf(connection).AnswerError(connection, status, text == nullptr ? "" : text);
   return 0;
@@ -428,9 +443,10 @@ void Server::Impl::Start() {
     context = mg_start2(&init, &error);
   }
   if (context == nullptr) {
+    const std::string said = start_message.empty() ? error_text.data() : start_message;
     throw Fault(Fault::Kind::kInternal,
-                "cannot listen on " + settings.listen + ": " +
-                    (start_message.empty() ? std::string(error_text.data()) : start_message));
+                "cannot listen on " + settings.listen + ": " + ReasonIn(said) +
+                    "; `listen` and `sandbox_listen` name a free address of this machine");
   }
   RequireThreads();
   started = true;
@@ -492,7 +508,8 @@ int Server::Impl::CheckRequestHead(char* raw, int size, int civetweb_status) {
       exchange.silent = true;  // the client left, or the connection was told to end
       return 0;
     }
-    CheckHead(exchange.text, exchange.head);
+    if (!exchange.repeats) CheckHead(exchange.text, exchange.head);
+    exchange.sound = true;
     RefuseHost();
     if (worker.connection != nullptr &&
         !worker.admission->Enter(*worker.connection, ConnectionState::kRequest)) {
@@ -538,7 +555,8 @@ Response Server::Impl::AnswerTo(const Request& request) const {
 
 int Server::Impl::Answer(mg_connection* connection) {
   ++in_flight;
-  const Head& head = ThisExchange().head;
+  const Exchange& exchange = ThisExchange();
+  const Head& head = exchange.head;
   int status = 500;
   try {
     ConnectionBody body(connection, head, admission);
@@ -552,6 +570,7 @@ int Server::Impl::Answer(mg_connection* connection) {
                        : WithoutMappedPrefix(mg_get_request_info(connection)->remote_addr);
     request.request_id = RequestId(head, clock);
     request.local = settings.local;
+    request.repeats = exchange.repeats;
     request.body = body.exists() ? &body : nullptr;
     request.show_key = [this] { ShowKey(); };
 
@@ -595,19 +614,21 @@ void Server::Impl::AnswerError(mg_connection* connection, int status, std::strin
 
 void Server::Impl::Send(mg_connection* connection, const Response& response,
                         std::string_view request_id, bool close) {
-  std::string first;
-  const std::string_view rest =
-      AppendResponse(first, response,
-                     {.omit_body = ThisExchange().head.method == Method::kHead,
-                      .close = close,
-                      .now = clock.Now(),
-                      .request_id = request_id,
-                      .bytes_max = kRecordBytes});
+  Exchange& exchange = ThisExchange();
+  std::string& first = exchange.answer;
+  first.clear();
+  const std::string_view rest = AppendResponse(first, response,
+                                               {.omit_body = exchange.head.method == Method::kHead,
+                                                .close = close,
+                                                .now = clock.Now(),
+                                                .request_id = request_id,
+                                                .bytes_max = kRecordBytes});
   if (Worker& worker = ThisWorker(); worker.connection != nullptr) {
     admission.Enter(*worker.connection, ConnectionState::kAnswer);
   }
   const bool sent = WriteAll(connection, first) && WriteAll(connection, rest);
   if (!sent || close) mg_disable_connection_keep_alive(connection);
+  if (first.capacity() > kTextBytesKept) std::string().swap(first);
 }
 
 Server::Server(ServerSettings settings, Dispatcher& dispatcher, Tls* tls, const Clock& clock,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/problem.h"
+#include "base/text.h"
 #include "json/reader.h"
 
 namespace comanda::json {
@@ -12,8 +13,6 @@ namespace {
 
 // cJSON reads a number through a buffer of 64 bytes; no amount and no id is that long.
 constexpr size_t kNumberLengthMax = 63;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsContinuation(unsigned char c) { return (c & 0xC0) == 0x80; }
 

@@ -66,7 +66,7 @@ void RequireGrantable(const auth::Principal& who, auth::ScopeSet wanted, auth::S
   if (IsLocal(who)) return;
   for (const auth::ScopeRow& row : auth::kScopes) {
     if (!wanted.Has(row.scope) || before.Has(row.scope)) continue;
-    auth::Gate::RequireScope(who, row.scope);
+    auth::Gate::RequireScope(who.scopes, row.scope);
     if (IsLocalOnly(row.scope)) {
       Refusal refusal(Problem::kInsufficientScope,
                       "Only the command line of the box can grant " + std::string(row.name) + ".");
@@ -221,7 +221,7 @@ Key Rotate(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
     throw Invalid("id", FieldCode::kNotAllowed, "the key has expired; create a new one.");
   }
   for (const auth::ScopeRow& row : auth::kScopes) {
-    if (old.scopes.Has(row.scope)) auth::Gate::RequireScope(who, row.scope);
+    if (old.scopes.Has(row.scope)) auth::Gate::RequireScope(who.scopes, row.scope);
   }
   RequireTier(who, old.tier);
 

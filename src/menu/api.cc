@@ -25,7 +25,7 @@ constexpr size_t kUpsertBytesMax = 8 * 1024 * 1024;
 // -- what handlers share --------------------------------------------------------------------------
 
 // Before the rows: they may then be newer than the tag, never older.
-std::string CatalogueTag(const http::Context& ctx) {
+std::string CatalogueTag(http::Context& ctx) {
   return ctx.ListTag(static_cast<size_t>(events::Counter::kCatalogue));
 }
 

@@ -69,16 +69,25 @@ crypto::KeyPair OwnersPair(const config::Options& options) {
   return *std::move(pair);
 }
 
+// Empty where a pair of our own may be used on. A file may be damaged, and the power may have gone
+// between the two when they were replaced.
+std::string Trouble(const crypto::KeyPair& pair, UtcMs now) {
+  try {
+    if (crypto::Inspect(pair.certificate_pem).not_after <= now + kRenewBeforeMs) return "ends soon";
+    return crypto::Mismatch(pair.certificate_pem, pair.key_pem);
+  } catch (const Refusal& refusal) {
+    return refusal.detail;
+  }
+}
+
 crypto::KeyPair Authority(const config::Options& options, UtcMs now) {
   const std::string directory = TlsDirectory(options);
   auto pair = ReadPair(directory + "/ca.crt", directory + "/ca.key");
-  // The power may have gone between the two when they were replaced.
-  if (pair && crypto::Mismatch(pair->certificate_pem, pair->key_pem).empty()) {
-    if (crypto::Inspect(pair->certificate_pem).not_after > now + kRenewBeforeMs)
-      return *std::move(pair);
-    log::Warning(
-        "the box's certificate authority ends soon: made a new one; devices must trust it anew",
-        {{"file", AuthorityPath(options)}});
+  const std::string trouble = pair ? Trouble(*pair, now) : "a file of its pair is missing";
+  if (trouble.empty()) return *std::move(pair);
+  if (pair || ReadFile(AuthorityPath(options))) {  // else this is the first start
+    log::Warning("made a new certificate authority; devices must trust it anew",
+                 {{"file", AuthorityPath(options)}, {"why", trouble}});
   }
   crypto::KeyPair made = crypto::MakeAuthority("Comanda " + HostName(), now);
   // The key first: a certificate without its key would be served as if it could sign.
@@ -99,10 +108,8 @@ bool Covers(const crypto::CertificateInfo& info, const Names& names) {
 
 bool IsStillGood(const crypto::KeyPair& pair, const crypto::KeyPair& authority, const Names& names,
                  UtcMs now) {
-  const crypto::CertificateInfo info = crypto::Inspect(pair.certificate_pem);
-  return info.not_after > now + kRenewBeforeMs && Covers(info, names) &&
-         pair.certificate_pem.ends_with(authority.certificate_pem) &&
-         crypto::Mismatch(pair.certificate_pem, pair.key_pem).empty();
+  return Trouble(pair, now).empty() && Covers(crypto::Inspect(pair.certificate_pem), names) &&
+         pair.certificate_pem.ends_with(authority.certificate_pem);
 }
 
 }  // namespace

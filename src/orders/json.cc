@@ -355,7 +355,8 @@ PaymentDraft ReadPayment(Body body, int decimals) {
   draft.method_id = reader.Uuid("payment_method_id");
   draft.method_code = reader.Text("payment_method_code", kWordRule);
   if (!reader.Raw("payment_method_id") && !reader.Raw("payment_method_code")) {
-    reader.RequireText("payment_method_id");
+    reader.Fail("payment_method_id", FieldCode::kRequired,
+                "is required where no payment_method_code is sent: send one of the two");
   }
   Payment& payment = draft.payment;
   const std::optional<Minor> amount = ReadAmount(reader, decimals);

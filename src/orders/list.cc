@@ -159,8 +159,11 @@ std::string NameOf(const ListRequest& request, const std::string& id, Include in
   const std::optional<int64_t> version = SelectVersion(request.session, request.company, id);
   CHECK(version.has_value(), "every order has its rendered record");
   const int parts = include.combos + 2 * include.payments + 4 * include.discounts;
-  return std::to_string(request.company) + '.' + std::to_string(parts) + id +
-         std::to_string(*version);
+  constexpr size_t kSizeUsual = 64;
+  std::string name;
+  name.reserve(kSizeUsual);
+  name.append(std::to_string(request.company)).append(".").append(std::to_string(parts));
+  return name.append(id).append(std::to_string(*version));
 }
 
 std::string JoinRows(const ListRequest& request, const std::vector<std::string>& ids,

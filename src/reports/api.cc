@@ -16,15 +16,21 @@ namespace {
 
 constexpr int kQuantityDecimals = 3;
 
-std::string Render(const MethodRow& row, int decimals) {
-  std::string text;
-  json::Writer out(text);
-  out.BeginObject();
+// What the rows of both reports on payments begin with.
+template <typename Row>
+void WriteMethod(json::Writer& out, const Row& row, int decimals) {
   out.Key("payment_method_id").Text(row.payment_method_id);
   out.Key("code").Text(row.code);
   out.Key("name").Text(row.name);
   out.Key("count").Integer(row.count);
   out.Key("sum_total").Scaled(row.sum_total, decimals);
+}
+
+std::string Render(const MethodRow& row, int decimals) {
+  std::string text;
+  json::Writer out(text);
+  out.BeginObject();
+  WriteMethod(out, row, decimals);
   out.Key("tips_total").Scaled(row.tips_total, decimals);
   out.Key("canceled_count").Integer(row.canceled_count);
   out.Key("canceled_total").Scaled(row.canceled_total, decimals);
@@ -36,11 +42,7 @@ std::string Render(const TipRow& row, int decimals) {
   std::string text;
   json::Writer out(text);
   out.BeginObject();
-  out.Key("payment_method_id").Text(row.payment_method_id);
-  out.Key("code").Text(row.code);
-  out.Key("name").Text(row.name);
-  out.Key("count").Integer(row.count);
-  out.Key("sum_total").Scaled(row.sum_total, decimals);
+  WriteMethod(out, row, decimals);
   out.EndObject();
   return text;
 }
@@ -70,14 +72,55 @@ std::string Render(const SoldRow& row, int decimals) {
   return text;
 }
 
+// A figure that rows can be sorted by; the first of a table is the default, the largest on top.
+template <typename Row>
+struct Figure {
+  std::string_view field;
+  int64_t Row::*member;
+};
+
+constexpr std::array kMethodFigures = {
+    Figure<MethodRow>{"sum_total", &MethodRow::sum_total},
+    Figure<MethodRow>{"count", &MethodRow::count},
+    Figure<MethodRow>{"tips_total", &MethodRow::tips_total},
+    Figure<MethodRow>{"canceled_count", &MethodRow::canceled_count},
+    Figure<MethodRow>{"canceled_total", &MethodRow::canceled_total},
+};
+constexpr std::array kTipFigures = {
+    Figure<TipRow>{"sum_total", &TipRow::sum_total},
+    Figure<TipRow>{"count", &TipRow::count},
+};
+constexpr std::array kSoldFigures = {
+    Figure<SoldRow>{"product_quantity", &SoldRow::quantity},
+    Figure<SoldRow>{"total_sales", &SoldRow::total_sales},
+    Figure<SoldRow>{"canceled_quantity", &SoldRow::canceled_quantity},
+};
+
+template <typename Row>
+http::Sort ReadSort(const http::Query& query, std::span<const Figure<Row>> figures) {
+  std::vector<std::string_view> fields;
+  for (const Figure<Row>& figure : figures) fields.push_back(figure.field);
+  return query.ReadSort(fields, '-' + std::string(fields.front()));
+}
+
+// Ties stay in the order of their ids, in both directions.
+template <typename Row>
+void SortBy(int64_t Row::*member, bool descending, std::vector<Row>& rows) {
+  std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
+    return descending ? b.*member < a.*member : a.*member < b.*member;
+  });
+}
+
 // One page of the rows that `find` makes.
-template <typename Find>
-http::Response Answer(http::Context& ctx, Find find) {
+template <typename Row, typename Find>
+http::Response Answer(http::Context& ctx, std::span<const Figure<Row>> figures, Find find) {
   const http::Paging paging = ctx.query().ReadPaging();
+  const http::Sort sort = ReadSort(ctx.query(), figures);
   return ctx.Read([&](db::Snapshot& snapshot) {
     const company::Company company = company::Get(snapshot, ctx.company());
     const Question question = ReadQuestion(ctx.query(), company, ctx.site().clock.Now());
-    const auto all = find(snapshot, question);
+    std::vector<Row> all = find(snapshot, question);
+    SortBy(figures[sort.index].member, sort.descending, all);
     const auto total = static_cast<int64_t>(all.size());
     const int64_t end = std::min(total, paging.offset() + paging.per_page);
     std::vector<std::string> rows;
@@ -92,20 +135,21 @@ http::Response Answer(http::Context& ctx, Find find) {
 
 http::Response GetByPaymentMethods(http::Context& ctx) {
   RequireParameters(ctx.query());
-  return Answer(ctx, ByPaymentMethods);
+  return Answer<MethodRow>(ctx, kMethodFigures, ByPaymentMethods);
 }
 
 http::Response GetByTips(http::Context& ctx) {
   RequireParameters(ctx.query());
-  return Answer(ctx, ByTips);
+  return Answer<TipRow>(ctx, kTipFigures, ByTips);
 }
 
 http::Response GetProductsSold(http::Context& ctx) {
   RequireParameters(ctx.query(), std::array{kIncludeParameter});
   const Lines lines = ReadLines(ctx.query());
-  return Answer(ctx, [lines](db::Session& session, const Question& question) {
-    return ProductsSold(session, question, lines);
-  });
+  return Answer<SoldRow>(ctx, kSoldFigures,
+                         [lines](db::Session& session, const Question& question) {
+                           return ProductsSold(session, question, lines);
+                         });
 }
 
 constexpr auto kRoutes = http::With(

@@ -5,9 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "base/problem.h"
 #include "base/zone.h"
 #include "company/companies.h"
+#include "company/hours.h"
+#include "http/list.h"
 #include "orders/order.h"
 
 namespace comanda::reports {
@@ -30,17 +31,15 @@ constexpr std::array kParameters = {kStartDate,
                                     kSource,
                                     kTimezone,
                                     std::string_view("page"),
-                                    std::string_view("per_page")};
-
-Refusal Malformed(std::string_view name, std::string_view message) {
-  return Refusal(Problem::kInvalidParameter, std::string(name) + " " + std::string(message));
-}
+                                    std::string_view("per_page"),
+                                    std::string_view("sort")};
 
 Zone ReadZone(const http::Query& query, const company::Company& company) {
   const auto name = query.Find(kTimezone);
   if (!name) return company::FindZone(company);
   std::optional<Zone> zone = Zone::Find(*name);
-  if (!zone) throw Malformed(kTimezone, "must be an IANA time zone, such as America/Lima.");
+  if (!zone)
+    throw http::MalformedFilter(kTimezone, "must be an IANA time zone, such as America/Lima.");
   return *std::move(zone);
 }
 
@@ -60,9 +59,10 @@ Interval ReadPeriod(const http::Query& query, const Zone& zone, UtcMs now) {
   } else if (end) {
     period.from = DayOf(period.to - 1, zone).from;
   }
-  if (period.from >= period.to) throw Malformed(kStartDate, "must not be after filter[end_date].");
+  if (period.from >= period.to)
+    throw http::MalformedFilter(kStartDate, "must not be after filter[end_date].");
   if (DaysTouched(period, zone) > kDaysMax) {
-    throw Malformed(kStartDate, "and filter[end_date] may be at most 366 days apart.");
+    throw http::MalformedFilter(kStartDate, "must be at most 366 days before filter[end_date].");
   }
   return period;
 }
@@ -71,17 +71,9 @@ Interval ReadPeriod(const http::Query& query, const Zone& zone, UtcMs now) {
 std::optional<int> ReadMinute(const http::Query& query, std::string_view name, bool is_end) {
   const auto text = query.Find(name);
   if (!text) return std::nullopt;
-  const auto digit = [&](size_t i) {
-    return (*text)[i] >= '0' && (*text)[i] <= '9' ? (*text)[i] - '0' : -1;
-  };
-  const bool has_form = text->size() == 5 && (*text)[2] == ':' && digit(0) >= 0 && digit(1) >= 0 &&
-                        digit(3) >= 0 && digit(4) >= 0;
-  if (has_form) {
-    const int minute = (digit(0) * 10 + digit(1)) * 60 + digit(3) * 10 + digit(4);
-    const bool is_time = digit(3) < 6 && (minute < 24 * 60 || (is_end && minute == 24 * 60));
-    if (is_time) return minute;
-  }
-  throw Malformed(name, "must be a time of day as HH:MM, such as 18:30.");
+  if (is_end && *text == "24:00") return kWholeDay.end;
+  if (const auto minute = company::ParseTimeOfDay(*text)) return minute;
+  throw http::MalformedFilter(name, "must be a time of day as HH:MM, such as 18:30.");
 }
 
 Window ReadWindow(const http::Query& query) {
@@ -119,7 +111,8 @@ Lines ReadLines(const http::Query& query) {
   const std::vector<size_t> words = query.ReadWords(kIncludeParameter, kWords);
   if (words.empty()) return Lines::kProducts;
   if (words.size() > 1)
-    throw Malformed(kIncludeParameter, "must be one of products, products_modifiers, freehand.");
+    throw http::MalformedFilter(kIncludeParameter,
+                                "must be one of products, products_modifiers, freehand.");
   return static_cast<Lines>(words.front());
 }
 

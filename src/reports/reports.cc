@@ -186,7 +186,6 @@ std::vector<MethodRow> ByPaymentMethods(db::Session& session, const Question& qu
     NameMethod(session, question.company, row);
     rows.push_back(std::move(row));
   }
-  std::ranges::stable_sort(rows, std::ranges::greater(), &MethodRow::sum_total);
   return rows;
 }
 
@@ -198,12 +197,11 @@ std::vector<TipRow> ByTips(db::Session& session, const Question& question) {
     NameMethod(session, question.company, row);
     rows.push_back(std::move(row));
   }
-  std::ranges::stable_sort(rows, std::ranges::greater(), &TipRow::sum_total);
   return rows;
 }
 
 std::vector<SoldRow> ProductsSold(db::Session& session, const Question& question, Lines lines) {
-  std::vector<SoldRow> sorted;
+  std::vector<SoldRow> rows;
   for (const auto& [key, sums] : SumLines(session, question, lines)) {
     if (sums.quantity == 0 && sums.canceled_quantity == 0) continue;
     SoldRow row{.product_id = OrNothing(sums.product_id),
@@ -214,10 +212,9 @@ std::vector<SoldRow> ProductsSold(db::Session& session, const Question& question
                 .canceled_quantity = sums.canceled_quantity,
                 .modifiers = SortedModifiers(sums.modifiers)};
     if (row.product_id) NameLine(session, question.company, sums.order_id, row);
-    sorted.push_back(std::move(row));
+    rows.push_back(std::move(row));
   }
-  std::ranges::stable_sort(sorted, std::ranges::greater(), &SoldRow::quantity);
-  return sorted;
+  return rows;
 }
 
 Minor AveragePrice(Minor total_sales, int64_t quantity_thousandths) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // The face of the room: sums over the orders themselves, so that they always equal them (contract
-// section 17, invariant 7). Rows come sorted as the contract says, ties by id and name.
+// section 17, invariant 7). Rows come by id, free-form lines by name.
 
 #include <vector>
 

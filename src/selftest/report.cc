@@ -28,6 +28,15 @@ std::string AsText(const Remnant& remnant) {
   return text + "  " + (remnant.status.empty() ? "in an unknown state" : remnant.status);
 }
 
+void WriteOrNull(json::Writer& out, std::string_view name, const std::string& value) {
+  out.Key(name);
+  if (value.empty()) {
+    out.Null();
+  } else {
+    out.Text(value);
+  }
+}
+
 void Write(json::Writer& out, const Outcome& outcome) {
   out.BeginObject();
   out.Key("subject").Text(outcome.subject);
@@ -37,12 +46,7 @@ void Write(json::Writer& out, const Outcome& outcome) {
   std::string result(Name(outcome.result));
   std::ranges::replace(result, ' ', '_');
   out.Key("result").Text(result);
-  out.Key("note");
-  if (outcome.note.empty()) {
-    out.Null();
-  } else {
-    out.Text(outcome.note);
-  }
+  WriteOrNull(out, "note", outcome.note);
   out.Key("differences").BeginArray();
   for (const Difference& difference : outcome.differences) {
     out.BeginObject();
@@ -55,20 +59,12 @@ void Write(json::Writer& out, const Outcome& outcome) {
 }
 
 void Write(json::Writer& out, const Remnant& remnant) {
-  const auto text_or_null = [&](std::string_view name, const std::string& value) {
-    out.Key(name);
-    if (value.empty()) {
-      out.Null();
-    } else {
-      out.Text(value);
-    }
-  };
   out.BeginObject();
   out.Key("kind").Text(remnant.kind);
   out.Key("reference").Text(remnant.reference);
-  text_or_null("id", remnant.id);
-  text_or_null("public_id", remnant.public_id);
-  text_or_null("status", remnant.status);
+  WriteOrNull(out, "id", remnant.id);
+  WriteOrNull(out, "public_id", remnant.public_id);
+  WriteOrNull(out, "status", remnant.status);
   out.EndObject();
 }
 

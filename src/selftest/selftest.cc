@@ -106,8 +106,11 @@ Summary Run(const Settings& settings, const std::function<void(const Outcome&)>&
   Probe probe(settings);
   probe.first = probe.Get("/v1/company");
   if (probe.first.status() == 0) {
-    throw Fault(Fault::Kind::kUnavailable, "nothing can be asked at " + settings.url + ": " +
-                                               Shown(probe.first.answer().error));
+    const std::string why = Shown(probe.first.answer().error);
+    const bool is_stranger = why.find("certificate") != why.npos;
+    throw Fault(Fault::Kind::kUnavailable,
+                "nothing can be asked at " + settings.url + ": " + why +
+                    (is_stranger ? "; name its authority with --ca or --data" : ""));
   }
   if (Accepted(probe.first)) probe.LearnScopes();
 

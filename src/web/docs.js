@@ -165,7 +165,7 @@ function curl(method, path, operation, body) {
   for (const parameter of parameters.filter((each) => each.in === 'path')) {
     path = path.replace('{' + parameter.name + '}', encodeURIComponent(exampleOf(parameter)));
   }
-  const words = ['curl' + (method === 'get' ? '' : ' -X ' + method.toUpperCase()), quoted(location.origin + path)];
+  const words = ['curl --cacert "$COMANDA_CA"' + (method === 'get' ? '' : ' -X ' + method.toUpperCase()), quoted(location.origin + path)];
   const security = operation.security || api.security || [];
   if (security.length) words.push('-H "Authorization: Bearer $COMANDA_KEY"');
   for (const parameter of parameters.filter((each) => each.in === 'header' && each.required)) {
@@ -322,6 +322,7 @@ function search() {
   for (const group of document.querySelectorAll('#index section')) {
     group.hidden = !group.querySelector('li:not([hidden])');
   }
+  document.getElementById('none').hidden = document.querySelector('#index li:not([hidden])') !== null;
 }
 
 function scopesBlock() {

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import socket
 import sqlite3
 import stat
@@ -256,7 +257,7 @@ def test_several_companies_come_in_with_one_file(data):
 def test_the_sandbox_is_another_database(data):
     said(run("import", "demo", "--data", data, "--env", "test"), DONE)
     assert (data / "test.db").exists() and not (data / "live.db").exists()
-    said(run("keys", "create", "--data", data, "--name", "x", "--scopes", "all"), REFUSED, "import one first")
+    said(run("keys", "create", "--data", data, "--name", "x", "--scopes", "all"), REFUSED, "comanda import")
     made = json.loads(said(run("keys", "create", "--data", data, "--name", "x", "--scopes", "all", "--env", "test",
                                "--json"), DONE))
     assert made["key"].startswith("cmd_test_")
@@ -313,7 +314,7 @@ def test_a_broken_file_is_refused_with_the_place(data, tmp_path, name):
     content, says = BROKEN_FILES[name]
     file = tmp_path / "broken.json"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    said(run("import", file, "--data", data), REFUSED, says)
+    said(run("import", file, "--data", data), REFUSED, str(file), says)
 
 
 def test_a_file_that_is_not_there_is_refused_by_name(data, tmp_path):
@@ -514,13 +515,28 @@ def test_an_address_in_use_is_a_fault_that_names_it(resting, data):
     address = f"127.0.0.1:{resting.port}"
     result = run("serve", "--data", data, "--listen", address)
     assert result.returncode == FAULT
-    assert address in result.stderr and "in use" in result.stderr.lower(), result.stderr
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith(f"comanda: cannot listen on {address}: Address already in use; "), last
+    assert "`listen`" in last, last
 
 
 def test_an_address_of_another_machine_is_a_fault_that_names_it(data):
     result = run("serve", "--data", data, "--listen", "203.0.113.9:8443")
     assert result.returncode == FAULT
-    assert "203.0.113.9:8443" in result.stderr
+    assert "cannot listen on 203.0.113.9:8443: Cannot assign requested address; " in result.stderr
+
+
+@pytest.mark.parametrize("command", [["keys", "list"], ["keys", "create", "--name", "x", "--scopes", "all"],
+                                     ["audit"]])
+def test_a_mistyped_directory_is_named_and_not_made(tmp_path, command):
+    missing = tmp_path / "nowhere"
+    said(run(*command, "--data", missing), REFUSED, str(missing), "--data", "comanda import")
+    assert not missing.exists()
+
+
+def test_a_company_that_is_no_id_is_refused_in_the_words_of_the_command_line(imported):
+    said(run("keys", "list", "--data", imported, "--company", "7"), REFUSED, "company", "UUID")
+    assert "X-Company-Id" not in run("keys", "list", "--data", imported, "--company", "7").stderr
 
 
 @pytest.mark.parametrize("command", [["serve"], ["import", "demo"], ["keys", "list"]])
@@ -538,7 +554,30 @@ def test_a_damaged_database_is_a_fault_and_stays_as_it_is(imported):
     for words in (["serve", "--listen", "127.0.0.1:1"], ["keys", "list"], ["import", "demo"]):
         result = run(*words, "--data", imported)
         assert result.returncode == FAULT and "live.db" in result.stderr, result
+        assert "restore a backup" in result.stderr, result
     assert database.read_bytes() == b"this is no database " * 1000
+
+
+def test_a_copy_of_the_directory_of_a_stopped_server_is_a_backup(resting, tmp_path):
+    """The README's way to back up and to restore."""
+    resting.bring_in("demo")
+    key = resting.make_key()["key"]
+    resting.start()
+    with contextlib.closing(resting.client(key)) as client:
+        kept = client.place()
+    assert resting.stop() == 0
+    shutil.copytree(resting.data, tmp_path / "copy")
+    resting.start()
+    with contextlib.closing(resting.client(key)) as client:
+        lost = client.place()
+    resting.kill()
+    shutil.rmtree(resting.data)
+    shutil.copytree(tmp_path / "copy", resting.data)
+    resting.start()
+    with contextlib.closing(resting.client(key)) as client:  # who trusted the authority before trusts it again
+        assert client.get(f"/v1/orders/{kept['id']}").data == kept
+        assert client.get(f"/v1/orders/{lost['id']}").status == 404
+        assert client.place()["order_number"] == lost["order_number"]
 
 
 def test_the_control_socket_is_gone_or_replaced_after_a_crash(resting):
@@ -570,6 +609,7 @@ def test_sigterm_and_sigint_end_the_server_cleanly(resting, number):
     resting.signal(number)
     assert resting.process.wait(PATIENCE_S) == 0
     assert "stopping" in resting.log_text()
+    assert "<3>" not in resting.log_text(), "an end that was asked for is no error"
 
 
 def test_every_line_of_the_log_begins_with_its_priority(resting):

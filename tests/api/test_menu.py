@@ -6,8 +6,8 @@ import json
 import pytest
 
 from support.box import Box
-from support.orders import (CARD_NUMBER, INSTANT, UUID, accepted, item, new_id, new_key, path, record_bytes, refused,
-                            rows)
+from support.orders import (CARD_NUMBER, INSTANT, UUID, accepted, item, new_id, new_key, new_word, path, record_bytes,
+                            refused, rows)
 
 CATEGORY = {"id", "name", "slug", "description", "image_url", "position", "visible", "products"}
 PRODUCT = {
@@ -38,7 +38,7 @@ def create(api, **fields):
     """A product of one price, unless variants are given."""
     if not fields.get("variants"):
         fields.setdefault("price", 10)
-    sent = {"name": "Lomo " + new_id(), "category_name": "Pruebas", **fields}
+    sent = {"name": "Lomo " + new_word(), "category_name": "Pruebas", **fields}
     return accepted(api.post("/v1/menu/products", sent), 201)
 
 
@@ -226,7 +226,7 @@ def test_orders_leave_the_tag_alone(api, house):
 
 def test_a_product_is_made_with_everything_below_it(api, box, demo, house):
     sent = {
-        "name": "Ají de gallina", "category_name": "Criollos " + new_id(), "description": "Con arroz.",
+        "name": "Ají de gallina", "category_name": "Criollos " + new_word(), "description": "Con arroz.",
         "image_url": "https://example.com/aji.jpg", "images": ["https://example.com/1.jpg"],
         "messages_for_customers": "Pica.", "kitchen_id": demo["stations"][0]["id"],
         "variants": [{"name": "Media", "sku": sku(), "price": 14.5, "original_price": 16, "packaging_price": 1},
@@ -268,7 +268,7 @@ def test_the_shorthand_makes_the_one_variant(api):
 
 
 def test_a_category_is_found_by_its_name_or_made(api, demo):
-    name = "Bebidas Frías " + new_id()
+    name = "Bebidas Frías " + new_word()
     first = create(api, category_name=name)
     second = create(api, category_name=name.upper().replace("Í", "i"))
     assert second["category_id"] == first["category_id"]
@@ -433,7 +433,7 @@ def test_variants_are_changed_at_their_own_endpoints(api, field, value):
 
 def test_a_product_moves_to_another_category(api):
     product = create(api)
-    moved = accepted(api.patch(product_path(product), {"category_name": "Otra " + new_id()}))
+    moved = accepted(api.patch(product_path(product), {"category_name": "Otra " + new_word()}))
     assert moved["category_id"] != product["category_id"]
     assert [p["id"] for p in menu(api)[-1]["products"]] == [product["id"]]
 
@@ -528,7 +528,7 @@ def test_a_call_that_makes_all_its_rows_says_so(api, box, demo):
 
 
 def test_the_same_body_again_changes_nothing(api, box, demo):
-    sent = [{"sku": sku(), "name": f"Igual {n}", "category_name": "Iguales " + new_id(), "price": n,
+    sent = [{"sku": sku(), "name": f"Igual {n}", "category_name": "Iguales " + new_word(), "price": n,
              "modifier_categories": [{"name": "A", "type": "one", "modifiers": [{"name": "B", "price": 1}]}]}
             for n in range(3)]
     first = put(api, *sent)

@@ -136,7 +136,7 @@ def test_a_cancelled_order_takes_no_payments(api):
 # -- refusals -------------------------------------------------------------------------------------------
 
 def test_a_method_must_be_named(api):
-    wrong(api, sent={"amount": 1}, payment_method_id="required")
+    wrong(api, sent={"amount": 1}, says=["payment_method_code"], payment_method_id="required")
 
 
 def test_an_unknown_method_is_refused_and_the_codes_listed(api, house):

@@ -163,6 +163,23 @@ def test_the_daily_window_cuts_and_wraps(till, orders):
     assert rows(till, "by-payment-methods", outside) == []
 
 
+@pytest.mark.parametrize("report, default, fields", [
+    ("by-payment-methods", "sum_total", ["sum_total", "count", "tips_total", "canceled_count", "canceled_total"]),
+    ("by-tips", "sum_total", ["sum_total", "count"]),
+    ("products-sold", "product_quantity", ["product_quantity", "total_sales", "canceled_quantity"]),
+])
+def test_a_report_is_sorted_as_every_list(till, orders, report, default, fields):
+    unsorted = rows(till, report)
+    assert len(unsorted) > 1
+    assert rows(till, report, f"?sort=-{default}") == unsorted
+    for field in fields:
+        for sort in (field, "-" + field):
+            figures = [row[field] for row in rows(till, report, f"?sort={sort}")]
+            assert figures == sorted(figures, reverse=sort[0] == "-"), sort
+    refused = till.get(f"/v1/orders/{report}?sort=name")
+    assert refused.status == 400 and f"allowed are: {', '.join(fields)}" in refused.json["detail"]
+
+
 @pytest.mark.parametrize("query, named", [
     ("?filter[start_date]=2026-02-30", "filter[start_date]"),
     ("?filter[start_date]=2026-02-02&filter[end_date]=2026-02-01", "filter[start_date]"),
@@ -179,6 +196,7 @@ def test_a_wrong_parameter_is_named(till, report, query, named):
     answer = till.get(f"/v1/orders/{report}{query}")
     assert (answer.status, answer.code) == (400, "invalid_parameter")
     assert named in answer.json["detail"]
+    assert [error["field"] for error in answer.json["errors"]] == [named]
 
 
 def test_include_belongs_to_products_sold_alone(till):

@@ -243,7 +243,7 @@ def test_a_server_of_an_unknown_authority(box, key, tmp_path):
     try:
         other.start()
         result = walk(at(box), key, "--data", other.data)
-        assert result.returncode == UNREACHABLE and "ertificate" in result.stderr
+        assert result.returncode == UNREACHABLE and "ertificate" in result.stderr and "--ca" in result.stderr
     finally:
         assert other.discard() == 0
 

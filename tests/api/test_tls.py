@@ -268,6 +268,25 @@ def test_an_authority_whose_renewal_was_cut_off_is_made_anew():
         other.discard()
 
 
+@pytest.mark.parametrize("damaged", ["ca.crt", "ca.key", "server.crt", "server.key", "ca.key is missing"])
+def test_a_damaged_file_of_our_own_is_made_anew_and_a_new_authority_is_told(damaged):
+    box = Box()
+    try:
+        box.start()
+        authority = box.cafile.read_text()
+        assert "authority" not in box.log_text().replace("authority=", "")  # the first one is no news
+        box.stop()
+        file = box.data / "tls" / damaged.split()[0]
+        file.unlink() if "missing" in damaged else file.write_text("no PEM")
+        box.start()
+        assert certificate(box)  # who trusts ca.crt trusts what is served
+        is_new = damaged.startswith("ca.")
+        assert (box.cafile.read_text() != authority) == is_new
+        assert ("devices must trust it anew" in box.log_text()) == is_new
+    finally:
+        box.discard()
+
+
 def test_a_restart_keeps_authority_and_certificate():
     box = Box()
     try:

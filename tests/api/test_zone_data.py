@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from support.box import ROOT, Box
+from support.box import ROOT, Box, free_port
 
 DEMO = ROOT / "src/app/demo.json"
 REFUSED, FAULT = 1, 70
@@ -47,10 +47,20 @@ def test_a_restaurant_is_not_served_without_the_data_of_its_zone(resting, withou
         assert api.get("/v1/company").data["timezone"] == "America/Lima"
 
 
-def test_the_sandbox_needs_its_zones_too(resting, without):
+def test_a_sandbox_without_the_data_of_its_zone_is_not_served(resting, without):
     resting.bring_in("demo", env="test")
     resting.env = without
-    assert "America/Lima" in refused_start(resting, "--sandbox_listen", f"127.0.0.1:{resting.port + 1}")
+    port = free_port()
+    resting.options += ["--sandbox_listen", f"127.0.0.1:{port}"]
+    resting.start()
+    resting.wait_for_log("the sandbox is not served")
+    assert "America/Lima" in resting.log_text()
+    with contextlib.closing(resting.client()) as api:
+        assert api.get("/readyz").status == 200
+        assert "not served" in api.get("/readyz").json["checks"]["sandbox"]["state"]
+        api.close()
+        api.port = port
+        assert api.get("/v1/company").status == 503
 
 
 def test_every_restaurant_whose_zone_is_missing_is_named(resting, without):

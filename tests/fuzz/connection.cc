@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,20 @@ class Box {
     CheckAnswers(ReadAll(fd.get()));
     const std::lock_guard lock(mutex_);
     return std::exchange(asked_, {});
+  }
+
+  // The lines that count connections which gave way to others: on a busy machine those before may
+  // not be gone when the next one comes.
+  std::string GaveWay() const {
+    std::string lines;
+    std::istringstream text(registry_.Text());
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with("comanda_http_connections_evicted_total") ||
+          line.starts_with("comanda_http_connections_refused_total")) {
+        lines += line + '\n';
+      }
+    }
+    return lines;
   }
 
  private:
@@ -135,8 +150,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static http::Box box;
   std::string_view text = fuzz::TextOf(data, size);
   const size_t cut = fuzz::TakeByte(text) * text.size() / 256;
+  const std::string gave_way = box.GaveWay();
   const auto whole = box.Ask(text, "");
   const auto pieces = box.Ask(text.substr(0, cut), text.substr(cut));
-  fuzz::Must(whole == pieces, "what is read does not depend on how it came");
+  fuzz::Must(whole == pieces || box.GaveWay() != gave_way,
+             "what is read does not depend on how it came");
   return 0;
 }

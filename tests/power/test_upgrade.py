@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import tempfile
 import time
 
@@ -18,7 +19,7 @@ import pytest
 
 from power.test_disk_full import MIB, TIGHT, TOTAL_MIB, SmallDisk
 from power.test_power_cut import cut_power, disk
-from support.box import Box, LONG, PATIENCE_S, ROOT
+from support.box import Box, LONG, PATIENCE_S, ROOT, free_port
 from support.past import NEWEST, VERSIONS, check_upgraded, look, orders_told, unpack
 
 CALLS = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "rename"]
@@ -245,10 +246,71 @@ def box(small, prepared):
     one.kill_if_running()
 
 
-def wait_until(condition):
+def with_old_sandbox(box):
+    """The file of the older program is the sandbox's, the live one is new."""
+    (box.data / "live.db").rename(box.data / "test.db")
+    box.bring_in("demo")
+    box.options = ["--sandbox-listen", f"127.0.0.1:{free_port()}", "--workers", "8"]
+    return int(box.options[1].split(":")[1])
+
+
+def sells(box):
+    with contextlib.closing(box.client(box.make_key()["key"])) as client:
+        client.place()
+        return client.get("/readyz")
+
+
+def ask_sandbox(box, port):
+    with contextlib.closing(box.client()) as client:
+        client.port = port
+        return client.get("/readyz")
+
+
+def test_a_sandbox_that_has_no_space_for_its_upgrade_waits_while_the_restaurant_sells(small, box):
+    port = with_old_sandbox(box)
+    before = (box.data / "test.db").read_bytes()
+    assert (box.data / "ballast").exists()
+    small.leave(TIGHT * MIB + MIB // 8)
+    box.start()
+    ready = sells(box)
+    assert ready.status == 200 and "no space" in ready.json["checks"]["sandbox"]["state"]
+    box.wait_for_log("the sandbox is not served, tried again in a minute")
+    box.wait_for_log("kept for orders")
+    answer = ask_sandbox(box, port)
+    assert (answer.status, answer.code) == (503, "service_unavailable") and int(answer.headers["retry-after"]) == 60
+    refused = box.command("keys", "create", "--data", str(box.data), "--name", "x", "--scopes", "all", "--env", "test", check=False)
+    assert refused.returncode != 0 and "sandbox is not served" in refused.stderr, refused
+    assert (box.data / "test.db").read_bytes() == before and not list(box.data.glob("test.db.before-*"))
+    small.filler.unlink()
+    wait_until(lambda: ask_sandbox(box, port).status == 200, patience_s=60 + PATIENCE_S)
+    assert "sandbox" not in sells(box).json["checks"]
+    box.wait_for_log("the sandbox is served")
+    assert box.make_key(env="test")["key"]
+    assert box.stop() == 0
+
+
+@pytest.mark.parametrize("damage", ["no database", "of a newer program"])
+def test_a_sandbox_that_cannot_be_used_does_not_keep_the_restaurant_from_selling(box, damage):
+    port = with_old_sandbox(box)
+    if damage == "no database":
+        (box.data / "test.db").write_bytes(b"x" * 9000)
+    else:
+        with contextlib.closing(sqlite3.connect(box.data / "test.db")) as db:
+            db.execute(f"PRAGMA user_version = {NEWEST + 1}")
+    before = (box.data / "test.db").read_bytes()
+    box.start()
+    ready = sells(box)
+    assert ready.status == 200 and ready.json["checks"]["sandbox"]["state"].startswith("not served: its database")
+    assert ask_sandbox(box, port).status == 503
+    box.wait_for_log("not a database" if damage == "no database" else "newer program")
+    assert box.stop() == 0
+    assert (box.data / "test.db").read_bytes() == before
+
+
+def wait_until(condition, patience_s=PATIENCE_S):
     begin = time.monotonic()
     while not condition():
-        assert time.monotonic() - begin < PATIENCE_S
+        assert time.monotonic() - begin < patience_s
         time.sleep(0.05)
 
 

@@ -78,6 +78,7 @@ class Api {
     request.client_address = "10.0.0.9";
     request.request_id = "r1";
     request.local = key == "local";
+    request.repeats = repeats;
     request.body = &text;
     return {dispatcher_.Handle(request)};
   }
@@ -116,6 +117,7 @@ class Api {
                   .pieces = pieces,
                   .find_order_uuid = {}};
   std::string key;
+  bool repeats = false;  // what is sent is, word for word, what was sent before
 
  private:
   http::Dispatcher dispatcher_;

@@ -18,6 +18,11 @@ def new_id():
     return str(uuid.uuid4())
 
 
+def new_word():
+    """For names: the digits of one id in a thousand look like a card number, which names must not hold."""
+    return new_id().translate(str.maketrans("0123456789-", "ghijklmnopq"))
+
+
 def new_key():
     return {"Idempotency-Key": new_id()}
 

@@ -170,9 +170,9 @@ TEST_F(AuthGate, NotesWhenAndFromWhereAKeyWasUsed) {
 TEST_F(AuthGate, NamesTheScopeThatIsMissing) {
   const Principal principal = gate_.Admit(table_.Find(HashOf(key_))).principal();
   EXPECT_EQ(principal.actor, "key:k1");
-  Gate::RequireScope(principal, Scope::kOrdersRead);
+  Gate::RequireScope(principal.scopes, Scope::kOrdersRead);
   try {
-    Gate::RequireScope(principal, Scope::kOrdersWrite);
+    Gate::RequireScope(principal.scopes, Scope::kOrdersWrite);
     FAIL();
   } catch (const Refusal& refusal) {
     EXPECT_EQ(refusal.problem, Problem::kInsufficientScope);

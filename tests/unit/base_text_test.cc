@@ -135,6 +135,7 @@ TEST(Text, FindsTheNearestWord) {
   EXPECT_EQ(Nearest("pgae", kWords), "page");
   EXPECT_EQ(Nearest("filter[statsu]", kWords), "filter[status]");
   EXPECT_EQ(Nearest("cursor_token", kWords), "");
+  EXPECT_EQ(Nearest("foo", std::array<std::string_view, 1>{"sort"}), "");
   EXPECT_EQ(Nearest(std::string(100'000, 'x'), kWords), "");
 }
 

@@ -152,6 +152,73 @@ TEST(DbMigrate, IsTellingWhileAStepTakesLong) {
   EXPECT_GT(std::ranges::count(steps, "long"), 2);
 }
 
+TEST(DbMigrate, EndsWithWhatWhoeverIsToldThrowsAndTriesAgainLater) {
+  struct Stop {};  // no exception of the standard library
+  TestDatabase database;
+  database.Add("soup");
+  database.Close();
+  database.settings().migrations = {kDishTable, {2, "long", R"(
+    CREATE TABLE counted (n INTEGER);
+    INSERT INTO counted
+    WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < 200000)
+    SELECT n FROM up;
+  )"}};
+  for (const char* ends_in : {"copy", "long"}) {
+    int told = 0;
+    database.settings().upgrading = [&](const std::string& step) {
+      database.clock.Advance(11'000);
+      if (step == ends_in && ++told == 2) throw Stop();  // in the middle of it
+    };
+    EXPECT_THROW(database.Open(), Stop) << ends_in;
+    EXPECT_EQ(told, 2) << ends_in;
+  }
+  EXPECT_FALSE(std::filesystem::exists(database.settings().path + ".before-2.unfinished"));
+  database.settings().upgrading = {};
+  database.Open();
+  EXPECT_EQ(database.Names(), Names{"soup"});
+}
+
+// How many bytes SQLite may have in this process, until the end of a test.
+class HeapLimit {
+ public:
+  explicit HeapLimit(int64_t bytes) : before_(sqlite3_hard_heap_limit64(bytes)) {}
+  ~HeapLimit() { sqlite3_hard_heap_limit64(before_); }
+  HeapLimit(const HeapLimit&) = delete;
+
+ private:
+  const int64_t before_;
+};
+
+constexpr Migration kManyDishes = {2, "many", R"(
+  INSERT INTO dish (name)
+  WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < 300000)
+  SELECT hex(n * 7919 % 1000003) || 'a name that is long enough to make rows that memory cannot hold'
+  FROM up;
+)"};
+
+TEST(DbMigrate, SortsMoreThanThereIsMemory) {
+  TestDatabase database(Settings{.migrations = {kDishTable, kManyDishes}});
+  database.Close();
+  database.settings().migrations.push_back({3, "sorted", "CREATE INDEX dishes ON dish (name);"});
+  const std::string leftover = database.directory / "etilqs_0123456789abcdef";  // killed in between
+  fclose(fopen(leftover.c_str(), "w"));
+  const HeapLimit limit(24 << 20);  // the names alone are as much
+  database.Open();
+  for (const auto& entry : std::filesystem::directory_iterator(database.directory.path())) {
+    EXPECT_TRUE(entry.path().filename().string().starts_with("live.db")) << entry.path();
+  }
+}
+
+TEST(DbMigrate, SortsInMemoryAfterwards) {
+  TestDatabase database;
+  database.Close();
+  database.settings().migrations = {kDishTable, kPrice};
+  database.Open();
+  database->Write(
+      [](Tx& tx, const Stamp&) { EXPECT_EQ(tx.One("PRAGMA temp_store")->Int(0), 2) << "MEMORY"; });
+  EXPECT_EQ(sqlite3_temp_directory, nullptr);
+}
+
 TEST(DbMigrate, RefusesToLeaveRowsThatPointAtNothing) {
   TestDatabase database;
   database.Close();

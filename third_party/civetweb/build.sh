@@ -13,6 +13,9 @@ file=$source/src/civetweb.c
 # spin for ever and accept nothing more.
 replace_once "$file" 'if ((result == 1) ||' 'if ((result > 0) ||'
 
+# What tells the threads to stop is read while it is written: volatile makes no promise about that.
+replace_once "$file" 'typedef int volatile stop_flag_t;' 'typedef _Atomic int stop_flag_t;'
+
 # One line of noise on stderr for every connection that ends.
 replace_once "$file" 'fprintf(stderr, "SSL read failed, error %d\n", nread);' ''
 replace_once "$file" 'fprintf(stderr, "SSL write failed, error %d\n", n);' ''

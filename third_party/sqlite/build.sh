@@ -1,12 +1,15 @@
 # shellcheck shell=sh disable=SC2154 # variables of third_party/build
 # SQLite as one file. Our own code relies on the hard heap limit, the progress handler and the depth
-# limits, so memory statistics, the progress callback and SQLITE_MAX_EXPR_DEPTH stay as they are.
+# limits, so memory statistics, the progress callback and SQLITE_MAX_EXPR_DEPTH stay as they are. What
+# is temporary stays in memory, but for a connection that asks for files (upgrades). Nothing is mapped
+# into memory, where a read that the disk fails would end the process.
 
 options="
   -DSQLITE_THREADSAFE=2
   -DSQLITE_DQS=0
   -DSQLITE_ENABLE_API_ARMOR
   -DSQLITE_LIKE_DOESNT_MATCH_BLOBS
+  -DSQLITE_MAX_MMAP_SIZE=0
   -DSQLITE_OMIT_AUTHORIZATION
   -DSQLITE_OMIT_AUTOINIT
   -DSQLITE_OMIT_DECLTYPE
@@ -19,7 +22,7 @@ options="
   -DSQLITE_OMIT_TCL_VARIABLE
   -DSQLITE_OMIT_TRACE
   -DSQLITE_STRICT_SUBTYPE=1
-  -DSQLITE_TEMP_STORE=3
+  -DSQLITE_TEMP_STORE=2
   -DSQLITE_USE_ALLOCA
   -DHAVE_FDATASYNC=1
   -DHAVE_USLEEP=1"

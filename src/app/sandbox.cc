@@ -1,0 +1,47 @@
+#include "app/sandbox.h"
+
+#include "base/log.h"
+#include "base/problem.h"
+#include "http/problem.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr int kRetryAfterS = 60;
+
+const char* Trouble(const std::exception& failure) {
+  const auto* fault = dynamic_cast<const Fault*>(&failure);
+  const bool full = fault && fault->kind == Fault::Kind::kDiskFull;
+  return full ? "not served: the disk has no space for it"
+              : "not served: its database cannot be used, the log says why";
+}
+
+}  // namespace
+
+Sandbox::Sandbox(Open open, std::string errors_base, const Upgrading& upgrading)
+    : open_(std::move(open)), errors_base_(std::move(errors_base)) {
+  TryToOpen(upgrading);
+}
+
+bool Sandbox::TryToOpen(const Upgrading& upgrading) {
+  try {
+    environment_ = open_(upgrading);
+  } catch (const std::exception& failure) {
+    trouble_ = Trouble(failure);
+    log::Error("the sandbox is not served, tried again in a minute", {{"why", failure.what()}});
+    return false;
+  }
+  serving_ = environment_.get();
+  if (trouble_.exchange(nullptr)) log::Notice("the sandbox is served");
+  return true;
+}
+
+http::Response Sandbox::Answer(const http::Request& request) const {
+  if (Environment* environment = serving_) return environment->dispatcher().Handle(request);
+  Refusal refusal(Problem::kServiceUnavailable,
+                  "The sandbox is not served just now; /readyz of the live address says why.");
+  refusal.retry_after_s = kRetryAfterS;
+  return http::ProblemResponse(refusal, errors_base_, request.path, request.request_id);
+}
+
+}  // namespace comanda::app
