@@ -17,6 +17,15 @@ LOST_LINE = (OSError, http.client.HTTPException)
 RETRY_PAUSE_S = 0.005
 
 
+class Lost(AssertionError):
+    """Something acknowledged is not there, is there twice, or is not what it was."""
+
+
+def kept(condition, *told):
+    if not condition:
+        raise Lost(*told)
+
+
 @dataclasses.dataclass
 class Write:
     """A write and its first answer."""
@@ -74,7 +83,7 @@ class Till(threading.Thread):
         self.move(order, "POST", "/discounts", {"type": "PERCENTAGE", "value": 10})
         self.move(order, "POST", "/payments", {"payment_method_code": "cash", "amount": 20})
         paid = self.move(order, "POST", "/payments", {"payment_method_code": "cash", "amount": 25.9, "tip_amount": 4})
-        assert (paid["total"], paid["total_paid"], paid["paid"]) == (45.9, 45.9, True), paid
+        kept((paid["total"], paid["total_paid"], paid["paid"]) == (45.9, 45.9, True), paid)
         self.move(order, "PATCH", "/status", {"status": "FINALIZED"})
 
     def change_their_mind(self, reference):
@@ -94,7 +103,7 @@ class Till(threading.Thread):
         answer = self.write("PUT", "/v1/menu/products", {"products": [
             {"sku": sku, "name": "Dish " + sku, "category_name": "Of the tills", "price": changes}]}, name, 200)
         done = json.loads(answer)["data"]
-        assert (done["created"], done["updated"]) == ((1, 0) if changes == 1 else (0, 1)), done
+        kept((done["created"], done["updated"]) == ((1, 0) if changes == 1 else (0, 1)), done)
         self.products[sku] = (changes, changes)
 
     def change_the_locks(self, name):
@@ -107,14 +116,14 @@ class Till(threading.Thread):
         self.keys[made["id"]] = (changed, secret)
         if self.random.random() < 0.5:
             revoked = json.loads(self.write("DELETE", "/auth/api-keys/" + made["id"], None, name + "-c", 200))["data"]
-            assert revoked["revoked_at"], revoked
+            kept(revoked["revoked_at"], revoked)
             self.keys[made["id"]] = (revoked, secret)
 
     # -- writes -------------------------------------------------------------------------------------------
     def open(self, reference):
         answer = self.write("POST", "/v1/orders", {"service_type": "ONSITE"}, reference, 201)
         order = json.loads(answer)["data"]
-        assert order["version"] == 1 and order["reference"] == reference, order
+        kept(order["version"] == 1 and order["reference"] == reference, order)
         self.orders[order["id"]] = answer
         return order
 
@@ -124,14 +133,14 @@ class Till(threading.Thread):
         answer = self.write(method, f"/v1/orders/{order['id']}{below}", body,
                             f"{order['reference']}-v{order['version']}", 200)
         moved = json.loads(answer)["data"]
-        assert moved["version"] == order["version"], \
-            f"a step was lost or doubled: version {moved['version']} instead of {order['version']}: {moved}"
+        kept(moved["version"] == order["version"],
+             f"a step was lost or doubled: version {moved['version']} instead of {order['version']}: {moved}")
         self.orders[order["id"]] = answer
         return moved
 
     def write(self, method, path, body, key, expected):
         answer = self.until_answered(method, path, body, key)
-        assert answer.status == expected, (method, path, answer.status, answer.body)
+        kept(answer.status == expected, method, path, answer.status, answer.body)
         write = Write(method, path, body, key, answer.status, answer.headers.get("etag"),
                       answer.headers.get("location"), answer.body)
         self.writes.append(write)
@@ -144,8 +153,8 @@ class Till(threading.Thread):
         again = self.until_answered(write.method, write.path, write.body, write.key)
         repeated = Write(write.method, write.path, write.body, write.key, again.status, again.headers.get("etag"),
                          again.headers.get("location"), again.body)
-        assert again.headers.get("idempotency-replayed") == "true", f"{write.key} had a second effect: {again}"
-        assert repeated.told() == write.told(), f"{write.key}: another answer: {write} / {again}"
+        kept(again.headers.get("idempotency-replayed") == "true", f"{write.key} had a second effect: {again}")
+        kept(repeated.told() == write.told(), f"{write.key}: another answer: {write} / {again}")
 
     def until_answered(self, method, path, body, key):
         begin = time.monotonic()
@@ -227,11 +236,12 @@ class Restaurant:
         keys = {id: found for till in self.tills for id, found in till.keys.items()}
         with contextlib.closing(self.box.client(self.key)) as client:
             for id, answer in orders.items():
-                assert client.get("/v1/orders/" + id).body == answer, f"order {id} is not as it was acknowledged"
-            assert client.get("/v1/orders?per_page=1").json["pagination"]["total"] == len(orders)
+                kept(client.get("/v1/orders/" + id).body == answer, f"order {id} is not as it was acknowledged")
+            kept(client.get("/v1/orders?per_page=1").json["pagination"]["total"] == len(orders), "other orders")
             menu = {variant["sku"]: variant["price"] for category in client.get("/v1/menu").data["categories"]
                     for product in category["products"] for variant in product["variants"]}
-            assert {sku: menu.get(sku) for sku in products} == {sku: price for sku, (price, _) in products.items()}
+            prices = {sku: price for sku, (price, _) in products.items()}
+            kept({sku: menu.get(sku) for sku in products} == prices, prices, menu)
             self.check_keys(client, keys)
         for till in self.tills:
             with contextlib.closing(till.client):
@@ -245,12 +255,14 @@ class Restaurant:
             return {name: value for name, value in record.items() if not name.startswith("last_used")}
 
         listed = client.get("/auth/api-keys?per_page=1").json["pagination"]["total"]
-        assert listed == len(keys) + 1, "the tills made other keys than there are"
+        kept(listed == len(keys) + 1, "the tills made other keys than there are")
         for id, (record, secret) in keys.items():
-            assert lasting(client.get("/auth/api-keys/" + id).data) == lasting(record)
+            answer = client.get("/auth/api-keys/" + id)
+            kept(answer.status == 200 and lasting(answer.data) == lasting(record), record, answer)
             if secret:
                 with contextlib.closing(self.box.client(secret)) as other:
-                    assert other.get("/v1/orders?per_page=1").status == (401 if record["revoked_at"] else 200)
+                    answer = other.get("/v1/orders?per_page=1")
+                    kept(answer.status == (401 if record["revoked_at"] else 200), record, answer)
 
 
 def check_database(path, orders, menu_changes):
