@@ -31,6 +31,7 @@ struct Command {
 constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
+    Command{"backup", "copy the whole data directory while the server runs", BackUp},
     Command{"keys", "make, list and revoke API keys", Keys},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
     Command{"config", "show the settings in force and where each comes from", ShowConfig},

@@ -18,6 +18,7 @@ using Words = std::span<const std::string_view>;
 
 int Serve(Words words);
 int ImportFile(Words words);
+int BackUp(Words words);
 int Keys(Words words);
 int ShowAudit(Words words);
 int SelfTest(Words words);

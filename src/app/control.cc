@@ -65,15 +65,6 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   return {.status = response.status, .body = response.Body()};
 }
 
-// Only an import begins a database: a mistyped directory is not to look like an empty restaurant.
-void RequireDatabase(const std::string& path) {
-  if (::access(path.c_str(), F_OK) == 0 || errno != ENOENT) return;
-  throw Refusal(Problem::kNotFound,
-                "there is no " + path +
-                    " yet: name the right directory with --data, or bring a restaurant in with "
-                    "`comanda import`");
-}
-
 }  // namespace
 
 ControlAnswer CallControl(const config::Options& options, const ControlCall& call) {
@@ -84,6 +75,14 @@ ControlAnswer CallControl(const config::Options& options, const ControlCall& cal
   }
   const auto lock = db::DirectoryLock::TryAcquire(options.data_directory);
   return lock ? CallInProcess(options, call) : CallDaemon(options, call);
+}
+
+void RequireDatabase(const std::string& path) {
+  if (::access(path.c_str(), F_OK) == 0 || errno != ENOENT) return;
+  throw Refusal(Problem::kNotFound,
+                "there is no " + path +
+                    " yet: name the right directory with --data, or bring a restaurant in with "
+                    "`comanda import`");
 }
 
 config::Options ReadControlOptions(const Arguments& arguments) {

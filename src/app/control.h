@@ -30,6 +30,9 @@ struct ControlAnswer {
 // nor the directory can be used, with what to do.
 ControlAnswer CallControl(const config::Options& options, const ControlCall& call);
 
+// Refusal where it does not exist: a mistyped directory is not to look like an empty restaurant.
+void RequireDatabase(const std::string& path);
+
 // --data and --env of a command that acts through the control socket.
 config::Options ReadControlOptions(const Arguments& arguments);
 auth::Mode ReadMode(const Arguments& arguments);

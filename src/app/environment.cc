@@ -1,15 +1,23 @@
 #include "app/environment.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "app/embedded.h"
 #include "app/routes.h"
 #include "base/log.h"
 #include "base/problem.h"
+#include "base/random.h"
 #include "clients/clients.h"
+#include "company/companies.h"
+#include "db/backup.h"
 #include "events/log.h"
 #include "events/retention.h"
 #include "http/idempotency.h"
+#include "keys/audit.h"
 #include "keys/keys.h"
 #include "menu/catalogue.h"
+#include "ops/certificates.h"
 #include "ops/health.h"
 #include "orders/orders.h"
 
@@ -20,13 +28,40 @@ namespace {
 constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
 constexpr size_t kPieceBytesMax = 1024 * 1024;  // some 2,000 rows
 
+// A power cut while files are copied back leaves them without content: that is no new restaurant.
+void RefuseEmptied(const std::string& path, const config::Options& options) {
+  struct stat found = {};
+  if (::stat(path.c_str(), &found) != 0 || found.st_size > 0) return;
+  const bool has_served = ::access(ops::AuthorityPath(options).c_str(), F_OK) == 0;
+  if (!has_served) return;  // the power was cut at the very beginning
+  throw Fault(Fault::Kind::kDamaged, path +
+                                         " is empty, though this box has served: restore a "
+                                         "backup, or delete the file to begin anew");
+}
+
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
                               const Upgrading& upgrading) {
+  if (mode == auth::Mode::kLive) RefuseEmptied(DatabasePath(mode, options), options);
   return {.path = DatabasePath(mode, options),
           .migrations = Migrations(),
           .space = &space,
           .is_guest = mode == auth::Mode::kTest,
           .upgrading = upgrading};
+}
+
+// What was told after the backup was taken is not in it, and must not be taken for current.
+void TakeUpBackup(db::Database& database) {
+  if (!database.Read([](db::Snapshot& snapshot) { return db::IsBackup(snapshot); })) return;
+  constexpr uint64_t kEpochs = 1'000'000'000;
+  const auto by = static_cast<int64_t>(1 + RandomBelow(kEpochs));
+  database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    events::RaiseEpochs(tx, by);
+    for (const company::Company& company : company::All(tx)) {
+      keys::Audit(tx, company.company_id, stamp, {"local", "backup.restored", "", "{}"});
+    }
+    db::TakeUp(tx);
+  });
+  log::Warning("a backup was restored: keys that were revoked since it was taken are valid again");
 }
 
 auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
@@ -86,9 +121,11 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .find_order_uuid = orders::FindUuid},
       dispatcher_(site_, AllRoutes(mode)) {
   database_.SetAfterCommit([this] { long_polls_.Wake(); });
+  database_.Read(
+      [&](db::Snapshot& snapshot) { database_.ContinueFrom(events::LastTime(snapshot)); });
+  TakeUpBackup(database_);
   database_.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database_.counters());
-    database_.ContinueFrom(events::LastTime(snapshot));
     keys_.Load(keys::LoadAll(snapshot));
   });
   try {

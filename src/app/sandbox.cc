@@ -9,11 +9,10 @@ namespace {
 
 constexpr int kRetryAfterS = 60;
 
-const char* Trouble(const std::exception& failure) {
-  const auto* fault = dynamic_cast<const Fault*>(&failure);
-  const bool full = fault && fault->kind == Fault::Kind::kDiskFull;
-  return full ? "not served: the disk has no space for it"
-              : "not served: its database cannot be used, the log says why";
+const char* Trouble(Fault::Kind kind) {
+  return kind == Fault::Kind::kDiskFull
+             ? "not served: the disk has no space for it"
+             : "not served: its database cannot be used, the log says why";
 }
 
 }  // namespace
@@ -27,7 +26,7 @@ bool Sandbox::TryToOpen(const Upgrading& upgrading) {
   try {
     environment_ = open_(upgrading);
   } catch (const std::exception& failure) {
-    trouble_ = Trouble(failure);
+    trouble_ = Trouble(KindOfHandled());
     log::Error("the sandbox is not served, tried again in a minute", {{"why", failure.what()}});
     return false;
   }

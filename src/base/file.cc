@@ -117,6 +117,12 @@ void ReplaceFile(const std::string& path, std::string_view content, mode_t mode)
   if (::fsync(directory.get()) != 0) Fail("sync directory", directory_path);
 }
 
+void RenameDurably(const std::string& from, const std::string& to) {
+  const Fd directory = OpenDirectory(DirectoryOf(to));
+  if (::rename(from.c_str(), to.c_str()) != 0) Fail("rename to", to);
+  if (::fsync(directory.get()) != 0) Fail("sync directory", DirectoryOf(to));
+}
+
 void MakeDirectories(const std::string& path, mode_t mode) {
   for (size_t slash = path.find('/', 1); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {

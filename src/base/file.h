@@ -18,6 +18,10 @@ std::optional<std::string> ReadFile(const std::string& path);
 // root must not lock the daemon out). Fault on errors.
 void ReplaceFile(const std::string& path, std::string_view content, mode_t mode);
 
+// Of what is synced already, within a file system; the directory is synced: after a power cut it
+// has one of both names. Takes the place of a file. Fault on errors.
+void RenameDurably(const std::string& from, const std::string& to);
+
 // What stands before the last slash; "." where there is none.
 std::string DirectoryOf(const std::string& path);
 

@@ -1,5 +1,7 @@
 #include "base/problem.h"
 
+#include <new>
+
 #include "base/check.h"
 
 namespace comanda {
@@ -59,6 +61,18 @@ Refusal Invalid(std::string field, FieldCode code, std::string message) {
   std::vector<FieldError> errors;
   errors.push_back({std::move(field), code, std::move(message)});
   return Refusal(Problem::kValidationFailed, std::move(detail), std::move(errors));
+}
+
+Fault::Kind KindOfHandled() noexcept {
+  try {
+    throw;
+  } catch (const Fault& fault) {
+    return fault.kind;
+  } catch (const std::bad_alloc&) {
+    return Fault::Kind::kUnavailable;
+  } catch (...) {
+    return Fault::Kind::kInternal;
+  }
 }
 
 }  // namespace comanda

@@ -134,4 +134,8 @@ class Fault : public std::exception {
   std::string cause;  // for the log only
 };
 
+// What the exception that is being handled comes to: a request that found no memory may find it
+// when others are done. Only inside a handler.
+Fault::Kind KindOfHandled() noexcept;
+
 }  // namespace comanda

@@ -134,6 +134,10 @@ void SyncPath(const std::string& path) {
   if (!fd || ::fsync(fd.get()) != 0) FailSystem("cannot sync " + path);
 }
 
+bool Writes(Connection::Role role) {
+  return role == Connection::Role::kWriter || role == Connection::Role::kCopy;
+}
+
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
 }  // namespace
@@ -145,7 +149,7 @@ Connection::Connection(const std::string& path, Role role, const std::string& vf
       cached_max_(role == Role::kWriter ? kWriterStatementsMax : kReaderStatementsMax) {
   RequireLibrary();
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  flags |= role == Role::kWriter ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+  flags |= Writes(role) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
   const int code =
       sqlite3_open_v2(path.c_str(), &handle_, flags, vfs.empty() ? nullptr : vfs.c_str());
   try {
@@ -167,7 +171,8 @@ void Connection::Configure(Role role) {
   for (const Switch& one : kSwitches) sqlite3_db_config(handle_, one.id, one.on, nullptr);
   for (const Limit& one : kLimits) sqlite3_limit(handle_, one.id, one.value);
   // Checks compile one large program over the whole schema.
-  if (role != Role::kService) sqlite3_limit(handle_, kProgramLimit.id, kProgramLimit.value);
+  if (role == Role::kWriter || role == Role::kReader)
+    sqlite3_limit(handle_, kProgramLimit.id, kProgramLimit.value);
   sqlite3_wal_autocheckpoint(handle_, 0);
 
   Execute("PRAGMA foreign_keys = ON");
@@ -176,7 +181,7 @@ void Connection::Configure(Role role) {
   Execute("PRAGMA mmap_size = 0");
   Execute("PRAGMA temp_store = MEMORY");
   Execute("PRAGMA recursive_triggers = ON");
-  if (role != Role::kWriter) {
+  if (!Writes(role)) {
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     Execute("PRAGMA query_only = ON");
     Execute("PRAGMA cache_size = -1024");
@@ -185,6 +190,7 @@ void Connection::Configure(Role role) {
     }
     return;
   }
+  if (role == Role::kCopy) Execute("PRAGMA locking_mode = EXCLUSIVE");
   // A file system that went read-only is opened read-only without a word.
   if (sqlite3_db_readonly(handle_, "main") != 0) Fail(SQLITE_READONLY, "open");
   Execute("PRAGMA page_size = 4096");
@@ -418,15 +424,14 @@ std::string QuickCheck(const Settings& settings, const Clock& clock, std::functi
   return problems;
 }
 
-void CopyDatabase(Connection& source, const std::string& path, const std::string& vfs,
-                  const std::function<void()>& go_on) {
-  const std::string unfinished = path + ".unfinished";
+void CopyInto(Connection& source, const std::string& copy, const std::string& vfs,
+              const std::function<void()>& go_on) {
   for (const char* companion : {"", "-wal", "-shm", "-journal"}) {
-    ::unlink((unfinished + companion).c_str());
+    ::unlink((copy + companion).c_str());
   }
-  MakeDatabaseFile(unfinished);
+  MakeDatabaseFile(copy);
   sqlite3* raw = nullptr;
-  int code = sqlite3_open_v2(unfinished.c_str(), &raw,
+  int code = sqlite3_open_v2(copy.c_str(), &raw,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
                              vfs.empty() ? nullptr : vfs.c_str());
   int system_error = 0;
@@ -450,13 +455,15 @@ void CopyDatabase(Connection& source, const std::string& path, const std::string
   const std::string message(Or(raw ? sqlite3_errmsg(raw) : nullptr, sqlite3_errstr(code)));
   sqlite3_close_v2(raw);
   if (code != SQLITE_OK) {
-    ::unlink(unfinished.c_str());
+    ::unlink(copy.c_str());
     if (end) std::rethrow_exception(end);
-    throw Translate(Classify(code, system_error), code, message, "copy to " + path);
+    throw Translate(Classify(code, system_error), code, message, "copy to " + copy);
   }
-  SyncPath(unfinished);
-  if (::rename(unfinished.c_str(), path.c_str()) != 0) FailSystem("cannot rename to " + path);
-  SyncPath(DirectoryOf(path));
+}
+
+void PutInPlace(const std::string& finished, const std::string& path) {
+  SyncPath(finished);
+  RenameDurably(finished, path);
 }
 
 }  // namespace comanda::db

@@ -49,6 +49,7 @@ class Connection {
     kWriter,   // the only one that writes and checkpoints
     kReader,   // read-only, its queries are interrupted after kQueryMaxMs
     kService,  // read-only, for checks and copies that take long
+    kCopy,     // writes into a file that nobody else knows; shares no memory, which some disks lack
   };
   static constexpr int64_t kQueryMaxMs = 5000;
 
@@ -127,10 +128,13 @@ void MakeDatabaseFile(const std::string& path);
 // cannot be checked.
 std::string QuickCheck(const Settings& settings, const Clock& clock, std::function<bool()> go_on);
 
-// A copy of what the connection sees, as a new synced file in place of `path`. With `go_on` it is
-// taken in pieces and that is called between them, and ends it by throwing; nobody may write
-// meanwhile.
-void CopyDatabase(Connection& source, const std::string& path, const std::string& vfs,
-                  const std::function<void()>& go_on = {});
+// A copy of what the connection sees, not yet on disk; `copy` is made, or made anew. With `go_on`
+// it is taken in pieces and that is called between them, and ends it by throwing; nobody may write
+// meanwhile. Where it fails, nothing is left.
+void CopyInto(Connection& source, const std::string& copy, const std::string& vfs,
+              const std::function<void()>& go_on = {});
+
+// Syncs the finished file and puts it in the place of `path`, in the same directory.
+void PutInPlace(const std::string& finished, const std::string& path);
 
 }  // namespace comanda::db

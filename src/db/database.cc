@@ -36,11 +36,6 @@ std::string Database::QuickCheck(std::stop_token stop) const {
 
 void Database::RefuseWrites(const std::string& why) { writer_->RefuseJobs(why); }
 
-void Database::CopyTo(const std::string& path) const {
-  Connection connection(settings_.path, Connection::Role::kService, settings_.vfs, clock_);
-  CopyDatabase(connection, path, settings_.vfs);
-}
-
 void Database::Run(const std::function<void(Tx&, const Stamp&)>& job) { writer_->Run(job); }
 
 Database::Lease::Lease(Database& database)

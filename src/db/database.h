@@ -138,10 +138,6 @@ class Database {
   // found damaged. What SQLite would write into it could destroy more.
   void RefuseWrites(const std::string& why);
 
-  // A consistent copy of the committed state as a new file, synced, in place of what `path` was;
-  // mode 0600. Writers go on meanwhile. Fault where it cannot be written.
-  void CopyTo(const std::string& path) const;
-
  private:
   class Lease {
    public:

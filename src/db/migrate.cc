@@ -17,7 +17,6 @@
 namespace comanda::db {
 namespace {
 
-constexpr int64_t kApplicationId = 0x434d4441;  // "CMDA", in the file's header
 constexpr int64_t kMebibyte = 1024 * 1024;
 constexpr int kProgressSteps = 100'000;  // some milliseconds
 constexpr int64_t kTellEveryMs = 10'000;
@@ -31,9 +30,9 @@ bool IsNew(Connection& writer) {
 
 void ClaimFile(Connection& writer, const std::string& path) {
   const int64_t owner = writer.Integer("PRAGMA application_id");
-  if (owner == kApplicationId) return;
+  if (owner == kInUseId || owner == kBackupId) return;
   if (owner != 0 || !IsNew(writer)) Refuse(path + " is the database of another program");
-  writer.RunScript("PRAGMA application_id = " + std::to_string(kApplicationId));
+  writer.RunScript("PRAGMA application_id = " + std::to_string(kInUseId));
 }
 
 int64_t BytesOf(Connection& writer) {
@@ -147,8 +146,9 @@ void TakeCopy(Connection& writer, const Settings& settings, int version, Progres
   if (!settings.space || settings.space->HasRoom(wanted)) {
     progress.Begin("copy");
     try {
-      const auto go_on = [&] { progress.GoOn(); };
-      return CopyDatabase(writer, UpgradeCopyPath(path, version), settings.vfs, go_on);
+      const std::string copy = UpgradeCopyPath(path, version);
+      CopyInto(writer, copy + ".unfinished", settings.vfs, [&] { progress.GoOn(); });
+      return PutInPlace(copy + ".unfinished", copy);
     } catch (const Fault& fault) {
       if (fault.kind != Fault::Kind::kDiskFull) throw;
       why = fault.cause;

@@ -16,6 +16,10 @@
 
 namespace comanda::db {
 
+// Whose the file is, in its header (application_id).
+inline constexpr int64_t kInUseId = 0x434d4441;   // "CMDA"
+inline constexpr int64_t kBackupId = 0x434d4442;  // "CMDB": a backup that nobody took up yet
+
 // On the writer's connection, before anybody else uses the file; true where there was something to
 // do: the connection's settings have then served the upgrade, and its log is still to be written
 // into the file, which closing does. Fault where the file is another program's, newer than this

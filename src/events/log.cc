@@ -86,9 +86,11 @@ UtcMs LastTime(db::Session& session) {
   return last;
 }
 
+void RaiseEpochs(db::Tx& tx, int64_t by) { store::RaiseEpochs(tx, by); }
+
 void StartAnew(db::Tx& tx, db::CompanyId company) {
   store::DeleteUpTo(tx, company, INT64_MAX);
-  store::RaiseEpoch(tx, company);
+  store::CountAnew(tx, company);
   for (const Counter counter : {Counter::kOrders, Counter::kCatalogue, Counter::kOther}) {
     RaiseCounter(tx, company, counter);
   }

@@ -72,11 +72,15 @@ void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event) {
       event.note);
 }
 
-void RaiseEpoch(db::Tx& tx, db::CompanyId company) {
+void CountAnew(db::Tx& tx, db::CompanyId company) {
   tx.Run(
       "UPDATE company_counter SET epoch = epoch + 1, event_seq = 0, business_day = '', "
       "order_number = 0 WHERE company_id = $1",
       company);
+}
+
+void RaiseEpochs(db::Tx& tx, int64_t by) {
+  tx.Run("UPDATE company_counter SET epoch = epoch + $1", by);
 }
 
 std::optional<int64_t> OldestSeq(db::Session& session, db::CompanyId company) {

@@ -216,7 +216,7 @@ Response Dispatcher::Handle(const Request& request) {
     response = refused(refusal);
   } catch (const std::exception& failure) {
     log::Error("request failed", {{"request", request.request_id}, {"cause", failure.what()}});
-    response = refused(ToRefusal(failure));
+    response = refused(ToRefusal(KindOfHandled()));
   }
   Decorate(visit, response);
   Note(visit, response);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 
 #include "base/check.h"
 #include "json/writer.h"
@@ -142,13 +141,6 @@ std::string Challenge(const Refusal& refusal) {
   return challenge;
 }
 
-// A request that found no memory may find it when others are done.
-Fault::Kind KindOf(const std::exception& failure) {
-  if (const auto* fault = dynamic_cast<const Fault*>(&failure)) return fault->kind;
-  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr;
-  return is_memory ? Fault::Kind::kUnavailable : Fault::Kind::kInternal;
-}
-
 }  // namespace
 
 const ProblemRow& Row(Problem problem) { return kRows[static_cast<size_t>(problem)]; }
@@ -215,8 +207,8 @@ Response ProblemResponse(const Refusal& refusal, std::string_view errors_base,
   return response;
 }
 
-Refusal ToRefusal(const std::exception& failure) {
-  switch (KindOf(failure)) {
+Refusal ToRefusal(Fault::Kind kind) {
+  switch (kind) {
     case Fault::Kind::kInternal:
       return Refusal(
           Problem::kInternalError,

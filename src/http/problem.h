@@ -3,7 +3,6 @@
 // The one place that turns our errors into problem documents (RFC 9457; contract section 2).
 
 #include <string>
-#include <exception>
 #include <string_view>
 
 #include "base/problem.h"
@@ -28,6 +27,6 @@ std::string Title(std::string_view code);
 Response ProblemResponse(const Refusal& refusal, std::string_view errors_base,
                          std::string_view instance, std::string_view request_id);
 // For whatever else was thrown: 500 or 503 without internals; what() goes to the log.
-Refusal ToRefusal(const std::exception& failure);
+Refusal ToRefusal(Fault::Kind kind);
 
 }  // namespace comanda::http

@@ -522,7 +522,7 @@ int Server::Impl::CheckRequestHead(char* raw, int size, int civetweb_status) {
     return Row(refusal.problem).status;
   } catch (const std::exception& failure) {
     log::Error("request head failed", {{"cause", failure.what()}});
-    exchange.refusal = ToRefusal(failure);
+    exchange.refusal = ToRefusal(KindOfHandled());
     return Row(exchange.refusal->problem).status;
   }
   HideTarget(exchange, raw);

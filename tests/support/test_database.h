@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <string>
@@ -70,6 +71,22 @@ class TestDatabase {
       names.push_back(rows.Text(0));
     }
     return names;
+  }
+
+  // Adds dishes of that number, overwrites a page of the closed file and opens it again.
+  void Damage(int dishes) {
+    database_->Write([&](db::Tx& tx, const db::Stamp&) {
+      for (int i = 0; i < dishes; ++i) {
+        tx.Run("INSERT INTO dish (name) VALUES ($1)", "dish " + std::to_string(i));
+      }
+    });
+    Close();
+    constexpr int kPageBytes = 4096;
+    std::fstream file(settings_.path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4 * kPageBytes);
+    file << std::string(kPageBytes, '\x7f');
+    file.close();
+    Open();
   }
 
   // A number of the metrics' text, e.g. "comanda_db_commits_total".

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+#include <stdexcept>
+
 namespace comanda {
 namespace {
 
@@ -21,6 +24,21 @@ TEST(Problem, OneWrongFieldIsAlsoTheDetail) {
   EXPECT_EQ(refusal.errors[0].field, "quantity");
   EXPECT_EQ(refusal.errors[0].code, FieldCode::kMustBePositive);
   EXPECT_EQ(refusal.errors[0].message, "must be above 0");
+}
+
+template <typename Thrown>
+Fault::Kind KindOf(const Thrown& thrown) {
+  try {
+    throw thrown;
+  } catch (const std::exception&) {
+    return KindOfHandled();
+  }
+}
+
+TEST(Problem, WhatIsThrownComesToAFault) {
+  EXPECT_EQ(KindOf(Fault(Fault::Kind::kDiskFull, "full")), Fault::Kind::kDiskFull);
+  EXPECT_EQ(KindOf(std::bad_alloc()), Fault::Kind::kUnavailable) << "others give memory back";
+  EXPECT_EQ(KindOf(std::runtime_error("?")), Fault::Kind::kInternal);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
 #include <latch>
 #include <string>
 #include <thread>
@@ -97,49 +96,15 @@ TEST(DbReaders, InterruptAQueryThatTakesTooLong) {
   EXPECT_EQ(database.Names(), Names{}) << "and the connection serves again";
 }
 
-TEST(DbReaders, CopyTheCommittedStateWhileTheWriterWrites) {
-  TestDatabase database;
-  database.Add("a");
-  const std::string path = database.directory / "copy.db";
-  database->CopyTo(path);
-  database.Add("b");
-  database->CopyTo(path);
-  database.Add("c");
-
-  TestDatabase copy(Settings{.path = path});
-  EXPECT_EQ(copy.Names(), (Names{"a", "b"}));
-  EXPECT_EQ(copy->QuickCheck(), "");
-  using std::filesystem::perms;
-  EXPECT_EQ(std::filesystem::status(path).permissions(), perms::owner_read | perms::owner_write);
-  EXPECT_FALSE(std::filesystem::exists(path + ".unfinished"));
-}
-
-// Dishes of that number, one page of them overwritten.
-void Damage(TestDatabase& database, int dishes) {
-  database->Write([&](Tx& tx, const Stamp&) {
-    for (int i = 0; i < dishes; ++i) {
-      tx.Run("INSERT INTO dish (name) VALUES ($1)", "dish " + std::to_string(i));
-    }
-  });
-  database.Close();
-  FILE* file = fopen(database.settings().path.c_str(), "r+b");
-  ASSERT_TRUE(file);
-  fseek(file, 4096 * 4, SEEK_SET);
-  const std::string garbage(4096, '\x7f');
-  fwrite(garbage.data(), 1, garbage.size(), file);
-  fclose(file);
-  database.Open();
-}
-
 TEST(DbReaders, FindADamagedPage) {
   TestDatabase database;
-  Damage(database, 500);
+  database.Damage(500);
   EXPECT_NE(database->QuickCheck(), "");
 }
 
 TEST(DbReaders, EndACheckThatIsToldToStop) {
   TestDatabase database;
-  Damage(database, 20'000);
+  database.Damage(20'000);
   std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(database->QuickCheck(stop.get_token()), "");

@@ -1,0 +1,47 @@
+#include "db/backup.h"
+
+#include <unistd.h>
+
+#include "db/connection.h"
+#include "db/migrate.h"
+
+namespace comanda::db {
+namespace {
+
+std::string MarkAs(int64_t id) { return "PRAGMA application_id = " + std::to_string(id); }
+
+void MarkAndCheck(const std::string& copy, const std::string& source, const Clock& clock) {
+  {
+    Connection connection(copy, Connection::Role::kCopy, "", clock);
+    connection.RunScript(MarkAs(kBackupId));
+    const std::string found = connection.Text("PRAGMA integrity_check(1)");
+    if (found != "ok") {
+      throw Fault(Fault::Kind::kDamaged,
+                  source + " is damaged (" + found + "): keep the backups that there are");
+    }
+  }
+  // Closing does not tell whether what it writes last is written.
+  if (::access((copy + "-wal").c_str(), F_OK) == 0) {
+    throw Fault(Fault::Kind::kUnavailable, "cannot write " + copy + " to its end");
+  }
+}
+
+}  // namespace
+
+void BackUp(const std::string& source, const std::string& target, const Clock& clock) {
+  const std::string unfinished = target + ".unfinished";
+  {
+    Connection connection(source, Connection::Role::kService, "", clock);
+    CopyInto(connection, unfinished, "");
+  }
+  MarkAndCheck(unfinished, source, clock);
+  PutInPlace(unfinished, target);
+}
+
+bool IsBackup(Session& session) {
+  return session.One("PRAGMA application_id")->Int(0) == kBackupId;
+}
+
+void TakeUp(Tx& tx) { tx.Run(MarkAs(kInUseId)); }
+
+}  // namespace comanda::db
