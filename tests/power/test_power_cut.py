@@ -19,6 +19,7 @@ from support.disk import Disk, keep_mounts_to_ourselves
 from support.tills import Lost, Restaurant
 
 CUTS = {"ext4": 1000 if LONG else 120, "xfs": 200 if LONG else 40}
+BACKUPS = 100 if LONG else 16
 FIRST_STARTS = 100 if LONG else 16
 CONTROL_CUTS = 40  # one of the first loses
 
@@ -173,3 +174,49 @@ def test_a_box_that_loses_power_while_it_is_set_up_can_be_set_up(seed):
     imports, starts = (sum(column) for column in zip(*found))
     print(f"{imports} imports and {starts} first starts were cut before their end")
     assert imports and starts, "no cut hit: the test proves nothing"
+
+
+# -- while a backup is taken -------------------------------------------------------------------------------
+def back_up_with_cuts(kind, seed, times):
+    """Backups onto a disk that is cut meanwhile. How many have their name."""
+    moments = random.Random(seed)
+    with disk(kind) as one:
+        house = Restaurant("source", tills=1, seed=seed)
+        try:
+            house.open()
+            house.wait_for_an_answer()
+            named = 0
+            for n in range(times):
+                target = one.root / f"backup-{n}"
+                taking = subprocess.Popen([BINARY, "backup", target, "--data", house.box.data],
+                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                if n == 0:
+                    assert taking.wait(PATIENCE_S) == 0
+                else:
+                    time.sleep(moments.uniform(0, 0.15) if n > 1 else 0)  # one is always cut
+                told = taking.poll() == 0
+                cut_power(one, taking)
+                assert target.exists() or not told, "the backup was acknowledged, and is lost"
+                if target.exists():
+                    check_backup(target, house)
+                    named += 1
+            house.close()
+        finally:
+            house.box.discard()
+    return named
+
+
+def check_backup(target, house):
+    assert {path.name for path in (target / "tls").iterdir()} == \
+        {path.name for path in (house.box.data / "tls").iterdir()}
+    for path in (target / "tls").iterdir():
+        assert path.read_bytes() == (house.box.data / "tls" / path.name).read_bytes()
+    with contextlib.closing(sqlite3.connect(f"file:{target}/live.db?immutable=1", uri=True)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        assert db.execute("SELECT count(*) FROM company").fetchone()[0] == 1
+
+
+def test_a_backup_that_has_its_name_is_whole_whenever_the_power_is_cut(seed):
+    named = sum(in_processes(back_up_with_cuts, [(kind, seed, BACKUPS // 2) for kind in CUTS]))
+    print(f"{named} of {BACKUPS} backups were finished before the cut")
+    assert 2 <= named < BACKUPS, "all cuts came too early or too late: the test proves nothing"
