@@ -1,8 +1,11 @@
-#include <dirent.h>
+#include <ftw.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <array>
-#include <memory>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "app/arguments.h"
@@ -27,24 +30,61 @@ std::string Help() {
   return "comanda backup TARGET [--data DIR]\n\n"
          "Makes the new directory TARGET, a whole data directory of its own: databases, settings "
          "and the\n"
-         "certificate authority that the devices trust, with its key. Put it on another disk, and "
+         "certificates with their keys, those that the devices trust. Put it on another disk, and "
          "keep it\n"
          "secret. The server may be running. Each database is checked before the backup gets its "
          "name.\n\n"
          "To restore: stop the server, put a copy of TARGET in the place of the data directory, "
-         "start.\n\n" +
+         "start.\n"
+         "Never name TARGET itself with --data: what works in a backup makes it a database in "
+         "use.\n\n" +
          DescribeFlags(kFlags);
 }
 
 int64_t BytesOf(const std::string& path) {
   struct stat found = {};
-  return ::stat(path.c_str(), &found) == 0 ? found.st_size : -1;
+  return ::stat(path.c_str(), &found) == 0 ? found.st_size : 0;
 }
 
 dev_t DiskOf(const std::string& path) {
   struct stat found = {};
   return ::stat(path.c_str(), &found) == 0 ? found.st_dev : 0;
 }
+
+bool IsThere(const std::string& path) {
+  struct stat found = {};
+  return ::lstat(path.c_str(), &found) == 0 || errno != ENOENT;
+}
+
+// The directory that becomes the backup, beside it: made for this run and gone with it, or a backup
+// that failed would keep the space, and the key of the authority, of one that nobody knows.
+class Unfinished {
+ public:
+  explicit Unfinished(const std::string& target) : path_(target + ".XXXXXX") {
+    MakeDirectories(DirectoryOf(target), 0700);
+    if (::mkdtemp(path_.data()) == nullptr) {
+      throw Fault(Fault::Kind::kInternal,
+                  "cannot make a directory beside " + target + ": " + std::strerror(errno));
+    }
+  }
+  Unfinished(const Unfinished&) = delete;
+  ~Unfinished() {
+    const auto remove = [](const char* path, const struct stat*, int, FTW*) {
+      return std::remove(path);
+    };
+    constexpr int kOpenMax = 4;
+    if (!path_.empty()) ::nftw(path_.c_str(), remove, kOpenMax, FTW_DEPTH | FTW_PHYS);
+  }
+
+  const std::string& path() const { return path_; }
+  void Finish(const std::string& target) {
+    RenameDurably(path_, target);
+    path_.clear();
+  }
+
+ private:
+  std::string path_;
+};
 
 // On the disk of the data directory a backup must leave what orders need.
 void RequireRoom(const config::Options& options, const std::string& target) {
@@ -62,27 +102,52 @@ void RequireRoom(const config::Options& options, const std::string& target) {
                                           "directory on another disk");
 }
 
-void CopyFile(const std::string& from, const std::string& to) {
-  if (const auto content = ReadFile(from)) ReplaceFile(to, *content, 0600);
+// `name`: below the data directory.
+void CopyFile(const config::Options& options, const std::string& name, const std::string& to) {
+  const auto content = ReadFile(options.data_directory + "/" + name);
+  if (!content) return;
+  const std::string copy = to + "/" + name;
+  MakeDirectories(DirectoryOf(copy), 0700);
+  ReplaceFile(copy, *content, 0600);
 }
 
-void CopyCertificates(const std::string& from, const std::string& to) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(from.c_str()), &::closedir);
-  if (!entries) return;  // it never served
-  MakeDirectories(to, 0700);
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string name = entry->d_name;
-    if (!name.starts_with('.')) CopyFile(from + "/" + name, to + "/" + name);
+void CopyCertificates(const config::Options& options, const std::string& to) {
+  const std::string directory = options.data_directory + "/tls";
+  const auto names = FilesIn(directory);
+  if (!names && errno != ENOENT) {  // else it never served
+    throw Fault(Fault::Kind::kInternal, "cannot read " + directory + ": " + std::strerror(errno));
+  }
+  if (names) {
+    for (const std::string& name : *names) CopyFile(options, "tls/" + name, to);
+  }
+  // The owner's own, wherever the settings look for them.
+  const std::string inside = options.data_directory + "/";
+  for (const std::string& path : {options.tls_certificate, options.tls_key}) {
+    if (path.starts_with(inside)) {
+      CopyFile(options, path.substr(inside.size()), to);
+    } else if (!path.empty()) {
+      PrintError(path + " is not in the backup: it lies outside the data directory");
+    }
   }
 }
 
-void CopyDatabases(const config::Options& options, const std::string& to) {
-  for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
-    const std::string path = DatabasePath(mode, options);
-    if (BytesOf(path) < 0) continue;
-    const std::string name = std::string(Name(mode)) + ".db";
-    db::BackUp(path, to + "/" + name, SystemClock());
-    Print(name + "  " + std::to_string(BytesOf(to + "/" + name)) + " bytes, checked\n");
+void CopyDatabase(auth::Mode mode, const config::Options& options, const std::string& to) {
+  const std::string name = std::string(Name(mode)) + ".db";
+  db::BackUp(DatabasePath(mode, options), to + "/" + name, SystemClock());
+  Print(name + "  " + std::to_string(BytesOf(to + "/" + name)) + " bytes, checked\n");
+}
+
+// The restaurant's backup does not fail with it.
+void CopySandbox(const config::Options& options, const std::string& to) {
+  if (!IsThere(DatabasePath(auth::Mode::kTest, options))) return;
+  try {
+    CopyDatabase(auth::Mode::kTest, options, to);
+  } catch (const Fault& fault) {
+    if (fault.kind == Fault::Kind::kDiskFull) throw;
+    PrintError("the sandbox is not in the backup: " + fault.cause);
+    for (const char* part : {"", "-wal", "-journal"}) {
+      std::remove((to + "/test.db.unfinished" + part).c_str());
+    }
   }
 }
 
@@ -100,20 +165,20 @@ int BackUp(Words words) {
   }
   std::string target = arguments.positional().front();
   while (target.size() > 1 && target.ends_with('/')) target.pop_back();
-  if (BytesOf(target) >= 0) {
-    throw Refusal(Problem::kValidationFailed,
-                  target + " is there already: name a directory that is not");
-  }
   const config::Options options = ReadControlOptions(arguments);
   RequireDatabase(DatabasePath(auth::Mode::kLive, options));
+  if (IsThere(target)) {
+    throw Refusal(Problem::kValidationFailed,
+                  target + " is there already, or below a file: name a directory that is not");
+  }
 
-  const std::string unfinished = target + ".unfinished";
-  MakeDirectories(unfinished, 0700);
-  RequireRoom(options, unfinished);
-  CopyFile(options.data_directory + "/comanda.conf", unfinished + "/comanda.conf");
-  CopyCertificates(options.data_directory + "/tls", unfinished + "/tls");
-  CopyDatabases(options, unfinished);  // last: it syncs the directory
-  RenameDurably(unfinished, target);
+  Unfinished unfinished(target);
+  RequireRoom(options, unfinished.path());
+  CopyFile(options, "comanda.conf", unfinished.path());
+  CopyCertificates(options, unfinished.path());
+  CopySandbox(options, unfinished.path());
+  CopyDatabase(auth::Mode::kLive, options, unfinished.path());  // last: it syncs the directory
+  unfinished.Finish(target);
   Print(target + " holds the whole data directory; keep it secret\n");
   return kExitDone;
 }

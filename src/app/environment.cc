@@ -29,11 +29,15 @@ constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
 constexpr size_t kPieceBytesMax = 1024 * 1024;  // some 2,000 rows
 
 // A power cut while files are copied back leaves them without content: that is no new restaurant.
-void RefuseEmptied(const std::string& path, const config::Options& options) {
+void RefuseEmptied(const config::Options& options) {
+  const std::string path = DatabasePath(auth::Mode::kLive, options);
   struct stat found = {};
   if (::stat(path.c_str(), &found) != 0 || found.st_size > 0) return;
-  const bool has_served = ::access(ops::AuthorityPath(options).c_str(), F_OK) == 0;
-  if (!has_served) return;  // the power was cut at the very beginning
+  // What the first start makes next. Otherwise the power was cut at the very beginning.
+  const std::string sandbox = DatabasePath(auth::Mode::kTest, options);
+  const bool has_served = ::access(sandbox.c_str(), F_OK) == 0 ||
+                          ::access(ops::AuthorityPath(options).c_str(), F_OK) == 0;
+  if (!has_served) return;
   throw Fault(Fault::Kind::kDamaged, path +
                                          " is empty, though this box has served: restore a "
                                          "backup, or delete the file to begin anew");
@@ -41,7 +45,7 @@ void RefuseEmptied(const std::string& path, const config::Options& options) {
 
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
                               const Upgrading& upgrading) {
-  if (mode == auth::Mode::kLive) RefuseEmptied(DatabasePath(mode, options), options);
+  if (mode == auth::Mode::kLive) RefuseEmptied(options);
   return {.path = DatabasePath(mode, options),
           .migrations = Migrations(),
           .space = &space,
@@ -50,7 +54,7 @@ db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, d
 }
 
 // What was told after the backup was taken is not in it, and must not be taken for current.
-void TakeUpBackup(db::Database& database) {
+void TakeUpBackup(db::Database& database, const std::string& path) {
   if (!database.Read([](db::Snapshot& snapshot) { return db::IsBackup(snapshot); })) return;
   constexpr uint64_t kEpochs = 1'000'000'000;
   const auto by = static_cast<int64_t>(1 + RandomBelow(kEpochs));
@@ -61,7 +65,8 @@ void TakeUpBackup(db::Database& database) {
     }
     db::TakeUp(tx);
   });
-  log::Warning("a backup was restored: keys that were revoked since it was taken are valid again");
+  log::Warning("a backup was restored: keys that were revoked since it was taken are valid again",
+               {{"file", path}});
 }
 
 auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
@@ -123,7 +128,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   database_.SetAfterCommit([this] { long_polls_.Wake(); });
   database_.Read(
       [&](db::Snapshot& snapshot) { database_.ContinueFrom(events::LastTime(snapshot)); });
-  TakeUpBackup(database_);
+  TakeUpBackup(database_, DatabasePath(mode, options));
   database_.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database_.counters());
     keys_.Load(keys::LoadAll(snapshot));

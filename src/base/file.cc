@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <system_error>
 
 #include "base/handle.h"
@@ -115,6 +117,22 @@ void ReplaceFile(const std::string& path, std::string_view content, mode_t mode)
   if (::fsync(temporary.fd().get()) != 0) Fail("sync", path);
   temporary.RenameTo(path);
   if (::fsync(directory.get()) != 0) Fail("sync directory", directory_path);
+}
+
+std::optional<std::vector<std::string>> FilesIn(const std::string& directory) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), &::closedir);
+  if (!entries) return std::nullopt;
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    struct stat found {};
+    const int at = ::dirfd(entries.get());
+    const bool is_there = ::fstatat(at, entry->d_name, &found, AT_SYMLINK_NOFOLLOW) == 0;
+    if (is_there && !S_ISDIR(found.st_mode)) names.emplace_back(entry->d_name);
+    errno = 0;
+  }
+  if (errno != 0) return std::nullopt;
+  return names;
 }
 
 void RenameDurably(const std::string& from, const std::string& to) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace comanda {
 
@@ -21,6 +22,10 @@ void ReplaceFile(const std::string& path, std::string_view content, mode_t mode)
 // Of what is synced already, within a file system; the directory is synced: after a power cut it
 // has one of both names. Takes the place of a file. Fault on errors.
 void RenameDurably(const std::string& from, const std::string& to);
+
+// The names of the files in a directory, whatever their kind but directories; nothing where it
+// cannot be read, errno says why.
+std::optional<std::vector<std::string>> FilesIn(const std::string& directory);
 
 // What stands before the last slash; "." where there is none.
 std::string DirectoryOf(const std::string& path);

@@ -10,14 +10,20 @@ namespace {
 
 std::string MarkAs(int64_t id) { return "PRAGMA application_id = " + std::to_string(id); }
 
+// An emptied file is a database to SQLite, and must not take the place of an older backup.
+void RequireOurs(Connection& source, const std::string& path) {
+  const int64_t id = source.Integer("PRAGMA application_id");
+  if (id == kInUseId || id == kBackupId) return;
+  throw Fault(Fault::Kind::kDamaged, path + " is empty, or the database of another program");
+}
+
 void MarkAndCheck(const std::string& copy, const std::string& source, const Clock& clock) {
   {
     Connection connection(copy, Connection::Role::kCopy, "", clock);
     connection.RunScript(MarkAs(kBackupId));
     const std::string found = connection.Text("PRAGMA integrity_check(1)");
     if (found != "ok") {
-      throw Fault(Fault::Kind::kDamaged,
-                  source + " is damaged (" + found + "): keep the backups that there are");
+      throw Fault(Fault::Kind::kDamaged, source + " is damaged (" + found + ")");
     }
   }
   // Closing does not tell whether what it writes last is written.
@@ -32,6 +38,7 @@ void BackUp(const std::string& source, const std::string& target, const Clock& c
   const std::string unfinished = target + ".unfinished";
   {
     Connection connection(source, Connection::Role::kService, "", clock);
+    RequireOurs(connection, source);
     CopyInto(connection, unfinished, "");
   }
   MarkAndCheck(unfinished, source, clock);

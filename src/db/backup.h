@@ -12,8 +12,8 @@
 namespace comanda::db {
 
 // What is committed now, as a new file of mode 0600 in place of `target`, on disk and whole. The
-// process that serves `source` goes on meanwhile. Fault where it cannot be written, or where the
-// source is damaged.
+// process that serves `source` goes on meanwhile. Fault where it cannot be written, where the
+// source is damaged, or where it is none of ours; what is there of the copy may then stay.
 void BackUp(const std::string& source, const std::string& target, const Clock& clock);
 
 // Whether the file is a backup that nobody has taken up yet.

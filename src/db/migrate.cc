@@ -6,13 +6,11 @@
 #include "db/disk_space.h"
 #include "db/upgrade_copies.h"
 
-#include <dirent.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
 #include <exception>
 #include <limits>
-#include <memory>
 
 namespace comanda::db {
 namespace {
@@ -65,11 +63,10 @@ class SortingFiles {
  private:
   // A kill before the unlinking leaves an empty file.
   static void DeleteLeftovers(const std::string& directory) {
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), &::closedir);
-    if (!entries) return;
-    while (const dirent* entry = ::readdir(entries.get())) {
-      const bool is_ours = std::string_view(entry->d_name).starts_with("etilqs_");
-      if (is_ours) ::unlinkat(::dirfd(entries.get()), entry->d_name, 0);
+    const auto names = FilesIn(directory);
+    if (!names) return;
+    for (const std::string& name : *names) {
+      if (name.starts_with("etilqs_")) ::unlink((directory + "/" + name).c_str());
     }
   }
 };

@@ -53,9 +53,10 @@ void WriteChanges(json::Writer& out, std::string_view names) {
   out.EndArray();
 }
 
-void WriteEvent(json::Writer& out, const StoredEvent& event) {
+// The cursor is of the epoch that the log is in now: a restore raises it, the events stay.
+void WriteEvent(json::Writer& out, const StoredEvent& event, int64_t epoch) {
   out.BeginObject();
-  out.Key("cursor").Text(Encode({event.epoch, event.seq}));
+  out.Key("cursor").Text(Encode({epoch, event.seq}));
   out.Key("event_id").Text(event.event_id);
   out.Key("event_type").Text(event.type);
   out.Key("changes");
@@ -117,7 +118,7 @@ Page ReadPage(http::Context& ctx, std::string_view after, int64_t per_page,
         if (!IsVisible(event, counters)) continue;
         if (++count > 1) page.data += ',';
         json::Writer out(page.data);
-        WriteEvent(out, event);
+        WriteEvent(out, event, extent.epoch);
       }
     }
     page.next = Encode({extent.epoch, seq});

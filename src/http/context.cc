@@ -70,6 +70,16 @@ Response Context::Write(const std::function<Response(db::Tx&, const db::Stamp&)>
   });
 }
 
+// ".46213" or nothing.
+std::string Context::EpochInTag() const {
+  const int64_t epoch = site_.database.counters().Of(company()).epoch;
+  return epoch > 1 ? "." + std::to_string(epoch) : "";
+}
+
+std::string Context::VersionTag(int64_t version, int64_t render_version) const {
+  return '"' + std::to_string(version) + '.' + std::to_string(render_version) + EpochInTag() + '"';
+}
+
 void Context::RequireMatch(int64_t version) const {
   if (!request_.Header("If-Match")) return;
   const std::string header = Joined(request_, "If-Match");
@@ -79,8 +89,15 @@ void Context::RequireMatch(int64_t version) const {
                   "If-Match must be the ETag of the record, or its version in quotes, as \"3\".");
   }
   const std::string wanted = std::to_string(version);
+  const std::string epoch = EpochInTag();
   const bool matches = list->any || std::ranges::any_of(list->tags, [&](const Tag& tag) {
-                         return !tag.weak && tag.opaque.substr(0, tag.opaque.find('.')) == wanted;
+                         if (tag.weak) return false;
+                         const size_t render = tag.opaque.find('.');
+                         if (tag.opaque.substr(0, render) != wanted) return false;
+                         if (render == tag.opaque.npos) return true;
+                         const size_t end =
+                             std::min(tag.opaque.find('.', render + 1), tag.opaque.size());
+                         return tag.opaque.substr(end) == epoch;
                        });
   if (matches) return;
   throw Refusal(Problem::kPreconditionFailed,

@@ -89,8 +89,11 @@ class Context {
   // disk.
   Response Write(const std::function<Response(db::Tx&, const db::Stamp&)>& job);
 
-  // Inside a job, after the resource was found: 412 where the client sent an If-Match that does not
-  // name this version (contract section 6). The version counts, whatever the render version.
+  // The strong tag of a record that has a version, "3.1" (contract section 6). After a restore the
+  // same version may be another record: the epoch then stands behind it, "3.1.46213".
+  std::string VersionTag(int64_t version, int64_t render_version) const;
+  // Inside a job, after the resource was found: 412 where the client sent an If-Match that names
+  // neither this version nor its tag, whatever the render version.
   void RequireMatch(int64_t version) const;
   // For GETs: does If-None-Match name this tag (weak comparison)? "*" names none.
   bool HasMatch(std::string_view etag) const;
@@ -127,6 +130,7 @@ class Context {
 
  private:
   friend class Dispatcher;
+  std::string EpochInTag() const;
   bool HasTwoForms(const Response& response) const;  // one of them compressed
   bool MustCompress(const Response& response) const;
   // What the answer to a GET depends on beside the data: who asks which program for what.

@@ -28,13 +28,9 @@ constexpr size_t kOrdersCounter = static_cast<size_t>(events::Counter::kOrders);
 
 // -- what handlers share --------------------------------------------------------------------------
 
-std::string EntityTag(int64_t version) {
-  return "\"" + std::to_string(version) + "." + std::to_string(kRenderVersion) + "\"";
-}
-
-http::Response Answer(const Record& record, int status = 200) {
+http::Response Answer(const http::Context& ctx, const Record& record, int status = 200) {
   http::Response response = http::Data(record.json, status);
-  response.etag = EntityTag(record.version);
+  response.etag = ctx.VersionTag(record.version, kRenderVersion);
   return response;
 }
 
@@ -94,7 +90,7 @@ http::Response Get(http::Context& ctx) {
       return id ? Find(snapshot, ctx.company(), *id) : std::nullopt;
     });
     if (!record) throw Refusal(Problem::kNotFound, "there is no order " + key);
-    return Answer(*record);
+    return Answer(ctx, *record);
   });
 }
 
@@ -110,8 +106,8 @@ std::vector<std::string> PublicNumbers() {
   return numbers;
 }
 
-http::Response Created(const Placed& placed) {
-  http::Response response = Answer(placed.record, placed.replayed ? 200 : 201);
+http::Response Created(const http::Context& ctx, const Placed& placed) {
+  http::Response response = Answer(ctx, placed.record, placed.replayed ? 200 : 201);
   if (placed.replayed) {
     response.headers.emplace_back("Idempotency-Replayed", "true");
   } else {
@@ -128,7 +124,7 @@ std::optional<http::Response> Repeated(http::Context& ctx) {
     return FindPlaced(snapshot, ctx.company(), ctx.idempotency_key(), ctx.fingerprint());
   });
   if (!earlier) return std::nullopt;
-  return Created({*std::move(earlier), true});
+  return Created(ctx, {*std::move(earlier), true});
 }
 
 http::Response Create(http::Context& ctx) {
@@ -148,7 +144,7 @@ http::Response Create(http::Context& ctx) {
                             .fingerprint = ctx.fingerprint(),
                             .actor = ctx.principal().actor};
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Created(Place(tx, *company, draft, placement, stamp));
+    return Created(ctx, Place(tx, *company, draft, placement, stamp));
   });
 }
 
@@ -159,7 +155,7 @@ http::Response PatchFields(http::Context& ctx) {
   const FieldsDraft fields =
       ReadFields(BodyOf(ctx), MoneyDecimals(ctx), ctx.site().clock.SettledNow());
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(EditFields(tx, target, fields, stamp));
+    return Answer(ctx, EditFields(tx, target, fields, stamp));
   });
 }
 
@@ -171,7 +167,7 @@ http::Response PostCombos(http::Context& ctx) {
     for (Modifier& modifier : combo.modifiers) modifier.id = FreshId(ctx);
   }
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(AddCombos(tx, target, combos, stamp));
+    return Answer(ctx, AddCombos(tx, target, combos, stamp));
   });
 }
 
@@ -179,7 +175,7 @@ http::Response DeleteCombo(http::Context& ctx) {
   const Target target = TargetOf(ctx);
   const std::string combo_id = ctx.UuidParameter("comboId");
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(CancelCombo(tx, target, combo_id, stamp));
+    return Answer(ctx, CancelCombo(tx, target, combo_id, stamp));
   });
 }
 
@@ -187,15 +183,16 @@ http::Response PostPayment(http::Context& ctx) {
   const Target target = TargetOf(ctx);
   PaymentDraft draft = ReadPayment(BodyOf(ctx), MoneyDecimals(ctx));
   draft.payment.id = FreshId(ctx);
-  return ctx.Write(
-      [&](db::Tx& tx, const db::Stamp& stamp) { return Answer(Pay(tx, target, draft, stamp)); });
+  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    return Answer(ctx, Pay(tx, target, draft, stamp));
+  });
 }
 
 http::Response DeletePayment(http::Context& ctx) {
   const Target target = TargetOf(ctx);
   const std::string payment_id = ctx.UuidParameter("paymentId");
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(CancelPayment(tx, target, payment_id, stamp));
+    return Answer(ctx, CancelPayment(tx, target, payment_id, stamp));
   });
 }
 
@@ -204,7 +201,7 @@ http::Response PostDiscount(http::Context& ctx) {
   Discount discount = ReadDiscount(BodyOf(ctx), MoneyDecimals(ctx));
   discount.id = FreshId(ctx);
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(AddDiscount(tx, target, discount, stamp));
+    return Answer(ctx, AddDiscount(tx, target, discount, stamp));
   });
 }
 
@@ -212,7 +209,7 @@ http::Response DeleteDiscount(http::Context& ctx) {
   const Target target = TargetOf(ctx);
   const std::string discount_id = ctx.UuidParameter("discountId");
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(RemoveDiscount(tx, target, discount_id, stamp));
+    return Answer(ctx, RemoveDiscount(tx, target, discount_id, stamp));
   });
 }
 
@@ -222,7 +219,7 @@ http::Response PatchStatus(http::Context& ctx) {
   const Target target = TargetOf(ctx);
   const Status status = ReadStatus(BodyOf(ctx));
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(Advance(tx, target, status, stamp));
+    return Answer(ctx, Advance(tx, target, status, stamp));
   });
 }
 
@@ -230,7 +227,7 @@ http::Response PostCancel(http::Context& ctx) {
   const Target target = TargetOf(ctx);
   const std::string reason = ReadCancelReason(BodyOf(ctx));
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(Cancel(tx, target, reason, stamp));
+    return Answer(ctx, Cancel(tx, target, reason, stamp));
   });
 }
 
@@ -240,21 +237,22 @@ http::Response PutRider(http::Context& ctx) {
   const Target target = TargetOf(ctx);
   const RiderDraft draft = ReadRider(BodyOf(ctx), ctx.site().options.platform_name);
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(AssignRider(tx, target, draft, stamp));
+    return Answer(ctx, AssignRider(tx, target, draft, stamp));
   });
 }
 
 http::Response DeleteRider(http::Context& ctx) {
   const Target target = TargetOf(ctx);
-  return ctx.Write(
-      [&](db::Tx& tx, const db::Stamp& stamp) { return Answer(UnassignRider(tx, target, stamp)); });
+  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    return Answer(ctx, UnassignRider(tx, target, stamp));
+  });
 }
 
 http::Response PatchDeliveryStatus(http::Context& ctx) {
   const Target target = TargetOf(ctx);
   const DeliveryReport report = ReadDeliveryReport(BodyOf(ctx));
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(ReportDelivery(tx, target, report, stamp));
+    return Answer(ctx, ReportDelivery(tx, target, report, stamp));
   });
 }
 

@@ -87,9 +87,10 @@ def test_a_backup_is_for_its_owner_alone_and_whole(house, tmp_path):
 def test_a_restored_box_takes_nothing_of_its_former_life_for_current(house, boxes, tmp_path):
     box = house.box.start()
     with contextlib.closing(box.client(house.key)) as client:
-        client.place()
+        order = client.place()
         back_up(box, tmp_path / "backup")
         before = told_by(client)
+        tag = client.patch(f"/v1/orders/{order['id']}", {"order_title": "Rosa"}).etag
         client.place()
         after = told_by(client)
         lost = events_after(client, before[1]).data
@@ -101,13 +102,25 @@ def test_a_restored_box_takes_nothing_of_its_former_life_for_current(house, boxe
     assert (restored.data / "tls/ca.crt").read_bytes() == (box.data / "tls/ca.crt").read_bytes()
     with contextlib.closing(restored.client(house.key)) as client:
         first = told_by(client)
-        client.place()  # as many changes as there were in the former life
+        # As many changes as there were in the former life.
+        changed = client.patch(f"/v1/orders/{order['id']}", {"order_title": "Inés"})
+        assert changed.data["version"] == 2
+        path = f"/v1/orders/{order['id']}"
+        assert client.get(path, **{"If-None-Match": tag}).status == 200
+        refused = client.patch(path, {"order_title": "Rosa"}, {"If-Match": tag})
+        assert (refused.status, refused.code) == (412, "precondition_failed")
+        for title, tag in ("Eva", changed.etag), ("Lima", '"3"'):
+            assert client.patch(path, {"order_title": title}, {"If-Match": tag}).status == 200
         for tag, cursor in (before, after):
             assert client.get("/v1/orders", **{"If-None-Match": tag}).status == 200
             refused = events_after(client, cursor)
             assert (refused.status, refused.code) == (410, "cursor_expired")
         new = events_after(client, first[1]).data
-        assert len(new) == len(lost) == 1 and new[0]["event_id"] != lost[0]["event_id"]
+        assert len(new) == len(lost) + 1
+        assert {event["event_id"] for event in new}.isdisjoint(event["event_id"] for event in lost)
+        # The events of the former life go on, and each item's cursor is one of this life.
+        whole = client.get("/v1/events").data
+        assert len(whole) > len(new) and events_after(client, whole[0]["cursor"]).data == whole[1:]
     with contextlib.closing(restored.database()) as db:
         assert [row["action"] for row in db.execute("SELECT action FROM audit WHERE action LIKE 'backup%'")] == \
             ["backup.restored"]
@@ -133,9 +146,15 @@ def test_a_command_takes_a_restored_backup_up_too(house, tmp_path):
     assert "backup.restored" in other.command("audit", "--data", str(other.data)).stdout
 
 
+def link(directory):
+    (directory / "link").symlink_to("nowhere")
+    return directory / "link"
+
+
 REFUSED = {
     "a target that is there": (lambda house, tmp: tmp, "is there already"),
-    "a target below a file": (lambda house, tmp: house.box.data / "test.key" / "backup", "Not a directory"),
+    "a target below a file": (lambda house, tmp: house.box.data / "test.key" / "backup", "below a file"),
+    "a link to nothing": (lambda house, tmp: link(tmp), "is there already"),
     "no target": (lambda house, tmp: "", "name the directory"),
 }
 
@@ -144,22 +163,60 @@ REFUSED = {
 def test_a_backup_says_why_it_is_not_made(house, tmp_path, case):
     target, words = REFUSED[case]
     done = back_up(house.box, target(house, tmp_path), check=False)
-    assert done.returncode in (1, 2, 70) and words in done.stderr, done
+    assert done.returncode in (1, 2) and words in done.stderr, done
 
 
-def test_no_backup_is_made_of_nothing_or_of_a_damaged_database(house, tmp_path):
-    nothing = Box(tmp_path / "nothing")
-    done = back_up(nothing, tmp_path / "backup", check=False)
-    assert done.returncode == 1 and "there is no" in done.stderr, done
-    assert not nothing.data.exists()
+def overwrite(path, content):
+    with open(path, "r+b") as file:
+        file.seek(-3 * 4096, 2)
+        file.write(content)
 
-    path = house.box.data / "live.db"
-    content = bytearray(path.read_bytes())
-    content[-3 * 4096:-2 * 4096] = b"\x7f" * 4096
-    path.write_bytes(content)
-    done = back_up(house.box, tmp_path / "backup", check=False)
-    assert done.returncode == 70 and "damaged" in done.stderr, done
-    assert not (tmp_path / "backup").exists()
+
+NO_SOURCE = {
+    "nothing": (lambda path: path.unlink(), 1, "there is no"),
+    "damaged": (lambda path: overwrite(path, b"\x7f" * 4096), 70, "damaged"),
+    "emptied": (lambda path: path.write_bytes(b""), 70, "is empty"),
+    "of another program": (lambda path: mark(path, 77), 70, "another program"),
+    "no database": (lambda path: path.write_bytes(b"?" * 8192), 70, "not a database"),
+}
+
+
+def mark(path, owner):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA application_id = {owner}")
+
+
+@pytest.mark.parametrize("case", NO_SOURCE)
+def test_no_backup_is_made_of_what_is_no_restaurant(house, tmp_path, case):
+    spoil, code, words = NO_SOURCE[case]
+    spoil(house.box.data / "live.db")
+    (tmp_path / "disk").mkdir()
+    done = back_up(house.box, tmp_path / "disk" / "backup", check=False)
+    assert done.returncode == code and words in done.stderr, done
+    assert list((tmp_path / "disk").iterdir()) == [], "nothing is left of it"
+
+
+def test_a_damaged_sandbox_does_not_keep_the_restaurant_from_its_backup(house, tmp_path):
+    house.box.start()
+    house.box.stop()
+    overwrite(house.box.data / "test.db", b"\x7f" * 4096)
+    done = back_up(house.box, tmp_path / "backup")
+    assert "the sandbox is not in the backup" in done.stderr
+    assert {path.name for path in (tmp_path / "backup").iterdir()} == {"live.db", "tls"}
+
+
+def test_the_owners_certificate_is_in_the_backup_or_named(house, tmp_path):
+    house.box.start()
+    house.box.stop()
+    own = house.box.data / "own"
+    own.mkdir()
+    shutil.copy(house.box.data / "tls/server.crt", own)
+    shutil.copy(house.box.data / "tls/server.key", tmp_path)
+    (house.box.data / "comanda.conf").write_text(
+        f"tls_certificate = {own}/server.crt\ntls_key = {tmp_path}/server.key\n")
+    done = back_up(house.box, tmp_path / "backup")
+    assert (tmp_path / "backup/own/server.crt").read_bytes() == (own / "server.crt").read_bytes()
+    assert f"{tmp_path}/server.key is not in the backup" in done.stderr
 
 
 def test_a_database_that_a_power_cut_has_emptied_is_no_new_restaurant(house):
