@@ -1,10 +1,8 @@
-#include <ftw.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -69,11 +67,7 @@ class Unfinished {
   }
   Unfinished(const Unfinished&) = delete;
   ~Unfinished() {
-    const auto remove = [](const char* path, const struct stat*, int, FTW*) {
-      return std::remove(path);
-    };
-    constexpr int kOpenMax = 4;
-    if (!path_.empty()) ::nftw(path_.c_str(), remove, kOpenMax, FTW_DEPTH | FTW_PHYS);
+    if (!path_.empty()) RemoveAll(path_);
   }
 
   const std::string& path() const { return path_; }
@@ -145,9 +139,7 @@ void CopySandbox(const config::Options& options, const std::string& to) {
   } catch (const Fault& fault) {
     if (fault.kind == Fault::Kind::kDiskFull) throw;
     PrintError("the sandbox is not in the backup: " + fault.cause);
-    for (const char* part : {"", "-wal", "-journal"}) {
-      std::remove((to + "/test.db.unfinished" + part).c_str());
-    }
+    for (const char* part : {"", "-wal", "-journal"}) RemoveAll(to + "/test.db.unfinished" + part);
   }
 }
 

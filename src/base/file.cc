@@ -67,6 +67,21 @@ class Temporary {
   bool renamed_ = false;
 };
 
+// Without the directory itself and the one above; nothing where it cannot be read.
+std::optional<std::vector<std::string>> EntriesOf(const std::string& directory) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), &::closedir);
+  if (!entries) return std::nullopt;
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) return std::nullopt;
+  return names;
+}
+
 bool IsDirectory(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
@@ -120,19 +135,19 @@ void ReplaceFile(const std::string& path, std::string_view content, mode_t mode)
 }
 
 std::optional<std::vector<std::string>> FilesIn(const std::string& directory) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), &::closedir);
-  if (!entries) return std::nullopt;
-  std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = ::readdir(entries.get())) {
-    struct stat found {};
-    const int at = ::dirfd(entries.get());
-    const bool is_there = ::fstatat(at, entry->d_name, &found, AT_SYMLINK_NOFOLLOW) == 0;
-    if (is_there && !S_ISDIR(found.st_mode)) names.emplace_back(entry->d_name);
-    errno = 0;
-  }
-  if (errno != 0) return std::nullopt;
+  auto names = EntriesOf(directory);
+  if (names) std::erase_if(*names, [&](auto& name) { return IsDirectory(directory + "/" + name); });
   return names;
+}
+
+void RemoveAll(const std::string& path) {
+  if (std::remove(path.c_str()) == 0) return;
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return;
+  const auto names = EntriesOf(path);
+  if (!names) return;
+  for (const std::string& name : *names) RemoveAll(path + "/" + name);
+  std::remove(path.c_str());
 }
 
 void RenameDurably(const std::string& from, const std::string& to) {

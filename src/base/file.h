@@ -27,6 +27,9 @@ void RenameDurably(const std::string& from, const std::string& to);
 // cannot be read, errno says why.
 std::optional<std::vector<std::string>> FilesIn(const std::string& directory);
 
+// As far as it can be: a file, or a directory with all that is in it. Follows no link.
+void RemoveAll(const std::string& path);
+
 // What stands before the last slash; "." where there is none.
 std::string DirectoryOf(const std::string& path);
 

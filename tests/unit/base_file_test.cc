@@ -4,8 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "base/problem.h"
 
@@ -98,6 +102,33 @@ TEST_F(File, MadeByRootGetsTheOwnerOfItsDirectory) {
 
   EXPECT_EQ(Status(directory_ + "/a").st_uid, expected);
   EXPECT_EQ(Status(directory_ + "/d/e").st_uid, expected);
+}
+
+TEST_F(File, AreListedWithoutTheDirectoriesBesideThem) {
+  MakeDirectories(directory_ + "/d", 0700);
+  ReplaceFile(directory_ + "/a", "", 0600);
+  ASSERT_EQ(::symlink("nowhere", (directory_ + "/b").c_str()), 0);
+
+  auto names = FilesIn(directory_);
+  ASSERT_TRUE(names);
+  std::ranges::sort(*names);
+  EXPECT_EQ(*names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_FALSE(FilesIn(directory_ + "/none"));
+  EXPECT_EQ(errno, ENOENT);
+}
+
+TEST_F(File, AreRemovedWithTheirDirectoryAndNotBehindALink) {
+  MakeDirectories(directory_ + "/kept", 0700);
+  ReplaceFile(directory_ + "/kept/a", "x", 0600);
+  MakeDirectories(directory_ + "/gone/d/e", 0700);
+  ReplaceFile(directory_ + "/gone/d/a", "x", 0600);
+  ASSERT_EQ(::symlink((directory_ + "/kept").c_str(), (directory_ + "/gone/d/link").c_str()), 0);
+
+  RemoveAll(directory_ + "/gone");
+  RemoveAll(directory_ + "/none");
+
+  EXPECT_EQ(Entries(), 1U);
+  EXPECT_EQ(ReadFile(directory_ + "/kept/a"), "x");
 }
 
 }  // namespace
