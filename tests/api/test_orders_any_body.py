@@ -62,7 +62,7 @@ def spoilt(dice, body):
         if dice.random() < 0.15:
             del container[key]
         elif dice.random() < 0.1 and isinstance(container, dict):
-            container[dice.choice(["status", "combos", "source", "id", "", "x" * 300])] = dice.choice(JUNK)
+            container[dice.choice(["status", "combos", "source", "id", "", "x" * 300])] = copy.deepcopy(dice.choice(JUNK))
         else:
             container[key] = copy.deepcopy(dice.choice(JUNK))
     return body
