@@ -49,7 +49,7 @@ class Connection {
     kWriter,   // the only one that writes and checkpoints
     kReader,   // read-only, its queries are interrupted after kQueryMaxMs
     kService,  // read-only, for checks and copies that take long
-    kCopy,     // writes into a file that nobody else knows; shares no memory, which some disks lack
+    kCopy,     // writes into a file that nobody else knows: alone, with no -shm beside it
   };
   static constexpr int64_t kQueryMaxMs = 5000;
 

@@ -70,8 +70,8 @@ void LoadCounters(db::Session& session, db::ChangeCounters& counters);
 // When the last event of any company was written; 0 where there is none.
 UtcMs LastTime(db::Session& session);
 
-// Another life of all logs, after a backup was restored: they go on, and cursors and tags of lists
-// of the former life are refused. `by` is random, from 1: a backup may be restored twice.
+// Another life of all logs, after a backup was restored: they go on, and cursors and tags of the
+// former life are refused. `by` is random, from 1: a backup may be restored twice.
 void RaiseEpochs(db::Tx& tx, int64_t by);
 
 // Forgets the log and begins a new epoch, so that cursors of the old one are refused: for the

@@ -28,8 +28,7 @@ std::string CompanyUuid(db::Session& session, db::CompanyId company);
 void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event);
 // A new epoch, whose events and order numbers count from 1 again.
 void CountAnew(db::Tx& tx, db::CompanyId company);
-
-// Of every company.
+// A new epoch of every company, whose events and order numbers go on.
 void RaiseEpochs(db::Tx& tx, int64_t by);
 // The number of the oldest event that is kept.
 std::optional<int64_t> OldestSeq(db::Session& session, db::CompanyId company);

@@ -27,6 +27,15 @@ std::string Joined(const Request& request, std::string_view name) {
   return joined;
 }
 
+// A tag is "3.1" or "3.1.46213": version, render version, and after a restore the epoch. The bare
+// version stands for any of them.
+bool NamesVersion(std::string_view tag, std::string_view version, std::string_view epoch) {
+  const size_t render = tag.find('.');
+  if (tag.substr(0, render) != version) return false;
+  if (render == tag.npos) return true;
+  return tag.substr(std::min(tag.find('.', render + 1), tag.size())) == epoch;
+}
+
 }  // namespace
 
 Context::Context(Site& site, const Request& request, const Route& route,
@@ -70,7 +79,6 @@ Response Context::Write(const std::function<Response(db::Tx&, const db::Stamp&)>
   });
 }
 
-// ".46213" or nothing.
 std::string Context::EpochInTag() const {
   const int64_t epoch = site_.database.counters().Of(company()).epoch;
   return epoch > 1 ? "." + std::to_string(epoch) : "";
@@ -91,13 +99,7 @@ void Context::RequireMatch(int64_t version) const {
   const std::string wanted = std::to_string(version);
   const std::string epoch = EpochInTag();
   const bool matches = list->any || std::ranges::any_of(list->tags, [&](const Tag& tag) {
-                         if (tag.weak) return false;
-                         const size_t render = tag.opaque.find('.');
-                         if (tag.opaque.substr(0, render) != wanted) return false;
-                         if (render == tag.opaque.npos) return true;
-                         const size_t end =
-                             std::min(tag.opaque.find('.', render + 1), tag.opaque.size());
-                         return tag.opaque.substr(end) == epoch;
+                         return !tag.weak && NamesVersion(tag.opaque, wanted, epoch);
                        });
   if (matches) return;
   throw Refusal(Problem::kPreconditionFailed,

@@ -130,7 +130,7 @@ class Context {
 
  private:
   friend class Dispatcher;
-  std::string EpochInTag() const;
+  std::string EpochInTag() const;                    // ".46213", or nothing before a restore
   bool HasTwoForms(const Response& response) const;  // one of them compressed
   bool MustCompress(const Response& response) const;
   // What the answer to a GET depends on beside the data: who asks which program for what.

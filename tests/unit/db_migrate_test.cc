@@ -133,17 +133,19 @@ TEST(DbMigrate, TellsWhatItDoes) {
   EXPECT_EQ(steps, Names{}) << "there is nothing to do";
 }
 
+constexpr Migration kLongStep = {2, "long", R"(
+    CREATE TABLE counted (n INTEGER);
+    INSERT INTO counted
+    WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < 200000)
+    SELECT n FROM up;
+  )"};
+
 TEST(DbMigrate, IsTellingWhileAStepTakesLong) {
   TestDatabase database;
   database.Add("soup");
   database.Close();
   Names steps;
-  database.settings().migrations = {kDishTable, {2, "long", R"(
-    CREATE TABLE counted (n INTEGER);
-    INSERT INTO counted
-    WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < 200000)
-    SELECT n FROM up;
-  )"}};
+  database.settings().migrations = {kDishTable, kLongStep};
   database.settings().upgrading = [&](const std::string& step) {
     steps.push_back(step);
     database.clock.Advance(11'000);  // the next look at the clock finds it late
@@ -157,12 +159,7 @@ TEST(DbMigrate, EndsWithWhatWhoeverIsToldThrowsAndTriesAgainLater) {
   TestDatabase database;
   database.Add("soup");
   database.Close();
-  database.settings().migrations = {kDishTable, {2, "long", R"(
-    CREATE TABLE counted (n INTEGER);
-    INSERT INTO counted
-    WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < 200000)
-    SELECT n FROM up;
-  )"}};
+  database.settings().migrations = {kDishTable, kLongStep};
   for (const char* ends_in : {"copy", "long"}) {
     int told = 0;
     database.settings().upgrading = [&](const std::string& step) {
