@@ -3,13 +3,11 @@
 #include <signal.h>
 #include <time.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <system_error>
+#include <utility>
 
 #include "app/import.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/problem.h"
 #include "base/zone.h"
 #include "company/companies.h"
@@ -24,7 +22,7 @@ constexpr int kControlWorkers = 4;
 constexpr int64_t kDrainMs = 10'000;
 constexpr int64_t kWatchEveryMs = 1'000;
 constexpr int64_t kNamesEveryMs = 60'000;
-constexpr std::chrono::seconds kChoresEvery{60};
+constexpr int64_t kChoresEveryMs = 60'000;
 // Between two signs of progress: a few jobs behind a busy writer on a slow disk.
 constexpr int64_t kChoreMaxMs = 10 * 60'000;
 
@@ -70,9 +68,6 @@ void RequireZones(db::Database& database) {
   throw Fault(Fault::Kind::kUnavailable, "this machine has no time zone data for " + missing +
                                              "; install it (`apt install tzdata`) and start again");
 }
-
-// Ends the chores that are under way; no exception of the standard library, since it is no failure.
-struct Stopping {};
 
 // What fails here is tried again, or can be done without: it must not end the server.
 template <typename Work>
@@ -124,8 +119,7 @@ App::App(const config::Options& options, db::DirectoryLock lock)
       control_(ControlServer(options_.data_directory + "/control.sock", Live(), options_, clock_,
                              metrics_)),
       control_test_(ControlServer(options_.data_directory + "/control-test.sock", Test(), options_,
-                                  clock_, metrics_)),
-      chores_heartbeat_(heartbeats_, "chores", kChoreMaxMs) {
+                                  clock_, metrics_)) {
   SetLogLevel();
   RequireZones(live_.database());
   if (!options_.sandbox_listen.empty()) {
@@ -168,7 +162,7 @@ void App::SetLogLevel() {
 App::~App() {
   ops::Notify("STOPPING=1");
   log::Notice("stopping: answering what was accepted");
-  chores_ = {};
+  chores_.reset();
   live_.StopWaiting();
   if (Environment* test = test_.environment()) test->StopWaiting();
   {
@@ -236,7 +230,13 @@ size_t App::company_count() {
 }
 
 void App::RunUntilSignal(const std::function<config::Options()>& reload) {
-  chores_ = std::jthread([this](const std::stop_token& stop) { DoChores(stop); });
+  chores_.emplace(events::WorkerSettings{.name = "chores", .heartbeat_max_ms = kChoreMaxMs},
+                  heartbeats_, metrics_,
+                  [this, is_first = true](events::Worker::Pass& pass) mutable {
+                    if (!std::exchange(is_first, false) && !test_.environment()) RetrySandbox(pass);
+                    DoChores(pass);
+                    return events::Worker::Done{.due_in_ms = kChoresEveryMs};
+                  });
   ops::Notify("READY=1\nSTATUS=serving");
   const sigset_t signals = HandledSignals();
   while (true) {
@@ -297,35 +297,21 @@ void App::Watch() {
   for (const std::string& name : stale) log::Error("a thread hangs", {{"thread", name}});
 }
 
-void App::DoChores(const std::stop_token& stop) try {
-  const auto progress = [&] {
-    chores_heartbeat_.Beat();
-    if (stop.stop_requested()) throw Stopping();
-  };
-  std::mutex mutex;
-  std::condition_variable_any stopped;
-  while (!stop.stop_requested()) {
-    chores_heartbeat_.Beat();
-    // Each for itself: what fails in one must not keep the other.
-    Attempt("chores put off", [&] { live_.DoChores(progress); });
-    if (Environment* test = test_.environment()) {
-      Attempt("chores of the sandbox put off", [&] { test->DoChores(progress); });
-    }
-    const UtcMs long_ago = clock_.RetentionNow() - db::kUpgradeCopyKeptMs;
-    db::DeleteUpgradeCopies(options_.data_directory, "*", long_ago);
-    GiveBackHeap();
-    std::unique_lock lock(mutex);
-    stopped.wait_for(lock, stop, kChoresEvery, [] { return false; });
-    if (!test_.environment() && !stop.stop_requested()) RetrySandbox(progress, stop);
+void App::DoChores(events::Worker::Pass& pass) {
+  const auto progress = [&] { pass.Beat(); };
+  // Each for itself: what fails in one must not keep the other.
+  Attempt("chores put off", [&] { live_.DoChores(progress); });
+  if (Environment* test = test_.environment()) {
+    Attempt("chores of the sandbox put off", [&] { test->DoChores(progress); });
   }
-} catch (const Stopping&) {
-  // What is left is done after the next start.
+  const UtcMs long_ago = clock_.RetentionNow() - db::kUpgradeCopyKeptMs;
+  db::DeleteUpgradeCopies(options_.data_directory, "*", long_ago);
 }
 
-void App::RetrySandbox(const std::function<void()>& progress, const std::stop_token& stop) {
-  chores_heartbeat_.Beat();
-  if (!test_.TryToOpen([&](const std::string&) { progress(); })) return;
-  Attempt("the database is not checked", [&] { Check(test_.environment()->database(), stop); });
+void App::RetrySandbox(events::Worker::Pass& pass) {
+  if (!test_.TryToOpen([&](const std::string&) { pass.Beat(); })) return;
+  Attempt("the database is not checked",
+          [&] { Check(test_.environment()->database(), pass.stop()); });
 }
 
 // The machine's addresses change with its network; a name that it did not have at start must get

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "config/options.h"
 #include "db/disk_space.h"
 #include "db/lock.h"
+#include "events/worker.h"
 #include "http/server.h"
 #include "http/tls.h"
 #include "ops/certificates.h"
@@ -52,11 +54,11 @@ class App {
   http::Handler Live();  // answers for it
   http::Handler Test();
   std::unique_ptr<Environment> OpenSandbox(const Upgrading& upgrading);
-  void RetrySandbox(const std::function<void()>& progress, const std::stop_token& stop);
+  void RetrySandbox(events::Worker::Pass& pass);
   std::vector<std::string> AddressesOf(const std::string& listen, int port) const;
   bool HostAllowed(std::string_view host) const;
   void Watch();
-  void DoChores(const std::stop_token& stop);
+  void DoChores(events::Worker::Pass& pass);
   void SetLogLevel();
 
   SettledClock clock_;
@@ -79,9 +81,8 @@ class App {
   std::unique_ptr<http::Server> sandbox_;       // where the settings name an address
   int64_t next_watch_ms_ = 0;
   int64_t next_names_ms_ = 0;
-  Heartbeat chores_heartbeat_;
-  std::jthread quick_check_;  // reads the databases once after start
-  std::jthread chores_;       // so that the pings do not wait for what takes long
+  std::jthread quick_check_;              // reads the databases once after start
+  std::optional<events::Worker> chores_;  // so that the pings do not wait for what takes long
 };
 
 }  // namespace comanda::app

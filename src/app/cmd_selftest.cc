@@ -12,7 +12,9 @@
 #include "app/terminal.h"
 #include "base/file.h"
 #include "base/problem.h"
-#include "net/client.h"
+#include "base/heartbeat.h"
+#include "base/metrics.h"
+#include "net/network.h"
 #include "selftest/selftest.h"
 
 namespace comanda::app {
@@ -111,17 +113,19 @@ std::string ReadKey(const Arguments& arguments) {
   return key;
 }
 
-std::string ReadAuthorities(const Arguments& arguments) {
+std::shared_ptr<const crypto::Authorities> ReadAuthorities(const Arguments& arguments) {
   std::string file;
   if (const auto ca = arguments.Find("ca")) {
     file = *ca;
   } else if (const auto data = arguments.Find("data")) {
     file = *data + "/tls/ca.crt";
   } else {
-    return net::FindSystemAuthorities().value_or("");
+    file = net::FindSystemAuthorities().value_or("");
+    if (file.empty()) return nullptr;
   }
-  if (!ReadFile(file)) throw Wrong("there is no file " + file);
-  return file;
+  const std::optional<std::string> pem = ReadFile(file);
+  if (!pem) throw Wrong("there is no file " + file);
+  return std::make_shared<crypto::Authorities>(*pem);
 }
 
 }  // namespace
@@ -137,7 +141,7 @@ int SelfTest(Words words) {
   }
   const selftest::Settings settings{.url = ReadUrl(arguments),
                                     .key = ReadKey(arguments),
-                                    .ca_file = ReadAuthorities(arguments),
+                                    .authorities = ReadAuthorities(arguments),
                                     .interrupted = [] { return interrupted != 0; }};
   const bool as_json = arguments.Has("json");
   WatchForInterrupts();
@@ -150,7 +154,10 @@ int SelfTest(Words words) {
     Print(selftest::AsText(outcome));
     ::fflush(stdout);
   };
-  const selftest::Summary summary = selftest::Run(settings, tell);
+  metrics::Registry metrics;
+  Heartbeats heartbeats(SystemClock());
+  net::Network network(heartbeats, metrics);
+  const selftest::Summary summary = selftest::Run(settings, network, tell);
   Print(as_json ? selftest::AsJson(settings, summary) : selftest::AsText(summary));
   return summary.Count(selftest::Result::kDiffers) == 0 ? kExitDone : kExitRefused;
 }

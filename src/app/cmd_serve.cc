@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -12,7 +13,6 @@
 #include "app/terminal.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/problem.h"
 #include "base/version.h"
 #include "base/zone.h"
@@ -75,6 +75,14 @@ db::DirectoryLock Own(const std::string& data_directory) {
   return *std::move(lock);
 }
 
+// glibc makes up to eight heaps per processor, each of which keeps memory that was freed. After
+// 100,000 requests to 64 workers on two processors the server then holds 62 to 68 MB instead of 41
+// (tests/fault/test_soak.py allows 64 MiB). Call it before the first thread begins.
+void LimitHeaps() {
+  constexpr int kHeapsMax = 2;
+  ::mallopt(M_ARENA_MAX, kHeapsMax);
+}
+
 }  // namespace
 
 int Serve(Words words) {
@@ -90,8 +98,7 @@ int Serve(Words words) {
   }
 
   BlockSignals();
-  ShareHeap();
-  const log::Gathering gathering;
+  LimitHeaps();
   const auto load = [&] { return config::Load(arguments.flags()); };
   const config::Options options = load();
   std::optional<App> app;

@@ -9,10 +9,10 @@
 #include "base/version.h"
 #include "base/zone.h"
 #include "crypto/hash.h"
-#include "db/database.h"
+#include "db/library.h"
 #include "http/server.h"
 #include "json/reader.h"
-#include "net/client.h"
+#include "net/network.h"
 
 namespace comanda::app {
 namespace {

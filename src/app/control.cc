@@ -10,7 +10,7 @@
 #include "db/lock.h"
 #include "http/request.h"
 #include "json/reader.h"
-#include "net/client.h"
+#include "net/network.h"
 #include "ops/systemd.h"
 
 namespace comanda::app {
@@ -31,8 +31,11 @@ ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call
                     .timeout_ms = kControlTimeoutMs};
   if (!call.company_id.empty()) request.headers.push_back("X-Company-Id: " + call.company_id);
 
-  net::Answer answer = net::Send(request);
-  if (answer.status == 0) {
+  metrics::Registry metrics;
+  Heartbeats heartbeats(SystemClock());
+  net::Network network(heartbeats, metrics);
+  net::Answer answer = network.Send(std::move(request));
+  if (answer.outcome != net::Outcome::kAnswered) {
     throw Fault(Fault::Kind::kUnavailable,
                 "Another process holds " + options.data_directory + " but does not answer on " +
                     socket + " (" + answer.error +

@@ -26,7 +26,6 @@ namespace {
 
 // About fifty pages of fifty orders.
 constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
-constexpr size_t kPieceBytesMax = 1024 * 1024;  // some 2,000 rows
 
 // A power cut while files are copied back leaves them without content: that is no new restaurant.
 void RefuseEmptied(const config::Options& options) {
@@ -103,8 +102,8 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
       space_(space),
       // The other half of the workers stays free for those who do not wait.
       long_polls_(WorkersOf(mode, options) / 2),
+      long_polls_reader_(feed_, "long polls", {.committed = [this] { long_polls_.Wake(); }}),
       answers_(kAnswerBytesMax),
-      pieces_(kPieceBytesMax),
       database_(DatabaseSettings(mode, options, space, upgrading), clock, heartbeats, metrics),
       gate_(Rates(mode, options), keys_, clock),
       site_{.mode = mode,
@@ -122,10 +121,10 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                 },
             .long_polls = long_polls_,
             .answers = answers_,
-            .pieces = pieces_,
-            .find_order_uuid = orders::FindUuid},
+            .find_order_uuid = orders::FindUuid,
+            .read_event_body = events::BodyOf},
       dispatcher_(site_, AllRoutes(mode)) {
-  database_.SetAfterCommit([this] { long_polls_.Wake(); });
+  database_.SetAfterCommit([this] { feed_.Committed(); });
   database_.Read(
       [&](db::Snapshot& snapshot) { database_.ContinueFrom(events::LastTime(snapshot)); });
   TakeUpBackup(database_, DatabasePath(mode, options));
@@ -147,9 +146,10 @@ void Environment::DoChores(const std::function<void()>& progress) {
     WriteDown();
   }
   // What is deleted makes place for orders.
-  http::idempotency::Purge(database_, clock_);
+  http::idempotency::Purge(database_, clock_, events::WrittenBetween);
   progress();
-  events::Purge(database_, clock_);
+  events::Purge(database_, clock_, feed_,
+                {.holds_record = orders::HoldsRecord, .release_record = orders::ReleaseRecord});
 }
 
 void Environment::WriteDown() { keys::FlushLastUsed(database_, keys_); }

@@ -15,6 +15,7 @@
 #include "config/options.h"
 #include "db/database.h"
 #include "db/disk_space.h"
+#include "events/feed.h"
 #include "http/dispatch.h"
 #include "http/long_polls.h"
 
@@ -56,9 +57,10 @@ class Environment {
  private:
   const Clock& clock_;
   const db::DiskSpace& space_;
+  events::Feed feed_;  // before the database, whose commits call it
   http::LongPolls long_polls_;
+  events::Feed::Reader long_polls_reader_;
   http::AnswerCache answers_;
-  http::PieceStore pieces_;
   db::Database database_;
   auth::KeyTable keys_;
   auth::Gate gate_;

@@ -1,6 +1,5 @@
 #include "app/import.h"
 
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,7 +15,7 @@
 #include "http/idempotency.h"
 #include "json/reader.h"
 #include "menu/catalogue.h"
-#include "menu/import.h"
+#include "menu/json.h"
 #include "menu/menu.h"
 #include "orders/orders.h"
 #include "users/import.h"
@@ -38,15 +37,14 @@ struct Draft {
 Draft ReadDraft(json::ObjectReader& row) {
   Draft draft;
   draft.company = company::ReadDraft(row);
-  draft.menu = menu::ReadDraft(row, draft.company.company);
+  draft.menu = menu::ReadFile(row, draft.company.company);
   draft.clients = clients::ReadDrafts(row, draft.company.company.id);
   draft.users = users::ReadDrafts(row, draft.company.company.id);
   row.Finish();
   return draft;
 }
 
-std::vector<Draft> ReadDrafts(const json::Document& document) {
-  json::Errors errors;
+std::vector<Draft> ReadDrafts(const json::Document& document, json::Errors& errors) {
   // A typing error must not vanish, so unknown fields are refused in both environments.
   json::ObjectReader file(document.root(), "", errors, json::UnknownFields::kRefused);
   company::Distinct ids;
@@ -56,8 +54,16 @@ std::vector<Draft> ReadDrafts(const json::Document& document) {
     ids.Add(row, "id", drafts.back().company.company.id);
   }
   file.Finish();
-  errors.ThrowIfAny();
   return drafts;
+}
+
+// Notes what the menus' rows have wrong among themselves and beside the stored ones.
+void CheckMenus(db::Session& session, const std::vector<Draft>& drafts, json::Errors& errors) {
+  for (const Draft& draft : drafts) {
+    const auto stored = company::FindByUuid(session, draft.company.company.id);
+    // No company has the number 0: nothing is stored of one that is new.
+    menu::Check(session, stored ? stored->company_id : 0, draft.menu, errors);
+  }
 }
 
 ImportCounts Counts(std::string_view kind, const company::Tally& tally) {
@@ -67,34 +73,19 @@ ImportCounts Counts(std::string_view kind, const company::Tally& tally) {
           .unchanged = tally.unchanged};
 }
 
-// One event of all products; false where none of them changed.
-bool Announce(db::Tx& tx, db::CompanyId company, const menu::Imported& menu,
-              const db::Stamp& stamp) {
-  const auto list = [](const std::set<std::string>& ids) {
-    return std::vector<std::string>(ids.begin(), ids.end());
-  };
-  menu::Announcement products{list(menu.created_products), list(menu.updated_products)};
-  std::erase_if(products.updated, [&](const std::string& id) {  // one that lost and won a variant
-    return menu.created_products.contains(id);
-  });
-  products.all_created = products.updated.empty() && menu.products.unchanged == 0;
-  menu::Announce(tx, company, products, stamp);
-  return !products.created.empty() || !products.updated.empty();
-}
-
 enum class Announced : uint8_t { kToFollowers, kToNobody };
 
 CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& stamp,
                              Announced announced) {
   const company::Imported own = company::Import(tx, draft.company, stamp);
-  const menu::Imported menu = menu::Import(tx, own.company_id, draft.menu, stamp);
+  const menu::Written menu = menu::Write(tx, own.company_id, draft.menu, stamp);
   const clients::Imported clients = clients::Import(tx, own.company_id, draft.clients, stamp);
   const company::Tally users = users::Import(tx, own.company_id, draft.users, stamp);
 
   // Nobody can have followed a company that is new. A changed currency or zone would show in the
   // menu too, and a new company starts all its lists.
   const bool followed = announced == Announced::kToFollowers && own.company.inserted == 0;
-  const bool told = followed && Announce(tx, own.company_id, menu, stamp);
+  const bool told = followed && menu::Announce(tx, company::Get(tx, own.company_id), menu, stamp);
   if (!told && (menu.changed() || own.company.changed())) {
     events::RaiseCounter(tx, own.company_id, events::Counter::kCatalogue);
   }
@@ -127,7 +118,10 @@ Refusal WithLines(Refusal refusal, const json::Document& document, std::string_v
 ImportSummary Import(db::Database& database, std::string_view text) {
   const json::Document document = json::Document::Parse(text);
   try {
-    const std::vector<Draft> drafts = ReadDrafts(document);
+    json::Errors errors;
+    const std::vector<Draft> drafts = ReadDrafts(document, errors);
+    database.Read([&](db::Snapshot& snapshot) { CheckMenus(snapshot, drafts, errors); });
+    errors.ThrowIfAny();
     ImportSummary summary;
     for (const Draft& draft : drafts) {
       summary.companies.push_back(database.Write([&draft](db::Tx& tx, const db::Stamp& stamp) {
@@ -146,7 +140,11 @@ void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_id
   orders::EraseAll(tx, company);
   http::idempotency::ForgetAll(tx, company);
   events::StartAnew(tx, company);
-  for (const Draft& draft : ReadDrafts(json::Document::Parse(DemoJson()))) {
+  json::Errors errors;
+  const json::Document demo = json::Document::Parse(DemoJson());
+  const std::vector<Draft> drafts = ReadDrafts(demo, errors);
+  errors.ThrowIfAny();
+  for (const Draft& draft : drafts) {
     if (draft.company.company.id != company_id) continue;
     menu::EraseAll(tx, company);
     clients::EraseAll(tx, company);

@@ -28,9 +28,10 @@ struct ImportSummary {
   std::vector<CompanySummary> companies;
 };
 
-// Reads the whole document first: a Refusal names every wrong field with its path and line (at most
-// kFieldErrorsMax), and nothing is written. Then one transaction for each company, in order: where
-// one does not fit what is stored, it is refused, and those before it stay.
+// Reads the whole document and checks its menus against what is stored: a Refusal names every wrong
+// field with its path and line (at most kFieldErrorsMax), and nothing is written. Then one
+// transaction for each company, in order: where one does not fit what is stored, it is refused, and
+// those before it stay.
 ImportSummary Import(db::Database& database, std::string_view document);
 
 // Puts a company of the sandbox back to its beginning: no orders, events and answers; the demo

@@ -63,19 +63,6 @@ void CheckAddress(const KeyRecord& key, std::string_view client_address) {
                     "; its allowed_cidrs do not contain that address.");
 }
 
-// Clients show the same key with every request, and to read it is half of the gate's work: each
-// thread keeps what it read in the last one that it let in.
-struct LastKey {
-  std::string text;
-  std::optional<Mode> mode;
-  crypto::Sha256Digest digest{};
-};
-
-LastKey& LastKeyOfThread() {
-  thread_local LastKey last;
-  return last;
-}
-
 }  // namespace
 
 // Tries with unknown keys by client, in windows of a minute from the first one. Any thread.
@@ -148,9 +135,7 @@ Gate::Gate(GateSettings settings, KeyTable& keys, const Clock& clock)
 std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
                                                 std::string_view client_address) {
   const std::string_view text = OneKey(credentials);
-  LastKey& last = LastKeyOfThread();
-  const bool is_last = crypto::ConstantTimeEquals(text, last.text);
-  const std::optional<Mode> mode = is_last ? last.mode : ModeOfKey(text);
+  const std::optional<Mode> mode = ModeOfKey(text);
   if (mode && *mode != settings_.mode) {
     throw Refusal(Problem::kWrongEnvironment,
                   "This is a " + std::string(Name(*mode)) + " key, and this address serves " +
@@ -158,9 +143,8 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
   }
 
   std::shared_ptr<const KeyRecord> key;
-  crypto::Sha256Digest digest{};
   if (mode) {
-    digest = is_last ? last.digest : crypto::Sha256(text);
+    const crypto::Sha256Digest digest = crypto::Sha256(text);
     key = keys_.Find({reinterpret_cast<const char*>(digest.data()), digest.size()});
   }
   if (!key) {
@@ -188,8 +172,6 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
                                             FormatInstant(*key->expires_at) + "; use another one.");
   }
   CheckAddress(*key, client_address);
-
-  if (!is_last) last = {std::string(text), mode, digest};
 
   KeyUse& use = *key->use;
   std::lock_guard lock(use.mutex);

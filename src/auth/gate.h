@@ -37,7 +37,6 @@ class Admission {
   ~Admission();
 
   const KeyRecord& key() const { return *key_; }
-  const std::shared_ptr<const KeyRecord>& shared_key() const { return key_; }
   Principal principal() const;
   // A waiting long poll does not count as under way (contract section 4).
   void StepAside();

@@ -2,17 +2,15 @@
 
 #include <libdeflate.h>
 
-#include <algorithm>
 #include <memory>
 #include <new>
-#include <utility>
 
 #include "base/check.h"
 
 namespace comanda {
 namespace {
 
-constexpr int kFastest = 1;
+constexpr int kFastest = 1;  // a page of 50 orders: 165 KB to 12 in 0.13 ms; level 6: 8 in 0.27
 constexpr size_t kGrowthMax = 1032;  // no deflated bit says more than that (258 bytes in two bits)
 
 struct Free {
@@ -24,38 +22,6 @@ template <typename Handle>
 std::unique_ptr<Handle, Free> Owned(Handle* handle) {
   if (handle == nullptr) throw std::bad_alloc();
   return std::unique_ptr<Handle, Free>(handle);
-}
-
-// -- the checksum of joined texts -----------------------------------------------------------------
-
-// CRC-32 is what is left of a text, read as a polynomial over two elements, by this one. Bits stand
-// the other way round: x^0 is the highest.
-constexpr uint32_t kPolynomial = 0xedb88320;
-constexpr uint32_t kOne = uint32_t{1} << 31;
-constexpr uint32_t kByte = kOne >> 8;  // x^8: moves a text by a byte
-
-constexpr uint32_t Times(uint32_t a, uint32_t b) {
-  uint32_t product = 0;
-  for (; a != 0; a <<= 1) {
-    if ((a & kOne) != 0) product ^= b;
-    b = (b & 1) != 0 ? b >> 1 ^ kPolynomial : b >> 1;
-  }
-  return product;
-}
-
-// x^(8 * bytes)
-constexpr uint32_t Place(size_t bytes) {
-  uint32_t place = kOne;
-  for (uint32_t power = kByte; bytes != 0; bytes >>= 1, power = Times(power, power)) {
-    if ((bytes & 1) != 0) place = Times(place, power);
-  }
-  return place;
-}
-
-// -- files ----------------------------------------------------------------------------------------
-
-void AppendNumber(std::string& file, size_t number, int bytes) {
-  for (; bytes > 0; --bytes, number >>= 8) file += static_cast<char>(number & 0xff);
 }
 
 // A gzip file ends with the size of what it holds.
@@ -78,57 +44,6 @@ std::string Gzip(std::string_view text) {
       libdeflate_gzip_compress(compressor.get(), text.data(), text.size(), file.get(), size_max);
   CHECK(size > 0, "what is compressed has room for the worst case");
   return std::string(file.get(), size);
-}
-
-DeflatedPiece DeflatePiece(std::string_view before, std::string_view piece) {
-  constexpr size_t kWindow = 32'768;
-  constexpr size_t kEndBytes = 6;
-  CHECK(!piece.empty(), "a piece says something");
-  before = before.substr(before.size() - std::min(before.size(), kWindow));
-  const std::string text = std::string(before).append(piece);
-  const auto compressor = Owned(libdeflate_alloc_compressor(kFastest));
-  const size_t size_max =
-      libdeflate_deflate_compress_bound(compressor.get(), piece.size()) + kEndBytes;
-  const auto bytes = std::make_unique_for_overwrite<char[]>(size_max);
-  const size_t size = libdeflate_deflate_compress_after(
-      compressor.get(), text.data(), before.size(), text.size(), bytes.get(), size_max);
-  CHECK(size > 0, "what is compressed has room for the worst case");
-  return {std::string(bytes.get(), size), piece.size(), Crc32(piece), Place(piece.size())};
-}
-
-GzipFile::GzipFile(size_t bytes_expected) {
-  constexpr std::string_view kHead("\x1f\x8b\x08\0\0\0\0\0\x04\xff", 10);
-  constexpr size_t kFrame = 64;  // head, end, and those of plain texts
-  file_.reserve(bytes_expected + kFrame);
-  file_ += kHead;
-}
-
-void GzipFile::Add(const DeflatedPiece& piece) {
-  file_ += piece.bytes;
-  Count(piece.size, piece.crc, piece.crc_of_place);
-}
-
-void GzipFile::AddPlain(std::string_view text) {
-  constexpr size_t kSizeMax = 0xffff;
-  CHECK(text.size() <= kSizeMax, "a stored block holds the text");
-  file_ += '\0';
-  AppendNumber(file_, text.size(), 2);
-  AppendNumber(file_, ~text.size(), 2);
-  file_ += text;
-  Count(text.size(), Crc32(text), Place(text.size()));
-}
-
-void GzipFile::Count(size_t size, uint32_t crc, uint32_t crc_of_place) {
-  size_ += size;
-  crc_ = Times(crc_, crc_of_place) ^ crc;
-}
-
-std::string GzipFile::Finish() && {
-  constexpr std::string_view kEnd("\x03\0", 2);  // the last block, with nothing in it
-  file_ += kEnd;
-  AppendNumber(file_, crc_, 4);
-  AppendNumber(file_, size_, 4);
-  return std::move(file_);
 }
 
 std::string Gunzip(std::span<const uint8_t> file) {

@@ -43,6 +43,14 @@ uint64_t NextCount() {
   return counter.fetch_add(1, std::memory_order_relaxed) & ((uint64_t{1} << kCounterBits) - 1);
 }
 
+// The last 32 bits, drawn once: they tell apart the ids of two processes whose clocks and counters
+// agree. Ids are names, not secrets.
+std::array<uint8_t, 4> DrawTail() {
+  std::array<uint8_t, 4> tail;
+  FillRandom(tail);
+  return tail;
+}
+
 int HexValue(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
 Bytes BytesOf(std::string_view lower_case_id) {
@@ -69,7 +77,8 @@ std::string NewId(UtcMs now) {
   bytes[9] = static_cast<uint8_t>(count >> 16);
   bytes[10] = static_cast<uint8_t>(count >> 8);
   bytes[11] = static_cast<uint8_t>(count);
-  FillRandom(std::span(bytes).subspan(12));
+  static const std::array<uint8_t, 4> tail = DrawTail();
+  std::ranges::copy(tail, bytes.begin() + 12);
   return Text(bytes, 7);
 }
 

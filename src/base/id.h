@@ -13,9 +13,9 @@
 
 namespace comanda {
 
-// Version 7 of RFC 9562 from the given time and 10 random bytes of the system's source. Ids made in
-// one millisecond by one process still sort in the order they were made.
-// Any thread.
+// Version 7 of RFC 9562: the given time, a counter that begins at random, and 32 random bits of
+// this process. Ids made in one millisecond by one process sort in the order they were made.
+// Unique, but not hard to guess: no id is a secret. Any thread.
 std::string NewId(UtcMs now);
 
 // Version 5 of RFC 9562: the same namespace and name give the same id.

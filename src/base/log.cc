@@ -1,19 +1,16 @@
 #include "base/log.h"
 
 #include <poll.h>
-#include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <climits>
-#include <condition_variable>
 #include <mutex>
 #include <new>
-#include <stop_token>
 
 #include "base/text.h"
 
@@ -25,13 +22,17 @@ constexpr size_t kKeyPrefixMin = 2;
 constexpr size_t kKeyTailMin = 38;
 constexpr std::string_view kMask = "***";
 constexpr std::string_view kWebhookSecret = "whsec_";
-constexpr std::chrono::milliseconds kGatheredFor{20};
-constexpr size_t kGatheredBytesMax = 256 * 1024;
 
 std::atomic<Level> threshold{Level::kInfo};
 std::atomic<int> output{STDOUT_FILENO};
-// Asked once: a line for every order asks nothing of the system but to be written.
 std::atomic<bool> is_terminal{::isatty(STDOUT_FILENO) == 1};
+
+bool IsPipe(int fd) {
+  struct stat found = {};
+  return ::fstat(fd, &found) == 0 && S_ISFIFO(found.st_mode);
+}
+
+std::atomic<bool> is_pipe{IsPipe(STDOUT_FILENO)};
 
 bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || IsDigit(c); }
 bool IsBase64(char c) {
@@ -155,63 +156,44 @@ void AppendValue(std::string& out, std::string_view value) {
   if (shortened.size() < masked.size()) out += "...";
 }
 
-// Nobody waits for who does not read the log: a little at first, then not at all until it is read
-// again.
-bool IsRead(int fd) {
+// Whether the output took the last line: false while nobody reads a pipe that is full.
+std::atomic<bool> took_last{true};
+
+// Whether the output takes PIPE_BUF bytes without blocking. Waits for that only where the last line
+// was taken.
+bool TakesMore(int fd) {
   constexpr int kWaitMs = 100;
-  static bool was_read = true;
   pollfd place{.fd = fd, .events = POLLOUT, .revents = 0};
-  was_read = ::poll(&place, 1, was_read ? kWaitMs : 0) != 0;
-  return was_read;
-}
-
-// As many whole lines as a pipe that has any place has place for.
-std::string_view Piece(std::string_view lines) {
-  if (lines.size() <= PIPE_BUF) return lines;
-  const size_t end = lines.rfind('\n', PIPE_BUF - 1);
-  return lines.substr(0, end == lines.npos ? PIPE_BUF : end + 1);
-}
-
-// Lines that cannot be written are lost: there is nobody left to tell.
-void WriteWhole(int fd, std::string_view lines) {
-  while (!lines.empty() && IsRead(fd)) {
-    const std::string_view piece = Piece(lines);
-    const ssize_t written = ::write(fd, piece.data(), piece.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    lines.remove_prefix(static_cast<size_t>(written));
+  const int wait_ms = took_last.load(std::memory_order_relaxed) ? kWaitMs : 0;
+  const bool takes = ::poll(&place, 1, wait_ms) != 0;
+  if (takes != took_last.load(std::memory_order_relaxed)) {
+    took_last.store(takes, std::memory_order_relaxed);
   }
+  return takes;
 }
 
-struct Gathered {
-  std::mutex mutex;
-  std::condition_variable_any arrived;
-  std::string lines;       // guarded by mutex
-  bool gathering = false;  // guarded by mutex
-};
-Gathered gathered;
+// Held from the poll to the write where the output is a pipe: the poll finds room for one line, and
+// a thread whose room another thread fills would block in the write.
+std::mutex pipe_mutex;
 
-std::mutex output_mutex;  // one writes at a time
-
-void WriteGathered() {
-  const std::lock_guard writing(output_mutex);
-  std::string lines;
-  {
-    const std::lock_guard lock(gathered.mutex);
-    lines.swap(gathered.lines);
-  }
-  WriteWhole(output.load(std::memory_order_relaxed), lines);
+// One call: what is not longer than PIPE_BUF is written whole, so lines of different threads do not
+// mix. What cannot be written is lost: there is no other place to report it.
+void WriteLine(std::string_view line) {
+  const int fd = output.load(std::memory_order_relaxed);
+  std::unique_lock lock(pipe_mutex, std::defer_lock);
+  if (is_pipe.load(std::memory_order_relaxed)) lock.lock();
+  if (!TakesMore(fd)) return;
+  while (::write(fd, line.data(), line.size()) < 0 && errno == EINTR) continue;
 }
 
-void Gather(Level level, std::string_view line) {
-  bool at_once = level <= Level::kNotice;
-  {
-    const std::lock_guard lock(gathered.mutex);
-    at_once |= !gathered.gathering;
-    if (gathered.lines.empty()) gathered.arrived.notify_one();
-    if (at_once || gathered.lines.size() < kGatheredBytesMax) gathered.lines += line;
-  }
-  if (at_once) WriteGathered();
+// Leaves room for the end of the line.
+void Cut(std::string& line) {
+  constexpr std::string_view kMark = "...";
+  if (line.size() < PIPE_BUF) return;
+  size_t end = PIPE_BUF - kMark.size() - 1;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
+  line.resize(end);
+  line += kMark;
 }
 
 void AppendLine(std::string& out, std::string_view message, Fields fields) {
@@ -233,6 +215,7 @@ void AppendLine(std::string& out, std::string_view message, Fields fields) {
 void SetOutput(int fd) {
   output.store(fd, std::memory_order_relaxed);
   is_terminal.store(::isatty(fd) == 1, std::memory_order_relaxed);
+  is_pipe.store(IsPipe(fd), std::memory_order_relaxed);
 }
 
 void SetLevel(Level level) { threshold.store(level, std::memory_order_relaxed); }
@@ -253,39 +236,12 @@ void Write(Level level, std::string_view message, Fields fields) noexcept {
       line = {'<', static_cast<char>('0' + static_cast<int>(level)), '>'};
     }
     AppendLine(line, message, fields);
+    Cut(line);
     line += '\n';
-    Gather(level, line);
+    WriteLine(line);
   } catch (const std::bad_alloc&) {
     return;
   }
-}
-
-Gathering::Gathering() {
-  {
-    const std::lock_guard lock(gathered.mutex);
-    gathered.gathering = true;
-  }
-  thread_ = std::jthread([](const std::stop_token& stop) {
-    ::pthread_setname_np(::pthread_self(), "log");
-    while (!stop.stop_requested()) {
-      {
-        std::unique_lock lock(gathered.mutex);
-        gathered.arrived.wait(lock, stop, [] { return !gathered.lines.empty(); });
-      }
-      std::this_thread::sleep_for(kGatheredFor);
-      WriteGathered();
-    }
-  });
-}
-
-Gathering::~Gathering() {
-  {
-    const std::lock_guard lock(gathered.mutex);
-    gathered.gathering = false;
-  }
-  thread_.request_stop();
-  thread_.join();
-  WriteGathered();
 }
 
 }  // namespace comanda::log

@@ -7,7 +7,9 @@
 //   log::Info("order placed", {{"order", id}, {"total", total}});
 //   -> <6>order placed order=0190... total=12.5 (values with blanks or quotes are quoted)
 //
-// Any thread. Lines are written whole, or lost where nobody reads them: nothing waits for the log.
+// Any thread. Each line is written when it happens, cut at PIPE_BUF (4096 bytes). Where the output
+// is a pipe that nobody reads, a line waits at most 100 ms, and those after it do not wait until
+// the pipe is read again: they are lost, so that no request hangs on the log.
 
 #include <cstdint>
 #include <array>
@@ -16,7 +18,6 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace comanda::log {
 
@@ -59,20 +60,6 @@ void Write(Level level, std::string_view message, Fields fields = {}) noexcept;
 // The line as Write puts it, without prefix and line end: secrets masked, control bytes escaped, so
 // that no value can begin a line of its own, and values cut at 4096 bytes.
 std::string Line(std::string_view message, Fields fields = {});
-
-// While it lives, lines of kInfo and below are put together for 20 ms and written by its thread: a
-// call of the system for many orders in place of two for each. What is more important is written at
-// once, behind what came before it. Without it, so is every line.
-class Gathering {
- public:
-  Gathering();
-  Gathering(const Gathering&) = delete;
-  Gathering& operator=(const Gathering&) = delete;
-  ~Gathering();
-
- private:
-  std::jthread thread_;
-};
 
 inline void Error(std::string_view message, Fields fields = {}) {
   Write(Level::kError, message, fields);

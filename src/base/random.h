@@ -8,8 +8,7 @@
 
 namespace comanda {
 
-// Fills from getrandom(2), a few bytes from what the thread has drawn in advance; a source that
-// fails ends the process. Not for a process that forks and goes on in both.
+// Fills from getrandom(2). A source that fails ends the process.
 void FillRandom(std::span<uint8_t> out);
 
 // Uniform in [0, bound), bound above 0, by rejection.

@@ -66,19 +66,19 @@ std::optional<std::string> ReversedPhone(const std::optional<std::string>& count
 
 std::vector<Term> ReadTerms(std::string_view text) {
   std::vector<Term> terms;
-  std::string number;  // of the last term, while groups of digits go on
+  std::string number;  // of the groups of digits in a row
+  size_t first_group = 0;
   for (std::string& word : WordsOf(text)) {
     const bool is_number = IsNumber(word);
-    if (!is_number || number.empty()) terms.emplace_back();
-    number = is_number ? number + word : "";
-    terms.back().words.push_back(std::move(word));
-    terms.back().phone_end = Reversed(number);
+    if (!is_number) number.clear();
+    if (is_number && number.empty()) first_group = terms.size();
+    if (is_number) number += word;
+    terms.push_back({std::move(word), std::nullopt});
+    for (size_t i = first_group; is_number && i < terms.size(); ++i) {
+      terms[i].phone_end = Reversed(number);
+    }
   }
   return terms;
-}
-
-std::string BehindPrefix(std::string_view prefix) {
-  return std::string(prefix) + "\xf4\x8f\xbf\xbf";  // U+10FFFF, the last character
 }
 
 }  // namespace comanda::clients

@@ -20,19 +20,16 @@ std::vector<std::string> SearchWords(std::string_view name,
 std::optional<std::string> ReversedPhone(const std::optional<std::string>& country_calling_code,
                                          const std::optional<std::string>& phone_number);
 
-// One part of what is searched for. A client matches where its phone number ends with `phone_end`,
-// or where each of `words` begins one of its words. Groups of digits in a row are one part: they
-// may be a number as people write it.
+// One word that is searched for. A client matches where one of its words begins with `word`, or
+// where its phone number ends with `phone_end`. Groups of digits in a row may be one number as
+// people write it: each of them has the end that all of them make.
 struct Term {
-  std::vector<std::string> words;
-  std::string phone_end;  // reversed; empty: none
+  std::string word;
+  std::optional<std::string> phone_end;  // reversed
 
   bool operator==(const Term&) const = default;
 };
-// Every one must match. None where the text has neither letter nor digit.
+// A client must match every term. No terms where the text has neither letter nor digit.
 std::vector<Term> ReadTerms(std::string_view text);
-
-// The first text behind all that begin with this one.
-std::string BehindPrefix(std::string_view prefix);
 
 }  // namespace comanda::clients

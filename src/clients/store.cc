@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "base/check.h"
 #include "base/text.h"
 #include "clients/clients.h"
 #include "clients/search.h"
@@ -12,6 +11,9 @@
 namespace comanda::clients {
 
 namespace {
+
+// What begins with a text stands from that text up to the text with this character behind it.
+constexpr std::string_view kLastCharacter = "\U0010FFFF";
 
 Address ReadAddress(const db::Rows& row) {
   Address address;
@@ -25,6 +27,23 @@ Address ReadAddress(const db::Rows& row) {
   address.latitude = row.OptionalText(7);
   address.longitude = row.OptionalText(8);
   return address;
+}
+
+Client ReadClient(const db::Rows& row) {
+  Client client;
+  client.id = row.Text(0);
+  client.name = row.Text(1);
+  client.email = row.OptionalText(2);
+  client.country_calling_code = row.OptionalText(3);
+  client.phone_number = row.OptionalText(4);
+  client.document_type = row.OptionalText(5);
+  client.document_number = row.OptionalText(6);
+  client.notes = row.OptionalText(7);
+  client.orders_count = row.Int(8);
+  client.last_order_at = row.OptionalInt(9);
+  client.created_at = row.Int(10);
+  client.updated_at = row.Int(11);
+  return client;
 }
 
 // `before`: the words that the row had until now.
@@ -46,15 +65,6 @@ void WriteWords(db::Tx& tx, db::CompanyId company, std::string_view id,
   }
 }
 
-// The first column of the rows as members of the set; false where there are more than `most`.
-bool AddAll(db::Rows& rows, ClientSet& set, int64_t most = INT64_MAX) {
-  for (int64_t count = 0; rows.Next(); ++count) {
-    if (count == most) return false;
-    set.Add(rows.Int(0));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::optional<Client> Select(db::Session& session, db::CompanyId company, std::string_view id) {
@@ -64,20 +74,7 @@ std::optional<Client> Select(db::Session& session, db::CompanyId company, std::s
       " WHERE company_id = $1 AND id = $2",
       company, id);
   if (!row) return std::nullopt;
-  Client client;
-  client.id = row->Text(0);
-  client.name = row->Text(1);
-  client.email = row->OptionalText(2);
-  client.country_calling_code = row->OptionalText(3);
-  client.phone_number = row->OptionalText(4);
-  client.document_type = row->OptionalText(5);
-  client.document_number = row->OptionalText(6);
-  client.notes = row->OptionalText(7);
-  client.orders_count = row->Int(8);
-  client.last_order_at = row->OptionalInt(9);
-  client.created_at = row->Int(10);
-  client.updated_at = row->Int(11);
-  return client;
+  return ReadClient(*row);
 }
 
 std::optional<Address> SelectAddress(db::Session& session, db::CompanyId company,
@@ -107,61 +104,72 @@ int64_t LastCreated(db::Session& session, db::CompanyId company) {
   return row->Int(0);
 }
 
-bool AddByWord(db::Session& session, db::CompanyId company, std::string_view beginning,
-               ClientSet& set, int64_t most) {
-  db::Rows rows = session.Query(
-      "SELECT client_seq FROM client_word WHERE company_id = $1 AND word >= $2 AND word < $3",
-      company, beginning, BehindPrefix(beginning));
-  return AddAll(rows, set, most);
+db::ClauseBuilder PageOf(db::CompanyId company, const Term* term) {
+  if (term == nullptr) {
+    return {R"sql(
+      SELECT c.id, c.name, c.email, c.country_calling_code, c.phone_number, c.document_type,
+        c.document_number, c.notes, c.orders_count, c.last_order_at, c.created_at, c.updated_at
+      FROM client c
+      WHERE c.company_id = $1)sql",
+            {company}};
+  }
+  return {R"sql(
+    SELECT c.id, c.name, c.email, c.country_calling_code, c.phone_number, c.document_type,
+      c.document_number, c.notes, c.orders_count, c.last_order_at, c.created_at, c.updated_at
+    FROM (
+      SELECT w.client_seq AS seq FROM client_word w
+      WHERE w.company_id = $1 AND w.word >= $2 AND w.word < $2 || $4
+      UNION
+      SELECT p.created_seq FROM client p
+      WHERE p.company_id = $1 AND p.phone_reversed >= $3 AND p.phone_reversed < $3 || $4
+    ) AS found CROSS JOIN client c
+    WHERE c.company_id = $1 AND c.created_seq = found.seq)sql",
+          {company, term->word, term->phone_end, kLastCharacter}};
 }
 
-bool AddByPhone(db::Session& session, db::CompanyId company, std::string_view reversed_end,
-                ClientSet& set, int64_t most) {
-  db::Rows rows = session.Query(
-      "SELECT created_seq FROM client"
-      " WHERE company_id = $1 AND phone_reversed >= $2 AND phone_reversed < $3",
-      company, reversed_end, BehindPrefix(reversed_end));
-  return AddAll(rows, set, most);
+db::ClauseBuilder CountOf(db::CompanyId company, const Term* term) {
+  if (term == nullptr) {
+    return {"SELECT count(*) FROM client c WHERE c.company_id = $1", {company}};
+  }
+  return {R"sql(
+    SELECT count(*)
+    FROM (
+      SELECT w.client_seq AS seq FROM client_word w
+      WHERE w.company_id = $1 AND w.word >= $2 AND w.word < $2 || $4
+      UNION
+      SELECT p.created_seq FROM client p
+      WHERE p.company_id = $1 AND p.phone_reversed >= $3 AND p.phone_reversed < $3 || $4
+    ) AS found CROSS JOIN client c
+    WHERE c.company_id = $1 AND c.created_seq = found.seq)sql",
+          {company, term->word, term->phone_end, kLastCharacter}};
 }
 
-Findable SelectFindable(db::Session& session, db::CompanyId company, int64_t created_seq) {
-  const auto row = session.One(
-      "SELECT name, email, phone_reversed FROM client WHERE company_id = $1 AND created_seq = $2",
-      company, created_seq);
-  CHECK(row.has_value(), "clients are never deleted");
-  return {SearchWords(row->Text(0), row->OptionalText(1)), row->OptionalText(2).value_or("")};
+void AndMatches(db::ClauseBuilder& sql, const Term& term) {
+  sql.AndEach(
+      R"sql(c.created_seq IN (
+      SELECT w.client_seq FROM client_word w
+      WHERE w.company_id = $1 AND w.word >= {} AND w.word < {} || {}
+      UNION
+      SELECT p.created_seq FROM client p
+      WHERE p.company_id = $1 AND p.phone_reversed >= {} AND p.phone_reversed < {} || {}))sql",
+      {term.word, term.word, kLastCharacter, term.phone_end, term.phone_end, kLastCharacter});
 }
 
-void AddByWholePhone(db::Session& session, db::CompanyId company, std::string_view digits,
-                     ClientSet& set) {
-  const std::string reversed(digits.rbegin(), digits.rend());
-  db::Rows rows = session.Query(
-      "SELECT created_seq FROM client"
-      " WHERE company_id = $1 AND phone_reversed >= $2 AND phone_reversed < $3"
-      " AND (phone_reversed = $2 OR phone_number = $4)",
-      company, reversed, BehindPrefix(reversed), digits);
-  AddAll(rows, set);
+void AndHasPhone(db::ClauseBuilder& sql, std::string_view digits, std::string_view reversed) {
+  sql.AndEach(R"sql(c.phone_reversed >= {} AND c.phone_reversed < {} || {}
+      AND (c.phone_reversed = {} OR c.phone_number = {}))sql",
+              {reversed, reversed, kLastCharacter, reversed, digits});
 }
 
-void AddByEmail(db::Session& session, db::CompanyId company, std::string_view email,
-                ClientSet& set) {
-  db::Rows rows = session.Query(
-      "SELECT created_seq FROM client WHERE company_id = $1 AND email = $2", company, email);
-  AddAll(rows, set);
-}
-
-void AddCreated(db::Session& session, db::CompanyId company, UtcMs from, UtcMs to, ClientSet& set) {
-  db::Rows rows = session.Query(
-      "SELECT created_seq FROM client"
-      " WHERE company_id = $1 AND created_at >= $2 AND created_at < $3",
-      company, from, to);
-  AddAll(rows, set);
-}
-
-void AddUpdated(db::Session& session, db::CompanyId company, UtcMs since, ClientSet& set) {
-  db::Rows rows = session.Query(
-      "SELECT created_seq FROM client WHERE company_id = $1 AND updated_at >= $2", company, since);
-  AddAll(rows, set);
+std::vector<Listed> SelectPage(db::Session& session, db::CompanyId company,
+                               const db::ClauseBuilder& sql) {
+  std::vector<Listed> page;
+  db::Rows rows = session.QueryBound(sql);
+  while (rows.Next()) page.push_back({ReadClient(rows), {}});
+  for (Listed& listed : page) {
+    listed.addresses = SelectAddresses(session, company, listed.client.id);
+  }
+  return page;
 }
 
 bool AnyUnsearchable(db::Session& session) {

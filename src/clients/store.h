@@ -8,10 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "clients/client_set.h"
 #include "clients/clients.h"
 #include "clients/draft.h"
+#include "clients/search.h"
 #include "company/tally.h"
+#include "db/clause_builder.h"
 #include "db/session.h"
 
 namespace comanda::clients {
@@ -27,28 +28,21 @@ std::vector<Address> SelectAddresses(db::Session& session, db::CompanyId company
 // created_seq of the newest, 0 where there is none: also how many there are.
 int64_t LastCreated(db::Session& session, db::CompanyId company);
 
-// Adds those of whom a word begins so, or whose phone number ends so (reversed). False where there
-// are more than `most` of them, and some are missing.
-bool AddByWord(db::Session& session, db::CompanyId company, std::string_view beginning,
-               ClientSet& set, int64_t most = INT64_MAX);
-bool AddByPhone(db::Session& session, db::CompanyId company, std::string_view reversed_end,
-                ClientSet& set, int64_t most = INT64_MAX);
+// A list of clients is put together from one of these bases, conditions on the client `c`, a sort
+// and a page. The bases with a term read the clients that match it, by the index of words and the
+// one of phone numbers, instead of all: their time depends on how many match.
+db::ClauseBuilder PageOf(db::CompanyId company, const Term* term);   // SelectPage reads its rows
+db::ClauseBuilder CountOf(db::CompanyId company, const Term* term);  // http::Count reads it
+void AndMatches(db::ClauseBuilder& sql, const Term& term);
+// The whole number, with or without its calling code. `reversed`: the digits, the last one first.
+void AndHasPhone(db::ClauseBuilder& sql, std::string_view digits, std::string_view reversed);
 
-// What one of them is found by.
-struct Findable {
-  std::vector<std::string> words;
-  std::string phone_reversed;
+struct Listed {
+  Client client;
+  std::vector<Address> addresses;
 };
-Findable SelectFindable(db::Session& session, db::CompanyId company, int64_t created_seq);
-
-// Adds those with that number, with or without its calling code.
-void AddByWholePhone(db::Session& session, db::CompanyId company, std::string_view digits,
-                     ClientSet& set);
-void AddByEmail(db::Session& session, db::CompanyId company, std::string_view email,
-                ClientSet& set);
-// Adds those that were created then, `to` excluded; or changed since.
-void AddCreated(db::Session& session, db::CompanyId company, UtcMs from, UtcMs to, ClientSet& set);
-void AddUpdated(db::Session& session, db::CompanyId company, UtcMs since, ClientSet& set);
+std::vector<Listed> SelectPage(db::Session& session, db::CompanyId company,
+                               const db::ClauseBuilder& sql);
 
 // Clients of any company without what they are found by.
 bool AnyUnsearchable(db::Session& session);

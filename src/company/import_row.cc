@@ -50,7 +50,7 @@ void NeedBoth(json::ObjectReader& row, std::string_view one, std::string_view ot
 void Distinct::Add(json::ObjectReader& row, std::string_view field,
                    const std::optional<std::string>& value) {
   if (!value || seen_.insert(*value).second) return;
-  row.Fail(field, FieldCode::kDuplicate, "stands in another row of this company already");
+  row.Fail(field, FieldCode::kDuplicate, "stands in another row already");
 }
 
 std::string RowIds::Derive(std::string_view key) const {
@@ -63,11 +63,11 @@ std::string RowIds::Take(json::ObjectReader& row, std::string_view key_field,
   const std::string id = sent ? *sent : Derive(key);
   if (seen_.insert(id).second) return id;
   if (sent) {
-    row.Fail("id", FieldCode::kDuplicate, "stands in another row of this company already");
+    row.Fail("id", FieldCode::kDuplicate, "stands in another row already");
   } else if (!key.empty() &&
              !key_field.empty()) {  // a key that could not be read has its own error
     row.Fail(key_field, FieldCode::kDuplicate,
-             "stands in another row of this company already; give both rows an id of their own");
+             "stands in another row already; give both rows an id of their own");
   }
   return id;
 }

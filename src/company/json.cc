@@ -84,7 +84,7 @@ std::string HoursText(const Hours& hours) {
   json::Writer writer(text);
   writer.BeginObject();
   for (size_t i = 0; i < hours.size(); ++i) {
-    writer.Key(kWeekdays[i]);
+    writer.KeyOf(kWeekdays[i]);
     WriteDay(writer, hours[i]);
   }
   writer.EndObject();

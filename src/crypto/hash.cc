@@ -5,6 +5,7 @@
 #include "base/check.h"
 
 #include "mbedtls/sha256.h"
+#include "mbedtls/ssl.h"
 #include "mbedtls/version.h"
 #include "psa/crypto.h"
 
@@ -13,6 +14,9 @@ void Initialise() {
   static std::once_flag once;
   std::call_once(once, [] {
     CHECK(psa_crypto_init() == PSA_SUCCESS, "TLS 1.3 cannot work without the PSA key store");
+    // mbedTLS makes this list at its first use, without a lock: where two threads began a
+    // connection at that moment, one could read a list that the other had half written.
+    mbedtls_ssl_list_ciphersuites();
   });
 }
 

@@ -9,8 +9,8 @@
 
 namespace comanda::crypto {
 
-// Makes TLS 1.3 possible: call before the first TLS connection, in either direction. Any thread,
-// any number of times.
+// Starts what all TLS connections of the process share: call before the first one, in either
+// direction. Any thread, any number of times.
 void Initialise();
 
 using Sha256Digest = std::array<uint8_t, 32>;

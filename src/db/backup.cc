@@ -8,8 +8,6 @@
 namespace comanda::db {
 namespace {
 
-std::string MarkAs(int64_t id) { return "PRAGMA application_id = " + std::to_string(id); }
-
 // An emptied file is a database to SQLite, and must not take the place of an older backup.
 void RequireOurs(Connection& source, const std::string& path) {
   const int64_t id = source.Integer("PRAGMA application_id");
@@ -20,7 +18,7 @@ void RequireOurs(Connection& source, const std::string& path) {
 void MarkAndCheck(const std::string& copy, const std::string& source, const Clock& clock) {
   {
     Connection connection(copy, Connection::Role::kCopy, "", clock);
-    connection.RunScript(MarkAs(kBackupId));
+    connection.RunScript("PRAGMA application_id = " + std::to_string(kBackupId));
     const std::string found = connection.Text("PRAGMA integrity_check(1)");
     if (found != "ok") {
       throw Fault(Fault::Kind::kDamaged, source + " is damaged (" + found + ")");
@@ -49,6 +47,9 @@ bool IsBackup(Session& session) {
   return session.One("PRAGMA application_id")->Int(0) == kBackupId;
 }
 
-void TakeUp(Tx& tx) { tx.Run(MarkAs(kInUseId)); }
+void TakeUp(Tx& tx) {
+  static_assert(kInUseId == 0x434d4441);
+  tx.Run("PRAGMA application_id = 0x434d4441");
+}
 
 }  // namespace comanda::db

@@ -1,7 +1,7 @@
 #pragma once
 
 // How often each kind of record of a company has changed, in memory, so that an unchanged poll is
-// answered without touching the database (contract section 6). The persistent numbers stand in
+// answered without touching the database (contract section 6). The persistent numbers are in
 // company_counter; events/ raises them in the transaction and publishes them here at commit.
 //
 // A tag must be made from the numbers read BEFORE the rows: the numbers are published after the
@@ -13,7 +13,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "db/session.h"
+#include "db/company_id.h"
 
 namespace comanda::db {
 
@@ -25,8 +25,8 @@ class ChangeCounters {
     std::array<int64_t, kKinds> changes{};
   };
 
-  // How far one of them has come. What was made of rows while it stood there is still true as long
-  // as it does.
+  // The value of a counter at one moment. Anything derived from rows read after taking a Mark is
+  // valid while MarkOf() returns the same Mark.
   struct Mark {
     size_t kind = 0;
     int64_t epoch = 0;
@@ -48,7 +48,8 @@ class ChangeCounters {
     values_[company] = values;
   }
 
-  // How often stock counts have moved since the start: no tag has it, but what is kept rendered.
+  // How often stock counts have changed since the process started: not part of any tag, but of the
+  // cache key of the rendered catalogue.
   int64_t StockMoves(CompanyId company) const {
     std::shared_lock lock(mutex_);
     const auto it = stock_moves_.find(company);

@@ -2,7 +2,7 @@
 
 // One SQLite connection: opened with every guard the product wants, statements cached by their
 // text, and the one place where SQLite's codes become a Fault. Used by one thread at a time. Only
-// inside db/.
+// inside db/ (scripts/check_rooms): the rooms have a Session (db/session.h).
 
 #include <cstdint>
 #include <functional>
@@ -20,9 +20,7 @@ struct sqlite3_stmt;
 
 namespace comanda::db {
 
-struct Settings;
-
-// What a failure means for those who have to go on, the worse the later.
+// What a failure means for what comes next; a later one is worse.
 enum class Trouble : uint8_t {
   kNone,
   kOwn,      // the statement's own: a constraint, a mistake in the SQL, a value too large
@@ -31,6 +29,11 @@ enum class Trouble : uint8_t {
   kIo,       // the disk failed a read, a write or a sync
   kDamaged,  // the file is not what it was: corrupt, no database, read-only
 };
+
+// True where the disk itself failed, so that the open file can no longer be trusted.
+inline bool DiskFailed(Trouble trouble) {
+  return trouble == Trouble::kIo || trouble == Trouble::kDamaged;
+}
 
 // A prepared statement of a connection, running (from Take to Give) or waiting in its cache.
 struct Statement {
@@ -52,6 +55,7 @@ class Connection {
     kCopy,     // writes into a file that nobody else knows: alone, with no -shm beside it
   };
   static constexpr int64_t kQueryMaxMs = 5000;
+  static constexpr int kBusyMs = 5000;  // SQLite waits that long for a lock
 
   // Fault where the file cannot be opened; the writer makes it. `vfs` empty: the system's.
   Connection(const std::string& path, Role role, const std::string& vfs, const Clock& clock);
@@ -75,7 +79,7 @@ class Connection {
   void RunScript(std::string_view script);
 
   bool InTransaction() const;
-  // Rolls back what stands; false where SQLite cannot.
+  // Rolls back the open transaction, if there is one; false where SQLite cannot.
   bool Rollback() noexcept;
   // While set, a statement outside a transaction is refused: SQLite has rolled the job's back, and
   // what follows would be committed on its own.
@@ -115,18 +119,9 @@ class Connection {
   std::string trouble_cause_;
 };
 
-// Initialises the library once per process, with its limits on memory. Fault where it is older than
-// 3.51.3.
-void RequireLibrary();
-
 // Makes the file where it is missing, 0600 and with the directory's owner; SQLite gives its
 // companions the same. Fault where it cannot.
 void MakeDatabaseFile(const std::string& path);
-
-// What SQLite's quick_check finds wrong, a line each; on a connection of its own. May take long;
-// `go_on` is asked now and then, and where it says no the answer is empty. Fault where the file
-// cannot be checked.
-std::string QuickCheck(const Settings& settings, const Clock& clock, std::function<bool()> go_on);
 
 // A copy of what the connection sees, not yet on disk; `copy` is made, or made anew. With `go_on`
 // it is taken in pieces and that is called between them, and ends it by throwing; nobody may write

@@ -1,12 +1,12 @@
 #include "db/database.h"
 
 #include "db/connection.h"
+#include "db/quick_check.h"
 #include "db/readers.h"
 #include "db/writer.h"
 
-#include <sqlite3.h>
-
 namespace comanda::db {
+
 Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats,
                    metrics::Registry& metrics)
     : settings_(std::move(settings)),
@@ -26,7 +26,7 @@ void Database::SetAfterCommit(std::function<void()> wake) {
 
 void Database::ContinueFrom(UtcMs last_stamp) { writer_->ContinueFrom(last_stamp); }
 
-Database::Health Database::health() const { return writer_->health(); }
+Health Database::health() const { return writer_->health(); }
 
 void Database::Stop() { writer_->Stop(); }
 
@@ -44,9 +44,5 @@ Database::Lease::Lease(Database& database)
 }
 
 Database::Lease::~Lease() { database_.readers_->Release(std::move(connection_)); }
-
-std::string LibraryVersion() { return sqlite3_libversion(); }
-
-int LibraryVersionNumber() { return sqlite3_libversion_number(); }
 
 }  // namespace comanda::db

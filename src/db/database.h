@@ -7,57 +7,30 @@
 // the process lock of the data directory is the caller's (db/lock.h). The file and what belongs to
 // it are made with mode 0600. All members may be called from any thread.
 //
-// Why a group: the writer takes the jobs that queued up while the last COMMIT was syncing and puts
-// them under one sync, so that many tills on a slow disk wait for one or two syncs each, not for
-// one per order, and nobody waits when there is only one. No timer, no window.
-//
-// What can go wrong with the disk: where there is no space, the job gets kDiskFull, reads go on,
-// and the next job or a probe every 2 s finds out when there is space again. Any other failure of a
-// write or a sync closes the writer's connection and reopens the file (meanwhile kUnavailable);
-// after three times in a row without a commit the process ends with status 70, for systemd to start
-// one. A page that is not what was written is such a failure too, and the file is checked before
-// writes go on: where it is damaged, the process ends at once.
+// How writes are grouped is in db/writer.h, what happens when the disk is full or fails in
+// db/disk_health.h; reads go on meanwhile.
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "db/change_counters.h"
+#include "db/company_id.h"
+#include "db/health.h"
 #include "db/kept_values.h"
 #include "db/session.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 
-struct Migration {
-  int number;  // 1, 2, 3 …: user_version after it
-  std::string_view name;
-  std::string_view sql;
-};
-
-class DiskSpace;
-
-struct Settings {
-  std::string path = {};
-  std::vector<Migration> migrations = {};
-  int readers_max = 6;
-  size_t queue_max = 1024;      // more: Fault kUnavailable at once
-  size_t group_jobs_max = 256;  // one COMMIT takes at most so many jobs
-  std::string vfs = {};         // SQLite's door to the disk: the system's when empty
-  DiskSpace* space = nullptr;   // measured, its ballast given up for a write; outlives the database
-  bool is_guest = false;        // the space is for others: no ballast for it, no upgrade in need
-  // Told what is done, now and then while the file is upgraded. What it throws ends the upgrade.
-  std::function<void(const std::string& step)> upgrading = {};
-};
-
+// The two ways in, which nobody else needs to see (db/writer.h, db/readers.h).
 class Writer;
 class ReaderPool;
 
@@ -96,8 +69,8 @@ class Database {
     return fn(lease.snapshot());
   }
 
-  // What read(Snapshot&) makes of a company's rows, shared by all who ask until the counter of that
-  // kind has changed; one value of each type for a company.
+  // The result of read(Snapshot&) on a company's rows, cached and shared by all callers until the
+  // change counter of that kind moves (db/kept_values.h). One value of each type for a company.
   template <typename Value, typename Fn>
   std::shared_ptr<const Value> Kept(CompanyId company, size_t counter, Fn&& read) {
     const ChangeCounters::Mark mark = counters_.MarkOf(company, counter);  // before the rows
@@ -112,17 +85,13 @@ class Database {
   // Must not throw. Once this returns, the one set before is not running and never will.
   void SetAfterCommit(std::function<void()> wake);
 
-  // The last stamp that an earlier process gave, before the first Write(): stamps go on from there
-  // where the clock came back a little behind it, as after a power cut.
+  // The last stamp that an earlier process gave; to be set before the first Write(). Stamps
+  // continue from there where the clock is a little behind it, as after a power cut.
   void ContinueFrom(UtcMs last_stamp);
 
   ChangeCounters& counters() { return counters_; }
 
-  // For /readyz: writable, and since when not and why.
-  struct Health {
-    bool writable = true;
-    std::string reason;
-  };
+  // For /readyz.
   Health health() const;
 
   // Refuses new jobs with Fault kUnavailable, finishes those queued; returns when they are
@@ -160,10 +129,5 @@ class Database {
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Writer> writer_;
 };
-
-// The version of SQLite that is linked in, as text and number (3053004). Database refuses to open
-// with one older than 3.51.3, which can lose committed transactions.
-std::string LibraryVersion();
-int LibraryVersionNumber();
 
 }  // namespace comanda::db

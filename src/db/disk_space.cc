@@ -78,7 +78,7 @@ void DiskSpace::Look() {
 }
 
 Fullness DiskSpace::Judge() const {
-  // The way back takes a little more space, or it would go to and fro at the mark.
+  // Hysteresis: the threshold to leave a state is higher than the one to enter it.
   const auto below = [this](int64_t mark, Fullness then) {
     return free_bytes_ < (fullness_ >= then ? mark + mark / 16 : mark);
   };

@@ -1,11 +1,12 @@
 #pragma once
 
-// How full the data directory's file system is, and what stops first: reports and imports, then all
-// but orders and payments, those last. Before anything stops, the copies from before an upgrade are
-// deleted. A ballast file keeps space for them: it is given up when
-// there is none left, so that checkpoints and orders go on, and made again when space returns.
+// How full the data directory's file system is, and what is refused first: reports and imports,
+// then all writes but those of orders and payments, those last. Before anything is refused, the
+// copies from before an upgrade are deleted (db/upgrade_copies.h). The ballast is a file that only
+// takes up space: it is deleted when there is none left, so that checkpoints and orders go on, and
+// made again when space returns.
 //
-// A file system too small for the settings gets shares of its size instead.
+// On a file system too small for the settings, shares of its size replace them.
 
 #include <atomic>
 #include <cstdint>
@@ -16,12 +17,12 @@
 
 namespace comanda::db {
 
-// The fuller the later.
+// A later one is fuller.
 enum class Fullness : uint8_t {
   kPlenty,
-  kLow,         // it is told
-  kTight,       // no reports, imports or lines of the log that tell of nothing wrong
-  kOrdersOnly,  // no writes but of orders and payments
+  kLow,         // logs a warning
+  kTight,       // refuses reports and imports; suppresses info-level log lines
+  kOrdersOnly,  // refuses all writes but those of orders and payments
 };
 
 struct SpaceSettings {

@@ -1,8 +1,8 @@
 #pragma once
 
-// What was made from rows that seldom change, so that not every request reads them again
-// (Database::Kept). Each value has the mark of the counter that was read before its rows: with
-// another mark it is not found, and is made anew. Any thread.
+// A cache of values made from rows that seldom change (Database::Kept). Each value is stored with
+// the Mark of a change counter (db/change_counters.h), taken before its rows were read. It is found
+// only with an equal Mark: after a change it is read again. Any thread.
 
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "db/change_counters.h"
-#include "db/session.h"
+#include "db/company_id.h"
 
 namespace comanda::db {
 

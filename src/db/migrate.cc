@@ -3,7 +3,6 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "db/disk_space.h"
 #include "db/upgrade_copies.h"
 
 #include <sqlite3.h>

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "db/connection.h"
-#include "db/database.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// The read-only connections of a database: opened when needed, kept for the next, never more than
-// the maximum. Any thread may acquire and release; a connection belongs to one thread in between.
+// The read-only connections of a database: opened when needed, kept for the next request, never
+// more than the maximum. Any thread may acquire and release; a connection belongs to one thread in
+// between.
 
 #include <condition_variable>
 #include <memory>
@@ -10,7 +11,7 @@
 
 #include "base/clock.h"
 #include "db/connection.h"
-#include "db/database.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 

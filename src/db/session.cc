@@ -1,7 +1,5 @@
 #include "db/session.h"
 
-#include "db/connection.h"
-
 #include <sqlite3.h>
 
 namespace comanda::db {
@@ -38,8 +36,8 @@ std::optional<int64_t> Rows::OptionalInt(int column) const {
   return Int(column);
 }
 
-Rows Session::QueryBound(std::string_view sql, const std::vector<Bound>& values) {
-  return Start(sql, values.data(), values.size(), Texts::kCopied);
+Rows Session::QueryBound(const ClauseBuilder& sql) {
+  return Start(sql.sql(), sql.values().data(), sql.values().size(), Texts::kCopied);
 }
 
 Rows Session::Start(std::string_view sql, const Bound* values, size_t count, Texts texts) {
@@ -55,16 +53,16 @@ Rows Session::Start(std::string_view sql, const Bound* values, size_t count, Tex
     const Bound& value = values[i];
     const int position = statement.positions[i];
     int code = SQLITE_OK;
-    switch (value.kind_) {
+    switch (value.kind()) {
       case Bound::Kind::kNull:  // a cleared parameter is null
         break;
       case Bound::Kind::kInteger:
-        code = sqlite3_bind_int64(statement.handle, position, value.integer_);
+        code = sqlite3_bind_int64(statement.handle, position, value.integer());
         break;
       case Bound::Kind::kText: {
         // Without an address SQLite would bind null instead of the empty text.
-        const char* text = value.text_.data() ? value.text_.data() : "";
-        code = sqlite3_bind_text64(statement.handle, position, text, value.text_.size(), lifetime,
+        const char* text = value.text().data() ? value.text().data() : "";
+        code = sqlite3_bind_text64(statement.handle, position, text, value.text().size(), lifetime,
                                    SQLITE_UTF8);
         break;
       }

@@ -3,54 +3,30 @@
 // What stores run their SQL on. A Snapshot reads one consistent state; a Tx also writes, inside the
 // writer's transaction. Functions that only read take a Session&, those that write take a Tx&.
 //
-// SQL is a literal with parameters $1..$n, bound in the order of the arguments; it is prepared once
-// per connection and cached by its text.
+// SQL is a literal (db/sql.h) with parameters $1..$n, bound in the order of the arguments; it is
+// prepared once per connection and cached by its text. Query() and One() copy texts into the
+// statement, so that temporaries may be bound; Run() does not, because its statement has ended when
+// it returns.
 //
 //   auto row = session.One("SELECT name FROM client WHERE company_id = $1 AND id = $2", company,
 //   id); if (!row) return std::nullopt; return row->Text(0);
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "db/change_counters.h"
+#include "db/clause_builder.h"
+#include "db/company_id.h"
+#include "db/connection.h"
+#include "db/sql.h"
 
 namespace comanda::db {
-
-class Connection;
-class ChangeCounters;
-struct Statement;
-
-// The small integer that stands for a company inside one database file.
-using CompanyId = int64_t;
-
-// One value to bind: text, a 64-bit integer, or null. It is a view for the length of the call that
-// takes it: Query() and One() copy the text into the statement, so that temporaries may be bound;
-// Run() does not, because its statement has ended when it returns.
-class Bound {
- public:
-  Bound(std::nullptr_t) : kind_(Kind::kNull) {}
-  Bound(std::nullopt_t) : kind_(Kind::kNull) {}
-  Bound(int64_t value) : kind_(Kind::kInteger), integer_(value) {}
-  Bound(int value) : kind_(Kind::kInteger), integer_(value) {}
-  Bound(bool value) : kind_(Kind::kInteger), integer_(value ? 1 : 0) {}
-  Bound(std::string_view value) : kind_(Kind::kText), text_(value) {}
-  Bound(const std::string& value) : kind_(Kind::kText), text_(value) {}
-  Bound(const char* value) : kind_(Kind::kText), text_(value) {}
-  template <typename T>
-  Bound(const std::optional<T>& value) : Bound(value ? Bound(*value) : Bound(nullptr)) {}
-
- private:
-  friend class Session;
-  enum class Kind : uint8_t { kNull, kInteger, kText };
-  Kind kind_;
-  int64_t integer_ = 0;
-  std::string_view text_;
-};
 
 // A running query. Next() steps to the next row; columns count from 0. Texts are views into the
 // current row. The statement goes back to the cache when this object goes, which must be before the
@@ -87,16 +63,15 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   template <typename... Values>
-  Rows Query(std::string_view sql, const Values&... values) {
+  Rows Query(Sql sql, const Values&... values) {
     const Bound bound[] = {Bound(values)..., Bound(nullptr)};
-    return Start(sql, bound, sizeof...(Values), Texts::kCopied);
+    return Start(sql.text(), bound, sizeof...(Values), Texts::kCopied);
   }
-  // For lists put together by clause_builder. Its texts are copied too.
-  Rows QueryBound(std::string_view sql, const std::vector<Bound>& values);
+  Rows QueryBound(const ClauseBuilder& sql);
 
   // The first row, already stepped to, or nothing.
   template <typename... Values>
-  std::optional<Rows> One(std::string_view sql, const Values&... values) {
+  std::optional<Rows> One(Sql sql, const Values&... values) {
     Rows rows = Query(sql, values...);
     if (!rows.Next()) return std::nullopt;
     return rows;
@@ -104,6 +79,7 @@ class Session {
 
  protected:
   enum class Texts : uint8_t { kCopied, kOutliveTheStatement };
+  // `sql` is the text of an Sql or of a ClauseBuilder.
   Rows Start(std::string_view sql, const Bound* values, size_t count, Texts texts);
   Connection& connection_;
 };
@@ -124,9 +100,9 @@ class Tx : public Session {
 
   // Runs an INSERT, UPDATE or DELETE to its end; the number of rows it changed.
   template <typename... Values>
-  int64_t Run(std::string_view sql, const Values&... values) {
+  int64_t Run(Sql sql, const Values&... values) {
     const Bound bound[] = {Bound(values)..., Bound(nullptr)};
-    Rows rows = Start(sql, bound, sizeof...(Values), Texts::kOutliveTheStatement);
+    Rows rows = Start(sql.text(), bound, sizeof...(Values), Texts::kOutliveTheStatement);
     while (rows.Next()) continue;
     return Changes();
   }
@@ -135,9 +111,10 @@ class Tx : public Session {
   // released: to publish what is kept in memory (change counters, the key table). Must not throw.
   // Dropped when the job refuses or the commit fails.
   void OnCommit(std::function<void()> publish) { on_commit_.push_back(std::move(publish)); }
+  // For the writer, once the job has returned.
+  std::vector<std::function<void()>> TakePublications() { return std::move(on_commit_); }
 
  private:
-  friend class Writer;
   int64_t Changes() const;
   ChangeCounters& counters_;
   std::vector<std::function<void()>> on_commit_;

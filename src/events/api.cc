@@ -9,7 +9,7 @@
 
 #include "auth/scopes.h"
 #include "events/cursor.h"
-#include "events/log.h"
+#include "events/feed.h"
 #include "http/context.h"
 #include "http/list.h"
 #include "json/writer.h"
@@ -75,7 +75,7 @@ void WriteEvent(json::Writer& out, const StoredEvent& event, int64_t epoch) {
   out.EndObject();
 }
 
-// Where reading begins: behind the cursor, or at the oldest event kept.
+// The position to read after: the cursor's, or that before the oldest event.
 int64_t StartOf(std::string_view after, const Extent& extent) {
   if (after.empty()) return extent.oldest - 1;
   const std::optional<Cursor> cursor = Decode(after);
@@ -83,9 +83,7 @@ int64_t StartOf(std::string_view after, const Extent& extent) {
     throw http::MalformedFilter("after",
                                 "must be a cursor as this feed or X-Event-Cursor gave it.");
   }
-  const bool is_kept = cursor->epoch == extent.epoch && cursor->seq >= extent.oldest - 1 &&
-                       cursor->seq <= extent.last;
-  if (is_kept) return cursor->seq;
+  if (const std::optional<int64_t> position = PositionOf(*cursor, extent)) return *position;
   Refusal refusal(
       Problem::kCursorExpired,
       "The events behind this cursor are no longer kept, or it is from before a restore: read "
@@ -94,36 +92,27 @@ int64_t StartOf(std::string_view after, const Extent& extent) {
   throw refusal;
 }
 
-// A key that sees little does not make the box read the whole log in one request.
-constexpr int64_t kReadMax = 1'000;
-
 // One page of the feed, as far as the key may see it.
-struct Page {
+struct Shown {
   std::string data;  // the items, comma-separated
   std::string next;
-  bool at_end = false;  // nothing more to read behind it
+  bool at_end = false;  // no event comes after `next`
 };
 
-Page ReadPage(http::Context& ctx, std::string_view after, int64_t per_page,
-              const std::vector<Counter>& counters) {
+Shown ReadShown(http::Context& ctx, std::string_view after, int64_t per_page,
+                const std::vector<Counter>& counters) {
   return ctx.Read([&](db::Snapshot& snapshot) {
-    const Extent extent = ExtentOf(snapshot, ctx.company());
-    int64_t seq = StartOf(after, extent);
-    const int64_t read_to = std::min(extent.last, seq + kReadMax);
-    Page page;
-    for (int64_t count = 0; seq < read_to && count < per_page;) {
-      for (const StoredEvent& event :
-           ReadAfter(snapshot, ctx.company(), seq, static_cast<int>(per_page - count))) {
-        seq = event.seq;
-        if (!IsVisible(event, counters)) continue;
-        if (++count > 1) page.data += ',';
-        json::Writer out(page.data);
-        WriteEvent(out, event, extent.epoch);
-      }
+    const int64_t start = StartOf(after, ExtentOf(snapshot, ctx.company()));
+    const Page page =
+        ReadPage(snapshot, ctx.company(), start, static_cast<int>(per_page),
+                 [&](const StoredEvent& event) { return IsVisible(event, counters); });
+    Shown shown{.next = Encode({page.extent.epoch, page.position}), .at_end = page.at_end};
+    for (const StoredEvent& event : page.events) {
+      if (!shown.data.empty()) shown.data += ',';
+      json::Writer out(shown.data);
+      WriteEvent(out, event, page.extent.epoch);
     }
-    page.next = Encode({extent.epoch, seq});
-    page.at_end = seq >= extent.last;
-    return page;
+    return shown;
   });
 }
 
@@ -144,16 +133,21 @@ http::Response Read(http::Context& ctx) {
 
   // Before the rows: a change in between then ends the wait at once.
   const int64_t seen = ChangesSeen(ctx, counters);
-  Page page = ReadPage(ctx, after, per_page, counters);
-  if (page.data.empty() && page.at_end) {
+  Shown shown = ReadShown(ctx, after, per_page, counters);
+  if (shown.data.empty() && shown.at_end) {
     ctx.AwaitChange([&] { return ChangesSeen(ctx, counters) != seen; });
-    if (ChangesSeen(ctx, counters) != seen) page = ReadPage(ctx, after, per_page, counters);
+    if (ChangesSeen(ctx, counters) != seen) shown = ReadShown(ctx, after, per_page, counters);
   }
 
   http::Response response;
-  response.costs_nothing = page.data.empty() && page.at_end;
+  response.costs_nothing = shown.data.empty() && shown.at_end;
   json::Writer out(response.body);
-  out.BeginObject().Key("data").Raw("[" + page.data + "]").Key("next").Text(page.next).EndObject();
+  out.BeginObject()
+      .Key("data")
+      .Raw("[" + shown.data + "]")
+      .Key("next")
+      .Text(shown.next)
+      .EndObject();
   return response;
 }
 

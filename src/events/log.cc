@@ -30,7 +30,7 @@ store::Counted RaiseAndPublish(db::Tx& tx, db::CompanyId company, int64_t events
 
 }  // namespace
 
-int64_t Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event) {
+Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event) {
   const TypeRow& type = Row(event.type);
   const store::Counted counted = RaiseAndPublish(tx, company, 1, type.counter);
   const int64_t epoch = counted.values.epoch;
@@ -38,7 +38,7 @@ int64_t Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const 
   store::Insert(tx, company,
                 {.seq = counted.seq,
                  .epoch = epoch,
-                 .event_id = DerivedId(store::CompanyUuid(tx, company), number),
+                 .event_id = DerivedId(event.company_id, number),
                  .type = std::string(type.name),
                  .changes = Names(event.changes),
                  .subject_type = std::string(type.subject),
@@ -47,8 +47,14 @@ int64_t Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const 
                  .at = stamp.now,
                  .body = std::string(event.body),
                  .note = std::string(event.note)});
-  return counted.seq;
+  return {counted.seq, counted.log_start};
 }
+
+std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, int64_t seq) {
+  return store::BodyOf(session, company, seq);
+}
+
+void DropRecord(db::Tx& tx, db::CompanyId company, int64_t seq) { store::Delete(tx, company, seq); }
 
 void RaiseCounter(db::Tx& tx, db::CompanyId company, Counter counter) {
   RaiseAndPublish(tx, company, 0, counter);
@@ -62,9 +68,7 @@ std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, 
 Extent ExtentOf(db::Session& session, db::CompanyId company) {
   const std::optional<store::Counted> counted = store::Counters(session, company);
   if (!counted) return {};
-  return {.epoch = counted->values.epoch,
-          .oldest = store::OldestSeq(session, company).value_or(counted->seq + 1),
-          .last = counted->seq};
+  return {.epoch = counted->values.epoch, .oldest = counted->log_start, .last = counted->seq};
 }
 
 std::string CurrentCursor(db::Session& session, db::CompanyId company) {
@@ -89,7 +93,7 @@ UtcMs LastTime(db::Session& session) {
 void RaiseEpochs(db::Tx& tx, int64_t by) { store::RaiseEpochs(tx, by); }
 
 void StartAnew(db::Tx& tx, db::CompanyId company) {
-  store::DeleteUpTo(tx, company, INT64_MAX);
+  store::DeleteAll(tx, company);
   store::CountAnew(tx, company);
   for (const Counter counter : {Counter::kOrders, Counter::kCatalogue, Counter::kOther}) {
     RaiseCounter(tx, company, counter);

@@ -3,6 +3,10 @@
 // The company's event log: exactly one row per committed change, written in its own transaction,
 // `seq` gapless per company (contract section 13, design section 4). Webhooks, sync, long polls and
 // the feed read it with their own cursors.
+//
+// The body of an order's latest event is also the order's stored record (orders/record.h). So when
+// the log is purged (retention.h), the rows that hold a record stay, before the start of the log:
+// they are events no longer, and no reader of the log sees them.
 
 #include <optional>
 #include <string>
@@ -16,6 +20,7 @@
 namespace comanda::events {
 
 struct Event {
+  std::string_view company_id;  // the company's UUID
   Type type;
   Changes changes;
   std::string_view subject_id;
@@ -24,10 +29,15 @@ struct Event {
   std::string_view note = {};  // further members of the event as JSON, e.g. {"stock_warning":[…]}
 };
 
-// Appends the row, raises the counter of its kind and publishes it at commit. Returns its seq. The
-// event_id is derived from company, epoch and seq (UUID version 5), so nothing random is needed
-// here.
-int64_t Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event);
+// Where an event was written, and where the log starts.
+struct Appended {
+  int64_t seq = 0;
+  int64_t log_start = 1;
+};
+
+// Appends the row, raises the counter of its kind and publishes it at commit. The event_id is
+// derived from company, epoch and seq (UUID version 5), so nothing random is needed here.
+Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event);
 
 // Raises a change counter without an event (imports).
 void RaiseCounter(db::Tx& tx, db::CompanyId company, Counter counter);
@@ -47,11 +57,17 @@ struct StoredEvent {
   std::string note;
 };
 
+// The body of one event, or of a row before the log's start that holds a record.
+std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, int64_t seq);
+
+// Deletes a row before the log's start whose record was replaced by a newer event.
+void DropRecord(db::Tx& tx, db::CompanyId company, int64_t seq);
+
 // At most `limit` events behind that one, in order.
 std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, int64_t seq,
                                    int limit);
 
-// What the log holds: from the oldest kept to the last written (oldest is last + 1 where it is
+// What the log holds: from its start to the last event written (oldest is last + 1 where it is
 // empty).
 struct Extent {
   int64_t epoch = 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "events/store.h"
+#include "http/idempotency.h"
 
 namespace comanda::events {
 namespace {
@@ -13,6 +14,7 @@ constexpr int64_t kStandsAfterMs = 24 * kHourMs;
 constexpr int64_t kEvidenceMs = 2 * kHourMs;
 constexpr int64_t kPurgedAtOnce = 500;
 constexpr int64_t kLookedAtMax = 5000;
+constexpr int64_t kRecordKeptMs = 90 * 24 * kHourMs;
 
 // The number of the first event at or after that time, by bisection: times follow the numbers but
 // for corrections of the clock, so no index is written for this with every order.
@@ -30,7 +32,7 @@ int64_t FirstAtOrAfter(db::Session& session, db::CompanyId company, UtcMs time, 
 }
 
 // The last event that may go; 0: none.
-int64_t LastToDelete(db::Session& session, db::CompanyId company, UtcMs now) {
+int64_t LastToPurge(db::Session& session, db::CompanyId company, UtcMs now) {
   const Extent extent = ExtentOf(session, company);
   const UtcMs stood_since = now - kStandsAfterMs;
   const int64_t evidence =
@@ -38,8 +40,8 @@ int64_t LastToDelete(db::Session& session, db::CompanyId company, UtcMs now) {
   const std::optional<UtcMs> seen = store::TimeOf(session, company, evidence);
   if (!seen || *seen > stood_since) return 0;
 
-  // Only what stands before an event of a sound time may go with it: an event is as young as the
-  // next that is. Later than now, or earlier than one before it, is what a wrong clock stamped.
+  // A wrong clock stamps events later than now, or earlier than their predecessors. Such an event
+  // is taken to be as young as the next event with a sound time.
   const UtcMs old_before = now - kKeptMs - kStandsAfterMs - kEvidenceMs;
   UtcMs latest = 0;
   int64_t last = 0;
@@ -52,17 +54,82 @@ int64_t LastToDelete(db::Session& session, db::CompanyId company, UtcMs now) {
   return std::min(last, extent.oldest + kPurgedAtOnce - 1);
 }
 
+bool IsOrder(const store::Subject& subject) {
+  return subject.type == Row(Type::kOrderUpdated).subject;
+}
+
+void PurgeUpTo(db::Tx& tx, db::CompanyId company, int64_t last, const RecordKeeper& records) {
+  const int64_t first = ExtentOf(tx, company).oldest;
+  for (const store::Subject& event : store::Subjects(tx, company, first, last, kPurgedAtOnce)) {
+    if (IsOrder(event) && records.holds_record(tx, company, event.id, event.seq)) continue;
+    store::Delete(tx, company, event.seq);
+  }
+  store::SetLogStart(tx, company, last + 1);
+  http::idempotency::ForgetPointingUpTo(tx, company, last);
+}
+
+// Rows before the log's start are looked at once, in their order, when they are old enough: an
+// order that changes later gets a newer record, and the row of the old one is deleted then.
+struct OldRecords {
+  std::vector<store::Subject> rows;
+  int64_t last = 0;  // up to which row they were looked for
+};
+
+OldRecords FindOldRecords(db::Session& session, db::CompanyId company, UtcMs before, UtcMs now) {
+  const int64_t from = store::RecordsDroppedTo(session, company) + 1;
+  const int64_t log_start = ExtentOf(session, company).oldest;
+  OldRecords found;
+  for (const store::Time& row : store::Times(session, company, from, kPurgedAtOnce)) {
+    const bool is_young = row.at >= before && row.at <= now;
+    if (row.seq >= log_start || is_young) break;
+    found.last = row.seq;  // also behind one that a wrong clock stamped later than now
+  }
+  if (found.last > 0) {
+    found.rows = store::Subjects(session, company, from, found.last, kPurgedAtOnce);
+  }
+  return found;
+}
+
+void DropRecords(db::Tx& tx, db::CompanyId company, const OldRecords& old, UtcMs before,
+                 const RecordKeeper& records) {
+  for (const store::Subject& row : old.rows) {
+    if (records.release_record(tx, company, row.id, before)) store::Delete(tx, company, row.seq);
+  }
+  store::SetRecordsDroppedTo(tx, company, old.last);
+}
+
 }  // namespace
 
-void Purge(db::Database& database, const Clock& clock) {
+bool WrittenBetween(db::Session& session, db::CompanyId company, UtcMs from, UtcMs before) {
+  const Extent extent = ExtentOf(session, company);
+  const int64_t seq = FirstAtOrAfter(session, company, from, extent.oldest, extent.last + 1);
+  return store::TimeOf(session, company, seq).value_or(before) < before;
+}
+
+void Purge(db::Database& database, const Clock& clock, const Feed& feed,
+           const RecordKeeper& records) {
   const UtcMs now = clock.RetentionNow();
+  const UtcMs closed_before = now - kRecordKeptMs;
   const auto companies =
       database.Read([](db::Snapshot& snapshot) { return store::Companies(snapshot); });
   for (const db::CompanyId company : companies) {
-    const int64_t last =
-        database.Read([&](db::Snapshot& snapshot) { return LastToDelete(snapshot, company, now); });
-    if (last == 0) continue;
-    database.Write([&](db::Tx& tx, const db::Stamp&) { store::DeleteUpTo(tx, company, last); });
+    int64_t last = 0;
+    OldRecords old;
+    database.Read([&](db::Snapshot& snapshot) {
+      last = LastToPurge(snapshot, company, now);
+      old = FindOldRecords(snapshot, company, closed_before, now);
+    });
+    if (last > 0) {
+      database.Write([&](db::Tx& tx, const db::Stamp&) {
+        feed.Purged(tx, company, last);
+        PurgeUpTo(tx, company, last, records);
+      });
+    }
+    if (old.last > 0) {
+      database.Write([&](db::Tx& tx, const db::Stamp&) {
+        DropRecords(tx, company, old, closed_before, records);
+      });
+    }
   }
 }
 

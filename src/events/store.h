@@ -15,6 +15,7 @@ namespace comanda::events::store {
 // The counters of a company after a change.
 struct Counted {
   int64_t seq = 0;
+  int64_t log_start = 1;  // the first event that is part of the log
   db::ChangeCounters::Values values;
 };
 
@@ -23,15 +24,12 @@ Counted Raise(db::Tx& tx, db::CompanyId company, int64_t events, Counter counter
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company);
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session);
 
-std::string CompanyUuid(db::Session& session, db::CompanyId company);
-
 void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event);
 // A new epoch, whose events and order numbers count from 1 again.
 void CountAnew(db::Tx& tx, db::CompanyId company);
 // A new epoch of every company, whose events and order numbers go on.
 void RaiseEpochs(db::Tx& tx, int64_t by);
-// The number of the oldest event that is kept.
-std::optional<int64_t> OldestSeq(db::Session& session, db::CompanyId company);
+void SetLogStart(db::Tx& tx, db::CompanyId company, int64_t seq);
 struct Time {
   int64_t seq;
   UtcMs at;
@@ -39,8 +37,24 @@ struct Time {
 // Of at most `limit` events from that number on, in order.
 std::vector<Time> Times(db::Session& session, db::CompanyId company, int64_t first, int64_t limit);
 std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t seq);
-// Deletes the events up to that number; how many.
-int64_t DeleteUpTo(db::Tx& tx, db::CompanyId company, int64_t seq);
+std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, int64_t seq);
+void Delete(db::Tx& tx, db::CompanyId company, int64_t seq);
+void DeleteAll(db::Tx& tx, db::CompanyId company);
+
+// Of an event of an order: which order.
+struct Subject {
+  int64_t seq = 0;
+  std::string type;
+  std::string id;
+};
+// Of at most `limit` events between two numbers, both included, in order.
+std::vector<Subject> Subjects(db::Session& session, db::CompanyId company, int64_t first,
+                              int64_t last, int64_t limit);
+
+// Up to which event the records of orders closed long ago have been dropped.
+int64_t RecordsDroppedTo(db::Session& session, db::CompanyId company);
+void SetRecordsDroppedTo(db::Tx& tx, db::CompanyId company, int64_t seq);
+
 std::vector<db::CompanyId> Companies(db::Session& session);
 std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit);
 

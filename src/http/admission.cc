@@ -20,7 +20,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/memory.h"
 
 namespace comanda::http {
 namespace {
@@ -402,7 +401,6 @@ void Admission::Close(int fd) {
   Worker& worker = ThisWorker();
   if (worker.connection == connection) worker.connection = nullptr;
   ::close(fd);
-  GiveBackStack();
 }
 
 // A close with unread input resets the connection, which can destroy an answer on its way. Our side

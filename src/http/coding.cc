@@ -56,12 +56,4 @@ Response Gzipped(Response plain) {
   return plain;
 }
 
-Response Plain(Response gzipped) {
-  const std::string& file = gzipped.Body();
-  gzipped.body = Gunzip({reinterpret_cast<const uint8_t*>(file.data()), file.size()});
-  gzipped.shared_body.reset();
-  gzipped.gzipped = false;
-  return gzipped;
-}
-
 }  // namespace comanda::http

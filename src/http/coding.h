@@ -21,7 +21,4 @@ inline constexpr size_t kGzipBytesMin = 1'024;
 // bytes would need its own (RFC 9110 section 8.8.3).
 Response Gzipped(Response plain);
 
-// The answer that was compressed.
-Response Plain(Response gzipped);
-
 }  // namespace comanda::http

@@ -67,14 +67,20 @@ json::UnknownFields Context::unknown_fields() const {
                                          : json::UnknownFields::kIgnored;
 }
 
+// The key of a creation is remembered by the room that creates (Replay::kRequired).
+bool Context::RemembersAnswers() const {
+  return !idempotency_scope_.empty() && route_.replay != Replay::kRequired;
+}
+
 Response Context::Write(const std::function<Response(db::Tx&, const db::Stamp&)>& job) {
-  const UtcMs kept_from = site_.clock.RetentionNow();
   return site_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    if (idempotency_scope_.empty()) return job(tx, stamp);
+    if (!RemembersAnswers()) return job(tx, stamp);
     const idempotency::Claim claim{company(), idempotency_scope_, idempotency_key_, fingerprint_};
-    if (std::optional<Response> first = idempotency::Replay(tx, claim)) return std::move(*first);
+    if (auto first = idempotency::Replay(tx, claim, site_.read_event_body)) {
+      return *std::move(first);
+    }
     Response response = job(tx, stamp);
-    idempotency::Remember(tx, claim, response, kept_from);
+    idempotency::Remember(tx, claim, response, stamp.now);
     return response;
   });
 }
@@ -137,17 +143,16 @@ bool Context::AwaitChange(const std::function<bool()>& changed) {
 }
 
 std::optional<Response> Context::FirstAnswer() {
-  if (idempotency_scope_.empty()) return std::nullopt;
+  if (!RemembersAnswers()) return std::nullopt;
   const idempotency::Claim claim{company(), idempotency_scope_, idempotency_key_, fingerprint_};
-  return Read([&](db::Snapshot& snapshot) { return idempotency::Replay(snapshot, claim); });
+  return Read([&](db::Snapshot& snapshot) {
+    return idempotency::Replay(snapshot, claim, site_.read_event_body);
+  });
 }
 
 Response Context::Shared(const std::string& tag, const std::function<Response()>& make) {
   const std::string key = tag + ' ' + Question();  // the tag has but a hash of it
   Response answer = site_.answers.Get(key, make);
-  if (answer.gzipped && !PrefersGzip()) {
-    return site_.answers.Get(key + " plain", [&] { return Plain(answer); });
-  }
   if (!MustCompress(answer)) return answer;
   return site_.answers.Get(key + " gzip", [&] { return Gzipped(answer); });
 }
@@ -169,8 +174,7 @@ bool Context::MustCompress(const Response& response) const {
 }
 
 std::string Context::ListTag(size_t counter_kind) {
-  const db::ChangeCounters::Mark mark =
-      list_mark_.emplace(site_.database.counters().MarkOf(company(), counter_kind));
+  const db::ChangeCounters::Mark mark = site_.database.counters().MarkOf(company(), counter_kind);
   return "W/\"" + std::to_string(mark.epoch) + '.' + std::to_string(mark.changes) + '-' +
          std::to_string(Crc32(Question())) + '"';
 }

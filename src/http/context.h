@@ -20,7 +20,6 @@
 #include "db/disk_space.h"
 #include "http/answer_cache.h"
 #include "http/long_polls.h"
-#include "http/piece_store.h"
 #include "http/query.h"
 #include "http/request.h"
 #include "http/response.h"
@@ -48,10 +47,11 @@ struct Site {
   std::function<std::vector<Readiness>()> readiness;
   LongPolls& long_polls;
   AnswerCache& answers;
-  PieceStore& pieces;
   // The UUID of the order with that public id: one order has one path in an idempotency scope.
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, std::string_view)>
       find_order_uuid;
+  // The body of an event: answers kept under an Idempotency-Key point at it.
+  std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t)> read_event_body;
 };
 
 class Context {
@@ -123,13 +123,12 @@ class Context {
   // Would the client rather have gzip than the bytes as they are?
   bool PrefersGzip() const;
 
-  // A weak tag of a list: epoch and change counter, and a hash of path and query. Who asks for one
-  // promises that "not modified" hangs on this counter alone: while it stands, the dispatcher gives
-  // that answer again without asking the handler.
+  // A weak tag of a list: epoch and change counter of the company, and a hash of path and query.
   std::string ListTag(size_t counter_kind);
 
  private:
   friend class Dispatcher;
+  bool RemembersAnswers() const;
   std::string EpochInTag() const;                    // ".46213", or nothing before a restore
   bool HasTwoForms(const Response& response) const;  // one of them compressed
   bool MustCompress(const Response& response) const;
@@ -148,8 +147,7 @@ class Context {
   std::string idempotency_key_;
   std::string idempotency_scope_;
   std::string fingerprint_;
-  mutable std::string question_;                       // made when it is first needed
-  std::optional<db::ChangeCounters::Mark> list_mark_;  // of the last ListTag
+  mutable std::string question_;  // made when it is first needed
 };
 
 }  // namespace comanda::http

@@ -175,21 +175,6 @@ struct Dispatcher::Visit {
   auth::Principal Principal() const { return admission ? admission->principal() : local; }
 };
 
-// The last "not modified" of each thread, and what it hangs on. Displays ask in the same words on
-// the same connection until something changes: they get it again, without route, query and handler.
-struct Dispatcher::Unchanged {
-  const Dispatcher* made_by = nullptr;
-  const Route* route = nullptr;  // null: the last answer was another
-  std::shared_ptr<const auth::KeyRecord> key;
-  db::ChangeCounters::Mark mark;
-  Response response;
-
-  static Unchanged& OfThread() {
-    thread_local Unchanged unchanged;
-    return unchanged;
-  }
-};
-
 Dispatcher::Dispatcher(Site& site, std::vector<std::span<const Route>> tables)
     : site_(site),
       router_(std::move(tables)),
@@ -228,7 +213,6 @@ Response Dispatcher::Handle(const Request& request) {
 Response Dispatcher::Answer(Visit& visit) {
   const Request& request = visit.request;
   if (request.method == Method::kOptions) return Options(request);
-  if (std::optional<Response> again = AnswerAgain(visit)) return *std::move(again);
 
   Router::Match match = router_.Find(request.method, request.path);
   Context context(site_, request, *match.route, std::move(match.parameters));
@@ -246,32 +230,7 @@ Response Dispatcher::Answer(Visit& visit) {
     response.headers.emplace_back("Preference-Applied", std::move(context.preference_applied_));
   }
   if (IsRead(request.method)) Fit(context, response);
-  KeepUnchanged(context, response);
   return response;
-}
-
-std::optional<Response> Dispatcher::AnswerAgain(Visit& visit) {
-  Unchanged& last = Unchanged::OfThread();
-  if (!visit.request.repeats || last.made_by != this) last.route = nullptr;
-  if (last.route == nullptr ||
-      site_.database.counters().MarkOf(last.key->company, last.mark.kind) != last.mark) {
-    return std::nullopt;
-  }
-  Admit(visit, *last.route);
-  if (visit.admission->shared_key() != last.key) return std::nullopt;  // its scopes may be others
-  RequireSpace(*last.route);
-  return last.response;
-}
-
-void Dispatcher::KeepUnchanged(const Context& context, const Response& response) const {
-  // Who is willing to wait for a change waits each time.
-  const bool hangs_on_counter = response.status == 304 && context.list_mark_;
-  if (!hangs_on_counter || !context.admission_ || context.request().Header("Prefer")) return;
-  Unchanged::OfThread() = {.made_by = this,
-                           .route = &context.route(),
-                           .key = context.admission_->shared_key(),
-                           .mark = *context.list_mark_,
-                           .response = response};
 }
 
 // The form of an answer to a read that this client has use for (RFC 9110 sections 12.5.3 and 13).
@@ -301,10 +260,10 @@ Response Dispatcher::Options(const Request& request) const {
   return response;
 }
 
-// Credentials, then rate, then scope. Once a visit.
+// Credentials, then rate, then scope.
 void Dispatcher::Admit(Visit& visit, const Route& route) {
   const Request& request = visit.request;
-  if (route.access == Access::kOpen || visit.admission) return;
+  if (route.access == Access::kOpen) return;
   if (request.local) {
     visit.local = LocalPrincipal(request, route, site_.database);
     return;

@@ -34,10 +34,7 @@ class Dispatcher {
 
  private:
   struct Visit;
-  struct Unchanged;
   Response Answer(Visit& visit);
-  std::optional<Response> AnswerAgain(Visit& visit);
-  void KeepUnchanged(const Context& context, const Response& response) const;
   static void Fit(const Context& context, Response& response);
   Response Options(const Request& request) const;
   void Admit(Visit& visit, const Route& route);

@@ -291,15 +291,8 @@ void ReadMeaning(Version version, Head& head) {
 
 }  // namespace
 
-void Head::Clear() {
-  std::vector<std::pair<std::string_view, std::string_view>> kept = std::move(headers);
-  kept.clear();
-  *this = Head();
-  headers = std::move(kept);
-}
-
 void CheckHead(std::string_view text, Head& head) {
-  head.Clear();
+  head = Head();
   std::string_view rest = text;
   // One empty line before the request is tolerated (RFC 9112 2.2).
   if (rest.starts_with("\r\n")) rest.remove_prefix(2);

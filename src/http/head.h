@@ -35,8 +35,6 @@ struct Head {
   bool chunked = false;
   bool expects_continue = false;
   bool keeps_alive = true;  // what the client wishes
-
-  void Clear();
 };
 
 // Reads the whole head, the empty line that ends it included. Throws a Refusal that closes the

@@ -12,8 +12,7 @@ namespace {
 constexpr std::string_view kHeader = "Idempotency-Key";
 constexpr std::string_view kReplayed = "Idempotency-Replayed";
 constexpr size_t kKeyMax = 255;
-constexpr int kPurgedAtOnce = 20;
-constexpr int kPurgedByChore = 1000;
+constexpr int kPurgedAtOnce = 1000;
 constexpr int64_t kHourMs = 60LL * 60 * 1000;
 constexpr int64_t kStandsAfterMs = 24 * kHourMs;
 constexpr int64_t kEvidenceMs = 2 * kHourMs;
@@ -30,10 +29,13 @@ bool IsVisible(char c) { return c >= '!' && c <= '~'; }
 // added hours see to it that none is lost by that.
 UtcMs OldBefore(UtcMs now) { return now - kKeptMs - kStandsAfterMs - kEvidenceMs; }
 
-bool HasOldOnes(db::Session& session, db::CompanyId company, UtcMs now) {
-  const UtcMs stood_since = now - kStandsAfterMs;
+bool HasOldOnes(db::Session& session, db::CompanyId company, UtcMs now,
+                WrittenBetween written_between) {
+  const UtcMs before = now - kStandsAfterMs;
+  const UtcMs from = before - kEvidenceMs;
   return store::AnyBefore(session, company, OldBefore(now)) &&
-         store::AnyBetween(session, company, stood_since - kEvidenceMs, stood_since);
+         (store::AnyBetween(session, company, from, before) ||
+          written_between(session, company, from, before));
 }
 
 }  // namespace
@@ -55,7 +57,8 @@ std::optional<std::string> ReadKey(const Request& request) {
   return std::string(key);
 }
 
-std::optional<Response> Replay(db::Session& session, const Claim& claim) {
+std::optional<Response> Replay(db::Session& session, const Claim& claim,
+                               const ReadEventBody& read_event_body) {
   std::optional<store::Remembered> first =
       store::Find(session, claim.company, claim.scope, claim.key);
   if (!first) return std::nullopt;
@@ -65,10 +68,22 @@ std::optional<Response> Replay(db::Session& session, const Claim& claim) {
     throw Refusal(Problem::kIdempotencyKeyReused, detail + "; make a new key for a new request.");
   }
   Response response;
+  if (first->event_seq) {
+    const std::optional<std::string> body =
+        read_event_body(session, claim.company, *first->event_seq);
+    // Without it the request must not be carried out a second time.
+    if (!body) {
+      throw Fault(Fault::Kind::kInternal,
+                  "the answer kept under an Idempotency-Key points at event " +
+                      std::to_string(*first->event_seq) + ", which is gone");
+    }
+    response = Data(*body);
+  } else {
+    response.body = std::move(first->body);
+  }
   response.status = first->status;
   response.etag = std::move(first->etag);
   response.location = std::move(first->location);
-  response.body = std::move(first->body);
   response.headers.emplace_back(kReplayed, "true");
   response.cache = Cache::kNoStore;
   return response;
@@ -77,34 +92,35 @@ std::optional<Response> Replay(db::Session& session, const Claim& claim) {
 void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now) {
   constexpr int kFirstFailure = 400;
   if (response.status >= kFirstFailure || IsReplay(response)) return;
-  store::Insert(tx, claim.company, claim.scope, claim.key,
-                {.fingerprint = std::string(claim.fingerprint),
-                 .status = response.status,
-                 .etag = response.etag,
-                 .location = response.location,
-                 .body = response.replay_body.empty() ? response.body : response.replay_body},
-                now);
-  Purge(tx, claim.company, now, kPurgedAtOnce);
+  store::Remembered answer{.fingerprint = std::string(claim.fingerprint),
+                           .status = response.status,
+                           .etag = response.etag,
+                           .location = response.location,
+                           .event_seq = response.event_seq};
+  if (!answer.event_seq) {
+    answer.body = response.replay_body.empty() ? response.body : response.replay_body;
+  }
+  store::Insert(tx, claim.company, claim.scope, claim.key, answer, now);
 }
 
-void ForgetAll(db::Tx& tx, db::CompanyId company) {
-  store::DeleteBefore(tx, company, INT64_MAX, INT32_MAX);
+void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq) {
+  store::DeletePointingUpTo(tx, company, event_seq);
 }
 
-int64_t Purge(db::Tx& tx, db::CompanyId company, UtcMs now, int limit) {
-  if (!HasOldOnes(tx, company, now)) return 0;
-  return store::DeleteBefore(tx, company, OldBefore(now), limit);
-}
+void ForgetAll(db::Tx& tx, db::CompanyId company) { store::DeleteAll(tx, company); }
 
-void Purge(db::Database& database, const Clock& clock) {
+void Purge(db::Database& database, const Clock& clock, WrittenBetween written_between) {
   const UtcMs now = clock.RetentionNow();
   std::vector<db::CompanyId> companies =
       database.Read([&](db::Snapshot& snapshot) { return store::Companies(snapshot); });
   for (const db::CompanyId company : companies) {
-    const bool any =
-        database.Read([&](db::Snapshot& snapshot) { return HasOldOnes(snapshot, company, now); });
+    const bool any = database.Read([&](db::Snapshot& snapshot) {
+      return HasOldOnes(snapshot, company, now, written_between);
+    });
     if (!any) continue;
-    database.Write([&](db::Tx& tx, const db::Stamp&) { Purge(tx, company, now, kPurgedByChore); });
+    database.Write([&](db::Tx& tx, const db::Stamp&) {
+      store::DeleteBefore(tx, company, OldBefore(now), kPurgedAtOnce);
+    });
   }
 }
 

@@ -3,6 +3,7 @@
 // The same request sent again gets the same answer (contract section 5). The record and the effect
 // are in one transaction.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,24 +31,32 @@ struct Claim {
   std::string_view fingerprint;
 };
 
+// The body of an event of the company; nothing where there is none.
+using ReadEventBody =
+    std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t seq)>;
+
 // The first answer, marked as replayed; nothing where the key is new. Refusal
 // idempotency_key_reused where it came with another request.
-std::optional<Response> Replay(db::Session& session, const Claim& claim);
+std::optional<Response> Replay(db::Session& session, const Claim& claim,
+                               const ReadEventBody& read_event_body);
 
-// Remembers a success, and forgets a few that are older than kKeptMs. Times here are
-// Clock::RetentionNow.
+// Remembers a success. `now` is wall time: the stamp of the write.
 void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now);
+
+// Forgets the answers that point at events up to that one: their bodies are about to be deleted.
+void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq);
 
 // Forgets every answer of the company: for the sandbox alone.
 void ForgetAll(db::Tx& tx, db::CompanyId company);
 
-// Forgets at most `limit` answers of the company that are older than kKeptMs; how many. Forgets
-// nothing because of a clock that jumped ahead until that has stood for a day: an answer must have
-// been given a day ago, give or take two hours, and those two hours are added to the time that
+// Whether the company's database was written to from that time on, before the other one.
+using WrittenBetween = bool (*)(db::Session&, db::CompanyId, UtcMs from, UtcMs before);
+
+// Forgets a bounded number of answers of each company that are older than kKeptMs and have their
+// bodies with them; app/ calls it now and then. Writes nothing where nothing is old enough. Forgets
+// nothing because of a clock that jumped ahead until that has stood for a day: something must have
+// been written a day ago, give or take two hours, and those 26 hours are added to the time that
 // answers are kept.
-int64_t Purge(db::Tx& tx, db::CompanyId company, UtcMs now, int limit);
-// The same for every company of the file, a bounded number at a time; app/ calls it now and then.
-// Writes nothing where nothing is old enough.
-void Purge(db::Database& database, const Clock& clock);
+void Purge(db::Database& database, const Clock& clock, WrittenBetween written_between);
 
 }  // namespace comanda::http::idempotency

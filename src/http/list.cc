@@ -22,7 +22,7 @@ Zone FindZone(const ListRequest& request) {
 
 }  // namespace
 
-// -- filters --------------------------------------------------------------------------------------
+// Filters
 
 Refusal MalformedFilter(std::string_view name, std::string message) {
   return Refusal(Problem::kInvalidParameter, std::string(name) + ": " + message,
@@ -75,21 +75,8 @@ const Operands* Conditions::Find(std::string_view parameter) const {
   return nullptr;
 }
 
-bool Conditions::AllCounted() const {
-  return std::ranges::all_of(conditions_, [](const Condition& condition) {
-    return condition.filter->counted == Counted::kYes;
-  });
-}
-
 void Conditions::Narrow(db::ClauseBuilder& sql) const {
   for (const Condition& condition : conditions_) {
-    sql.And(condition.filter->clause, http::ToBound(condition.operands));
-  }
-}
-
-void Conditions::Narrow(db::ClauseBuilder& sql, Counted which) const {
-  for (const Condition& condition : conditions_) {
-    if (condition.filter->counted != which) continue;
     sql.And(condition.filter->clause, http::ToBound(condition.operands));
   }
 }
@@ -101,29 +88,29 @@ std::vector<db::Bound> ToBound(const Operands& operands) {
 }
 
 int64_t Count(db::Session& session, const db::ClauseBuilder& sql) {
-  db::Rows rows = session.QueryBound(sql.sql(), sql.values());
+  db::Rows rows = session.QueryBound(sql);
   CHECK(rows.Next(), "a count has one row");
   return rows.Int(0);
 }
 
 std::vector<std::string> FindIds(db::Session& session, const db::ClauseBuilder& sql) {
-  db::Rows rows = session.QueryBound(sql.sql(), sql.values());
+  db::Rows rows = session.QueryBound(sql);
   std::vector<std::string> ids;
   while (rows.Next()) ids.push_back(rows.Text(0));
   return ids;
 }
 
-// -- sorts ----------------------------------------------------------------------------------------
+// Sorts
 
-std::string_view ReadSort(const Query& query, std::span<const ListSort> sorts,
-                          std::string_view default_sort) {
+db::Sql ReadSort(const Query& query, std::span<const ListSort> sorts,
+                 std::string_view default_sort) {
   std::vector<std::string_view> fields;
   for (const ListSort& sort : sorts) fields.push_back(sort.field);
   const Sort sort = query.ReadSort(fields, default_sort);
   return sort.descending ? sorts[sort.index].descending : sorts[sort.index].ascending;
 }
 
-// -- the whole ------------------------------------------------------------------------------------
+// The whole
 
 void RequireListParameters(const Query& query, std::span<const ListFilter> filters,
                            std::span<const std::string_view> more) {
@@ -157,8 +144,7 @@ void AddSnapshot(Response& response, const Paging& paging, int64_t snapshot) {
 
 Response ListResponse(const ListPage& page, std::string etag, Cache cache) {
   Response response;
-  response.gzipped = !page.gzip.empty();
-  response.body = response.gzipped ? page.gzip : ListBody(page.rows, page.paging, page.total);
+  response.body = ListBody(page.rows, page.paging, page.total);
   response.etag = std::move(etag);
   response.cache = cache;
   AddSnapshot(response, page.paging, page.snapshot);

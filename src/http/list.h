@@ -16,6 +16,7 @@
 #include "base/zone.h"
 #include "db/clause_builder.h"
 #include "db/session.h"
+#include "db/sql.h"
 #include "http/query.h"
 #include "http/response.h"
 
@@ -34,19 +35,15 @@ struct ListRequest {
   std::string_view Value(std::string_view name) const { return *query.Find(name); }
 };
 
-// -- filters --------------------------------------------------------------------------------------
+// Filters
 
 using Operand = std::variant<int64_t, std::string>;
 using Operands = std::vector<Operand>;
 
-// Whether the total of a list with this filter can be had without counting its rows.
-enum class Counted : uint8_t { kNo, kYes };
-
 struct ListFilter {
   std::string_view parameter;
-  std::string_view clause;  // {} is the value, or the values
+  db::Sql clause;  // {} is the value, or the values
   Operands (*read)(const ListRequest&, std::string_view parameter);
-  Counted counted = Counted::kNo;
 };
 
 // Readers for the table.
@@ -86,9 +83,7 @@ class Conditions {
 
   const Operands* Find(std::string_view parameter) const;  // null where the query has it not
   bool empty() const { return conditions_.empty(); }
-  bool AllCounted() const;
   void Narrow(db::ClauseBuilder& sql) const;
-  void Narrow(db::ClauseBuilder& sql, Counted which) const;  // by those alone
 
  private:
   struct Condition {
@@ -105,17 +100,17 @@ int64_t Count(db::Session& session, const db::ClauseBuilder& sql);
 // Runs a "SELECT id …".
 std::vector<std::string> FindIds(db::Session& session, const db::ClauseBuilder& sql);
 
-// -- sorts ----------------------------------------------------------------------------------------
+// Sorts
 
 struct ListSort {
   std::string_view field;
-  std::string_view ascending, descending;  // each ends in a unique key
+  db::Sql ascending, descending;  // each ends in a unique key
 };
 // The clause that the query asks for.
-std::string_view ReadSort(const Query& query, std::span<const ListSort> sorts,
-                          std::string_view default_sort);
+db::Sql ReadSort(const Query& query, std::span<const ListSort> sorts,
+                 std::string_view default_sort);
 
-// -- the whole ------------------------------------------------------------------------------------
+// The whole
 
 // Refuses parameters other than page, per_page, sort, those of the filters, and `more`.
 void RequireListParameters(const Query& query, std::span<const ListFilter> filters,
@@ -133,7 +128,6 @@ void AddSnapshot(Response& response, const Paging& paging, int64_t snapshot);
 struct ListPage {
   Paging paging;
   std::vector<std::string> rows;
-  std::string gzip;  // the whole body, instead of rows
   int64_t total = 0;
   int64_t snapshot = 0;
 };

@@ -91,6 +91,19 @@ std::optional<UtcMs> InstantOf(std::string_view text) {
   return ParseInstant(instant);
 }
 
+std::string ListTail(Paging paging, int64_t total) {
+  std::string tail = "],";
+  json::Writer writer(tail);
+  writer.Key("pagination").BeginObject();
+  writer.Key("current_page").Integer(paging.page);
+  writer.Key("per_page").Integer(paging.per_page);
+  writer.Key("total").Integer(total);
+  writer.Key("has_more").Boolean(total > 0 && paging.page <= (total - 1) / paging.per_page);
+  writer.EndObject();
+  tail += '}';
+  return tail;
+}
+
 }  // namespace
 
 Query Query::Parse(std::string_view raw) {
@@ -245,26 +258,14 @@ std::string Query::Canonical() const {
   return text;
 }
 
-std::string ListTail(Paging paging, int64_t total) {
-  std::string tail = "],";
-  json::Writer writer(tail);
-  writer.Key("pagination").BeginObject();
-  writer.Key("current_page").Integer(paging.page);
-  writer.Key("per_page").Integer(paging.per_page);
-  writer.Key("total").Integer(total);
-  writer.Key("has_more").Boolean(total > 0 && paging.page <= (total - 1) / paging.per_page);
-  writer.EndObject();
-  tail += '}';
-  return tail;
-}
-
 std::string ListBody(const std::vector<std::string>& rows, Paging paging, int64_t total) {
+  constexpr std::string_view kHead = R"({"data":[)";
   const std::string tail = ListTail(paging, total);
-  size_t size = kListHead.size() + rows.size() + tail.size();
+  size_t size = kHead.size() + rows.size() + tail.size();
   for (const std::string& row : rows) size += row.size();
   std::string body;
   body.reserve(size);
-  body += kListHead;
+  body += kHead;
   for (const std::string& row : rows) {
     if (&row != &rows.front()) body += ',';
     body += row;

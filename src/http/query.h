@@ -71,10 +71,7 @@ class Query {
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
-// {"data":[rows],"pagination":{…}} around rows that are already rendered: what stands in front of
-// them, behind them, and the whole.
-inline constexpr std::string_view kListHead = R"({"data":[)";
-std::string ListTail(Paging paging, int64_t total);
+// {"data":[rows],"pagination":{…}} around rows that are already rendered.
 std::string ListBody(const std::vector<std::string>& rows, Paging paging, int64_t total);
 
 }  // namespace comanda::http

@@ -45,7 +45,6 @@ struct Request {
   std::string client_address;                                          // numeric
   std::string request_id;  // the client's valid one, or ours
   bool local = false;      // over the control socket, or made in this process: principal `local`
-  bool repeats = false;    // its head is, byte for byte, the one that this thread had before it
   BodySource* body = nullptr;  // null: no body
   // To be called when its key turned out to be valid, before anything is done for it. Refusal where
   // nobody is there any more. Empty where nobody asks.

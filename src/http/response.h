@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,9 @@ struct Response {
   // What ends when the answer is out: its key's place under way, so that a client that does not
   // read cannot ask for more and more.
   std::shared_ptr<const void> held;
+  // The body is {"data": <body of that event of the company>}: what is kept under an
+  // Idempotency-Key points there instead of copying it.
+  std::optional<int64_t> event_seq;
   // Where the answer shows a secret once: what is stored for a replay instead of `body`
   // (contract section 3); empty: the body itself.
   std::string replay_body;

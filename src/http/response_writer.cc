@@ -88,17 +88,6 @@ void AppendField(std::string& out, std::string_view name, std::string_view value
   out += "\r\n";
 }
 
-// Formatted once a second on each thread.
-const std::string& CachedDate(UtcMs now) {
-  thread_local int64_t second = -1;
-  thread_local std::string text;
-  if (now / 1000 != second) {
-    text = HttpDate(now);
-    second = now / 1000;
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string_view ReasonPhrase(int status) {
@@ -137,7 +126,7 @@ std::string_view AppendResponse(std::string& out, const Response& response, cons
   out += "HTTP/1.1 ";
   AppendNumber(out, static_cast<uint64_t>(response.status));
   out.append(" ").append(ReasonPhrase(response.status)).append("\r\n");
-  AppendField(out, "Date", CachedDate(form.now));
+  AppendField(out, "Date", HttpDate(form.now));
   if (has_content) {
     if (!response.content_type.empty()) AppendField(out, "Content-Type", response.content_type);
     if (response.gzipped) out += "Content-Encoding: gzip\r\n";

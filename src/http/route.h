@@ -26,7 +26,7 @@ enum class Access : uint8_t {
 enum class Replay : uint8_t {
   kNone,      // reads, and writes that need none
   kHonoured,  // Idempotency-Key is honoured
-  kRequired,  // POST /v1/orders
+  kRequired,  // POST /v1/orders, which remembers the key itself, as the order's reference
 };
 
 // What must be left on the disk for it (db/disk_space.h).

@@ -22,7 +22,6 @@
 #include "base/check.h"
 #include "base/id.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "http/head.h"
@@ -37,7 +36,6 @@ constexpr uint64_t kUnreadBytesMax =
 constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kWriteBytes = 256 * 1024;  // each has its own time for the client to read it
 constexpr size_t kRecordBytes = 16 * 1024;  // a record of TLS: what is sent together
-constexpr size_t kTextBytesKept = 4 * 1024;
 constexpr size_t kRequestIdMax = 128;
 constexpr int64_t kStopDrainMs = 10'000;
 constexpr size_t kSocketPathMax = 107;
@@ -45,27 +43,13 @@ constexpr int kExitStatus = 70;  // EX_SOFTWARE
 constexpr std::string_view kAllMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 constexpr int kSilently = 503;  // a head that is refused without an answer still needs some status
 
-// The request of this worker thread, from the check of its head to its answer.
+// The request of this worker thread, from the check of its head to its answer. Kept per thread
+// because CivetWeb's callbacks for these steps share no data of ours.
 struct Exchange {
   std::string text;  // the head as it came; all views of `head` point into it
   Head head;
-  bool sound = false;              // the head was checked and refused nothing
-  bool repeats = false;            // it is the one that was there before
   std::optional<Refusal> refusal;  // why the head is refused
   bool silent = false;             // refused, and nobody is there to hear it
-  std::string answer;              // its head and what of its body goes out with that
-
-  // Displays ask in the same words until something changes: those are checked already.
-  void Begin(std::string_view raw) {
-    refusal.reset();
-    silent = false;
-    repeats = sound && raw == text;
-    if (repeats) return;
-    if (text.capacity() > kTextBytesKept) text.shrink_to_fit();
-    text.assign(raw);
-    head.Clear();
-    sound = false;
-  }
 };
 
 Exchange& ThisExchange() {
@@ -344,7 +328,6 @@ void* OnThread(const mg_context* context, int thread_type) {
   worker.admission = &impl->admission;
   worker.tls = impl->tls;
   worker.accepting = thread_type == 0;
-  ShareFreedMemory();
   if (worker.accepting) impl->accepting.release();
   return nullptr;
 }
@@ -492,7 +475,8 @@ void Server::Impl::RefuseHost() const {
 
 int Server::Impl::CheckRequestHead(char* raw, int size, int civetweb_status) {
   Exchange& exchange = ThisExchange();
-  exchange.Begin({raw, static_cast<size_t>(size)});
+  exchange = Exchange();
+  exchange.text.assign(raw, static_cast<size_t>(size));
   Worker& worker = ThisWorker();
   try {
     if (civetweb_status == 413) throw RefuseUnfinished(exchange.text, Unfinished::kTooLarge);
@@ -508,8 +492,7 @@ int Server::Impl::CheckRequestHead(char* raw, int size, int civetweb_status) {
       exchange.silent = true;  // the client left, or the connection was told to end
       return 0;
     }
-    if (!exchange.repeats) CheckHead(exchange.text, exchange.head);
-    exchange.sound = true;
+    CheckHead(exchange.text, exchange.head);
     RefuseHost();
     if (worker.connection != nullptr &&
         !worker.admission->Enter(*worker.connection, ConnectionState::kRequest)) {
@@ -570,7 +553,6 @@ int Server::Impl::Answer(mg_connection* connection) {
                        : WithoutMappedPrefix(mg_get_request_info(connection)->remote_addr);
     request.request_id = RequestId(head, clock);
     request.local = settings.local;
-    request.repeats = exchange.repeats;
     request.body = body.exists() ? &body : nullptr;
     request.show_key = [this] { ShowKey(); };
 
@@ -587,6 +569,7 @@ int Server::Impl::Answer(mg_connection* connection) {
     log::Error("answer failed", {{"cause", error.what()}});
     mg_disable_connection_keep_alive(connection);
   }
+  ThisExchange() = Exchange();  // an idle worker keeps no API key in memory
   if (--in_flight == 0 && admission.refusing()) {
     const std::lock_guard lock(drain_mutex);
     drained.notify_all();
@@ -610,15 +593,15 @@ void Server::Impl::AnswerError(mg_connection* connection, int status, std::strin
   } catch (const std::exception& error) {
     log::Error("answer failed", {{"cause", error.what()}});
   }
+  ThisExchange() = Exchange();
 }
 
 void Server::Impl::Send(mg_connection* connection, const Response& response,
                         std::string_view request_id, bool close) {
-  Exchange& exchange = ThisExchange();
-  std::string& first = exchange.answer;
-  first.clear();
+  std::string first;
+  const bool omit_body = ThisExchange().head.method == Method::kHead;
   const std::string_view rest = AppendResponse(first, response,
-                                               {.omit_body = exchange.head.method == Method::kHead,
+                                               {.omit_body = omit_body,
                                                 .close = close,
                                                 .now = clock.Now(),
                                                 .request_id = request_id,
@@ -628,7 +611,6 @@ void Server::Impl::Send(mg_connection* connection, const Response& response,
   }
   const bool sent = WriteAll(connection, first) && WriteAll(connection, rest);
   if (!sent || close) mg_disable_connection_keep_alive(connection);
-  if (first.capacity() > kTextBytesKept) std::string().swap(first);
 }
 
 Server::Server(ServerSettings settings, Dispatcher& dispatcher, Tls* tls, const Clock& clock,

@@ -4,26 +4,33 @@ namespace comanda::http::store {
 
 std::optional<Remembered> Find(db::Session& session, db::CompanyId company, std::string_view scope,
                                std::string_view key) {
-  const auto row = session.One(
-      "SELECT fingerprint, status, etag, location, body FROM idempotency "
-      "WHERE company_id = $1 AND scope = $2 AND key = $3",
-      company, scope, key);
+  const auto row = session.One(R"sql(
+      SELECT fingerprint, status, etag, location, event_seq, body FROM idempotency
+      WHERE company_id = $1 AND scope = $2 AND key = $3
+      )sql",
+                               company, scope, key);
   if (!row) return std::nullopt;
   return Remembered{.fingerprint = row->Text(0),
                     .status = static_cast<int>(row->Int(1)),
                     .etag = row->Text(2),
                     .location = row->Text(3),
-                    .body = row->Text(4)};
+                    .event_seq = row->OptionalInt(4),
+                    .body = row->Text(5)};
 }
 
 void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::string_view key,
             const Remembered& answer, UtcMs now) {
-  tx.Run(
-      "INSERT INTO idempotency "
-      "(company_id, scope, key, fingerprint, status, etag, location, body, created_at) "
-      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-      company, scope, key, answer.fingerprint, answer.status, answer.etag, answer.location,
-      answer.body, now);
+  tx.Run(R"sql(
+      INSERT INTO idempotency (company_id, scope, key, fingerprint, status, etag, location,
+        event_seq, body, created_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+      )sql",
+         company, scope, key, answer.fingerprint, answer.status, answer.etag, answer.location,
+         answer.event_seq, answer.body, now);
+}
+
+void DeletePointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq) {
+  tx.Run("DELETE FROM idempotency WHERE company_id = $1 AND event_seq <= $2", company, event_seq);
 }
 
 bool AnyBetween(db::Session& session, db::CompanyId company, UtcMs from, UtcMs before) {
@@ -37,17 +44,26 @@ bool AnyBetween(db::Session& session, db::CompanyId company, UtcMs from, UtcMs b
 
 bool AnyBefore(db::Session& session, db::CompanyId company, UtcMs before) {
   return session
-      .One("SELECT 1 FROM idempotency WHERE company_id = $1 AND created_at < $2 LIMIT 1", company,
-           before)
+      .One(R"sql(
+          SELECT 1 FROM idempotency
+          WHERE company_id = $1 AND created_at < $2 AND event_seq IS NULL LIMIT 1
+          )sql",
+           company, before)
       .has_value();
 }
 
-int64_t DeleteBefore(db::Tx& tx, db::CompanyId company, UtcMs before, int limit) {
-  return tx.Run(
-      "DELETE FROM idempotency WHERE (company_id, scope, key) IN "
-      "(SELECT company_id, scope, key FROM idempotency "
-      "WHERE company_id = $1 AND created_at < $2 ORDER BY created_at, scope, key LIMIT $3)",
-      company, before, limit);
+void DeleteBefore(db::Tx& tx, db::CompanyId company, UtcMs before, int limit) {
+  tx.Run(R"sql(
+      DELETE FROM idempotency WHERE (company_id, scope, key) IN (
+        SELECT company_id, scope, key FROM idempotency
+        WHERE company_id = $1 AND created_at < $2 AND event_seq IS NULL
+        ORDER BY created_at, scope, key LIMIT $3)
+      )sql",
+         company, before, limit);
+}
+
+void DeleteAll(db::Tx& tx, db::CompanyId company) {
+  tx.Run("DELETE FROM idempotency WHERE company_id = $1", company);
 }
 
 std::optional<CompanyName> FindCompany(db::Session& session, std::string_view id) {

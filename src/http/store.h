@@ -18,7 +18,8 @@ struct Remembered {
   int status = 200;
   std::string etag;
   std::string location;
-  std::string body;
+  std::optional<int64_t> event_seq;  // the body is {"data": <body of that event>}
+  std::string body;                  // else
 };
 
 std::optional<Remembered> Find(db::Session& session, db::CompanyId company, std::string_view scope,
@@ -29,8 +30,12 @@ void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::stri
 // Is there an answer of the company remembered from that time on, before that other one?
 bool AnyBetween(db::Session& session, db::CompanyId company, UtcMs from, UtcMs before);
 bool AnyBefore(db::Session& session, db::CompanyId company, UtcMs before);
-// Forgets the oldest answers before that time, at most `limit`; how many.
-int64_t DeleteBefore(db::Tx& tx, db::CompanyId company, UtcMs before, int limit);
+// Forgets the oldest answers before that time that have their bodies with them, at most `limit`.
+void DeleteBefore(db::Tx& tx, db::CompanyId company, UtcMs before, int limit);
+
+void DeletePointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq);
+
+void DeleteAll(db::Tx& tx, db::CompanyId company);
 
 struct CompanyName {
   db::CompanyId company = 0;

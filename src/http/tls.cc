@@ -22,6 +22,7 @@
 
 #include "base/check.h"
 #include "base/problem.h"
+#include "crypto/hash.h"
 #include "http/admission.h"
 
 namespace comanda::http {
@@ -147,7 +148,7 @@ class Identity {
 };
 
 std::shared_ptr<const Identity> MakeIdentity(const crypto::KeyPair& pair, bool aes_instructions) {
-  CHECK(psa_crypto_init() == PSA_SUCCESS, "the cryptography starts");
+  crypto::Initialise();
   return std::make_shared<const Identity>(pair, aes_instructions);
 }
 

@@ -1,5 +1,6 @@
 #include "json/writer.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -10,10 +11,6 @@ namespace comanda::json {
 namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
-
-constexpr bool NeedsEscape(char c) {
-  return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
-}
 
 void AppendEscape(std::string& out, char c) {
   switch (c) {
@@ -111,13 +108,31 @@ Writer& Writer::EndArray() {
   return *this;
 }
 
-Writer& Writer::Key(std::string_view name) {
+void Writer::BeforeKey() {
   CHECK(!after_key_ && (depth_ == 0 || nests_[depth_ - 1] == Nest::kObject),
         "a key stands in an object, after a value");
+  after_key_ = true;
+}
+
+Writer& Writer::Key(Name name) {
+  BeforeKey();
+  std::array<char, Name::kSizeMax + 4> quoted;
+  char* end = quoted.data();
+  if (need_comma_) *end++ = ',';
+  need_comma_ = true;
+  *end++ = '"';
+  end = std::copy_n(name.text().data(), name.text().size(), end);
+  *end++ = '"';
+  *end++ = ':';
+  out_.append(quoted.data(), end);
+  return *this;
+}
+
+Writer& Writer::KeyOf(std::string_view name) {
+  BeforeKey();
   Comma();
   AppendQuoted(out_, name);
   out_ += ':';
-  after_key_ = true;
   return *this;
 }
 

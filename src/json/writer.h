@@ -18,6 +18,28 @@ namespace comanda::json {
 // Appends the text in quotes, escaped (RFC 8259 section 7; non-ASCII stays UTF-8).
 void AppendQuoted(std::string& out, std::string_view text);
 
+constexpr bool NeedsEscape(char c) {
+  return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
+}
+
+// The name of a member as a literal that needs no escaping, which is checked when the program is
+// compiled.
+class Name {
+ public:
+  static constexpr size_t kSizeMax = 60;
+  template <size_t kSize>
+  consteval Name(const char (&literal)[kSize]) : text_(literal, kSize - 1) {
+    static_assert(kSize - 1 <= kSizeMax);
+    for (const char c : text_) {
+      if (NeedsEscape(c)) throw "a name that needs escaping is written by KeyOf";
+    }
+  }
+  constexpr std::string_view text() const { return text_; }
+
+ private:
+  std::string_view text_;
+};
+
 class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
@@ -26,7 +48,8 @@ class Writer {
   Writer& EndObject();
   Writer& BeginArray();
   Writer& EndArray();
-  Writer& Key(std::string_view name);
+  Writer& Key(Name name);
+  Writer& KeyOf(std::string_view name);  // escaped
 
   Writer& Text(std::string_view value);
   Writer& Text(const std::string& value) { return Text(std::string_view(value)); }
@@ -50,6 +73,7 @@ class Writer {
 
   void Begin(Nest nest, char bracket);
   void End(Nest nest, char bracket);
+  void BeforeKey();
   void BeforeValue();
   void Comma();
 

@@ -73,20 +73,19 @@ Key ReadKey(const db::Rows& row) {
 }
 
 // As Key::IsActive has it.
-constexpr std::string_view kActive =
+constexpr db::Sql kActive =
     "(k.revoked_at IS NULL OR (k.revoked_at > k.updated_at AND k.revoked_at > {})) "
     "AND (k.expires_at IS NULL OR k.expires_at > {})";
-constexpr std::string_view kInactive =
+constexpr db::Sql kInactive =
     "(k.revoked_at <= k.updated_at OR k.revoked_at <= {} OR k.expires_at <= {})";
 
 // By order and direction.
-constexpr std::array<std::array<std::string_view, 2>, 2> kOrders = {{
+constexpr std::array<std::array<db::Sql, 2>, 2> kOrders = {{
     {"k.created_at, k.id", "k.created_at DESC, k.id DESC"},
     {"k.name_folded, k.id", "k.name_folded DESC, k.id DESC"},
 }};
 
-db::ClauseBuilder Selected(std::string_view base, db::CompanyId company,
-                           const Selection& selection) {
+db::ClauseBuilder Selected(db::Sql base, db::CompanyId company, const Selection& selection) {
   db::ClauseBuilder builder(base, {company});
   if (selection.active) builder.And(*selection.active ? kActive : kInactive, selection.now);
   if (selection.snapshot) builder.And("k.created_seq <= {}", *selection.snapshot);
@@ -148,7 +147,7 @@ Page List(db::Session& session, db::CompanyId company, const Selection& selectio
   const db::ClauseBuilder count =
       Selected("SELECT count(*) FROM api_key k WHERE k.company_id = $1", company, selection);
   {
-    db::Rows rows = session.QueryBound(count.sql(), count.values());
+    db::Rows rows = session.QueryBound(count);
     CHECK(rows.Next(), "a count has one row");
     page.total = rows.Int(0);
   }
@@ -156,7 +155,7 @@ Page List(db::Session& session, db::CompanyId company, const Selection& selectio
       Selected("SELECT " KEY_COLUMNS " FROM api_key k WHERE k.company_id = $1", company, selection);
   builder.OrderBy(kOrders[static_cast<size_t>(selection.order)][selection.descending ? 1 : 0])
       .Limit(selection.limit, selection.offset);
-  db::Rows rows = session.QueryBound(builder.sql(), builder.values());
+  db::Rows rows = session.QueryBound(builder);
   while (rows.Next()) page.keys.push_back(ReadKey(rows));
   page.snapshot = selection.snapshot.value_or(LastCreated(session, company));
   return page;

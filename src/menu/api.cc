@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/id.h"
 #include "company/companies.h"
 #include "events/types.h"
 #include "http/context.h"
 #include "json/writer.h"
 #include "menu/catalogue.h"
+#include "menu/fields.h"
 #include "menu/json.h"
 
 namespace comanda::menu {
@@ -21,8 +21,6 @@ namespace {
 using auth::Scope;
 
 constexpr size_t kUpsertBytesMax = 8 * 1024 * 1024;
-
-// -- what handlers share --------------------------------------------------------------------------
 
 // Before the rows: they may then be newer than the tag, never older.
 std::string CatalogueTag(http::Context& ctx) {
@@ -37,41 +35,7 @@ Costs CostsFor(const http::Context& ctx) {
   return ctx.principal().scopes.Has(Scope::kMenuWrite) ? Costs::kShown : Costs::kHidden;
 }
 
-Renderer RendererFor(const http::Context& ctx, const company::Company& company) {
-  return Renderer(company, CostsFor(ctx));
-}
-
-template <typename... Record>
-http::Response Answer(const Renderer& renderer, int status, const Record&... record) {
-  std::string text;
-  json::Writer out(text);
-  renderer.Write(out, record...);
-  return http::Data(text, status);
-}
-
-Body BodyOf(const http::Context& ctx) { return {ctx.body(), ctx.unknown_fields()}; }
-
-// A job may run again, so ids of new rows are made before it.
-class FreshIds {
- public:
-  explicit FreshIds(http::Context& ctx) : now_(ctx.site().clock.Now()) {}
-
-  void Give(VariantPatch& variant) const { variant.fresh_id = NewId(now_); }
-  void Give(ProductPatch& product) const {
-    product.fresh_id = NewId(now_);
-    if (product.category_name) product.fresh_category_id = NewId(now_);
-    for (VariantPatch& variant : product.variants) Give(variant);
-    for (ModifierCategoryPatch& category : product.modifier_categories) {
-      category.fresh_id = NewId(now_);
-      for (ModifierPatch& modifier : category.modifiers) modifier.fresh_id = NewId(now_);
-    }
-  }
-
- private:
-  UtcMs now_;
-};
-
-// -- reading --------------------------------------------------------------------------------------
+// Reading.
 
 Filter FilterOf(const http::Query& query) {
   return {.visible = query.ReadBoolean("filter[visible]"),
@@ -95,27 +59,29 @@ http::Response GetMenu(http::Context& ctx) {
   constexpr std::array<std::string_view, 5> kParameters = {
       "page", "per_page", "filter[visible]", "filter[available]", "filter[updated_since]"};
   ctx.query().AllowOnly(kParameters);
-  const Filter filter = FilterOf(ctx.query());
+  Filter filter = FilterOf(ctx.query());
   const http::Paging paging = ctx.query().ReadPaging();
   const bool paged = ctx.query().Find("page") || ctx.query().Find("per_page");
   std::string tag = CatalogueTag(ctx);
   if (ctx.HasMatch(tag)) return http::NotModified(std::move(tag));
 
-  const Range range =
-      paged ? Range{static_cast<size_t>(paging.offset()), static_cast<size_t>(paging.per_page)}
-            : Range{};
+  if (paged) {
+    filter.categories_offset = static_cast<size_t>(paging.offset());
+    filter.categories_limit = static_cast<size_t>(paging.per_page);
+  }
   // Counts move without a new tag.
   const int64_t stock_moves = ctx.site().database.counters().StockMoves(ctx.company());
   return ctx.Shared(tag + ' ' + std::to_string(stock_moves), [&] {
-    const Page page = ctx.Read([&](db::Snapshot& snapshot) {
-      const company::Company company = company::Get(snapshot, ctx.company());
-      return FindPage(snapshot, company, CostsFor(ctx), filter, range);
-    });
     http::Response response;
     response.etag = tag;
-    response.body = "{\"data\":{\"categories\":[" + page.categories + "]},\"pagination\":";
+    response.body = "{\"data\":{\"categories\":[";
+    const size_t total = ctx.Read([&](db::Snapshot& snapshot) {
+      const company::Company company = company::Get(snapshot, ctx.company());
+      return AppendCategories(response.body, snapshot, company, CostsFor(ctx), filter);
+    });
+    response.body += "]},\"pagination\":";
     json::Writer out(response.body);
-    WritePaging(out, paging, paged, page.total);
+    WritePaging(out, paging, paged, total);
     response.body += '}';
     return response;
   });
@@ -146,63 +112,53 @@ http::Response GetOneProduct(http::Context& ctx) {
   });
 }
 
-// -- writing --------------------------------------------------------------------------------------
+// Writing.
 
-http::Response PostProduct(http::Context& ctx) {
+Draft ReadDraft(http::Context& ctx, const Form& form, const company::Company& company,
+                json::Errors& errors) {
+  return ReadBody({ctx.body(), ctx.unknown_fields()}, form, company, ctx.site().clock.Now(),
+                  errors);
+}
+
+// Gives the row the id of the path.
+template <typename Row>
+void Name(const std::string& id, Row& row) {
+  row.id = id;
+  row.sent.has_id = true;
+}
+
+// A product or one of its variants is written and shown.
+http::Response WriteRecord(http::Context& ctx, const Form& form) {
   ctx.query().AllowOnly({});
+  const std::string id = form.needs_product() ? ctx.UuidParameter("id") : "";
+  const std::string variant_id = form == kPatchVariant ? ctx.UuidParameter("variantId") : "";
   const company::Company company = CompanyOf(ctx);
   json::Errors errors;
-  ProductPatch patch = ReadNewProduct(BodyOf(ctx), company.currency_decimals, errors);
+  Draft draft = ReadDraft(ctx, form, company, errors);
   errors.ThrowIfAny();
-  FreshIds(ctx).Give(patch);
+  Product& sent = draft.products.front();
+  if (!id.empty()) Name(id, sent);
+  if (!variant_id.empty()) Name(variant_id, sent.variants.front());
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const Product product = Create(tx, company, patch, stamp);
-    http::Response response = Answer(RendererFor(ctx, company), 201, product);
-    response.location = "/v1/menu/products/" + product.id;
+    const Product product = WriteOne(tx, company, draft, stamp);
+    std::string text;
+    json::Writer out(text);
+    const Renderer renderer(company, CostsFor(ctx));
+    if (form.top == Form::Top::kVariant) {
+      renderer.Write(out, product, *FindById(product.variants, sent.variants.front().id));
+    } else {
+      renderer.Write(out, product);
+    }
+    http::Response response = http::Data(text, form.is_change ? 200 : 201);
+    if (form == kPostProduct) response.location = "/v1/menu/products/" + product.id;
     return response;
   });
 }
 
-http::Response PatchProduct(http::Context& ctx) {
-  ctx.query().AllowOnly({});
-  const std::string id = ctx.UuidParameter("id");
-  const company::Company company = CompanyOf(ctx);
-  json::Errors errors;
-  ProductPatch patch = ReadProductChange(BodyOf(ctx), company.currency_decimals, errors);
-  errors.ThrowIfAny();
-  FreshIds(ctx).Give(patch);
-  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Answer(RendererFor(ctx, company), 200, Change(tx, company, id, patch, stamp));
-  });
-}
-
-http::Response PostVariant(http::Context& ctx) {
-  ctx.query().AllowOnly({});
-  const std::string id = ctx.UuidParameter("id");
-  const company::Company company = CompanyOf(ctx);
-  json::Errors errors;
-  VariantPatch patch = ReadNewVariant(BodyOf(ctx), company.currency_decimals, errors);
-  errors.ThrowIfAny();
-  FreshIds(ctx).Give(patch);
-  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const ChangedVariant added = AddVariant(tx, company, id, patch, stamp);
-    return Answer(RendererFor(ctx, company), 201, added.product, added.variant);
-  });
-}
-
-http::Response PatchVariant(http::Context& ctx) {
-  ctx.query().AllowOnly({});
-  const std::string id = ctx.UuidParameter("id");
-  const std::string variant_id = ctx.UuidParameter("variantId");
-  const company::Company company = CompanyOf(ctx);
-  json::Errors errors;
-  const VariantPatch patch = ReadVariantChange(BodyOf(ctx), company.currency_decimals, errors);
-  errors.ThrowIfAny();
-  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const ChangedVariant changed = ChangeVariant(tx, company, id, variant_id, patch, stamp);
-    return Answer(RendererFor(ctx, company), 200, changed.product, changed.variant);
-  });
-}
+http::Response PostProduct(http::Context& ctx) { return WriteRecord(ctx, kPostProduct); }
+http::Response PatchProduct(http::Context& ctx) { return WriteRecord(ctx, kPatchProduct); }
+http::Response PostVariant(http::Context& ctx) { return WriteRecord(ctx, kPostVariant); }
+http::Response PatchVariant(http::Context& ctx) { return WriteRecord(ctx, kPatchVariant); }
 
 std::string_view ResultName(Effect effect) {
   switch (effect) {
@@ -217,16 +173,16 @@ std::string_view ResultName(Effect effect) {
   return "unchanged";
 }
 
-http::Response UpsertAnswer(const std::vector<Upserted>& rows) {
+http::Response UpsertAnswer(const std::vector<Written::Row>& rows) {
   const auto count = [&](std::string_view name) {
     return std::ranges::count(rows, name,
-                              [](const Upserted& row) { return ResultName(row.effect); });
+                              [](const Written::Row& row) { return ResultName(row.effect); });
   };
   std::string text;
   json::Writer out(text);
   out.BeginObject();
   for (const std::string_view name : {"created", "updated", "unchanged"}) {
-    out.Key(name).Integer(count(name));
+    out.KeyOf(name).Integer(count(name));
   }
   out.Key("products").BeginArray();
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -245,15 +201,15 @@ http::Response PutProducts(http::Context& ctx) {
   ctx.query().AllowOnly({});
   const company::Company company = CompanyOf(ctx);
   json::Errors errors;
-  std::vector<ProductPatch> patches = ReadUpsert(BodyOf(ctx), company.currency_decimals, errors);
-  const FreshIds fresh(ctx);
-  for (ProductPatch& patch : patches) fresh.Give(patch);
+  const Draft draft = ReadDraft(ctx, kPutProducts, company, errors);
   if (!errors.empty()) {
-    ctx.Read(
-        [&](db::Snapshot& snapshot) { RefuseUpsert(snapshot, ctx.company(), patches, errors); });
+    ctx.Read([&](db::Snapshot& snapshot) { Check(snapshot, ctx.company(), draft, errors); });
+    errors.ThrowIfAny();
   }
   http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return UpsertAnswer(Upsert(tx, company, patches, stamp));
+    const Written written = Write(tx, ctx.company(), draft, stamp);
+    Announce(tx, company, written, stamp);
+    return UpsertAnswer(written.rows);
   });
   RenderStale(ctx.site().database);
   return response;

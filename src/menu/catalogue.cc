@@ -1,7 +1,7 @@
 #include "menu/catalogue.h"
 
 #include <algorithm>
-#include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
@@ -9,7 +9,7 @@
 #include "company/companies.h"
 #include "events/log.h"
 #include "json/writer.h"
-#include "menu/json.h"
+#include "menu/fields.h"
 #include "menu/planner.h"
 #include "menu/record.h"
 #include "menu/store.h"
@@ -17,12 +17,7 @@
 namespace comanda::menu {
 namespace {
 
-Refusal NoSuch(std::string_view noun, std::string_view id) {
-  return Refusal(Problem::kNotFound,
-                 "there is no " + std::string(noun) + " " + std::string(id) + " in the menu");
-}
-
-// -- reading --------------------------------------------------------------------------------------
+using company::Outcome;
 
 bool Chooses(const Filter& filter, const StoredRecord& record) {
   return (!filter.visible || record.visible == *filter.visible) &&
@@ -30,42 +25,23 @@ bool Chooses(const Filter& filter, const StoredRecord& record) {
          (!filter.updated_since || record.updated_at >= *filter.updated_since);
 }
 
-// The records of the category's products, all of them rendered.
-std::vector<StoredRecord> FreshRecords(db::Session& session, const company::Company& company,
-                                       std::string_view category_id) {
-  std::vector<StoredRecord> records =
-      SelectRecords(session, company.company_id, category_id, kRenderVersion, company.currency);
-  const bool any_stale =
-      std::ranges::any_of(records, [](const StoredRecord& record) { return record.json.empty(); });
-  if (!any_stale) return records;
-  const std::vector<Product> products = SelectProducts(session, company.company_id, category_id);
-  CHECK(products.size() == records.size(), "one snapshot shows a category's products once");
-  for (size_t i = 0; i < products.size(); ++i) {
-    if (!records[i].json.empty()) continue;
-    records[i].available = IsAvailable(products[i]);
-    records[i].json = RenderMarked(company, products[i]);
-  }
-  return records;
-}
-
 void AppendCategory(std::string& text, db::Session& session, const company::Company& company,
                     Costs costs, const Category& category, const Filter& filter) {
-  const std::vector<StoredRecord> records = FreshRecords(session, company, category.id);
-  const std::vector<StockRow> rows = SelectStocks(session, company.company_id, category.id);
-  auto row = rows.begin();
-  std::vector<int64_t> stocks;
   text += '{';
   json::Writer out(text);
   WriteFields(out, category);
   text += ",\"products\":[";
   bool first = true;
-  for (const StoredRecord& record : records) {
-    for (stocks.clear(); row != rows.end() && row->product_id == record.product_id; ++row) {
-      stocks.push_back(row->stock);
+  for (StoredRecord& record :
+       SelectRecords(session, company.company_id, category.id, kRenderVersion, company.currency)) {
+    if (record.json.empty()) {
+      const Product product = GetProduct(session, company.company_id, record.product_id);
+      record.available = IsAvailable(product);
+      record.json = RenderMarked(company, product);
     }
     if (!Chooses(filter, record)) continue;
     if (!std::exchange(first, false)) text += ',';
-    if (!AppendFilled(text, record.json, costs, stocks)) {
+    if (!AppendFilled(text, record.json, costs, record.stocks)) {
       throw Fault(Fault::Kind::kInternal,
                   "the record of product " + record.product_id + " has not a mark for each stock");
     }
@@ -73,116 +49,163 @@ void AppendCategory(std::string& text, db::Session& session, const company::Comp
   text += "]}";
 }
 
-// -- saving a plan --------------------------------------------------------------------------------
-
-template <typename Row>
-const Row* FindById(const std::vector<Row>& rows, const std::string& id) {
-  const auto found = std::ranges::find(rows, id, &Row::id);
-  return found == rows.end() ? nullptr : &*found;
-}
-
-auto OwnFields(const Product& product) {
-  return std::tie(product.category_id, product.name, product.slug, product.description,
-                  product.image_url, product.images, product.position, product.visible,
-                  product.stock_enabled, product.messages_for_customers, product.kitchen_id);
-}
-
-auto OwnFields(const ModifierCategory& category) {
-  return std::tie(category.name, category.type, category.required, category.min_modifiers,
-                  category.max_modifiers, category.is_active, category.position);
-}
-
-// Whether it is counted at all is no matter of counts.
-bool DiffersInMoreThanStock(const Variant& before, Variant after) {
-  if (before.stock.has_value() != after.stock.has_value()) return true;
-  after.stock = before.stock;
-  return after != before;
-}
-
+// Writes the rows of a plan that are new or differ from what is stored.
 class Saver {
  public:
-  Saver(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp)
-      : tx_(tx), company_(company), stamp_(stamp) {}
+  Saver(db::Tx& tx, db::CompanyId company, const Plan& plan, const db::Stamp& stamp)
+      : tx_(tx), company_(company), plan_(plan), stamp_(stamp) {}
 
-  Effect Save(const Planned& row) {
-    static const Product kNothing;
-    const Product& before = row.before ? *row.before : kNothing;
-    const Product& after = row.after;
-    record_changed_ = stock_moved_ = false;
-    const bool own_changed = !row.before || OwnFields(before) != OwnFields(after);
-    if (own_changed) Upsert(tx_, company_, after, stamp_);
-    for (const Variant& variant : after.variants) SaveVariant(before, after, variant);
-    SaveModifiers(before, after);
-    if (!row.before) return Effect::kCreated;
-    if (record_changed_ && !own_changed) Touch(tx_, company_, after.id, stamp_);
-    if (own_changed || record_changed_) return Effect::kUpdated;
-    return stock_moved_ ? Effect::kStockMoved : Effect::kUnchanged;
-  }
+  Written Save();
 
  private:
-  void SaveVariant(const Product& before, const Product& after, const Variant& variant) {
-    const Variant* stored = FindById(before.variants, variant.id);
-    if (stored && IsAvailable(before, *stored) != IsAvailable(after, variant)) {
-      record_changed_ = true;
-    }
-    if (stored && *stored == variant) return;
-    if (!stored || DiffersInMoreThanStock(*stored, variant)) {
-      record_changed_ = true;
-    } else {
-      stock_moved_ = true;
-    }
-    Upsert(tx_, company_, variant, after.id);
-    if (stored && stored->stock && !variant.stock) ClearStock(tx_, company_, variant.id);
-  }
+  // What became of the rows below a product. kStockMoved: of nothing else that GET shows.
+  enum class Below : uint8_t { kUnchanged, kStockMoved, kChanged };
 
-  void SaveModifiers(const Product& before, const Product& after) {
-    for (const ModifierCategory& category : after.modifier_categories) {
-      const ModifierCategory* stored = FindById(before.modifier_categories, category.id);
-      if (!stored || OwnFields(*stored) != OwnFields(category)) {
-        Upsert(tx_, company_, category, after.id);
-        record_changed_ = true;
-      }
-      for (const Modifier& modifier : category.modifiers) {
-        const Modifier* stored_modifier =
-            stored ? FindById(stored->modifiers, modifier.id) : nullptr;
-        if (stored_modifier && *stored_modifier == modifier) continue;
-        Upsert(tx_, company_, modifier, category.id, after.id);
-        record_changed_ = true;
-      }
-    }
+  Effect SaveProduct(const PlannedProduct& row);
+  Below SaveVariants(const Product& before, const Product& after);
+  Below SaveModifiers(const Product& before, const Product& after);
+
+  // What becomes of a row that was below its parent, or that moves there from another, or neither.
+  template <typename Row>
+  Outcome OutcomeOf(const Row* stored, const Row& row) const {
+    if (stored) return SameFields(*stored, row) ? Outcome::kUnchanged : Outcome::kUpdated;
+    return plan_.moved.contains(row.id) ? Outcome::kUpdated : Outcome::kInserted;
   }
+  // Two variants may swap their skus, so all of them let go first.
+  void FreeSkus();
 
   db::Tx& tx_;
   const db::CompanyId company_;
+  const Plan& plan_;
   const db::Stamp& stamp_;
-  bool record_changed_ = false;  // of what GET shows, stock counts apart
-  bool stock_moved_ = false;
+  Written written_;
 };
 
-// Two variants may swap their skus, so all of them let go first.
-void LetGoOfSkus(db::Tx& tx, db::CompanyId company, const Planner& plan) {
-  for (const Planned& row : plan.rows()) {
-    if (!row.before) continue;
+Written Saver::Save() {
+  for (const Station& station : plan_.stations) Upsert(tx_, company_, station);
+  for (const Category& category : plan_.categories) Upsert(tx_, company_, category);
+  written_.stations = plan_.station_tally;
+  written_.categories = plan_.category_tally;
+  FreeSkus();
+  std::unordered_set<std::string> losers = plan_.losers;
+  for (const PlannedProduct& row : plan_.products) {
+    const auto with_sku = std::ranges::find_if(
+        row.after.variants, [](const Variant& variant) { return variant.sku.has_value(); });
+    written_.rows.push_back(
+        {.id = row.after.id,
+         .sku = with_sku == row.after.variants.end() ? std::nullopt : with_sku->sku,
+         .effect = SaveProduct(row)});
+    losers.erase(row.after.id);
+  }
+  for (const std::string& id : losers) {
+    Touch(tx_, company_, id, stamp_);
+    written_.losers.push_back(id);
+  }
+  std::ranges::sort(written_.losers);
+  return std::move(written_);
+}
+
+void Saver::FreeSkus() {
+  for (const PlannedProduct& row : plan_.products) {
     for (const Variant& variant : row.after.variants) {
-      const Variant* stored = FindById(row.before->variants, variant.id);
-      if (stored && stored->sku && stored->sku != variant.sku) {
-        FreeOtherSku(tx, company, variant.id, variant.sku);
+      const Variant* stored = row.before ? FindById(row.before->variants, variant.id) : nullptr;
+      const bool changes = stored && stored->sku != variant.sku;
+      if (changes || plan_.moved.contains(variant.id)) {
+        FreeOtherSku(tx_, company_, variant);
       }
     }
   }
 }
 
-std::vector<Effect> Save(db::Tx& tx, db::CompanyId company, const Planner& plan,
-                         const db::Stamp& stamp) {
-  for (const Category& category : plan.new_categories()) Upsert(tx, company, category);
-  LetGoOfSkus(tx, company, plan);
-  Saver saver(tx, company, stamp);
-  std::vector<Effect> effects;
-  for (const Planned& row : plan.rows()) effects.push_back(saver.Save(row));
-  return effects;
+Effect Saver::SaveProduct(const PlannedProduct& row) {
+  static const Product kNothing;
+  const Product& before = row.before ? *row.before : kNothing;
+  const Product& after = row.after;
+  const bool own_changed = !row.before || !SameFields(before, after);
+  if (own_changed) Upsert(tx_, company_, after, stamp_);
+  const Below variants = SaveVariants(before, after);
+  const Below modifiers = SaveModifiers(before, after);
+  const bool below_changed = variants == Below::kChanged || modifiers == Below::kChanged ||
+                             plan_.losers.contains(after.id);
+  if (below_changed && !own_changed) Touch(tx_, company_, after.id, stamp_);
+
+  company::Tally& products = written_.products;
+  if (!row.before) {
+    products.Count(Outcome::kInserted);
+    return Effect::kCreated;
+  }
+  products.Count(own_changed || below_changed ? Outcome::kUpdated : Outcome::kUnchanged);
+  if (own_changed || below_changed) return Effect::kUpdated;
+  return variants == Below::kStockMoved ? Effect::kStockMoved : Effect::kUnchanged;
 }
 
-// -- telling --------------------------------------------------------------------------------------
+Saver::Below Saver::SaveVariants(const Product& before, const Product& after) {
+  const auto changes_record = [&](const Variant* stored, const Variant& variant) {
+    if (!stored || IsAvailable(before, *stored) != IsAvailable(after, variant)) return true;
+    // Whether it is counted at all is no matter of counts.
+    if (stored->stock.has_value() != variant.stock.has_value()) return true;
+    Variant recounted = variant;
+    recounted.stock = stored->stock;
+    return !SameFields(*stored, recounted);
+  };
+  Below below = Below::kUnchanged;
+  for (const Variant& variant : after.variants) {
+    const Variant* stored = FindById(before.variants, variant.id);
+    const Outcome outcome = OutcomeOf(stored, variant);
+    if (changes_record(stored, variant)) {
+      below = Below::kChanged;
+    } else if (outcome != Outcome::kUnchanged && below == Below::kUnchanged) {
+      below = Below::kStockMoved;
+    }
+    if (outcome == Outcome::kUnchanged) continue;
+    Upsert(tx_, company_, variant, after.id);
+    written_.variants.Count(outcome);
+  }
+  return below;
+}
+
+Saver::Below Saver::SaveModifiers(const Product& before, const Product& after) {
+  Below below = Below::kUnchanged;
+  for (const ModifierCategory& category : after.modifier_categories) {
+    const ModifierCategory* stored = FindById(before.modifier_categories, category.id);
+    const Outcome outcome = OutcomeOf(stored, category);
+    if (outcome != Outcome::kUnchanged) {
+      Upsert(tx_, company_, category, after.id);
+      if (!stored && outcome == Outcome::kUpdated) {
+        MoveModifiers(tx_, company_, category, after.id);
+      }
+      written_.modifier_categories.Count(outcome);
+      below = Below::kChanged;
+    }
+    for (const Modifier& modifier : category.modifiers) {
+      const Modifier* old = stored ? FindById(stored->modifiers, modifier.id) : nullptr;
+      const Outcome modified = OutcomeOf(old, modifier);
+      if (modified == Outcome::kUnchanged) continue;
+      Upsert(tx_, company_, modifier, category.id, after.id);
+      written_.modifiers.Count(modified);
+      below = Below::kChanged;
+    }
+  }
+  return below;
+}
+
+// Rows of the draft that are neither created nor updated.
+void CountUnchanged(const Draft& draft, Written& written) {
+  const auto rest = [](size_t sent, company::Tally& tally) {
+    tally.unchanged = static_cast<int>(sent) - tally.inserted - tally.updated;
+  };
+  size_t variants = 0, categories = 0, modifiers = 0;
+  for (const Product& product : draft.products) {
+    variants += product.variants.size();
+    categories += product.modifier_categories.size();
+    for (const ModifierCategory& category : product.modifier_categories) {
+      modifiers += category.modifiers.size();
+    }
+  }
+  rest(variants, written.variants);
+  rest(categories, written.modifier_categories);
+  rest(modifiers, written.modifiers);
+}
 
 events::Changes Fields() {
   events::Changes changes;
@@ -196,74 +219,32 @@ void Announce(db::Tx& tx, const company::Company& company, events::Type type,
   json::Writer out(body);
   Renderer(company, Costs::kHidden).Write(out, product);
   events::Append(tx, company.company_id, stamp,
-                 {.type = type,
+                 {.company_id = company.id,
+                  .type = type,
                   .changes = type == events::Type::kProductUpdated ? Fields() : events::Changes(),
                   .subject_id = product.id,
                   .subject_version = product.version,
                   .body = body});
 }
 
-// What readers of the whole menu join.
+// Keeps the rendered record for readers of the whole menu.
 void Keep(db::Tx& tx, const company::Company& company, const Product& product) {
   PutRecord(tx, company.company_id, product, kRenderVersion, company.currency,
             RenderMarked(company, product));
 }
 
-// Saves a plan of one product, tells, and shows it as GET does.
-Product SaveOne(db::Tx& tx, const company::Company& company, Planner& plan,
-                const db::Stamp& stamp) {
-  plan.Finish();
-  CHECK(plan.rows().size() == 1, "a plan without errors has its row");
-  const Effect effect = Save(tx, company.company_id, plan, stamp).front();
-  Product product = GetProduct(tx, company.company_id, plan.rows().front().after.id);
-  if (effect == Effect::kCreated || effect == Effect::kUpdated) Keep(tx, company, product);
-  if (effect == Effect::kCreated) {
-    Announce(tx, company, events::Type::kProductCreated, product, stamp);
-  } else if (effect == Effect::kUpdated) {
-    Announce(tx, company, events::Type::kProductUpdated, product, stamp);
-  }
-  return product;
-}
-
-void AnnounceAll(db::Tx& tx, const company::Company& company, const std::vector<Upserted>& rows,
-                 const db::Stamp& stamp) {
-  Announcement products;
-  for (const Upserted& row : rows) {
-    if (row.effect == Effect::kCreated) products.created.push_back(row.id);
-    if (row.effect == Effect::kUpdated) products.updated.push_back(row.id);
-  }
-  products.all_created = products.created.size() == rows.size();
-  Announce(tx, company.company_id, products, stamp);
-}
-
-std::optional<std::string> FirstSku(const Product& product) {
-  for (const Variant& variant : product.variants) {
-    if (variant.sku) return variant.sku;
-  }
-  return std::nullopt;
-}
-
-void PlanUpsert(Planner& plan, const std::vector<ProductPatch>& patches) {
-  for (const ProductPatch& patch : patches) {
-    if (!patch.wrong) plan.Upsert(patch);
-  }
-  plan.Finish();
-}
-
 }  // namespace
 
-// -- reading --------------------------------------------------------------------------------------
-
-Page FindPage(db::Session& session, const company::Company& company, Costs costs,
-              const Filter& filter, Range range) {
-  Page page;
+size_t AppendCategories(std::string& out, db::Session& session, const company::Company& company,
+                        Costs costs, const Filter& filter) {
   const std::vector<Category> all = SelectCategories(session, company.company_id);
-  page.total = all.size();
-  for (size_t i = range.offset; i < all.size() && i - range.offset < range.limit; ++i) {
-    if (i > range.offset) page.categories += ',';
-    AppendCategory(page.categories, session, company, costs, all[i], filter);
+  const size_t begin = std::min(filter.categories_offset, all.size());
+  const size_t end = begin + std::min(filter.categories_limit, all.size() - begin);
+  for (size_t i = begin; i < end; ++i) {
+    if (i > begin) out += ',';
+    AppendCategory(out, session, company, costs, all[i], filter);
   }
-  return page;
+  return all.size();
 }
 
 std::string GetCategory(db::Session& session, const company::Company& company, Costs costs,
@@ -281,92 +262,66 @@ Product GetProduct(db::Session& session, db::CompanyId company, std::string_view
   return *std::move(product);
 }
 
-// -- writing --------------------------------------------------------------------------------------
+void Check(db::Session& session, db::CompanyId company, const Draft& draft, json::Errors& errors) {
+  MakePlan(session, company, draft, errors);
+}
 
-void Announce(db::Tx& tx, db::CompanyId company, const Announcement& products,
+Written Write(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp) {
+  json::Errors errors;
+  const Plan plan = MakePlan(tx, company, draft, errors);
+  errors.ThrowIfAny();
+  Written written = Saver(tx, company, plan, stamp).Save();
+  CountUnchanged(draft, written);
+  return written;
+}
+
+bool Announce(db::Tx& tx, const company::Company& company, const Written& written,
               const db::Stamp& stamp) {
-  if (products.created.empty() && products.updated.empty()) return;
   std::string body;
   json::Writer out(body);
-  const auto list = [&](std::string_view name, const std::vector<std::string>& ids) {
-    out.Key(name).BeginArray();
-    for (const std::string& id : ids) out.Text(id);
-    out.EndArray();
-  };
-  out.BeginObject();
-  list("created", products.created);
-  list("updated", products.updated);
-  out.EndObject();
-  const bool all = products.all_created;
-  events::Append(tx, company, stamp,
-                 {.type = all ? events::Type::kProductCreated : events::Type::kProductUpdated,
-                  .changes = all ? events::Changes() : Fields(),
-                  .subject_id = "",
-                  .subject_version = 0,
-                  .body = body});
-}
-
-Product Create(db::Tx& tx, const company::Company& company, const ProductPatch& patch,
-               const db::Stamp& stamp) {
-  json::Errors errors;
-  Planner plan(tx, company.company_id, errors);
-  plan.Insert(patch);
-  return SaveOne(tx, company, plan, stamp);
-}
-
-Product Change(db::Tx& tx, const company::Company& company, std::string_view product_id,
-               const ProductPatch& patch, const db::Stamp& stamp) {
-  json::Errors errors;
-  Planner plan(tx, company.company_id, errors);
-  plan.Change(patch, GetProduct(tx, company.company_id, product_id));
-  return SaveOne(tx, company, plan, stamp);
-}
-
-ChangedVariant AddVariant(db::Tx& tx, const company::Company& company, std::string_view product_id,
-                          const VariantPatch& patch, const db::Stamp& stamp) {
-  ProductPatch product_patch;
-  product_patch.variants.push_back(patch);
-  product_patch.variants.front().is_new = true;
-  Product product = Change(tx, company, product_id, product_patch, stamp);
-  const Variant* variant = FindById(product.variants, patch.fresh_id);
-  CHECK(variant != nullptr, "a variant that was added is there");
-  Variant added = *variant;
-  return {std::move(product), std::move(added)};
-}
-
-ChangedVariant ChangeVariant(db::Tx& tx, const company::Company& company,
-                             std::string_view product_id, std::string_view variant_id,
-                             VariantPatch patch, const db::Stamp& stamp) {
-  const std::string id(variant_id);
-  const Product before = GetProduct(tx, company.company_id, product_id);
-  if (!FindById(before.variants, id)) throw NoSuch("variant", variant_id);
-  patch.id = id;
-  ProductPatch product_patch;
-  product_patch.variants.push_back(std::move(patch));
-  Product product = Change(tx, company, product_id, product_patch, stamp);
-  Variant changed = *FindById(product.variants, id);
-  return {std::move(product), std::move(changed)};
-}
-
-std::vector<Upserted> Upsert(db::Tx& tx, const company::Company& company,
-                             const std::vector<ProductPatch>& patches, const db::Stamp& stamp) {
-  json::Errors errors;
-  Planner plan(tx, company.company_id, errors);
-  PlanUpsert(plan, patches);
-  const std::vector<Effect> effects = Save(tx, company.company_id, plan, stamp);
-  std::vector<Upserted> rows;
-  for (size_t i = 0; i < effects.size(); ++i) {
-    const Product& product = plan.rows()[i].after;
-    rows.push_back({product.id, FirstSku(product), effects[i]});
+  size_t created = 0, updated = written.losers.size();
+  out.BeginObject().Key("created").BeginArray();
+  for (const Written::Row& row : written.rows) {
+    if (row.effect != Effect::kCreated) continue;
+    out.Text(row.id);
+    ++created;
   }
-  AnnounceAll(tx, company, rows, stamp);
-  return rows;
+  out.EndArray().Key("updated").BeginArray();
+  for (const Written::Row& row : written.rows) {
+    if (row.effect != Effect::kUpdated) continue;
+    out.Text(row.id);
+    ++updated;
+  }
+  for (const std::string& id : written.losers) out.Text(id);
+  out.EndArray().EndObject();
+  if (created + updated == 0) return false;
+
+  const bool all_created = created == written.rows.size() && updated == 0;
+  events::Append(
+      tx, company.company_id, stamp,
+      {.company_id = company.id,
+       .type = all_created ? events::Type::kProductCreated : events::Type::kProductUpdated,
+       .changes = all_created ? events::Changes() : Fields(),
+       .subject_id = "",
+       .subject_version = 0,
+       .body = body});
+  return true;
 }
 
-void RefuseUpsert(db::Session& session, db::CompanyId company,
-                  const std::vector<ProductPatch>& patches, json::Errors& errors) {
-  Planner plan(session, company, errors);
-  PlanUpsert(plan, patches);
+Product WriteOne(db::Tx& tx, const company::Company& company, const Draft& draft,
+                 const db::Stamp& stamp) {
+  const Written written = Write(tx, company.company_id, draft, stamp);
+  CHECK(written.rows.size() == 1, "a draft of one product writes one");
+  const Written::Row& row = written.rows.front();
+  Product product = GetProduct(tx, company.company_id, row.id);
+  if (row.effect == Effect::kCreated || row.effect == Effect::kUpdated) {
+    Keep(tx, company, product);
+    Announce(tx, company,
+             row.effect == Effect::kCreated ? events::Type::kProductCreated
+                                            : events::Type::kProductUpdated,
+             product, stamp);
+  }
+  return product;
 }
 
 void RenderStale(db::Database& database, const std::function<void()>& progress) {

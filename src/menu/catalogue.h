@@ -1,10 +1,11 @@
 #pragma once
 
-// What can be done with the menu (specification, Menu; contract sections 9, 13 and 19).
+// What can be done with the menu (specification, Menu; contract sections 9, 13 and 19). The API and
+// the import read and write it through this file alone.
 //
-// Commands run in the caller's transaction, are pure functions of (tx, input, stamp) and may run
-// again. Each writes exactly one event, or none where nothing changes; stock counts that move
-// without a variant's `available` flipping are written without event, updated_at or tag.
+// Writing runs in the caller's transaction, is a pure function of (tx, input, stamp) and may run
+// again. A stock count that moves without a variant's `available` flipping is no change: it is
+// written without event, updated_at or tag.
 
 #include <functional>
 #include <optional>
@@ -13,78 +14,67 @@
 #include <vector>
 
 #include "company/company.h"
+#include "company/tally.h"
 #include "db/database.h"
 #include "db/session.h"
 #include "json/reader.h"
+#include "menu/draft.h"
 #include "menu/json.h"
-#include "menu/patch.h"
 #include "menu/product.h"
 
 namespace comanda::menu {
 
-// -- reading --------------------------------------------------------------------------------------
+// Reading.
 
+// Which products are shown, of which categories.
 struct Filter {
   std::optional<bool> visible, available;
   std::optional<UtcMs> updated_since;
+  size_t categories_offset = 0;
+  size_t categories_limit = SIZE_MAX;
 };
-
-struct Range {
-  size_t offset = 0;
-  size_t limit = SIZE_MAX;
-};
-
-struct Page {
-  std::string categories;  // records of the range, comma-separated, with the products chosen
-  size_t total = 0;        // categories
-};
-Page FindPage(db::Session& session, const company::Company& company, Costs costs,
-              const Filter& filter, Range range);
-
+// Appends the categories' records, comma-separated, with the products chosen. Returns how many
+// categories there are in all.
+size_t AppendCategories(std::string& out, db::Session& session, const company::Company& company,
+                        Costs costs, const Filter& filter);
 // Refusal not_found where there is none.
 std::string GetCategory(db::Session& session, const company::Company& company, Costs costs,
                         std::string_view id);
 Product GetProduct(db::Session& session, db::CompanyId company, std::string_view id);
 
-// -- writing --------------------------------------------------------------------------------------
-
-// The one event of a change of many products.
-struct Announcement {
-  std::vector<std::string> created, updated;  // ids
-  bool all_created = false;                   // of all that the caller named
-};
-void Announce(db::Tx& tx, db::CompanyId company, const Announcement& products,
-              const db::Stamp& stamp);
-
-// The products as they are afterwards.
-Product Create(db::Tx& tx, const company::Company& company, const ProductPatch& patch,
-               const db::Stamp& stamp);
-Product Change(db::Tx& tx, const company::Company& company, std::string_view product_id,
-               const ProductPatch& patch, const db::Stamp& stamp);
-
-struct ChangedVariant {
-  Product product;
-  Variant variant;
-};
-ChangedVariant AddVariant(db::Tx& tx, const company::Company& company, std::string_view product_id,
-                          const VariantPatch& patch, const db::Stamp& stamp);
-ChangedVariant ChangeVariant(db::Tx& tx, const company::Company& company,
-                             std::string_view product_id, std::string_view variant_id,
-                             VariantPatch patch, const db::Stamp& stamp);
+// Writing.
 
 enum class Effect : uint8_t { kCreated, kUpdated, kStockMoved, kUnchanged };
 
-struct Upserted {
-  std::string id;
-  std::optional<std::string> sku;  // of its first variant that has one
-  Effect effect = Effect::kUnchanged;
+// What became of a draft.
+struct Written {
+  struct Row {
+    std::string id;
+    std::optional<std::string> sku;  // of its first variant that has one
+    Effect effect = Effect::kUnchanged;
+  };
+  std::vector<Row> rows;  // the draft's products
+  // Products that the draft does not name, from which it moved a row to another.
+  std::vector<std::string> losers;
+  company::Tally stations, categories, products, variants, modifier_categories, modifiers;
+
+  bool changed() const {
+    return stations.changed() || categories.changed() || products.changed() || !losers.empty();
+  }
 };
-// All rows or none. One event that lists the ids: {"created":[…],"updated":[…]}.
-std::vector<Upserted> Upsert(db::Tx& tx, const company::Company& company,
-                             const std::vector<ProductPatch>& patches, const db::Stamp& stamp);
-// Adds what is wrong with those rows that are not `wrong` already, and throws.
-void RefuseUpsert(db::Session& session, db::CompanyId company,
-                  const std::vector<ProductPatch>& patches, json::Errors& errors);
+
+// Notes what Write() would refuse.
+void Check(db::Session& session, db::CompanyId company, const Draft& draft, json::Errors& errors);
+// Writes all of the draft or, where anything is wrong, refuses it. Writes no event and no rendered
+// records: Announce() and RenderStale() follow.
+Written Write(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp);
+// One event of all products that were created or updated, which lists their ids:
+// {"created":[…],"updated":[…]}. False, and no event, where there are none.
+bool Announce(db::Tx& tx, const company::Company& company, const Written& written,
+              const db::Stamp& stamp);
+// Writes a draft of one product with its event and its rendered record. The product as it is then.
+Product WriteOne(db::Tx& tx, const company::Company& company, const Draft& draft,
+                 const db::Stamp& stamp);
 
 // Renders the records that are stale, if any (menu/record.h): after a bulk upsert or an import, at
 // the start of a new release, and as a chore. In jobs that do not hold the writer for long.

@@ -1,116 +1,246 @@
 #include "menu/json.h"
 
 #include <string_view>
-#include <unordered_set>
+#include <type_traits>
 #include <utility>
 
-#include "menu/limits.h"
+#include "base/id.h"
+#include "base/text.h"
+#include "company/import_row.h"
+#include "menu/fields.h"
+#include "menu/slug.h"
 
 namespace comanda::menu {
 namespace {
 
+using company::kProseRule;
+using company::kUrlRule;
 using json::ObjectReader;
 
-constexpr json::NumberRule kPositionRule = {.decimals = 0, .min = 0, .max = kPositionMax};
+constexpr size_t kImagesMax = 50;                 // of one product
+constexpr int64_t kModifierCountMax = 1'000;      // min_modifiers, max_modifiers, max_limit
+constexpr int64_t kStockMax = 1'000'000'000'000;  // a thousand million, in thousandths
+constexpr json::TextRule kNameRule = {.max = 200};
+constexpr json::TextRule kSkuRule = {.max = 100, .card_numbers_refused = false};
+constexpr json::NumberRule kStockRule = {.decimals = kStockDecimals, .min = 0, .max = kStockMax};
+constexpr json::NumberRule kPositionRule = {.decimals = 0, .min = 0, .max = 1'000'000};
 constexpr json::NumberRule kCountRule = {.decimals = 0, .min = 0, .max = kModifierCountMax};
 constexpr json::NumberRule kLimitRule = {.decimals = 0, .min = 1, .max = kModifierCountMax};
 
-// -- reading --------------------------------------------------------------------------------------
+// Fields of a variant that a product of one price may have itself.
+constexpr std::string_view kShorthand[] = {"price", "sku",   "original_price", "packaging_price",
+                                           "cost",  "stock", "stock_threshold"};
 
-// What the rows of a body are for.
-enum class Purpose : uint8_t {
-  kNew,     // what a new row needs must be there
-  kChange,  // null clears what can be empty
-  kUpsert,  // what is missing may be stored already
-};
-
-class PatchReader {
- public:
-  PatchReader(int decimals, Purpose purpose) : decimals_(decimals), purpose_(purpose) {}
-
-  ProductPatch ReadProduct(ObjectReader& row);
-  VariantPatch ReadVariant(ObjectReader& row);
-
- private:
-  void ReadVariants(ObjectReader& row, ProductPatch& product);
-  void ReadPrices(ObjectReader& row, VariantPatch& variant);
-  ModifierCategoryPatch ReadModifierCategory(ObjectReader& row);
-  ModifierPatch ReadModifier(ObjectReader& row);
-  std::optional<std::string> ReadImages(ObjectReader& row) const;
-
-  // Names and prices that a new row must have.
-  std::optional<std::string> Name(ObjectReader& row) const {
-    return purpose_ == Purpose::kNew ? row.RequireText("name", kNameRule)
-                                     : row.Text("name", kNameRule);
-  }
-  template <typename T>
-  Setting<T> Clearable(ObjectReader& row, std::string_view name, std::optional<T> value) const {
-    if (value) return Setting<T>(std::in_place, std::move(value));
-    if (purpose_ != Purpose::kChange || !row.IsNull(name)) return std::nullopt;
-    return Setting<T>(std::in_place, std::nullopt);
-  }
-  Setting<std::string> Text(ObjectReader& row, std::string_view name, json::TextRule rule) const {
-    return Clearable(row, name, row.Text(name, rule));
-  }
-  Setting<int64_t> Number(ObjectReader& row, std::string_view name, json::NumberRule rule) const {
-    return Clearable(row, name, row.Number(name, rule));
-  }
-  Setting<Minor> Money(ObjectReader& row, std::string_view name) const {
-    return Clearable(row, name, row.Money(name, decimals_));
-  }
-
-  int decimals_;
-  Purpose purpose_;
-  std::unordered_set<std::string> skus_;  // of the call
-};
-
-void RefuseDerived(ObjectReader& row) {
-  row.Refuse("available", FieldCode::kReadOnly,
-             "follows from visible and the stock: send visible, or stock with stock_enabled");
-  row.Refuse("currency", FieldCode::kReadOnly,
-             "comes from the company that owns the key; leave it out");
+// The natural key of a row without an id: its sku, else its name below its parent; empty where
+// neither could be read.
+std::string NaturalKey(const std::string& parent_id, const std::string& name,
+                       const std::optional<std::string>& sku) {
+  if (sku) return "sku:" + *sku;
+  if (name.empty()) return "";
+  return parent_id.empty() ? Folded(name) : parent_id + ":" + Folded(name);
 }
 
-ProductPatch PatchReader::ReadProduct(ObjectReader& row) {
-  ProductPatch product;
-  product.place = {row.path(), row.offset()};
-  if (purpose_ == Purpose::kUpsert) {
-    product.id = row.Uuid("id");
+class DraftReader {
+ public:
+  DraftReader(const Form& form, const company::Company& company, UtcMs now)
+      : form_(form),
+        decimals_(company.currency_decimals),
+        now_(now),
+        stations_(company.id, "station"),
+        categories_(company.id, "category"),
+        products_(company.id, "product"),
+        variants_(company.id, "variant"),
+        modifier_categories_(company.id, "modifier_category"),
+        modifiers_(company.id, "modifier") {}
+
+  Station ReadStation(ObjectReader& json);
+  // Appends its products to the list.
+  Category ReadCategory(ObjectReader& json, std::vector<Product>& products);
+  // Appends to the list. Wrong rows are left out, so that the others can be checked further.
+  void ReadProducts(std::vector<ObjectReader> rows, const std::string& category_id,
+                    std::vector<Product>& products);
+  // `category_id`: of the category that a file has it below.
+  Product ReadProduct(ObjectReader& json, const std::string& category_id = "");
+  Variant ReadVariant(ObjectReader& json, const std::string& product_id);
+  // The rows of a list.
+  template <typename Row, typename Read>
+  std::vector<Row> ReadList(ObjectReader& json, std::string_view name, size_t max, bool allow_empty,
+                            Read read);
+
+ private:
+  bool HasShorthand(ObjectReader& json) const;
+  Variant ReadShorthand(ObjectReader& json);
+  void ReadVariants(ObjectReader& json, Product& product);
+  void ReadPrices(ObjectReader& json, Variant& variant);
+  void ReadCategoryOf(ObjectReader& json, Product& product);
+  void ReadImages(ObjectReader& json, Product& product);
+  ModifierCategory ReadModifierCategory(ObjectReader& json, const std::string& product_id);
+  Modifier ReadModifier(ObjectReader& json, const std::string& category_id);
+
+  // A row with its place in the document, its name and, where it has one, its position.
+  template <typename Row>
+  Row Start(ObjectReader& json);
+  // Gives the row the id that was sent; else, in a file, one derived from its natural key, in a
+  // request a new one. Notes an id or key that the call has twice.
+  template <typename Row>
+  void TakeId(ObjectReader& json, company::RowIds& ids, const std::string& parent_id,
+              const std::optional<std::string>& sku, Row& row);
+  template <typename Row, typename T, typename Value>
+  static void Set(Row& row, T Row::*field, Value&& value) {
+    row.*field = std::forward<Value>(value);
+    row.sent.fields |= BitOf(field);
+  }
+  // Sets the field to what was read, and in a change to nothing where null was sent.
+  template <typename Row, typename T, typename Value>
+  void Take(ObjectReader& json, std::string_view name, Row& row, T Row::*field,
+            std::optional<Value> value) const {
+    constexpr bool kCanBeEmpty = std::is_same_v<T, std::optional<Value>>;
+    if (value) {
+      Set(row, field, *std::move(value));
+    } else if (kCanBeEmpty && form_.is_change && json.IsNull(name)) {
+      Set(row, field, T());
+    }
+  }
+
+  const Form form_;
+  const int decimals_;
+  const UtcMs now_;
+  company::RowIds stations_, categories_, products_, variants_, modifier_categories_, modifiers_;
+  company::Distinct skus_;
+};
+
+template <typename Row>
+Row DraftReader::Start(ObjectReader& json) {
+  Row row;
+  row.sent.path = json.path();
+  row.sent.offset = json.offset();
+  Take(json, "name", row, &Row::name,
+       form_.complete ? json.RequireText("name", kNameRule) : json.Text("name", kNameRule));
+  if constexpr (!std::is_same_v<Row, Station>) {
+    if (!form_.in_file()) {
+      Take(json, "position", row, &Row::position, json.Number("position", kPositionRule));
+    }
+  }
+  return row;
+}
+
+template <typename Row>
+void DraftReader::TakeId(ObjectReader& json, company::RowIds& ids, const std::string& parent_id,
+                         const std::optional<std::string>& sku, Row& row) {
+  row.sent.has_id = json.Raw("id").has_value();
+  if (form_.in_file() || row.sent.has_id) {
+    row.id = ids.Take(json, sku ? "" : "name", NaturalKey(parent_id, row.name, sku));
   } else {
-    row.Refuse("id", FieldCode::kReadOnly,
-               "is made by the server; bring your own with PUT /v1/menu/products");
+    row.id = NewId(now_);
   }
-  product.name = Name(row);
-  product.slug = row.Text("slug", kNameRule);
-  product.category_id = row.Uuid("category_id");
-  product.category_name = row.Text("category_name", kNameRule);
-  if (purpose_ == Purpose::kNew && !row.Raw("category_id") && !row.Raw("category_name")) {
-    row.Fail("category_id", FieldCode::kRequired,
-             "or category_name is required: the id of a category of GET /v1/menu, or the name of "
-             "one, which is made where it is missing");
+}
+
+template <typename Row, typename Read>
+std::vector<Row> DraftReader::ReadList(ObjectReader& json, std::string_view name, size_t max,
+                                       bool allow_empty, Read read) {
+  std::vector<Row> rows;
+  for (ObjectReader& item : json.Objects(name, max, allow_empty)) {
+    Row& row = rows.emplace_back(read(item));
+    if constexpr (!std::is_same_v<Row, Station>) {
+      if (form_.in_file()) Set(row, &Row::position, static_cast<int64_t>(rows.size()) - 1);
+    }
   }
-  product.description = Text(row, "description", kProseRule);
-  product.image_url = Text(row, "image_url", kUrlRule);
-  product.images = ReadImages(row);
-  product.position = row.Number("position", kPositionRule);
-  product.visible = row.Boolean("visible");
-  product.stock_enabled = row.Boolean("stock_enabled");
-  product.messages_for_customers = Text(row, "messages_for_customers", kProseRule);
-  product.kitchen_id = Clearable(row, "kitchen_id", row.Uuid("kitchen_id"));
-  ReadVariants(row, product);
-  for (ObjectReader& item : row.Objects("modifier_categories", kModifierCategoriesMax, true)) {
-    product.modifier_categories.push_back(ReadModifierCategory(item));
+  return rows;
+}
+
+// Fields of a record that is sent back, which say nothing.
+void RefuseComputed(ObjectReader& json) {
+  json.Refuse("available", FieldCode::kReadOnly,
+              "follows from visible and the stock: send visible, or stock with stock_enabled");
+  json.Refuse("currency", FieldCode::kReadOnly,
+              "comes from the company that owns the key; leave it out");
+}
+
+void RefuseId(ObjectReader& json) {
+  json.Refuse("id", FieldCode::kReadOnly,
+              "is made by the server; bring your own with PUT /v1/menu/products");
+}
+
+Station DraftReader::ReadStation(ObjectReader& json) {
+  Station station = Start<Station>(json);
+  TakeId(json, stations_, "", std::nullopt, station);
+  json.Finish();
+  return station;
+}
+
+Category DraftReader::ReadCategory(ObjectReader& json, std::vector<Product>& products) {
+  Category category = Start<Category>(json);
+  TakeId(json, categories_, "", std::nullopt, category);
+  category.slug = json.Text("slug", kNameRule).value_or(Slug(category.name));
+  category.description = json.Text("description", kProseRule);
+  category.image_url = json.Text("image_url", kUrlRule);
+  category.visible = json.Boolean("visible").value_or(true);
+  ReadProducts(json.Objects("products", company::kRowsMax, true), category.id, products);
+  json.Finish();
+  return category;
+}
+
+void DraftReader::ReadProducts(std::vector<ObjectReader> rows, const std::string& category_id,
+                               std::vector<Product>& products) {
+  int64_t position = 0;
+  for (ObjectReader& json : rows) {
+    const bool is_object = json.offset() > 0;
+    const size_t errors_before = json.errors().size();
+    Product product = ReadProduct(json, category_id);
+    if (form_.in_file()) Set(product, &Product::position, position++);
+    if (is_object && json.errors().size() == errors_before) products.push_back(std::move(product));
   }
-  RefuseDerived(row);
-  row.Ignore({"created_at", "updated_at"});  // of a record that is sent back
-  row.Finish();
+}
+
+Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category_id) {
+  Product product = Start<Product>(json);
+  if (form_.in_file()) {
+    Set(product, &Product::category_id, category_id);
+  } else {
+    ReadCategoryOf(json, product);
+    RefuseComputed(json);
+    json.Ignore({"created_at", "updated_at"});
+  }
+  if (HasShorthand(json)) product.variants.push_back(ReadShorthand(json));
+  if (form_.top == Form::Top::kProduct) {
+    RefuseId(json);
+    product.id = NewId(now_);
+  } else {
+    TakeId(json, products_, category_id,
+           product.variants.empty() ? std::nullopt : product.variants.front().sku, product);
+  }
+  Take(json, "slug", product, &Product::slug, json.Text("slug", kNameRule));
+  Take(json, "description", product, &Product::description, json.Text("description", kProseRule));
+  Take(json, "image_url", product, &Product::image_url, json.Text("image_url", kUrlRule));
+  ReadImages(json, product);
+  Take(json, "visible", product, &Product::visible, json.Boolean("visible"));
+  Take(json, "stock_enabled", product, &Product::stock_enabled, json.Boolean("stock_enabled"));
+  Take(json, "messages_for_customers", product, &Product::messages_for_customers,
+       json.Text("messages_for_customers", kProseRule));
+  Take(json, "kitchen_id", product, &Product::kitchen_id, json.Uuid("kitchen_id"));
+  ReadVariants(json, product);
+  product.modifier_categories = ReadList<ModifierCategory>(
+      json, "modifier_categories", kModifierCategoriesMax, true,
+      [&](ObjectReader& row) { return ReadModifierCategory(row, product.id); });
+  json.Finish();
   return product;
 }
 
-std::optional<std::string> PatchReader::ReadImages(ObjectReader& row) const {
-  const bool cleared = purpose_ == Purpose::kChange && row.IsNull("images");
-  const auto images = row.Texts("images", kImagesMax, kUrlRule);
-  if (!images && !cleared) return std::nullopt;
+void DraftReader::ReadCategoryOf(ObjectReader& json, Product& product) {
+  Take(json, "category_id", product, &Product::category_id, json.Uuid("category_id"));
+  product.category_name = json.Text("category_name", kNameRule).value_or("");
+  product.new_category_id = NewId(now_);
+  if (form_.complete && !json.Raw("category_id") && !json.Raw("category_name")) {
+    json.Fail("category_id", FieldCode::kRequired,
+              "or category_name is required: the id of a category of GET /v1/menu, or the name of "
+              "one, which is made where it is missing");
+  }
+}
+
+void DraftReader::ReadImages(ObjectReader& json, Product& product) {
+  const bool cleared = form_.is_change && json.IsNull("images");
+  const auto images = json.Texts("images", kImagesMax, kUrlRule);
+  if (!images && !cleared) return;
   std::string text;
   json::Writer writer(text);
   writer.BeginArray();
@@ -118,169 +248,173 @@ std::optional<std::string> PatchReader::ReadImages(ObjectReader& row) const {
     for (const std::string& image : *images) writer.Text(image);
   }
   writer.EndArray();
-  return text;
+  Set(product, &Product::images, std::move(text));
 }
 
-void PatchReader::ReadVariants(ObjectReader& row, ProductPatch& product) {
-  if (purpose_ == Purpose::kChange) {
+// Whether the product stands for its one variant.
+bool DraftReader::HasShorthand(ObjectReader& json) const {
+  if (form_.is_change || json.Raw("variants")) return false;
+  bool any = form_.complete;
+  for (const std::string_view field : kShorthand) any |= json.Raw(field).has_value();
+  return any;
+}
+
+// Without its id, which a file derives from the product's.
+Variant DraftReader::ReadShorthand(ObjectReader& json) {
+  Variant only;
+  only.sent.shorthand = true;
+  only.sent.path = json.path();
+  only.sent.offset = json.offset();
+  only.name = kOnlyVariant;
+  ReadPrices(json, only);
+  return only;
+}
+
+void DraftReader::ReadVariants(ObjectReader& json, Product& product) {
+  if (form_.is_change) {
     constexpr std::string_view kElsewhere =
         "belongs to a variant: change it with PATCH /v1/menu/products/{id}/variants/{variantId}, "
         "add one with POST /v1/menu/products/{id}/variants";
-    row.Refuse("variants", FieldCode::kNotAllowed, kElsewhere);
+    json.Refuse("variants", FieldCode::kNotAllowed, kElsewhere);
     for (const std::string_view field : kShorthand) {
-      row.Refuse(field, FieldCode::kNotAllowed, kElsewhere);
+      json.Refuse(field, FieldCode::kNotAllowed, kElsewhere);
     }
     return;
   }
-  if (row.Raw("variants")) {
-    for (const std::string_view field : kShorthand) {
-      if (!row.Raw(field)) continue;
-      row.Fail(field, FieldCode::kNotAllowed,
-               "is for a product of one price; this one has variants: give it to each of them");
-    }
-    for (ObjectReader& item : row.Objects("variants", kVariantsMax, false)) {
-      product.variants.push_back(ReadVariant(item));
-    }
+  if (!product.variants.empty()) {
+    Variant& only = product.variants.front();
+    only.id = form_.in_file() ? variants_.Derive(NaturalKey(product.id, only.name, std::nullopt))
+                              : NewId(now_);
     return;
   }
-  bool any = purpose_ == Purpose::kNew;
-  for (const std::string_view field : kShorthand) any |= row.Raw(field).has_value();
-  if (!any) return;
-  VariantPatch& only = product.variants.emplace_back();
-  only.place = product.place;
-  only.only = true;
-  ReadPrices(row, only);
+  if (!json.Raw("variants")) return;
+  for (const std::string_view field : kShorthand) {
+    if (!json.Raw(field)) continue;
+    json.Fail(field, FieldCode::kNotAllowed,
+              "is for a product of one price; this one has variants: give it to each of them");
+  }
+  product.variants =
+      ReadList<Variant>(json, "variants", kVariantsMax, false,
+                        [&](ObjectReader& row) { return ReadVariant(row, product.id); });
 }
 
-VariantPatch PatchReader::ReadVariant(ObjectReader& row) {
-  VariantPatch variant;
-  variant.place = {row.path(), row.offset()};
-  if (row.path().empty()) {
-    row.Refuse("id", FieldCode::kReadOnly,
-               "is made by the server; bring your own with PUT /v1/menu/products");
-    row.Refuse("product_id", FieldCode::kReadOnly, "stands in the path: leave it out");
+Variant DraftReader::ReadVariant(ObjectReader& json, const std::string& product_id) {
+  Variant variant = Start<Variant>(json);
+  ReadPrices(json, variant);
+  if (form_.top == Form::Top::kVariant) {
+    RefuseId(json);
+    json.Refuse("product_id", FieldCode::kReadOnly, "stands in the path: leave it out");
+    variant.id = NewId(now_);
   } else {
-    variant.id = row.Uuid("id");
-    row.Ignore({"product_id"});
+    TakeId(json, variants_, product_id, variant.sku, variant);
   }
-  variant.name = Name(row);
-  ReadPrices(row, variant);
-  variant.position = row.Number("position", kPositionRule);
-  RefuseDerived(row);
-  row.Finish();
+  if (!form_.in_file()) {
+    RefuseComputed(json);
+    json.Ignore({"product_id"});
+  }
+  json.Finish();
   return variant;
 }
 
-void PatchReader::ReadPrices(ObjectReader& row, VariantPatch& variant) {
-  variant.sku = Text(row, "sku", kSkuRule);
-  if (variant.sku && *variant.sku && !skus_.insert(**variant.sku).second) {
-    row.Fail("sku", FieldCode::kDuplicate,
-             "stands in another row of this call already: a sku is one variant's");
-  }
-  variant.price = purpose_ == Purpose::kNew ? row.RequireMoney("price", decimals_)
-                                            : row.Money("price", decimals_);
-  variant.original_price = Money(row, "original_price");
-  variant.packaging_price = row.Money("packaging_price", decimals_);
-  variant.cost = Money(row, "cost");
-  variant.stock = Number(row, "stock", kStockRule);
-  variant.stock_threshold = Number(row, "stock_threshold", kStockRule);
+void DraftReader::ReadPrices(ObjectReader& json, Variant& variant) {
+  Take(json, "sku", variant, &Variant::sku, json.Text("sku", kSkuRule));
+  skus_.Add(json, "sku", variant.sku);
+  Take(json, "price", variant, &Variant::price,
+       form_.complete ? json.RequireMoney("price", decimals_) : json.Money("price", decimals_));
+  Take(json, "original_price", variant, &Variant::original_price,
+       json.Money("original_price", decimals_));
+  Take(json, "packaging_price", variant, &Variant::packaging_price,
+       json.Money("packaging_price", decimals_));
+  Take(json, "cost", variant, &Variant::cost, json.Money("cost", decimals_));
+  Take(json, "stock", variant, &Variant::stock, json.Number("stock", kStockRule));
+  Take(json, "stock_threshold", variant, &Variant::stock_threshold,
+       json.Number("stock_threshold", kStockRule));
 }
 
-ModifierCategoryPatch PatchReader::ReadModifierCategory(ObjectReader& row) {
-  ModifierCategoryPatch category;
-  category.place = {row.path(), row.offset()};
-  category.id = row.Uuid("id");
-  category.name = Name(row);
-  if (const auto type = row.OneOf("type", {"one", "many"})) {
-    category.type = *type == 0 ? "one" : "many";
+ModifierCategory DraftReader::ReadModifierCategory(ObjectReader& json,
+                                                   const std::string& product_id) {
+  ModifierCategory category = Start<ModifierCategory>(json);
+  TakeId(json, modifier_categories_, product_id, std::nullopt, category);
+  if (const auto type = json.OneOf("type", {"one", "many"})) {
+    Set(category, &ModifierCategory::type, *type == 0 ? "one" : "many");
   }
-  category.required = row.Boolean("required");
-  category.min_modifiers = row.Number("min_modifiers", kCountRule);
-  category.max_modifiers = Number(row, "max_modifiers", kCountRule);
-  category.is_active = row.Boolean("is_active");
-  category.position = row.Number("position", kPositionRule);
-  for (ObjectReader& item : row.Objects("modifiers", kModifiersMax, true)) {
-    category.modifiers.push_back(ReadModifier(item));
-  }
-  row.Finish();
+  Take(json, "required", category, &ModifierCategory::required, json.Boolean("required"));
+  Take(json, "min_modifiers", category, &ModifierCategory::min_modifiers,
+       json.Number("min_modifiers", kCountRule));
+  Take(json, "max_modifiers", category, &ModifierCategory::max_modifiers,
+       json.Number("max_modifiers", kCountRule));
+  Take(json, "is_active", category, &ModifierCategory::is_active, json.Boolean("is_active"));
+  category.modifiers =
+      ReadList<Modifier>(json, "modifiers", kModifiersMax, true,
+                         [&](ObjectReader& row) { return ReadModifier(row, category.id); });
+  json.Finish();
   return category;
 }
 
-ModifierPatch PatchReader::ReadModifier(ObjectReader& row) {
-  ModifierPatch modifier;
-  modifier.place = {row.path(), row.offset()};
-  modifier.id = row.Uuid("id");
-  modifier.name = Name(row);
-  modifier.sku = Text(row, "sku", kSkuRule);
-  modifier.price = row.Money("price", decimals_);
-  modifier.original_price = Money(row, "original_price");
-  modifier.max_limit = Number(row, "max_limit", kLimitRule);
-  modifier.visible = row.Boolean("visible");
-  modifier.position = row.Number("position", kPositionRule);
-  row.Finish();
+Modifier DraftReader::ReadModifier(ObjectReader& json, const std::string& category_id) {
+  Modifier modifier = Start<Modifier>(json);
+  TakeId(json, modifiers_, category_id, std::nullopt, modifier);
+  Take(json, "sku", modifier, &Modifier::sku, json.Text("sku", kSkuRule));
+  Take(json, "price", modifier, &Modifier::price, json.Money("price", decimals_));
+  Take(json, "original_price", modifier, &Modifier::original_price,
+       json.Money("original_price", decimals_));
+  Take(json, "max_limit", modifier, &Modifier::max_limit, json.Number("max_limit", kLimitRule));
+  Take(json, "visible", modifier, &Modifier::visible, json.Boolean("visible"));
+  json.Finish();
   return modifier;
 }
 
-ObjectReader BodyReader(const Body& body, json::Errors& errors) {
-  return ObjectReader(body.document.root(), "", errors, body.unknown);
-}
-
-void RefuseNothing(const ObjectReader& row, json::Errors& errors) {
-  if (!row.NothingRead()) return;
-  errors.Add("body", FieldCode::kEmpty, "changes nothing: send at least one field");
+void ReadUpsert(ObjectReader& json, DraftReader& reader, std::vector<Product>& products) {
+  const std::optional<json::Value> sent = json.Raw("products");
+  const bool is_list = sent && sent->kind() == json::Kind::kArray;
+  if (const size_t count = is_list ? sent->items().size() : 0; count > kUpsertMax) {
+    json.Fail("products", FieldCode::kTooManyProducts,
+              "must have at most " + std::to_string(kUpsertMax) + " items, not " +
+                  std::to_string(count) + ": send the rest in another call");
+    return;
+  }
+  reader.ReadProducts(json.RequireObjects("products", kUpsertMax), "", products);
+  json.Finish();
 }
 
 }  // namespace
 
-ProductPatch ReadNewProduct(const Body& body, int decimals, json::Errors& errors) {
-  ObjectReader row = BodyReader(body, errors);
-  return PatchReader(decimals, Purpose::kNew).ReadProduct(row);
-}
-
-ProductPatch ReadProductChange(const Body& body, int decimals, json::Errors& errors) {
-  ObjectReader row = BodyReader(body, errors);
-  ProductPatch product = PatchReader(decimals, Purpose::kChange).ReadProduct(row);
-  RefuseNothing(row, errors);
-  return product;
-}
-
-VariantPatch ReadNewVariant(const Body& body, int decimals, json::Errors& errors) {
-  ObjectReader row = BodyReader(body, errors);
-  return PatchReader(decimals, Purpose::kNew).ReadVariant(row);
-}
-
-VariantPatch ReadVariantChange(const Body& body, int decimals, json::Errors& errors) {
-  ObjectReader row = BodyReader(body, errors);
-  VariantPatch variant = PatchReader(decimals, Purpose::kChange).ReadVariant(row);
-  RefuseNothing(row, errors);
-  return variant;
-}
-
-std::vector<ProductPatch> ReadUpsert(const Body& body, int decimals, json::Errors& errors) {
-  ObjectReader row = BodyReader(body, errors);
-  std::vector<ProductPatch> products;
-  const std::optional<json::Value> sent = row.Raw("products");
-  std::vector<json::Value> sent_rows;
-  if (sent && sent->kind() == json::Kind::kArray) sent_rows = sent->items();
-  if (sent_rows.size() > kUpsertMax) {
-    row.Fail("products", FieldCode::kTooManyProducts,
-             "must have at most " + std::to_string(kUpsertMax) + " items, not " +
-                 std::to_string(sent_rows.size()) + ": send the rest in another call");
-    return products;
+Draft ReadBody(const Body& body, const Form& form, const company::Company& company, UtcMs now,
+               json::Errors& errors) {
+  Draft draft = {.form = form, .stations = {}, .categories = {}, .products = {}};
+  ObjectReader json(body.document.root(), "", errors, body.unknown);
+  DraftReader reader(form, company, now);
+  switch (form.top) {
+    case Form::Top::kProducts:
+      ReadUpsert(json, reader, draft.products);
+      break;
+    case Form::Top::kVariant:
+      draft.products.emplace_back().variants.push_back(reader.ReadVariant(json, ""));
+      break;
+    case Form::Top::kProduct:
+    case Form::Top::kFile:
+      draft.products.push_back(reader.ReadProduct(json));
+      break;
   }
-  PatchReader reader(decimals, Purpose::kUpsert);
-  for (ObjectReader& item : row.RequireObjects("products", kUpsertMax)) {
-    const size_t before = errors.size();
-    ProductPatch product = reader.ReadProduct(item);
-    const bool is_object = sent_rows[products.size()].kind() == json::Kind::kObject;
-    product.wrong = !is_object || errors.size() > before;
-    products.push_back(std::move(product));
+  if (form.is_change && json.NothingRead()) {
+    errors.Add("body", FieldCode::kEmpty, "changes nothing: send at least one field");
   }
-  row.Finish();
-  return products;
+  return draft;
 }
 
-// -- records --------------------------------------------------------------------------------------
+Draft ReadFile(ObjectReader& row, const company::Company& company) {
+  Draft draft = {.form = kImportFile, .stations = {}, .categories = {}, .products = {}};
+  DraftReader reader(kImportFile, company, 0);
+  draft.stations =
+      reader.ReadList<Station>(row, "stations", company::kRowsMax, true,
+                               [&](ObjectReader& json) { return reader.ReadStation(json); });
+  draft.categories = reader.ReadList<Category>(
+      row, "categories", company::kRowsMax, true,
+      [&](ObjectReader& json) { return reader.ReadCategory(json, draft.products); });
+  return draft;
+}
+
+// Records.
 
 void WriteFields(json::Writer& out, const Category& category) {
   out.Key("id").Text(category.id);

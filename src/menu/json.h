@@ -3,32 +3,35 @@
 // The menu on the wire (contract section 9).
 
 #include <string>
-#include <vector>
 
+#include "base/clock.h"
 #include "company/company.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "menu/patch.h"
+#include "menu/draft.h"
 #include "menu/product.h"
 
 namespace comanda::menu {
 
-// -- bodies ---------------------------------------------------------------------------------------
+// Bodies.
 
 struct Body {
   const json::Document& document;
   json::UnknownFields unknown;
 };
 
-// Every wrong field is noted in the errors; what stands in the patches is right.
-ProductPatch ReadNewProduct(const Body& body, int decimals, json::Errors& errors);
-ProductPatch ReadProductChange(const Body& body, int decimals, json::Errors& errors);
-VariantPatch ReadNewVariant(const Body& body, int decimals, json::Errors& errors);
-VariantPatch ReadVariantChange(const Body& body, int decimals, json::Errors& errors);
-inline constexpr size_t kUpsertMax = 500;
-std::vector<ProductPatch> ReadUpsert(const Body& body, int decimals, json::Errors& errors);
+// Notes every wrong field in the errors. Products with a wrong field are left out of a bulk
+// upsert's draft. A row without an id gets a new one, made of `now`; the caller sets the ids that
+// the path names. Where there are no errors, a form of one product gives one product, a form of one
+// variant one product with one variant.
+Draft ReadBody(const Body& body, const Form& form, const company::Company& company, UtcMs now,
+               json::Errors& errors);
+// stations[] and categories[] of a company in an import file, with everything below them. Notes
+// every wrong field in the row's errors; products with a wrong field are left out. A row without an
+// id gets one derived from its natural key (app/IMPORT.md).
+Draft ReadFile(json::ObjectReader& row, const company::Company& company);
 
-// -- records --------------------------------------------------------------------------------------
+// Records.
 
 inline constexpr int kStockDecimals = 3;
 

@@ -1,279 +1,260 @@
 #include "menu/merge.h"
 
 #include <algorithm>
-#include <string>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/text.h"
-#include "menu/limits.h"
+#include "menu/fields.h"
 #include "menu/slug.h"
 
 namespace comanda::menu {
 namespace {
 
-void Note(json::Errors& errors, const Place& place, std::string_view field, FieldCode code,
-          std::string message) {
-  const std::string path = place.path.empty() ? "" : place.path + ".";
-  errors.Add(path + std::string(field), code, std::move(message), place.offset);
-}
-
-template <typename T>
-void Set(const std::optional<T>& wanted, T& field) {
-  if (wanted) field = *wanted;
-}
-
-template <typename T>
-void Set(const Setting<T>& wanted, std::optional<T>& field) {
-  if (wanted) field = *wanted;
-}
-
-// -- matching -------------------------------------------------------------------------------------
-
-// The rows of a list, and which of them were met in this call.
+// The rows of a list, and which of them a sent row has matched already.
 template <typename Row>
 class Matcher {
  public:
-  explicit Matcher(std::vector<Row>& rows) : rows_(rows), met_(rows.size(), false) {}
+  explicit Matcher(std::vector<Row>& rows)
+      : rows_(rows), matched_(rows.size(), false), stored_(rows.size()) {}
 
   template <typename Fits>
-  std::optional<size_t> Find(Fits fits, bool met_too) const {
+  std::optional<size_t> Find(Fits fits, bool matched_too = true) const {
     for (size_t i = 0; i < rows_.size(); ++i) {
-      if ((met_too || !met_[i]) && fits(rows_[i])) return i;
+      if ((matched_too || !matched_[i]) && fits(rows_[i])) return i;
     }
     return std::nullopt;
   }
-  std::optional<size_t> FindId(const std::optional<std::string>& id) const {
-    if (!id) return std::nullopt;
-    return Find([&](const Row& row) { return row.id == *id; }, true);
+  std::optional<size_t> FindId(const std::string& id) const {
+    return Find([&](const Row& row) { return row.id == id; });
   }
-  std::optional<size_t> FindName(const std::optional<std::string>& name, bool met_too) const {
-    if (!name) return std::nullopt;
-    const std::string folded = Folded(*name);
-    return Find([&](const Row& row) { return Folded(row.name) == folded; }, met_too);
+  std::optional<size_t> FindName(const Row& sent, bool matched_too = true) const {
+    if (!IsSent(sent, &Row::name)) return std::nullopt;
+    const std::string folded = Folded(sent.name);
+    return Find([&](const Row& row) { return Folded(row.name) == folded; }, matched_too);
   }
-  // False where it was met before.
-  bool Meet(size_t index) {
-    const bool first = !met_[index];
-    met_[index] = true;
+  // False where another sent row has matched it.
+  bool Match(size_t index) {
+    const bool first = !matched_[index];
+    matched_[index] = true;
     return first;
   }
   size_t Append(Row row) {
     row.position = 0;
     for (const Row& other : rows_) row.position = std::max(row.position, other.position + 1);
     rows_.push_back(std::move(row));
-    met_.push_back(true);
+    matched_.push_back(true);
     return rows_.size() - 1;
   }
+  size_t stored() const { return stored_; }
+  Row& operator[](size_t index) { return rows_[index]; }
 
  private:
   std::vector<Row>& rows_;
-  std::vector<bool> met_;
+  std::vector<bool> matched_;
+  const size_t stored_;
 };
 
-constexpr std::string_view kHitTwice = "names a row that another row of this call names too";
-
-// -- variants -------------------------------------------------------------------------------------
-
-void Apply(const VariantPatch& patch, Variant& variant) {
-  Set(patch.name, variant.name);
-  Set(patch.sku, variant.sku);
-  Set(patch.price, variant.price);
-  Set(patch.original_price, variant.original_price);
-  Set(patch.packaging_price, variant.packaging_price);
-  Set(patch.cost, variant.cost);
-  Set(patch.stock, variant.stock);
-  Set(patch.stock_threshold, variant.stock_threshold);
-  Set(patch.position, variant.position);
-}
-
-class VariantMerger {
+class Merger {
  public:
-  VariantMerger(std::vector<Variant>& variants, json::Errors& errors)
-      : variants_(variants), matcher_(variants), stored_(variants.size()), errors_(errors) {}
+  Merger(const Form& form, json::Errors& errors) : form_(form), errors_(errors) {}
 
-  size_t Merge(const VariantPatch& patch) {
-    if (patch.only && stored_ > 1 && !FindSku(patch)) {
-      Note(errors_, patch.place, patch.sku ? "sku" : "price", FieldCode::kNotAllowed,
-           "is for a product of one price; this one has several variants: send variants[], or the "
-           "sku of one of them");
-      return kNoVariant;
-    }
-    const std::optional<size_t> found = Find(patch);
-    if (!found) return Add(patch);
-    if (!matcher_.Meet(*found)) {
-      Note(errors_, patch.place,
-           patch.id    ? "id"
-           : patch.sku ? "sku"
-                       : "name",
-           FieldCode::kDuplicate, std::string(kHitTwice));
-      return kNoVariant;
-    }
-    Apply(patch, variants_[*found]);
-    return *found;
-  }
+  Targets Apply(const Product& sent, bool is_new, Product& product);
 
  private:
-  std::optional<size_t> FindSku(const VariantPatch& patch) const {
-    if (!patch.sku || !*patch.sku) return std::nullopt;
-    return matcher_.Find([&](const Variant& variant) { return variant.sku == *patch.sku; }, true);
-  }
+  // `list`: its name below the parent.
+  template <typename Row>
+  Targets MergeList(const std::vector<Row>& sent, std::vector<Row>& rows, size_t max,
+                    const Sent& parent, std::string_view list);
 
-  std::optional<size_t> Find(const VariantPatch& patch) const {
-    if (patch.is_new) return std::nullopt;
-    if (const auto found = matcher_.FindId(patch.id)) return found;
-    if (const auto found = FindSku(patch)) return found;
-    if (patch.only) return stored_ == 1 ? std::optional<size_t>(0) : std::nullopt;
-    // Two sizes of one name are two variants where each has a sku of its own.
-    return matcher_.FindName(patch.name, !patch.sku);
-  }
+  // The sent fields; in a file also those left out, which hold their defaults.
+  template <typename Row>
+  void ApplyFields(const Row& sent, Row& row);
+  void Apply(const Variant& sent, Variant& variant) { ApplyFields(sent, variant); }
+  void Apply(const Modifier& sent, Modifier& modifier) { ApplyFields(sent, modifier); }
+  void Apply(const ModifierCategory& sent, ModifierCategory& category);
 
-  size_t Add(const VariantPatch& patch) {
-    Variant variant;
-    variant.id = patch.id.value_or(patch.fresh_id);
-    if (patch.only) variant.name = kOnlyVariant;
-    bool complete = true;
-    if (!patch.only && !patch.name) {
-      Note(errors_, patch.place, "name", FieldCode::kRequired, "is required for a new variant");
-      complete = false;
-    }
-    if (!patch.price) {
-      Note(errors_, patch.place, "price", FieldCode::kRequired, "is required for a new variant");
-      complete = false;
-    }
-    if (patch.is_new && matcher_.FindName(patch.name, true)) {
-      Note(errors_, patch.place, "name", FieldCode::kDuplicate,
-           "is the name of a variant that the product has already");
-      complete = false;
-    }
-    if (!complete) return kNoVariant;
-    const size_t index = matcher_.Append(std::move(variant));
-    Apply(patch, variants_[index]);
-    return index;
+  std::optional<size_t> FindSku(const Variant& sent, const Matcher<Variant>& variants) const;
+  std::optional<size_t> Find(const Variant& sent, const Matcher<Variant>& variants) const;
+  template <typename Row>
+  std::optional<size_t> Find(const Row& sent, const Matcher<Row>& rows) const;
+  template <typename Row>
+  size_t MergeRow(const Row& sent, Matcher<Row>& rows);
+  // Whether the shorthand says which variant is meant.
+  bool IsPlain(const Variant& sent, const Matcher<Variant>& variants);
+  template <typename Row>
+  bool IsPlain(const Row&, const Matcher<Row>&) {
+    return true;
   }
+  // Whether a new row has what it needs.
+  bool IsComplete(const Variant& sent, const Matcher<Variant>& variants);
+  template <typename Row>
+  bool IsComplete(const Row& sent, const Matcher<Row>&) {
+    return HasName(sent);
+  }
+  template <typename Row>
+  bool HasName(const Row& sent);
 
-  std::vector<Variant>& variants_;
-  Matcher<Variant> matcher_;
-  const size_t stored_;
+  const Form& form_;
   json::Errors& errors_;
 };
 
-// -- modifiers ------------------------------------------------------------------------------------
+// Matching.
 
-void Apply(const ModifierPatch& patch, Modifier& modifier) {
-  Set(patch.name, modifier.name);
-  Set(patch.sku, modifier.sku);
-  Set(patch.price, modifier.price);
-  Set(patch.original_price, modifier.original_price);
-  Set(patch.max_limit, modifier.max_limit);
-  Set(patch.visible, modifier.visible);
-  Set(patch.position, modifier.position);
+std::optional<size_t> Merger::FindSku(const Variant& sent, const Matcher<Variant>& variants) const {
+  if (!sent.sku) return std::nullopt;
+  return variants.Find([&](const Variant& variant) { return variant.sku == sent.sku; });
 }
 
-void MergeList(const std::vector<ModifierPatch>& patches, const Place& place,
-               std::vector<Modifier>& modifiers, json::Errors& errors);
+std::optional<size_t> Merger::Find(const Variant& sent, const Matcher<Variant>& variants) const {
+  if (form_.adds_variant()) return std::nullopt;
+  if (const auto found = variants.FindId(sent.id); found || form_.in_file()) return found;
+  if (const auto found = FindSku(sent, variants)) return found;
+  if (sent.sent.shorthand) {
+    return variants.stored() == 1 ? std::optional<size_t>(0) : std::nullopt;
+  }
+  // Two sizes of one name are two variants where each has a sku of its own.
+  return variants.FindName(sent, !IsSent(sent, &Variant::sku));
+}
 
-void Apply(const ModifierCategoryPatch& patch, ModifierCategory& category, json::Errors& errors) {
-  Set(patch.name, category.name);
-  Set(patch.type, category.type);
-  Set(patch.required, category.required);
-  Set(patch.min_modifiers, category.min_modifiers);
-  Set(patch.max_modifiers, category.max_modifiers);
-  Set(patch.is_active, category.is_active);
-  Set(patch.position, category.position);
-  if (patch.required && !patch.min_modifiers && category.required && category.min_modifiers == 0) {
+template <typename Row>
+std::optional<size_t> Merger::Find(const Row& sent, const Matcher<Row>& rows) const {
+  if (const auto found = rows.FindId(sent.id); found || form_.in_file()) return found;
+  return rows.FindName(sent, !sent.sent.has_id);
+}
+
+bool Merger::IsPlain(const Variant& sent, const Matcher<Variant>& variants) {
+  if (form_.in_file() || !sent.sent.shorthand || variants.stored() <= 1) return true;
+  if (FindSku(sent, variants)) return true;
+  Note(errors_, sent.sent, IsSent(sent, &Variant::sku) ? "sku" : "price", FieldCode::kNotAllowed,
+       "is for a product of one price; this one has several variants: send variants[], or the sku "
+       "of one of them");
+  return false;
+}
+
+template <typename Row>
+bool Merger::HasName(const Row& sent) {
+  if (!sent.name.empty()) return true;
+  Note(errors_, sent.sent, "name", FieldCode::kRequired, "is required for a new row");
+  return false;
+}
+
+bool Merger::IsComplete(const Variant& sent, const Matcher<Variant>& variants) {
+  bool complete = HasName(sent);
+  if (!IsSent(sent, &Variant::price)) {
+    Note(errors_, sent.sent, "price", FieldCode::kRequired, "is required for a new variant");
+    complete = false;
+  }
+  if (form_.adds_variant() && variants.FindName(sent)) {
+    Note(errors_, sent.sent, "name", FieldCode::kDuplicate,
+         "is the name of a variant that the product has already");
+    complete = false;
+  }
+  return complete;
+}
+
+template <typename Row>
+std::string_view KeyOf(const Row& sent) {
+  if (sent.sent.has_id) return "id";
+  if constexpr (std::is_same_v<Row, Variant>) {
+    if (IsSent(sent, &Variant::sku)) return "sku";
+  }
+  return "name";
+}
+
+// Merging.
+
+template <typename Row>
+size_t Merger::MergeRow(const Row& sent, Matcher<Row>& rows) {
+  if (!IsPlain(sent, rows)) return kRefused;
+  std::optional<size_t> target = Find(sent, rows);
+  if (target && !rows.Match(*target)) {
+    Note(errors_, sent.sent, KeyOf(sent), FieldCode::kDuplicate,
+         "names a row that another row of this call names too");
+    return kRefused;
+  }
+  if (!target) {
+    if (!IsComplete(sent, rows)) return kRefused;
+    Row row;
+    row.id = sent.id;
+    row.name = sent.name;  // of a shorthand, which does not send it
+    target = rows.Append(std::move(row));
+  }
+  Apply(sent, rows[*target]);
+  return *target;
+}
+
+template <typename Row>
+Targets Merger::MergeList(const std::vector<Row>& sent, std::vector<Row>& rows, size_t max,
+                          const Sent& parent, std::string_view list) {
+  Matcher<Row> matcher(rows);
+  Targets targets;
+  for (const Row& row : sent) targets.push_back(MergeRow(row, matcher));
+  if (rows.size() > max) {
+    Note(errors_, parent, list, FieldCode::kTooManyItems,
+         "would be " + std::to_string(rows.size()) + " with those that are stored: at most " +
+             std::to_string(max) + " are possible");
+  }
+  return targets;
+}
+
+template <typename Row>
+void Merger::ApplyFields(const Row& sent, Row& row) {
+  uint32_t mask = sent.sent.fields;
+  if (form_.in_file()) {
+    mask = ~0u;
+    if constexpr (std::is_same_v<Row, Variant>) {
+      if (!sent.stock) mask &= ~BitOf(&Variant::stock);
+    }
+  }
+  CopyFields(sent, mask, row);
+}
+
+void Merger::Apply(const ModifierCategory& sent, ModifierCategory& category) {
+  ApplyFields(sent, category);
+  const bool min_is_sent = IsSent(sent, &ModifierCategory::min_modifiers);
+  const bool required_is_sent = IsSent(sent, &ModifierCategory::required);
+  if (required_is_sent && !min_is_sent && category.required && category.min_modifiers == 0) {
     category.min_modifiers = 1;
   }
   if (category.type == "one" && !category.max_modifiers) category.max_modifiers = 1;
   if (category.max_modifiers && *category.max_modifiers < category.min_modifiers) {
-    Note(errors, patch.place, patch.max_modifiers ? "max_modifiers" : "min_modifiers",
+    const bool max_is_sent = IsSent(sent, &ModifierCategory::max_modifiers);
+    Note(errors_, sent.sent, max_is_sent ? "max_modifiers" : "min_modifiers",
          FieldCode::kOutOfRange,
          "leaves min_modifiers at " + std::to_string(category.min_modifiers) +
              " above max_modifiers at " + std::to_string(*category.max_modifiers));
   }
-  MergeList(patch.modifiers, patch.place, category.modifiers, errors);
+  MergeList(sent.modifiers, category.modifiers, kModifiersMax, sent.sent, "modifiers");
 }
 
-void Apply(const ModifierPatch& patch, Modifier& modifier, json::Errors&) {
-  Apply(patch, modifier);
-}
-
-// Rows that match by id, then name.
-template <typename Patch, typename Row>
-void MergeRows(const std::vector<Patch>& patches, std::string_view noun, std::vector<Row>& rows,
-               json::Errors& errors) {
-  Matcher<Row> matcher(rows);
-  for (const Patch& patch : patches) {
-    std::optional<size_t> found = matcher.FindId(patch.id);
-    if (!found) found = matcher.FindName(patch.name, !patch.id);
-    if (found && !matcher.Meet(*found)) {
-      Note(errors, patch.place, patch.id ? "id" : "name", FieldCode::kDuplicate,
-           std::string(kHitTwice));
-      continue;
-    }
-    if (!found && !patch.name) {
-      Note(errors, patch.place, "name", FieldCode::kRequired,
-           "is required for a new " + std::string(noun));
-      continue;
-    }
-    if (!found) {
-      Row row;
-      row.id = patch.id.value_or(patch.fresh_id);
-      found = matcher.Append(std::move(row));
-    }
-    Apply(patch, rows[*found], errors);
+Targets Merger::Apply(const Product& sent, bool is_new, Product& product) {
+  ApplyFields(sent, product);
+  if (is_new && !IsSent(sent, &Product::name)) {
+    Note(errors_, sent.sent, "name", FieldCode::kRequired, "is required for a new product");
   }
-}
-
-void RefuseTooMany(size_t count, size_t max, std::string_view field, const Place& place,
-                   json::Errors& errors) {
-  if (count <= max) return;
-  Note(errors, place, field, FieldCode::kTooManyItems,
-       "would be " + std::to_string(count) + " with those that are stored: at most " +
-           std::to_string(max) + " are possible");
-}
-
-void MergeList(const std::vector<ModifierPatch>& patches, const Place& place,
-               std::vector<Modifier>& modifiers, json::Errors& errors) {
-  MergeRows(patches, "modifier", modifiers, errors);
-  RefuseTooMany(modifiers.size(), kModifiersMax, "modifiers", place, errors);
-}
-
-// -- the product ----------------------------------------------------------------------------------
-
-void ApplyOwn(const ProductPatch& patch, Product& product) {
-  Set(patch.name, product.name);
-  Set(patch.slug, product.slug);
-  Set(patch.description, product.description);
-  Set(patch.image_url, product.image_url);
-  Set(patch.images, product.images);
-  Set(patch.position, product.position);
-  Set(patch.visible, product.visible);
-  Set(patch.stock_enabled, product.stock_enabled);
-  Set(patch.messages_for_customers, product.messages_for_customers);
-  Set(patch.kitchen_id, product.kitchen_id);
+  if (product.slug.empty()) product.slug = Slug(product.name);
+  if (is_new && sent.variants.empty()) {
+    Note(errors_, sent.sent, "price", FieldCode::kRequired,
+         "is required for a new product, or variants[] with a price each");
+  }
+  MergeList(sent.modifier_categories, product.modifier_categories, kModifierCategoriesMax,
+            sent.sent, "modifier_categories");
+  return MergeList(sent.variants, product.variants, kVariantsMax, sent.sent, "variants");
 }
 
 }  // namespace
 
-Targets Merge(const ProductPatch& patch, bool is_new, Product& product, json::Errors& errors) {
-  ApplyOwn(patch, product);
-  if (is_new && !patch.name) {
-    Note(errors, patch.place, "name", FieldCode::kRequired, "is required for a new product");
-  }
-  if (is_new && !patch.slug) product.slug = Slug(product.name);
-  if (is_new && patch.variants.empty()) {
-    Note(errors, patch.place, "price", FieldCode::kRequired,
-         "is required for a new product, or variants[] with a price each");
-  }
-  Targets targets;
-  VariantMerger variants(product.variants, errors);
-  for (const VariantPatch& variant : patch.variants) targets.push_back(variants.Merge(variant));
-  RefuseTooMany(product.variants.size(), kVariantsMax, "variants", patch.place, errors);
-  MergeRows(patch.modifier_categories, "modifier category", product.modifier_categories, errors);
-  RefuseTooMany(product.modifier_categories.size(), kModifierCategoriesMax, "modifier_categories",
-                patch.place, errors);
-  return targets;
+void Note(json::Errors& errors, const Sent& sent, std::string_view field, FieldCode code,
+          std::string message) {
+  const std::string path = sent.path.empty() ? "" : sent.path + ".";
+  errors.Add(path + std::string(field), code, std::move(message), sent.offset);
+}
+
+Targets Merge(const Product& sent, const Form& form, bool is_new, Product& product,
+              json::Errors& errors) {
+  return Merger(form, errors).Apply(sent, is_new, product);
 }
 
 }  // namespace comanda::menu

@@ -1,134 +1,208 @@
 #include "menu/planner.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
+#include "menu/fields.h"
 #include "menu/slug.h"
 #include "menu/store.h"
 
 namespace comanda::menu {
 namespace {
 
+using company::Outcome;
+
+class Planner {
+ public:
+  Planner(db::Session& session, db::CompanyId company, const Draft& draft, json::Errors& errors)
+      : session_(session),
+        company_(company),
+        draft_(draft),
+        errors_(errors),
+        categories_(SelectCategories(session, company)) {}
+
+  Plan Make();
+
+ private:
+  // Notes stations and categories of a file that are new or differ.
+  template <typename Row>
+  void Compare(const std::vector<Row>& stored, const std::vector<Row>& sent,
+               std::vector<Row>& changed, company::Tally& tally);
+
+  void Find(const Product& sent);
+  std::optional<Product> FindStored(const Product& sent);
+  void LocateRows(const Product& sent, const Product& stored);
+  template <typename Row, typename HolderOf>
+  bool Moves(const Row& sent, HolderOf holder_of);
+  void DropMoved(Product& product) const;
+
+  void Merge(PlannedProduct& row);
+  void Categorise(const Product& sent, bool is_new, Product& product);
+  std::optional<std::string> FindCategory(const Product& sent);
+  void RefuseUnknownStation(const Product& sent);
+  void RefuseTakenSkus();
+
+  db::Session& session_;
+  const db::CompanyId company_;
+  const Draft& draft_;
+  json::Errors& errors_;
+  std::vector<Category> categories_;                         // stored and new ones
+  std::unordered_map<std::string, int64_t> next_positions_;  // by category
+  std::unordered_set<std::string> hit_;                      // stored products
+  std::unordered_set<std::string> stations_;                 // that are there
+  Plan plan_;
+};
+
+Plan Planner::Make() {
+  const std::vector<Station> stations = SelectStations(session_, company_);
+  Compare(stations, draft_.stations, plan_.stations, plan_.station_tally);
+  Compare(categories_, draft_.categories, plan_.categories, plan_.category_tally);
+  for (const auto& list : {stations, draft_.stations}) {
+    for (const Station& station : list) stations_.insert(station.id);
+  }
+  for (const Product& sent : draft_.products) Find(sent);
+  for (PlannedProduct& row : plan_.products) Merge(row);
+  RefuseTakenSkus();
+  return std::move(plan_);
+}
+
 template <typename Row>
-bool HasId(const std::vector<Row>& rows, const std::string& id) {
-  return std::ranges::find(rows, id, &Row::id) != rows.end();
+void Planner::Compare(const std::vector<Row>& stored, const std::vector<Row>& sent,
+                      std::vector<Row>& changed, company::Tally& tally) {
+  if (sent.empty()) return;
+  std::unordered_map<std::string_view, const Row*> by_id;
+  for (const Row& row : stored) by_id.emplace(row.id, &row);
+  for (const Row& row : sent) {
+    const auto found = by_id.find(row.id);
+    const Outcome outcome = found == by_id.end()              ? Outcome::kInserted
+                            : SameFields(*found->second, row) ? Outcome::kUnchanged
+                                                              : Outcome::kUpdated;
+    tally.Count(outcome);
+    if (outcome != Outcome::kUnchanged) changed.push_back(row);
+  }
 }
 
-Depth DepthOf(const ProductPatch& patch) {
-  return patch.modifier_categories.empty() ? Depth::kVariants : Depth::kModifiers;
-}
+// Finding the stored product and the stored rows below it.
 
-}  // namespace
-
-Planner::Planner(db::Session& session, db::CompanyId company, json::Errors& errors)
-    : session_(session),
-      company_(company),
-      errors_(errors),
-      categories_(SelectCategories(session, company)) {}
-
-void Planner::Note(const Place& place, std::string_view field, FieldCode code,
-                   std::string message) {
-  const std::string path = place.path.empty() ? "" : place.path + ".";
-  errors_.Add(path + std::string(field), code, std::move(message), place.offset);
-}
-
-void Planner::Insert(const ProductPatch& patch) { Plan(patch, std::nullopt); }
-
-void Planner::Change(const ProductPatch& patch, Product stored) { Plan(patch, std::move(stored)); }
-
-void Planner::Upsert(const ProductPatch& patch) {
-  const bool has_sku = std::ranges::any_of(
-      patch.variants, [](const VariantPatch& variant) { return variant.sku && *variant.sku; });
-  if (!patch.id && !has_sku) {
-    Note(patch.place, "id", FieldCode::kIdOrSkuRequired,
+void Planner::Find(const Product& sent) {
+  const auto has_sku = [](const Variant& variant) { return variant.sku.has_value(); };
+  if (draft_.form.top == Form::Top::kProducts && !sent.sent.has_id &&
+      std::ranges::none_of(sent.variants, has_sku)) {
+    Note(errors_, sent.sent, "id", FieldCode::kIdOrSkuRequired,
          "or a sku is required, so that the same call can be sent again without making the product "
          "twice");
     return;
   }
-  std::optional<Product> stored = FindStored(patch);
+  std::optional<Product> stored = FindStored(sent);
+  if (draft_.form == kPatchVariant && !FindById(stored->variants, sent.variants.front().id)) {
+    throw NoSuch("variant", sent.variants.front().id);
+  }
   if (stored && !hit_.insert(stored->id).second) {
-    Note(patch.place, patch.id ? "id" : "sku", FieldCode::kDuplicate,
+    Note(errors_, sent.sent, sent.sent.has_id ? "id" : "sku", FieldCode::kDuplicate,
          "names product " + stored->id + ", which another row of this call names too");
     return;
   }
-  if (!stored && patch.id && !hit_.insert(*patch.id).second) {
-    Note(patch.place, "id", FieldCode::kDuplicate, "stands in another row of this call already");
-    return;
-  }
-  Plan(patch, std::move(stored));
+  static const Product kNothing;
+  LocateRows(sent, stored ? *stored : kNothing);
+  plan_.products.push_back(
+      {.sent = &sent, .before = std::move(stored), .after = {}, .targets = {}});
 }
 
-std::optional<Product> Planner::FindStored(const ProductPatch& patch) {
-  const Depth depth = DepthOf(patch);
-  if (patch.id) {
-    if (auto stored = SelectWhole(session_, company_, *patch.id, depth)) return stored;
+// By id, in a bulk upsert also by the sku of a variant.
+std::optional<Product> Planner::FindStored(const Product& sent) {
+  const Form& form = draft_.form;
+  const Depth depth = sent.modifier_categories.empty() ? Depth::kVariants : Depth::kModifiers;
+  if (sent.sent.has_id || form.in_file()) {
+    if (auto stored = SelectWhole(session_, company_, sent.id, depth)) return stored;
   }
-  for (const VariantPatch& variant : patch.variants) {
-    if (!variant.sku || !*variant.sku) continue;
-    const auto holder = SkuHolder(session_, company_, **variant.sku);
+  if (form.needs_product()) throw NoSuch("product", sent.id);
+  if (form.top != Form::Top::kProducts) return std::nullopt;
+  for (const Variant& variant : sent.variants) {
+    if (!variant.sku) continue;
+    const auto holder = FindSku(session_, company_, *variant.sku);
     if (holder) return SelectWhole(session_, company_, holder->product_id, depth);
   }
   return std::nullopt;
 }
 
-void Planner::Plan(const ProductPatch& patch, std::optional<Product> before) {
-  Planned row{.patch = &patch, .before = std::move(before), .after = {}, .targets = {}};
-  const bool is_new = !row.before;
-  if (is_new) {
-    row.after.id = patch.id.value_or(patch.fresh_id);
+// Whether the row, which is not below its product, is stored below another one. A file moves it.
+template <typename Row, typename HolderOf>
+bool Planner::Moves(const Row& sent, HolderOf holder_of) {
+  const bool in_file = draft_.form.in_file();
+  if (!in_file && !sent.sent.has_id) return false;
+  const std::optional<std::string> holder = holder_of(session_, company_, sent.id);
+  if (!holder) return false;
+  if (in_file) {
+    plan_.losers.insert(*holder);
   } else {
+    Note(errors_, sent.sent, "id", FieldCode::kNotAllowed,
+         "is that of a row below another product: leave it out or send another UUID");
+  }
+  return in_file;
+}
+
+void Planner::LocateRows(const Product& sent, const Product& stored) {
+  for (const Variant& variant : sent.variants) {
+    if (FindById(stored.variants, variant.id)) continue;
+    if (Moves(variant, ProductOfVariant)) plan_.moved.insert(variant.id);
+  }
+  for (const ModifierCategory& category : sent.modifier_categories) {
+    const ModifierCategory* below = FindById(stored.modifier_categories, category.id);
+    if (!below && Moves(category, ProductOfModifierCategory)) plan_.moved.insert(category.id);
+    for (const Modifier& modifier : category.modifiers) {
+      const auto has = [&](const ModifierCategory& other) {
+        return FindById(other.modifiers, modifier.id) != nullptr;
+      };
+      const bool stays = draft_.form.in_file()
+                             ? below && has(*below)
+                             : std::ranges::any_of(stored.modifier_categories, has);
+      if (!stays && Moves(modifier, ProductOfModifier)) plan_.moved.insert(modifier.id);
+    }
+  }
+}
+
+// Rows that move are no longer below the parent that they leave.
+void Planner::DropMoved(Product& product) const {
+  const auto moves = [&](const auto& row) { return plan_.moved.contains(row.id); };
+  std::erase_if(product.variants, moves);
+  std::erase_if(product.modifier_categories, moves);
+  for (ModifierCategory& category : product.modifier_categories) {
+    std::erase_if(category.modifiers, moves);
+  }
+}
+
+// Merging.
+
+void Planner::Merge(PlannedProduct& row) {
+  const Product& sent = *row.sent;
+  const bool is_new = !row.before;
+  row.after.id = sent.id;
+  if (row.before) {
+    DropMoved(*row.before);
     row.after = *row.before;
   }
-  Categorise(patch, is_new, row.after);
-  RefuseUnknownStation(patch);
-  RefuseForeignIds(patch, row.before);
-  row.targets = Merge(patch, is_new, row.after, errors_);
-  rows_.push_back(std::move(row));
+  if (!draft_.form.in_file()) Categorise(sent, is_new, row.after);
+  RefuseUnknownStation(sent);
+  row.targets = menu::Merge(sent, draft_.form, is_new, row.after, errors_);
+  for (size_t i = 0; i < row.targets.size(); ++i) {
+    const Variant& variant = sent.variants[i];
+    if (row.targets[i] == kRefused || variant.stock || !plan_.moved.contains(variant.id)) continue;
+    const auto counted = SelectCounted(session_, company_, variant.id);
+    if (counted) row.after.variants[row.targets[i]].stock = counted->stock;
+  }
 }
 
-// -- categories -----------------------------------------------------------------------------------
-
-std::optional<std::string> Planner::FindCategory(const ProductPatch& patch) {
-  if (patch.category_id) {
-    const auto found = std::ranges::find(categories_, *patch.category_id, &Category::id);
-    if (found == categories_.end()) {
-      Note(patch.place, "category_id", FieldCode::kNotFound,
-           "is no category of this company: send one of GET /v1/menu, or a category_name");
-      return std::nullopt;
-    }
-    if (patch.category_name && Folded(*patch.category_name) != Folded(found->name)) {
-      Note(patch.place, "category_name", FieldCode::kNotAllowed,
-           "names another category than category_id, which is " + found->name +
-               ": send one of the two");
-    }
-    return found->id;
-  }
-  const std::string folded = Folded(*patch.category_name);
-  for (const Category& category : categories_) {
-    if (Folded(category.name) == folded) return category.id;
-  }
-  Category made;
-  made.id = patch.fresh_category_id;
-  made.name = *patch.category_name;
-  made.slug = Slug(made.name);
-  for (const Category& other : categories_) {
-    made.position = std::max(made.position, other.position + 1);
-  }
-  categories_.push_back(made);
-  new_categories_.push_back(std::move(made));
-  return categories_.back().id;
-}
-
-void Planner::Categorise(const ProductPatch& patch, bool is_new, Product& product) {
-  if (!patch.category_id && !patch.category_name) {
+void Planner::Categorise(const Product& sent, bool is_new, Product& product) {
+  if (sent.category_id.empty() && sent.category_name.empty()) {
     if (is_new) {
-      Note(patch.place, "category_id", FieldCode::kRequired,
+      Note(errors_, sent.sent, "category_id", FieldCode::kRequired,
            "or category_name is required for a new product");
     }
     return;
   }
-  std::optional<std::string> id = FindCategory(patch);
+  std::optional<std::string> id = FindCategory(sent);
   if (!id) return;
   product.category_id = *std::move(id);
   if (!is_new) return;
@@ -137,88 +211,87 @@ void Planner::Categorise(const ProductPatch& patch, bool is_new, Product& produc
   product.position = next->second++;
 }
 
-// -- references -----------------------------------------------------------------------------------
-
-void Planner::RefuseUnknownStation(const ProductPatch& patch) {
-  if (!patch.kitchen_id || !*patch.kitchen_id) return;
-  const std::string& id = **patch.kitchen_id;
-  if (stations_.contains(id)) return;
-  if (HasStation(session_, company_, id)) {
-    stations_.insert(id);
-    return;
+// By id, else by name, else a new one.
+std::optional<std::string> Planner::FindCategory(const Product& sent) {
+  if (!sent.category_id.empty()) {
+    const Category* found = FindById(categories_, sent.category_id);
+    if (!found) {
+      Note(errors_, sent.sent, "category_id", FieldCode::kNotFound,
+           "is no category of this company: send one of GET /v1/menu, or a category_name");
+      return std::nullopt;
+    }
+    if (!sent.category_name.empty() && Folded(sent.category_name) != Folded(found->name)) {
+      Note(errors_, sent.sent, "category_name", FieldCode::kNotAllowed,
+           "names another category than category_id, which is " + found->name +
+               ": send one of the two");
+    }
+    return found->id;
   }
-  Note(patch.place, "kitchen_id", FieldCode::kNotFound,
+  const std::string folded = Folded(sent.category_name);
+  for (const Category& category : categories_) {
+    if (Folded(category.name) == folded) return category.id;
+  }
+  Category made;
+  made.id = sent.new_category_id;
+  made.name = sent.category_name;
+  made.slug = Slug(made.name);
+  for (const Category& other : categories_) {
+    made.position = std::max(made.position, other.position + 1);
+  }
+  plan_.category_tally.Count(Outcome::kInserted);
+  plan_.categories.push_back(made);
+  categories_.push_back(std::move(made));
+  return categories_.back().id;
+}
+
+void Planner::RefuseUnknownStation(const Product& sent) {
+  if (!sent.kitchen_id || stations_.contains(*sent.kitchen_id)) return;
+  Note(errors_, sent.sent, "kitchen_id", FieldCode::kNotFound,
        "must be the id of one of the company's stations");
 }
 
-void Planner::RefuseForeignIds(const ProductPatch& patch, const std::optional<Product>& before) {
-  static const Product kNothing;
-  const Product& stored = before ? *before : kNothing;
-  // An id that a new row brings must be nobody's, in the database and in the call.
-  const auto judge = [&](const Place& place, const std::string& id, bool elsewhere) {
-    const auto claimed = claimed_.try_emplace(id, rows_.size()).first;
-    if (!elsewhere && claimed->second == rows_.size()) return;
-    Note(place, "id", FieldCode::kNotAllowed,
-         "is that of a row below another product: leave it out or send another UUID");
-  };
-  for (const VariantPatch& variant : patch.variants) {
-    if (!variant.id || HasId(stored.variants, *variant.id)) continue;
-    judge(variant.place, *variant.id,
-          ProductOfVariant(session_, company_, *variant.id).has_value());
-  }
-  for (const ModifierCategoryPatch& category : patch.modifier_categories) {
-    if (category.id && !HasId(stored.modifier_categories, *category.id)) {
-      judge(category.place, *category.id,
-            ProductOfModifierCategory(session_, company_, *category.id).has_value());
-    }
-    for (const ModifierPatch& modifier : category.modifiers) {
-      const auto holds = [&](const ModifierCategory& candidate) {
-        return HasId(candidate.modifiers, *modifier.id);
-      };
-      if (!modifier.id || std::ranges::any_of(stored.modifier_categories, holds)) continue;
-      judge(modifier.place, *modifier.id,
-            ProductOfModifier(session_, company_, *modifier.id).has_value());
-    }
-  }
-}
-
-// -- skus -----------------------------------------------------------------------------------------
-
-// After all rows, because two variants of one call may swap theirs.
+// After all products, because two variants of one draft may swap their skus.
 void Planner::RefuseTakenSkus() {
   std::unordered_map<std::string_view, const Variant*> planned;  // by id
   std::unordered_multimap<std::string_view, const Variant*> by_sku;
-  for (const Planned& row : rows_) {
+  for (const PlannedProduct& row : plan_.products) {
     for (const Variant& variant : row.after.variants) {
       planned.emplace(variant.id, &variant);
       if (variant.sku) by_sku.emplace(*variant.sku, &variant);
     }
   }
-  // Another variant that has the sku when all is done.
+  // Another variant that has the sku when all is written.
   const auto find_other = [&](const Variant& wanting) -> std::optional<std::string> {
     const auto [begin, end] = by_sku.equal_range(*wanting.sku);
     for (auto it = begin; it != end; ++it) {
       if (it->second->id != wanting.id) return it->second->id;
     }
-    const auto holder = SkuHolder(session_, company_, *wanting.sku);
-    if (!holder || planned.contains(holder->variant_id)) return std::nullopt;
+    const auto holder = FindSku(session_, company_, *wanting.sku);
+    if (!holder || planned.contains(*holder->variant_id)) return std::nullopt;
     return holder->variant_id;
   };
-  for (const Planned& row : rows_) {
+  for (const PlannedProduct& row : plan_.products) {
     for (size_t i = 0; i < row.targets.size(); ++i) {
-      const VariantPatch& patch = row.patch->variants[i];
-      if (row.targets[i] == kNoVariant || !patch.sku || !*patch.sku) continue;
-      const auto holder = find_other(row.after.variants[row.targets[i]]);
-      if (!holder) continue;
-      Note(patch.place, "sku", FieldCode::kSkuTaken,
-           "belongs to variant " + *holder + ": a sku is one variant's");
+      const Variant& sent = row.sent->variants[i];
+      if (row.targets[i] == kRefused || !sent.sku) continue;
+      const auto other = find_other(row.after.variants[row.targets[i]]);
+      if (!other) continue;
+      Note(errors_, sent.sent, "sku", FieldCode::kSkuTaken,
+           "belongs to variant " + *other + ": a sku is one variant's");
     }
   }
 }
 
-void Planner::Finish() {
-  RefuseTakenSkus();
-  errors_.ThrowIfAny();
+}  // namespace
+
+Plan MakePlan(db::Session& session, db::CompanyId company, const Draft& draft,
+              json::Errors& errors) {
+  return Planner(session, company, draft, errors).Make();
+}
+
+Refusal NoSuch(std::string_view noun, std::string_view id) {
+  return Refusal(Problem::kNotFound,
+                 "there is no " + std::string(noun) + " " + std::string(id) + " in the menu");
 }
 
 }  // namespace comanda::menu

@@ -1,66 +1,50 @@
 #pragma once
 
-// What a call will do to the catalogue, row by row, before anything is written: so that every bad
-// row is listed. Reads alone, in a snapshot or in the writer's transaction.
+// Decides what a draft does to the stored menu: which rows are created, updated or left alone. All
+// checks that need the database are here, and all run before anything is written, so that every bad
+// row is listed.
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "base/problem.h"
+#include "company/tally.h"
 #include "db/session.h"
 #include "json/reader.h"
+#include "menu/draft.h"
 #include "menu/merge.h"
-#include "menu/patch.h"
 #include "menu/product.h"
 
 namespace comanda::menu {
 
-struct Planned {
-  const ProductPatch* patch;
+// A product of the draft.
+struct PlannedProduct {
+  const Product* sent;
   // As it is stored, and as it shall be. Modifiers are loaded in both or in neither.
   std::optional<Product> before;
   Product after;
-  Targets targets;  // of the patch's variants
+  Targets targets;  // of the sent variants
 };
 
-class Planner {
- public:
-  // All of them outlive the plan.
-  Planner(db::Session& session, db::CompanyId company, json::Errors& errors);
-
-  void Insert(const ProductPatch& patch);
-  void Change(const ProductPatch& patch, Product stored);
-  // By id, else by the sku of a variant, else an insert.
-  void Upsert(const ProductPatch& patch);
-  // Behind the last row: what only all of them together show. Throws the errors, where any.
-  void Finish();
-
-  const std::vector<Planned>& rows() const { return rows_; }
-  const std::vector<Category>& new_categories() const { return new_categories_; }
-
- private:
-  void Plan(const ProductPatch& patch, std::optional<Product> before);
-  std::optional<Product> FindStored(const ProductPatch& patch);
-  void Categorise(const ProductPatch& patch, bool is_new, Product& product);
-  std::optional<std::string> FindCategory(const ProductPatch& patch);
-  void RefuseUnknownStation(const ProductPatch& patch);
-  void RefuseForeignIds(const ProductPatch& patch, const std::optional<Product>& before);
-  void RefuseTakenSkus();
-  void Note(const Place& place, std::string_view field, FieldCode code, std::string message);
-
-  db::Session& session_;
-  const db::CompanyId company_;
-  json::Errors& errors_;
-  std::vector<Category> categories_;  // stored and new ones
-  std::vector<Category> new_categories_;
-  std::unordered_map<std::string, int64_t> next_positions_;  // by category
-  std::unordered_set<std::string> hit_;                      // products
-  std::unordered_set<std::string> stations_;                 // that are there
-  std::unordered_map<std::string, size_t> claimed_;          // ids of new rows, by row of the call
-  std::vector<Planned> rows_;
+struct Plan {
+  std::vector<Station> stations;     // new or different
+  std::vector<Category> categories;  // new or different
+  company::Tally station_tally, category_tally;
+  std::vector<PlannedProduct> products;
+  // Of a file: ids of rows that are stored below another parent than the draft has them, and the
+  // products that they leave.
+  std::unordered_set<std::string> moved, losers;
 };
+
+// Reads alone: in a snapshot or in the writer's transaction. What is wrong is added to the errors;
+// the plan is complete where there are none. The draft outlives it. Refusal not_found where the
+// product or variant of the path is not stored.
+Plan MakePlan(db::Session& session, db::CompanyId company, const Draft& draft,
+              json::Errors& errors);
+
+Refusal NoSuch(std::string_view noun, std::string_view id);
 
 }  // namespace comanda::menu

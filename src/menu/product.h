@@ -1,10 +1,20 @@
 #pragma once
 
 // The nouns of the menu (contract section 9). Money in minor units, stock in thousandths.
+//
+// The same structs hold rows that are stored and rows that a caller sends, in a request or in an
+// import file. A sent row may leave fields out: `sent` says which it has, the others hold their
+// defaults. A stored row has an empty `sent`.
+//
+// Fields() lists a row's own fields: all but its id, the rows below it and what only the store
+// sets. It is the order of the columns in store.cc. Rows are merged, compared, read and written by
+// it, so that a new field is named there once (menu/fields.h).
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
@@ -12,10 +22,24 @@
 
 namespace comanda::menu {
 
+// What a caller sent of a row.
+struct Sent {
+  uint32_t fields = 0;     // bit n: the n-th of Fields()
+  bool has_id = false;     // else the row's id was made by the reader, for a row that is new
+  bool shorthand = false;  // a variant made of the price, sku … of its product
+  std::string path;        // "products[3].variants[0]", empty for the body: for errors
+  size_t offset = 0;       // in the document
+
+  bool operator==(const Sent&) const = default;
+};
+
 // Where dishes are made; an order's line goes to its product's.
 struct Station {
   std::string id;
   std::string name;
+  Sent sent;
+
+  static constexpr auto Fields() { return std::tuple(&Station::name); }
 };
 
 // What has a price. A product of one price has one variant, named kOnlyVariant.
@@ -30,7 +54,13 @@ struct Variant {
   std::optional<int64_t> stock;  // absent: not counted
   std::optional<int64_t> stock_threshold;
   int64_t position = 0;
+  Sent sent;
 
+  static constexpr auto Fields() {
+    return std::tuple(&Variant::name, &Variant::sku, &Variant::price, &Variant::original_price,
+                      &Variant::packaging_price, &Variant::cost, &Variant::stock,
+                      &Variant::stock_threshold, &Variant::position);
+  }
   bool operator==(const Variant&) const = default;
 };
 
@@ -45,7 +75,12 @@ struct Modifier {
   std::optional<int64_t> max_limit;
   bool visible = true;
   int64_t position = 0;
+  Sent sent;
 
+  static constexpr auto Fields() {
+    return std::tuple(&Modifier::name, &Modifier::sku, &Modifier::price, &Modifier::original_price,
+                      &Modifier::max_limit, &Modifier::visible, &Modifier::position);
+  }
   bool operator==(const Modifier&) const = default;
 };
 
@@ -59,7 +94,13 @@ struct ModifierCategory {
   bool is_active = true;
   int64_t position = 0;
   std::vector<Modifier> modifiers;
+  Sent sent;
 
+  static constexpr auto Fields() {
+    return std::tuple(&ModifierCategory::name, &ModifierCategory::type, &ModifierCategory::required,
+                      &ModifierCategory::min_modifiers, &ModifierCategory::max_modifiers,
+                      &ModifierCategory::is_active, &ModifierCategory::position);
+  }
   bool operator==(const ModifierCategory&) const = default;
 };
 
@@ -79,7 +120,17 @@ struct Product {
   int64_t version = 0;  // +1 at each change of what GET shows, stock counts apart
   UtcMs created_at = 0;
   UtcMs updated_at = 0;
+  Sent sent;
+  // Only of a sent row: its category's name, instead of category_id or beside it, and the id that
+  // the category gets where none has that name.
+  std::string category_name, new_category_id;
 
+  static constexpr auto Fields() {
+    return std::tuple(&Product::category_id, &Product::name, &Product::slug, &Product::description,
+                      &Product::image_url, &Product::images, &Product::position, &Product::visible,
+                      &Product::stock_enabled, &Product::messages_for_customers,
+                      &Product::kitchen_id);
+  }
   bool operator==(const Product&) const = default;
 };
 
@@ -90,11 +141,24 @@ struct Category {
   std::optional<std::string> description, image_url;
   int64_t position = 0;
   bool visible = true;
-  std::vector<Product> products;
+  Sent sent;
+
+  static constexpr auto Fields() {
+    return std::tuple(&Category::name, &Category::slug, &Category::description,
+                      &Category::image_url, &Category::position, &Category::visible);
+  }
 };
 
 // `available`: visible and in stock.
-bool IsAvailable(const Product& product, const Variant& variant);
-bool IsAvailable(const Product& product);  // one of its variants is
+inline bool IsAvailable(const Product& product, const Variant& variant) {
+  const bool in_stock = !product.stock_enabled || !variant.stock || *variant.stock > 0;
+  return product.visible && in_stock;
+}
+
+// One of its variants is.
+inline bool IsAvailable(const Product& product) {
+  return std::ranges::any_of(product.variants,
+                             [&](const Variant& variant) { return IsAvailable(product, variant); });
+}
 
 }  // namespace comanda::menu

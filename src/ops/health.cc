@@ -50,7 +50,7 @@ http::Response Readyz(http::Context& ctx) {
   json::Writer out(response.body);
   out.BeginObject().Key("status").Text(ready ? "ready" : "not_ready").Key("checks").BeginObject();
   for (const http::Readiness& check : checks) {
-    out.Key(check.name).BeginObject();
+    out.KeyOf(check.name).BeginObject();
     out.Key("ok").Boolean(check.ok).Key("state").Text(check.state);
     out.EndObject();
   }
@@ -98,7 +98,7 @@ std::string_view ClockState(int adjtimex_result) {
 
 std::vector<http::Readiness> CheckReadiness(const db::Database& database,
                                             const db::DiskSpace& space) {
-  const db::Database::Health health = database.health();
+  const db::Health health = database.health();
   return {
       {.name = "database",
        .ok = health.writable,

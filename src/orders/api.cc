@@ -26,11 +26,12 @@ using auth::Scope;
 
 constexpr size_t kOrdersCounter = static_cast<size_t>(events::Counter::kOrders);
 
-// -- what handlers share --------------------------------------------------------------------------
+// What handlers share
 
 http::Response Answer(const http::Context& ctx, const Record& record, int status = 200) {
   http::Response response = http::Data(record.json, status);
   response.etag = ctx.VersionTag(record.version, kRenderVersion);
+  response.event_seq = record.event_seq;
   return response;
 }
 
@@ -41,11 +42,17 @@ std::string KeyOf(const http::Context& ctx) {
                 "must be the order's UUID or its public id, such as PE-7222853393");
 }
 
+RequestKey RequestKeyOf(const http::Context& ctx) {
+  if (ctx.idempotency_key().empty()) return std::nullopt;
+  return ctx.idempotency_key();
+}
+
 Target TargetOf(const http::Context& ctx) {
   ctx.query().AllowOnly({});
   return {.company = ctx.company(),
           .key = KeyOf(ctx),
           .actor = ctx.principal().actor,
+          .request_key = RequestKeyOf(ctx),
           .require_version = [&ctx](int64_t version) { ctx.RequireMatch(version); }};
 }
 
@@ -57,7 +64,7 @@ int MoneyDecimals(http::Context& ctx) {
   return company::Known(ctx.site().database, ctx.company())->currency_decimals;
 }
 
-// -- reading --------------------------------------------------------------------------------------
+// Reading
 
 http::Response List(http::Context& ctx) {
   RequireListParameters(ctx.query());
@@ -70,10 +77,8 @@ http::Response List(http::Context& ctx) {
   }
   // Thirty displays that were waiting for the same order get one page, rendered once.
   return ctx.Shared(tag, [&] {
-    http::PieceStore* const pieces = ctx.PrefersGzip() ? &ctx.site().pieces : nullptr;
-    Page page = ctx.Read([&](db::Snapshot& snapshot) {
-      return FindPage(snapshot, ctx.company(), ctx.query(), pieces);
-    });
+    Page page = ctx.Read(
+        [&](db::Snapshot& snapshot) { return FindPage(snapshot, ctx.company(), ctx.query()); });
     http::Response response = http::ListResponse(page, tag);
     response.headers.emplace_back("X-Event-Cursor", std::move(page.cursor));
     return response;
@@ -94,50 +99,42 @@ http::Response Get(http::Context& ctx) {
   });
 }
 
-// -- placing --------------------------------------------------------------------------------------
+// Placing
 
 // Ten digits, the first not 0; the chance that all of them are taken is none.
 std::vector<std::string> PublicNumbers() {
   constexpr size_t kCandidates = 4;
-  std::vector<std::string> numbers(kCandidates);
-  for (std::string& number : numbers) {
-    number = std::to_string(1'000'000'000 + RandomBelow(9'000'000'000));
-  }
+  constexpr uint64_t kLeast = 1'000'000'000;
+  std::array<uint64_t, kCandidates> draws;
+  FillRandom({reinterpret_cast<uint8_t*>(draws.data()), sizeof draws});
+  std::vector<std::string> numbers;
+  // What the remainder of 64 bits favours is less than a billionth.
+  for (const uint64_t draw : draws) numbers.push_back(std::to_string(kLeast + draw % (9 * kLeast)));
   return numbers;
 }
 
 http::Response Created(const http::Context& ctx, const Placed& placed) {
-  http::Response response = Answer(ctx, placed.record, placed.replayed ? 200 : 201);
-  if (placed.replayed) {
+  const bool as_now = placed.answer == Placed::Answer::kAsItIsNow;
+  http::Response response = Answer(ctx, placed.record, as_now ? 200 : 201);
+  if (!as_now) response.location = "/v1/orders/" + placed.record.id;
+  if (placed.answer != Placed::Answer::kCreated) {
     response.headers.emplace_back("Idempotency-Replayed", "true");
-  } else {
-    response.location = "/v1/orders/" + placed.record.id;
+    response.cache = http::Cache::kNoStore;
   }
   return response;
 }
 
-// The key of an order is remembered for ever: what was right when it was placed (a date in the
-// future) may be wrong today.
-std::optional<http::Response> Repeated(http::Context& ctx) {
-  if (std::optional<http::Response> first = ctx.FirstAnswer()) return first;
-  std::optional<Record> earlier = ctx.Read([&](db::Snapshot& snapshot) {
+std::optional<Placed> FindPlacedBefore(http::Context& ctx) {
+  return ctx.Read([&](db::Snapshot& snapshot) {
     return FindPlaced(snapshot, ctx.company(), ctx.idempotency_key(), ctx.fingerprint());
   });
-  if (!earlier) return std::nullopt;
-  return Created(ctx, {*std::move(earlier), true});
 }
 
-http::Response Create(http::Context& ctx) {
-  ctx.query().AllowOnly({});
+http::Response CreateNew(http::Context& ctx) {
   const std::shared_ptr<const company::Company> company =
       company::Known(ctx.site().database, ctx.company());
-  OrderDraft draft;
-  try {
-    draft = ReadOrder(BodyOf(ctx), company->currency_decimals, ctx.site().clock.SettledNow());
-  } catch (const Refusal&) {
-    if (std::optional<http::Response> first = Repeated(ctx)) return *std::move(first);
-    throw;
-  }
+  const OrderDraft draft =
+      ReadOrder(BodyOf(ctx), company->currency_decimals, ctx.site().clock.SettledNow());
   const Placement placement{.id = FreshId(ctx),
                             .public_numbers = PublicNumbers(),
                             .reference = ctx.idempotency_key(),
@@ -148,7 +145,19 @@ http::Response Create(http::Context& ctx) {
   });
 }
 
-// -- editing --------------------------------------------------------------------------------------
+// The key of an order is remembered for ever as its reference: what was right when it was placed (a
+// date in the future) may be wrong today, or the disk full.
+http::Response Create(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  try {
+    return CreateNew(ctx);
+  } catch (const std::exception&) {
+    if (const std::optional<Placed> earlier = FindPlacedBefore(ctx)) return Created(ctx, *earlier);
+    throw;
+  }
+}
+
+// Editing
 
 http::Response PatchFields(http::Context& ctx) {
   const Target target = TargetOf(ctx);
@@ -213,7 +222,7 @@ http::Response DeleteDiscount(http::Context& ctx) {
   });
 }
 
-// -- status and cancel ----------------------------------------------------------------------------
+// Status and cancel
 
 http::Response PatchStatus(http::Context& ctx) {
   const Target target = TargetOf(ctx);
@@ -231,7 +240,7 @@ http::Response PostCancel(http::Context& ctx) {
   });
 }
 
-// -- logistics ------------------------------------------------------------------------------------
+// Logistics
 
 http::Response PutRider(http::Context& ctx) {
   const Target target = TargetOf(ctx);

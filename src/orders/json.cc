@@ -79,7 +79,7 @@ std::optional<size_t> RequireOneOf(ObjectReader& reader, std::string_view name,
   return reader.OneOf(name, words, hint);
 }
 
-// -- fields ---------------------------------------------------------------------------------------
+// Fields
 
 template <typename T>
 Setting<T> Cleared() {
@@ -130,7 +130,7 @@ void RefuseForOtherServiceTypes(ObjectReader& reader, ServiceType type) {
   }
 }
 
-// -- combos ---------------------------------------------------------------------------------------
+// Combos
 
 constexpr json::NumberRule kItemQuantity = {
     .decimals = kQuantityDecimals, .min = 1, .max = 9999 * kOneInThousandths};
@@ -147,18 +147,22 @@ Minor ReadLineTotal(ObjectReader& line, std::string_view field, Minor unit_price
   return 0;
 }
 
-// The price and the list price, which defaults to the price charged, as line totals.
+// The price and the list price, which defaults to the price charged: as sent, and as line totals.
 struct LinePrices {
+  Minor unit_price = 0;
+  Minor original_unit_price = 0;
   Minor price = 0;
   Minor original_price = 0;
 };
 
 LinePrices ReadPrices(ObjectReader& line, std::string_view price_field,
                       std::string_view original_field, int64_t quantity_thousandths, int decimals) {
-  const Minor price = line.RequireMoney(price_field, decimals).value_or(0);
-  const std::optional<Minor> original = line.Money(original_field, decimals);
   LinePrices prices;
-  prices.price = ReadLineTotal(line, price_field, price, quantity_thousandths, decimals);
+  prices.unit_price = line.RequireMoney(price_field, decimals).value_or(0);
+  const std::optional<Minor> original = line.Money(original_field, decimals);
+  prices.original_unit_price = original.value_or(prices.unit_price);
+  prices.price =
+      ReadLineTotal(line, price_field, prices.unit_price, quantity_thousandths, decimals);
   prices.original_price = prices.price;
   if (original) {
     prices.original_price =
@@ -172,9 +176,12 @@ Modifier ReadModifier(ObjectReader& line, int64_t item_quantity, int decimals) {
   modifier.modifier_id = line.Uuid("modifier_id");
   modifier.name = line.Text("name", kNameRule).value_or("");
   if (!line.Raw("modifier_id")) line.RequireText("name", kNameRule);
-  modifier.quantity = line.Number("quantity", kModifierQuantity).value_or(1) * item_quantity;
+  modifier.unit_quantity = line.Number("quantity", kModifierQuantity).value_or(1);
+  modifier.quantity = modifier.unit_quantity * item_quantity;
   const LinePrices prices =
       ReadPrices(line, "price", "original_price", modifier.quantity, decimals);
+  modifier.unit_price = prices.unit_price;
+  modifier.original_unit_price = prices.original_unit_price;
   modifier.price = prices.price;
   modifier.original_price = prices.original_price;
   line.Finish();
@@ -199,6 +206,8 @@ Combo ReadCombo(ObjectReader& item, int decimals) {
   combo.quantity = item.RequireNumber("quantity", kItemQuantity).value_or(0);
   const LinePrices prices =
       ReadPrices(item, "variant_price", "variant_original_price", combo.quantity, decimals);
+  combo.variant_unit_price = prices.unit_price;
+  combo.variant_original_unit_price = prices.original_unit_price;
   combo.variant_price = prices.price;
   combo.variant_original_price = prices.original_price;
   combo.comment = item.Text("comment", kCommentRule);
@@ -214,7 +223,7 @@ Combo ReadCombo(ObjectReader& item, int decimals) {
   return combo;
 }
 
-// -- payments -------------------------------------------------------------------------------------
+// Payments
 
 // `amount`, or its other name `bill_amount`; the same where both are sent.
 std::optional<Minor> ReadAmount(ObjectReader& reader, int decimals) {
@@ -244,7 +253,7 @@ void CheckAmounts(ObjectReader& reader, const Payment& payment, int decimals) {
   }
 }
 
-// -- riders ---------------------------------------------------------------------------------------
+// Riders
 
 bool IsWhole(std::string_view number) {
   const std::optional<Decimal> decimal = ParseDecimal(number);
@@ -279,7 +288,7 @@ void RequireRiderUser(ObjectReader& reader, const RiderDraft& draft) {
   }
 }
 
-// -- status ---------------------------------------------------------------------------------------
+// Status
 
 struct StatusHint {
   std::string_view word;

@@ -6,7 +6,6 @@
 
 #include "db/session.h"
 #include "http/list.h"
-#include "http/piece_store.h"
 #include "http/query.h"
 
 namespace comanda::orders {
@@ -17,9 +16,7 @@ void RequireListParameters(const http::Query& query);
 struct Page : http::ListPage {
   std::string cursor;  // X-Event-Cursor of the same moment
 };
-// Compressed with the pieces, where there are any to take. Refusal invalid_parameter for a
-// malformed value.
-Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
-              http::PieceStore* pieces = nullptr);
+// Refusal invalid_parameter for a malformed value.
+Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query);
 
 }  // namespace comanda::orders

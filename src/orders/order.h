@@ -72,6 +72,10 @@ inline constexpr int kPercentageDecimals = 4;
 inline constexpr int kQuantityDecimals = 3;
 inline constexpr int64_t kOneInThousandths = 1000;
 
+// The Idempotency-Key of the request that made a row or a status change; none where it had none.
+// Whoever repeats the order elsewhere sends the same key.
+using RequestKey = std::optional<std::string>;
+
 struct Modifier {
   std::string id;
   std::optional<std::string> modifier_id;
@@ -79,6 +83,10 @@ struct Modifier {
   int64_t quantity = 0;  // thousandths: of the modifier x of the item
   Minor price = 0;
   Minor original_price = 0;
+  // As they were sent: per item, so that the line can be repeated elsewhere to the cent.
+  int64_t unit_quantity = 1;  // whole
+  Minor unit_price = 0;
+  Minor original_unit_price = 0;
 
   bool operator==(const Modifier&) const = default;
 };
@@ -95,11 +103,14 @@ struct Combo {
   Minor modifiers_price = 0;
   Minor combo_price = 0;
   Minor combo_original_price = 0;
+  Minor variant_unit_price = 0;  // this and the next as they were sent
+  Minor variant_original_unit_price = 0;
   std::vector<Modifier> modifiers;
   std::optional<std::string> kitchen_id;
   int64_t stock_taken = 0;  // thousandths; given back when the combo is cancelled
   UtcMs created_at = 0;
   std::optional<UtcMs> canceled_at;
+  RequestKey request_key;
 
   bool operator==(const Combo&) const = default;
 };
@@ -122,6 +133,7 @@ struct Payment {
   std::optional<std::string> reference, comment;
   UtcMs created_at = 0;
   std::optional<UtcMs> canceled_at;
+  RequestKey request_key;
 
   bool operator==(const Payment&) const = default;
 };
@@ -134,6 +146,7 @@ struct Discount {
   Minor amount = 0;   // its effect
   std::optional<std::string> reason;
   UtcMs created_at = 0;
+  RequestKey request_key;
 
   bool operator==(const Discount&) const = default;
 };
@@ -152,6 +165,7 @@ struct StatusChange {
   UtcMs at = 0;
   std::string by;        // "key:<id>", "app:<provider>", "cloud", "local"
   bool implied = false;  // filled in by a jump: not for kitchen statistics
+  RequestKey request_key;
 
   bool operator==(const StatusChange&) const = default;
 };
@@ -216,6 +230,11 @@ struct Order {
 
   UtcMs created_at = 0;
   UtcMs updated_at = 0;
+
+  // What the database keeps beside the order.
+  std::optional<std::string> external_id;  // given by another channel, unique within its source
+  int64_t facet = 0;                       // stands for the values that lists filter by (store.h)
+  std::optional<int64_t> record_seq;       // the event whose body is the record (record.h)
 };
 
 }  // namespace comanda::orders

@@ -17,6 +17,7 @@
 #include "json/writer.h"
 #include "menu/menu.h"
 #include "orders/lifecycle.h"
+#include "orders/permission.h"
 #include "orders/pricing.h"
 #include "orders/references.h"
 #include "orders/store.h"
@@ -34,11 +35,7 @@ events::Changes Changed(std::initializer_list<events::Change> list) {
   return changes;
 }
 
-Record Joined(const Order& order, const Rendering& rendering, Include include = {}) {
-  return {order.id, order.version, Join(rendering.fragments(), include)};
-}
-
-// -- opening an order -----------------------------------------------------------------------------
+// Opening an order
 
 Refusal NoSuchOrder(std::string_view key) {
   return Refusal(Problem::kNotFound, "there is no order " + std::string(key));
@@ -77,10 +74,10 @@ Record Unchanged(db::Tx& tx, const Order& order) {
   return *std::move(record);
 }
 
-// -- rules of state -------------------------------------------------------------------------------
+// Rules of state
 
-void RequireApiOrder(const Order& order) {
-  if (order.source == kApiSource) return;
+void RequireEditor(const Target& target, const Order& order) {
+  if (MayEdit(target.actor, order.source)) return;
   throw Refusal(Problem::kOrderNotEditable,
                 "the order came through " + order.source +
                     ": only orders created through the API can be edited or cancelled here");
@@ -108,7 +105,7 @@ void RequireCap(size_t count, size_t max, std::string_view noun) {
                     std::to_string(max) + " " + std::string(noun) + ", cancelled ones included");
 }
 
-// -- the one way to change an order ---------------------------------------------------------------
+// The one way to change an order
 
 bool DiscountEffectMoved(const Order& before, const Order& after) {
   return !std::ranges::equal(before.discounts, after.discounts, {}, &Discount::amount,
@@ -124,34 +121,56 @@ void PriceOrRefuse(Order& order, UtcMs now, std::string_view blamed) {
                 "makes a sum of the order larger than " + most + ", the most that is possible");
 }
 
-void Announce(db::Tx& tx, const Order& order, events::Type type, events::Changes changes,
-              const Record& record, const db::Stamp& stamp, std::string_view note = {}) {
-  events::Append(tx, order.company, stamp,
-                 {.type = type,
-                  .changes = changes,
-                  .subject_id = order.id,
-                  .subject_version = order.version,
-                  .body = record.json,
-                  .note = note});
+// The event of a change; its body is the order's record from now on.
+events::Appended Announce(db::Tx& tx, const Order& order, events::Type type,
+                          events::Changes changes, std::string_view record, const db::Stamp& stamp,
+                          std::string_view note = {}) {
+  return events::Append(tx, order.company, stamp,
+                        {.company_id = order.company_id,
+                         .type = type,
+                         .changes = changes,
+                         .subject_id = order.id,
+                         .subject_version = order.version,
+                         .body = record,
+                         .note = note});
 }
 
-Record Commit(db::Tx& tx, const Order& before, Order after, events::Changes changes,
-              const db::Stamp& stamp, std::string_view blamed = "body",
+template <typename Row>
+void SignRows(const std::vector<Row>& before, std::vector<Row>& after, const RequestKey& key) {
+  if (!key || after.size() <= before.size()) return;
+  for (Row& row : std::span(after).subspan(before.size())) row.request_key = key;
+}
+
+// What the request made keeps its Idempotency-Key. Rows are only appended; of discounts one may be
+// removed, but not by the request that adds one.
+void SignNewRows(const Order& before, Order& after, const RequestKey& key) {
+  SignRows(before.status_history, after.status_history, key);
+  SignRows(before.combos, after.combos, key);
+  SignRows(before.payments, after.payments, key);
+  SignRows(before.discounts, after.discounts, key);
+}
+
+Record Commit(db::Tx& tx, const Target& target, const Order& before, Order after,
+              events::Changes changes, const db::Stamp& stamp, std::string_view blamed = "body",
               std::string_view note = {}) {
+  SignNewRows(before, after, target.request_key);
   PriceOrRefuse(after, stamp.now, blamed);
   if (DiscountEffectMoved(before, after)) changes.Add(kDiscounts);
   if (before.totals.paid != after.totals.paid) changes.Add(kPaid);
   after.version = before.version + 1;
   after.updated_at = stamp.now;
+  std::string record = Render(after);
+  const events::Appended event =
+      Announce(tx, after, events::Type::kOrderUpdated, changes, record, stamp, note);
+  after.record_seq = event.seq;
   Update(tx, before, after);
-  const Rendering rendering = Render(after);
-  PutRecord(tx, after, rendering);
-  Record record = Joined(after, rendering);
-  Announce(tx, after, events::Type::kOrderUpdated, changes, record, stamp, note);
-  return record;
+  if (before.record_seq && *before.record_seq < event.log_start) {
+    events::DropRecord(tx, after.company, *before.record_seq);
+  }
+  return {after.id, after.version, std::move(record), event.seq};
 }
 
-// -- fields ---------------------------------------------------------------------------------------
+// Fields
 
 void RequireServiceType(const FieldsDraft& fields, const Order& order) {
   if (order.service_type == ServiceType::kDelivery) return;
@@ -168,8 +187,8 @@ void RequireServiceType(const FieldsDraft& fields, const Order& order) {
 }
 
 // On a closed order only a comment, alone.
-void RequireEditable(const FieldsDraft& fields, const Order& order) {
-  RequireApiOrder(order);
+void RequireEditable(const Target& target, const FieldsDraft& fields, const Order& order) {
+  RequireEditor(target, order);
   FieldsDraft comment_alone;
   comment_alone.comment = fields.comment;
   if (!IsClosed(order.status) || (fields.comment && fields == comment_alone)) return;
@@ -209,10 +228,10 @@ std::string_view BlamedField(const FieldsDraft& fields) {
   return fields.delivery_price ? "delivery_price" : "packaging_price";
 }
 
-// -- placing --------------------------------------------------------------------------------------
+// Placing
 
-Order NewOrder(const company::Company& company, const OrderDraft& draft, const Placement& placement,
-               UtcMs now) {
+Order NewOrder(const company::Company& company, ServiceType service_type,
+               const Placement& placement, UtcMs now) {
   Order order;
   order.company = company.company_id;
   order.company_id = company.id;
@@ -225,7 +244,7 @@ Order NewOrder(const company::Company& company, const OrderDraft& draft, const P
   order.currency = company.currency;
   order.currency_decimals = company.currency_decimals;
   order.version = 1;
-  order.service_type = draft.service_type;
+  order.service_type = service_type;
   order.status_history.push_back({Status::kPending, now, placement.actor, false});
   order.created_at = now;
   order.updated_at = now;
@@ -241,6 +260,51 @@ void InsertUnderFreePublicId(db::Tx& tx, Order& order, const std::vector<std::st
   throw Fault(Fault::Kind::kUnavailable, "every candidate for a public id is taken");
 }
 
+// Writes a priced order that is new, with its number, and announces it.
+Placed PlaceOrder(db::Tx& tx, const company::Company& company, Order order,
+                  const Placement& placement, const db::Stamp& stamp, std::string_view note) {
+  order.order_number = company::TakeOrderNumber(
+      tx, company, stamp.now,
+      [&](UtcMs begin, UtcMs end) { return SelectLastNumber(tx, company.company_id, begin, end); });
+  InsertUnderFreePublicId(tx, order, placement.public_numbers);
+  if (order.client_id) clients::NoteOrder(tx, order.company, *order.client_id, stamp.now);
+  std::string record = Render(order);
+  const events::Appended event =
+      Announce(tx, order, events::Type::kOrderCreated, {}, record, stamp, note);
+  return {{order.id, order.version, std::move(record), event.seq}};
+}
+
+// What a whole order brings beside its rows: references as snapshots, texts, prices.
+void TakeOver(Order whole, Order& order) {
+  order.external_id = std::move(whole.external_id);
+  order.scheduled_delivery_date = whole.scheduled_delivery_date;
+  order.client_id = std::move(whole.client_id);
+  order.client = std::move(whole.client);
+  order.table_id = std::move(whole.table_id);
+  order.table = std::move(whole.table);
+  order.address_id = std::move(whole.address_id);
+  order.address = std::move(whole.address);
+  order.comment = std::move(whole.comment);
+  order.order_title = std::move(whole.order_title);
+  order.delivery_comment = std::move(whole.delivery_comment);
+  order.delivery_price = whole.delivery_price;
+  order.packaging_price = whole.packaging_price;
+  order.service_fee_price = whole.service_fee_price;
+  order.combos = std::move(whole.combos);
+  order.payments = std::move(whole.payments);
+  order.discounts = std::move(whole.discounts);
+}
+
+void DateRows(Order& order, UtcMs now) {
+  for (Combo& combo : order.combos) combo.created_at = now;
+  for (Payment& payment : order.payments) payment.created_at = now;
+  int64_t position = 0;
+  for (Discount& discount : order.discounts) {
+    discount.position = position++;
+    discount.created_at = now;
+  }
+}
+
 std::string ActivePayments(const Order& order) {
   std::string list;
   for (const Payment& payment : order.payments) {
@@ -253,7 +317,7 @@ std::string ActivePayments(const Order& order) {
   return list;
 }
 
-// -- deliveries -----------------------------------------------------------------------------------
+// Deliveries
 
 void RequireDeliveryOrder(const Order& order) {
   if (order.service_type == ServiceType::kDelivery) return;
@@ -273,7 +337,7 @@ void RequireDeliveryOrder(const Order& order) {
                 "can go from NOT_DELIVERED only back to DRIVER_ON_THE_WAY_TO_DESTINATION");
 }
 
-// -- stock ----------------------------------------------------------------------------------------
+// Stock
 
 void NoteShortage(json::Writer& out, const Combo& combo) {
   out.BeginObject();
@@ -323,7 +387,7 @@ void GiveStockBack(db::Tx& tx, const Order& order, std::span<Combo> combos,
 
 }  // namespace
 
-// -- reading --------------------------------------------------------------------------------------
+// Reading
 
 std::optional<std::string> NormalisedKey(std::string_view text) {
   if (auto id = ParseId(text)) return id;
@@ -346,22 +410,22 @@ std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
   return SelectIdByPublicId(session, company, *public_id);
 }
 
-std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id,
-                           Include include) {
-  const bool lists = include.combos || include.payments || include.discounts;
-  {
-    const auto row = lists ? SelectRecord(session, company, id) : SelectHead(session, company, id);
-    if (!row) return std::nullopt;
-    if (row->render_version() == kRenderVersion) {
-      return Record{std::string(id), row->version(), Join(row->fragments(), include)};
-    }
+std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id) {
+  std::optional<StoredRecord> stored = SelectRecord(session, company, id);
+  if (!stored) return std::nullopt;
+  if (stored->json && stored->render_version == kRenderVersion) {
+    return Record{std::string(id), stored->version, *std::move(stored->json)};
   }
-  const std::optional<Order> order = Select(session, company, id);
-  CHECK(order.has_value(), "a rendered record belongs to an order");
-  return Joined(*order, Render(*order), include);
+  return Record{std::string(id), stored->version, RenderStored(session, company, id)};
 }
 
-std::optional<Record> FindPlaced(db::Session& session, db::CompanyId company,
+std::string RenderStored(db::Session& session, db::CompanyId company, std::string_view id) {
+  const std::optional<Order> order = Select(session, company, id);
+  CHECK(order.has_value(), "the order was found in the same transaction");
+  return Render(*order);
+}
+
+std::optional<Placed> FindPlaced(db::Session& session, db::CompanyId company,
                                  std::string_view reference, std::string_view fingerprint) {
   const std::optional<Made> made = SelectByReference(session, company, reference);
   if (!made) return std::nullopt;
@@ -370,54 +434,83 @@ std::optional<Record> FindPlaced(db::Session& session, db::CompanyId company,
                   "this Idempotency-Key made order " + made->id + " (" + made->public_id +
                       ") from another request: send a new key with a new order");
   }
-  return Find(session, company, made->id);
+  if (made->created_seq >= events::ExtentOf(session, company).oldest) {
+    constexpr int64_t kFirstVersion = 1;
+    if (auto first = events::BodyOf(session, company, made->created_seq)) {
+      return Placed{{made->id, kFirstVersion, *std::move(first)}, Placed::Answer::kFirstAgain};
+    }
+  }
+  std::optional<Record> now = Find(session, company, made->id);
+  CHECK(now.has_value(), "the order was found in the same transaction");
+  return Placed{*std::move(now), Placed::Answer::kAsItIsNow};
 }
 
-// -- placing --------------------------------------------------------------------------------------
+// Placing
 
 Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,
              const Placement& placement, const db::Stamp& stamp) {
   if (placement.reference) {
     auto earlier = FindPlaced(tx, company.company_id, *placement.reference,
                               placement.fingerprint.value_or(""));
-    if (earlier) return {*std::move(earlier), true};
+    if (earlier) return *std::move(earlier);
   }
-  Order order = NewOrder(company, draft, placement, stamp.now);
+  Order order = NewOrder(company, draft.service_type, placement, stamp.now);
   ReferToPeopleAndPlace(tx, draft, order);
   Apply(draft.fields, order);
   PriceOrRefuse(order, stamp.now, BlamedField(draft.fields));
-  order.order_number = company::TakeOrderNumber(
-      tx, company, stamp.now,
-      [&](UtcMs begin, UtcMs end) { return SelectLastNumber(tx, company.company_id, begin, end); });
-  InsertUnderFreePublicId(tx, order, placement.public_numbers);
-  if (order.client_id) clients::NoteOrder(tx, order.company, *order.client_id, stamp.now);
-  const Rendering rendering = Render(order);
-  PutRecord(tx, order, rendering);
-  Record record = Joined(order, rendering);
-  Announce(tx, order, events::Type::kOrderCreated, {}, record, stamp);
-  return {std::move(record), false};
+  return PlaceOrder(tx, company, std::move(order), placement, stamp, {});
 }
 
-// -- fields ---------------------------------------------------------------------------------------
+std::optional<Record> FindWhole(db::Session& session, db::CompanyId company,
+                                std::string_view source, std::string_view external_id) {
+  const auto id = SelectIdByExternalId(session, company, source, external_id);
+  return id ? Find(session, company, *id) : std::nullopt;
+}
+
+Placed PlaceWhole(db::Tx& tx, const company::Company& company, WholeOrder whole,
+                  const Placement& placement, const db::Stamp& stamp) {
+  CHECK(whole.external_id.empty() == (placement.source == kApiSource),
+        "an order of another channel has the id that the channel gave it");
+  if (!whole.external_id.empty()) {
+    auto earlier = FindWhole(tx, company.company_id, placement.source, whole.external_id);
+    if (earlier) return {*std::move(earlier), Placed::Answer::kAsItIsNow};
+    whole.order.external_id = std::move(whole.external_id);
+  }
+  Order order = NewOrder(company, whole.order.service_type, placement, stamp.now);
+  TakeOver(std::move(whole.order), order);
+  RequireCap(order.combos.size(), kCombosMax, "combos");
+  RequireCap(order.payments.size(), kPaymentsMax, "payments");
+  RequireCap(order.discounts.size(), kDiscountsMax, "discounts");
+  DateRows(order, stamp.now);
+  if (whole.status != Status::kPending && whole.status != Status::kCancelled) {
+    MoveTo(order, whole.status, stamp.now, placement.actor);
+  }
+  PriceOrRefuse(order, stamp.now, "body");
+  const std::string note = TakeStock(tx, order.company, order.combos, stamp);
+  return PlaceOrder(tx, company, std::move(order), placement, stamp, note);
+}
+
+// Fields
 
 Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
                   const db::Stamp& stamp) {
   const Order before = Open(tx, target);
   RequireServiceType(fields, before);
-  RequireEditable(fields, before);
+  RequireEditable(target, fields, before);
   Order order = before;
   Apply(fields, order);
   if (FieldsOf(order) == FieldsOf(before)) return Unchanged(tx, before);
-  return Commit(tx, before, std::move(order), Changed({kFields}), stamp, BlamedField(fields));
+  return Commit(tx, target, before, std::move(order), Changed({kFields}), stamp,
+                BlamedField(fields));
 }
 
-// -- combos ---------------------------------------------------------------------------------------
+// Combos
 
 Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
                  const db::Stamp& stamp) {
   const Order before = Open(tx, target);
   LinkToMenu(tx, before.company, combos);
-  RequireApiOrder(before);
+  RequireEditor(target, before);
   RequireOpen(before);
   RequireCap(before.combos.size() + combos.size(), kCombosMax, "combos");
   const std::string note = TakeStock(tx, before.company, combos, stamp);
@@ -426,7 +519,7 @@ Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
     combo.created_at = stamp.now;
     order.combos.push_back(std::move(combo));
   }
-  return Commit(tx, before, std::move(order), Changed({kCombos}), stamp, "combos", note);
+  return Commit(tx, target, before, std::move(order), Changed({kCombos}), stamp, "combos", note);
 }
 
 Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
@@ -436,26 +529,26 @@ Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
   Combo& combo = RowNamed(order.combos, combo_id, "combo");
   RequireVersion(target, before);
   if (combo.canceled_at) return Unchanged(tx, before);
-  RequireApiOrder(before);
+  RequireEditor(target, before);
   RequireOpen(before);
   combo.canceled_at = stamp.now;
   GiveStockBack(tx, order, {&combo, 1}, stamp);
-  return Commit(tx, before, std::move(order), Changed({kCombos}), stamp);
+  return Commit(tx, target, before, std::move(order), Changed({kCombos}), stamp);
 }
 
-// -- payments -------------------------------------------------------------------------------------
+// Payments
 
 Record Pay(db::Tx& tx, const Target& target, const PaymentDraft& draft, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
   Payment payment = draft.payment;
   payment.method = FindMethod(tx, before.company, draft, before.service_type);
-  RequireApiOrder(before);
+  RequireEditor(target, before);
   RequireNotCancelled(before);
   RequireCap(before.payments.size() + 1, kPaymentsMax, "payments");
   payment.created_at = stamp.now;
   Order order = before;
   order.payments.push_back(std::move(payment));
-  return Commit(tx, before, std::move(order), Changed({kPayments}), stamp, "amount");
+  return Commit(tx, target, before, std::move(order), Changed({kPayments}), stamp, "amount");
 }
 
 Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_id,
@@ -465,24 +558,24 @@ Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_
   Payment& payment = RowNamed(order.payments, payment_id, "payment");
   RequireVersion(target, before);
   if (payment.canceled_at) return Unchanged(tx, before);
-  RequireApiOrder(before);
+  RequireEditor(target, before);
   RequireNotCancelled(before);
   payment.canceled_at = stamp.now;
-  return Commit(tx, before, std::move(order), Changed({kPayments}), stamp);
+  return Commit(tx, target, before, std::move(order), Changed({kPayments}), stamp);
 }
 
-// -- discounts ------------------------------------------------------------------------------------
+// Discounts
 
 Record AddDiscount(db::Tx& tx, const Target& target, Discount discount, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
-  RequireApiOrder(before);
+  RequireEditor(target, before);
   RequireOpen(before);
   RequireCap(before.discounts.size() + 1, kDiscountsMax, "discounts");
   Order order = before;
   discount.position = order.discounts.empty() ? 0 : order.discounts.back().position + 1;
   discount.created_at = stamp.now;
   order.discounts.push_back(std::move(discount));
-  return Commit(tx, before, std::move(order), Changed({kDiscounts}), stamp, "value");
+  return Commit(tx, target, before, std::move(order), Changed({kDiscounts}), stamp, "value");
 }
 
 Record RemoveDiscount(db::Tx& tx, const Target& target, std::string_view discount_id,
@@ -491,25 +584,25 @@ Record RemoveDiscount(db::Tx& tx, const Target& target, std::string_view discoun
   Order order = before;
   const Discount& discount = RowNamed(order.discounts, discount_id, "discount");
   RequireVersion(target, before);
-  RequireApiOrder(before);
+  RequireEditor(target, before);
   RequireOpen(before);
   order.discounts.erase(order.discounts.begin() + (&discount - order.discounts.data()));
-  return Commit(tx, before, std::move(order), Changed({kDiscounts}), stamp);
+  return Commit(tx, target, before, std::move(order), Changed({kDiscounts}), stamp);
 }
 
-// -- status ---------------------------------------------------------------------------------------
+// Status
 
 Record Advance(db::Tx& tx, const Target& target, Status status, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
   RequireNotCancelled(before);
   Order order = before;
   if (!MoveTo(order, status, stamp.now, target.actor)) return Unchanged(tx, before);
-  return Commit(tx, before, std::move(order), Changed({kStatus}), stamp);
+  return Commit(tx, target, before, std::move(order), Changed({kStatus}), stamp);
 }
 
 Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
-  RequireApiOrder(before);
+  RequireEditor(target, before);
   if (before.status == Status::kCancelled) return Unchanged(tx, before);
   const std::string payments = ActivePayments(before);
   if (!payments.empty()) {
@@ -521,10 +614,10 @@ Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const d
   Order order = before;
   MarkCancelled(order, reason, stamp.now, target.actor);
   GiveStockBack(tx, order, order.combos, stamp);
-  return Commit(tx, before, std::move(order), Changed({kStatus, kCancelled}), stamp);
+  return Commit(tx, target, before, std::move(order), Changed({kStatus, kCancelled}), stamp);
 }
 
-// -- logistics ------------------------------------------------------------------------------------
+// Logistics
 
 Record AssignRider(db::Tx& tx, const Target& target, const RiderDraft& draft,
                    const db::Stamp& stamp) {
@@ -542,7 +635,7 @@ Record AssignRider(db::Tx& tx, const Target& target, const RiderDraft& draft,
     order.delivery_status_by_rider = true;
     changes.Add(kDeliveryStatus);
   }
-  return Commit(tx, before, std::move(order), changes, stamp);
+  return Commit(tx, target, before, std::move(order), changes, stamp);
 }
 
 Record UnassignRider(db::Tx& tx, const Target& target, const db::Stamp& stamp) {
@@ -557,7 +650,7 @@ Record UnassignRider(db::Tx& tx, const Target& target, const db::Stamp& stamp) {
     order.delivery_status_by_rider = false;
     changes.Add(kDeliveryStatus);
   }
-  return Commit(tx, before, std::move(order), changes, stamp);
+  return Commit(tx, target, before, std::move(order), changes, stamp);
 }
 
 Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& report,
@@ -578,7 +671,21 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
   if (lift && MoveTo(order, lift->status, stamp.now, target.actor, lift->last_step)) {
     changes.Add(kStatus);
   }
-  return Commit(tx, before, std::move(order), changes, stamp);
+  return Commit(tx, target, before, std::move(order), changes, stamp);
+}
+
+// Stored records
+
+bool HoldsRecord(db::Session& session, db::CompanyId company, std::string_view id, int64_t seq) {
+  const std::optional<RecordPlace> place = SelectRecordPlace(session, company, id);
+  return place && place->seq == seq;
+}
+
+bool ReleaseRecord(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs closed_before) {
+  const std::optional<RecordPlace> place = SelectRecordPlace(tx, company, id);
+  if (!place || !place->closed_at || *place->closed_at >= closed_before) return false;
+  ForgetRecord(tx, company, id);
+  return true;
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) { DeleteAll(tx, company); }

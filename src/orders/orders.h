@@ -28,9 +28,10 @@ struct Record {
   std::string id;
   int64_t version = 0;
   std::string json;
+  std::optional<int64_t> event_seq = {};  // after a change: the event that was written
 };
 
-// -- reading --------------------------------------------------------------------------------------
+// Reading
 
 // "PE-7222853393" or a UUID, as it is stored; nothing where the text is neither.
 std::optional<std::string> NormalisedKey(std::string_view text);
@@ -39,16 +40,29 @@ std::optional<std::string> NormalisedKey(std::string_view text);
 std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
                                     std::string_view id_or_public_id);
 
-// By UUID. A record of an older render version is rendered anew.
-std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id,
-                           Include include = {});
+// By UUID. A record that is not stored, or of an older render version, is rendered.
+std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id);
+// The record, rendered from the rows of an order that is there.
+std::string RenderStored(db::Session& session, db::CompanyId company, std::string_view id);
 
-// The order that this Idempotency-Key made, however long ago, as it is now (contract section 5).
-// Refusal idempotency_key_reused where the request was another one.
-std::optional<Record> FindPlaced(db::Session& session, db::CompanyId company,
+// The answer to a creation that is repeated.
+struct Placed {
+  Record record;
+  enum class Answer : uint8_t {
+    kCreated,     // by this call
+    kFirstAgain,  // it had been placed: the record as it was then
+    kAsItIsNow,   // it had been placed so long ago that its first event is no longer kept
+  };
+  Answer answer = Answer::kCreated;
+};
+
+// The order that this Idempotency-Key made, however long ago (contract section 5): its first
+// record while the event log has it, else the record as it is now. Refusal idempotency_key_reused
+// where the request was another one.
+std::optional<Placed> FindPlaced(db::Session& session, db::CompanyId company,
                                  std::string_view reference, std::string_view fingerprint);
 
-// -- placing --------------------------------------------------------------------------------------
+// Placing
 
 // What the caller brings to a new order beside the draft.
 struct Placement {
@@ -60,20 +74,40 @@ struct Placement {
   std::string actor;
 };
 
-struct Placed {
-  Record record;
-  bool replayed = false;  // it had been placed before, and nothing was written
-};
+// Where the reference made an order before, nothing is written.
 Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,
              const Placement& placement, const db::Stamp& stamp);
 
-// -- changing -------------------------------------------------------------------------------------
+// An order that another channel took whole: a delivery app, the cloud, a kiosk.
+struct WholeOrder {
+  // The id that the channel gave it: unique within the channel, Placement::source. Empty for
+  // source API alone.
+  std::string external_id;
+  // How far it has come there: in the life (lifecycle.h).
+  Status status = Status::kPending;
+  // Service type, references with their snapshots, texts, prices, fee; combos with line totals
+  // (pricing.h, SumUp) and links to the menu where the channel has any; payments, discounts. Ids
+  // of rows are given; what is not named here is left as it is made.
+  Order order;
+};
+
+// Writes the order with all its rows, as one ORDER_CREATED. Where the channel's order is here
+// already, nothing is written and the answer is the order as it is now. Stock falls as for a line
+// that a till adds. Refusal where a cap or the bound of a sum would be passed.
+Placed PlaceWhole(db::Tx& tx, const company::Company& company, WholeOrder whole,
+                  const Placement& placement, const db::Stamp& stamp);
+// The order of that channel with that id.
+std::optional<Record> FindWhole(db::Session& session, db::CompanyId company,
+                                std::string_view source, std::string_view external_id);
+
+// Changing
 
 // Which order, who asks, and what that caller has seen of it.
 struct Target {
   db::CompanyId company = 0;
   std::string key;    // NormalisedKey
   std::string actor;  // for the status history: "key:<id>", "app:<provider>", "cloud", "local"
+  RequestKey request_key = {};  // kept with the rows that the request makes
   std::function<void(int64_t version)> require_version = {};  // throws; empty: any version will do
 };
 
@@ -101,6 +135,14 @@ Record AssignRider(db::Tx& tx, const Target& target, const RiderDraft& draft,
 Record UnassignRider(db::Tx& tx, const Target& target, const db::Stamp& stamp);
 Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& report,
                       const db::Stamp& stamp);
+
+// Stored records
+
+// Whether that event holds the stored record of the order (record.h).
+bool HoldsRecord(db::Session& session, db::CompanyId company, std::string_view id, int64_t seq);
+// From now on the record is rendered when it is read, where the order was closed before that time;
+// false where it was not.
+bool ReleaseRecord(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs closed_before);
 
 // Forgets every order of a company: for the sandbox alone.
 void EraseAll(db::Tx& tx, db::CompanyId company);

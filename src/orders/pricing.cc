@@ -71,6 +71,17 @@ std::optional<Minor> LineTotal(Minor unit_price, int64_t quantity_thousandths,
   return total;
 }
 
+Minor UnitPrice(Minor line_total, int64_t quantity_thousandths) {
+  if (quantity_thousandths <= 0) return line_total;
+  const __int128 scaled = static_cast<__int128>(line_total) * kOneInThousandths;
+  return static_cast<Minor>((scaled + quantity_thousandths / 2) / quantity_thousandths);
+}
+
+int64_t UnitQuantity(int64_t modifier_thousandths, int64_t item_thousandths) {
+  if (item_thousandths <= 0) return 1;
+  return (modifier_thousandths + item_thousandths / 2) / item_thousandths;
+}
+
 bool SumUp(Combo& combo, int currency_decimals) {
   Sum modifiers(currency_decimals);
   Sum original(currency_decimals);

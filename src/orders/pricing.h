@@ -12,6 +12,11 @@ namespace comanda::orders {
 std::optional<Minor> LineTotal(Minor unit_price, int64_t quantity_thousandths,
                                int currency_decimals);
 
+// What one unit cost and how many modifiers one item had, where only the line's totals are known
+// (rows of older programs): the quotient, rounded half away from zero.
+Minor UnitPrice(Minor line_total, int64_t quantity_thousandths);
+int64_t UnitQuantity(int64_t modifier_thousandths, int64_t item_thousandths);
+
 // Fills modifiers_price, combo_price and combo_original_price from the combo's line totals. False
 // where one passes the bound of money.
 [[nodiscard]] bool SumUp(Combo& combo, int currency_decimals);

@@ -1,5 +1,6 @@
 #include "orders/record.h"
 
+#include "base/problem.h"
 #include "json/writer.h"
 #include "orders/lifecycle.h"
 
@@ -187,46 +188,54 @@ void WriteDiscount(json::Writer& out, const Discount& discount, int decimals) {
 }
 
 template <typename Row>
-std::string RenderRows(const std::vector<Row>& rows, int decimals,
-                       void (*write)(json::Writer&, const Row&, int)) {
-  std::string text;
-  json::Writer out(text);
-  out.BeginArray();
+void WriteRows(json::Writer& out, json::Name name, const std::vector<Row>& rows, int decimals,
+               void (*write)(json::Writer&, const Row&, int)) {
+  out.Key(name).BeginArray();
   for (const Row& row : rows) write(out, row, decimals);
   out.EndArray();
-  return text;
 }
 
 }  // namespace
 
-Rendering Render(const Order& order) {
-  constexpr size_t kHeadBytes = 2048;  // of most orders
-  Rendering rendering;
-  rendering.head.reserve(kHeadBytes);
-  json::Writer head(rendering.head);
-  WriteIdentity(head, order);
-  WriteState(head, order);
-  WritePeople(head, order);
-  WriteMoney(head, order);
-  rendering.combos = RenderRows(order.combos, order.currency_decimals, WriteCombo);
-  rendering.payments = RenderRows(order.payments, order.currency_decimals, WritePayment);
-  rendering.discounts = RenderRows(order.discounts, order.currency_decimals, WriteDiscount);
-  return rendering;
+std::string Render(const Order& order) {
+  constexpr size_t kHeadBytes = 2048;  // these two of most orders
+  constexpr size_t kRowBytes = 768;
+  std::string record;
+  record.reserve(kHeadBytes + (order.combos.size() + order.payments.size()) * kRowBytes);
+  json::Writer out(record);
+  out.BeginObject();
+  WriteIdentity(out, order);
+  WriteState(out, order);
+  WritePeople(out, order);
+  WriteMoney(out, order);
+  WriteRows(out, "combos", order.combos, order.currency_decimals, WriteCombo);
+  WriteRows(out, "payments", order.payments, order.currency_decimals, WritePayment);
+  WriteRows(out, "discounts", order.discounts, order.currency_decimals, WriteDiscount);
+  out.EndObject();
+  return record;
 }
 
-std::string Join(const Fragments& fragments, Include include) {
-  constexpr std::string_view kCombos = ",\"combos\":";
-  constexpr std::string_view kPayments = ",\"payments\":";
-  constexpr std::string_view kDiscounts = ",\"discounts\":";
-  std::string record;
-  record.reserve(fragments.head.size() + fragments.combos.size() + fragments.payments.size() +
-                 fragments.discounts.size() + kCombos.size() + kPayments.size() +
-                 kDiscounts.size() + 2);
-  record.append("{").append(fragments.head);
-  if (include.combos) record.append(kCombos).append(fragments.combos);
-  if (include.payments) record.append(kPayments).append(fragments.payments);
-  if (include.discounts) record.append(kDiscounts).append(fragments.discounts);
-  return record.append("}");
+std::string Cut(std::string record, Include include) {
+  if (include == Include{}) return record;
+  // The lists are the last members, in this order. A quote inside a text is escaped, so that these
+  // words cannot be part of one; no other member has such a name.
+  constexpr std::string_view kNames[] = {",\"combos\":[", ",\"payments\":[", ",\"discounts\":["};
+  const bool kept[] = {include.combos, include.payments, include.discounts};
+  size_t begins[4] = {};
+  size_t from = 0;
+  for (size_t list = 0; list < 3; ++list) {
+    begins[list] = record.find(kNames[list], from);
+    if (begins[list] == record.npos) {
+      throw Fault(Fault::Kind::kDamaged,
+                  "a record of an order without" + std::string(kNames[list]));
+    }
+    from = begins[list];
+  }
+  begins[3] = record.size() - 1;  // the closing brace
+  for (size_t list = 3; list-- > 0;) {
+    if (!kept[list]) record.erase(begins[list], begins[list + 1] - begins[list]);
+  }
+  return record;
 }
 
 }  // namespace comanda::orders

@@ -14,7 +14,7 @@
 namespace comanda::orders {
 namespace {
 
-// -- snapshots: what a version of an order shows of a guest, a table, an address ------------------
+// Snapshots: what a version of an order shows of a guest, a table, an address
 
 std::string Snapshot(const clients::Client& client) {
   std::string text;
@@ -100,7 +100,7 @@ void ReferToAddress(db::Session& session, const OrderDraft& draft, Order& order,
   order.address = Snapshot(*address);
 }
 
-// -- the menu -------------------------------------------------------------------------------------
+// The menu
 
 // One line of a call, on its way to the menu.
 class LineLinker {
@@ -201,7 +201,7 @@ class LineLinker {
   bool failed_ = false;
 };
 
-// -- payment methods ------------------------------------------------------------------------------
+// Payment methods
 
 constexpr uint32_t ServiceTypeBit(ServiceType type) { return 1u << static_cast<unsigned>(type); }
 
@@ -247,7 +247,7 @@ std::string EnabledFor(uint32_t service_types) {
   return names.empty() ? "no service type" : names + " orders only";
 }
 
-// -- riders ---------------------------------------------------------------------------------------
+// Riders
 
 // The user, or nothing and the error.
 std::optional<users::User> FindStaffRider(db::Session& session, db::CompanyId company,

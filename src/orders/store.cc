@@ -4,7 +4,8 @@
 #include <tuple>
 
 #include "base/check.h"
-#include "orders/sale.h"
+#include "orders/pricing.h"
+#include "orders/record.h"
 
 namespace comanda::orders {
 namespace {
@@ -14,8 +15,7 @@ std::optional<int64_t> Number(std::optional<DeliveryStatus> status) {
   return static_cast<int64_t>(*status);
 }
 
-// -- facets and tallies (the heads of buckets.h and of its migration)
-// -------------------------------
+// Facets
 
 constexpr int64_t kNoDeliveryStatus = -1;
 
@@ -27,118 +27,79 @@ auto FacetValues(const Order& order) {
 
 std::optional<int64_t> FindFacet(db::Tx& tx, const Order& order) {
   const auto& [status, service_type, source, paid, delivery_status] = FacetValues(order);
-  const auto row = tx.One(
-      "SELECT facet FROM order_facet WHERE company_id = $1 AND status = $2 AND service_type = $3"
-      " AND source = $4 AND paid = $5 AND delivery_status = $6",
-      order.company, status, service_type, source, paid, delivery_status);
+  const auto row = tx.One(R"sql(
+      SELECT facet FROM order_facet
+      WHERE company_id = $1 AND status = $2 AND service_type = $3 AND source = $4 AND paid = $5
+        AND delivery_status = $6
+      )sql",
+                          order.company, status, service_type, source, paid, delivery_status);
   if (!row) return std::nullopt;
   return row->Int(0);
 }
 
 int64_t NextFacet(db::Tx& tx, db::CompanyId company) {
-  const auto row =
-      tx.One("SELECT coalesce(max(facet), 0) + 1 FROM order_facet WHERE company_id = $1", company);
+  const auto row = tx.One(R"sql(
+      SELECT coalesce(max(facet), 0) + 1 FROM order_facet WHERE company_id = $1
+      )sql",
+                          company);
   return row->Int(0);
 }
 
-// One order more has the order's values. In two steps: RETURNING would cost more than both.
+// Counts the order in the facet of its values. Two statements: RETURNING would cost more than both.
 int64_t JoinFacet(db::Tx& tx, const Order& order) {
   if (const std::optional<int64_t> known = FindFacet(tx, order)) {
-    tx.Run("UPDATE order_facet SET orders = orders + 1 WHERE company_id = $1 AND facet = $2",
+    tx.Run(R"sql(
+        UPDATE order_facet SET orders = orders + 1 WHERE company_id = $1 AND facet = $2
+        )sql",
            order.company, *known);
     return *known;
   }
   const int64_t facet = NextFacet(tx, order.company);
   const auto& [status, service_type, source, paid, delivery_status] = FacetValues(order);
-  tx.Run(
-      "INSERT INTO order_facet (company_id, facet, status, service_type, source, paid,"
-      " delivery_status, orders) VALUES ($1, $2, $3, $4, $5, $6, $7, 1)",
-      order.company, facet, status, service_type, source, paid, delivery_status);
+  tx.Run(R"sql(
+      INSERT INTO order_facet (company_id, facet, status, service_type, source, paid,
+        delivery_status, orders)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, 1)
+      )sql",
+         order.company, facet, status, service_type, source, paid, delivery_status);
   return facet;
 }
 
 void LeaveFacet(db::Tx& tx, db::CompanyId company, int64_t facet) {
-  tx.Run("UPDATE order_facet SET orders = orders - 1 WHERE company_id = $1 AND facet = $2", company,
-         facet);
+  tx.Run(R"sql(
+      UPDATE order_facet SET orders = orders - 1 WHERE company_id = $1 AND facet = $2
+      )sql",
+         company, facet);
 }
 
-int64_t FacetOf(db::Tx& tx, const Order& order) {
-  const auto row =
-      tx.One("SELECT facet FROM orders WHERE company_id = $1 AND id = $2", order.company, order.id);
-  CHECK(row.has_value(), "an order that changes is stored");
-  return row->Int(0);
+// The order's row
+
+db::Bound OrNull(const std::optional<Rider>& rider, auto member) {
+  return rider ? db::Bound((*rider).*member) : db::Bound(nullptr);
 }
-
-Marks MarksOf(const Order& order) {
-  return MarksOf(SortKeys{order.id, order.created_at, order.updated_at,
-                          order.scheduled_delivery_date, order.totals.total, order.order_number});
-}
-
-constexpr int64_t Number(Tally tally) { return static_cast<int64_t>(tally); }
-
-// One order more has these marks.
-void CountIn(db::Tx& tx, db::CompanyId company, const Marks& to, int64_t facet) {
-  tx.Run(
-      "INSERT INTO order_tally (company_id, tally, bucket, facet, orders) VALUES"
-      " ($1, $2, $3, $12, 1), ($1, $4, $5, $12, 1), ($1, $6, $7, $12, 1), ($1, $8, $9, $12, 1),"
-      " ($1, $10, $11, $12, 1)"
-      " ON CONFLICT (company_id, tally, bucket, facet)"
-      " DO UPDATE SET orders = order_tally.orders + 1",
-      company, Number(to[0].tally), to[0].bucket, Number(to[1].tally), to[1].bucket,
-      Number(to[2].tally), to[2].bucket, Number(to[3].tally), to[3].bucket, Number(to[4].tally),
-      to[4].bucket, facet);
-}
-
-// One order less has these marks. Stretches that are empty then would slow lists down.
-void CountOut(db::Tx& tx, db::CompanyId company, const Marks& from, int64_t facet) {
-  tx.Run(
-      "INSERT INTO order_tally (company_id, tally, bucket, facet, orders) VALUES"
-      " ($1, $2, $3, $12, -1), ($1, $4, $5, $12, -1), ($1, $6, $7, $12, -1),"
-      " ($1, $8, $9, $12, -1), ($1, $10, $11, $12, -1)"
-      " ON CONFLICT (company_id, tally, bucket, facet)"
-      " DO UPDATE SET orders = order_tally.orders - 1",
-      company, Number(from[0].tally), from[0].bucket, Number(from[1].tally), from[1].bucket,
-      Number(from[2].tally), from[2].bucket, Number(from[3].tally), from[3].bucket,
-      Number(from[4].tally), from[4].bucket, facet);
-  tx.Run(
-      "DELETE FROM order_tally WHERE company_id = $1 AND facet = $12 AND orders = 0"
-      " AND (tally, bucket) IN (VALUES ($2, $3), ($4, $5), ($6, $7), ($8, $9), ($10, $11))",
-      company, Number(from[0].tally), from[0].bucket, Number(from[1].tally), from[1].bucket,
-      Number(from[2].tally), from[2].bucket, Number(from[3].tally), from[3].bucket,
-      Number(from[4].tally), from[4].bucket, facet);
-}
-
-void CountMoved(db::Tx& tx, db::CompanyId company, const Mark& from, const Mark& to,
-                int64_t facet) {
-  tx.Run(
-      "INSERT INTO order_tally (company_id, tally, bucket, facet, orders)"
-      " VALUES ($1, $2, $3, $6, -1), ($1, $4, $5, $6, 1)"
-      " ON CONFLICT (company_id, tally, bucket, facet)"
-      " DO UPDATE SET orders = order_tally.orders + excluded.orders",
-      company, Number(from.tally), from.bucket, Number(to.tally), to.bucket, facet);
-  tx.Run(
-      "DELETE FROM order_tally"
-      " WHERE company_id = $1 AND tally = $2 AND bucket = $3 AND facet = $4 AND orders = 0",
-      company, Number(from.tally), from.bucket, facet);
-}
-
-// -- the order's row ------------------------------------------------------------------------------
 
 // created_seq is the number that the event of this creation is about to get: lists leave out what
 // was made after a snapshot by it (filter[snapshot]).
-bool InsertRow(db::Tx& tx, const Order& order, int64_t facet) {
+bool InsertRow(db::Tx& tx, const Order& order) {
+  const std::optional<Rider>& rider = order.rider;
   const int64_t inserted = tx.Run(
-      "INSERT INTO orders (company_id, id, public_id, order_number, reference, fingerprint, source,"
-      " country_code, timezone, currency, version, status, service_type, scheduled_delivery_date,"
-      " client_id, client, table_id, table_snapshot, address_id, address, comment, order_title,"
-      " delivery_comment, subtotal, total_discounts, delivery_price, packaging_price,"
-      " service_fee_price, total_tips, total, total_paid, paid, paid_at, created_at, updated_at,"
-      " created_seq, facet)"
-      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
-      "$19,"
-      " $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35,"
-      " coalesce((SELECT event_seq FROM company_counter WHERE company_id = $1), 0) + 1, $36)"
-      " ON CONFLICT (company_id, public_id) DO NOTHING",
+      R"sql(
+      INSERT INTO orders (company_id, id, public_id, order_number, reference, fingerprint, source,
+        country_code, timezone, currency, version, status, service_type, scheduled_delivery_date,
+        client_id, client, table_id, table_snapshot, address_id, address, comment, order_title,
+        delivery_comment, subtotal, total_discounts, delivery_price, packaging_price,
+        service_fee_price, total_tips, total, total_paid, paid, paid_at, created_at, updated_at,
+        facet, delivery_status, delivery_status_reason, delivery_status_by_rider, delivered_by,
+        rider_provider, rider_user_id, rider_name, rider_phone_number,
+        rider_country_calling_code, rider_assigned_at, cancel_reason, closed_at, canceled_at,
+        external_id, render_version, created_seq, record_seq)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+        $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37,
+        $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51,
+        coalesce((SELECT event_seq FROM company_counter WHERE company_id = $1), 0) + 1,
+        coalesce((SELECT event_seq FROM company_counter WHERE company_id = $1), 0) + 1)
+      ON CONFLICT (company_id, public_id) DO NOTHING
+      )sql",
       order.company, order.id, order.public_id, order.order_number, order.reference,
       order.fingerprint, order.source, order.country_code, order.timezone, order.currency,
       order.version, static_cast<int>(order.status), static_cast<int>(order.service_type),
@@ -147,7 +108,12 @@ bool InsertRow(db::Tx& tx, const Order& order, int64_t facet) {
       order.totals.subtotal, order.totals.total_discounts, order.delivery_price,
       order.packaging_price, order.service_fee_price, order.totals.total_tips, order.totals.total,
       order.totals.total_paid, order.totals.paid, order.paid_at, order.created_at, order.updated_at,
-      facet);
+      order.facet, Number(order.delivery_status), order.delivery_status_reason,
+      order.delivery_status_by_rider, order.delivered_by, OrNull(rider, &Rider::provider),
+      OrNull(rider, &Rider::user_id), OrNull(rider, &Rider::name),
+      OrNull(rider, &Rider::phone_number), OrNull(rider, &Rider::country_calling_code),
+      OrNull(rider, &Rider::assigned_at), order.cancel_reason, order.closed_at, order.canceled_at,
+      order.external_id, kRenderVersion);
   return inserted == 1;
 }
 
@@ -215,6 +181,9 @@ Order ReadRow(const db::Rows& row) {
   order.updated_at = row.Int(n++);
   order.closed_at = row.OptionalInt(n++);
   order.canceled_at = row.OptionalInt(n++);
+  order.external_id = row.OptionalText(n++);
+  order.facet = row.Int(n++);
+  order.record_seq = row.OptionalInt(n++);
   const std::optional<int> decimals = CurrencyDecimals(order.currency);
   CHECK(decimals.has_value(), "an order is only stored with a known currency");
   order.currency_decimals = *decimals;
@@ -222,151 +191,139 @@ Order ReadRow(const db::Rows& row) {
 }
 
 std::optional<Order> SelectRow(db::Session& session, db::CompanyId company, std::string_view id) {
-  const auto row = session.One(
-      "SELECT o.company_id, c.id, o.id, o.public_id, o.order_number, o.reference, o.fingerprint,"
-      " o.source, o.country_code, o.timezone, o.currency, o.version, o.status, o.service_type,"
-      " o.delivery_status, o.delivery_status_reason, o.delivery_status_by_rider, o.delivered_by,"
-      " o.rider_provider, o.rider_user_id, o.rider_name, o.rider_phone_number,"
-      " o.rider_country_calling_code, o.rider_assigned_at, o.cancel_reason,"
-      " o.scheduled_delivery_date, o.client_id, o.client, o.table_id, o.table_snapshot,"
-      " o.address_id, o.address, o.comment, o.order_title, o.delivery_comment, o.subtotal,"
-      " o.total_discounts, o.delivery_price, o.packaging_price, o.service_fee_price, o.total_tips,"
-      " o.total, o.total_paid, o.paid, o.paid_at, o.created_at, o.updated_at, o.closed_at,"
-      " o.canceled_at"
-      " FROM orders o JOIN company c ON c.company_id = o.company_id"
-      " WHERE o.company_id = $1 AND o.id = $2",
-      company, id);
+  const auto row = session.One(R"sql(
+      SELECT o.company_id, c.id, o.id, o.public_id, o.order_number, o.reference, o.fingerprint,
+        o.source, o.country_code, o.timezone, o.currency, o.version, o.status, o.service_type,
+        o.delivery_status, o.delivery_status_reason, o.delivery_status_by_rider, o.delivered_by,
+        o.rider_provider, o.rider_user_id, o.rider_name, o.rider_phone_number,
+        o.rider_country_calling_code, o.rider_assigned_at, o.cancel_reason,
+        o.scheduled_delivery_date, o.client_id, o.client, o.table_id, o.table_snapshot,
+        o.address_id, o.address, o.comment, o.order_title, o.delivery_comment, o.subtotal,
+        o.total_discounts, o.delivery_price, o.packaging_price, o.service_fee_price, o.total_tips,
+        o.total, o.total_paid, o.paid, o.paid_at, o.created_at, o.updated_at, o.closed_at,
+        o.canceled_at, o.external_id, o.facet, o.record_seq
+      FROM orders AS o JOIN company AS c ON c.company_id = o.company_id
+      WHERE o.company_id = $1 AND o.id = $2
+      )sql",
+                               company, id);
   if (!row) return std::nullopt;
   return ReadRow(*row);
 }
 
-// Everything that may change and stands in no index but that of updated_at.
+// Everything that may change and is in no index but that of updated_at. SQLite rewrites each index
+// that has a column named in SET, changed or not: those of other indexes have statements of their
+// own.
 void UpdateRow(db::Tx& tx, const Order& order) {
-  const Rider* rider = order.rider ? &*order.rider : nullptr;
-  tx.Run(
-      "UPDATE orders SET version = $3, delivery_status = $4, delivery_status_reason = $5,"
-      " delivery_status_by_rider = $6, delivered_by = $7, cancel_reason = $8, comment = $9,"
-      " order_title = $10, delivery_comment = $11, subtotal = $12, total_discounts = $13,"
-      " delivery_price = $14, packaging_price = $15, total_tips = $16, total_paid = $17, paid = "
-      "$18,"
-      " paid_at = $19, updated_at = $20, closed_at = $21, canceled_at = $22, rider_provider = $23,"
-      " rider_user_id = $24, rider_name = $25, rider_phone_number = $26,"
-      " rider_country_calling_code = $27, rider_assigned_at = $28, status = $29"
-      " WHERE company_id = $1 AND id = $2",
-      order.company, order.id, order.version, Number(order.delivery_status),
-      order.delivery_status_reason, order.delivery_status_by_rider, order.delivered_by,
-      order.cancel_reason, order.comment, order.order_title, order.delivery_comment,
-      order.totals.subtotal, order.totals.total_discounts, order.delivery_price,
-      order.packaging_price, order.totals.total_tips, order.totals.total_paid, order.totals.paid,
-      order.paid_at, order.updated_at, order.closed_at, order.canceled_at,
-      rider ? db::Bound(rider->provider) : db::Bound(nullptr),
-      rider ? db::Bound(rider->user_id) : db::Bound(nullptr),
-      rider ? db::Bound(rider->name) : db::Bound(nullptr),
-      rider ? db::Bound(rider->phone_number) : db::Bound(nullptr),
-      rider ? db::Bound(rider->country_calling_code) : db::Bound(nullptr),
-      rider ? db::Bound(rider->assigned_at) : db::Bound(nullptr),
-      static_cast<int64_t>(order.status));
+  const std::optional<Rider>& rider = order.rider;
+  tx.Run(R"sql(
+      UPDATE orders SET version = $3, delivery_status = $4, delivery_status_reason = $5,
+        delivery_status_by_rider = $6, delivered_by = $7, cancel_reason = $8, comment = $9,
+        order_title = $10, delivery_comment = $11, subtotal = $12, total_discounts = $13,
+        delivery_price = $14, packaging_price = $15, total_tips = $16, total_paid = $17,
+        paid = $18, paid_at = $19, updated_at = $20, closed_at = $21, canceled_at = $22,
+        rider_provider = $23, rider_user_id = $24, rider_name = $25, rider_phone_number = $26,
+        rider_country_calling_code = $27, rider_assigned_at = $28, record_seq = $29,
+        render_version = $30
+      WHERE company_id = $1 AND id = $2
+      )sql",
+         order.company, order.id, order.version, Number(order.delivery_status),
+         order.delivery_status_reason, order.delivery_status_by_rider, order.delivered_by,
+         order.cancel_reason, order.comment, order.order_title, order.delivery_comment,
+         order.totals.subtotal, order.totals.total_discounts, order.delivery_price,
+         order.packaging_price, order.totals.total_tips, order.totals.total_paid, order.totals.paid,
+         order.paid_at, order.updated_at, order.closed_at, order.canceled_at,
+         OrNull(rider, &Rider::provider), OrNull(rider, &Rider::user_id),
+         OrNull(rider, &Rider::name), OrNull(rider, &Rider::phone_number),
+         OrNull(rider, &Rider::country_calling_code), OrNull(rider, &Rider::assigned_at),
+         order.record_seq, kRenderVersion);
 }
 
-// Apart, because naming a column in SET rewrites its indexes, changed or not.
 void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
-  const auto indexed = [](const Order& order) {
-    return std::tuple(order.scheduled_delivery_date, order.totals.total);
-  };
-  if (indexed(before) == indexed(after)) return;
-  tx.Run(
-      "UPDATE orders SET scheduled_delivery_date = $3, total = $4"
-      " WHERE company_id = $1 AND id = $2",
-      after.company, after.id, after.scheduled_delivery_date, after.totals.total);
-}
-
-// The facet, and where the order is counted.
-void UpdateFacet(db::Tx& tx, const Order& before, const Order& after) {
-  const db::CompanyId company = after.company;
-  const Marks from = MarksOf(before), to = MarksOf(after);
-  const bool same_facet = FacetValues(before) == FacetValues(after);
-  if (same_facet && from == to) return;
-  const int64_t left = FacetOf(tx, before);
-  if (same_facet) {
-    for (size_t i = 0; i < from.size(); ++i) {
-      if (from[i] != to[i]) CountMoved(tx, company, from[i], to[i], left);
-    }
-    return;
+  if (before.totals.total != after.totals.total) {
+    tx.Run("UPDATE orders SET total = $3 WHERE company_id = $1 AND id = $2", after.company,
+           after.id, after.totals.total);
   }
-  LeaveFacet(tx, company, left);
-  const int64_t facet = JoinFacet(tx, after);
-  CountOut(tx, company, from, left);
-  CountIn(tx, company, to, facet);
-  tx.Run("UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2", company, after.id,
-         facet);
-  tx.Run("UPDATE sale SET facet = $4 WHERE company_id = $1 AND created_at = $2 AND order_id = $3",
-         company, after.created_at, after.id, facet);
+  if (before.scheduled_delivery_date != after.scheduled_delivery_date) {
+    tx.Run("UPDATE orders SET scheduled_delivery_date = $3 WHERE company_id = $1 AND id = $2",
+           after.company, after.id, after.scheduled_delivery_date);
+  }
+  if (before.status != after.status) {
+    tx.Run("UPDATE orders SET status = $3 WHERE company_id = $1 AND id = $2", after.company,
+           after.id, static_cast<int64_t>(after.status));
+  }
+  if (before.facet != after.facet) {
+    tx.Run("UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2", after.company,
+           after.id, after.facet);
+  }
 }
 
-// -- what reports add up --------------------------------------------------------------------------
-
-// After the facet.
-void UpdateSale(db::Tx& tx, const Order& before, const Order& after) {
-  if (before.combos == after.combos && before.payments == after.payments) return;
-  tx.Run(
-      "INSERT INTO sale (company_id, created_at, order_id, facet, payments, lines)"
-      " VALUES ($1, $2, $3, (SELECT facet FROM orders WHERE company_id = $1 AND id = $3), $4, $5)"
-      " ON CONFLICT (company_id, created_at, order_id)"
-      " DO UPDATE SET payments = excluded.payments, lines = excluded.lines",
-      after.company, after.created_at, after.id, PackPayments(after.payments),
-      PackLines(after.combos));
+void UpdateFacet(db::Tx& tx, const Order& before, Order& after) {
+  if (FacetValues(before) == FacetValues(after)) return;
+  LeaveFacet(tx, before.company, before.facet);
+  after.facet = JoinFacet(tx, after);
 }
 
-// -- history --------------------------------------------------------------------------------------
+// History
 
 void InsertStatus(db::Tx& tx, const Order& order, size_t position) {
   const StatusChange& change = order.status_history[position];
-  tx.Run(
-      "INSERT INTO order_status (company_id, order_id, position, status, at, by, implied)"
-      " VALUES ($1, $2, $3, $4, $5, $6, $7)",
-      order.company, order.id, static_cast<int64_t>(position), static_cast<int>(change.status),
-      change.at, change.by, change.implied);
+  tx.Run(R"sql(
+      INSERT INTO order_status (company_id, order_id, position, status, at, by, implied,
+        request_key)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+      )sql",
+         order.company, order.id, static_cast<int64_t>(position), static_cast<int>(change.status),
+         change.at, change.by, change.implied, change.request_key);
 }
 
 void SelectHistory(db::Session& session, Order& order) {
-  db::Rows rows = session.Query(
-      "SELECT status, at, by, implied FROM order_status"
-      " WHERE company_id = $1 AND order_id = $2 ORDER BY position",
-      order.company, order.id);
+  db::Rows rows = session.Query(R"sql(
+      SELECT status, at, by, implied, request_key FROM order_status
+      WHERE company_id = $1 AND order_id = $2 ORDER BY position
+      )sql",
+                                order.company, order.id);
   while (rows.Next()) {
-    order.status_history.push_back(
-        {static_cast<Status>(rows.Int(0)), rows.Int(1), rows.Text(2), rows.Bool(3)});
+    order.status_history.push_back({static_cast<Status>(rows.Int(0)), rows.Int(1), rows.Text(2),
+                                    rows.Bool(3), rows.OptionalText(4)});
   }
 }
 
-// -- combos ---------------------------------------------------------------------------------------
+// Combos
 
 void InsertModifiers(db::Tx& tx, const Order& order, size_t combo_position) {
   int64_t position = 0;
   for (const Modifier& modifier : order.combos[combo_position].modifiers) {
-    tx.Run(
-        "INSERT INTO combo_modifier (company_id, order_id, combo_position, position, id, "
-        "modifier_id,"
-        " name, quantity, price, original_price) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-        order.company, order.id, static_cast<int64_t>(combo_position), position++, modifier.id,
-        modifier.modifier_id, modifier.name, modifier.quantity, modifier.price,
-        modifier.original_price);
+    tx.Run(R"sql(
+        INSERT INTO combo_modifier (company_id, order_id, combo_position, position, id,
+          modifier_id, name, quantity, price, original_price, unit_quantity, unit_price,
+          original_unit_price)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        )sql",
+           order.company, order.id, static_cast<int64_t>(combo_position), position++, modifier.id,
+           modifier.modifier_id, modifier.name, modifier.quantity, modifier.price,
+           modifier.original_price, modifier.unit_quantity, modifier.unit_price,
+           modifier.original_unit_price);
   }
 }
 
 void InsertCombo(db::Tx& tx, const Order& order, size_t position) {
   const Combo& combo = order.combos[position];
-  tx.Run(
-      "INSERT INTO combo (company_id, order_id, position, id, product_id, product_name,"
-      " product_category_name, variant_id, variant_name, sku, quantity, comment, variant_price,"
-      " variant_original_price, modifiers_price, combo_price, combo_original_price, kitchen_id,"
-      " stock_taken, created_at, canceled_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,"
-      " $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
-      order.company, order.id, static_cast<int64_t>(position), combo.id, combo.product_id,
-      combo.product_name, combo.product_category_name, combo.variant_id, combo.variant_name,
-      combo.sku, combo.quantity, combo.comment, combo.variant_price, combo.variant_original_price,
-      combo.modifiers_price, combo.combo_price, combo.combo_original_price, combo.kitchen_id,
-      combo.stock_taken, combo.created_at, combo.canceled_at);
+  tx.Run(R"sql(
+      INSERT INTO combo (company_id, order_id, position, id, product_id, product_name,
+        product_category_name, variant_id, variant_name, sku, quantity, comment, variant_price,
+        variant_original_price, modifiers_price, combo_price, combo_original_price, kitchen_id,
+        stock_taken, created_at, canceled_at, variant_unit_price, variant_original_unit_price,
+        request_key)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+        $20, $21, $22, $23, $24)
+      )sql",
+         order.company, order.id, static_cast<int64_t>(position), combo.id, combo.product_id,
+         combo.product_name, combo.product_category_name, combo.variant_id, combo.variant_name,
+         combo.sku, combo.quantity, combo.comment, combo.variant_price,
+         combo.variant_original_price, combo.modifiers_price, combo.combo_price,
+         combo.combo_original_price, combo.kitchen_id, combo.stock_taken, combo.created_at,
+         combo.canceled_at, combo.variant_unit_price, combo.variant_original_unit_price,
+         combo.request_key);
   InsertModifiers(tx, order, position);
 }
 
@@ -391,30 +348,56 @@ Combo ReadCombo(const db::Rows& row) {
   combo.stock_taken = row.Int(n++);
   combo.created_at = row.Int(n++);
   combo.canceled_at = row.OptionalInt(n++);
+  combo.variant_unit_price =
+      row.OptionalInt(n++).value_or(UnitPrice(combo.variant_price, combo.quantity));
+  combo.variant_original_unit_price =
+      row.OptionalInt(n++).value_or(UnitPrice(combo.variant_original_price, combo.quantity));
+  combo.request_key = row.OptionalText(n++);
   return combo;
 }
 
+Modifier ReadModifier(const db::Rows& row, int64_t item_quantity) {
+  Modifier modifier;
+  int n = 1;  // behind the combo's position
+  modifier.id = row.Text(n++);
+  modifier.modifier_id = row.OptionalText(n++);
+  modifier.name = row.Text(n++);
+  modifier.quantity = row.Int(n++);
+  modifier.price = row.Int(n++);
+  modifier.original_price = row.Int(n++);
+  modifier.unit_quantity =
+      row.OptionalInt(n++).value_or(UnitQuantity(modifier.quantity, item_quantity));
+  modifier.unit_price = row.OptionalInt(n++).value_or(UnitPrice(modifier.price, modifier.quantity));
+  modifier.original_unit_price =
+      row.OptionalInt(n++).value_or(UnitPrice(modifier.original_price, modifier.quantity));
+  return modifier;
+}
+
 void SelectModifiers(db::Session& session, Order& order) {
-  db::Rows rows = session.Query(
-      "SELECT combo_position, id, modifier_id, name, quantity, price, original_price"
-      " FROM combo_modifier WHERE company_id = $1 AND order_id = $2"
-      " ORDER BY combo_position, position",
-      order.company, order.id);
+  db::Rows rows = session.Query(R"sql(
+      SELECT combo_position, id, modifier_id, name, quantity, price, original_price, unit_quantity,
+        unit_price, original_unit_price
+      FROM combo_modifier WHERE company_id = $1 AND order_id = $2
+      ORDER BY combo_position, position
+      )sql",
+                                order.company, order.id);
   while (rows.Next()) {
     const auto combo_position = static_cast<size_t>(rows.Int(0));
     CHECK(combo_position < order.combos.size(), "a modifier belongs to a combo of its order");
-    order.combos[combo_position].modifiers.push_back(
-        {rows.Text(1), rows.OptionalText(2), rows.Text(3), rows.Int(4), rows.Int(5), rows.Int(6)});
+    Combo& combo = order.combos[combo_position];
+    combo.modifiers.push_back(ReadModifier(rows, combo.quantity));
   }
 }
 
 void SelectCombos(db::Session& session, Order& order) {
-  db::Rows rows = session.Query(
-      "SELECT id, product_id, product_name, product_category_name, variant_id, variant_name, sku,"
-      " quantity, comment, variant_price, variant_original_price, modifiers_price, combo_price,"
-      " combo_original_price, kitchen_id, stock_taken, created_at, canceled_at"
-      " FROM combo WHERE company_id = $1 AND order_id = $2 ORDER BY position",
-      order.company, order.id);
+  db::Rows rows = session.Query(R"sql(
+      SELECT id, product_id, product_name, product_category_name, variant_id, variant_name, sku,
+        quantity, comment, variant_price, variant_original_price, modifiers_price, combo_price,
+        combo_original_price, kitchen_id, stock_taken, created_at, canceled_at, variant_unit_price,
+        variant_original_unit_price, request_key
+      FROM combo WHERE company_id = $1 AND order_id = $2 ORDER BY position
+      )sql",
+                                order.company, order.id);
   while (rows.Next()) order.combos.push_back(ReadCombo(rows));
   if (!order.combos.empty()) SelectModifiers(session, order);
 }
@@ -426,36 +409,39 @@ void UpdateCombos(db::Tx& tx, const Order& before, const Order& after) {
       InsertCombo(tx, after, position);
     } else if (combo.canceled_at != before.combos[position].canceled_at ||
                combo.stock_taken != before.combos[position].stock_taken) {
-      tx.Run(
-          "UPDATE combo SET canceled_at = $4, stock_taken = $5"
-          " WHERE company_id = $1 AND order_id = $2 AND position = $3",
-          after.company, after.id, static_cast<int64_t>(position), combo.canceled_at,
-          combo.stock_taken);
+      tx.Run(R"sql(
+          UPDATE combo SET canceled_at = $4, stock_taken = $5
+          WHERE company_id = $1 AND order_id = $2 AND position = $3
+          )sql",
+             after.company, after.id, static_cast<int64_t>(position), combo.canceled_at,
+             combo.stock_taken);
     }
   }
 }
 
-// -- payments -------------------------------------------------------------------------------------
+// Payments
 
 void InsertPayment(db::Tx& tx, const Order& order, size_t position) {
   const Payment& payment = order.payments[position];
-  tx.Run(
-      "INSERT INTO payment (company_id, order_id, position, id, payment_method_id,"
-      " payment_method_code, payment_method_description, amount, tip_amount, received_amount,"
-      " reference, comment, created_at, canceled_at)"
-      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
-      order.company, order.id, static_cast<int64_t>(position), payment.id, payment.method.id,
-      payment.method.code, payment.method.description, payment.amount, payment.tip_amount,
-      payment.received_amount, payment.reference, payment.comment, payment.created_at,
-      payment.canceled_at);
+  tx.Run(R"sql(
+      INSERT INTO payment (company_id, order_id, position, id, payment_method_id,
+        payment_method_code, payment_method_description, amount, tip_amount, received_amount,
+        reference, comment, created_at, canceled_at, request_key)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+      )sql",
+         order.company, order.id, static_cast<int64_t>(position), payment.id, payment.method.id,
+         payment.method.code, payment.method.description, payment.amount, payment.tip_amount,
+         payment.received_amount, payment.reference, payment.comment, payment.created_at,
+         payment.canceled_at, payment.request_key);
 }
 
 void SelectPayments(db::Session& session, Order& order) {
-  db::Rows rows = session.Query(
-      "SELECT id, payment_method_id, payment_method_code, payment_method_description, amount,"
-      " tip_amount, received_amount, reference, comment, created_at, canceled_at"
-      " FROM payment WHERE company_id = $1 AND order_id = $2 ORDER BY position",
-      order.company, order.id);
+  db::Rows rows = session.Query(R"sql(
+      SELECT id, payment_method_id, payment_method_code, payment_method_description, amount,
+        tip_amount, received_amount, reference, comment, created_at, canceled_at, request_key
+      FROM payment WHERE company_id = $1 AND order_id = $2 ORDER BY position
+      )sql",
+                                order.company, order.id);
   while (rows.Next()) {
     order.payments.push_back({rows.Text(0),
                               {rows.Text(1), rows.Text(2), rows.Text(3)},
@@ -465,7 +451,8 @@ void SelectPayments(db::Session& session, Order& order) {
                               rows.OptionalText(7),
                               rows.OptionalText(8),
                               rows.Int(9),
-                              rows.OptionalInt(10)});
+                              rows.OptionalInt(10),
+                              rows.OptionalText(11)});
   }
 }
 
@@ -475,34 +462,39 @@ void UpdatePayments(db::Tx& tx, const Order& before, const Order& after) {
     if (position >= before.payments.size()) {
       InsertPayment(tx, after, position);
     } else if (payment.canceled_at != before.payments[position].canceled_at) {
-      tx.Run(
-          "UPDATE payment SET canceled_at = $4"
-          " WHERE company_id = $1 AND order_id = $2 AND position = $3",
-          after.company, after.id, static_cast<int64_t>(position), payment.canceled_at);
+      tx.Run(R"sql(
+          UPDATE payment SET canceled_at = $4
+          WHERE company_id = $1 AND order_id = $2 AND position = $3
+          )sql",
+             after.company, after.id, static_cast<int64_t>(position), payment.canceled_at);
     }
   }
 }
 
-// -- discounts ------------------------------------------------------------------------------------
+// Discounts
 
 void InsertDiscount(db::Tx& tx, const Order& order, const Discount& discount) {
-  tx.Run(
-      "INSERT INTO discount (company_id, order_id, position, id, type, value, amount, reason,"
-      " created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-      order.company, order.id, discount.position, discount.id, Name(discount.type), discount.value,
-      discount.amount, discount.reason, discount.created_at);
+  tx.Run(R"sql(
+      INSERT INTO discount (company_id, order_id, position, id, type, value, amount, reason,
+        created_at, request_key)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+      )sql",
+         order.company, order.id, discount.position, discount.id, Name(discount.type),
+         discount.value, discount.amount, discount.reason, discount.created_at,
+         discount.request_key);
 }
 
 void SelectDiscounts(db::Session& session, Order& order) {
-  db::Rows rows = session.Query(
-      "SELECT id, position, type, value, amount, reason, created_at"
-      " FROM discount WHERE company_id = $1 AND order_id = $2 ORDER BY position",
-      order.company, order.id);
+  db::Rows rows = session.Query(R"sql(
+      SELECT id, position, type, value, amount, reason, created_at, request_key
+      FROM discount WHERE company_id = $1 AND order_id = $2 ORDER BY position
+      )sql",
+                                order.company, order.id);
   while (rows.Next()) {
     const bool percentage = rows.View(2) == Name(DiscountType::kPercentage);
-    order.discounts.push_back({rows.Text(0), rows.Int(1),
-                               percentage ? DiscountType::kPercentage : DiscountType::kAmount,
-                               rows.Int(3), rows.Int(4), rows.OptionalText(5), rows.Int(6)});
+    order.discounts.push_back(
+        {rows.Text(0), rows.Int(1), percentage ? DiscountType::kPercentage : DiscountType::kAmount,
+         rows.Int(3), rows.Int(4), rows.OptionalText(5), rows.Int(6), rows.OptionalText(7)});
   }
 }
 
@@ -522,36 +514,36 @@ void UpdateDiscounts(db::Tx& tx, const Order& before, const Order& after) {
     if (!stored) {
       InsertDiscount(tx, after, discount);
     } else if (stored->amount != discount.amount) {
-      tx.Run(
-          "UPDATE discount SET amount = $4 WHERE company_id = $1 AND order_id = $2 AND position = "
-          "$3",
-          after.company, after.id, discount.position, discount.amount);
+      tx.Run(R"sql(
+          UPDATE discount SET amount = $4
+          WHERE company_id = $1 AND order_id = $2 AND position = $3
+          )sql",
+             after.company, after.id, discount.position, discount.amount);
     }
   }
 }
 
 }  // namespace
 
-// -- the aggregate --------------------------------------------------------------------------------
+// The aggregate
 
-bool Insert(db::Tx& tx, const Order& order) {
-  CHECK(order.status_history.size() == 1 && order.combos.empty() && order.payments.empty() &&
-            order.discounts.empty() && !order.rider,
-        "an order is stored when it is placed, before anything else happens to it");
-  const int64_t facet = JoinFacet(tx, order);
-  if (!InsertRow(tx, order, facet)) {
-    LeaveFacet(tx, order.company, facet);
+bool Insert(db::Tx& tx, Order& order) {
+  order.facet = JoinFacet(tx, order);
+  if (!InsertRow(tx, order)) {
+    LeaveFacet(tx, order.company, order.facet);
     return false;
   }
-  InsertStatus(tx, order, 0);
-  CountIn(tx, order.company, MarksOf(order), facet);
+  for (size_t i = 0; i < order.status_history.size(); ++i) InsertStatus(tx, order, i);
+  for (size_t i = 0; i < order.combos.size(); ++i) InsertCombo(tx, order, i);
+  for (size_t i = 0; i < order.payments.size(); ++i) InsertPayment(tx, order, i);
+  for (const Discount& discount : order.discounts) InsertDiscount(tx, order, discount);
   return true;
 }
 
-void Update(db::Tx& tx, const Order& before, const Order& after) {
+void Update(db::Tx& tx, const Order& before, Order& after) {
+  UpdateFacet(tx, before, after);
   UpdateRow(tx, after);
   UpdateIndexed(tx, before, after);
-  UpdateFacet(tx, before, after);
   for (size_t position = before.status_history.size(); position < after.status_history.size();
        ++position) {
     InsertStatus(tx, after, position);
@@ -559,7 +551,6 @@ void Update(db::Tx& tx, const Order& before, const Order& after) {
   UpdateCombos(tx, before, after);
   UpdatePayments(tx, before, after);
   UpdateDiscounts(tx, before, after);
-  UpdateSale(tx, before, after);
 }
 
 std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id) {
@@ -582,119 +573,62 @@ std::optional<std::string> SelectIdByPublicId(db::Session& session, db::CompanyI
 
 std::optional<Made> SelectByReference(db::Session& session, db::CompanyId company,
                                       std::string_view reference) {
+  const auto row = session.One(R"sql(
+      SELECT id, public_id, coalesce(fingerprint, ''), created_seq FROM orders
+      WHERE company_id = $1 AND reference = $2
+      )sql",
+                               company, reference);
+  if (!row) return std::nullopt;
+  return Made{row->Text(0), row->Text(1), row->Text(2), row->Int(3)};
+}
+
+std::optional<std::string> SelectIdByExternalId(db::Session& session, db::CompanyId company,
+                                                std::string_view source,
+                                                std::string_view external_id) {
+  const auto row = session.One(R"sql(
+      SELECT id FROM orders WHERE company_id = $1 AND source = $2 AND external_id = $3
+      )sql",
+                               company, source, external_id);
+  if (!row) return std::nullopt;
+  return row->Text(0);
+}
+
+// The record
+
+std::optional<StoredRecord> SelectRecord(db::Session& session, db::CompanyId company,
+                                         std::string_view id) {
+  const auto row = session.One(R"sql(
+      SELECT o.version, o.render_version, e.body
+      FROM orders AS o LEFT JOIN event AS e ON e.company_id = o.company_id AND e.seq = o.record_seq
+      WHERE o.company_id = $1 AND o.id = $2
+      )sql",
+                               company, id);
+  if (!row) return std::nullopt;
+  return StoredRecord{row->Int(0), row->Int(1), row->OptionalText(2)};
+}
+
+std::optional<RecordPlace> SelectRecordPlace(db::Session& session, db::CompanyId company,
+                                             std::string_view id) {
   const auto row = session.One(
-      "SELECT id, public_id, coalesce(fingerprint, '') FROM orders"
-      " WHERE company_id = $1 AND reference = $2",
-      company, reference);
+      "SELECT record_seq, closed_at FROM orders WHERE company_id = $1 AND id = $2", company, id);
   if (!row) return std::nullopt;
-  return Made{row->Text(0), row->Text(1), row->Text(2)};
+  return RecordPlace{row->OptionalInt(0), row->OptionalInt(1)};
 }
 
-// -- the rendered record --------------------------------------------------------------------------
-
-void PutRecord(db::Tx& tx, const Order& order, const Rendering& rendering) {
-  tx.Run(
-      "INSERT INTO order_record (company_id, order_id, version, render_version, head, combos,"
-      " payments, discounts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
-      " ON CONFLICT (company_id, order_id) DO UPDATE SET version = excluded.version,"
-      " render_version = excluded.render_version, head = excluded.head, combos = excluded.combos,"
-      " payments = excluded.payments, discounts = excluded.discounts",
-      order.company, order.id, order.version, kRenderVersion, rendering.head, rendering.combos,
-      rendering.payments, rendering.discounts);
+void ForgetRecord(db::Tx& tx, db::CompanyId company, std::string_view id) {
+  tx.Run("UPDATE orders SET record_seq = NULL WHERE company_id = $1 AND id = $2", company, id);
 }
 
-std::optional<int64_t> SelectVersion(db::Session& session, db::CompanyId company,
-                                     std::string_view id) {
-  const std::optional<db::Rows> row = session.One(
-      "SELECT version FROM order_record WHERE company_id = $1 AND order_id = $2", company, id);
-  return row ? std::optional(row->Int(0)) : std::nullopt;
-}
-
-std::optional<RecordRow> SelectRecord(db::Session& session, db::CompanyId company,
-                                      std::string_view id) {
-  std::optional<db::Rows> row = session.One(
-      "SELECT version, render_version, head, combos, payments, discounts FROM order_record"
-      " WHERE company_id = $1 AND order_id = $2",
-      company, id);
-  if (!row) return std::nullopt;
-  return RecordRow(*std::move(row));
-}
-
-std::optional<RecordRow> SelectHead(db::Session& session, db::CompanyId company,
-                                    std::string_view id) {
-  std::optional<db::Rows> row = session.One(
-      "SELECT version, render_version, head, '' AS combos, '' AS payments, '' AS discounts"
-      " FROM order_record WHERE company_id = $1 AND order_id = $2",
-      company, id);
-  if (!row) return std::nullopt;
-  return RecordRow(*std::move(row));
-}
-
-// -- numbers for lists ----------------------------------------------------------------------------
-
-std::vector<Facet> SelectFacets(db::Session& session, db::CompanyId company) {
-  db::Rows rows = session.Query(
-      "SELECT facet, status, service_type, source, paid, delivery_status, orders FROM order_facet"
-      " WHERE company_id = $1 AND orders > 0 ORDER BY facet",
-      company);
-  std::vector<Facet> facets;
-  while (rows.Next()) {
-    Facet& facet = facets.emplace_back();
-    facet.facet = rows.Int(0);
-    facet.status = static_cast<Status>(rows.Int(1));
-    facet.service_type = static_cast<ServiceType>(rows.Int(2));
-    facet.source = rows.Text(3);
-    facet.paid = rows.Bool(4);
-    if (const int64_t status = rows.Int(5); status != kNoDeliveryStatus) {
-      facet.delivery_status = static_cast<DeliveryStatus>(status);
-    }
-    facet.orders = rows.Int(6);
-  }
-  return facets;
-}
+// Numbers
 
 int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begin, UtcMs end) {
-  // The sum keeps the engine from looking for it along the index of all numbers.
-  return session
-      .One(
-          "SELECT coalesce(max(order_number + 0), 0) FROM orders"
-          " WHERE company_id = $1 AND created_at >= $2 AND created_at < $3",
-          company, begin, end)
-      ->Int(0);
-}
-
-int64_t CountOrders(db::Session& session, db::CompanyId company) {
-  const auto row = session.One(
-      "SELECT coalesce(sum(orders), 0) FROM order_facet WHERE company_id = $1", company);
+  // The sum keeps SQLite from looking for the maximum along the index of all numbers.
+  const auto row = session.One(R"sql(
+      SELECT coalesce(max(order_number + 0), 0) FROM orders
+      WHERE company_id = $1 AND created_at >= $2 AND created_at < $3
+      )sql",
+                               company, begin, end);
   return row->Int(0);
-}
-
-void EachBucket(db::Session& session, db::CompanyId company, Tally tally, Buckets buckets,
-                Direction direction,
-                const std::function<bool(int64_t bucket, int64_t facet, int64_t orders)>& pass) {
-  const std::string_view sql =
-      direction == Direction::kAscending
-          ? "SELECT bucket, facet, orders FROM order_tally WHERE company_id = $1 AND tally = $2"
-            " AND bucket BETWEEN $3 AND $4 ORDER BY bucket, facet"
-          : "SELECT bucket, facet, orders FROM order_tally WHERE company_id = $1 AND tally = $2"
-            " AND bucket BETWEEN $3 AND $4 ORDER BY bucket DESC, facet DESC";
-  db::Rows rows = session.Query(sql, company, Number(tally), buckets.low, buckets.high);
-  while (rows.Next() && pass(rows.Int(0), rows.Int(1), rows.Int(2))) continue;
-}
-
-std::vector<NewerOrder> SelectNewer(db::Session& session, db::CompanyId company, int64_t snapshot,
-                                    int64_t most) {
-  db::Rows rows = session.Query(
-      "SELECT id, created_at, updated_at, scheduled_delivery_date, total, order_number, facet"
-      " FROM orders WHERE company_id = $1 AND created_seq > $2 ORDER BY created_seq LIMIT $3",
-      company, snapshot, most);
-  std::vector<NewerOrder> newer;
-  while (rows.Next()) {
-    newer.push_back(
-        {{rows.Text(0), rows.Int(1), rows.Int(2), rows.OptionalInt(3), rows.Int(4), rows.Int(5)},
-         rows.Int(6)});
-  }
-  return newer;
 }
 
 int64_t CurrentSeq(db::Session& session, db::CompanyId company) {
@@ -704,14 +638,11 @@ int64_t CurrentSeq(db::Session& session, db::CompanyId company) {
 }
 
 void DeleteAll(db::Tx& tx, db::CompanyId company) {
-  tx.Run("DELETE FROM order_record WHERE company_id = $1", company);
-  tx.Run("DELETE FROM sale WHERE company_id = $1", company);
   tx.Run("DELETE FROM discount WHERE company_id = $1", company);
   tx.Run("DELETE FROM payment WHERE company_id = $1", company);
   tx.Run("DELETE FROM combo_modifier WHERE company_id = $1", company);
   tx.Run("DELETE FROM combo WHERE company_id = $1", company);
   tx.Run("DELETE FROM order_status WHERE company_id = $1", company);
-  tx.Run("DELETE FROM order_tally WHERE company_id = $1", company);
   tx.Run("DELETE FROM orders WHERE company_id = $1", company);
   tx.Run("DELETE FROM order_facet WHERE company_id = $1", company);
 }

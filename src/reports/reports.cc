@@ -10,13 +10,12 @@
 #include "base/check.h"
 #include "company/companies.h"
 #include "menu/menu.h"
-#include "orders/sale.h"
 #include "reports/store.h"
 
 namespace comanda::reports {
 namespace {
 
-// What stands under a text; found by a view of it.
+// Sums by a text, found by a view of it.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -38,7 +37,7 @@ void NameMethod(db::Session& session, db::CompanyId company, Row& row) {
   row.name = method->description;
 }
 
-// -- payments -------------------------------------------------------------------------------------
+// Payments
 
 struct PaymentSums {
   int64_t count = 0;
@@ -49,11 +48,11 @@ struct PaymentSums {
   Minor canceled_total = 0;
 };
 
-void Add(const orders::SoldPayment& payment, bool counts, PaymentSums& sums) {
+void Add(const store::Payment& payment, PaymentSums& sums) {
   if (payment.canceled) {
     ++sums.canceled_count;
     sums.canceled_total += payment.amount;
-  } else if (counts) {
+  } else if (payment.counts) {
     ++sums.count;
     sums.sum_total += payment.amount;
     if (payment.tip_amount > 0) ++sums.tips_count;
@@ -64,16 +63,13 @@ void Add(const orders::SoldPayment& payment, bool counts, PaymentSums& sums) {
 // By method, sorted by its id.
 std::map<std::string, PaymentSums> SumPayments(db::Session& session, const Question& question) {
   SumsByText<PaymentSums> methods;
-  store::EachPayments(session, question, [&](const store::Sale& sale) {
-    orders::SaleReader packed(sale.packed);
-    for (orders::SoldPayment payment; packed.Next(payment);) {
-      Add(payment, sale.counts, SumsOf(methods, payment.method_id));
-    }
+  store::EachPayment(session, question, [&](const store::Payment& payment) {
+    Add(payment, SumsOf(methods, payment.method_id));
   });
   return {methods.begin(), methods.end()};
 }
 
-// -- lines ----------------------------------------------------------------------------------------
+// Lines
 
 struct ModifierSums {
   int64_t quantity = 0;
@@ -89,37 +85,22 @@ struct LineSums {
   SumsByText<ModifierSums> modifiers;
 };
 
-// A product with its variant, which stand beside each other in the packed text; or a name.
-std::string_view KeyOf(const orders::SoldLine& line) {
-  if (line.product_id.empty()) return line.name;
-  return {line.product_id.begin(), line.variant_id.end()};
+// A product with its variant; both are UUIDs.
+std::string ProductKey(std::string_view product_id, std::string_view variant_id) {
+  return std::string(product_id).append(variant_id);
 }
 
-LineSums& SumsOf(SumsByText<LineSums>& all, const orders::SoldLine& line,
-                 std::string_view order_id) {
-  const auto found = all.find(KeyOf(line));
-  if (found != all.end()) return found->second;
-  LineSums& sums = all[std::string(KeyOf(line))];
-  sums.order_id = order_id;
-  sums.product_id = line.product_id;
-  sums.variant_id = line.variant_id;
-  return sums;
-}
-
-void Add(const orders::SoldLine& line, bool counts, LineSums& sums) {
+void Add(const store::Line& line, LineSums& sums) {
+  if (sums.order_id.empty()) {
+    sums.order_id = line.order_id;
+    sums.product_id = line.product_id;
+    sums.variant_id = line.variant_id;
+  }
   if (line.canceled) {
     sums.canceled_quantity += line.quantity;
-  } else if (counts) {
+  } else if (line.counts) {
     sums.quantity += line.quantity;
     sums.total_sales += line.price;
-  }
-}
-
-void AddModifiers(orders::SaleReader& packed, LineSums& sums) {
-  for (orders::SoldModifier modifier; packed.Next(modifier);) {
-    ModifierSums& row = SumsOf(sums.modifiers, modifier.name);
-    row.quantity += modifier.quantity;
-    row.total_sales += modifier.price;
   }
 }
 
@@ -127,16 +108,22 @@ void AddModifiers(orders::SaleReader& packed, LineSums& sums) {
 std::map<std::string, LineSums> SumLines(db::Session& session, const Question& question,
                                          Lines lines) {
   SumsByText<LineSums> sold;
-  store::EachLines(session, question, [&](const store::Sale& sale) {
-    orders::SaleReader packed(sale.packed);
-    for (orders::SoldLine line; packed.Next(line);) {
-      if (line.product_id.empty() != (lines == Lines::kFreehand)) continue;
-      LineSums& sums = SumsOf(sold, line, sale.order_id);
-      Add(line, sale.counts, sums);
-      if (lines != Lines::kProductsWithModifiers || line.canceled || !sale.counts) continue;
-      AddModifiers(packed, sums);
-    }
-  });
+  if (lines == Lines::kFreehand) {
+    store::EachLine(session, question, store::LineKind::kFreehand,
+                    [&](const store::Line& line) { Add(line, SumsOf(sold, line.name)); });
+  } else {
+    store::EachLine(session, question, store::LineKind::kLinked, [&](const store::Line& line) {
+      Add(line, SumsOf(sold, ProductKey(line.product_id, line.variant_id)));
+    });
+  }
+  if (lines == Lines::kProductsWithModifiers) {
+    store::EachModifier(session, question, [&](const store::Modifier& modifier) {
+      LineSums& line = SumsOf(sold, ProductKey(modifier.product_id, modifier.variant_id));
+      ModifierSums& sums = SumsOf(line.modifiers, modifier.name);
+      sums.quantity += modifier.quantity;
+      sums.total_sales += modifier.price;
+    });
+  }
   return {std::make_move_iterator(sold.begin()), std::make_move_iterator(sold.end())};
 }
 

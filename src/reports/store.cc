@@ -14,12 +14,14 @@ bool Allows(const auto& values, const auto& value) {
 
 // The facets of orders (orders/store.h) that are chosen, and whether they count in the main
 // figures: all statuses that are asked for; unasked, all but CANCELLED.
-std::unordered_map<int64_t, bool> SelectFacets(db::Session& session, const Question& question) {
+using Facets = std::unordered_map<int64_t, bool>;
+
+Facets SelectFacets(db::Session& session, const Question& question) {
   constexpr auto kCancelled = static_cast<int64_t>(orders::Status::kCancelled);
   db::Rows rows = session.Query(
       "SELECT facet, status, service_type, source FROM order_facet WHERE company_id = $1",
       question.company);
-  std::unordered_map<int64_t, bool> facets;
+  Facets facets;
   while (rows.Next()) {
     const int64_t status = rows.Int(1);
     if (!Allows(question.statuses, status) || !Allows(question.service_types, rows.Int(2)) ||
@@ -31,43 +33,101 @@ std::unordered_map<int64_t, bool> SelectFacets(db::Session& session, const Quest
   return facets;
 }
 
-// `sql` gives facet, order_id and what is packed, of the company $1 from $2 to before $3.
-void EachSale(db::Session& session, const Question& question, std::string_view sql,
-              const AddSale& add) {
-  const auto facets = SelectFacets(session, question);
+// Calls add(rows, counts) for each row of orders that are chosen; the row's first column is the
+// order's facet. select(moment) starts the query of one stretch of time.
+template <typename Start, typename Add>
+void EachRow(db::Session& session, const Question& question, Start start, Add add) {
+  const Facets facets = SelectFacets(session, question);
   for (const Interval& moment : question.moments) {
-    db::Rows rows = session.Query(sql, question.company, moment.from, moment.to);
+    db::Rows rows = start(moment);
     while (rows.Next()) {
       const auto facet = facets.find(rows.Int(0));
-      if (facet == facets.end()) continue;
-      add({.packed = rows.View(2), .order_id = rows.View(1), .counts = facet->second});
+      if (facet != facets.end()) add(rows, facet->second);
     }
   }
 }
 
 }  // namespace
 
-void EachPayments(db::Session& session, const Question& question, const AddSale& add) {
-  EachSale(session, question,
-           "SELECT facet, order_id, payments FROM sale"
-           " WHERE company_id = $1 AND created_at >= $2 AND created_at < $3",
-           add);
+void EachPayment(db::Session& session, const Question& question,
+                 const std::function<void(const Payment&)>& add) {
+  const auto start = [&](const Interval& moment) {
+    return session.Query(R"sql(
+        SELECT o.facet, p.payment_method_id, p.amount, p.tip_amount, p.canceled_at
+        FROM orders AS o
+        JOIN payment AS p ON p.company_id = o.company_id AND p.order_id = o.id
+        WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
+        )sql",
+                         question.company, moment.from, moment.to);
+  };
+  EachRow(session, question, start, [&](const db::Rows& row, bool counts) {
+    add({.method_id = row.View(1),
+         .amount = row.Int(2),
+         .tip_amount = row.Int(3),
+         .canceled = !row.IsNull(4),
+         .counts = counts});
+  });
 }
 
-void EachLines(db::Session& session, const Question& question, const AddSale& add) {
-  EachSale(session, question,
-           "SELECT facet, order_id, lines FROM sale"
-           " WHERE company_id = $1 AND created_at >= $2 AND created_at < $3",
-           add);
+void EachLine(db::Session& session, const Question& question, LineKind kind,
+              const std::function<void(const Line&)>& add) {
+  const auto start = [&](const Interval& moment) {
+    return session.Query(R"sql(
+        SELECT o.facet, l.order_id, l.product_id, l.variant_id, l.product_name, l.quantity,
+          l.combo_price, l.canceled_at
+        FROM orders AS o
+        JOIN combo AS l ON l.company_id = o.company_id AND l.order_id = o.id
+        WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
+        )sql",
+                         question.company, moment.from, moment.to);
+  };
+  EachRow(session, question, start, [&](const db::Rows& row, bool counts) {
+    if (row.IsNull(2) != (kind == LineKind::kFreehand)) return;
+    add({.order_id = row.View(1),
+         .product_id = row.View(2),
+         .variant_id = row.View(3),
+         .name = row.View(4),
+         .quantity = row.Int(5),
+         .price = row.Int(6),
+         .canceled = !row.IsNull(7),
+         .counts = counts});
+  });
+}
+
+void EachModifier(db::Session& session, const Question& question,
+                  const std::function<void(const Modifier&)>& add) {
+  const auto start = [&](const Interval& moment) {
+    return session.Query(R"sql(
+        SELECT o.facet, l.product_id, l.variant_id, m.name, m.quantity, m.price
+        FROM orders AS o
+        JOIN combo AS l ON l.company_id = o.company_id AND l.order_id = o.id
+        JOIN combo_modifier AS m ON m.company_id = l.company_id AND m.order_id = l.order_id
+          AND m.combo_position = l.position
+        WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
+          AND l.product_id IS NOT NULL AND l.canceled_at IS NULL
+        )sql",
+                         question.company, moment.from, moment.to);
+  };
+  EachRow(session, question, start, [&](const db::Rows& row, bool counts) {
+    if (!counts) return;
+    add({.product_id = row.View(1),
+         .variant_id = row.View(2),
+         .name = row.View(3),
+         .quantity = row.Int(4),
+         .price = row.Int(5)});
+  });
 }
 
 std::optional<SoldAs> FindName(db::Session& session, db::CompanyId company,
                                std::string_view order_id, std::string_view product_id,
                                const std::optional<std::string>& variant_id) {
-  const auto row = session.One(
-      "SELECT product_name, variant_name FROM combo WHERE company_id = $1 AND order_id = $2"
-      " AND product_id = $3 AND coalesce(variant_id, '') = $4 ORDER BY position LIMIT 1",
-      company, order_id, product_id, variant_id.value_or(""));
+  const auto row = session.One(R"sql(
+      SELECT product_name, variant_name FROM combo
+      WHERE company_id = $1 AND order_id = $2 AND product_id = $3
+        AND coalesce(variant_id, '') = $4
+      ORDER BY position LIMIT 1
+      )sql",
+                               company, order_id, product_id, variant_id.value_or(""));
   if (!row) return std::nullopt;
   return SoldAs{row->Text(0), row->OptionalText(1)};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// All SQL of the room.
+// All SQL of the room: the rows that a question chooses, one call each. Texts are valid during the
+// call.
 
 #include <functional>
 #include <optional>
@@ -12,18 +13,38 @@
 
 namespace comanda::reports::store {
 
-// What an order adds, packed (orders/sale.h); valid during the call.
-struct Sale {
-  std::string_view packed;
-  std::string_view order_id;
-  // False: of an order whose status is left out of the main figures; what was cancelled in it
-  // counts.
+// `counts` is false for rows of an order whose status stays out of the main figures: of those only
+// what was cancelled is counted.
+
+struct Payment {
+  std::string_view method_id;
+  Minor amount = 0, tip_amount = 0;
+  bool canceled = false;
   bool counts = true;
 };
-using AddSale = std::function<void(const Sale&)>;
-// Those of the orders that the question chooses.
-void EachPayments(db::Session& session, const Question& question, const AddSale& add);
-void EachLines(db::Session& session, const Question& question, const AddSale& add);
+void EachPayment(db::Session& session, const Question& question,
+                 const std::function<void(const Payment&)>& add);
+
+// Lines of products of the menu, or the others. The ids are empty where the line has none.
+enum class LineKind : uint8_t { kLinked, kFreehand };
+struct Line {
+  std::string_view order_id, product_id, variant_id, name;
+  int64_t quantity = 0;  // thousandths
+  Minor price = 0;
+  bool canceled = false;
+  bool counts = true;
+};
+void EachLine(db::Session& session, const Question& question, LineKind kind,
+              const std::function<void(const Line&)>& add);
+
+// Modifiers of the lines that are linked to the menu, not cancelled, and count.
+struct Modifier {
+  std::string_view product_id, variant_id, name;
+  int64_t quantity = 0;  // thousandths
+  Minor price = 0;
+};
+void EachModifier(db::Session& session, const Question& question,
+                  const std::function<void(const Modifier&)>& add);
 
 // How a line of the order called what it sold.
 struct SoldAs {

@@ -94,16 +94,17 @@ void Probe::Pause(int64_t seconds) {
 Reply Probe::Send(const Request& request) {
   net::Call call{.method = request.method,
                  .url = settings_.url + request.path,
-                 .ca_file = settings_.ca_file,
+                 .authorities = settings_.authorities,
                  .headers = request.headers,
                  .body = request.body,
+                 .connect_timeout_ms = kTimeoutMs,
                  .timeout_ms = kTimeoutMs};
   if (request.with_key) call.headers.push_back("Authorization: Bearer " + settings_.key);
   call.headers.push_back("Accept: application/json");
   if (!request.body.empty()) call.headers.push_back("Content-Type: " + request.content_type);
 
   for (int pauses = 0;; ++pauses) {
-    Reply reply(session_.Send(call));
+    Reply reply(network_.Send(call));
     const auto seconds = RetryAfter(reply);
     if (!seconds || !request.patient || pauses == kPausesMax) {
       Remember(request, reply);

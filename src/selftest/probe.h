@@ -11,7 +11,7 @@
 
 #include "auth/scopes.h"
 #include "base/money.h"
-#include "net/client.h"
+#include "net/network.h"
 #include "selftest/reply.h"
 #include "selftest/selftest.h"
 
@@ -44,7 +44,8 @@ struct TestOrder {
 
 class Probe {
  public:
-  explicit Probe(const Settings& settings) : settings_(settings), secrets_{settings.key} {}
+  Probe(const Settings& settings, net::Network& network)
+      : settings_(settings), network_(network), secrets_{settings.key} {}
 
   // Waits as long as the server says where it answers 429 or 503 with Retry-After.
   Reply Send(const Request& request);
@@ -105,7 +106,7 @@ class Probe {
   void Pause(int64_t seconds);
   std::optional<Remnant> TidyUp(Made made);
   const Settings& settings_;
-  net::Session session_;
+  net::Network& network_;
   auth::ScopeSet scopes_;
   int decimals_ = 2;
   int64_t waited_ms_ = 0;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "json/reader.h"
-#include "net/client.h"
+#include "net/call.h"
 
 namespace comanda::selftest {
 
@@ -32,7 +32,8 @@ class Reply {
   Reply() = default;
   explicit Reply(net::Answer answer);
 
-  int status() const { return answer_->status; }
+  // 0 where no whole answer came; answer() says why.
+  int status() const { return answer_->outcome == net::Outcome::kAnswered ? answer_->status : 0; }
   const net::Answer& answer() const { return *answer_; }
   bool has_document() const { return document_ != nullptr; }
   std::optional<std::string_view> Header(std::string_view name) const {

@@ -29,7 +29,7 @@ std::string AsText(const Remnant& remnant) {
 }
 
 void WriteOrNull(json::Writer& out, std::string_view name, const std::string& value) {
-  out.Key(name);
+  out.KeyOf(name);
   if (value.empty()) {
     out.Null();
   } else {

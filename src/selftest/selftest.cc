@@ -102,15 +102,16 @@ size_t Summary::Count(Result result) const {
   return static_cast<size_t>(std::ranges::count(outcomes, result, &Outcome::result));
 }
 
-Summary Run(const Settings& settings, const std::function<void(const Outcome&)>& tell) {
-  Probe probe(settings);
+Summary Run(const Settings& settings, net::Network& network,
+            const std::function<void(const Outcome&)>& tell) {
+  Probe probe(settings, network);
   probe.first = probe.Get("/v1/company");
   if (probe.first.status() == 0) {
     const std::string why = Shown(probe.first.answer().error);
-    const bool is_stranger = why.find("certificate") != why.npos;
+    const bool is_untrusted = probe.first.answer().outcome == net::Outcome::kTlsUntrusted;
     throw Fault(Fault::Kind::kUnavailable,
                 "nothing can be asked at " + settings.url + ": " + why +
-                    (is_stranger ? "; name its authority with --ca or --data" : ""));
+                    (is_untrusted ? "; name its authority with --ca or --data" : ""));
   }
   if (Accepted(probe.first)) probe.LearnScopes();
 

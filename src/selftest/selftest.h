@@ -7,16 +7,20 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "crypto/authorities.h"
+#include "net/network.h"
+
 namespace comanda::selftest {
 
 struct Settings {
-  std::string url;      // "https://box:8443", or with a path before /v1
-  std::string key;      // never shown
-  std::string ca_file;  // PEM
+  std::string url;  // "https://box:8443", or with a path before /v1
+  std::string key;  // never shown
+  std::shared_ptr<const crypto::Authorities> authorities;  // null: nobody is trusted
   // Asked between the checks: true ends the walk, what was made is still tidied up.
   std::function<bool()> interrupted = [] { return false; };
 };
@@ -70,7 +74,8 @@ struct Summary {
 
 // Tells each outcome as soon as it is known. Fault (kUnavailable) where nothing answers at the
 // address. One thread.
-Summary Run(const Settings& settings, const std::function<void(const Outcome&)>& tell);
+Summary Run(const Settings& settings, net::Network& network,
+            const std::function<void(const Outcome&)>& tell);
 
 // For a terminal, line by line, and for scripts, as one object.
 std::string AsText(const Outcome& outcome);

@@ -105,11 +105,11 @@ def too_many_requests(h):
 
 def internal_error(h):
     with h.writing() as db:  # a file that no version of ours has made
-        db.execute("ALTER TABLE order_tally RENAME TO hidden")
+        db.execute("ALTER TABLE order_status RENAME TO hidden")
         try:
             return h.api.post(ORDERS, {"service_type": "ONSITE"}, new_key())
         finally:
-            db.execute("ALTER TABLE hidden RENAME TO order_tally")
+            db.execute("ALTER TABLE hidden RENAME TO order_status")
 
 
 def service_unavailable(h):

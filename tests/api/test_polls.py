@@ -1,5 +1,5 @@
-"""Displays that poll in the same words on the same connection (contract section 6): the box answers them from what it
-said before, and must notice whatever would change that answer."""
+"""Displays that poll in the same words on the same connection (contract section 6): 304 until something changes that
+would change the answer."""
 
 import contextlib
 import json

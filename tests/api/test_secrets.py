@@ -91,13 +91,13 @@ def told(tmp_path_factory):
         new = accepted(api.post("/auth/api-keys", {"name": "x", "scopes": ["orders:read"]}), 201)
         rotated = accepted(api.post(f"/auth/api-keys/{new['id']}/rotate"))
         with contextlib.closing(sqlite3.connect(box.data / "live.db")) as db:  # trouble inside, while guests order
-            db.execute("ALTER TABLE order_tally RENAME TO hidden")
+            db.execute("ALTER TABLE order_status RENAME TO hidden")
             db.commit()
             failed = api.post("/v1/orders", {"service_type": "ONSITE", "client_id": guest["id"], "comment": PHONE},
                               {"Idempotency-Key": REFERENCE + "-2"})
             assert failed.status == 500
             answers.append(("", "", failed))
-            db.execute("ALTER TABLE hidden RENAME TO order_tally")
+            db.execute("ALTER TABLE hidden RENAME TO order_status")
             db.commit()
         answers.append(("", "", api.post(path(order, "cancel"), {"reason": "x"})))
         metrics = api.get("/metrics").body.decode()

@@ -15,7 +15,7 @@ from support.raw import Wire, head
 
 
 def context_of(box, version=None, ciphers=None, protocols=None):
-    context = ssl.create_default_context(cafile=box.cafile)
+    context = box.client().tls()
     if ciphers:
         # Level 0: the client must offer what it would refuse by itself.
         context.set_ciphers(ciphers + ":@SECLEVEL=0")

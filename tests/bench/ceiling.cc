@@ -1,19 +1,16 @@
 // comanda_bench: what the server is measured against. It is built from the same rooms and is no
 // part of the product.
 //
-//   comanda_bench serve --data DIR --listen ADDR:PORT [--group-jobs-max N] [--sync-ms N]
+//   comanda_bench serve --data DIR --listen ADDR:PORT
 //       The whole API of the live database, and beside it /ceiling/{bytes}, so many bytes from
-//       memory, and /ceiling/empty, a 204, both without a key. With --group-jobs-max 1 every write
-//       has a COMMIT of its own. With --sync-ms a sync takes so much longer, as on slow flash.
-//   comanda_bench writer --data DIR [--seconds S] [--threads N] [--group-jobs-max N]
+//       memory, and /ceiling/empty, a 204, both without a key.
+//   comanda_bench writer --data DIR [--seconds S] [--threads N]
 //       Places orders as POST /v1/orders does, without HTTP: N threads give their jobs to the
 //       writer. Prints orders, seconds and cpu_seconds as JSON.
 
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <charconv>
@@ -43,7 +40,6 @@
 #include "db/lock.h"
 #include "events/log.h"
 #include "http/dispatch.h"
-#include "http/idempotency.h"
 #include "http/server.h"
 #include "http/tls.h"
 #include "keys/keys.h"
@@ -52,8 +48,6 @@
 
 namespace comanda::bench {
 namespace {
-
-std::atomic<int64_t> sync_ms{0};
 
 using Flags = std::map<std::string, std::string>;
 
@@ -81,11 +75,8 @@ int64_t TakeNumber(Flags& flags, const std::string& name, int64_t fallback) {
   return number;
 }
 
-db::Settings DatabaseSettings(const config::Options& options, int64_t group_jobs_max) {
-  db::Settings settings{.path = options.data_directory + "/live.db",
-                        .migrations = app::Migrations()};
-  settings.group_jobs_max = static_cast<size_t>(group_jobs_max);
-  return settings;
+db::Settings DatabaseSettings(const config::Options& options) {
+  return {.path = options.data_directory + "/live.db", .migrations = app::Migrations()};
 }
 
 db::DirectoryLock Own(const config::Options& options) {
@@ -136,22 +127,18 @@ sigset_t BlockedSignals() {
   return signals;
 }
 
-void Serve(Flags flags) {
+void Serve(const Flags& flags) {
   const sigset_t signals = BlockedSignals();
-  const log::Gathering gathering;
-  const int64_t group_jobs_max = TakeNumber(flags, "group-jobs-max", 256);
-  sync_ms = TakeNumber(flags, "sync-ms", 0);
   const config::Options options = config::Load(flags);
   const db::DirectoryLock lock = Own(options);
   const Clock& clock = SystemClock();
   metrics::Registry metrics;
   Heartbeats heartbeats(clock);
-  db::Database database(DatabaseSettings(options, group_jobs_max), clock, heartbeats, metrics);
+  db::Database database(DatabaseSettings(options), clock, heartbeats, metrics);
   auth::KeyTable keys;
   auth::Gate gate({}, keys, clock);
   http::LongPolls long_polls(options.workers / 2);
   http::AnswerCache answers(8 * 1024 * 1024);
-  http::PieceStore pieces(1024 * 1024);
   db::DiskSpace space({.directory = options.data_directory,
                        .low_bytes = 0,
                        .tight_bytes = 0,
@@ -168,8 +155,8 @@ void Serve(Flags flags) {
                   .readiness = [] { return std::vector<http::Readiness>(); },
                   .long_polls = long_polls,
                   .answers = answers,
-                  .pieces = pieces,
-                  .find_order_uuid = orders::FindUuid};
+                  .find_order_uuid = orders::FindUuid,
+                  .read_event_body = events::BodyOf};
   http::Dispatcher dispatcher(site, Routes());
   database.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database.counters());
@@ -221,32 +208,28 @@ orders::Placement MakePlacement(const std::string& key, const std::string& finge
   return placement;
 }
 
-// The job of POST /v1/orders, from the look-up of its Idempotency-Key to the answer kept under it.
+// The job of POST /v1/orders.
 void PlaceOne(db::Database& database, const company::Company& company, const std::string& key,
               const std::string& fingerprint, UtcMs now) {
   const orders::OrderDraft draft = Draft();
   const orders::Placement placement = MakePlacement(key, fingerprint, now);
-  const http::idempotency::Claim claim{company.company_id, "POST /v1/orders", key, fingerprint};
   database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    if (http::idempotency::Replay(tx, claim)) return;
     const orders::Placed placed = orders::Place(tx, company, draft, placement, stamp);
     http::Response response = http::Data(placed.record.json, 201);
     response.etag = '"' + std::to_string(placed.record.version) + '"';
     response.location = "/v1/orders/" + placed.record.id;
-    http::idempotency::Remember(tx, claim, response, stamp.now);
   });
 }
 
 void RunWriter(Flags flags) {
   const int64_t seconds = TakeNumber(flags, "seconds", 3);
   const int64_t threads = TakeNumber(flags, "threads", 64);
-  const int64_t group_jobs_max = TakeNumber(flags, "group-jobs-max", 256);
   const config::Options options = config::Load(flags);
   const db::DirectoryLock lock = Own(options);
   const Clock& clock = SystemClock();
   metrics::Registry metrics;
   Heartbeats heartbeats(clock);
-  db::Database database(DatabaseSettings(options, group_jobs_max), clock, heartbeats, metrics);
+  db::Database database(DatabaseSettings(options), clock, heartbeats, metrics);
   const company::Company company =
       database.Read([](db::Snapshot& snapshot) { return company::All(snapshot).at(0); });
 
@@ -290,14 +273,6 @@ int Run(int count, char** words) {
 
 }  // namespace
 }  // namespace comanda::bench
-
-// What SQLite syncs with: in place of the C library's.
-extern "C" int fdatasync(int descriptor) {
-  if (const int64_t ms = comanda::bench::sync_ms; ms > 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(ms));
-  }
-  return static_cast<int>(::syscall(SYS_fdatasync, descriptor));
-}
 
 int main(int count, char** words) {
   try {

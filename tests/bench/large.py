@@ -1,205 +1,340 @@
-"""Databases of many orders, for scale.py: years of a restaurant in a file, made in about a minute for a million.
+"""Databases of many orders: years of a restaurant in a file, a million orders in some minutes, made once for a schema.
 
-A few hundred orders are placed over the API, with lines, modifiers, payments and tips; then copied inside the file
-with INSERT … SELECT, each copy with ids, times and numbers of its own. What the program keeps beside the rows
-(order_facet, order_tally, sale) is made from the rows. Copies have no events: those of old orders are not kept.
-Kept in the cache directory under the hash of the schema; never committed.
+Independent of the schema, so that a new version and the former one are measured alike:
+1. The program places the orders of one day over its API: the patterns.
+2. Copies of that file are aged by the program itself (ageing.py), by 10 and by 100 days: what it keeps of an order is
+   what is left there.
+3. SQL copies the patterns for every day. In every table that has the id of an order in a column, each row is copied with
+   a new order id; instants move by the distance to the new day, numbers of events by the length of a day's log, and
+   texts that must be unique get a new value. A day takes its rows from the pattern file of its age.
+4. Counters are set from the rows, and the program is asked whether its totals agree.
+
+Kept in the cache directory under the hash of the schema and of this file; never committed. Unused ones are deleted
+after two weeks.
 """
 
 import contextlib
+import fcntl
 import hashlib
+import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import sqlite3
 import tempfile
 import time
 
+from ageing import age
+from programs import cache_directory
 from support.box import ROOT, Box
 
-PATTERNS = 300  # orders of a day; one day is copied again and again
+PER_DAY = 140  # 1,000 orders are a week, a million are twenty years
+OPEN = 10  # orders that are not closed, on the newest day only
+RARE_EVERY_DAYS = 71  # a delivery that failed, of a client who orders seldom
 DAY_MS = 86_400_000
-REPORT_DAYS = 366
-CLIENTS = 1000  # that order now and then
-TABLES = 40
-MIGRATIONS = sorted((ROOT / "src/app/migrations").glob("*.sql"))
-
-# The id of a copy: the time of its creation as UUIDv7 has it, then what tells copies of one millisecond apart.
-# $n is the copy's number, o.seed the pattern's.
-COPY_ID = ("substr(printf('%012x', {at}), 1, 8) || '-' || substr(printf('%012x', {at}), 9, 4) || "
-           "printf('-7%03x-8%03x-%012x', p.seed & 4095, d.day & 4095, p.seed * 1000000 + d.day)")
+AGES = [(100, "quarter"), (10, "week"), (0, "fresh")]  # from this age in days on: the pattern file
+OLD_DAYS = 120  # how old the newest day of a file of old orders is
+UNUSED_S = 14 * 86_400
+INSTANTS = (1_500_000_000_000, 5_000_000_000_000)  # an integer between them is an instant
+RARE_CLIENT, CLIENT = 0, 1  # of the demo's
 
 
-def cache_directory():
-    cache = os.environ.get("COMANDA_CACHE")
-    if cache:
-        return pathlib.Path(cache)
-    return pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "comanda"
-
-
-def large_database(orders):
-    """The data directory of a restaurant with so many orders: in the cache, to be copied before it is used."""
-    script = b"".join(path.read_bytes() for path in MIGRATIONS) + pathlib.Path(__file__).read_bytes()
-    target = cache_directory() / "bench" / f"orders-{orders}-{hashlib.sha256(script).hexdigest()[:12]}"
-    if not target.exists():
-        for older in target.parent.glob(f"orders-{orders}-*"):
-            shutil.rmtree(older)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="making-", dir=target.parent) as making:
-            made = pathlib.Path(making) / "data"
-            make(made, orders)
-            made.rename(target)
+def large_database(binary, orders, per_day=PER_DAY, old=False):
+    """The data directory of a restaurant with so many orders, the newest of yesterday or, where `old`, of OLD_DAYS ago.
+    It stays in the cache: copy it before orders are written to it. Its file "key" has a key of all scopes."""
+    home = cache_directory() / "bench"
+    home.mkdir(parents=True, exist_ok=True)
+    with open(home / "lock", "w") as lock, tempfile.TemporaryDirectory(prefix="making-", dir=home) as making:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        making = pathlib.Path(making)
+        script = make_empty(making / "fresh", binary)
+        script += b"".join((pathlib.Path(__file__).parent / name).read_bytes() for name in ("large.py", "ageing.py"))
+        mark = f"{per_day}-{hashlib.sha256(script).hexdigest()[:12]}"
+        patterns, target = home / f"patterns-{mark}", home / f"orders-{orders}{'-old' if old else ''}-{mark}"
+        if not target.exists():
+            print(f"bench: making a database of {orders:,} orders (kept in {home})", flush=True)
+            delete_unused(home)
+            if not patterns.exists():
+                make_patterns(making, binary, per_day)
+                making.rename(patterns)
+                making.mkdir()
+            make(making / "result", patterns, binary, orders, per_day, old)
+            (making / "result").rename(target)
+        for used in (patterns, target):
+            os.utime(used)
     return target
 
 
-def make(data, orders):
+def make_empty(data, binary):
+    """A data directory with the demo restaurant and a key; its schema."""
     data.mkdir()
-    box = Box(data)
+    box = Box(data, binary=binary)
     box.bring_in("demo")
-    key = box.make_key(name="bench")["key"]
+    (data / "key").write_text(box.make_key(name="bench")["key"])
+    with contextlib.closing(sqlite3.connect(data / "live.db")) as db:
+        return repr(db.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall()).encode()
+
+
+def delete_unused(home):
+    for kept in (*home.glob("orders-*"), *home.glob("patterns-*")):
+        if time.time() - kept.stat().st_mtime > UNUSED_S:
+            shutil.rmtree(kept)
+
+
+def make_patterns(making, binary, per_day):
+    key = (making / "fresh/key").read_text()
+    with serving(making / "fresh", binary, key) as client:
+        (making / "kinds").write_text(json.dumps(place_a_day(client, per_day)))
+    last = making / "fresh"
+    for days, name in reversed(AGES[:-1]):
+        shutil.copytree(last, making / name)
+        last = making / name
+        age(last, days, binary, key)
+
+
+def make(result, patterns, binary, orders, per_day, old):
+    shutil.copytree(patterns / "fresh", result)
+    kinds = json.loads((patterns / "kinds").read_text())
+    with contextlib.closing(sqlite3.connect(result / "live.db", isolation_level=None)) as db:
+        for _, name in AGES:
+            db.execute(f"ATTACH '{patterns / name}/live.db' AS {name}")
+        Copying(db, kinds, orders, per_day, old).run()
+    with serving(result, binary, (result / "key").read_text()) as client:
+        check(client, orders)
+
+
+@contextlib.contextmanager
+def serving(data, binary, key):
+    box = Box(data, ["--sandbox-listen", ""], binary)
     box.start()
     try:
         with contextlib.closing(box.client(key)) as client:
-            place_a_day(client)
+            yield client
     finally:
         box.stop()
-    with contextlib.closing(sqlite3.connect(data / "live.db", isolation_level=None)) as db:
-        copy(db, orders)
+
+
+def check(client, orders):
+    """Totals that are counted and totals that are kept agree with what was made."""
+    total = lambda more: client.get("/v1/orders?per_page=1" + more).json["pagination"]["total"]
+    assert total("") == orders, (total(""), orders)
+    assert total("&filter[start_date]=2000-01-01") == orders - total("&filter[end_date]=1999-12-31")
+    for name, values in (("status", "PENDING PREPARING READY DELIVERED FINALIZED CANCELLED"), ("paid", "true false"),
+                         ("service_type", "ONSITE TABLE TAKEAWAY DELIVERY")):
+        of_each = [total(f"&filter[{name}]={value}") for value in values.split()]
+        assert sum(of_each) == orders, (name, of_each, orders)
+    newest = client.get("/v1/orders").data[0]
+    assert client.get("/v1/orders/" + newest["id"]).data["id"] == newest["id"]
 
 
 # -- a day --------------------------------------------------------------------------------------------
 
 
-def place_a_day(client):
-    """Most are paid and finalized, a few cancelled; three lines each, many with modifiers."""
+def place_a_day(client, per_day):
+    """{order id: kind}. All orders of nearly the same size, so that pages cost the same whichever are on them."""
     luck = random.Random(7)
-    products = [p for c in client.get("/v1/menu").data["categories"] for p in c["products"]]
-    products = [p for p in products if p["variants"] and not p["variants"][0].get("stock")]
-    for number in range(PATTERNS):
-        service = luck.choice(["ONSITE", "TABLE", "TAKEAWAY", "ONSITE"])
-        order = client.place(service_type=service, comment="sin cebolla" if number % 3 == 0 else None)
-        lines = [line(luck, luck.choice(products)) for _ in range(3)]
-        order = client.add(order, *lines)
-        if number % 50 == 49:
+    demo = json.loads((ROOT / "src/app/demo.json").read_text())["companies"][0]
+    tables = [table["id"] for table in demo["tables"] if "id" in table]
+    people = [person["id"] for person in demo["clients"] if "id" in person]
+    menu = [p for c in client.get("/v1/menu").data["categories"] for p in c["products"]]
+    menu = [p for p in menu if p["variants"] and p["variants"][0].get("stock") is None
+            and any(m["modifiers"] for m in p.get("modifier_categories", []))]
+    kinds = {}
+    for number in range(per_day + OPEN + 1):
+        kind = "usual" if number < per_day else "open" if number < per_day + OPEN else "rare"
+        fields = {"service_type": luck.choice(["ONSITE", "TABLE", "TAKEAWAY", "DELIVERY"]), "comment": "sin cebolla"}
+        if kind == "rare":
+            fields.update(service_type="DELIVERY", client_id=people[RARE_CLIENT])
+        elif number % 10 == 0:
+            fields["client_id"] = people[CLIENT]
+        if fields["service_type"] == "TABLE":
+            fields["table_id"] = tables[number % len(tables)]
+        if number % 20 == 0:
+            soon = time.time() + 7200 + number
+            fields["scheduled_delivery_date"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(soon))
+        order = client.place(**fields)
+        kinds[order["id"]] = kind
+        order = client.add(order, *(line(luck, luck.choice(menu)) for _ in range(2)))
+        if kind == "open":
+            continue
+        if number % 50 == 20:
             client.post(f"/v1/orders/{order['id']}/cancel", {"reason": "el cliente se fue"})
             continue
         tip = {"tip_amount": 2} if number % 7 == 0 else {}
-        client.pay(order, order["pending_amount"], luck.choice(["cash", "card"]), **tip)
+        client.pay(order, order["pending_amount"], "cash", **tip)
+        if kind == "rare":
+            for step in ({"delivery_status": "DRIVER_ARRIVED_AT_STORE"},
+                         {"delivery_status": "NOT_DELIVERED", "reason": "nadie abre"}):
+                answer = client.patch(f"/v1/orders/{order['id']}/delivery-status", step)
+                assert answer.status == 200, answer.body
         client.advance(order, "FINALIZED")
+    return kinds
 
 
 def line(luck, product):
     variant = product["variants"][0]
-    made = {"product_id": product["id"], "variant_id": variant["id"], "quantity": luck.choice([1, 1, 2]),
-            "variant_price": variant["price"], "modifiers": []}
-    for category in product.get("modifier_categories", []):
-        if category["modifiers"] and (category["required"] or luck.random() < 0.5):
-            made["modifiers"].append({"modifier_id": category["modifiers"][0]["id"],
-                                      "price": category["modifiers"][0]["price"]})
-    return made
+    modifier = next(m["modifiers"][0] for m in product["modifier_categories"] if m["modifiers"])
+    return {"product_id": product["id"], "variant_id": variant["id"], "quantity": 1,
+            "variant_price": luck.randrange(1000, 4000) / 100,
+            "modifiers": [{"modifier_id": modifier["id"], "price": modifier["price"]}]}
 
 
 # -- its copies ---------------------------------------------------------------------------------------
 
 
-def insert_copies(db, table, changed, source, order):
-    """INSERT … SELECT with some columns made anew."""
-    names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-    values = [changed.get(name, f"x.{name}") for name in names]
-    db.execute(f"INSERT INTO {table} ({', '.join(names)}) SELECT {', '.join(values)} FROM {source} {order}")
+class Copying:
+    """From the attached files fresh, week and quarter into the main one."""
 
+    def __init__(self, db, patterns, orders, per_day, old):
+        self.db, self.patterns, self.orders = db, patterns, orders
+        self.days = orders // per_day + 1
+        self.slot_ms = DAY_MS // (per_day + OPEN + 2)
+        self.newest_days_ago = OLD_DAYS if old else 1
 
-def copy(db, orders):
-    days = orders // PATTERNS + 1
-    db.execute("PRAGMA journal_mode = OFF")
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("PRAGMA cache_size = -400000")
-    db.execute("PRAGMA temp_store = MEMORY")
-    indexes = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'orders' "
-                         "AND sql IS NOT NULL").fetchall()
-    for name, _ in indexes:
-        db.execute(f"DROP INDEX {name}")
-    db.execute("BEGIN")
-    map_copies(db, days, orders)
-    copy_orders(db)
-    copy_rows(db)
-    rare_values(db)
-    count(db)
-    db.execute("COMMIT")
-    for _, sql in indexes:
-        db.execute(sql)
-    db.execute("PRAGMA journal_mode = WAL")
+    def run(self):
+        for setting in ("foreign_keys = OFF", "journal_mode = OFF", "synchronous = OFF", "cache_size = -400000",
+                        "temp_store = MEMORY"):
+            self.db.execute("PRAGMA " + setting)
+        self.first_seq, self.last_seq = self.seqs()
+        self.map_copies()
+        tables = {table: column for table in self.tables() if (column := self.order_column(table))}
+        assert tables["orders"] == "id"
+        indexes = [row for table in tables for row in self.db.execute(
+            "SELECT name, sql FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL", (table,))]
+        for name, _ in indexes:
+            self.db.execute(f"DROP INDEX main.{name}")
+        self.db.execute("BEGIN")
+        for table, column in tables.items():
+            self.copy(table, column)
+        self.forget_answers()
+        self.count()
+        self.db.execute("COMMIT")
+        for _, sql in indexes:
+            self.db.execute(sql)
+        self.db.execute("PRAGMA journal_mode = WAL")
 
+    def seqs(self):
+        """The numbers of the events of the pattern's day, the first and the last."""
+        return self.db.execute("SELECT min(seq), max(seq) FROM fresh.event "
+                               "WHERE subject_id IN (SELECT id FROM fresh.orders)").fetchone()
 
-def map_copies(db, days, orders):
-    """copied(old, new, at, day, seed): which order becomes which, and when; the newest day is yesterday."""
-    last = (int(time.time() * 1000) // DAY_MS - 1) * DAY_MS
-    db.execute("CREATE TEMP TABLE pattern AS SELECT id, row_number() OVER (ORDER BY created_at, id) AS seed FROM orders")
-    db.execute("CREATE TEMP TABLE day AS WITH RECURSIVE d(day) AS (SELECT 1 UNION ALL SELECT day + 1 FROM d "
-               "WHERE day < $1) SELECT day FROM d", (days,))
-    at = f"({last} - d.day * {DAY_MS} + p.seed * {DAY_MS // (PATTERNS + 1)})"
-    db.execute(f"CREATE TEMP TABLE copied AS SELECT p.id AS old, {COPY_ID.format(at=at)} AS new, {at} AS at, d.day, p.seed "
-               "FROM day d CROSS JOIN pattern p ORDER BY d.day DESC, p.seed LIMIT $1", (orders - PATTERNS,))
-    db.execute("CREATE INDEX temp.copied_old ON copied(old)")
+    def map_copies(self):
+        """copied: which order becomes which, when and from which file; the oldest first."""
+        db = self.db
+        db.create_function("kind_of", 1, self.patterns.get, deterministic=True)
+        db.execute("CREATE TEMP TABLE pattern AS SELECT id, created_at, kind_of(id) AS kind, "
+                   "row_number() OVER (ORDER BY created_at, id) AS seed FROM fresh.orders WHERE kind_of(id) IS NOT NULL")
+        db.execute("CREATE TEMP TABLE day AS WITH RECURSIVE d(ago) AS (SELECT 0 UNION ALL SELECT ago + 1 FROM d "
+                   "WHERE ago < $1) SELECT ago FROM d", (self.days,))
+        newest = (int(time.time() * 1000) // DAY_MS - self.newest_days_ago) * DAY_MS
+        file = " ".join(f"WHEN d.ago + {self.newest_days_ago} >= {days} THEN '{name}'" for days, name in AGES)
+        db.execute(f"""
+            CREATE TEMP TABLE chosen AS
+            SELECT p.id AS old, p.seed, d.ago, {newest} - d.ago * {DAY_MS} + p.seed * {self.slot_ms} AS at,
+                p.created_at, CASE {file} END AS file
+            FROM day d CROSS JOIN pattern p
+            WHERE p.kind = 'usual' OR (p.kind = 'open' AND d.ago = 0) OR (p.kind = 'rare' AND d.ago % {RARE_EVERY_DAYS} = 1)
+            ORDER BY at DESC LIMIT $1""", (self.orders,))
+        oldest = db.execute("SELECT max(ago) FROM chosen").fetchone()[0]
+        self.seqs_a_day = self.last_seq - self.first_seq + 1
+        self.newest_seq = self.last_seq + oldest * self.seqs_a_day
+        # A UUIDv7 of that instant; what tells those of one millisecond apart is the pattern and the day.
+        db.execute(f"""
+            CREATE TEMP TABLE copied (number INTEGER PRIMARY KEY, old, new, day, later_ms, file);
+        """)
+        db.execute(f"""
+            INSERT INTO copied (old, new, day, later_ms, file)
+            SELECT old, substr(printf('%012x', at), 1, 8) || '-' || substr(printf('%012x', at), 9, 4)
+                || printf('-7%03x-8%03x-%012x', seed & 4095, ago & 4095, seed * 1000000 + ago),
+                {oldest} - ago, at - created_at, file
+            FROM chosen ORDER BY at""")
 
+    def tables(self):
+        return [name for name, in self.db.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table' "
+                                                  "AND name NOT LIKE 'sqlite_%'")]
 
-def copy_orders(db):
-    seq = db.execute("SELECT event_seq FROM company_counter").fetchone()[0]
-    insert_copies(
-        db, "orders",
-        {"id": "c.new", "public_id": "substr(x.public_id, 1, 3) || printf('%010d', 1000000000 + c.rowid)",
-         "reference": "'copy-' || c.rowid", "order_number": "c.seed", "created_at": "c.at",
-         "updated_at": "c.at + 3600000", "created_seq": f"{seq} + c.rowid",
-         "paid_at": "CASE WHEN x.paid_at IS NULL THEN NULL ELSE c.at + 3000000 END",
-         "closed_at": "CASE WHEN x.closed_at IS NULL THEN NULL ELSE c.at + 3600000 END",
-         "canceled_at": "CASE WHEN x.canceled_at IS NULL THEN NULL ELSE c.at + 3600000 END",
-         # A few prices more than a day has.
-         "total": "x.total + (c.day % 97) * 10",
-         "client_id": f"CASE WHEN c.seed % 10 = 0 THEN printf('%08x-0000-7000-8000-00000000c11e', (c.day * 31 + c.seed) % {CLIENTS}) END",
-         "table_id": f"CASE WHEN x.service_type = 1 THEN printf('%08x-0000-7000-8000-0000000007ab', c.seed % {TABLES}) END",
-         "scheduled_delivery_date": "CASE WHEN c.seed % 20 = 0 THEN c.at + 7200000 END"},
-        "copied c CROSS JOIN orders x ON x.company_id = 1 AND x.id = c.old", "ORDER BY c.rowid")
-    db.execute("UPDATE company_counter SET event_seq = event_seq + (SELECT count(*) FROM copied), "
-               "order_changes = order_changes + 1")
+    def columns(self, table):
+        return [(name, kind) for _, name, kind, *_ in self.db.execute(f"PRAGMA main.table_info({table})")]
 
+    def order_column(self, table):
+        """The column that has ids of orders; None where no column has."""
+        for name, kind in self.columns(table):
+            if kind == "TEXT" and self.db.execute(
+                    f"SELECT 1 FROM fresh.{table} WHERE \"{name}\" IN (SELECT id FROM pattern) LIMIT 1").fetchone():
+                return name
+        return None
 
-def copy_rows(db):
-    """Lines and payments of the last year only, which reports may ask for; a record for every order."""
-    source = "copied c CROSS JOIN {} x ON x.company_id = 1 AND x.order_id = c.old"
-    year = source + f" AND c.day <= {REPORT_DAYS}"
-    own = {"order_id": "c.new", "created_at": "c.at", "at": "c.at",
-           "canceled_at": "CASE WHEN x.canceled_at IS NULL THEN NULL ELSE c.at + 3600000 END"}
-    for table in ("order_status", "combo", "combo_modifier", "payment", "discount"):
-        insert_copies(db, table, own, year.format(table), "ORDER BY c.rowid")
-    record = {**own, "head": "replace(x.head, c.old, c.new)",
-              "combos": f"CASE WHEN c.day <= {REPORT_DAYS} THEN x.combos ELSE '[]' END"}
-    insert_copies(db, "order_record", record, source.format("order_record"), "ORDER BY c.rowid")
+    def unique_texts(self, table, order_column, seqs):
+        """Columns that must differ in every copy: the last text of each unique key that nothing else makes different."""
+        kinds = dict(self.columns(table))
+        found = set()
+        for _, index, unique, *_ in self.db.execute(f"PRAGMA fresh.index_list({table})").fetchall():
+            names = [row[2] for row in self.db.execute(f"PRAGMA fresh.index_info({index})")]
+            texts = [name for name in names if kinds.get(name) == "TEXT"]
+            if unique and texts and not {order_column, *seqs} & set(names):
+                found.add(texts[-1])
+        return found
 
+    def copy(self, table, order_column):
+        db, names = self.db, ", ".join(f'"{name}"' for name, _ in self.columns(table))
+        seqs = self.seq_columns(table, order_column)
+        unique = self.unique_texts(table, order_column, seqs)
+        db.execute(f"DELETE FROM main.{table} WHERE \"{order_column}\" IN (SELECT id FROM pattern)")
+        for _, file in AGES:
+            db.execute(f"CREATE TEMP TABLE source AS SELECT * FROM {file}.{table} "
+                       f"WHERE \"{order_column}\" IN (SELECT id FROM pattern)")
+            db.execute(f"CREATE INDEX temp.source_order ON source(\"{order_column}\")")
+            values = [self.value(name, kind, order_column, unique, seqs) for name, kind in self.columns(table)]
+            db.execute(f"INSERT INTO main.{table} ({names}) SELECT {', '.join(values)} "
+                       f"FROM copied c CROSS JOIN source x ON x.\"{order_column}\" = c.old WHERE c.file = '{file}' "
+                       "ORDER BY c.number")
+            db.execute("DROP TABLE temp.source")
 
-def rare_values(db):
-    """Some old orders that nobody closed, some that came through an app, some deliveries."""
-    every = "company_id = 1 AND id IN (SELECT new FROM copied WHERE (rowid * 7919) % {} = {})"
-    db.execute("UPDATE orders SET status = 0, paid = 0, paid_at = NULL WHERE " + every.format(20011, 1))
-    db.execute("UPDATE orders SET source = 'RAPPI', service_type = 2 WHERE " + every.format(10007, 2))
-    db.execute("UPDATE orders SET delivery_status = 4, service_type = 2 WHERE " + every.format(30, 3))
-    db.execute("UPDATE orders SET delivery_status = 5, service_type = 2 WHERE " + every.format(15013, 4))
+    def seq_columns(self, table, order_column):
+        """Columns that have the number of an event of their order, or nothing."""
+        return {name for name, kind in self.columns(table) if kind == "INTEGER" and self.db.execute(
+            f"SELECT count(*) > 0 AND count(e.seq) = count(*) FROM fresh.{table} AS x LEFT JOIN fresh.event AS e "
+            f"ON e.company_id = 1 AND e.seq = x.\"{name}\" AND e.subject_id = x.\"{order_column}\" "
+            f"WHERE x.\"{name}\" > 0 AND x.\"{order_column}\" IN (SELECT id FROM pattern)").fetchone()[0]}
 
+    def value(self, name, kind, order_column, unique, seqs):
+        """A column of a copy, as SQL."""
+        column = f'x."{name}"'
+        has = lambda condition: self.db.execute(f"SELECT 1 FROM source x WHERE {condition} LIMIT 1").fetchone()
+        if name == order_column:
+            return "c.new"
+        if name in seqs:
+            return f"CASE WHEN {column} > 0 THEN {column} + c.day * {self.seqs_a_day} ELSE {column} END"
+        if kind == "INTEGER" and has(f"{column} BETWEEN {INSTANTS[0]} AND {INSTANTS[1]}"):
+            return f"{column} + c.later_ms"
+        if kind == "TEXT" and name == "public_id":  # ten digits after the country
+            return f"substr({column}, 1, 3) || printf('%010d', 1000000000 + c.number)"
+        if kind == "TEXT" and name in unique:
+            return f"substr({column}, 1, 23) || printf('-%012x', c.number)"
+        # The public id that the record shows stays the pattern's.
+        if kind == "TEXT" and has(f"instr({column}, x.\"{order_column}\") > 0"):
+            return f"replace({column}, c.old, c.new)"
+        return column
 
-# -- what is kept beside the rows -----------------------------------------------------------------------
+    def forget_answers(self):
+        """Those kept under an Idempotency-Key: of orders that are no more."""
+        if "idempotency" in self.tables():
+            self.db.execute("DELETE FROM main.idempotency")
 
+    def count(self):
+        self.db.execute("UPDATE main.company_counter SET event_seq = $1", (self.newest_seq,))
+        for table in self.tables():
+            names = {name for name, _ in self.columns(table)}
+            if {"facet", "orders"} <= names and "bucket" not in names:
+                self.db.execute(f"UPDATE main.{table} AS f SET orders = "
+                                "(SELECT count(*) FROM main.orders AS o WHERE o.facet = f.facet)")
+        if "order_tally" in self.tables():  # the schema of the former program
+            self.db.execute("DELETE FROM main.order_tally")
+            script = (ROOT / "src/app/migrations/0005_sales.sql").read_text()
+            script = re.sub("--[^\n]*", "", script)
+            for statement in script.split(";"):
+                if statement.strip().startswith("INSERT INTO order_tally"):
+                    self.db.execute(statement)
 
-def count(db):
-    """As the migrations that brought these tables fill them."""
-    for table in ("order_facet", "order_tally", "sale"):
-        db.execute(f"DELETE FROM {table}")
-    run_again(db, "0004_lists.sql", ("INSERT INTO order_facet", "UPDATE"))
-    run_again(db, "0005_sales.sql", ("INSERT",))
-
-
-def run_again(db, migration, beginnings):
-    script = (ROOT / "src/app/migrations" / migration).read_text()
-    script = "\n".join(line.split("--")[0] for line in script.split("\n"))
-    for statement in script.split(";"):
-        if statement.strip().startswith(beginnings):
-            db.execute(statement)

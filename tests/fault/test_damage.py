@@ -7,15 +7,13 @@ import time
 
 from support.box import PATIENCE_S
 
-PAGE_BYTES = 4096
-
-
 def damage_a_page(path, table):
     with contextlib.closing(sqlite3.connect(path)) as db:
         page = db.execute("SELECT max(pageno) FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (table,)).fetchone()[0]
+        page_bytes = db.execute("PRAGMA page_size").fetchone()[0]
     with open(path, "r+b") as file:
-        file.seek((page - 1) * PAGE_BYTES)
-        file.write(b"\xa5" * PAGE_BYTES)
+        file.seek((page - 1) * page_bytes)
+        file.write(b"\xa5" * page_bytes)
 
 
 def test_a_damaged_database_is_read_and_no_longer_written(box):

@@ -14,7 +14,7 @@ ROUND_S = 30 if REQUESTS >= 1_000_000 else 2  # each third takes several
 SECONDS_MAX = 7200 if REQUESTS > 100_000 else 900
 WAL_BYTES_MAX = 32 << 20
 RESIDENT_BYTES_MAX = 64 << 20
-# The heap breathes (what is free is given back once a minute) and spreads until every cache is full, so peaks are compared:
+# The heap breathes and spreads until every cache is full, so peaks are compared:
 # of the last third of the requests with those of the third before. A leak of 250 bytes a request is found by 100,000 of
 # them, one of 13 by 2 million.
 GROWTH_BYTES_MAX = 8 << 20

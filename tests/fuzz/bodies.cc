@@ -111,35 +111,32 @@ void ReadDiscount(const orders::Body& body, const How& how) {
 
 // -- menu ---------------------------------------------------------------------------------------
 
-void CheckVariant(const menu::VariantPatch& variant, const How& how) {
+void CheckVariant(const menu::Variant& variant, const How& how) {
   CheckText(variant.name, 200);
-  CheckMoney(variant.price.value_or(0), how);
-  CheckMoney(variant.packaging_price.value_or(0), how);
+  CheckMoney(variant.price, how);
+  CheckMoney(variant.packaging_price, how);
 }
 
-void CheckProduct(const menu::ProductPatch& product, const How& how) {
+void CheckProduct(const menu::Product& product, const How& how) {
   CheckText(product.name, 200);
-  for (const menu::VariantPatch& variant : product.variants) CheckVariant(variant, how);
-  for (const menu::ModifierCategoryPatch& category : product.modifier_categories) {
+  for (const menu::Variant& variant : product.variants) CheckVariant(variant, how);
+  for (const menu::ModifierCategory& category : product.modifier_categories) {
     CheckText(category.name, 200);
-    for (const menu::ModifierPatch& modifier : category.modifiers) {
-      CheckMoney(modifier.price.value_or(0), how);
-    }
+    for (const menu::Modifier& modifier : category.modifiers) CheckMoney(modifier.price, how);
   }
 }
 
-// Patches are right where no error was noted.
-template <typename Reader, typename Check>
-void ReadMenu(Reader read, Check check, const json::Document& body, const How& how) {
+// A draft is right where no error was noted.
+void ReadMenu(const menu::Form& form, const json::Document& body, const How& how) {
+  company::Company company;
+  company.id = "0192f0a0-0001-7000-8000-000000000001";
+  company.currency_decimals = how.decimals;
   json::Errors errors;
-  const auto patch = read(menu::Body{body, how.unknown}, how.decimals, errors);
+  const menu::Draft draft = menu::ReadBody({body, how.unknown}, form, company, kNow, errors);
   errors.ThrowIfAny();
-  check(patch, how);
-}
-
-void CheckUpsert(const std::vector<menu::ProductPatch>& products, const How& how) {
-  Must(!products.empty() && products.size() <= menu::kUpsertMax, "at most so many rows");
-  for (const menu::ProductPatch& product : products) CheckProduct(product, how);
+  Must(!draft.products.empty() && draft.products.size() <= menu::kUpsertMax,
+       "at most so many rows");
+  for (const menu::Product& product : draft.products) CheckProduct(product, how);
 }
 
 // -- keys ---------------------------------------------------------------------------------------
@@ -181,11 +178,11 @@ constexpr Reader kReaders[] = {
     [](auto& body, auto& how) {
       CheckText(orders::ReadDeliveryReport({body, how.unknown}).reason, 500);
     },
-    [](auto& body, auto& how) { ReadMenu(menu::ReadNewProduct, CheckProduct, body, how); },
-    [](auto& body, auto& how) { ReadMenu(menu::ReadProductChange, CheckProduct, body, how); },
-    [](auto& body, auto& how) { ReadMenu(menu::ReadNewVariant, CheckVariant, body, how); },
-    [](auto& body, auto& how) { ReadMenu(menu::ReadVariantChange, CheckVariant, body, how); },
-    [](auto& body, auto& how) { ReadMenu(menu::ReadUpsert, CheckUpsert, body, how); },
+    [](auto& body, auto& how) { ReadMenu(menu::kPostProduct, body, how); },
+    [](auto& body, auto& how) { ReadMenu(menu::kPatchProduct, body, how); },
+    [](auto& body, auto& how) { ReadMenu(menu::kPostVariant, body, how); },
+    [](auto& body, auto& how) { ReadMenu(menu::kPatchVariant, body, how); },
+    [](auto& body, auto& how) { ReadMenu(menu::kPutProducts, body, how); },
     [](auto& body, auto& how) { CheckKey(keys::ReadNewKey(body, how.unknown, kNow)); },
     [](auto& body, auto& how) { CheckKey(keys::ReadChange(body, how.unknown, kNow)); },
     [](auto& body, auto& how) { Must(keys::ReadGrace(body, how.unknown) >= 0, "a grace is none"); },

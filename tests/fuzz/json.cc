@@ -60,7 +60,7 @@ void Write(Writer& out, Value value) {
       for (const auto& [name, member] : value.members()) {
         Must(value.Find(name).has_value(), "a member is found by its name");
         Must(member.offset() > value.offset(), "a member stands inside");
-        out.Key(name);
+        out.KeyOf(name);
         Write(out, member);
       }
       out.EndObject();

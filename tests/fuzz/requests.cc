@@ -9,6 +9,7 @@
 #include "app/routes.h"
 #include "base/gzip.h"
 #include "base/log.h"
+#include "events/log.h"
 #include "fuzz/fuzz.h"
 #include "orders/orders.h"
 #include "support/api.h"
@@ -29,6 +30,7 @@ class Box {
     app::Import(*api_.database, app::DemoRestaurant());
     api_.site.readiness = [] { return std::vector<http::Readiness>(); };
     api_.site.find_order_uuid = orders::FindUuid;
+    api_.site.read_event_body = events::BodyOf;
     api_.long_polls.Stop();  // no fuzzer waits
     api_.key = api_.AddKey(auth::ScopeSet::All());
     auth::KeyRecord record = *api_.keys.All().front();

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import itertools
 import json
+import os
 import random
 import urllib.parse
 import zlib
@@ -16,7 +17,7 @@ from support.openapi import OPERATIONS, resolve
 from support.raw import chunked
 from support.routes import METHODS, SOME_ID
 
-SEED = 20261120
+SEED = int(os.environ.get("COMANDA_SEED", 20261120))
 
 # The classes of answers: {(status, code)}.
 HEADER = {(400, "invalid_header")}

@@ -18,7 +18,8 @@ import time
 
 import pytest
 
-from support.box import BINARY, Box, LONG, PATIENCE_S
+from support.box import BINARY, Box, PATIENCE_S
+from support.sample import sample
 from support.tills import LOST_LINE, Restaurant, Till
 
 POINTS = 3  # of each kind of failure, in CI
@@ -186,11 +187,6 @@ def calls_of_a_thread(trace):
     return {call: max([0] + [n for (name, _), n in made.items() if name == call]) for call in ERRORS}
 
 
-def points(last, count=POINTS):
-    step = 1 if LONG else max(1, -(-last // count))
-    return list(range(1, last + 1, step))
-
-
 @pytest.fixture(scope="module")
 def prepared():
     house = Restaurant("life", tills=0)
@@ -219,8 +215,9 @@ def calls(prepared):
     return made
 
 
-def test_an_order_is_taken_once_whatever_the_disk_fails(prepared, calls):
-    trials = [(call, error, often, nth) for call, error, often in KINDS for nth in points(calls[call])]
+def test_an_order_is_taken_once_whatever_the_disk_fails(prepared, calls, seed):
+    trials = [(call, error, often, nth) for number, (call, error, often) in enumerate(KINDS)
+              for nth in sample(calls[call], POINTS, seed + number)]
     with concurrent.futures.ProcessPoolExecutor(WORKERS, multiprocessing.get_context("fork")) as pool:
         lives = list(pool.map(live_once, [prepared] * len(trials), *zip(*trials)))
     failed = sum(one for one, _ in lives)
@@ -273,11 +270,11 @@ def start_once(call, error, often, nth):
         return failed, calls_of_a_thread(trace.read_text())[call]
 
 
-def test_a_first_start_leaves_nothing_behind_that_the_next_could_not_use():
+def test_a_first_start_leaves_nothing_behind_that_the_next_could_not_use(seed):
     trials = []
-    for call, error, often in KINDS:
+    for number, (call, error, often) in enumerate(KINDS):
         _, last = start_once(call, error, often, 0)
-        trials += [(call, error, often, nth) for nth in points(last, 2)]
+        trials += [(call, error, often, nth) for nth in sample(last, 2, seed + number)]
     with concurrent.futures.ProcessPoolExecutor(WORKERS, multiprocessing.get_context("fork")) as pool:
         failed = sum(failed for failed, _ in pool.map(start_once, *zip(*trials)))
     print(f"{len(trials)} starts, the disk failed {failed}")

@@ -21,6 +21,7 @@ from power.test_disk_full import MIB, TIGHT, TOTAL_MIB, SmallDisk
 from power.test_power_cut import cut_power, disk
 from support.box import Box, LONG, PATIENCE_S, ROOT, free_port
 from support.past import NEWEST, VERSIONS, check_upgraded, look, orders_told, unpack
+from support.sample import sample
 
 CALLS = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "rename"]
 POINTS = {"pwrite64": 9}  # of each kind of call and each version, in CI; of the others so many:
@@ -84,11 +85,10 @@ def calls_of_an_upgrade(version, prepared):
     return {call: made.count(call) for call in CALLS}
 
 
-def points(version, prepared):
+def points(version, prepared, seed):
     for call, count in calls_of_an_upgrade(version, prepared).items():
-        wanted = count if LONG else min(count, POINTS.get(call, OTHER_POINTS))
-        for n in range(wanted):
-            yield version, call, 1 + n * count // wanted + (version * 7 % max(1, count // wanted))
+        for nth in sample(count, POINTS.get(call, OTHER_POINTS), f"{seed} {version} {call}"):
+            yield version, call, nth
 
 
 def old_or_new(data, version, before):
@@ -143,9 +143,9 @@ def test_every_old_database_is_upgraded(prepared):
             assert look(box.data / "back") == look(box.data / "old")
 
 
-def test_a_kill_at_any_step_leaves_the_old_file_or_the_new_one(prepared):
+def test_a_kill_at_any_step_leaves_the_old_file_or_the_new_one(prepared, seed):
     trials = [(prepared, *point) for version in ([VERSIONS[0], VERSIONS[-1]] if not LONG else VERSIONS)
-              for point in points(version, prepared)]
+              for point in points(version, prepared, seed)]
     ends = in_processes(kill_at, trials)
     killed = [found for was_killed, found in ends if was_killed]
     print(f"{len(killed)} kills, {killed.count(NEWEST)} of them left the new file")
@@ -194,16 +194,13 @@ def wait_for_stop(box):
         time.sleep(0.005)
 
 
-def test_a_power_cut_leaves_the_old_file_or_the_new_one(prepared):
+def test_a_power_cut_leaves_the_old_file_or_the_new_one(prepared, seed):
     version = VERSIONS[-1]
     counts = calls_of_an_upgrade(version, prepared)
     calls = []
     for kind, cuts in CUTS.items():
-        cuts *= 10 if LONG else 1
-        steps = []
-        for n in range(cuts):
-            call = "fdatasync" if n % 2 else "pwrite64"
-            steps.append((call, 1 + n * counts[call] // cuts))
+        steps = [(call, nth) for call in ("fdatasync", "pwrite64")
+                 for nth in sample(counts[call], cuts // 2, f"{seed} {kind} {call}")]
         calls.append((kind, prepared, version, steps))
     olds = sum(in_processes(cut_at, calls))
     all_cuts = sum(len(call[3]) for call in calls)

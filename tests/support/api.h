@@ -78,7 +78,6 @@ class Api {
     request.client_address = "10.0.0.9";
     request.request_id = "r1";
     request.local = key == "local";
-    request.repeats = repeats;
     request.body = &text;
     return {dispatcher_.Handle(request)};
   }
@@ -97,7 +96,6 @@ class Api {
   auth::Gate gate{{}, keys, database.clock};
   http::LongPolls long_polls{1};
   http::AnswerCache answers{1024 * 1024};
-  http::PieceStore pieces{1024 * 1024};
   db::DiskSpace space{{.directory = database.directory.path(),
                        .low_bytes = 0,
                        .tight_bytes = 0,
@@ -114,10 +112,8 @@ class Api {
                   .readiness = {},
                   .long_polls = long_polls,
                   .answers = answers,
-                  .pieces = pieces,
                   .find_order_uuid = {}};
   std::string key;
-  bool repeats = false;  // what is sent is, word for word, what was sent before
 
  private:
   http::Dispatcher dispatcher_;

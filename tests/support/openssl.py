@@ -33,13 +33,20 @@ def make_chain(directory):
     """(root certificate, pair): the pair's file holds the leaf and the intermediate that signed it."""
     directory = pathlib.Path(directory)
     curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    authority = ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign", "subjectKeyIdentifier=hash"]
+    signed = ["authorityKeyIdentifier=keyid"]
     ca = directory / "ca.ext"
-    ca.write_text("basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign\n")
+    ca.write_text("\n".join(authority + signed))
     leaf = directory / "leaf.ext"
-    leaf.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+    leaf.write_text("\n".join(signed + ["basicConstraints=critical,CA:FALSE", "keyUsage=critical,digitalSignature",
+                                        "extendedKeyUsage=serverAuth", "subjectKeyIdentifier=hash",
+                                        "subjectAltName=DNS:localhost,IP:127.0.0.1"]))
+    # Nothing from the machine's openssl.cnf, which differs between releases and would say some of it twice.
+    empty = directory / "empty.cnf"
+    empty.write_text("[req]\ndistinguished_name=name\n[name]\n")
     files = {n: (directory / f"{n}.crt", directory / f"{n}.key") for n in ("root", "middle", "server")}
-    openssl("req", "-x509", *curve, "-days", 30, "-subj", "/CN=Root", "-keyout", files["root"][1],
-            "-out", files["root"][0])
+    openssl("req", "-x509", "-config", empty, *curve, "-days", 30, "-subj", "/CN=Root", "-keyout", files["root"][1],
+            "-out", files["root"][0], *(word for line in authority for word in ("-addext", line)))
     for name, signer, extensions in (("middle", "root", ca), ("server", "middle", leaf)):
         request = directory / f"{name}.csr"
         openssl("req", *curve, "-subj", f"/CN={name}", "-keyout", files[name][1], "-out", request)

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/source_dir.h"
 #include "support/test_database.h"
 
 namespace comanda::testing {
@@ -22,7 +23,7 @@ inline std::vector<db::Migration> RestaurantMigrations() {
   static const std::vector<std::pair<std::string, std::string>> files = [] {
     std::vector<std::pair<std::string, std::string>> found;
     for (const auto& entry :
-         std::filesystem::directory_iterator(COMANDA_SOURCE_DIR "/src/app/migrations")) {
+         std::filesystem::directory_iterator(SourceDirectory() + "/src/app/migrations")) {
       std::ifstream file(entry.path());
       found.emplace_back(entry.path().stem().string(),
                          std::string(std::istreambuf_iterator<char>(file), {}));

@@ -278,8 +278,9 @@ def check_database(path, orders, menu_changes):
         assert one("SELECT count(*) FROM (SELECT 1 FROM event WHERE subject_type = 'order' "
                    "GROUP BY subject_id, subject_version HAVING count(*) > 1)") == 0
         assert one("SELECT count(*) FROM event WHERE subject_type = 'product'") == menu_changes
-        assert one("SELECT count(*) FROM orders o JOIN order_record r ON r.company_id = o.company_id "
-                   "AND r.order_id = o.id AND r.version = o.version") == orders == one("SELECT count(*) FROM orders")
+        # The record of an order is the body of its latest event.
+        assert one("SELECT count(*) FROM orders o JOIN event e ON e.company_id = o.company_id AND e.seq = o.record_seq "
+                   "AND e.subject_id = o.id AND e.subject_version = o.version") == orders == one("SELECT count(*) FROM orders")
         assert one("SELECT count(DISTINCT reference) FROM orders") == orders
         # A number is one order's on its business day (of the demo: five hours behind UTC).
         assert one("SELECT count(DISTINCT (o.created_at / 60000 + 1440000 - 300 - day_starts_at) / 1440 * 1000000 "

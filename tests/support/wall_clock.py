@@ -1,4 +1,4 @@
-"""A server whose wall clock is the test's: it may jump while the server runs. Only for x86_64.
+"""A server whose wall clock is the test's: it may jump while the server runs, or stand still. Only for x86_64.
 
 A program reads the clock through a page of code that the kernel puts into its memory (the vDSO). Before the program has
 run its first instruction, the code there is replaced by one that asks the kernel and adds a number, which the test can
@@ -12,7 +12,8 @@ import platform
 import signal
 import struct
 
-from support.box import Box
+from support.box import Box, Client
+from support.quick_client import context_without_dates
 
 PTRACE_TRACEME, PTRACE_DETACH = 0, 17
 READ_CLOCK = b"__vdso_clock_gettime"
@@ -27,10 +28,21 @@ CODE = bytes.fromhex(
     "488b0d05000000"  # add: mov rcx, [rip + 5]
     "48010e"          # add [rsi], rcx
     "c3" "90")        # end: ret
-SECONDS_AT = len(CODE)  # and a number of 64 bits behind it
+# The same, but CLOCK_REALTIME is always the time that is stored behind the code: seconds, then nanoseconds.
+FROZEN_CODE = bytes.fromhex(
+    "b8e4000000"      # mov eax, 228
+    "0f05"            # syscall
+    "85c0" "751e"     # test eax, eax; jnz end
+    "85ff" "7405"     # test edi, edi; jz set
+    "83ff05" "7515"   # cmp edi, 5; jne end
+    "488b0d15000000"  # set: mov rcx, [rip + 21]
+    "48890e"          # mov [rsi], rcx
+    "488b0d13000000"  # mov rcx, [rip + 19]
+    "48894e08"        # mov [rsi + 8], rcx
+    "c3" "909090909090")  # end: ret
 
 
-def symbol(elf, name):
+def symbol(elf, name, size_min):
     """The address of a symbol in a shared object as it lies in memory."""
     program_headers, = struct.unpack_from("<Q", elf, 32)
     size, count = struct.unpack_from("<HH", elf, 54)
@@ -49,7 +61,7 @@ def symbol(elf, name):
         start, = struct.unpack_from("<I", elf, at)
         if elf[names + start:].startswith(name + b"\0"):
             address, length = struct.unpack_from("<QQ", elf, at + 8)
-            assert length >= len(CODE) + 8, "the kernel's function is smaller than ours"
+            assert length >= size_min, "the kernel's function is smaller than ours"
             return address
     raise AssertionError("the kernel's vDSO has no " + name.decode())
 
@@ -75,17 +87,21 @@ def refuse_adjtimex(libc):
 
 
 class ClockBox(Box):
+    """The clock runs, and is ahead of the true one by a number of seconds (64 bits behind the code). `synchronised`:
+    the server believes that the system keeps its clock right, so that a jump counts at once."""
+
+    code = CODE
     ahead_s = 0
 
-    def __init__(self, *words, **named):
+    def __init__(self, *words, synchronised=False, **named):
         super().__init__(*words, **named)
-        # What else would tell it that the clock is synchronised.
+        # The file whose existence says that the clock is synchronised, replaced by one that exists or does not.
         program = self.binary.read_bytes()
         file = b"/run/systemd/timesync/synchronized"
         assert program.count(file) == 1
         self.binary = self.data / "comanda-of-the-test"
         self.data.mkdir(exist_ok=True)
-        self.binary.write_bytes(program.replace(file, file[:-1] + b"X"))
+        self.binary.write_bytes(program.replace(file, b"/proc".rjust(len(file), b"/") if synchronised else file[:-1] + b"X"))
         self.binary.chmod(0o755)
 
     def launch(self):
@@ -111,13 +127,46 @@ class ClockBox(Box):
         # Opened while the server has not yet closed its memory to others.
         self.memory = open(f"/proc/{self.process.pid}/mem", "r+b", buffering=0)
         self.memory.seek(begin)
-        at = begin + symbol(self.memory.read(end - begin), READ_CLOCK)
+        numbers = self._numbers()
+        at = begin + symbol(self.memory.read(end - begin), READ_CLOCK, len(self.code) + len(numbers))
         self.memory.seek(at)
-        self.memory.write(CODE + struct.pack("<q", self.ahead_s))
-        self.seconds_at = at + SECONDS_AT
+        self.memory.write(self.code + numbers)
+        self.numbers_at = at + len(self.code)
+
+    def _numbers(self):
+        return struct.pack("<q", self.ahead_s)
+
+    def _write_numbers(self):
+        self.memory.seek(self.numbers_at)
+        self.memory.write(self._numbers())
 
     def set_ahead(self, seconds):
         """The server's wall clock from now on, compared with the true one."""
         self.ahead_s = int(seconds)
-        self.memory.seek(self.seconds_at)
-        self.memory.write(struct.pack("<q", self.ahead_s))
+        self._write_numbers()
+
+
+class ClientWithoutDates(Client):
+    def tls(self):
+        return context_without_dates(self.cafile)
+
+
+class FrozenClockBox(ClockBox):
+    """The clock does not run: it shows the millisecond that the test has set, so that tests choose the stamp of every
+    change, and several changes can share one. Clients ignore the validity dates of the server's certificate."""
+
+    code = FROZEN_CODE
+
+    def __init__(self, now_ms, **named):
+        super().__init__(**named)
+        self.now_ms = now_ms
+
+    def _numbers(self):
+        return struct.pack("<qq", self.now_ms // 1000, self.now_ms % 1000 * 1_000_000)
+
+    def set_now(self, now_ms):
+        self.now_ms = now_ms
+        self._write_numbers()
+
+    def client(self, key=None, address="127.0.0.1"):
+        return ClientWithoutDates(self.port, key, str(self.cafile), address)

@@ -17,7 +17,10 @@
 #include "company/hours.h"
 #include "company/json.h"
 #include "events/types.h"
+#include "menu/catalogue.h"
+#include "menu/json.h"
 #include "menu/menu.h"
+#include "support/source_dir.h"
 #include "support/test_database.h"
 #include "users/users.h"
 
@@ -82,6 +85,24 @@ class AppImport : public ::testing::Test {
     ADD_FAILURE() << "the import was not refused";
     return {};
   }
+  // Of PUT /v1/menu/products for the company that was imported first, in the sandbox.
+  std::vector<FieldError> UpsertErrorsOf(std::string_view body) {
+    const json::Document document = json::Document::Parse(body);
+    return database->Read([&](db::Snapshot& snapshot) {
+      const company::Company company = company::Get(snapshot, 1);
+      json::Errors errors;
+      const menu::Draft draft = menu::ReadBody({document, json::UnknownFields::kRefused},
+                                               menu::kPutProducts, company, 0, errors);
+      menu::Check(snapshot, company.company_id, draft, errors);
+      try {
+        errors.ThrowIfAny();
+      } catch (const Refusal& refusal) {
+        return refusal.errors;
+      }
+      ADD_FAILURE() << "the upsert was not refused";
+      return std::vector<FieldError>();
+    });
+  }
   // Exactly this one field is wrong, and nothing was written.
   void ExpectRefused(std::string_view document, std::string_view field, FieldCode code) {
     const std::string before = Everything();
@@ -92,24 +113,24 @@ class AppImport : public ::testing::Test {
     EXPECT_EQ(Everything(), before);
   }
 
-  int64_t Number(std::string_view sql) {
+  int64_t Number(db::Sql sql) {
     return database->Read([sql](db::Snapshot& snapshot) { return snapshot.One(sql)->Int(0); });
   }
-  std::string Text(std::string_view sql) {
+  std::string Text(db::Sql sql) {
     return database->Read([sql](db::Snapshot& snapshot) { return snapshot.One(sql)->Text(0); });
   }
   // Every id with its times: what a second import must not move.
   std::string Everything() {
     return database->Read([](db::Snapshot& snapshot) {
       std::string all;
-      for (const std::string_view sql :
-           {"SELECT id, updated_at FROM company ORDER BY id",
-            "SELECT id, updated_at FROM product ORDER BY company_id, id",
-            "SELECT id, updated_at FROM client ORDER BY company_id, id",
-            "SELECT id, updated_at FROM staff ORDER BY company_id, id",
-            "SELECT id, price FROM variant ORDER BY company_id, id",
-            "SELECT id, name FROM station ORDER BY company_id, id",
-            "SELECT id, position FROM modifier ORDER BY company_id, id"}) {
+      for (const db::Sql sql : std::initializer_list<db::Sql>{
+               "SELECT id, updated_at FROM company ORDER BY id",
+               "SELECT id, updated_at FROM product ORDER BY company_id, id",
+               "SELECT id, updated_at FROM client ORDER BY company_id, id",
+               "SELECT id, updated_at FROM staff ORDER BY company_id, id",
+               "SELECT id, price FROM variant ORDER BY company_id, id",
+               "SELECT id, name FROM station ORDER BY company_id, id",
+               "SELECT id, position FROM modifier ORDER BY company_id, id"}) {
         for (auto rows = snapshot.Query(sql); rows.Next();) {
           all += rows.Text(0) + " " + rows.Text(1) + "\n";
         }
@@ -200,7 +221,7 @@ TEST_F(AppImport, GivesTheDemoRestaurantWhatOrdersNeed) {
 }
 
 TEST_F(AppImport, BringsTheExampleOfItsDescriptionIn) {
-  const std::string description = *ReadFile(COMANDA_SOURCE_DIR "/src/app/IMPORT.md");
+  const std::string description = *ReadFile(testing::SourceDirectory() + "/src/app/IMPORT.md");
   const size_t begin = description.find("```json\n") + 8;
   const ImportSummary summary =
       Bring(description.substr(begin, description.find("```", begin) - begin));
@@ -492,6 +513,175 @@ TEST_F(AppImport, RefusesAKitchenThatIsNoStation) {
   ExpectRefused(BarWith(R"("kitchen_id": "11111111-0000-7000-8000-00000000000a")",
                         R"("kitchen_id": "11111111-0000-7000-8000-0000000000ee")"),
                 "companies[0].categories[0].products[0].kitchen_id", FieldCode::kNotFound);
+}
+
+// Product rows with a field each that is wrong, and what is said of it below "products". A request
+// names their category in each row, a file above them.
+struct WrongRows {
+  std::vector<std::string> rows;
+  std::string field;
+  FieldCode code;
+};
+
+std::vector<WrongRows> EveryWrongRow() {
+  const std::string id = R"("id": "11111111-0000-7000-8000-0000000000a1")";
+  const std::string fine = id + R"(, "name": "B", "price": 1)";
+  const std::string modifiers = fine + R"(, "modifier_categories": )";
+  const std::string variants = id + R"(, "name": "B", "variants": )";
+  std::string many;
+  for (int i = 0; i <= 100; ++i) {
+    many += (i == 0 ? "" : ",") + std::string(R"({"name": "v)") + std::to_string(i) +
+            R"(", "price": 1})";
+  }
+  const std::string name = "[0].name", price = "[0].price", group = "[0].modifier_categories[0]";
+  return {
+      {{id + R"(, "price": 1)"}, name, FieldCode::kRequired},
+      {{id + R"(, "price": 1, "name": "")"}, name, FieldCode::kEmpty},
+      {{id + R"(, "price": 1, "name": 5)"}, name, FieldCode::kWrongType},
+      {{id + R"(, "price": 1, "name": "4111 1111 1111 1111")"},
+       name,
+       FieldCode::kLooksLikeCardNumber},
+      {{id + R"(, "name": "B")"}, price, FieldCode::kRequired},
+      {{id + R"(, "name": "B", "price": "1")"}, price, FieldCode::kWrongType},
+      {{id + R"(, "name": "B", "price": -1)"}, price, FieldCode::kMustNotBeNegative},
+      {{id + R"(, "name": "B", "price": 1.005)"}, price, FieldCode::kTooManyDecimals},
+      {{R"("id": "b", "name": "B", "price": 1)"}, "[0].id", FieldCode::kInvalidFormat},
+      {{fine + R"(, "visible": 1)"}, "[0].visible", FieldCode::kWrongType},
+      {{fine + R"(, "colour": "red")"}, "[0].colour", FieldCode::kUnknownField},
+      {{fine + R"(, "stock": 0.0001)"}, "[0].stock", FieldCode::kTooManyDecimals},
+      {{fine + R"(, "kitchen_id": "x")"}, "[0].kitchen_id", FieldCode::kInvalidFormat},
+      {{fine + R"(, "kitchen_id": "11111111-0000-7000-8000-0000000000ee")"},
+       "[0].kitchen_id",
+       FieldCode::kNotFound},
+      {{R"("id": ")" + DerivedId(kBar, "product:sku:AGUA") +
+        R"(", "name": "Agua", "price": 1, "sku": "VC")"},
+       "[0].sku",
+       FieldCode::kSkuTaken},
+      {{fine + R"(, "sku": "N")", R"("sku": "N", "name": "C", "price": 1)"},
+       "[1].sku",
+       FieldCode::kDuplicate},
+      {{fine, fine}, "[1].id", FieldCode::kDuplicate},
+      {{fine + R"(, "variants": [{"name": "x", "price": 1}])"}, price, FieldCode::kNotAllowed},
+      {{variants + "[]"}, "[0].variants", FieldCode::kEmpty},
+      {{variants + "[" + many + "]"}, "[0].variants", FieldCode::kTooManyItems},
+      {{variants + R"([{"price": 1}])"}, "[0].variants[0].name", FieldCode::kRequired},
+      {{variants + R"([{"name": "x"}])"}, "[0].variants[0].price", FieldCode::kRequired},
+      {{variants + R"([{"name": "x", "price": 1}, {"name": " X", "price": 1}])"},
+       "[0].variants[1].name",
+       FieldCode::kDuplicate},
+      {{variants + "[{" + fine + "}]",
+        R"("id": "11111111-0000-7000-8000-0000000000a2", "name": "C", "variants": [{)" + fine +
+            "}]"},
+       "[1].variants[0].id",
+       FieldCode::kDuplicate},
+      {{modifiers + R"([{"modifiers": []}])"}, group + ".name", FieldCode::kRequired},
+      {{modifiers + R"([{"name": "x", "type": "two"}])"},
+       group + ".type",
+       FieldCode::kUnknownValue},
+      {{modifiers + R"([{"name": "x", "min_modifiers": 3, "max_modifiers": 2}])"},
+       group + ".max_modifiers",
+       FieldCode::kOutOfRange},
+      {{modifiers + R"([{"name": "x", "type": "one", "min_modifiers": 2}])"},
+       group + ".min_modifiers",
+       FieldCode::kOutOfRange},
+      {{modifiers + R"([{"name": "x"}, {"name": "X"}])"},
+       "[0].modifier_categories[1].name",
+       FieldCode::kDuplicate},
+      {{modifiers + R"([{"name": "x", "modifiers": [{"name": "y"}, {"name": "Y"}]}])"},
+       group + ".modifiers[1].name",
+       FieldCode::kDuplicate},
+      {{modifiers + R"([{"name": "x", "modifiers": [{"name": "y", "max_limit": 0}]}])"},
+       group + ".modifiers[0].max_limit",
+       FieldCode::kMustBePositive},
+  };
+}
+
+TEST_F(AppImport, RefusesTheSameRowsAsTheBulkUpsertWithTheSameFieldAndCode) {
+  Bring(kBarFull);
+  const auto list = [](const std::vector<std::string>& rows, const std::string& first) {
+    std::string text;
+    for (const std::string& row : rows) {
+      text += (text.empty() ? "{" : ", {") + first + row + "}";
+    }
+    return R"("products": [)" + text + "]";
+  };
+  for (const WrongRows& wrong : EveryWrongRow()) {
+    SCOPED_TRACE(wrong.rows.back());
+    ExpectRefused(R"({"companies": [{"id": "11111111-0000-7000-8000-000000000001", "name": "Bar",
+        "country_code": "PE", "timezone": "America/Lima", "currency": "PEN",
+        "categories": [{"name": "Tragos", )" +
+                      list(wrong.rows, "") + "}]}]}",
+                  "companies[0].categories[0].products" + wrong.field, wrong.code);
+    const std::vector<FieldError> errors =
+        UpsertErrorsOf("{" + list(wrong.rows, R"("category_name": "Tragos", )") + "}");
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].field, "products" + wrong.field);
+    EXPECT_EQ(Name(errors[0].code), Name(wrong.code));
+  }
+}
+
+TEST_F(AppImport, CountsStoredRowsAmongThoseThatAProductMayHave) {
+  const auto with_variants = [](int first, int last) {
+    std::string rows;
+    for (int i = first; i < last; ++i) {
+      rows += (rows.empty() ? "" : ",") + std::string(R"({"name": "v)") + std::to_string(i) +
+              R"(", "price": 1})";
+    }
+    return BarWith(
+        R"({"name": "Copa", "sku": "VC", "price": 12}, {"name": "Botella", "price": 60})", rows);
+  };
+  Bring(with_variants(0, 100));
+  ExpectRefused(with_variants(100, 101), "companies[0].categories[0].products[1].variants",
+                FieldCode::kTooManyItems);
+}
+
+TEST_F(AppImport, WritesNoCompanyWhereTheMenuOfAnotherIsWrong) {
+  std::string text(kBarFull);
+  const std::string other = R"({"name": "B", "country_code": "PE", "timezone": "America/Lima",
+      "categories": [{"name": "A", "products": [
+        {"name": "x", "price": 1, "kitchen_id": "11111111-0000-7000-8000-0000000000ee"}]}]}, )";
+  text.insert(text.find("[{") + 1, other);
+  ExpectRefused(text, "companies[0].categories[0].products[0].kitchen_id", FieldCode::kNotFound);
+}
+
+TEST_F(AppImport, MovesRowsBelowTheParentThatTheFileGivesThem) {
+  const std::string ice = R"({"id": "11111111-0000-7000-8000-0000000000b1", "name": "Hielo",
+      "modifiers": [{"id": "11111111-0000-7000-8000-0000000000b2", "name": "Poco", "price": 1}%s]})";
+  const auto menu = [](const std::string& water, const std::string& wine) {
+    return R"({"companies": [{"id": "11111111-0000-7000-8000-000000000001", "name": "Bar",
+        "country_code": "PE", "timezone": "America/Lima", "currency": "PEN",
+        "categories": [{"name": "Tragos", "products": [
+          {"name": "Agua", "price": 1, "modifier_categories": [)" +
+           water + R"(]}, {"name": "Vino", "price": 9, "modifier_categories": [)" + wine +
+           "]}]}]}]}";
+  };
+  const auto with = [&](const std::string& more) {
+    std::string text = ice;
+    return text.replace(text.find("%s"), 2, more);
+  };
+  const std::string lemon =
+      R"({"id": "11111111-0000-7000-8000-0000000000b3", "name": "Limón", "price": 2})";
+  Bring(menu(with(", " + lemon), ""));
+  database.clock.Advance(60'000);
+
+  const ImportSummary summary = Bring(menu("", with("")));
+
+  EXPECT_EQ(Of(summary, "modifier_categories").updated, 1);
+  EXPECT_EQ(Of(summary, "modifiers").updated, 1);
+  EXPECT_EQ(Of(summary, "products").updated, 2) << "one has a category more, one less";
+  EXPECT_EQ(Text(R"(SELECT group_concat(p.name) FROM modifier m JOIN product p
+                    ON p.id = m.product_id)"),
+            "Vino,Vino")
+      << "the modifier that the file leaves out comes along with its category";
+  EXPECT_EQ(Number("SELECT count(*) FROM product WHERE updated_at > created_at"), 2);
+  EXPECT_EQ(Written(Bring(menu("", with("")))), 0);
+
+  const std::string sauces = R"({"name": "Salsas", "modifiers": [)" + lemon + "]}";
+  EXPECT_EQ(Of(Bring(menu(sauces, with(""))), "modifiers").updated, 1);
+  EXPECT_EQ(Text(R"(SELECT p.name || mc.name FROM modifier m
+                    JOIN modifier_category mc ON mc.id = m.modifier_category_id
+                    JOIN product p ON p.id = m.product_id WHERE m.name = 'Limón')"),
+            "AguaSalsas");
 }
 
 TEST_F(AppImport, RefusesServiceTypesThatAreNone) {

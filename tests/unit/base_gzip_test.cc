@@ -54,53 +54,6 @@ TEST(Gzip, GivesBackWhatItTook) {
   }
 }
 
-// Words, noise or one letter, of a size between 1 and that.
-std::string Anything(std::mt19937& luck, size_t size_max) {
-  const size_t size = luck() % size_max + 1;
-  const auto kind = luck() % 3;
-  std::string text;
-  while (text.size() < size) {
-    if (kind == 0) text += "{\"price\":" + std::to_string(luck() % 100) + '}';
-    if (kind == 1) text += static_cast<char>(luck());
-    if (kind == 2) text += 'a';
-  }
-  text.resize(size);
-  return text;
-}
-
-TEST(Gzip, PiecesInAnyNumberAreTheWholeText) {
-  std::mt19937 luck(7);
-  for (int round = 0; round < 300; ++round) {
-    // Some are larger than the window, some than a block.
-    const size_t size_max = round % 10 == 0 ? 100'000 : round % 2 == 0 ? 3'000 : 9;
-    GzipFile file;
-    std::string whole, before;
-    for (auto pieces = luck() % 20; pieces > 0; --pieces) {
-      const std::string piece = Anything(luck, size_max);
-      file.Add(DeflatePiece(before, piece));
-      whole += piece;
-      if (luck() % 4 == 0) {
-        const std::string plain = piece.substr(0, 65'535);
-        file.AddPlain(plain);
-        whole += plain;
-        before.clear();
-      } else {
-        before = piece;
-      }
-    }
-    EXPECT_EQ(Unpacked(std::move(file).Finish()), whole);
-  }
-}
-
-TEST(Gzip, APieceRefersToTheTextInFrontOfIt) {
-  std::mt19937 luck(7);
-  std::string order;
-  for (int i = 0; i < 3'000; ++i) order += static_cast<char>(luck());
-
-  EXPECT_GT(DeflatePiece("", order).bytes.size(), order.size());
-  EXPECT_LT(DeflatePiece(order, order).bytes.size(), 100u);
-}
-
 TEST(Gzip, MakesAListMuchSmaller) {
   std::string list;
   for (int i = 0; i < 1'000; ++i)

@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace comanda::log {
 namespace {
@@ -90,25 +94,62 @@ TEST(Log, WritesEachLineAtOnce) {
   EXPECT_EQ(output.text(), "<6>one\n");
 }
 
-TEST(Log, WritesWhatIsImportantBehindTheLinesBeforeIt) {
-  const Output output;
-  const Gathering gathering;
-  Info("one");
-  Notice("two");
-  Info("three");
-  Error("four");
-  EXPECT_EQ(output.text(), "<6>one\n<5>two\n<6>three\n<3>four\n");
+TEST(Log, LosesLinesWhileNobodyReadsThePipeAndWritesAgainAfterwards) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  ASSERT_EQ(::fcntl(pipe[0], F_SETFL, O_NONBLOCK), 0);
+  SetOutput(pipe[1]);
+  const std::string filling(4000, 'x');
+  for (int i = 0; i < 40; ++i) Info("filling", {{"with", filling}});  // more than a pipe holds
+  std::array<char, 65'536> read{};
+  while (::read(pipe[0], read.data(), read.size()) > 0) continue;
+  Info("again");
+  const ssize_t size = ::read(pipe[0], read.data(), read.size());
+  SetOutput(STDOUT_FILENO);
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+
+  EXPECT_EQ(std::string(read.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))),
+            "<6>again\n");
 }
 
-TEST(Log, WritesGatheredLinesSoonAndAtTheEnd) {
-  const Output output;
-  {
-    const Gathering gathering;
-    Info("one");
-    while (output.text() != "<6>one\n") std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    Info("two");
+// Whether all threads came back before anybody read.
+bool AllWriteToAPipeThatNobodyReads() {
+  constexpr int kThreads = 16;
+  constexpr std::chrono::seconds kPatience{10};
+  std::array<int, 2> pipe{};
+  EXPECT_EQ(::pipe(pipe.data()), 0);
+  EXPECT_EQ(::fcntl(pipe[0], F_SETFL, O_NONBLOCK), 0);
+  SetOutput(pipe[1]);
+  std::atomic<int> done = 0;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      const std::string filling(4000, 'x');
+      for (int line = 0; line < 5; ++line) Info("filling", {{"with", filling}});
+      ++done;
+    });
   }
-  EXPECT_EQ(output.text(), "<6>one\n<6>two\n");
+  const auto begin = std::chrono::steady_clock::now();
+  while (done < kThreads && std::chrono::steady_clock::now() - begin < kPatience) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const bool all = done == kThreads;
+  std::array<char, 65'536> read{};
+  while (done < kThreads) {
+    if (::read(pipe[0], read.data(), read.size()) <= 0) std::this_thread::yield();
+  }
+  threads.clear();
+  SetOutput(STDOUT_FILENO);
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+  return all;
+}
+
+TEST(Log, KeepsNoThreadWaitingWhereManyFillAPipeAtOnce) {
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_TRUE(AllWriteToAPipeThatNobodyReads()) << "round " << round;
+  }
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "clients/list.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include "clients/api.h"
 #include "clients/clients.h"
 #include "clients/import.h"
 #include "clients/store.h"
+#include "db/connection.h"
 #include "support/api.h"
 
 namespace comanda::clients {
@@ -41,7 +43,7 @@ class ClientList : public ::testing::Test {
     }
     return ids + std::to_string(page.total);
   }
-  int64_t Count(std::string_view sql) {
+  int64_t Count(db::Sql sql) {
     return api_.database->Read([&](db::Snapshot& snapshot) { return snapshot.One(sql)->Int(0); });
   }
 
@@ -115,7 +117,7 @@ TEST(ClientMigration, NumbersWhatOlderProgramsWroteAndMakesItSearchable) {
 
   MakeSearchable(*database);
 
-  const auto text = [&](std::string_view sql) {
+  const auto text = [&](db::Sql sql) {
     return database->Read([&](db::Snapshot& snapshot) {
       std::string all;
       for (db::Rows rows = snapshot.Query(sql); rows.Next();) all += rows.Text(0) + " ";
@@ -147,9 +149,8 @@ TEST_F(ClientList, NumbersTheClientsOfEachCompanyWithoutAGap) {
   EXPECT_EQ(Ids("filter[snapshot]=0"), "0");
 }
 
-// The ways in which a search may be answered agree, whichever is taken.
-TEST_F(ClientList, AnswersFewAndManyMatchesAlike) {
-  constexpr int kClients = 700;  // more than are taken one by one
+TEST_F(ClientList, PagesThroughManyMatchesWithTheirExactTotal) {
+  constexpr int kClients = 700;
   for (int i = 0; i < kClients; ++i) {
     const std::string number = std::to_string(1000 + i);
     Add("c" + number, i % 2 == 0 ? "Par Común" : "Impar Común", "90000" + number);
@@ -165,7 +166,6 @@ TEST_F(ClientList, AnswersFewAndManyMatchesAlike) {
   EXPECT_EQ(Ids("filter[search]=comun&filter[phone]=900001234"), "c1234 1");
 }
 
-// Words that thousands share are looked at last, in the rows that the rare ones leave.
 TEST_F(ClientList, FindsByRareAndCommonWordsTogether) {
   constexpr int kClients = 4300;
   std::vector<Draft> drafts;
@@ -191,21 +191,66 @@ TEST_F(ClientList, FindsByRareAndCommonWordsTogether) {
   EXPECT_EQ(Ids("filter[search]=ana&sort=-created_at&per_page=2&page=2"), "c10297 c10296 300");
 }
 
-TEST_F(ClientList, WalksAnIndexForEachSort) {
-  for (const std::string sort :
-       {"c.name_folded, c.id", "c.name_folded DESC, c.id DESC", "c.created_at DESC, c.id DESC",
-        "c.last_order_at NULLS LAST, c.id", "c.last_order_at DESC NULLS LAST, c.id DESC"}) {
+TEST_F(ClientList, CountsAClientOnceWhoMatchesWithTwoWordsOrWithItsNumberToo) {
+  Add("a", "Gala García", "900001234");
+  Add("b", "Bar 1234", "900001234");
+
+  EXPECT_EQ(Ids("filter[search]=ga"), "a 1");
+  EXPECT_EQ(Ids("filter[search]=1234&sort=created_at"), "a b 2");
+  EXPECT_EQ(Ids("filter[search]=gal+garc+90+000+1234"), "a 1");
+}
+
+// The plans of the statements that a page may run.
+class ClientPlans : public ClientList {
+ protected:
+  std::string PlanOf(db::ClauseBuilder& sql, db::Sql sort = "c.created_at DESC, c.id DESC") {
+    sql.And("+c.created_seq <= {}", 5).OrderBy(sort).Limit(20, 0);
+    const db::Connection connection(api_.database.settings().path, db::Connection::Role::kReader,
+                                    "", SystemClock());
+    sqlite3_stmt* statement = nullptr;
+    const std::string explain = "EXPLAIN QUERY PLAN " + sql.sql();
+    EXPECT_EQ(sqlite3_prepare_v2(connection.handle(), explain.c_str(), -1, &statement, nullptr),
+              SQLITE_OK);
     std::string plan;
-    api_.database->Read([&](db::Snapshot& snapshot) {
-      const std::string sql =
-          "EXPLAIN QUERY PLAN SELECT c.created_seq, c.id FROM client c"
-          " WHERE c.company_id = $1 AND +c.created_seq <= $2 ORDER BY " +
-          sort;
-      for (db::Rows rows = snapshot.Query(sql, kCompany, 5); rows.Next();) plan += rows.View(3);
-    });
-    EXPECT_NE(plan.find("USING COVERING INDEX"), plan.npos) << sort << ": " << plan;
-    EXPECT_EQ(plan.find("TEMP B-TREE"), plan.npos) << sort << ": " << plan;
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+      plan.append(reinterpret_cast<const char*>(sqlite3_column_text(statement, 3))).append("\n");
+    }
+    sqlite3_finalize(statement);
+    return plan;
   }
+};
+
+TEST_F(ClientPlans, WalkAnIndexForEachSort) {
+  for (const db::Sql sort : std::initializer_list<db::Sql>{
+           "c.name_folded, c.id", "c.name_folded DESC, c.id DESC", "c.created_at DESC, c.id DESC",
+           "c.last_order_at NULLS LAST, c.id", "c.last_order_at DESC NULLS LAST, c.id DESC"}) {
+    db::ClauseBuilder sql = PageOf(kCompany, nullptr);
+    const std::string plan = PlanOf(sql, sort);
+    EXPECT_NE(plan.find("USING INDEX"), plan.npos) << sort.text() << ": " << plan;
+    EXPECT_EQ(plan.find("TEMP B-TREE"), plan.npos) << sort.text() << ": " << plan;
+  }
+}
+
+TEST_F(ClientPlans, ReadOnlyTheClientsWithAnEmailOrAPhoneNumber) {
+  db::ClauseBuilder email = PageOf(kCompany, nullptr);
+  email.And("c.email >= {} AND c.email <= {}", "ana@mail.example");
+  EXPECT_NE(PlanOf(email).find("c USING INDEX client_email (company_id=? AND email>? AND email<?)"),
+            std::string::npos);
+  db::ClauseBuilder phone = PageOf(kCompany, nullptr);
+  AndHasPhone(phone, "987", "789");
+  EXPECT_NE(PlanOf(phone).find("c USING INDEX client_phone"), std::string::npos);
+}
+
+TEST_F(ClientPlans, ReadOnlyTheClientsThatMatchASearch) {
+  const Term term{"gar", "4321"};
+  db::ClauseBuilder sql = PageOf(kCompany, &term);
+  const std::string plan = PlanOf(sql);
+  EXPECT_NE(plan.find("w USING PRIMARY KEY (company_id=? AND word>? AND word<?)"), plan.npos)
+      << plan;
+  EXPECT_NE(plan.find("p USING COVERING INDEX client_phone"), plan.npos) << plan;
+  EXPECT_NE(plan.find("c USING INDEX client_created_seq (company_id=? AND created_seq=?)"),
+            plan.npos)
+      << plan;
 }
 
 }  // namespace

@@ -26,14 +26,30 @@ TEST(DbClauseBuilder, NumbersTheParametersInTheOrderOfTheClauses) {
   EXPECT_EQ(builder.values().size(), 6u);
 }
 
+TEST(DbClauseBuilder, PutsEachOfSeveralValuesInItsPlace) {
+  ClauseBuilder builder("SELECT id FROM o WHERE company_id = $1", {int64_t{7}});
+  builder.AndEach("(o.name >= {} OR o.phone = {})", {"Ana", "51"}).And("o.paid = {}", 1);
+  EXPECT_EQ(builder.sql(),
+            "SELECT id FROM o WHERE company_id = $1 AND (o.name >= $2 OR o.phone = $3)"
+            " AND o.paid = $4");
+  EXPECT_EQ(builder.values().size(), 4u);
+}
+
+TEST(DbClauseBuilder, GoesOnBehindASubquery) {
+  ClauseBuilder builder("SELECT p.id FROM o AS p WHERE p.id IN (SELECT o.id FROM o WHERE o.c = $1",
+                        {int64_t{7}});
+  builder.OrderBy("o.id").Limit(20, 40).EndSubquery(")").OrderBy("p.id DESC");
+  EXPECT_EQ(builder.sql(),
+            "SELECT p.id FROM o AS p WHERE p.id IN (SELECT o.id FROM o WHERE o.c = $1"
+            " ORDER BY o.id LIMIT $2 OFFSET $3) ORDER BY p.id DESC");
+}
+
 TEST(DbClauseBuilder, MatchesNothingWithAnEmptyList) {
   TestDatabase database;
   database.Add("soup");
   ClauseBuilder builder("SELECT name FROM dish WHERE id > $1", {0});
   builder.And("name IN ({})", std::vector<Bound>{});
-  database->Read([&](Snapshot& session) {
-    EXPECT_FALSE(session.QueryBound(builder.sql(), builder.values()).Next());
-  });
+  database->Read([&](Snapshot& session) { EXPECT_FALSE(session.QueryBound(builder).Next()); });
 }
 
 TEST(DbClauseBuilder, MakesSqlThatRuns) {
@@ -42,7 +58,7 @@ TEST(DbClauseBuilder, MakesSqlThatRuns) {
   ClauseBuilder builder("SELECT name FROM dish WHERE id > $1", {0});
   builder.And("name IN ({})", std::vector<Bound>{"a", "c", "d"}).OrderBy("name DESC").Limit(1, 1);
   database->Read([&](Snapshot& session) {
-    Rows rows = session.QueryBound(builder.sql(), builder.values());
+    Rows rows = session.QueryBound(builder);
     ASSERT_TRUE(rows.Next());
     EXPECT_EQ(rows.Text(0), "c");
     EXPECT_FALSE(rows.Next());

@@ -212,24 +212,27 @@ TEST_F(DbDisk, SurvivesACheckpointThatFailsOnce) {
       tx.Run("INSERT INTO ballast (text) VALUES ($1)", text);
     });
   };
-  for (int i = 0; i < 8; ++i) add(i);  // a little below the thousand pages
+  for (int i = 0; i < 16; ++i) add(i);  // a little below kCheckpointBytes
   // The sync of the commit passes, that of the checkpoint behind it fails.
   disk_.Fail(Operation::kSync, 2, SQLITE_IOERR_FSYNC, 1);
-  add(8);
-  for (int i = 9; i < 20; ++i) {
+  add(16);
+  for (int i = 17; i < 28; ++i) {
     while (!database_->health().writable) std::this_thread::yield();
     add(i);
   }
   EXPECT_EQ(disk_.failed(), 1);
   EXPECT_EQ(database_.Metric("comanda_db_disk_failures_total"), 1);
-  EXPECT_EQ(AfterReopening().size(), 20u);
+  EXPECT_EQ(AfterReopening().size(), 28u);
 }
+
+// Of a row that fills a page of its own.
+constexpr size_t kBallastBytes = 1500;
 
 // Many pages, none of them in memory.
 void FillAndReopen(TestDatabase& database) {
   database->Write([](Tx& tx, const Stamp&) {
     for (int i = 0; i < 20; ++i) {
-      tx.Run("INSERT INTO ballast (text) VALUES ($1)", std::string(3000, 'x'));
+      tx.Run("INSERT INTO ballast (text) VALUES ($1)", std::string(kBallastBytes, 'x'));
     }
   });
   database.Close();
@@ -250,7 +253,7 @@ int64_t AddAfterReading(TestDatabase& database, const std::string& name) {
 TEST_F(DbDisk, ReopensTheFileWhenAJobMeetsAPageThatCameAsGarbage) {
   FillAndReopen(database_);
   disk_.Fail(Operation::kRead, 10, SQLITE_IOERR_READ, 1, FaultyDisk::Manner::kGarbled);
-  EXPECT_EQ(AddAfterReading(database_, "soup"), 20 * 3000);
+  EXPECT_EQ(AddAfterReading(database_, "soup"), int64_t{20 * kBallastBytes});
   EXPECT_EQ(disk_.failed(), 1);
   EXPECT_EQ(database_.Metric("comanda_db_disk_failures_total"), 1) << "reopened once";
   EXPECT_TRUE(database_->health().writable);
@@ -281,8 +284,8 @@ TEST(DbDiskDeathTest, EndsTheProcessWhenAPageOfTheFileIsDamaged) {
         {
           std::fstream file(database.settings().path,
                             std::ios::in | std::ios::out | std::ios::binary);
-          file.seekp(10 * 4096);
-          file << std::string(4096, '\xA5');
+          file.seekp(10 * 2048);  // pages 11 and 12
+          file << std::string(2 * 2048, '\xA5');
         }
         AddAfterReading(database, "soup");
       },

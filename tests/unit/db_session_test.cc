@@ -106,11 +106,49 @@ TEST(DbSession, GoesOnWithMoreKindsOfSqlThanItKeeps) {
   database->Read([](Snapshot& session) {
     for (int round = 0; round < 2; ++round) {
       for (int i = 0; i < 300; ++i) {
-        const std::string sql = "SELECT $1 + " + std::to_string(i);
-        EXPECT_EQ(session.One(sql, round)->Int(0), round + i);
+        ClauseBuilder sql("SELECT $1 WHERE 1", {round});
+        sql.And("7 NOT IN ({})", std::vector<Bound>(static_cast<size_t>(i + 1), Bound(5)));
+        Rows rows = session.QueryBound(sql);
+        ASSERT_TRUE(rows.Next());
+        EXPECT_EQ(rows.Int(0), round);
       }
     }
   });
+}
+
+// What a session takes as a statement.
+template <typename S, typename Text>
+concept TakesAsQuery = requires(S& session, Text text) {
+  session.Query(text);
+};
+template <typename S, typename Text>
+concept TakesAsOne = requires(S& session, Text text) {
+  session.One(text);
+};
+template <typename S, typename Text>
+concept TakesAsRun = requires(S& session, Text text) {
+  session.Run(text);
+};
+template <typename S, typename Text>
+concept TakesAsBound = requires(S& session, Text text) {
+  session.QueryBound(text);
+};
+
+template <typename Text>
+constexpr bool kIsTaken = TakesAsQuery<Session, Text> || TakesAsOne<Session, Text> ||
+                          TakesAsRun<Tx, Text> || TakesAsBound<Session, Text>;
+
+TEST(DbSession, TakesNoTextOfTheRunTimeAsSql) {
+  static_assert(TakesAsQuery<Session, Sql> && TakesAsOne<Session, Sql> && TakesAsRun<Tx, Sql>);
+  static_assert(TakesAsBound<Session, const ClauseBuilder&>);
+  static_assert(!kIsTaken<std::string> && !kIsTaken<const std::string&>);
+  static_assert(!kIsTaken<std::string_view> && !kIsTaken<const char*> && !kIsTaken<char*>);
+  static_assert(!kIsTaken<char(&)[9]>, "an array that can be written to");
+  static_assert(!std::is_constructible_v<Sql, std::string_view>);
+  static_assert(!std::is_constructible_v<ClauseBuilder, std::string, std::vector<Bound>>);
+  static_assert(!std::is_invocable_v<decltype(static_cast<ClauseBuilder& (ClauseBuilder::*)(Sql)>(
+                                         &ClauseBuilder::OrderBy)),
+                                     ClauseBuilder&, std::string>);
 }
 
 TEST(DbSession, TakesDoubleQuotesForNamesOnly) {

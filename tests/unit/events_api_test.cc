@@ -22,7 +22,9 @@ class EventsApi : public ::testing::Test {
   void Append(Type type, int count) {
     api_.database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
       for (int i = 0; i < count; ++i) {
-        events::Append(tx, kCompany, stamp, {.type = type, .subject_id = "s", .body = "{}"});
+        events::Append(
+            tx, kCompany, stamp,
+            {.company_id = testing::kCompanyId, .type = type, .subject_id = "s", .body = "{}"});
       }
     });
   }

@@ -18,11 +18,13 @@ int64_t AppendOne(RestaurantDatabase& database, db::CompanyId company, Type type
                   Changes changes = {}) {
   return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Append(tx, company, stamp,
-                  {.type = type,
+                  {.company_id = testing::kCompanyId,
+                   .type = type,
                    .changes = changes,
                    .subject_id = "s1",
                    .subject_version = 3,
-                   .body = R"({"id":"s1"})"});
+                   .body = R"({"id":"s1"})"})
+        .seq;
   });
 }
 
@@ -56,7 +58,11 @@ TEST(EventsLog, NumbersWithoutGapsPerCompany) {
   EXPECT_EQ(AppendOne(database, kOtherCompany, Type::kOrderCreated), 1);
   EXPECT_THROW(database->Write([](db::Tx& tx, const db::Stamp& stamp) {
     Append(tx, kCompany, stamp,
-           {.type = Type::kOrderCreated, .changes = {}, .subject_id = "x", .body = "{}"});
+           {.company_id = testing::kCompanyId,
+            .type = Type::kOrderCreated,
+            .changes = {},
+            .subject_id = "x",
+            .body = "{}"});
     throw std::runtime_error("refused");
   }),
                std::runtime_error);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "events/log.h"
 #include "support/restaurant_database.h"
 
@@ -18,11 +20,13 @@ class EventsRetention : public ::testing::Test {
   int64_t AppendOne() {
     return database->Write([](db::Tx& tx, const db::Stamp& stamp) {
       return Append(tx, kCompany, stamp,
-                    {.type = Type::kOrderCreated,
+                    {.company_id = testing::kCompanyId,
+                     .type = Type::kOrderCreated,
                      .changes = {},
                      .subject_id = "s1",
                      .subject_version = 1,
-                     .body = "{}"});
+                     .body = "{}"})
+          .seq;
     });
   }
 
@@ -35,7 +39,7 @@ class EventsRetention : public ::testing::Test {
   }
 
   void PurgeAll() {
-    for (int i = 0; i < 10; ++i) Purge(*database, database.clock);
+    for (int i = 0; i < 10; ++i) Purge(*database, database.clock, feed, kRecords);
   }
 
   int64_t Oldest() {
@@ -43,7 +47,24 @@ class EventsRetention : public ::testing::Test {
         [](db::Snapshot& snapshot) { return ExtentOf(snapshot, kCompany).oldest; });
   }
 
+  // Of the order s1, the event number 3 holds the record, until somebody lets go of it.
+  static constexpr RecordKeeper kRecords = {
+      .holds_record = [](db::Session&, db::CompanyId, std::string_view id,
+                         int64_t seq) { return id == "s1" && seq == 3; },
+      .release_record = [](db::Tx&, db::CompanyId, std::string_view,
+                           UtcMs closed_before) { return closed_before > 0; }};
+
+  std::vector<int64_t> StoredBefore(int64_t seq) {
+    return database->Read([&](db::Snapshot& snapshot) {
+      std::vector<int64_t> found;
+      db::Rows rows = snapshot.Query("SELECT seq FROM event WHERE seq < $1 ORDER BY seq", seq);
+      while (rows.Next()) found.push_back(rows.Int(0));
+      return found;
+    });
+  }
+
   testing::RestaurantDatabase database;
+  Feed feed;
 };
 
 TEST_F(EventsRetention, KeepsAWeekAndForgetsWhatIsOlder) {
@@ -54,6 +75,25 @@ TEST_F(EventsRetention, KeepsAWeekAndForgetsWhatIsOlder) {
   PurgeAll();
   EXPECT_GT(Oldest(), 10 * 24);
   EXPECT_LE(Oldest(), 13 * 24);
+}
+
+TEST_F(EventsRetention, KeepsTheRowThatHoldsARecordFor90DaysWithoutShowingIt) {
+  Pass(20 * kDayMs);
+  PurgeAll();
+  const int64_t oldest = Oldest();
+  EXPECT_GT(oldest, 10 * 24);
+  EXPECT_EQ(StoredBefore(oldest), std::vector<int64_t>{3});
+  database->Read([&](db::Snapshot& snapshot) {
+    EXPECT_EQ(ReadAfter(snapshot, kCompany, oldest - 1, 1).front().seq, oldest);
+    EXPECT_EQ(BodyOf(snapshot, kCompany, 3), "{}");
+    return 0;
+  });
+  Pass(60 * kDayMs);
+  PurgeAll();
+  EXPECT_EQ(StoredBefore(Oldest()), std::vector<int64_t>{3});
+  Pass(12 * kDayMs);
+  PurgeAll();
+  EXPECT_EQ(StoredBefore(Oldest()), std::vector<int64_t>{});
 }
 
 TEST_F(EventsRetention, LosesNothingToAnHourThatWasIn1970) {

@@ -63,18 +63,6 @@ TEST(HttpCoding, CompressesABodyAndLeavesTheRest) {
   EXPECT_EQ(small.headers, plain.headers);
 }
 
-TEST(HttpCoding, GivesBackTheAnswerThatWasCompressed) {
-  Response plain;
-  plain.body = std::string(5'000, 'x');
-  plain.etag = "W/\"1\"";
-
-  const Response again = Plain(Gzipped(plain));
-
-  EXPECT_FALSE(again.gzipped);
-  EXPECT_EQ(again.Body(), plain.body);
-  EXPECT_EQ(again.etag, plain.etag);
-}
-
 TEST(HttpCodingDeathTest, TwoFormsNeverShareAStrongTag) {
   Response plain;
   plain.etag = "\"1.1\"";

@@ -47,16 +47,6 @@ Response Tagged(Context& context) {
   return response;
 }
 
-int counted = 0;
-Response Counted(Context& context) {
-  ++counted;
-  std::string tag = context.ListTag(0);
-  if (context.HasMatch(tag)) return NotModified(std::move(tag));
-  Response response = Data("[]");
-  response.etag = std::move(tag);
-  return response;
-}
-
 constexpr Route LocalRoute() {
   return {Method::kPost, "/local/import", Access::kLocal, std::nullopt, Replay::kNone, true, Who};
 }
@@ -73,17 +63,9 @@ constexpr std::array kRoutes = {
     Get("/fail/oddly", Scope::kOrdersRead, FailOddly),
     Get("/named/{id}", Scope::kOrdersRead, NamedId),
     Get("/tagged", Scope::kOrdersRead, Tagged),
-    Get("/counted", Scope::kOrdersRead, Counted),
     Open(Method::kGet, "/open", Plain),
     LocalRoute(),
 };
-
-std::vector<auth::KeyRecord> Copies(
-    const std::vector<std::shared_ptr<const auth::KeyRecord>>& all) {
-  std::vector<auth::KeyRecord> copies;
-  for (const auto& record : all) copies.push_back(*record);
-  return copies;
-}
 
 class HttpDispatch : public ::testing::Test {
  protected:
@@ -173,48 +155,6 @@ TEST_F(HttpDispatch, AnswersAMatchingTagWith304ForNothing) {
   EXPECT_EQ(api_.Get("/record", {{"If-None-Match", "\"early\""}}).status(), 304);
   EXPECT_EQ(api_.Get("/record", {{"If-None-Match", "\"3\""}}).status(), 200);
   EXPECT_EQ(api_.Get("/record", {{"If-None-Match", "nonsense"}}).status(), 200);
-}
-
-TEST_F(HttpDispatch, AsksNoHandlerForAPollInTheSameWordsUntilItsCounterMoves) {
-  const std::string tag = api_.Get("/counted").response.etag;
-  const Api::Headers poll = {{"If-None-Match", tag}};
-  EXPECT_EQ(api_.Get("/counted", poll).status(), 304);
-  api_.repeats = true;
-  counted = 0;
-  for (int i = 0; i < 3; ++i) {
-    const Answer again = api_.Get("/counted", poll);
-    EXPECT_EQ(again.status(), 304);
-    EXPECT_EQ(again.response.etag, tag);
-    EXPECT_EQ(again.Header("Vary"), "Accept-Encoding");
-    EXPECT_EQ(again.Header("RateLimit-Remaining"), "2999");
-  }
-  EXPECT_EQ(counted, 0);
-
-  api_.site.database.counters().Publish(testing::kCompany, {.epoch = 0, .changes = {7, 0, 0}});
-  EXPECT_EQ(api_.Get("/counted", poll).status(), 200);
-  EXPECT_EQ(counted, 1);
-}
-
-TEST_F(HttpDispatch, AsksTheHandlerAgainAfterOtherWordsAndForAnotherKey) {
-  const Api::Headers poll = {{"If-None-Match", api_.Get("/counted").response.etag}};
-  const auto asked_again = [&](const auto& between) {
-    EXPECT_EQ(api_.Get("/counted", poll).status(), 304);
-    api_.repeats = true;
-    counted = 0;
-    EXPECT_EQ(api_.Get("/counted", poll).status(), 304);
-    EXPECT_EQ(counted, 0);
-    between();
-    EXPECT_EQ(api_.Get("/counted", poll).status(), 304);
-    api_.repeats = false;
-    return counted == 1;
-  };
-  EXPECT_TRUE(asked_again([&] { api_.repeats = false; }));
-  EXPECT_TRUE(asked_again([&] {
-    api_.repeats = false;
-    api_.Get("/plain");
-    api_.repeats = true;
-  }));
-  EXPECT_TRUE(asked_again([&] { api_.keys.Load(Copies(api_.keys.All())); })) << "a changed record";
 }
 
 TEST_F(HttpDispatch, TagsEveryGet) {

@@ -45,6 +45,14 @@ Response DoSecretly(Context& context) {
     return response;
   });
 }
+Response DoWithEvent(Context& context) {
+  return context.Write([&](db::Tx& tx, const db::Stamp&) {
+    Act(tx);
+    Response response = Data(R"({"id":"o1"})");
+    response.event_seq = 7;
+    return response;
+  });
+}
 Response Refuse(Context& context) {
   return context.Write([&](db::Tx& tx, const db::Stamp&) -> Response {
     Act(tx);
@@ -64,8 +72,11 @@ constexpr std::array kRoutes = {
     Post("/v1/orders/{id}/combos", Scope::kOrdersWrite, Do),
     Delete("/v1/orders/{id}/combos", Scope::kOrdersWrite, Do),
     Post("/v1/secret", Scope::kOrdersWrite, DoSecretly),
+    Post("/v1/event", Scope::kOrdersWrite, DoWithEvent),
     Post("/v1/refuse", Scope::kOrdersWrite, Refuse),
 };
+
+bool NothingWritten(db::Session&, db::CompanyId, UtcMs, UtcMs) { return false; }
 
 class HttpIdempotency : public ::testing::Test {
  protected:
@@ -152,6 +163,35 @@ TEST_F(HttpIdempotency, KeepsNoSecret) {
   EXPECT_EQ(Post("/v1/secret", "a").response.body, R"({"data":{"key":null}})");
 }
 
+TEST_F(HttpIdempotency, PointsAtTheEventThatHasTheBody) {
+  api_.site.read_event_body = [](db::Session&, db::CompanyId company,
+                                 int64_t seq) -> std::optional<std::string> {
+    if (company != kCompany || seq != 7) return std::nullopt;
+    return R"({"id":"o1"})";
+  };
+  const Answer first = Post("/v1/event", "a");
+  const Answer again = Post("/v1/event", "a");
+  EXPECT_EQ(again.response.body, first.response.body);
+  EXPECT_EQ(again.Header("Idempotency-Replayed"), "true");
+  api_.database->Read([](db::Snapshot& snapshot) {
+    EXPECT_EQ(snapshot.One("SELECT body FROM idempotency")->Text(0), "");
+    return 0;
+  });
+  api_.database->Write(
+      [](db::Tx& tx, const db::Stamp&) { idempotency::ForgetPointingUpTo(tx, kCompany, 6); });
+  EXPECT_EQ(Remembered(), 1);
+  api_.database->Write(
+      [](db::Tx& tx, const db::Stamp&) { idempotency::ForgetPointingUpTo(tx, kCompany, 7); });
+  EXPECT_EQ(Remembered(), 0);
+}
+
+TEST_F(HttpIdempotency, DoesNothingTwiceWhereTheEventIsGone) {
+  api_.site.read_event_body = [](db::Session&, db::CompanyId, int64_t) { return std::nullopt; };
+  Post("/v1/event", "a");
+  EXPECT_EQ(Post("/v1/event", "a").status(), 500);
+  EXPECT_EQ(Effects(), 1);
+}
+
 TEST_F(HttpIdempotency, AsksForTheKeyToPlaceAnOrder) {
   EXPECT_EQ(api_.Send(Method::kPost, "/v1/orders", "{}").code(), "missing_idempotency_key");
   EXPECT_EQ(Post("/v1/orders", "a").status(), 201);
@@ -196,12 +236,13 @@ TEST_F(HttpIdempotency, ForgetsAnswersOlderThanAWeek) {
   for (int day = 0; day < 7; ++day) {
     api_.database.clock.Advance(kDayMs + 1000);
     Post("/v1/things", "day" + std::to_string(day));
-    idempotency::Purge(*api_.database, api_.database.clock);
+    idempotency::Purge(*api_.database, api_.database.clock, NothingWritten);
   }
   EXPECT_EQ(Post("/v1/things", "old").Header("Idempotency-Replayed"), "true");
   for (int day = 7; day < 10; ++day) {
     api_.database.clock.Advance(kDayMs + 1000);
     Post("/v1/things", "day" + std::to_string(day));
+    idempotency::Purge(*api_.database, api_.database.clock, NothingWritten);
   }
   EXPECT_EQ(Post("/v1/things", "old").Header("Idempotency-Replayed"), "");
   EXPECT_EQ(Post("/v1/things", "day9").Header("Idempotency-Replayed"), "true");
@@ -211,11 +252,21 @@ TEST_F(HttpIdempotency, ForgetsNothingBecauseOfAClockThatJumped) {
   Post("/v1/things", "before");
   api_.database.clock.SetWall(api_.database.clock.Now() + 365 * kDayMs);
   Post("/v1/things", "after");
-  idempotency::Purge(*api_.database, api_.database.clock);
+  idempotency::Purge(*api_.database, api_.database.clock, NothingWritten);
   EXPECT_EQ(Remembered(), 2);
   api_.database.clock.Advance(kDayMs + 1);
-  idempotency::Purge(*api_.database, api_.database.clock);
+  idempotency::Purge(*api_.database, api_.database.clock, NothingWritten);
   EXPECT_EQ(Remembered(), 1) << "the new time has stood for a day";
+}
+
+TEST_F(HttpIdempotency, TakesOtherWritesForEvidenceThatTheClockHasStood) {
+  Post("/v1/things", "old");
+  api_.database.clock.Advance(10 * kDayMs);
+  idempotency::Purge(*api_.database, api_.database.clock, NothingWritten);
+  EXPECT_EQ(Remembered(), 1);
+  idempotency::Purge(*api_.database, api_.database.clock,
+                     [](db::Session&, db::CompanyId, UtcMs, UtcMs) { return true; });
+  EXPECT_EQ(Remembered(), 0);
 }
 
 }  // namespace

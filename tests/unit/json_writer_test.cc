@@ -81,7 +81,7 @@ TEST(JsonWriter, EscapesWhatMustBeEscapedAndNothingElse) {
 
 TEST(JsonWriter, EscapesNamesToo) {
   std::string out;
-  Writer(out).BeginObject().Key("a\"\n").Integer(1).Key("b").Integer(2).EndObject();
+  Writer(out).BeginObject().KeyOf("a\"\n").Integer(1).Key("b").Integer(2).EndObject();
 
   EXPECT_EQ(out, "{\"a\\\"\\n\":1,\"b\":2}");
 }

@@ -2,23 +2,33 @@
 
 #include <gtest/gtest.h>
 
+#include "menu/fields.h"
+
 namespace comanda::menu {
 namespace {
 
-VariantPatch Sized(std::string name, Minor price) {
-  VariantPatch patch;
-  patch.fresh_id = "fresh-" + name;
-  patch.name = std::move(name);
-  patch.price = price;
-  return patch;
+// Sets a field as a caller sends it.
+template <typename Row, typename T, typename Value>
+void Send(Row& row, T Row::*field, Value value) {
+  row.*field = std::move(value);
+  row.sent.fields |= BitOf(field);
 }
 
-VariantPatch Only(Minor price) {
-  VariantPatch patch;
-  patch.fresh_id = "fresh";
-  patch.only = true;
-  patch.price = price;
-  return patch;
+Variant Sized(std::string name, Minor price) {
+  Variant sent;
+  sent.id = "fresh-" + name;
+  Send(sent, &Variant::name, name);
+  Send(sent, &Variant::price, price);
+  return sent;
+}
+
+Variant Only(Minor price) {
+  Variant sent;
+  sent.id = "fresh";
+  sent.name = kOnlyVariant;
+  sent.sent.shorthand = true;
+  Send(sent, &Variant::price, price);
+  return sent;
 }
 
 // Two sizes, each with a sku.
@@ -32,17 +42,19 @@ Product Pizza() {
   return product;
 }
 
-Targets MergeWell(const ProductPatch& patch, bool is_new, Product& product) {
+Targets MergeWell(const Product& sent, bool is_new, Product& product,
+                  const Form& form = kPutProducts) {
   json::Errors errors;
-  Targets targets = Merge(patch, is_new, product, errors);
+  Targets targets = Merge(sent, form, is_new, product, errors);
   EXPECT_NO_THROW(errors.ThrowIfAny());
   return targets;
 }
 
 // Field and code of the one thing that is wrong.
-std::pair<std::string, FieldCode> Wrong(const ProductPatch& patch, bool is_new, Product product) {
+std::pair<std::string, FieldCode> Wrong(const Product& sent, bool is_new, Product product,
+                                        const Form& form = kPutProducts) {
   json::Errors errors;
-  Merge(patch, is_new, product, errors);
+  Merge(sent, form, is_new, product, errors);
   try {
     errors.ThrowIfAny();
   } catch (const Refusal& refusal) {
@@ -56,10 +68,10 @@ std::pair<std::string, FieldCode> Wrong(const ProductPatch& patch, bool is_new, 
 TEST(MenuMerge, KeepsWhatWasNotSent) {
   Product product = Pizza();
   product.description = "Thin";
-  ProductPatch patch;
-  patch.visible = false;
+  Product sent;
+  Send(sent, &Product::visible, false);
 
-  MergeWell(patch, false, product);
+  MergeWell(sent, false, product);
 
   Product expected = Pizza();
   expected.description = "Thin";
@@ -70,21 +82,21 @@ TEST(MenuMerge, KeepsWhatWasNotSent) {
 TEST(MenuMerge, ClearsWhatWasSentAsNothing) {
   Product product = Pizza();
   product.description = "Thin";
-  ProductPatch patch;
-  patch.description = Setting<std::string>(std::in_place, std::nullopt);
+  Product sent;
+  Send(sent, &Product::description, std::nullopt);
 
-  MergeWell(patch, false, product);
+  MergeWell(sent, false, product);
 
   EXPECT_EQ(product.description, std::nullopt);
 }
 
 TEST(MenuMerge, GivesANewProductASlugAndOneVariant) {
   Product product;
-  ProductPatch patch;
-  patch.name = "Ají de gallina";
-  patch.variants = {Only(1850)};
+  Product sent;
+  Send(sent, &Product::name, "Ají de gallina");
+  sent.variants = {Only(1850)};
 
-  EXPECT_EQ(MergeWell(patch, true, product), Targets{0});
+  EXPECT_EQ(MergeWell(sent, true, product), Targets{0});
 
   EXPECT_EQ(product.slug, "aji-de-gallina");
   ASSERT_EQ(product.variants.size(), 1u);
@@ -95,36 +107,37 @@ TEST(MenuMerge, GivesANewProductASlugAndOneVariant) {
 
 TEST(MenuMerge, KeepsTheSlugOfARenamedProduct) {
   Product product = Pizza();
-  ProductPatch patch;
-  patch.name = "Calzone";
-  MergeWell(patch, false, product);
+  Product sent;
+  Send(sent, &Product::name, "Calzone");
+  MergeWell(sent, false, product);
   EXPECT_EQ(product.slug, "pizza");
 }
 
 TEST(MenuMerge, MatchesVariantsByIdThenSkuThenName) {
   Product product = Pizza();
-  ProductPatch patch;
-  VariantPatch by_id = Sized("Large", 1);  // its id says Small
+  Product sent;
+  Variant by_id = Sized("Large", 1);  // its id says Small
   by_id.id = "s";
-  VariantPatch by_sku = Sized("Huge", 2);
-  by_sku.sku = Setting<std::string>(std::in_place, "P-L");
-  patch.variants = {by_id, by_sku};
+  by_id.sent.has_id = true;
+  Variant by_sku = Sized("Huge", 2);
+  Send(by_sku, &Variant::sku, "P-L");
+  sent.variants = {by_id, by_sku};
 
-  EXPECT_EQ(MergeWell(patch, false, product), (Targets{0, 1}));
+  EXPECT_EQ(MergeWell(sent, false, product), (Targets{0, 1}));
   EXPECT_EQ(product.variants[0].name, "Large");
   EXPECT_EQ(product.variants[1].name, "Huge");
 
-  ProductPatch by_name;
+  Product by_name;
   by_name.variants = {Sized("HUGE", 3)};
   EXPECT_EQ(MergeWell(by_name, false, product), Targets{1});
 }
 
 TEST(MenuMerge, AppendsAVariantThatMatchesNone) {
   Product product = Pizza();
-  ProductPatch patch;
-  patch.variants = {Sized("Giant", 3000)};
+  Product sent;
+  sent.variants = {Sized("Giant", 3000)};
 
-  EXPECT_EQ(MergeWell(patch, false, product), Targets{2});
+  EXPECT_EQ(MergeWell(sent, false, product), Targets{2});
 
   EXPECT_EQ(product.variants[2].id, "fresh-Giant");
   EXPECT_EQ(product.variants[2].position, 2);
@@ -132,73 +145,73 @@ TEST(MenuMerge, AppendsAVariantThatMatchesNone) {
 
 TEST(MenuMerge, TakesTwoVariantsOfOneNameWhereEachHasASku) {
   Product product = Pizza();
-  ProductPatch patch;
-  patch.variants = {Sized("Small", 1), Sized("Small", 2)};
-  patch.variants[1].sku = Setting<std::string>(std::in_place, "P-OTHER");
-  EXPECT_EQ(MergeWell(patch, false, product), (Targets{0, 2}));
+  Product sent;
+  sent.variants = {Sized("Small", 1), Sized("Small", 2)};
+  Send(sent.variants[1], &Variant::sku, "P-OTHER");
+  EXPECT_EQ(MergeWell(sent, false, product), (Targets{0, 2}));
 }
 
 TEST(MenuMerge, RefusesTwoRowsThatHitOneVariant) {
-  ProductPatch patch;
-  patch.variants = {Sized("Small", 1), Sized("small", 2)};
-  patch.variants[1].place.path = "variants[1]";
-  EXPECT_EQ(Wrong(patch, false, Pizza()),
+  Product sent;
+  sent.variants = {Sized("Small", 1), Sized("small", 2)};
+  sent.variants[1].sent.path = "variants[1]";
+  EXPECT_EQ(Wrong(sent, false, Pizza()),
             std::pair(std::string("variants[1].name"), FieldCode::kDuplicate));
 }
 
 TEST(MenuMerge, TakesTheShorthandForTheOneVariantAlone) {
-  ProductPatch patch;
-  patch.variants = {Only(5)};
-  EXPECT_EQ(Wrong(patch, false, Pizza()), std::pair(std::string("price"), FieldCode::kNotAllowed));
+  Product sent;
+  sent.variants = {Only(5)};
+  EXPECT_EQ(Wrong(sent, false, Pizza()), std::pair(std::string("price"), FieldCode::kNotAllowed));
 
   Product product = Pizza();
   product.variants.pop_back();
-  EXPECT_EQ(MergeWell(patch, false, product), Targets{0});
+  EXPECT_EQ(MergeWell(sent, false, product), Targets{0});
   EXPECT_EQ(product.variants[0].name, "Small");
   EXPECT_EQ(product.variants[0].price, 5);
 }
 
 TEST(MenuMerge, TakesTheShorthandForTheVariantThatItsSkuNames) {
   Product product = Pizza();
-  ProductPatch patch;
-  patch.variants = {Only(5)};
-  patch.variants[0].sku = Setting<std::string>(std::in_place, "P-L");
-  EXPECT_EQ(MergeWell(patch, false, product), Targets{1});
+  Product sent;
+  sent.variants = {Only(5)};
+  Send(sent.variants[0], &Variant::sku, "P-L");
+  EXPECT_EQ(MergeWell(sent, false, product), Targets{1});
   EXPECT_EQ(product.variants[1].price, 5);
 }
 
 TEST(MenuMerge, NeverMatchesAVariantThatMustBeNew) {
-  ProductPatch patch;
-  patch.variants = {Sized("Small", 1)};
-  patch.variants[0].is_new = true;
-  EXPECT_EQ(Wrong(patch, false, Pizza()), std::pair(std::string("name"), FieldCode::kDuplicate));
+  Product sent;
+  sent.variants = {Sized("Small", 1)};
+  EXPECT_EQ(Wrong(sent, false, Pizza(), kPostVariant),
+            std::pair(std::string("name"), FieldCode::kDuplicate));
 }
 
 TEST(MenuMerge, RequiresWhatANewRowNeeds) {
-  ProductPatch nameless;
+  Product nameless;
   nameless.variants = {Only(1)};
   EXPECT_EQ(Wrong(nameless, true, {}), std::pair(std::string("name"), FieldCode::kRequired));
 
-  ProductPatch priceless;
-  priceless.name = "Pizza";
+  Product priceless;
+  Send(priceless, &Product::name, "Pizza");
   EXPECT_EQ(Wrong(priceless, true, {}), std::pair(std::string("price"), FieldCode::kRequired));
 }
 
-ModifierCategoryPatch Sauces() {
-  ModifierCategoryPatch patch;
-  patch.fresh_id = "sauces";
-  patch.name = "Sauces";
-  return patch;
+ModifierCategory Sauces() {
+  ModifierCategory sent;
+  sent.id = "sauces";
+  Send(sent, &ModifierCategory::name, "Sauces");
+  return sent;
 }
 
 TEST(MenuMerge, DerivesTheCountsOfANewModifierCategory) {
   Product product = Pizza();
-  ProductPatch patch;
-  patch.modifier_categories = {Sauces()};
-  patch.modifier_categories[0].type = "one";
-  patch.modifier_categories[0].required = true;
+  Product sent;
+  sent.modifier_categories = {Sauces()};
+  Send(sent.modifier_categories[0], &ModifierCategory::type, "one");
+  Send(sent.modifier_categories[0], &ModifierCategory::required, true);
 
-  MergeWell(patch, false, product);
+  MergeWell(sent, false, product);
 
   EXPECT_EQ(product.modifier_categories[0].min_modifiers, 1);
   EXPECT_EQ(product.modifier_categories[0].max_modifiers, 1);
@@ -206,18 +219,18 @@ TEST(MenuMerge, DerivesTheCountsOfANewModifierCategory) {
 
 TEST(MenuMerge, ChangesNothingTheSecondTime) {
   Product product = Pizza();
-  ProductPatch patch;
-  patch.variants = {Sized("Giant", 3000), Sized("Small", 900)};
-  patch.modifier_categories = {Sauces()};
-  patch.modifier_categories[0].required = true;
-  ModifierPatch sauce;
-  sauce.fresh_id = "hot";
-  sauce.name = "Hot";
-  patch.modifier_categories[0].modifiers = {sauce};
+  Product sent;
+  sent.variants = {Sized("Giant", 3000), Sized("Small", 900)};
+  sent.modifier_categories = {Sauces()};
+  Send(sent.modifier_categories[0], &ModifierCategory::required, true);
+  Modifier sauce;
+  sauce.id = "hot";
+  Send(sauce, &Modifier::name, "Hot");
+  sent.modifier_categories[0].modifiers = {sauce};
 
-  MergeWell(patch, false, product);
+  MergeWell(sent, false, product);
   const Product once = product;
-  MergeWell(patch, false, product);
+  MergeWell(sent, false, product);
 
   EXPECT_EQ(product, once);
   ASSERT_EQ(once.modifier_categories.size(), 1u);
@@ -227,11 +240,50 @@ TEST(MenuMerge, ChangesNothingTheSecondTime) {
 TEST(MenuMerge, RefusesMoreModifiersThanPossibleOnTheMergedRow) {
   Product product = Pizza();
   product.modifier_categories = {{.id = "x", .name = "Sauces", .max_modifiers = 2}};
-  ProductPatch patch;
-  patch.modifier_categories = {Sauces()};
-  patch.modifier_categories[0].min_modifiers = 3;
-  EXPECT_EQ(Wrong(patch, false, product),
+  Product sent;
+  sent.modifier_categories = {Sauces()};
+  Send(sent.modifier_categories[0], &ModifierCategory::min_modifiers, 3);
+  EXPECT_EQ(Wrong(sent, false, product),
             std::pair(std::string("min_modifiers"), FieldCode::kOutOfRange));
+}
+
+TEST(MenuMerge, GivesARowOfAFileItsDefaultsAndLeavesTheStock) {
+  Product product = Pizza();
+  product.description = "Thin";
+  product.variants[0].cost = 300;
+  product.variants[0].stock = 5000;
+  Product sent;
+  Send(sent, &Product::name, "Pizza");
+  sent.variants = {Sized("Small", 1000)};
+  sent.variants[0].id = "s";
+
+  MergeWell(sent, false, product, kImportFile);
+
+  EXPECT_EQ(product.description, std::nullopt);
+  EXPECT_EQ(product.slug, "pizza");
+  EXPECT_EQ(product.variants[0].sku, std::nullopt);
+  EXPECT_EQ(product.variants[0].cost, std::nullopt);
+  EXPECT_EQ(product.variants[0].stock, 5000);
+  EXPECT_EQ(product.variants[1], Pizza().variants[1]) << "a row that the file leaves out stays";
+}
+
+TEST(MenuMerge, MatchesRowsOfAFileByTheirIdsAlone) {
+  Product product = Pizza();
+  Product sent;
+  Send(sent, &Product::name, "Pizza");
+  sent.variants = {Sized("Large", 1)};
+
+  EXPECT_EQ(MergeWell(sent, false, product, kImportFile), Targets{2});
+}
+
+TEST(MenuFields, NamesEveryFieldOnce) {
+  uint32_t seen = 0;
+  ForEachField<Variant>([&](auto field, uint32_t bit) {
+    EXPECT_EQ(BitOf(field), bit);
+    EXPECT_EQ(seen & bit, 0u);
+    seen |= bit;
+  });
+  EXPECT_EQ(seen, (1u << std::tuple_size_v<decltype(Variant::Fields())>)-1);
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ class Restaurant {
     });
   }
 
-  int64_t Number(std::string_view sql) {
+  int64_t Number(db::Sql sql) {
     return database_.Read([&](db::Snapshot& snapshot) {
       const auto row = snapshot.One(sql);
       return row ? row->Int(0) : -1;

@@ -197,16 +197,22 @@ TEST_F(OrdersTest, TriesAnotherPublicIdWhereOneIsTaken) {
   EXPECT_EQ(Stored().order_number, 2);
 }
 
-TEST_F(OrdersTest, AnswersTheSameKeyWithTheOrderAsItIsNow) {
+TEST_F(OrdersTest, AnswersTheSameKeyWithTheFirstRecordWhileItIsKeptThenWithTheOrderAsItIsNow) {
   const Record placed = PlaceOrder();
   const Record advanced = Do(Advance, Status::kReady);
   NewEvents();
 
   const Placed again = PlaceWith({}, "ref-1");
 
-  EXPECT_TRUE(again.replayed);
-  EXPECT_EQ(again.record.json, advanced.json);
+  EXPECT_EQ(again.answer, Placed::Answer::kFirstAgain);
+  EXPECT_EQ(again.record.json, placed.json);
   EXPECT_EQ(NewEvents(), (List{}));
+  database->Write([](db::Tx& tx, const db::Stamp&) {
+    tx.Run("UPDATE company_counter SET log_start = event_seq + 1");
+  });
+  const Placed later = PlaceWith({}, "ref-1");
+  EXPECT_EQ(later.answer, Placed::Answer::kAsItIsNow);
+  EXPECT_EQ(later.record.json, advanced.json);
   try {
     PlaceWith({}, "ref-1", "another");
     FAIL();
@@ -244,6 +250,97 @@ TEST_F(OrdersTest, RefusesEveryUnknownReferenceOfAnOrderAtOnce) {
   } catch (const Refusal& refusal) {
     EXPECT_EQ(refusal.errors.size(), 2u);
   }
+  EXPECT_EQ(NewEvents(), (List{}));
+}
+
+// Whole orders
+
+class WholeOrdersTest : public OrdersTest {
+ protected:
+  WholeOrder Burger() {
+    WholeOrder whole{.external_id = "R-1", .status = Status::kPreparing, .order = {}};
+    whole.order.service_type = ServiceType::kDelivery;
+    whole.order.delivery_price = 300;
+    whole.order.service_fee_price = 50;
+    whole.order.client = R"({"id":null,"name":"Ana"})";
+    whole.order.order_title = "Ana";
+    whole.order.combos = {Dish(2000), Dish(1000)};
+    whole.order.combos[1].modifiers.push_back({.id = NewOrderId(), .name = "Ají"});
+    Payment payment = Cash(3000).payment;
+    payment.method = {std::string(kMethod), "rappi", "Rappi"};
+    whole.order.payments = {payment};
+    whole.order.discounts = {Off(DiscountType::kAmount, 350)};
+    return whole;
+  }
+
+  Placed PlaceBurger(WholeOrder whole) {
+    const Placement placement{.id = NewOrderId(),
+                              .public_numbers = {NextNumber()},
+                              .source = "RAPPI",
+                              .actor = "app:rappi"};
+    return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      return PlaceWhole(tx, company::Get(tx, kCompany), whole, placement, stamp);
+    });
+  }
+};
+
+TEST_F(WholeOrdersTest, AreStoredWithAllRowsAndAnnouncedOnce) {
+  NewEvents();
+  const Placed placed = PlaceBurger(Burger());
+  target.key = placed.record.id;
+
+  const Order order = Stored();
+
+  EXPECT_EQ(NewEvents(), (List{"ORDER_CREATED"}));
+  EXPECT_EQ(order.totals.total, 3000);
+  EXPECT_TRUE(order.totals.paid);
+  EXPECT_EQ(order.status, Status::kPreparing);
+  EXPECT_EQ(order.combos.size(), 2u);
+  EXPECT_EQ(order.combos[1].modifiers.size(), 1u);
+  EXPECT_EQ(order.payments.at(0).created_at, order.created_at);
+  EXPECT_EQ(order.discounts.at(0).amount, 350);
+  EXPECT_EQ(order.version, 1);
+  EXPECT_EQ(Got(), placed.record.json);
+  EXPECT_EQ(Render(order), placed.record.json);
+}
+
+TEST_F(WholeOrdersTest, AreTakenOncePerSourceAndExternalId) {
+  const Placed first = PlaceBurger(Burger());
+  NewEvents();
+
+  const Placed again = PlaceBurger(Burger());
+
+  EXPECT_EQ(again.answer, Placed::Answer::kAsItIsNow);
+  EXPECT_EQ(again.record.json, first.record.json);
+  EXPECT_EQ(NewEvents(), (List{}));
+  WholeOrder other = Burger();
+  other.external_id = "R-2";
+  EXPECT_EQ(PlaceBurger(other).answer, Placed::Answer::kCreated);
+}
+
+TEST_F(WholeOrdersTest, AreChangedByTheirOwnAppAlone) {
+  target.company = kCompany;
+  target.key = PlaceBurger(Burger()).record.id;
+  const auto problem = [&](std::string actor) {
+    target.actor = std::move(actor);
+    try {
+      AddDish(100);
+    } catch (const Refusal& refusal) {
+      return std::optional(refusal.problem);
+    }
+    return std::optional<Problem>();
+  };
+  EXPECT_EQ(problem("key:till"), Problem::kOrderNotEditable);
+  EXPECT_EQ(problem("app:ifood"), Problem::kOrderNotEditable);
+  EXPECT_EQ(problem("app:rappi"), std::nullopt);
+  target.actor = "key:till";
+  EXPECT_NO_THROW(Do(Advance, Status::kReady)) << "the status of every channel's orders moves";
+}
+
+TEST_F(WholeOrdersTest, AreRefusedAboveTheCaps) {
+  WholeOrder whole = Burger();
+  whole.order.combos.assign(kCombosMax + 1, Dish(1));
+  EXPECT_THROW(PlaceBurger(whole), Refusal);
   EXPECT_EQ(NewEvents(), (List{}));
 }
 
@@ -552,16 +649,103 @@ TEST_F(OrdersTest, StoresWhatItRenders) {
   Do(Pay, Cash(500));
   Do(Advance, Status::kReady);
   const Order order = Stored();
-  EXPECT_EQ(Join(Render(order).fragments()), Got());
+  EXPECT_EQ(Render(order), Got());
 }
 
 TEST_F(OrdersTest, RendersARecordOfAnOlderVersionAnew) {
   const Record record = PlaceOrder();
   database->Write([&](db::Tx& tx, const db::Stamp&) {
-    tx.Run("UPDATE order_record SET render_version = 0, head = 'old' WHERE company_id = $1",
-           kCompany);
+    tx.Run("UPDATE orders SET render_version = 0 WHERE company_id = $1", kCompany);
+    tx.Run("UPDATE event SET body = 'old' WHERE company_id = $1", kCompany);
   });
   EXPECT_EQ(Got(), record.json);
+}
+
+TEST_F(OrdersTest, KeepsWhatWasAskedBesideWhatWasComputed) {
+  PlaceOrder();
+  target.request_key = "till-1-0002";
+  Combo combo = Dish(333);
+  combo.quantity = 1500;
+  combo.variant_unit_price = 222;
+  combo.variant_original_unit_price = 230;
+  combo.modifiers.push_back({.id = "m1",
+                             .name = "Ají",
+                             .quantity = 3000,
+                             .price = 150,
+                             .original_price = 150,
+                             .unit_quantity = 2,
+                             .unit_price = 50,
+                             .original_unit_price = 55});
+  Do(AddCombos, std::vector{combo});
+  target.request_key.reset();
+  Do(Pay, Cash(500));
+  target.request_key = "till-1-0003";
+  Do(Advance, Status::kReady);
+
+  const Order order = Stored();
+
+  EXPECT_EQ(order.combos[0].request_key, "till-1-0002");
+  EXPECT_EQ(order.combos[0].variant_unit_price, 222);
+  EXPECT_EQ(order.combos[0].variant_original_unit_price, 230);
+  EXPECT_EQ(order.combos[0].modifiers, combo.modifiers);
+  EXPECT_EQ(order.payments[0].request_key, std::nullopt);
+  EXPECT_EQ(order.status_history[0].request_key, std::nullopt);
+  EXPECT_EQ(order.status_history[1].request_key, "till-1-0003");
+  EXPECT_EQ(order.status_history[2].request_key, "till-1-0003");
+}
+
+TEST_F(OrdersTest, TakesTheRoundedQuotientForUnitPricesOfOlderPrograms) {
+  PlaceOrder();
+  Combo combo = Dish(1000);
+  combo.quantity = 3000;
+  combo.modifiers.push_back({.id = "m1", .name = "Ají", .quantity = 6000, .price = 401});
+  Do(AddCombos, std::vector{combo});
+  database->Write([](db::Tx& tx, const db::Stamp&) {
+    tx.Run("UPDATE combo SET variant_unit_price = NULL, variant_original_unit_price = NULL");
+    tx.Run(
+        "UPDATE combo_modifier SET unit_quantity = NULL, unit_price = NULL,"
+        " original_unit_price = NULL");
+  });
+
+  const Order order = Stored();
+
+  EXPECT_EQ(order.combos[0].variant_unit_price, 333);
+  EXPECT_EQ(order.combos[0].modifiers[0].unit_quantity, 2);
+  EXPECT_EQ(order.combos[0].modifiers[0].unit_price, 67) << "66.8, half away from zero";
+}
+
+TEST_F(OrdersTest, RendersARecordThatIsNotStored) {
+  const Record record = PlaceOrder();
+  database->Write([&](db::Tx& tx, const db::Stamp&) { ForgetRecord(tx, kCompany, record.id); });
+  EXPECT_EQ(Got(), record.json);
+}
+
+TEST_F(OrdersTest, LeavesNoOldRecordBehindWhereTheLogHasMovedOn) {
+  PlaceOrder();
+  database->Write([](db::Tx& tx, const db::Stamp&) {
+    tx.Run("UPDATE company_counter SET log_start = event_seq + 1");
+  });
+  const Record changed = AddDish(100);
+  database->Read([&](db::Snapshot& snapshot) {
+    EXPECT_EQ(snapshot.One("SELECT count(*) FROM event")->Int(0), 1);
+    EXPECT_TRUE(HoldsRecord(snapshot, kCompany, changed.id, *changed.event_seq));
+    return 0;
+  });
+  EXPECT_EQ(Got(), changed.json);
+}
+
+TEST_F(OrdersTest, LetsGoOfTheRecordOfAnOrderClosedLongAgoAlone) {
+  const Record open = PlaceOrder();
+  const Record closed = PlaceOrder();
+  const Record finalized = Do(Advance, Status::kFinalized);
+  const UtcMs now = database.clock.Now();
+  database->Write([&](db::Tx& tx, const db::Stamp&) {
+    EXPECT_FALSE(ReleaseRecord(tx, kCompany, open.id, now + 1));
+    EXPECT_FALSE(ReleaseRecord(tx, kCompany, closed.id, now));
+    EXPECT_TRUE(ReleaseRecord(tx, kCompany, closed.id, now + 1));
+    EXPECT_FALSE(HoldsRecord(tx, kCompany, closed.id, *finalized.event_seq));
+  });
+  EXPECT_EQ(Got(), finalized.json);
 }
 
 class OrdersListTest : public OrdersTest {

@@ -114,7 +114,10 @@ TEST(SelftestFinding, AListHasNumbersThatFitItsRows) {
 TEST(SelftestProbe, FillsPatternsAndCountsInTheCurrency) {
   EXPECT_EQ(Filled(R"({"price":$,"sku":"$"})", {"12.5", "x"}), R"({"price":12.5,"sku":"x"})");
   Settings settings;
-  Probe probe(settings);
+  Heartbeats heartbeats(SystemClock());
+  metrics::Registry metrics;
+  net::Network network(heartbeats, metrics);
+  Probe probe(settings, network);
   EXPECT_EQ(probe.Amount(1250), "12.5");
   probe.LearnCurrency("CLP");
   EXPECT_EQ(probe.Amount(1250), "1250");

@@ -52,7 +52,8 @@ TEST(SelftestReport, CountsAndNamesWhatIsLeft) {
 TEST(SelftestReport, IsOneObjectForScripts) {
   Summary summary = Some();
   summary.remnants = {{.reference = "selftest-2"}};
-  const Settings settings{.url = "https://box:8443", .key = "cmd_live_secret", .ca_file = ""};
+  const Settings settings{
+      .url = "https://box:8443", .key = "cmd_live_secret", .authorities = nullptr};
   const std::string text = AsJson(settings, summary);
   const json::Document told = json::Document::Parse(text);
   EXPECT_EQ(told.root().Find("url")->text(), "https://box:8443");

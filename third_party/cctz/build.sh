@@ -25,7 +25,7 @@ for file in "$source"/src/*.cc; do
     *) set -- "$@" "$file" ;;
   esac
 done
-compile "$CXX" "$CXXFLAGS -Os -std=c++17 -DNDEBUG -I$source/include" "$@"
+compile "$CXX" "$CXXFLAGS -std=c++17 -DNDEBUG -I$source/include" "$@"
 archive libcctz.a ./*.o
 mkdir -p "$out/include"
 cp -R "$source/include/cctz" "$out/include/"

@@ -2,9 +2,6 @@
 # libcurl: HTTP and HTTPS through mbedTLS and c-ares, nothing else. Digest authentication has to be
 # off because our mbedTLS has no MD5.
 
-# Smaller: it waits for the network.
-CFLAGS="$CFLAGS -Os"
-
 apply_series 'ZZZgnutls*' '11_omit*' 'build-Divide*' 'tool_*' 'wcurl-*' 'curl_path_*' 'openssl_*'
 
 disabled=

@@ -42,22 +42,13 @@ flags="$CFLAGS $(echo $includes)"
 compile "$CC" "$flags" "$source"/library/*.c "$everest"/library/everest.c "$everest"/library/x25519.c \
   "$everest"/library/Hacl_Curve25519_joined.c
 
-# Handshakes are these: a tenth faster.
-compile "$CC" "$flags -O3" "$source"/library/bignum.c "$source"/library/bignum_core.c "$source"/library/ecp.c \
-  "$source"/library/ecp_curves.c
-
-# With compiler intrinsics in place of assembly GCM is a third faster. What is in aesni.c runs only
-# after a look at the processor, and every one that has AES has the other two. The two that call it
-# must see the same, for intrinsics want their keys aligned. aesce.c looks at the processor itself.
-# What it all costs: third_party/README.md.
-case $target in
-  x86_64)
-    compile "$CC" "$flags -maes -mpclmul -mssse3" "$source"/library/aesni.c
-    compile "$CC" "$flags -maes -mpclmul" "$source"/library/aes.c "$source"/library/gcm.c
-    ;;
-  # A fifth fewer instructions.
-  aarch64) compile "$CC" "$flags -O3" "$source"/library/gcm.c ;;
-esac
+# AES and GCM with compiler intrinsics in place of assembly: GCM is a third faster. aesni.c is entered only after
+# a look at the processor, and every processor with AES instructions has the other two extensions. Its two callers
+# see the same options, since intrinsics need aligned keys. Figures: third_party/README.md.
+if [ "$target" = x86_64 ]; then
+  compile "$CC" "$flags -maes -mpclmul -mssse3" "$source"/library/aesni.c
+  compile "$CC" "$flags -maes -mpclmul" "$source"/library/aes.c "$source"/library/gcm.c
+fi
 
 x509="" tls="" crypto=""
 for object in *.o; do

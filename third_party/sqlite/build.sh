@@ -36,13 +36,8 @@ if [ ! -f "$source/sqlite3.c" ]; then
   cp generate/sqlite3.c generate/sqlite3.h "$source/"
 fi
 
-# A fifth of the code is copies of small functions and padding in front of loops, which make it no
-# faster; -Os would make it slower by a fifth.
-lean="--param max-inline-insns-auto=5 --param inline-unit-growth=10
-  -fno-align-functions -fno-align-jumps -fno-align-labels -fno-align-loops"
-
 # shellcheck disable=SC2086,SC2116 # on one line
-compile "$CC" "$CFLAGS $(echo $lean) -DNDEBUG $(echo $options)" "$source/sqlite3.c"
+compile "$CC" "$CFLAGS -DNDEBUG $(echo $options)" "$source/sqlite3.c"
 archive libsqlite3.a sqlite3.o
 mkdir -p "$out/include"
 cp "$source/sqlite3.h" "$out/include/"

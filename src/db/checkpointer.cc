@@ -1,0 +1,76 @@
+#include "db/checkpointer.h"
+
+#include "base/log.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+
+namespace comanda::db {
+namespace {
+
+int Native(Checkpointer::Mode mode) {
+  switch (mode) {
+    case Checkpointer::Mode::kPassive:
+      return SQLITE_CHECKPOINT_PASSIVE;
+    case Checkpointer::Mode::kRestart:
+      return SQLITE_CHECKPOINT_RESTART;
+    case Checkpointer::Mode::kTruncate:
+      return SQLITE_CHECKPOINT_TRUNCATE;
+  }
+  return SQLITE_CHECKPOINT_PASSIVE;
+}
+
+}  // namespace
+
+Checkpointer::Checkpointer(const Settings& settings, metrics::Registry& metrics)
+    : file_(settings.FileName()),
+      checkpoints_(metrics, "comanda_db_checkpoints_total", "Checkpoints of the log.",
+                   settings.MetricLabels()),
+      pages_gauge_(
+          metrics, "comanda_db_wal_pages", "Pages in the write-ahead log.",
+          [this] { return static_cast<double>(pages_.load(std::memory_order_relaxed)); },
+          settings.MetricLabels()) {}
+
+void Checkpointer::Follow(Connection& connection) {
+  page_bytes_ = connection.Integer("PRAGMA page_size");
+  sqlite3_wal_hook(connection.handle(), &Checkpointer::OnCommit, this);
+}
+
+std::optional<Checkpointer::Mode> Checkpointer::WhenGrown() {
+  const int pages = pages_;
+  largest_ = std::max(largest_, pages);
+  if (pages < tried_at_) tried_at_ = 0;  // the log has started over
+  if (pages - tried_at_ < PagesIn(kCheckpointBytes)) return std::nullopt;
+  tried_at_ = pages;
+  return pages < PagesIn(kRestartBytes) ? Mode::kPassive : Mode::kRestart;
+}
+
+std::optional<Checkpointer::Mode> Checkpointer::WhenIdle(int64_t idle_ms) const {
+  if (idle_ms < kTruncateIdleMs || largest_ < PagesIn(kCheckpointBytes)) return std::nullopt;
+  return Mode::kTruncate;
+}
+
+Trouble Checkpointer::Run(Connection& connection, Mode mode) {
+  connection.ClearTrouble();
+  sqlite3* handle = connection.handle();
+  sqlite3_busy_timeout(handle, kReadersWaitMs);
+  const int code = sqlite3_wal_checkpoint_v2(handle, "main", Native(mode), nullptr, nullptr);
+  sqlite3_busy_timeout(handle, Connection::kBusyMs);
+  checkpoints_.Add();
+  try {
+    if (code != SQLITE_OK && code != SQLITE_BUSY) connection.Fail(code, "checkpoint");
+  } catch (const Fault& fault) {
+    log::Warning("checkpoint failed", {{"file", file_}, {"cause", fault.cause}});
+    return connection.trouble();
+  }
+  if (code == SQLITE_OK && mode == Mode::kTruncate) pages_ = largest_ = 0;
+  return Trouble::kNone;
+}
+
+int Checkpointer::OnCommit(void* self, sqlite3*, const char*, int pages) noexcept {
+  static_cast<Checkpointer*>(self)->pages_ = pages;
+  return SQLITE_OK;
+}
+
+}  // namespace comanda::db

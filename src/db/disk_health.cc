@@ -1,0 +1,227 @@
+#include "db/disk_health.h"
+
+#include "base/log.h"
+#include "base/problem.h"
+#include "db/migrate.h"
+#include "db/quick_check.h"
+
+#include <sqlite3.h>
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+namespace comanda::db {
+namespace {
+
+constexpr uint64_t kFreeBytesMin = 1 << 20;
+constexpr std::chrono::milliseconds kReopenPause{500};  // before the second try, then twice
+constexpr int kProgressSteps = 100'000;                 // some milliseconds
+constexpr int kExitStatus = 70;                         // EX_SOFTWARE
+
+}  // namespace
+
+DiskHealth::DiskHealth(const Settings& settings, const Clock& clock, Heartbeat& heartbeat,
+                       Checkpointer& checkpointer, metrics::Registry& metrics)
+    : settings_(settings),
+      clock_(clock),
+      heartbeat_(heartbeat),
+      checkpointer_(checkpointer),
+      file_(settings.FileName()),
+      failures_(metrics, "comanda_db_disk_failures_total",
+                "Writes or syncs that the disk failed, a full disk included.",
+                settings.MetricLabels()) {
+  MakeDatabaseFile(settings_.path);
+  connection_ = Open();
+  if (Migrate(*connection_, settings_, clock_, heartbeat_)) {
+    connection_.reset();
+    connection_ = Open();
+  }
+}
+
+std::unique_ptr<Connection> DiskHealth::Open() {
+  auto fresh = std::make_unique<Connection>(settings_.path, Connection::Role::kWriter,
+                                            settings_.vfs, clock_);
+  fresh->Integer("SELECT count(*) FROM sqlite_schema");
+  checkpointer_.Follow(*fresh);
+  sqlite3_progress_handler(fresh->handle(), kProgressSteps, &DiskHealth::OnProgress, &heartbeat_);
+  return fresh;
+}
+
+// A large import is one job: its progress distinguishes it from a thread that hangs.
+int DiskHealth::OnProgress(void* heartbeat) noexcept {
+  static_cast<Heartbeat*>(heartbeat)->Beat();
+  return 0;
+}
+
+// A full disk.
+
+bool DiskHealth::MayWrite() {
+  if (!writable_) Probe();
+  return writable_;
+}
+
+void DiskHealth::WhenIdle() {
+  if (!writable_ && clock_.MonotonicMs() - last_probe_ms_ >= kProbeEveryMs) Probe();
+}
+
+bool DiskHealth::MakeSpace() {
+  return settings_.space && !settings_.is_guest && settings_.space->GiveUpBallast();
+}
+
+// Finds out whether there is space again: the file system says so, and a page can be written and
+// synced.
+void DiskHealth::Probe() {
+  last_probe_ms_ = clock_.MonotonicMs();
+  struct statvfs space = {};
+  if (::statvfs(settings_.path.c_str(), &space) == 0 &&
+      space.f_bavail * space.f_frsize < kFreeBytesMin) {
+    return;
+  }
+  TryCheckpoint(Checkpointer::Mode::kPassive);  // a log that starts over needs no space
+  try {
+    WriteOver();
+    NoteCommit();
+  } catch (const std::exception&) {
+    Recover(connection_->trouble());
+  }
+}
+
+void DiskHealth::BecomeFull() {
+  failures_.Add();
+  last_probe_ms_ = clock_.MonotonicMs();
+  if (writable_)
+    log::Error("the disk is full: no more writes until there is space", {{"file", file_}});
+  writable_ = false;
+  SetHealth({false, "the disk is full"}, false);
+}
+
+void DiskHealth::NoteCommit() {
+  reopened_in_a_row_ = 0;
+  if (!writable_) BecomeWritable();
+}
+
+void DiskHealth::BecomeWritable() {
+  writable_ = true;
+  log::Notice("the database is writable again", {{"file", file_}});
+  SetHealth({true, ""}, false);
+}
+
+// A disk that fails.
+
+void DiskHealth::Recover(Trouble trouble) {
+  bool rolled_back = connection_->Rollback();
+  if (trouble == Trouble::kFull) {
+    BecomeFull();
+    // Where the sync was the first to find no space, the whole transaction is in the log.
+    try {
+      WriteOver();
+    } catch (const std::exception&) {
+      trouble = connection_->trouble();
+      rolled_back = connection_->Rollback();
+    }
+  }
+  if (DiskFailed(trouble) || !rolled_back) {
+    Reopen("a transaction failed", trouble == Trouble::kDamaged);
+  }
+}
+
+void DiskHealth::Reopen(const std::string& why, bool damaged) {
+  failures_.Add();
+  SetHealth({false, "the database is being reopened: " + why}, true);
+  while (true) {
+    if (++reopened_in_a_row_ > kReopenMax) EndProcess(why);
+    log::Error("reopening the database",
+               {{"file", file_}, {"why", why}, {"attempt", reopened_in_a_row_}});
+    std::this_thread::sleep_for(kReopenPause * (reopened_in_a_row_ - 1));
+    heartbeat_.Beat();
+    try {
+      // The new one is open before the old one closes: with none, SQLite would rebuild the log's
+      // index and might find the failed transaction whole in the log, while its jobs run again.
+      std::unique_ptr<Connection> fresh = Open();
+      if (damaged) RequireSound();
+      connection_ = std::move(fresh);
+      WriteOver();
+      break;
+    } catch (const std::exception& failure) {
+      if (connection_->trouble() == Trouble::kFull && connection_->Rollback()) return BecomeFull();
+      log::Error("cannot reopen the database", {{"file", file_}, {"cause", failure.what()}});
+    }
+  }
+  BecomeWritable();
+}
+
+// Commits the smallest change that there is, a page with what it had, so that no recovery ever
+// finds what a failed transaction left in the log. It is enough that this is written. Where not
+// even that goes, because the disk that failed is full now too, the jobs are told 503 and the next
+// commit writes it over; a kill before that makes them done after all. Their idempotency keys are
+// in the same transaction: who sends them again is given the first answer then, and nothing is done
+// twice.
+void DiskHealth::WriteOver() {
+  connection_->ClearTrouble();
+  connection_->Execute("BEGIN IMMEDIATE");
+  connection_->RequireTransaction(true);
+  const int64_t version = connection_->Integer("PRAGMA user_version");
+  connection_->RunScript("PRAGMA user_version = " + std::to_string(version));
+  connection_->Execute("COMMIT");
+  connection_->RequireTransaction(false);
+}
+
+void DiskHealth::RequireSound() {
+  const std::string damage = QuickCheck(settings_, clock_, [this] {
+    heartbeat_.Beat();
+    return true;
+  });
+  if (!damage.empty()) EndProcess("the database is damaged: " + damage);
+}
+
+void DiskHealth::EndProcess(const std::string& why) {
+  log::Error("the disk keeps failing: ending the process", {{"file", file_}, {"why", why}});
+  ::_exit(kExitStatus);
+}
+
+void DiskHealth::Checkpoint(Checkpointer::Mode mode) {
+  const Trouble trouble = TryCheckpoint(mode);
+  if (!DiskFailed(trouble)) return;
+  if (++checkpoints_failed_in_a_row_ > kReopenMax) EndProcess("checkpoints fail");
+  Reopen("a checkpoint failed", trouble == Trouble::kDamaged);
+}
+
+void DiskHealth::CheckpointLast() { TryCheckpoint(Checkpointer::Mode::kTruncate); }
+
+Trouble DiskHealth::TryCheckpoint(Checkpointer::Mode mode) {
+  Trouble trouble = checkpointer_.Run(*connection_, mode);
+  if (trouble == Trouble::kFull && MakeSpace()) trouble = checkpointer_.Run(*connection_, mode);
+  if (trouble == Trouble::kNone) checkpoints_failed_in_a_row_ = 0;
+  return trouble;
+}
+
+// What others see.
+
+Health DiskHealth::health() const {
+  const std::lock_guard lock(mutex_);
+  return health_;
+}
+
+void DiskHealth::RequireOpen() const {
+  const std::lock_guard lock(mutex_);
+  if (damaged_) throw Fault(Fault::Kind::kDamaged, health_.reason);
+  if (reopening_) throw Fault(Fault::Kind::kUnavailable, health_.reason);
+}
+
+void DiskHealth::RefuseWrites(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (!damaged_) health_ = {false, why};
+  reopening_ = false;
+  damaged_ = true;
+}
+
+void DiskHealth::SetHealth(Health health, bool reopening) {
+  const std::lock_guard lock(mutex_);
+  reopening_ = reopening;
+  if (!damaged_) health_ = std::move(health);
+}
+
+}  // namespace comanda::db

@@ -1,0 +1,44 @@
+#pragma once
+
+// What a database is opened with: its file, its schema, its limits and its door to the disk.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/disk_space.h"
+
+namespace comanda::db {
+
+// One step of the schema (db/migrate.h).
+struct Migration {
+  int number;  // 1, 2, 3 …: user_version after it
+  std::string_view name;
+  std::string_view sql;
+};
+
+struct Settings {
+  std::string path = {};
+  std::vector<Migration> migrations = {};
+  int readers_max = 6;
+  size_t queue_max = 1024;      // more: Fault kUnavailable at once
+  size_t group_jobs_max = 256;  // one COMMIT takes at most so many jobs
+  std::string vfs = {};         // SQLite's virtual file system: its default when empty
+  DiskSpace* space = nullptr;   // measured, its ballast given up for a write; outlives the database
+  bool is_guest = false;        // the space is for others: no ballast for it, no upgrade in need
+  // Called with the step under way, now and then while the file is upgraded. What it throws ends
+  // the upgrade.
+  std::function<void(const std::string& step)> upgrading = {};
+
+  // "live.db", for the log.
+  std::string FileName() const { return path.substr(path.rfind('/') + 1); }
+  // "database=\"live\"", for the metrics.
+  std::string MetricLabels() const {
+    const std::string file = FileName();
+    return "database=\"" + file.substr(0, file.find('.')) + "\"";
+  }
+};
+
+}  // namespace comanda::db

@@ -1,0 +1,60 @@
+#include "events/feed.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace comanda::events {
+
+Page ReadPage(db::Session& session, db::CompanyId company, int64_t position, int limit,
+              const std::function<bool(const StoredEvent&)>& wants) {
+  Page page{.extent = ExtentOf(session, company), .position = position};
+  const int64_t look_to = std::min(page.extent.last, position + kLookedAtMax);
+  const auto missing = [&] { return limit - static_cast<int>(page.events.size()); };
+  while (page.position < look_to && missing() > 0) {
+    std::vector<StoredEvent> found = ReadAfter(session, company, page.position, missing());
+    if (found.empty()) break;  // nothing of the log is left
+    for (StoredEvent& event : found) {
+      page.position = event.seq;
+      if (wants(event)) page.events.push_back(std::move(event));
+    }
+  }
+  page.at_end = page.position >= page.extent.last;
+  return page;
+}
+
+Page ReadPage(db::Session& session, db::CompanyId company, int64_t position, int limit) {
+  return ReadPage(session, company, position, limit, [](const StoredEvent&) { return true; });
+}
+
+std::optional<int64_t> PositionOf(const Cursor& cursor, const Extent& extent) {
+  const bool is_kept =
+      cursor.epoch == extent.epoch && cursor.seq >= extent.oldest - 1 && cursor.seq <= extent.last;
+  return is_kept ? std::optional(cursor.seq) : std::nullopt;
+}
+
+Feed::Reader::Reader(Feed& feed, std::string name, ReaderCalls calls)
+    : feed_(feed), name_(std::move(name)), calls_(std::move(calls)) {
+  const std::lock_guard lock(feed_.mutex_);
+  feed_.readers_.push_back(this);
+}
+
+Feed::Reader::~Reader() {
+  const std::lock_guard lock(feed_.mutex_);
+  std::erase(feed_.readers_, this);
+}
+
+void Feed::Committed() const {
+  const std::lock_guard lock(mutex_);
+  for (const Reader* reader : readers_) {
+    if (reader->calls_.committed) reader->calls_.committed();
+  }
+}
+
+void Feed::Purged(db::Tx& tx, db::CompanyId company, int64_t last) const {
+  const std::lock_guard lock(mutex_);
+  for (const Reader* reader : readers_) {
+    if (reader->calls_.purged) reader->calls_.purged(tx, company, last);
+  }
+}
+
+}  // namespace comanda::events

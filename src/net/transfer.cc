@@ -1,0 +1,256 @@
+#include "net/transfer.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "crypto/peer.h"
+#include "net/outcome.h"
+
+namespace comanda::net {
+namespace {
+
+constexpr size_t kHeadersMax = 256;
+constexpr int kFirstFinalStatus = 200;  // below: interim answers, the real one follows
+
+template <typename Value>
+void Set(CURL* handle, CURLoption option, Value value) {
+  const CURLcode code = curl_easy_setopt(handle, option, value);
+  if (code == CURLE_OK) return;
+  throw Fault(Fault::Kind::kUnavailable, std::string("libcurl: ") + curl_easy_strerror(code));
+}
+
+// libcurl shows the TLS context only while the call is under way. What cannot be read of it is no
+// reason to lose the answer.
+Security DescribeSecurity(CURL* handle) {
+  curl_tlssessioninfo* session = nullptr;
+  if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == nullptr ||
+      session->internals == nullptr) {
+    return {};
+  }
+  try {
+    const crypto::Peer peer = crypto::DescribePeer(session->internals);
+    Security security{.tls_version = peer.tls_version, .certificate_ends_at = {}};
+    if (peer.certificate) security.certificate_ends_at = peer.certificate->not_after;
+    return security;
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+// Empty for what is no IP address.
+std::string NumericAddress(const sockaddr& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* bytes = nullptr;
+  if (address.sa_family == AF_INET) {
+    bytes = &reinterpret_cast<const sockaddr_in&>(address).sin_addr;
+  } else if (address.sa_family == AF_INET6) {
+    bytes = &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+  } else {
+    return {};
+  }
+  return ::inet_ntop(address.sa_family, bytes, text.data(), text.size()) == nullptr ? ""
+                                                                                    : text.data();
+}
+
+}  // namespace
+
+std::optional<std::string_view> Answer::Header(std::string_view name) const {
+  for (const auto& [header, value] : headers) {
+    if (AsciiEqualsIgnoreCase(header, name)) return value;
+  }
+  return std::nullopt;
+}
+
+Transfer::Transfer(Call call)
+    : call_(std::move(call)), started_ms_(SystemClock().MonotonicMs()), handle_(curl_easy_init()) {
+  CHECK(call_.timeout_ms > 0 && call_.connect_timeout_ms > 0, "every call has a deadline");
+  if (handle_ == nullptr) throw Fault(Fault::Kind::kUnavailable, "libcurl finds no memory");
+  SetOptions();
+  SetTls();
+  SetAddressCheck();
+}
+
+void Transfer::SetOptions() {
+  CURL* handle = handle_.get();
+  Set(handle, CURLOPT_ERRORBUFFER, static_cast<char*>(message_));
+  Set(handle, CURLOPT_URL, call_.url.c_str());
+  Set(handle, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
+  if (call_.method == "HEAD") Set(handle, CURLOPT_NOBODY, 1L);
+  Set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  Set(handle, CURLOPT_FOLLOWLOCATION, 0L);
+  Set(handle, CURLOPT_NOSIGNAL, 1L);
+  Set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(call_.connect_timeout_ms));
+  Set(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(call_.timeout_ms));
+  Set(handle, CURLOPT_HEADERFUNCTION, &Transfer::ReceiveHeader);
+  Set(handle, CURLOPT_HEADERDATA, static_cast<void*>(this));
+  Set(handle, CURLOPT_WRITEFUNCTION, &Transfer::ReceiveBody);
+  Set(handle, CURLOPT_WRITEDATA, static_cast<void*>(this));
+  if (!call_.unix_socket.empty()) {
+    Set(handle, CURLOPT_UNIX_SOCKET_PATH, call_.unix_socket.c_str());
+  }
+  if (!call_.body.empty()) {
+    Set(handle, CURLOPT_POSTFIELDS, call_.body.data());
+    Set(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call_.body.size()));
+  }
+  for (const std::string& header : call_.headers) AddHeader(header.c_str());
+  AddHeader("Expect:");  // otherwise libcurl waits for a 100 Continue on larger bodies
+  Set(handle, CURLOPT_HTTPHEADER, headers_.get());
+}
+
+void Transfer::AddHeader(const char* line) {
+  curl_slist* const longer = curl_slist_append(headers_.get(), line);
+  if (longer == nullptr) throw Fault(Fault::Kind::kUnavailable, "libcurl finds no memory");
+  headers_.release();
+  headers_.reset(longer);
+}
+
+void Transfer::SetTls() {
+  CURL* handle = handle_.get();
+  // A resumed handshake shows no certificate to check against a pin.
+  Set(handle, CURLOPT_SSL_SESSIONID_CACHE, 0L);
+  if (!call_.public_key_pin.empty()) {
+    Set(handle, CURLOPT_PINNEDPUBLICKEY, call_.public_key_pin.c_str());
+    Set(handle, CURLOPT_SSL_VERIFYPEER, 0L);
+    Set(handle, CURLOPT_SSL_VERIFYHOST, 0L);
+    return;
+  }
+  if (call_.authorities == nullptr) return;
+  // Not used by libcurl with mbedTLS, but compared when it looks for a connection to use again:
+  // one that was opened with other authorities does not match.
+  Set(handle, CURLOPT_ISSUERCERT, call_.authorities->fingerprint().c_str());
+  Set(handle, CURLOPT_SSL_CTX_FUNCTION, &Transfer::SetUpTls);
+  Set(handle, CURLOPT_SSL_CTX_DATA, static_cast<void*>(this));
+}
+
+void Transfer::SetAddressCheck() {
+  if (!call_.allows_address || !call_.unix_socket.empty()) return;
+  CURL* handle = handle_.get();
+  Set(handle, CURLOPT_OPENSOCKETFUNCTION, &Transfer::OpenSocket);
+  Set(handle, CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
+  // libcurl may use a connection again that a call with another check, or none, has opened.
+  Set(handle, CURLOPT_PREREQFUNCTION, &Transfer::BeforeRequest);
+  Set(handle, CURLOPT_PREREQDATA, static_cast<void*>(this));
+}
+
+Answer Transfer::Finish(CURLcode code) {
+  Outcome outcome = OutcomeOf(code);
+  std::string error;
+  if (code != CURLE_OK) error = message_[0] != '\0' ? message_ : curl_easy_strerror(code);
+  if (is_too_large_) {
+    outcome = Outcome::kAnswerTooLarge;
+    error = "the answer is larger than " + std::to_string(call_.answer_bytes_max) +
+            " bytes, or has more than " + std::to_string(kHeadersMax) + " headers";
+  } else if (code != CURLE_OK && addresses_refused_ > 0 && addresses_dialled_ == 0) {
+    outcome = Outcome::kAddressRefused;
+    error = "the address " + answer_.address + " is not allowed";
+  } else if (outcome == Outcome::kInvalidCall && !Address().empty()) {
+    outcome = Outcome::kConnectionFailed;  // what came is of a protocol that is not spoken
+  }
+  return Abandon(outcome, std::move(error));
+}
+
+Answer Transfer::Abandon(Outcome outcome, std::string error) {
+  if (has_head_) answer_.status = Status();
+  if (std::string address = Address(); !address.empty()) answer_.address = std::move(address);
+  answer_.duration_ms = SystemClock().MonotonicMs() - started_ms_;
+  answer_.outcome = outcome;
+  answer_.error = std::move(error);
+  return std::move(answer_);
+}
+
+int Transfer::Status() const {
+  long status = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+  return static_cast<int>(status);
+}
+
+std::string Transfer::Address() const {
+  const char* address = nullptr;
+  curl_easy_getinfo(handle_.get(), CURLINFO_PRIMARY_IP, &address);
+  return address == nullptr ? "" : address;
+}
+
+// -- called by libcurl ---------------------------------------------------------------------
+
+size_t Transfer::ReceiveHeader(char* data, size_t size, size_t count, void* self) noexcept try {
+  const std::string_view line(data, size * count);
+  return static_cast<Transfer*>(self)->TakeHeaderLine(line) ? line.size() : 0;
+} catch (...) {  // no memory: libcurl ends the call
+  return 0;
+}
+
+// One line of the head at a time: the status line, headers, the empty line.
+bool Transfer::TakeHeaderLine(std::string_view line) {
+  if (line.starts_with("HTTP/")) {  // a 1xx may come before the answer
+    answer_.headers.clear();
+    answer_.security = DescribeSecurity(handle_.get());
+    return true;
+  }
+  if (Trimmed(line).empty()) {
+    has_head_ = has_head_ || Status() >= kFirstFinalStatus;
+    return true;
+  }
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return true;
+  if (answer_.headers.size() == kHeadersMax) {
+    is_too_large_ = true;
+    return false;
+  }
+  answer_.headers.emplace_back(line.substr(0, colon), Trimmed(line.substr(colon + 1)));
+  return true;
+}
+
+size_t Transfer::ReceiveBody(char* data, size_t size, size_t count, void* self) noexcept try {
+  const std::string_view bytes(data, size * count);
+  return static_cast<Transfer*>(self)->TakeBody(bytes) ? bytes.size() : 0;
+} catch (...) {
+  return 0;
+}
+
+bool Transfer::TakeBody(std::string_view bytes) {
+  const size_t room = call_.answer_bytes_max - answer_.body.size();
+  answer_.body.append(bytes.substr(0, room));
+  is_too_large_ = bytes.size() > room;
+  return !is_too_large_;
+}
+
+// What is refused here libcurl takes for an address that cannot be connected to: it tries the next.
+curl_socket_t Transfer::OpenSocket(void* self, curlsocktype, curl_sockaddr* address) noexcept try {
+  auto& transfer = *static_cast<Transfer*>(self);
+  std::string numeric = NumericAddress(address->addr);
+  if (numeric.empty() || !transfer.call_.allows_address(numeric)) {
+    ++transfer.addresses_refused_;
+    transfer.answer_.address = std::move(numeric);
+    return CURL_SOCKET_BAD;
+  }
+  ++transfer.addresses_dialled_;
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+} catch (...) {
+  return CURL_SOCKET_BAD;
+}
+
+int Transfer::BeforeRequest(void* self, char* remote_address, char*, int, int) noexcept try {
+  auto& transfer = *static_cast<Transfer*>(self);
+  if (transfer.call_.allows_address(remote_address)) return CURL_PREREQFUNC_OK;
+  ++transfer.addresses_refused_;
+  transfer.addresses_dialled_ = 0;
+  transfer.answer_.address = remote_address;
+  return CURL_PREREQFUNC_ABORT;
+} catch (...) {
+  return CURL_PREREQFUNC_ABORT;
+}
+
+CURLcode Transfer::SetUpTls(CURL*, void* ssl_config, void* self) noexcept {
+  static_cast<Transfer*>(self)->call_.authorities->TrustIn(ssl_config);
+  return CURLE_OK;
+}
+
+}  // namespace comanda::net

@@ -1,0 +1,297 @@
+#include "orders/list_store.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/check.h"
+#include "company/companies.h"
+#include "db/clause_builder.h"
+#include "orders/order.h"
+#include "orders/orders.h"
+
+namespace comanda::orders {
+namespace {
+
+using http::Conditions;
+using http::ListFilter;
+using http::ListRequest;
+using http::Operand;
+using http::Operands;
+
+// Filters
+
+Operands ReadPublicId(const ListRequest& request, std::string_view name) {
+  constexpr size_t kSize = 13;
+  std::optional<std::string> key = NormalisedKey(request.Value(name));
+  if (!key || key->size() != kSize) {
+    throw http::MalformedFilter(name, "must be a public id, such as PE-7222853393.");
+  }
+  return {*std::move(key)};
+}
+
+// A comma list of channels. Those of other boxes and years are not known here, so any word is one.
+Operands ReadSources(const ListRequest& request, std::string_view name) {
+  const std::vector<std::string> words = request.query.ReadCapitals(name);
+  return {words.begin(), words.end()};
+}
+
+constexpr std::string_view kStatus = "filter[status]";
+constexpr std::string_view kServiceType = "filter[service_type]";
+constexpr std::string_view kSource = "filter[source]";
+constexpr std::string_view kPaid = "filter[paid]";
+constexpr std::string_view kDeliveryStatus = "filter[delivery_status]";
+constexpr std::string_view kStartDate = "filter[start_date]";
+constexpr std::string_view kEndDate = "filter[end_date]";
+constexpr std::string_view kUpdatedSince = "filter[updated_since]";
+constexpr std::string_view kClientId = "filter[client_id]";
+constexpr std::string_view kTableId = "filter[table_id]";
+constexpr std::string_view kReference = "filter[reference]";
+constexpr std::string_view kPublicId = "filter[public_id]";
+
+// The clause finds the rows by an index, where there is one for it.
+constexpr std::array kFilters = {
+    ListFilter{kStatus,
+               "o.facet IN (SELECT f.facet FROM order_facet AS f WHERE f.company_id = $1"
+               " AND f.status IN ({}))",
+               http::ReadWordIndexes<kStatusNames>},
+    ListFilter{kStartDate, "o.created_at >= {}", http::ReadStart},
+    ListFilter{kEndDate, "o.created_at < {}", http::ReadEnd},
+    ListFilter{kServiceType,
+               "o.facet IN (SELECT f.facet FROM order_facet AS f WHERE f.company_id = $1"
+               " AND f.service_type IN ({}))",
+               http::ReadWordIndexes<kServiceTypeNames>},
+    ListFilter{kSource,
+               "o.facet IN (SELECT f.facet FROM order_facet AS f WHERE f.company_id = $1"
+               " AND f.source IN ({}))",
+               ReadSources},
+    ListFilter{kClientId, "o.client_id = {}", http::ReadUuid},
+    ListFilter{kTableId, "o.table_id = {}", http::ReadUuid},
+    ListFilter{kReference, "o.reference = {}", http::ReadText},
+    ListFilter{kPublicId, "o.public_id = {}", ReadPublicId},
+    ListFilter{kPaid,
+               "o.facet IN (SELECT f.facet FROM order_facet AS f WHERE f.company_id = $1"
+               " AND f.paid IN ({}))",
+               http::ReadBoolean},
+    ListFilter{kDeliveryStatus,
+               "o.facet IN (SELECT f.facet FROM order_facet AS f WHERE f.company_id = $1"
+               " AND f.delivery_status IN ({}))",
+               http::ReadWordIndexes<kDeliveryStatusNames>},
+    ListFilter{kUpdatedSince, "o.updated_at >= {}", http::ReadInstant},
+    ListFilter{http::kSnapshotParameter, "o.created_seq + 0 <= {}", http::ReadSnapshot},
+};
+
+// The same for counting facets.
+struct FacetFilter {
+  std::string_view parameter;
+  db::Sql clause;
+};
+constexpr std::array kFacetFilters = {
+    FacetFilter{kStatus, "f.status IN ({})"},
+    FacetFilter{kServiceType, "f.service_type IN ({})"},
+    FacetFilter{kSource, "f.source IN ({})"},
+    FacetFilter{kPaid, "f.paid IN ({})"},
+    FacetFilter{kDeliveryStatus, "f.delivery_status IN ({})"},
+};
+
+// The same as a test of rows that another index has found.
+constexpr std::array kTests = {
+    FacetFilter{kStartDate, "o.created_at + 0 >= {}"},
+    FacetFilter{kEndDate, "o.created_at + 0 < {}"},
+    FacetFilter{kUpdatedSince, "o.updated_at + 0 >= {}"},
+    FacetFilter{kClientId, "coalesce(o.client_id, '') = {}"},
+    FacetFilter{kTableId, "coalesce(o.table_id, '') = {}"},
+};
+
+template <size_t N>
+std::optional<db::Sql> ClauseOf(const std::array<FacetFilter, N>& filters,
+                                std::string_view parameter) {
+  const auto row = std::ranges::find(filters, parameter, &FacetFilter::parameter);
+  if (row == filters.end()) return std::nullopt;
+  return row->clause;
+}
+
+// Sorts
+
+enum Sort : size_t { kCreated, kUpdated, kScheduled, kTotal, kNumber };
+
+// `scanned` follows an index; `gathered` sorts whatever rows were found, and `listed` the rows of a
+// page (the sums keep SQLite from the index of the sort). Nulls come last in both directions.
+struct SortRow {
+  db::Sql scanned[2];  // ascending, descending
+  db::Sql gathered[2];
+  db::Sql listed[2];
+};
+constexpr std::array<SortRow, 5> kSortRows = {{
+    {{"o.created_at, o.id", "o.created_at DESC, o.id DESC"},
+     {"o.created_at + 0, o.id", "o.created_at + 0 DESC, o.id DESC"},
+     {"p.created_at + 0, p.id", "p.created_at + 0 DESC, p.id DESC"}},
+    {{"o.updated_at, o.id", "o.updated_at DESC, o.id DESC"},
+     {"o.updated_at + 0, o.id", "o.updated_at + 0 DESC, o.id DESC"},
+     {"p.updated_at + 0, p.id", "p.updated_at + 0 DESC, p.id DESC"}},
+    {{"o.scheduled_delivery_date NULLS LAST, o.id",
+      "o.scheduled_delivery_date DESC NULLS LAST, o.id DESC"},
+     {"o.scheduled_delivery_date + 0 NULLS LAST, o.id",
+      "o.scheduled_delivery_date + 0 DESC NULLS LAST, o.id DESC"},
+     {"p.scheduled_delivery_date + 0 NULLS LAST, p.id",
+      "p.scheduled_delivery_date + 0 DESC NULLS LAST, p.id DESC"}},
+    {{"o.total, o.id", "o.total DESC, o.id DESC"},
+     {"o.total + 0, o.id", "o.total + 0 DESC, o.id DESC"},
+     {"p.total + 0, p.id", "p.total + 0 DESC, p.id DESC"}},
+    {{"o.order_number, o.id", "o.order_number DESC, o.id DESC"},
+     {"o.order_number + 0, o.id", "o.order_number + 0 DESC, o.id DESC"},
+     {"p.order_number + 0, p.id", "p.order_number + 0 DESC, p.id DESC"}},
+}};
+
+// Totals
+
+bool OnlyFacets(const Conditions& conditions) {
+  return std::ranges::all_of(kFilters, [&](const ListFilter& filter) {
+    return !conditions.Find(filter.parameter) || filter.parameter == http::kSnapshotParameter ||
+           ClauseOf(kFacetFilters, filter.parameter);
+  });
+}
+
+// Without a snapshot, and with one: less the orders created since.
+constexpr db::Sql kFacetTotal = R"sql(
+    SELECT coalesce(sum(f.orders), 0) FROM order_facet AS f WHERE f.company_id = $1
+    )sql";
+constexpr db::Sql kFacetTotalOfSnapshot = R"sql(
+    SELECT coalesce(sum(f.orders - coalesce(n.orders, 0)), 0)
+    FROM order_facet AS f
+    LEFT JOIN (
+      SELECT o.facet AS facet, count(*) AS orders FROM orders AS o
+      WHERE o.company_id = $1 AND o.created_seq > $2 GROUP BY o.facet
+    ) AS n ON n.facet = f.facet
+    WHERE f.company_id = $1
+    )sql";
+
+db::ClauseBuilder FacetTotal(db::CompanyId company, const Conditions& conditions) {
+  const Operands* const snapshot = conditions.Find(http::kSnapshotParameter);
+  db::ClauseBuilder sql = snapshot
+                              ? db::ClauseBuilder(kFacetTotalOfSnapshot,
+                                                  {company, std::get<int64_t>(snapshot->front())})
+                              : db::ClauseBuilder(kFacetTotal, {company});
+  for (const FacetFilter& filter : kFacetFilters) {
+    const Operands* const operands = conditions.Find(filter.parameter);
+    if (operands) sql.And(filter.clause, http::ToBound(*operands));
+  }
+  return sql;
+}
+
+// Ways to read a page
+
+// More matching orders than this are not sorted for a page.
+constexpr int64_t kGatheredMax = 4000;
+
+// What finds the rows of a gathered page.
+enum class FoundBy : uint8_t { kNone, kUnique, kPerson, kOpenStatus, kUpdated, kCreated };
+
+bool AllOpen(const Operands* statuses) {
+  return statuses && std::ranges::all_of(*statuses, [](const Operand& status) {
+           return std::get<int64_t>(status) < static_cast<int64_t>(Status::kFinalized);
+         });
+}
+
+// The filter with the narrowest index.
+FoundBy FindIndex(const Conditions& conditions) {
+  if (conditions.Find(kReference) || conditions.Find(kPublicId)) return FoundBy::kUnique;
+  if (conditions.Find(kClientId) || conditions.Find(kTableId)) return FoundBy::kPerson;
+  if (AllOpen(conditions.Find(kStatus))) return FoundBy::kOpenStatus;
+  if (conditions.Find(kUpdatedSince)) return FoundBy::kUpdated;
+  if (conditions.Find(kStartDate) || conditions.Find(kEndDate)) return FoundBy::kCreated;
+  return FoundBy::kNone;
+}
+
+// Whether the index that finds the rows has them in the order of the sort, too.
+bool IsSorted(FoundBy found_by, size_t sort) {
+  if (found_by == FoundBy::kUpdated) return sort == kUpdated;
+  return (found_by == FoundBy::kCreated || found_by == FoundBy::kPerson) && sort == kCreated;
+}
+
+// The clauses of all filters; only those of `found_by` may use an index.
+void Narrow(db::ClauseBuilder& sql, const Conditions& conditions, FoundBy found_by) {
+  const bool by_created = found_by == FoundBy::kCreated || found_by == FoundBy::kPerson ||
+                          found_by == FoundBy::kOpenStatus;
+  for (const ListFilter& filter : kFilters) {
+    const Operands* const operands = conditions.Find(filter.parameter);
+    if (!operands || (filter.parameter == kStatus && found_by == FoundBy::kOpenStatus)) continue;
+    const bool is_created = filter.parameter == kStartDate || filter.parameter == kEndDate;
+    const bool is_person = filter.parameter == kClientId || filter.parameter == kTableId;
+    const bool uses_index = (is_created && by_created) ||
+                            (is_person && found_by == FoundBy::kPerson) ||
+                            (filter.parameter == kUpdatedSince && found_by == FoundBy::kUpdated);
+    const auto test = uses_index ? std::nullopt : ClauseOf(kTests, filter.parameter);
+    sql.And(test.value_or(filter.clause), http::ToBound(*operands));
+  }
+  if (found_by == FoundBy::kOpenStatus) {
+    // The index of open orders has those alone: SQLite must see that the query is about them.
+    sql.And("o.status < 4 AND o.status IN ({})", http::ToBound(*conditions.Find(kStatus)));
+  }
+}
+static_assert(static_cast<int>(Status::kFinalized) == 4);
+
+// The body of the record's event is read for the rows of the page alone.
+constexpr db::Sql kScanned = R"sql(
+    SELECT o.id, o.render_version,
+      (SELECT e.body FROM event AS e WHERE e.company_id = o.company_id AND e.seq = o.record_seq)
+    FROM orders AS o WHERE o.company_id = $1
+    )sql";
+constexpr db::Sql kGathered = R"sql(
+    SELECT p.id, p.render_version,
+      (SELECT e.body FROM event AS e WHERE e.company_id = p.company_id AND e.seq = p.record_seq)
+    FROM orders AS p WHERE p.company_id = $1 AND p.id IN (
+      SELECT o.id FROM orders AS o WHERE o.company_id = $1
+    )sql";
+
+std::vector<ListedRow> Read(db::Session& session, const db::ClauseBuilder& sql) {
+  std::vector<ListedRow> rows;
+  db::Rows found = session.QueryBound(sql);
+  while (found.Next()) {
+    ListedRow& row = rows.emplace_back();
+    row.id = found.Text(0);
+    if (found.Int(1) == kRenderVersion) row.json = found.OptionalText(2);
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::span<const ListFilter> ListFilters() { return kFilters; }
+
+Listed SelectPage(db::Session& session, db::CompanyId company, const ListQuestion& question) {
+  const Conditions& conditions = question.conditions;
+  const FoundBy index = FindIndex(conditions);
+  Listed page;
+  if (OnlyFacets(conditions)) {
+    page.total = http::Count(session, FacetTotal(company, conditions));
+  } else {
+    db::ClauseBuilder sql("SELECT count(*) FROM orders AS o WHERE o.company_id = $1", {company});
+    Narrow(sql, conditions, index);
+    page.total = http::Count(session, sql);
+  }
+  const int64_t offset = question.paging.offset();
+  // No row behind the last match is looked at.
+  const int64_t rows = std::min(question.paging.per_page, page.total - offset);
+  if (rows <= 0) return page;
+
+  const SortRow& sort = kSortRows[question.sort];
+  const bool gathers = index != FoundBy::kNone && page.total <= kGatheredMax;
+  if (gathers && !IsSorted(index, question.sort)) {
+    db::ClauseBuilder sql(kGathered, {company});
+    Narrow(sql, conditions, index);
+    sql.OrderBy(sort.gathered[question.descending]).Limit(rows, offset);
+    sql.EndSubquery(")").OrderBy(sort.listed[question.descending]);
+    page.rows = Read(session, sql);
+  } else {
+    db::ClauseBuilder sql(kScanned, {company});
+    Narrow(sql, conditions, IsSorted(index, question.sort) ? index : FoundBy::kNone);
+    sql.OrderBy(sort.scanned[question.descending]).Limit(rows, offset);
+    page.rows = Read(session, sql);
+  }
+  return page;
+}
+
+}  // namespace comanda::orders

@@ -1,0 +1,104 @@
+"""What orders write to the disk, and what is kept of them."""
+
+import concurrent.futures
+import contextlib
+import shutil
+import subprocess
+import uuid
+
+from ageing import age, used_bytes
+from serving import Server, three_items
+from support.box import Box
+from table import Row
+
+LIVES = {True: 20, False: 200}  # in brief or not
+KEPT = {True: 40, False: 2000}
+TILLS = 8
+WRITTEN_KB_MAX = 350
+KEPT_BARS = [("for 7 days", 36, None), ("afterwards", 9, 10), ("once closed for 90 days", 4.5, 100)]  # KB, age in days
+
+
+def written(bench):
+    what = "written for one order's life, KB"
+    if not bench.wanted(what):
+        return
+    kind = subprocess.run(["stat", "-f", "-c", "%T", bench.parent], capture_output=True, text=True).stdout.strip()
+    if kind in ("tmpfs", "ramfs"):
+        bench.add(Row(what, f"<= {WRITTEN_KB_MAX}", None, note=f"not measured: {bench.parent} is {kind}; set TMPDIR to a disk"))
+        return
+    results = []
+    for server in bench.servers("wear"):
+        items = three_items(server.box)
+        with server.client() as client:
+            live(client, items)
+            before = server.written_bytes()
+            for _ in range(LIVES[bench.brief]):
+                live(client, items)
+            after = server.written_bytes()
+        results.append(None if before is None else (after - before) / 1000 / LIVES[bench.brief])
+    note = "" if results[0] is not None else "not measured: /proc/PID/io of the server needs root"
+    bench.add(Row(what, f"<= {WRITTEN_KB_MAX}", *results, met=results[0] and results[0] <= WRITTEN_KB_MAX,
+                  note=note or f"on {kind}, {LIVES[bench.brief]} orders one after another, with their checkpoints"))
+
+
+def live(client, items):
+    order = client.place(comment="sin cebolla")
+    for item in items:
+        order = client.add(order, item)
+    client.advance(order, "PREPARING")
+    client.advance(order, "READY")
+    client.pay(order, order["pending_amount"])
+    client.advance(order, "DELIVERED")
+
+
+def kept(bench):
+    """Bytes of the database file for each order, free pages left out; the file as the program keeps it when it is young,
+    10 days and 100 days old (ageing.py)."""
+    if not bench.wanted("kept of an order"):
+        return
+    columns = [kept_by(bench, program) for program in bench.programs]
+    for row, (when, bar, _) in enumerate(KEPT_BARS):
+        values = [column[row] for column in columns]
+        bench.add(Row(f"kept of an order {when}, KB", f"<= {bar}", *values, met=values[0] <= bar))
+
+
+def kept_by(bench, program):
+    data, count = bench.parent / f"kept-{program.name}", KEPT[bench.brief]
+    with contextlib.ExitStack() as serving:
+        server = Server(serving, data, program.binary)
+        key, items = server.key, three_items(server.box)
+    empty = used_bytes(data)
+    box = Box(data, binary=program.binary).start()
+    try:
+        with concurrent.futures.ThreadPoolExecutor(TILLS) as tills:
+            list(tills.map(lambda _: six_writes(box, key, items, count // TILLS), range(TILLS)))
+    finally:
+        box.stop()
+    results = []
+    for _, _, days in KEPT_BARS:
+        if days:
+            age(data, days, program.binary, key)
+        results.append((used_bytes(data) - empty) / 1000 / (count // TILLS * TILLS))
+    shutil.rmtree(data)
+    return results
+
+
+def six_writes(box, key, items, count):
+    """Orders of four lines, none to two of them with a modifier: SQLite stores long rows in whole pages, so that the same
+    order again and again would show only whether it passes the next page. Each write has an Idempotency-Key."""
+    with contextlib.closing(box.client(key)) as client:
+        def write(method, path, body, status=200):
+            answer = client.send(method, path, body, {"Idempotency-Key": str(uuid.uuid4())})
+            assert answer.status == status, (path, answer.status, answer.body)
+            return answer.data
+
+        for number in range(count):
+            order = write("POST", "/v1/orders", {"service_type": "ONSITE", "comment": "sin cebolla"}, 201)
+            path = "/v1/orders/" + order["id"]
+            lines = [{**items[line % 3], "modifiers": items[line % 3]["modifiers"] if line < number % 3 else []}
+                     for line in range(4)]
+            write("POST", path + "/combos", {"combos": lines[:2]})
+            order = write("POST", path + "/combos", {"combos": lines[2:]})
+            write("PATCH", path + "/status", {"status": "READY"})
+            write("POST", path + "/payments", {"payment_method_code": "cash", "amount": order["pending_amount"]})
+            write("PATCH", path + "/status", {"status": "FINALIZED"})

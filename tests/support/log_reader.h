@@ -1,0 +1,72 @@
+#pragma once
+
+// A reader of the event log as the rooms of the product are to write theirs: its positions stand in
+// a table of its own, written in the transaction that records what it has handled.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "events/feed.h"
+#include "support/restaurant_database.h"
+
+namespace comanda::testing {
+
+class LogReader {
+ public:
+  struct State {
+    int64_t position = 0;
+    int64_t lost = 0;
+    bool operator==(const State&) const = default;
+  };
+
+  LogReader(db::Database& database, std::string name)
+      : database_(database), name_(std::move(name)) {
+    database_.Write([&](db::Tx& tx, const db::Stamp&) {
+      tx.Run(
+          "CREATE TABLE IF NOT EXISTS reader (name TEXT PRIMARY KEY, position INTEGER NOT NULL, "
+          "lost INTEGER NOT NULL) STRICT");
+      tx.Run("INSERT INTO reader (name, position, lost) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING",
+             name_);
+    });
+  }
+
+  State state() const {
+    return database_.Read([&](db::Snapshot& snapshot) { return StateIn(snapshot); });
+  }
+
+  // Handles one page; true where no more is to be read.
+  bool HandlePage(int limit) {
+    const events::Page page = database_.Read([&](db::Snapshot& snapshot) {
+      return events::ReadPage(snapshot, kCompany, StateIn(snapshot).position, limit);
+    });
+    if (page.position == state().position) return page.at_end;
+    for (const events::StoredEvent& event : page.events) handled.push_back(event.seq);
+    database_.Write([&](db::Tx& tx, const db::Stamp&) {
+      tx.Run("UPDATE reader SET position = $2 WHERE name = $1", name_, page.position);
+    });
+    return page.at_end;
+  }
+
+  // ReaderCalls::purged.
+  void Purged(db::Tx& tx, db::CompanyId company, int64_t last) const {
+    if (company != kCompany) return;
+    const int64_t position = StateIn(tx).position;
+    if (position >= last) return;
+    tx.Run("UPDATE reader SET position = $2, lost = lost + $3 WHERE name = $1", name_, last,
+           last - position);
+  }
+
+  std::vector<int64_t> handled;  // of the thread that handles
+
+ private:
+  State StateIn(db::Session& session) const {
+    const auto row = session.One("SELECT position, lost FROM reader WHERE name = $1", name_);
+    return {row->Int(0), row->Int(1)};
+  }
+
+  db::Database& database_;
+  const std::string name_;
+};
+
+}  // namespace comanda::testing

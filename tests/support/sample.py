@@ -1,0 +1,13 @@
+"""What `--long` does for every n, a run does for some of them: others with each seed."""
+
+import random
+
+from support.box import LONG
+
+
+def sample(last, wanted, seed):
+    """`wanted` numbers of 1 to `last`, evenly spread from where the seed says; all of them with --long."""
+    if LONG or wanted >= last:
+        return list(range(1, last + 1))
+    begin = random.Random(seed).random()
+    return [1 + int((n + begin) * last / wanted) for n in range(wanted)]

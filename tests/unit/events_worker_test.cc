@@ -1,0 +1,194 @@
+#include "events/worker.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <numeric>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "events/log.h"
+#include "support/log_reader.h"
+
+namespace comanda::events {
+namespace {
+
+using testing::kCompany;
+using testing::LogReader;
+
+class EventsWorker : public ::testing::Test {
+ protected:
+  EventsWorker() {
+    database_->SetAfterCommit([this] { feed_.Committed(); });
+  }
+  ~EventsWorker() override { database_.Close(); }
+
+  void Append(int count) {
+    database_->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      for (int i = 0; i < count; ++i) {
+        events::Append(tx, kCompany, stamp,
+                       {.company_id = testing::kCompanyId,
+                        .type = Type::kOrderCreated,
+                        .subject_id = "s",
+                        .body = "{}"});
+      }
+    });
+  }
+
+  WorkerSettings Follower() {
+    return {.name = "printer", .backoff = {.first_ms = 20, .max_ms = 40}, .feed = &feed_};
+  }
+  // Pages of three, so that a pass leaves something to the next.
+  Worker::Work Following(LogReader& reader) {
+    return [&reader](Worker::Pass& pass) {
+      pass.Beat();
+      const bool at_end = reader.HandlePage(3);
+      return Worker::Done{.due_in_ms = at_end ? std::nullopt : std::optional<int64_t>(0),
+                          .position = reader.state().position};
+    };
+  }
+  static void AwaitPosition(const LogReader& reader, int64_t position) {
+    while (reader.state().position != position) std::this_thread::yield();
+  }
+  int64_t Metric(const std::string& name) const { return database_.Metric(name); }
+
+  Heartbeats heartbeats_{SystemClock()};
+  Feed feed_;
+  testing::RestaurantDatabase database_;
+};
+
+TEST_F(EventsWorker, FollowsTheLogInOrderAndGoesOnAtItsPositionAfterARestart) {
+  LogReader reader(*database_, "printer");
+  Append(7);
+  {
+    const Worker worker(Follower(), heartbeats_, database_.registry, Following(reader));
+    AwaitPosition(reader, 7);
+    for (int i = 0; i < 5; ++i) Append(1);
+    AwaitPosition(reader, 12);
+  }
+  Append(8);
+  EXPECT_EQ(reader.state().position, 12);
+
+  database_.Close();  // as after a restart of the process
+  database_.Open();
+  database_->SetAfterCommit([this] { feed_.Committed(); });
+  LogReader again(*database_, "printer");
+  const Worker worker(Follower(), heartbeats_, database_.registry, Following(again));
+  AwaitPosition(again, 20);
+
+  std::vector<int64_t> all(20);
+  std::iota(all.begin(), all.end(), 1);
+  std::vector<int64_t> handled = reader.handled;
+  handled.insert(handled.end(), again.handled.begin(), again.handled.end());
+  EXPECT_EQ(handled, all);
+}
+
+TEST_F(EventsWorker, ShowsItsPosition) {
+  LogReader reader(*database_, "printer");
+  const Worker worker(Follower(), heartbeats_, database_.registry, Following(reader));
+  EXPECT_EQ(Metric("comanda_worker_position"), 0);
+  Append(4);
+  while (Metric("comanda_worker_position") != 4) std::this_thread::yield();
+  EXPECT_GE(Metric("comanda_worker_passes_total"), 2);
+  EXPECT_EQ(Metric("comanda_worker_failures_total"), 0);
+}
+
+TEST_F(EventsWorker, WaitsAfterFailuresWhateverIsCommittedAndThenGoesOn) {
+  LogReader reader(*database_, "printer");
+  std::atomic<int> passes = 0;
+  WorkerSettings settings = Follower();
+  settings.backoff = {.first_ms = 60'000, .max_ms = 60'000};
+  {
+    const Worker worker(settings, heartbeats_, database_.registry, [&](Worker::Pass&) {
+      ++passes;
+      throw std::runtime_error("the printer is off");
+      return Worker::Done{};
+    });
+    while (Metric("comanda_worker_failures_total") < 1) std::this_thread::yield();
+    for (int i = 0; i < 20; ++i) Append(1);
+    // The wait is drawn from a minute: that two passes follow is improbable, twenty impossible.
+    EXPECT_LT(passes, 5);
+  }
+
+  int failures_left = 5;
+  const Worker worker(Follower(), heartbeats_, database_.registry, [&](Worker::Pass& pass) {
+    if (failures_left-- > 0) throw std::runtime_error("the printer is off");
+    return Following(reader)(pass);
+  });
+  AwaitPosition(reader, 20);
+  EXPECT_EQ(Metric("comanda_worker_failures_total"), 5);
+}
+
+TEST_F(EventsWorker, ComesBackWhenItIsDueWithoutACommit) {
+  std::atomic<int> passes = 0;
+  const Worker worker({.name = "chores"}, heartbeats_, database_.registry, [&](Worker::Pass&) {
+    ++passes;
+    return Worker::Done{.due_in_ms = 5};
+  });
+  Append(1);
+  while (passes < 4) std::this_thread::yield();
+  EXPECT_EQ(Metric("comanda_worker_position"), -1);  // follows no log
+}
+
+TEST_F(EventsWorker, StopsAtOnceWhileItSleepsAndInThePassUnderWay) {
+  const int64_t begin = SystemClock().MonotonicMs();
+  {
+    std::promise<void> ran;
+    const Worker asleep({.name = "asleep"}, heartbeats_, database_.registry, [&](Worker::Pass&) {
+      ran.set_value();
+      return Worker::Done{.due_in_ms = 3'600'000};
+    });
+    ran.get_future().wait();
+  }
+  bool ended = false;
+  {
+    std::promise<void> ran;
+    const Worker busy({.name = "busy"}, heartbeats_, database_.registry, [&](Worker::Pass& pass) {
+      ran.set_value();
+      while (true) {
+        try {
+          pass.Beat();
+        } catch (const Worker::Stopped&) {
+          ended = true;
+          throw;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      return Worker::Done{};
+    });
+    ran.get_future().wait();
+  }
+  EXPECT_TRUE(ended);
+  EXPECT_LT(SystemClock().MonotonicMs() - begin, 2'000);
+}
+
+TEST_F(EventsWorker, BeatsWhileItSleepsAndGoesStaleInAPassThatHangs) {
+  std::promise<void> release;
+  std::promise<void> hanging;
+  int passes = 0;
+  const Worker worker({.name = "slow", .heartbeat_max_ms = 60}, heartbeats_, database_.registry,
+                      [&](Worker::Pass&) {
+                        if (++passes == 2) {
+                          hanging.set_value();
+                          release.get_future().wait();
+                        }
+                        return Worker::Done{.due_in_ms = passes == 1 ? 300 : 3'600'000};
+                      });
+  std::future<void> hangs = hanging.get_future();
+  // Asleep for longer than a beat may take. A busy machine may delay the thread now and then.
+  int stale = 0;
+  int looked = 0;
+  while (hangs.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) {
+    ++looked;
+    stale += heartbeats_.Stale().empty() ? 0 : 1;
+  }
+  EXPECT_LT(stale, looked / 2);
+  while (heartbeats_.Stale().empty()) std::this_thread::yield();
+  EXPECT_EQ(heartbeats_.Stale(), std::vector<std::string>{"slow"});
+  release.set_value();
+  while (!heartbeats_.Stale().empty()) std::this_thread::yield();
+}
+
+}  // namespace
+}  // namespace comanda::events
