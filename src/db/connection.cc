@@ -27,12 +27,15 @@ struct Limit {
   int id;
   int value;
 };
+// A text and a row: older programs, which took up to 16 MiB, left orders that can still be paid and
+// moved.
+constexpr int kTextBytesMax = 20 << 20;
 constexpr Limit kLimits[] = {
-    {SQLITE_LIMIT_LENGTH, 16 << 20},     {SQLITE_LIMIT_SQL_LENGTH, 100'000},
-    {SQLITE_LIMIT_COLUMN, 200},          {SQLITE_LIMIT_EXPR_DEPTH, 50},
-    {SQLITE_LIMIT_COMPOUND_SELECT, 5},   {SQLITE_LIMIT_FUNCTION_ARG, 16},
-    {SQLITE_LIMIT_ATTACHED, 0},          {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50},
-    {SQLITE_LIMIT_VARIABLE_NUMBER, 600}, {SQLITE_LIMIT_TRIGGER_DEPTH, 10},
+    {SQLITE_LIMIT_LENGTH, kTextBytesMax}, {SQLITE_LIMIT_SQL_LENGTH, 100'000},
+    {SQLITE_LIMIT_COLUMN, 200},           {SQLITE_LIMIT_EXPR_DEPTH, 50},
+    {SQLITE_LIMIT_COMPOUND_SELECT, 5},    {SQLITE_LIMIT_FUNCTION_ARG, 16},
+    {SQLITE_LIMIT_ATTACHED, 0},           {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50},
+    {SQLITE_LIMIT_VARIABLE_NUMBER, 600},  {SQLITE_LIMIT_TRIGGER_DEPTH, 10},
 };
 constexpr Limit kProgramLimit = {SQLITE_LIMIT_VDBE_OP, 25'000};
 

@@ -20,6 +20,7 @@
 #include "orders/permission.h"
 #include "orders/pricing.h"
 #include "orders/references.h"
+#include "orders/size.h"
 #include "orders/store.h"
 
 namespace comanda::orders {
@@ -150,16 +151,23 @@ void SignNewRows(const Order& before, Order& after, const RequestKey& key) {
   SignRows(before.discounts, after.discounts, key);
 }
 
+// What is wrong where a change makes the order too large.
+struct Blame {
+  std::string_view sum = "body";  // the field whose value makes a sum too large
+  Adds adds = Adds::kLittle;      // what makes the record too large
+};
+
 Record Commit(db::Tx& tx, const Target& target, const Order& before, Order after,
-              events::Changes changes, const db::Stamp& stamp, std::string_view blamed = "body",
+              events::Changes changes, const db::Stamp& stamp, const Blame& blame = {},
               std::string_view note = {}) {
   SignNewRows(before, after, target.request_key);
-  PriceOrRefuse(after, stamp.now, blamed);
+  PriceOrRefuse(after, stamp.now, blame.sum);
   if (DiscountEffectMoved(before, after)) changes.Add(kDiscounts);
   if (before.totals.paid != after.totals.paid) changes.Add(kPaid);
   after.version = before.version + 1;
   after.updated_at = stamp.now;
   std::string record = Render(after);
+  RequireSize(before, after, record, blame.adds);
   const events::Appended event =
       Announce(tx, after, events::Type::kOrderUpdated, changes, record, stamp, note);
   after.record_seq = event.seq;
@@ -269,6 +277,7 @@ Placed PlaceOrder(db::Tx& tx, const company::Company& company, Order order,
   InsertUnderFreePublicId(tx, order, placement.public_numbers);
   if (order.client_id) clients::NoteOrder(tx, order.company, *order.client_id, stamp.now);
   std::string record = Render(order);
+  RequireSizeOfWhole(record);
   const events::Appended event =
       Announce(tx, order, events::Type::kOrderCreated, {}, record, stamp, note);
   return {{order.id, order.version, std::move(record), event.seq}};
@@ -501,7 +510,7 @@ Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
   Apply(fields, order);
   if (FieldsOf(order) == FieldsOf(before)) return Unchanged(tx, before);
   return Commit(tx, target, before, std::move(order), Changed({kFields}), stamp,
-                BlamedField(fields));
+                {BlamedField(fields), Adds::kTexts});
 }
 
 // Combos
@@ -519,7 +528,8 @@ Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
     combo.created_at = stamp.now;
     order.combos.push_back(std::move(combo));
   }
-  return Commit(tx, target, before, std::move(order), Changed({kCombos}), stamp, "combos", note);
+  return Commit(tx, target, before, std::move(order), Changed({kCombos}), stamp,
+                {"combos", Adds::kCombos}, note);
 }
 
 Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
@@ -548,7 +558,8 @@ Record Pay(db::Tx& tx, const Target& target, const PaymentDraft& draft, const db
   payment.created_at = stamp.now;
   Order order = before;
   order.payments.push_back(std::move(payment));
-  return Commit(tx, target, before, std::move(order), Changed({kPayments}), stamp, "amount");
+  return Commit(tx, target, before, std::move(order), Changed({kPayments}), stamp,
+                {"amount", Adds::kPayment});
 }
 
 Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_id,
@@ -575,7 +586,8 @@ Record AddDiscount(db::Tx& tx, const Target& target, Discount discount, const db
   discount.position = order.discounts.empty() ? 0 : order.discounts.back().position + 1;
   discount.created_at = stamp.now;
   order.discounts.push_back(std::move(discount));
-  return Commit(tx, target, before, std::move(order), Changed({kDiscounts}), stamp, "value");
+  return Commit(tx, target, before, std::move(order), Changed({kDiscounts}), stamp,
+                {"value", Adds::kDiscount});
 }
 
 Record RemoveDiscount(db::Tx& tx, const Target& target, std::string_view discount_id,

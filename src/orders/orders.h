@@ -93,7 +93,8 @@ struct WholeOrder {
 
 // Writes the order with all its rows, as one ORDER_CREATED. Where the channel's order is here
 // already, nothing is written and the answer is the order as it is now. Stock falls as for a line
-// that a till adds. Refusal where a cap or the bound of a sum would be passed.
+// that a till adds. Refusal where a cap, its record among them (size.h), or the bound of a sum
+// would be passed.
 Placed PlaceWhole(db::Tx& tx, const company::Company& company, WholeOrder whole,
                   const Placement& placement, const db::Stamp& stamp);
 // The order of that channel with that id.

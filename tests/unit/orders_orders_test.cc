@@ -8,6 +8,7 @@
 #include "company/companies.h"
 #include "events/log.h"
 #include "orders/list.h"
+#include "orders/size.h"
 #include "orders/store.h"
 #include "support/restaurant_database.h"
 
@@ -341,6 +342,20 @@ TEST_F(WholeOrdersTest, AreRefusedAboveTheCaps) {
   WholeOrder whole = Burger();
   whole.order.combos.assign(kCombosMax + 1, Dish(1));
   EXPECT_THROW(PlaceBurger(whole), Refusal);
+  EXPECT_EQ(NewEvents(), (List{}));
+}
+
+TEST_F(WholeOrdersTest, AreRefusedWhereTheirRecordIsTooLarge) {
+  WholeOrder whole = Burger();
+  whole.order.combos.front().product_name = std::string(kRecordBytesMax, 'x');
+  try {
+    PlaceBurger(whole);
+    FAIL() << "the record has more than 512 KiB";
+  } catch (const Refusal& refusal) {
+    ASSERT_EQ(refusal.errors.size(), 1u);
+    EXPECT_EQ(refusal.errors[0].field, "combos");
+    EXPECT_EQ(refusal.errors[0].code, FieldCode::kTooManyItems);
+  }
   EXPECT_EQ(NewEvents(), (List{}));
 }
 
