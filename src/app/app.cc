@@ -22,6 +22,8 @@ constexpr int kControlWorkers = 4;
 constexpr int64_t kDrainMs = 10'000;
 constexpr int64_t kWatchEveryMs = 1'000;
 constexpr int64_t kNamesEveryMs = 60'000;
+// A clock that steps all the time must not make a certificate each time.
+constexpr int64_t kNamesAfterStepMs = 5'000;
 constexpr int64_t kChoresEveryMs = 60'000;
 // Between two signs of progress: a few jobs behind a busy writer on a slow disk.
 constexpr int64_t kChoreMaxMs = 10 * 60'000;
@@ -106,16 +108,21 @@ App::App(const config::Options& options, db::DirectoryLock lock)
       live_(auth::Mode::kLive, options_, clock_, space_, heartbeats_, metrics_,
             ops::NotifyUpgrading,
             [this](std::vector<http::Readiness>& checks) {
-              // Told and not held against the box, which sells without it.
+              // Reported, but does not make the box unready: selling does not depend on the
+              // sandbox, and a wrong clock is not to stop it.
               const char* trouble = test_.trouble();
               if (trouble) checks.push_back({.name = "sandbox", .ok = true, .state = trouble});
+              const std::string certificate = certificates_.trouble();
+              if (!certificate.empty()) {
+                checks.push_back({.name = "certificate", .ok = true, .state = certificate});
+              }
             }),
       test_([this](const Upgrading& upgrading) { return OpenSandbox(upgrading); },
             options_.errors_base, ops::NotifyUpgrading),
       clock_watch_(clock_, live_.database(), ops::ClockIsSynchronised()),
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
-      served_(ops::CurrentCertificate(options_, *names_, clock_.SettledNow())),
-      tls_(served_.pair),
+      certificates_(options_, *names_, clock_),
+      tls_(certificates_.pair()),
       control_(ControlServer(options_.data_directory + "/control.sock", Live(), options_, clock_,
                              metrics_)),
       control_test_(ControlServer(options_.data_directory + "/control-test.sock", Test(), options_,
@@ -192,7 +199,8 @@ std::unique_ptr<http::Server> App::Listen(const std::string& address, http::Hand
       .local = false,
       .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
       .errors_base = options_.errors_base,
-      .heartbeats = &heartbeats_};
+      .heartbeats = &heartbeats_,
+      .key_shown = [this] { certificates_.DeviceCame(); }};
   return std::make_unique<http::Server>(std::move(settings), std::move(handler), &tls_, clock_,
                                         metrics_);
 }
@@ -221,7 +229,7 @@ std::vector<std::string> App::AddressesOf(const std::string& listen, int port) c
 }
 
 std::string App::CertificateFingerprint() const {
-  return crypto::Inspect(served_.pair.certificate_pem).fingerprint_sha256;
+  return crypto::Inspect(certificates_.pair().certificate_pem).fingerprint_sha256;
 }
 
 size_t App::company_count() {
@@ -248,7 +256,11 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
       Attempt("settings not applied: the old ones stay in force", [&] { Reload(reload()); });
       ops::Notify("READY=1");
     }
-    Attempt("a step of the clock is not noted yet", [this] { clock_watch_.Look(); });
+    Attempt("a step of the clock is not noted yet", [this] {
+      if (clock_watch_.Look()) {
+        next_names_ms_ = std::min(next_names_ms_, looked_at_names_ms_ + kNamesAfterStepMs);
+      }
+    });
     Watch();
   }
 }
@@ -257,9 +269,7 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
 // reloaded, since other threads read the rest.
 void App::Reload(const config::Options& options) {
   auto names = std::make_shared<const ops::Names>(ops::MachineNames(options));
-  ops::Served served = ops::CurrentCertificate(options, *names, clock_.SettledNow());
-  tls_.Replace(served.pair);
-  served_ = std::move(served);
+  certificates_.Reload(options, *names, tls_);
   options_.hosts = options.hosts;
   options_.log_level = options.log_level;
   options_.tls_certificate = options.tls_certificate;
@@ -286,7 +296,9 @@ void App::Watch() {
   space_.Look();
   SetLogLevel();
   if (clock_.MonotonicMs() >= next_names_ms_) {
-    next_names_ms_ = clock_.MonotonicMs() + kNamesEveryMs;
+    looked_at_names_ms_ = clock_.MonotonicMs();
+    next_names_ms_ = looked_at_names_ms_ + kNamesEveryMs;
+    SayClock();
     Attempt("names and certificate stay as they are", [this] { FollowNetwork(); });
   }
   const std::vector<std::string> stale = heartbeats_.Stale();
@@ -314,15 +326,22 @@ void App::RetrySandbox(events::Worker::Pass& pass) {
           [&] { Check(test_.environment()->database(), pass.stop()); });
 }
 
-// The machine's addresses change with its network; a name that it did not have at start must get
-// in.
+void App::SayClock() {
+  std::string trouble = ops::ClockTrouble(clock_);
+  if (trouble == clock_trouble_) return;
+  if (trouble.empty()) {
+    log::Notice("the clock is right again");
+  } else {
+    log::Warning("the clock is wrong", {{"trouble", trouble}});
+  }
+  clock_trouble_ = std::move(trouble);
+}
+
+// The machine's addresses change with its network, and a name that it did not have at start must
+// get in; the certificate has to be valid at every time that the clock shows.
 void App::FollowNetwork() {
   SetNames(std::make_shared<const ops::Names>(ops::MachineNames(options_)));
-  ops::Served served = ops::CurrentCertificate(options_, *names_, clock_.SettledNow());
-  if (!served.renewed) return;
-  tls_.Replace(served.pair);
-  served_ = std::move(served);
-  log::Notice("certificate renewed");
+  certificates_.Look(options_, *names_, tls_);
 }
 
 }  // namespace comanda::app

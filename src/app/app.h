@@ -58,6 +58,7 @@ class App {
   std::vector<std::string> AddressesOf(const std::string& listen, int port) const;
   bool HostAllowed(std::string_view host) const;
   void Watch();
+  void SayClock();
   void DoChores(events::Worker::Pass& pass);
   void SetLogLevel();
 
@@ -72,8 +73,8 @@ class App {
   ClockWatch clock_watch_;
   mutable std::mutex names_mutex_;
   std::shared_ptr<const ops::Names>
-      names_;           // guarded by names_mutex_; replaced when addresses change
-  ops::Served served_;  // the certificate in use
+      names_;  // guarded by names_mutex_; replaced when addresses change
+  ops::Certificates certificates_;
   http::Tls tls_;
   std::unique_ptr<http::Server> control_;       // DIR/control.sock, a few threads
   std::unique_ptr<http::Server> control_test_;  // DIR/control-test.sock
@@ -81,6 +82,8 @@ class App {
   std::unique_ptr<http::Server> sandbox_;       // where the settings name an address
   int64_t next_watch_ms_ = 0;
   int64_t next_names_ms_ = 0;
+  int64_t looked_at_names_ms_ = 0;
+  std::string clock_trouble_;             // as it was last logged
   std::jthread quick_check_;              // reads the databases once after start
   std::optional<events::Worker> chores_;  // so that the pings do not wait for what takes long
 };

@@ -95,8 +95,9 @@ void ClockWatch::Resume() {
   });
 }
 
-void ClockWatch::Look() {
-  if (const auto step = clock_.Look()) {
+bool ClockWatch::Look() {
+  const auto step = clock_.Look();
+  if (step) {
     log::Warning("the clock was stepped", {{"what", Name(step->event)},
                                            {"from", FormatInstant(step->from)},
                                            {"to", FormatInstant(step->to)}});
@@ -107,6 +108,7 @@ void ClockWatch::Look() {
     Note(*to_note_);
     to_note_.reset();
   }
+  return step.has_value();
 }
 
 bool ClockWatch::MayNote() {

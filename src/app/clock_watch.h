@@ -16,8 +16,9 @@ class ClockWatch {
   // last event is more than a day ago and nobody vouches for the clock, from that event.
   ClockWatch(SettledClock& clock, db::Database& live, bool is_synchronised);
 
-  // Now and then, by the thread that made it.
-  void Look();
+  // Now and then, by the thread that made it. True where the clock was stepped, or a step was
+  // believed.
+  bool Look();
 
  private:
   void Resume();

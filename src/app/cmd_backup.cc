@@ -112,7 +112,10 @@ void CopyCertificates(const config::Options& options, const std::string& to) {
     throw Fault(Fault::Kind::kInternal, "cannot read " + directory + ": " + std::strerror(errno));
   }
   if (names) {
-    for (const std::string& name : *names) CopyFile(options, "tls/" + name, to);
+    for (const std::string& name : *names) {
+      // Where it is missing, devices trust the authority: some may have begun to since the backup.
+      if (name != "ca.trust") CopyFile(options, "tls/" + name, to);
+    }
   }
   // The owner's own, wherever the settings look for them.
   const std::string inside = options.data_directory + "/";

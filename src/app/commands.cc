@@ -34,6 +34,7 @@ constexpr std::array kCommands = {
     Command{"backup", "copy the whole data directory while the server runs", BackUp},
     Command{"keys", "make, list and revoke API keys", Keys},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
+    Command{"tls", "renew the certificate authority that devices trust", Tls},
     Command{"config", "show the settings in force and where each comes from", ShowConfig},
     Command{"selftest", "walk the whole contract against a running server", SelfTest},
     Command{"version", "show the version of this program and of every library inside", Version},

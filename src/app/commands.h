@@ -22,6 +22,7 @@ int BackUp(Words words);
 int Keys(Words words);
 int ShowAudit(Words words);
 int SelfTest(Words words);
+int Tls(Words words);
 int ShowConfig(Words words);
 int Version(Words words);
 

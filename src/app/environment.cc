@@ -115,7 +115,8 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .metrics = metrics,
             .readiness =
                 [this, more_checks = std::move(more_checks)] {
-                  std::vector<http::Readiness> checks = ops::CheckReadiness(database_, space_);
+                  std::vector<http::Readiness> checks =
+                      ops::CheckReadiness(database_, space_, clock_);
                   if (more_checks) more_checks(checks);
                   return checks;
                 },

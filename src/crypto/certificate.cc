@@ -169,8 +169,8 @@ std::string KeyPem(Key& key) {
 }
 
 // What every certificate of ours has. The issuer's key must be set before.
-void Describe(Draft& draft, Key& subject_key, const std::string& subject, UtcMs not_before,
-              UtcMs not_after) {
+void Describe(Draft& draft, Key& subject_key, const std::string& subject,
+              const Validity& validity) {
   std::array<uint8_t, kSerialBytes> serial{};
   FillRandom(serial);
   serial[0] = static_cast<uint8_t>((serial[0] & 0x7f) | 0x40);  // positive and of full length
@@ -180,8 +180,8 @@ void Describe(Draft& draft, Key& subject_key, const std::string& subject, UtcMs 
   Require(mbedtls_x509write_crt_set_serial_raw(draft.get(), serial.data(), serial.size()),
           "set serial");
   Require(mbedtls_x509write_crt_set_subject_name(draft.get(), subject.c_str()), "set subject");
-  Require(mbedtls_x509write_crt_set_validity(draft.get(), ValidityText(not_before).c_str(),
-                                             ValidityText(not_after).c_str()),
+  Require(mbedtls_x509write_crt_set_validity(draft.get(), ValidityText(validity.not_before).c_str(),
+                                             ValidityText(validity.not_after).c_str()),
           "set validity");
   Require(mbedtls_x509write_crt_set_subject_key_identifier(draft.get()), "set subject key id");
   Require(mbedtls_x509write_crt_set_authority_key_identifier(draft.get()), "set issuer key id");
@@ -262,14 +262,23 @@ void AllowServerAuthentication(Draft& draft) {
 
 }  // namespace
 
-KeyPair MakeAuthority(std::string_view common_name, UtcMs now) {
+Validity AuthorityFrom(UtcMs now) {
+  const UtcMs begin = now - kDayMs;
+  return {begin, begin + kAuthorityDays * kDayMs};
+}
+
+Validity ServerFrom(UtcMs now) {
+  const UtcMs begin = now - kDayMs;
+  return {begin, begin + kServerDays * kDayMs};
+}
+
+KeyPair MakeAuthority(std::string_view common_name, const Validity& validity) {
   Key key;
   GenerateKey(key);
   const std::string name = DistinguishedName(common_name);
-  const UtcMs not_before = now - kDayMs;
   Draft draft;
   mbedtls_x509write_crt_set_issuer_key(draft.get(), key.get());
-  Describe(draft, key, name, not_before, not_before + kAuthorityDays * kDayMs);
+  Describe(draft, key, name, validity);
   Require(mbedtls_x509write_crt_set_issuer_name(draft.get(), name.c_str()), "set issuer");
   Require(mbedtls_x509write_crt_set_basic_constraints(draft.get(), 1, 0), "set constraints");
   Require(mbedtls_x509write_crt_set_key_usage(
@@ -280,7 +289,7 @@ KeyPair MakeAuthority(std::string_view common_name, UtcMs now) {
 
 KeyPair MakeServerCertificate(const KeyPair& authority, std::string_view common_name,
                               const std::vector<std::string>& dns_names,
-                              const std::vector<std::string>& addresses, UtcMs now) {
+                              const std::vector<std::string>& addresses, const Validity& validity) {
   if (const std::string wrong = Mismatch(authority.certificate_pem, authority.key_pem);
       !wrong.empty()) {
     throw Invalid("authority", FieldCode::kInvalidFormat, wrong);
@@ -293,11 +302,9 @@ KeyPair MakeServerCertificate(const KeyPair& authority, std::string_view common_
   GenerateKey(key);
 
   const AlternativeNames names(dns_names, addresses);
-  const UtcMs not_before = now - kDayMs;
-  const UtcMs not_after = std::min(not_before + kServerDays * kDayMs, ToUtcMs(issuer->valid_to));
   Draft draft;
   mbedtls_x509write_crt_set_issuer_key(draft.get(), issuer_key.get());
-  Describe(draft, key, DistinguishedName(common_name), not_before, not_after);
+  Describe(draft, key, DistinguishedName(common_name), validity);
   Require(mbedtls_x509write_crt_set_issuer_name(draft.get(), SubjectOf(*issuer.get()).c_str()),
           "set issuer");
   Require(mbedtls_x509write_crt_set_basic_constraints(draft.get(), 0, -1), "set constraints");
@@ -315,13 +322,20 @@ CertificateInfo Inspect(std::string_view certificate_pem) {
   CertificateInfo info;
   info.subject = SubjectOf(*certificate.get());
   info.fingerprint_sha256 = Fingerprint(certificate->raw);
-  info.not_before = ToUtcMs(certificate->valid_from);
-  info.not_after = ToUtcMs(certificate->valid_to);
+  info.validity = {ToUtcMs(certificate->valid_from), ToUtcMs(certificate->valid_to)};
   for (const mbedtls_x509_sequence* name = &certificate->subject_alt_names;
        name != nullptr && name->buf.p != nullptr; name = name->next) {
     ReadName(info, name->buf);
   }
   return info;
+}
+
+std::string SecondOf(std::string_view chain_pem) {
+  constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----";
+  const size_t first = chain_pem.find(kBegin);
+  if (first == chain_pem.npos) return {};
+  const size_t second = chain_pem.find(kBegin, first + kBegin.size());
+  return second == chain_pem.npos ? std::string() : std::string(chain_pem.substr(second));
 }
 
 std::string Mismatch(std::string_view certificate_pem, std::string_view key_pem) {

@@ -520,6 +520,7 @@ Refusal Server::Impl::Unavailable() const {
 }
 
 void Server::Impl::ShowKey() {
+  if (settings.key_shown) settings.key_shown();
   const Worker& worker = ThisWorker();
   if (worker.connection == nullptr || admission.ShowKey(*worker.connection)) return;
   throw Refusal(Problem::kServiceUnavailable, "The connection was closed; try again.");

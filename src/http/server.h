@@ -30,6 +30,7 @@ struct ServerSettings {
   std::string errors_base;
   Timeouts timeouts = {};
   Heartbeats* heartbeats = nullptr;  // of the process; null: nobody watches the accepting thread
+  std::function<void()> key_shown = {};  // on each request with a valid key; must not throw
 };
 
 // Any thread; must not throw.

@@ -38,7 +38,7 @@ Security DescribeSecurity(CURL* handle) {
   try {
     const crypto::Peer peer = crypto::DescribePeer(session->internals);
     Security security{.tls_version = peer.tls_version, .certificate_ends_at = {}};
-    if (peer.certificate) security.certificate_ends_at = peer.certificate->not_after;
+    if (peer.certificate) security.certificate_ends_at = peer.certificate->validity.not_after;
     return security;
   } catch (const std::exception&) {
     return {};

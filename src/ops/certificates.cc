@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/build_date.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"
@@ -16,9 +17,7 @@
 namespace comanda::ops {
 namespace {
 
-constexpr UtcMs kDayMs = 24 * 60 * 60 * 1000;
-// Long before the end, so that a box that is off for a month still has a good one.
-constexpr UtcMs kRenewBeforeMs = 60 * kDayMs;
+constexpr int64_t kNoteAgainMs = 10'000;
 
 std::string TlsDirectory(const config::Options& options) { return options.data_directory + "/tls"; }
 
@@ -69,31 +68,25 @@ crypto::KeyPair OwnersPair(const config::Options& options) {
   return *std::move(pair);
 }
 
-// Empty where a pair of our own may be used on. A file may be damaged, and the power may have gone
-// between the two when they were replaced.
-std::string Trouble(const crypto::KeyPair& pair, UtcMs now) {
+std::string TrustPath(const config::Options& options) {
+  return TlsDirectory(options) + "/ca.trust";
+}
+
+// Empty where the file is missing, empty or no certificate.
+std::string ReadableCertificate(const std::string& pem) {
   try {
-    if (crypto::Inspect(pair.certificate_pem).not_after <= now + kRenewBeforeMs) return "ends soon";
-    return crypto::Mismatch(pair.certificate_pem, pair.key_pem);
-  } catch (const Refusal& refusal) {
-    return refusal.detail;
+    crypto::Inspect(pem);
+    return pem;
+  } catch (const Refusal&) {
+    return {};
   }
 }
 
-crypto::KeyPair Authority(const config::Options& options, UtcMs now) {
-  const std::string directory = TlsDirectory(options);
-  auto pair = ReadPair(directory + "/ca.crt", directory + "/ca.key");
-  const std::string trouble = pair ? Trouble(*pair, now) : "a file of its pair is missing";
-  if (trouble.empty()) return *std::move(pair);
-  if (pair || ReadFile(AuthorityPath(options))) {  // else this is the first start
-    log::Warning("made a new certificate authority; devices must trust it anew",
-                 {{"file", AuthorityPath(options)}, {"why", trouble}});
-  }
-  crypto::KeyPair made = crypto::MakeAuthority("Comanda " + HostName(), now);
-  // The key first: a certificate without its key would be served as if it could sign.
-  ReplaceFile(directory + "/ca.key", made.key_pem, 0600);
-  ReplaceFile(directory + "/ca.crt", made.certificate_pem, 0644);
-  return made;
+// Empty where the key belongs to the certificate, else what is wrong with it.
+std::string WrongKey(const std::string& certificate_pem, const std::string& key_pem) {
+  if (certificate_pem.empty()) return "there is no certificate to it";
+  if (key_pem.empty()) return "it is missing or empty";
+  return crypto::Mismatch(certificate_pem, key_pem);
 }
 
 bool Covers(const crypto::CertificateInfo& info, const Names& names) {
@@ -106,10 +99,159 @@ bool Covers(const crypto::CertificateInfo& info, const Names& names) {
                              [&](const auto& name) { return has(info.addresses, name); });
 }
 
-bool IsStillGood(const crypto::KeyPair& pair, const crypto::KeyPair& authority, const Names& names,
-                 UtcMs now) {
-  return Trouble(pair, now).empty() && Covers(crypto::Inspect(pair.certificate_pem), names) &&
-         pair.certificate_pem.ends_with(authority.certificate_pem);
+// What lies in DIR/tls, as far as it can be used.
+struct Found {
+  crypto::KeyPair authority;  // empty texts where a file is missing or damaged
+  crypto::KeyPair server;
+  std::string wrong_key;           // why the authority cannot sign
+  bool restore_authority = false;  // ca.crt was lost; it stands behind the server certificate
+  bool is_first_start = false;
+  CertificateFacts facts;
+};
+
+Found Find(const config::Options& options, const Names& names) {
+  const std::string directory = TlsDirectory(options) + "/";
+  const auto read = [&](const char* name) { return ReadFile(directory + name).value_or(""); };
+  const std::string server = read("server.crt");
+  const std::string trust = read("ca.trust");
+  Found found;
+  found.authority = {ReadableCertificate(read("ca.crt")), read("ca.key")};
+  found.server = {ReadableCertificate(server), read("server.key")};
+  found.is_first_start = found.authority.certificate_pem.empty() &&
+                         found.authority.key_pem.empty() && server.empty() &&
+                         found.server.key_pem.empty();
+  if (found.authority.certificate_pem.empty()) {
+    found.authority.certificate_pem = ReadableCertificate(crypto::SecondOf(server));
+    found.restore_authority = !found.authority.certificate_pem.empty();
+  }
+  CertificateFacts& facts = found.facts;
+  bool unused = trust.starts_with("unused");
+  if (const std::string& pem = found.authority.certificate_pem; !pem.empty()) {
+    const crypto::CertificateInfo info = crypto::Inspect(pem);
+    facts.authority = info.validity;
+    unused = unused && trust.find(info.fingerprint_sha256) != std::string::npos;
+  }
+  facts.trusted = !unused && !found.is_first_start;
+  found.wrong_key = WrongKey(found.authority.certificate_pem, found.authority.key_pem);
+  facts.can_sign = found.wrong_key.empty();
+  if (WrongKey(found.server.certificate_pem, found.server.key_pem).empty()) {
+    const crypto::CertificateInfo info = crypto::Inspect(found.server.certificate_pem);
+    facts.server = info.validity;
+    facts.fits = Covers(info, names) &&
+                 found.server.certificate_pem.ends_with(found.authority.certificate_pem);
+  }
+  return found;
+}
+
+// Before the files of the authority: where the power goes between them, both the old and the new
+// one count as unused.
+void MarkUnused(const config::Options& options, const std::string& old_pem,
+                const std::string& new_pem) {
+  std::string text = "unused";
+  for (const std::string& pem : {old_pem, new_pem}) {
+    if (!pem.empty()) text += " " + crypto::Inspect(pem).fingerprint_sha256;
+  }
+  ReplaceFile(TrustPath(options), text + "\n", 0600);
+}
+
+crypto::KeyPair MakeAuthority(const config::Options& options, const crypto::Validity& validity,
+                              const std::string& unused_pem) {
+  const std::string directory = TlsDirectory(options);
+  MakeDirectories(directory, 0700);
+  crypto::KeyPair made = crypto::MakeAuthority("Comanda " + HostName(), validity);
+  MarkUnused(options, unused_pem, made.certificate_pem);
+  // The key first: a certificate without its key would be served as if it could sign.
+  ReplaceFile(directory + "/ca.key", made.key_pem, 0600);
+  ReplaceFile(directory + "/ca.crt", made.certificate_pem, 0644);
+  return made;
+}
+
+// One that cannot be written is served all the same, and made again the next time.
+void WriteServer(const config::Options& options, const crypto::KeyPair& pair) {
+  const std::string directory = TlsDirectory(options);
+  try {
+    ReplaceFile(directory + "/server.key", pair.key_pem, 0600);
+    ReplaceFile(directory + "/server.crt", pair.certificate_pem, 0644);
+  } catch (const Fault& fault) {
+    log::Error("the new certificate is served, but could not be written", {{"why", fault.cause}});
+  }
+}
+
+std::string Day(UtcMs instant) { return FormatInstant(instant).substr(0, 10); }
+
+std::string Explain(CertificateTrouble trouble, const Found& found, const CertificateTimes& times) {
+  const std::string clock = "the clock shows " + Day(times.wall);
+  const std::string renew =
+      "`comanda tls renew-authority` makes a new one, which every device must then install";
+  const crypto::Validity authority = found.facts.authority.value_or(crypto::Validity());
+  const crypto::Validity server = found.facts.server.value_or(crypto::Validity());
+  switch (trouble) {
+    case CertificateTrouble::kNone:
+      return {};
+    case CertificateTrouble::kAuthorityNotYetValid:
+      return "devices refuse tls/ca.crt: it is valid from " + Day(authority.not_before) +
+             " on, and " + clock + "; set the clock where it is wrong, else " + renew;
+    case CertificateTrouble::kAuthorityEnded:
+      return "devices refuse tls/ca.crt: it ended on " + Day(authority.not_after) + ", and " +
+             clock + "; set the clock where it is wrong, else " + renew;
+    case CertificateTrouble::kAuthorityEndsSoon:
+      return "tls/ca.crt ends on " + Day(authority.not_after) + ", and " + clock + "; " + renew;
+    case CertificateTrouble::kCannotSign:
+      return "tls/ca.key cannot be used (" + found.wrong_key +
+             "): the certificate that is served "
+             "ends on " +
+             Day(server.not_after) +
+             " and cannot be renewed; restore tls/ca.key from a backup, else " + renew;
+    case CertificateTrouble::kServerNotYetValid:
+      return "devices refuse the certificate: it is valid from " + Day(server.not_before) +
+             " on, " + clock +
+             ", and without tls/ca.key it cannot be made again; set the clock "
+             "where it is wrong, restore tls/ca.key from a backup, else " +
+             renew;
+    case CertificateTrouble::kServerEnded:
+      return "devices refuse the certificate: it ended on " + Day(server.not_after) + ", " + clock +
+             ", and without tls/ca.key it cannot be made again; set the clock where it is wrong, "
+             "restore tls/ca.key from a backup, else " +
+             renew;
+  }
+  return {};
+}
+
+std::string ExplainOwners(const crypto::Validity& server, const CertificateTimes& times) {
+  const CertificateTrouble trouble = JudgeOwners(server, times);
+  if (trouble == CertificateTrouble::kNone) return {};
+  const bool early = trouble == CertificateTrouble::kServerNotYetValid;
+  return "devices refuse the certificate named by tls_certificate: it " +
+         std::string(early ? "is valid from " : "ended on ") +
+         Day(early ? server.not_before : server.not_after) + (early ? " on" : "") +
+         ", and the clock shows " + Day(times.wall) +
+         "; set the clock where it is wrong, else renew the certificate and reload";
+}
+
+Served ServeOwners(const config::Options& options, const CertificateTimes& times) {
+  Served served{.pair = OwnersPair(options)};
+  served.trouble = ExplainOwners(crypto::Inspect(served.pair.certificate_pem).validity, times);
+  return served;
+}
+
+[[noreturn]] void ThrowNothingToServe(const config::Options& options, const Found& found) {
+  throw Fault(Fault::Kind::kDamaged,
+              TlsDirectory(options) + ": ca.key cannot be used (" + found.wrong_key +
+                  ") and there is no server certificate; devices trust the authority that was "
+                  "there: restore the directory from a backup, or `comanda tls renew-authority` "
+                  "makes a new one, which every device must then install");
+}
+
+// The authority to sign with, made where the decision says so.
+crypto::KeyPair AuthorityOf(const config::Options& options, const Found& found,
+                            const CertificateDecision& decision) {
+  if (decision.action != CertificateAction::kRemakeAuthority) return found.authority;
+  if (!found.is_first_start) {
+    log::Warning("made a new certificate authority; no device can have trusted the one before",
+                 {{"file", AuthorityPath(options)},
+                  {"why", found.wrong_key.empty() ? "its dates" : found.wrong_key}});
+  }
+  return MakeAuthority(options, decision.authority, found.authority.certificate_pem);
 }
 
 }  // namespace
@@ -135,27 +277,98 @@ Names MachineNames(const config::Options& options) {
   return names;
 }
 
-Served CurrentCertificate(const config::Options& options, const Names& names, UtcMs now) {
-  if (!options.tls_certificate.empty()) return {.pair = OwnersPair(options), .renewed = false};
+Served CurrentCertificate(const config::Options& options, const Names& names,
+                          const CertificateTimes& times) {
+  if (!options.tls_certificate.empty()) return ServeOwners(options, times);
 
-  const std::string directory = TlsDirectory(options);
-  MakeDirectories(directory, 0700);
-  const crypto::KeyPair authority = Authority(options, now);
-  if (auto pair = ReadPair(directory + "/server.crt", directory + "/server.key")) {
-    if (IsStillGood(*pair, authority, names, now))
-      return {.pair = *std::move(pair), .renewed = false};
+  MakeDirectories(TlsDirectory(options), 0700);
+  const Found found = Find(options, names);
+  const CertificateDecision decision = DecideCertificates(found.facts, times);
+  if (decision.action == CertificateAction::kNothingToServe) ThrowNothingToServe(options, found);
+  if (found.restore_authority && decision.action != CertificateAction::kRemakeAuthority) {
+    ReplaceFile(AuthorityPath(options), found.authority.certificate_pem, 0644);
+    log::Warning("tls/ca.crt was lost and is restored from the server certificate");
   }
+  Served served{.pair = found.server,
+                .unused = !found.facts.trusted,
+                .trouble = Explain(decision.trouble, found, times)};
+  if (decision.action == CertificateAction::kKeep) return served;
 
-  crypto::KeyPair pair =
-      crypto::MakeServerCertificate(authority, HostName(), {names.dns.begin(), names.dns.end()},
-                                    {names.addresses.begin(), names.addresses.end()}, now);
-  ReplaceFile(directory + "/server.key", pair.key_pem, 0600);
-  ReplaceFile(directory + "/server.crt", pair.certificate_pem, 0644);
-  return {.pair = std::move(pair), .renewed = true};
+  const crypto::KeyPair authority = AuthorityOf(options, found, decision);
+  served.pair = crypto::MakeServerCertificate(
+      authority, HostName(), {names.dns.begin(), names.dns.end()},
+      {names.addresses.begin(), names.addresses.end()}, decision.server);
+  served.renewed = true;
+  WriteServer(options, served.pair);
+  return served;
+}
+
+crypto::KeyPair RenewAuthority(const config::Options& options, const CertificateTimes& times) {
+  return MakeAuthority(options, NewAuthority(times), "");
 }
 
 std::string AuthorityPath(const config::Options& options) {
   return TlsDirectory(options) + "/ca.crt";
+}
+
+Certificates::Certificates(const config::Options& options, const Names& names, const Clock& clock)
+    : clock_(clock), directory_(TlsDirectory(options)) {
+  Adopt(CurrentCertificate(options, names, Times()));
+}
+
+CertificateTimes Certificates::Times() const {
+  return {.wall = clock_.Now(), .settled = clock_.RetentionNow(), .built = BuildDate()};
+}
+
+void Certificates::Adopt(Served served) {
+  unused_ = served.unused;
+  if (served.trouble != trouble_) {
+    if (served.trouble.empty()) {
+      log::Notice("the certificates are well again");
+    } else {
+      log::Warning("certificates", {{"trouble", served.trouble}});
+    }
+    trouble_ = served.trouble;
+  }
+  served_ = std::move(served);
+}
+
+void Certificates::Look(const config::Options& options, const Names& names, http::Tls& tls) {
+  const std::lock_guard lock(mutex_);
+  Served served = CurrentCertificate(options, names, Times());
+  if (served.renewed) {
+    tls.Replace(served.pair);
+    log::Notice("certificate renewed");
+  } else {
+    served.pair = served_.pair;
+  }
+  Adopt(std::move(served));
+}
+
+void Certificates::Reload(const config::Options& options, const Names& names, http::Tls& tls) {
+  const std::lock_guard lock(mutex_);
+  Served served = CurrentCertificate(options, names, Times());
+  tls.Replace(served.pair);
+  Adopt(std::move(served));
+}
+
+void Certificates::DeviceCame() noexcept {
+  if (!unused_.load(std::memory_order_relaxed)) return;
+  if (clock_.MonotonicMs() < note_again_at_ms_) return;  // a full disk is not asked each time
+  try {
+    const std::lock_guard lock(mutex_);
+    if (!unused_) return;
+    ReplaceFile(directory_ + "/ca.trust", "used\n", 0600);
+    unused_ = false;
+  } catch (const std::exception& error) {
+    note_again_at_ms_ = clock_.MonotonicMs() + kNoteAgainMs;
+    log::Error("that devices trust tls/ca.crt is not written down yet", {{"why", error.what()}});
+  }
+}
+
+std::string Certificates::trouble() const {
+  const std::lock_guard lock(mutex_);
+  return trouble_;
 }
 
 }  // namespace comanda::ops

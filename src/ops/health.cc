@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/build_date.h"
 #include "base/problem.h"
 #include "json/writer.h"
 
@@ -30,10 +31,12 @@ std::string_view ClockState() {
   return ops::ClockState(::adjtimex(&request));
 }
 
-http::Readiness CheckClock() {
-  // A wrong clock never stops orders (contract section 1), so it is told and not held against the
-  // box.
-  return {.name = "clock", .ok = true, .state = std::string(ClockState())};
+http::Readiness CheckClock(const Clock& clock) {
+  // Reported, but does not make the box unready: a wrong clock never stops orders (contract section
+  // 1).
+  std::string state(ClockState());
+  if (const std::string trouble = ClockTrouble(clock); !trouble.empty()) state += "; " + trouble;
+  return {.name = "clock", .ok = true, .state = std::move(state)};
 }
 
 // These answers are of the moment: they carry no tag, and a monitor may add what it likes behind
@@ -96,15 +99,31 @@ std::string_view ClockState(int adjtimex_result) {
   return ::access("/run/systemd/timesync/synchronized", F_OK) == 0 ? kSynchronised : "unknown";
 }
 
+std::string ClockTrouble(const Clock& clock) {
+  constexpr std::string_view kWhatToDo =
+      "`timedatectl` shows how it is set: give the box a time server (`timedatectl set-ntp true`) "
+      "or set it by hand";
+  const UtcMs now = clock.Now();
+  if (now < BuildDate()) {
+    return "it shows " + FormatInstant(now) + ", and this program was built on " +
+           FormatInstant(BuildDate()).substr(0, 10) + "; " + std::string(kWhatToDo);
+  }
+  // SettledClock follows smaller steps at once.
+  const UtcMs settled = clock.RetentionNow();
+  if (now == settled) return {};
+  return "it was stepped to " + FormatInstant(now) + ", and without the step it would be " +
+         FormatInstant(settled) + "; if it is wrong: " + std::string(kWhatToDo);
+}
+
 std::vector<http::Readiness> CheckReadiness(const db::Database& database,
-                                            const db::DiskSpace& space) {
+                                            const db::DiskSpace& space, const Clock& clock) {
   const db::Health health = database.health();
   return {
       {.name = "database",
        .ok = health.writable,
        .state = health.writable ? "writable" : health.reason},
       CheckDisk(space),
-      CheckClock(),
+      CheckClock(clock),
       {.name = "sync", .ok = true, .state = "not linked to a cloud"},
   };
 }

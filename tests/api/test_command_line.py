@@ -18,7 +18,7 @@ from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box
 from support.orders import INSTANT, UUID, rows
 from support.routes import SCOPES
 
-COMMANDS = ["serve", "import", "keys", "audit", "config", "selftest", "version"]
+COMMANDS = ["serve", "import", "keys", "audit", "tls", "config", "selftest", "version"]
 DONE, REFUSED, USAGE, FAULT = 0, 1, 2, 70
 
 

@@ -268,23 +268,130 @@ def test_an_authority_whose_renewal_was_cut_off_is_made_anew():
         other.discard()
 
 
-@pytest.mark.parametrize("damaged", ["ca.crt", "ca.key", "server.crt", "server.key", "ca.key is missing"])
-def test_a_damaged_file_of_our_own_is_made_anew_and_a_new_authority_is_told(damaged):
+def damage(box, damaged):
+    file = box.data / "tls" / damaged.split()[0]
+    if "missing" in damaged:
+        file.unlink()
+    else:
+        file.write_text("" if "empty" in damaged else "no PEM")
+
+
+DAMAGES = [f"{file} is {how}" for file in ("ca.crt", "ca.key", "server.crt", "server.key")
+           for how in ("missing", "empty", "damaged")]
+
+
+@pytest.mark.parametrize("damaged", DAMAGES)
+def test_a_damaged_file_of_an_authority_that_nobody_trusts_yet_is_made_again(damaged):
     box = Box()
     try:
         box.start()
         authority = box.cafile.read_text()
         assert "authority" not in box.log_text().replace("authority=", "")  # the first one is no news
         box.stop()
-        file = box.data / "tls" / damaged.split()[0]
-        file.unlink() if "missing" in damaged else file.write_text("no PEM")
+        damage(box, damaged)
         box.start()
         assert certificate(box)  # who trusts ca.crt trusts what is served
-        is_new = damaged.startswith("ca.")
+        is_new = damaged.startswith("ca.key")
         assert (box.cafile.read_text() != authority) == is_new
-        assert ("devices must trust it anew" in box.log_text()) == is_new
+        assert ("made a new certificate authority" in box.log_text()) == is_new
     finally:
         box.discard()
+
+
+@pytest.fixture
+def trusted():
+    """A box whose authority a device has trusted."""
+    box = Box()
+    box.bring_in("demo")
+    key = box.make_key()["key"]
+    try:
+        box.start()
+        with contextlib.closing(box.client()) as nobody:
+            assert nobody.get("/v1/orders").status == 401
+        assert (box.data / "tls/ca.trust").read_text().startswith("unused ")
+        with contextlib.closing(box.client(key)) as device:
+            assert device.get("/v1/orders").status == 200
+        assert (box.data / "tls/ca.trust").read_text() == "used\n", "before the answer"
+        yield box
+    finally:
+        box.discard()
+
+
+def trouble(box):
+    with contextlib.closing(box.client()) as client:
+        answer = client.get("/readyz")
+        assert answer.status == 200
+        return answer.json["checks"].get("certificate", {}).get("state", "")
+
+
+@pytest.mark.parametrize("damaged", DAMAGES)
+def test_an_authority_that_devices_trust_outlives_damaged_files_and_the_box_says_what_is_missing(trusted, damaged):
+    authority = trusted.cafile.read_text()
+    before = certificate(trusted)["serialNumber"]
+    assert trusted.stop() == 0
+    damage(trusted, damaged)
+    if damaged.startswith("ca.crt"):
+        cafile = trusted.data / "known.crt"
+        cafile.write_text(authority)
+        trusted.cafile, restored = cafile, trusted.cafile
+        trusted.start()
+        trusted.cafile = restored
+    else:
+        trusted.start()
+    assert trusted.cafile.read_text() == authority
+    assert (certificate(trusted)["serialNumber"] == before) == damaged.startswith("ca.")
+    says = "restore tls/ca.key from a backup"
+    assert (says in trouble(trusted)) == (says in trusted.log_text()) == damaged.startswith("ca.key")
+
+
+def test_nothing_takes_the_place_of_an_authority_that_devices_trust_where_all_is_lost(trusted):
+    assert trusted.stop() == 0
+    for file in ("ca.key", "server.key"):
+        (trusted.data / "tls" / file).unlink()
+    authority = trusted.cafile.read_text()
+    words = ["serve", "--data", str(trusted.data), "--listen", f"127.0.0.1:{trusted.port}"]
+    result = trusted.command(*words, check=False)
+    assert result.returncode == 70
+    assert "restore the directory from a backup" in result.stderr
+    assert trusted.cafile.read_text() == authority
+    trusted.command("tls", "renew-authority", "--data", str(trusted.data))
+    trusted.start()
+    assert certificate(trusted) and trusted.cafile.read_text() != authority
+
+
+def test_a_lost_key_is_taken_up_again_by_a_reload(trusted):
+    key = trusted.data / "tls/ca.key"
+    text = key.read_text()
+    key.unlink()
+    trusted.signal(signal.SIGHUP)
+    until(lambda: trouble(trusted))
+    key.write_text(text)
+    trusted.signal(signal.SIGHUP)
+    until(lambda: not trouble(trusted))
+
+
+def test_a_renewed_authority_is_served_after_a_reload(trusted):
+    authority = trusted.cafile.read_text()
+    said = trusted.command("tls", "renew-authority", "--data", str(trusted.data)).stdout
+    assert "Install it on every device" in said
+    assert trusted.cafile.read_text() != authority
+    trusted.signal(signal.SIGHUP)
+    trusted.wait_for_log("read again")
+    assert certificate(trusted)
+    assert (trusted.data / "tls/ca.trust").read_text().startswith("unused ")
+    key = trusted.make_key()["key"]
+    with contextlib.closing(trusted.client(key)) as device:
+        assert device.get("/v1/orders").status == 200
+    assert (trusted.data / "tls/ca.trust").read_text() == "used\n"
+
+
+def test_there_is_no_authority_to_renew_beside_the_owners_certificate(owned, tmp_path):
+    pair = make_pair(tmp_path, "owner")
+    box = owned(pair)
+    (box.data / "comanda.conf").write_text(f"tls_certificate = {pair.certificate}\ntls_key = {pair.key}\n")
+    result = box.command("tls", "renew-authority", "--data", str(box.data), check=False)
+    assert result.returncode == 1 and "no authority to renew" in result.stderr
+    assert not box.cafile.with_name("ca.crt").exists()
 
 
 def test_a_restart_keeps_authority_and_certificate():

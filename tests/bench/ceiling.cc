@@ -164,7 +164,7 @@ void Serve(const Flags& flags) {
   });
 
   const ops::Names names = ops::MachineNames(options);
-  http::Tls tls(ops::CurrentCertificate(options, names, clock.Now()).pair);
+  http::Tls tls(ops::CurrentCertificate(options, names, {clock.Now(), clock.Now(), 0}).pair);
   http::ServerSettings settings{
       .listen = options.listen,
       .workers = options.workers,

@@ -1,8 +1,11 @@
 """Certificates of an owner, made with the openssl command as a technician would."""
 
 import dataclasses
+import datetime
 import pathlib
 import subprocess
+import tempfile
+import time
 
 
 @dataclasses.dataclass
@@ -55,3 +58,45 @@ def make_chain(directory):
     chain = directory / "chain.crt"
     chain.write_text(files["server"][0].read_text() + files["middle"][0].read_text())
     return files["root"][0], Pair(chain, files["server"][1])
+
+
+def in_asn1(seconds):
+    return datetime.datetime.fromtimestamp(time.time() + seconds, datetime.timezone.utc).strftime("%Y%m%d%H%M%SZ")
+
+
+def make_dated_authority(directory, begin, end):
+    """ca.crt and ca.key, valid from `begin` to `end`: seconds from now."""
+    directory = pathlib.Path(directory)
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        (scratch / "index").touch()
+        config = scratch / "ca.cnf"
+        config.write_text(f"""[ca]
+default_ca = here
+[here]
+new_certs_dir = {scratch}
+database = {scratch}/index
+default_md = sha256
+policy = any
+rand_serial = yes
+x509_extensions = authority
+[any]
+commonName = supplied
+[authority]
+basicConstraints = critical,CA:TRUE,pathlen:0
+keyUsage = critical,keyCertSign,cRLSign
+subjectKeyIdentifier = hash
+[req]
+distinguished_name = name
+[name]
+""")
+        openssl("req", "-new", "-config", config, "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                "/CN=Comanda dated", "-keyout", directory / "ca.key", "-out", scratch / "request")
+        openssl("ca", "-config", config, "-selfsign", "-batch", "-notext", "-keyfile", directory / "ca.key", "-in",
+                scratch / "request", "-startdate", in_asn1(begin), "-enddate", in_asn1(end), "-out", directory / "ca.crt")
+
+
+def verify_at(authority, chain, instant):
+    """Whether a client whose clock shows `instant` accepts the certificate."""
+    return subprocess.run(["openssl", "verify", "-x509_strict", "-attime", str(int(instant)), "-CAfile", str(authority),
+                           str(chain)], capture_output=True, timeout=60).returncode == 0

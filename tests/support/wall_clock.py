@@ -11,8 +11,9 @@ import pathlib
 import platform
 import signal
 import struct
+import time
 
-from support.box import Box, Client
+from support.box import Box, Client, PATIENCE_S
 from support.quick_client import context_without_dates
 
 PTRACE_TRACEME, PTRACE_DETACH = 0, 17
@@ -86,6 +87,11 @@ def refuse_adjtimex(libc):
         os._exit(98)
 
 
+class ClientWithoutDates(Client):
+    def tls(self):
+        return context_without_dates(self.cafile)
+
+
 class ClockBox(Box):
     """The clock runs, and is ahead of the true one by a number of seconds (64 bits behind the code). `synchronised`:
     the server believes that the system keeps its clock right, so that a jump counts at once."""
@@ -145,10 +151,19 @@ class ClockBox(Box):
         self.ahead_s = int(seconds)
         self._write_numbers()
 
+    def start_at(self, ahead_s):
+        """Ready by its log: a client that looks at dates may have to refuse its certificate."""
+        self.ahead_s = ahead_s
+        seen = self.log_text().count("listening") if self.log_path.exists() else 0
+        self.launch()
+        deadline = time.monotonic() + PATIENCE_S
+        while self.log_text().count("listening") == seen:
+            assert time.monotonic() < deadline and self.process.poll() is None, self.log_text()
+            time.sleep(0.02)
 
-class ClientWithoutDates(Client):
-    def tls(self):
-        return context_without_dates(self.cafile)
+    def client_without_dates(self, key=None):
+        """One that accepts a certificate of the box's wrong time."""
+        return ClientWithoutDates(self.port, key, str(self.cafile))
 
 
 class FrozenClockBox(ClockBox):

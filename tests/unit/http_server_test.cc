@@ -534,8 +534,10 @@ TEST_F(HttpServer, ServesItsOwnerAloneOnAUnixSocket) {
 
 crypto::KeyPair Certificate(const std::string& name) {
   const UtcMs now = SystemClock().Now();
-  const crypto::KeyPair authority = crypto::MakeAuthority("Test Authority", now);
-  return crypto::MakeServerCertificate(authority, name, {name}, {"127.0.0.1"}, now);
+  const crypto::KeyPair authority =
+      crypto::MakeAuthority("Test Authority", crypto::AuthorityFrom(now));
+  return crypto::MakeServerCertificate(authority, name, {name}, {"127.0.0.1"},
+                                       crypto::ServerFrom(now));
 }
 
 int Random(void*, unsigned char* out, size_t size) {

@@ -31,8 +31,9 @@ struct Identity {
   Identity() : Identity({"127.0.0.1"}) {}
   explicit Identity(const std::vector<std::string>& addresses) {
     const UtcMs now = SystemClock().Now();
-    const crypto::KeyPair authority = crypto::MakeAuthority("Test", now);
-    server = crypto::MakeServerCertificate(authority, "test", {"localhost"}, addresses, now);
+    const crypto::KeyPair authority = crypto::MakeAuthority("Test", crypto::AuthorityFrom(now));
+    server = crypto::MakeServerCertificate(authority, "test", {"localhost"}, addresses,
+                                           crypto::ServerFrom(now));
     authorities = std::make_shared<crypto::Authorities>(authority.certificate_pem);
   }
   crypto::KeyPair server;
@@ -211,9 +212,10 @@ TEST_F(NetNetwork, RefusesACertificateOfAnotherNameOrPast) {
             Outcome::kTlsUntrusted);
 
   const UtcMs long_ago = SystemClock().Now() - int64_t{500} * 86'400'000;
-  const crypto::KeyPair authority = crypto::MakeAuthority("Test", long_ago);
-  TestReceiver expired(
-      AnswerAll, crypto::MakeServerCertificate(authority, "test", {}, {"127.0.0.1"}, long_ago));
+  const crypto::KeyPair authority = crypto::MakeAuthority("Test", crypto::AuthorityFrom(long_ago));
+  TestReceiver expired(AnswerAll,
+                       crypto::MakeServerCertificate(authority, "test", {}, {"127.0.0.1"},
+                                                     crypto::ServerFrom(long_ago)));
   const auto authorities = std::make_shared<crypto::Authorities>(authority.certificate_pem);
   EXPECT_EQ(network_.Send({.url = expired.Url(), .authorities = authorities}).outcome,
             Outcome::kTlsUntrusted);
