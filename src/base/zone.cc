@@ -1,6 +1,9 @@
 #include "base/zone.h"
 
+#include <sys/stat.h>
+
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
 #include "base/check.h"
@@ -17,14 +20,27 @@ using Seconds = cctz::time_point<cctz::seconds>;
 constexpr size_t kNameBytesMax = 64;
 
 // A name of the zone data and nothing else: it becomes part of a path, and cctz knows names of its
-// own (the machine's zone, fixed offsets) that no other system would understand.
+// own (the machine's zone, fixed offsets) that no other system would understand. One name for each
+// zone: no slashes beyond those between its words.
 bool IsZoneName(std::string_view name) {
-  if (name.empty() || name.size() > kNameBytesMax || name.front() == '/') return false;
+  if (name.empty() || name.size() > kNameBytesMax) return false;
+  if (name.front() == '/' || name.back() == '/' || name.find("//") != name.npos) return false;
   if (name == "localtime" || name == "UTC0" || name.starts_with("Fixed/")) return false;
   for (const char c : name) {
     if (!IsAlphanumeric(c) && c != '/' && c != '_' && c != '+' && c != '-') return false;
   }
   return true;
+}
+
+// Whether there is a file of that name where cctz looks for it. cctz keeps each name that it is
+// asked for until the process ends, also those without data: only names of existing files are
+// passed on.
+bool HasFile(const std::string& name) {
+  const char* directory = std::getenv("TZDIR");
+  if (directory == nullptr || *directory == '\0') directory = "/usr/share/zoneinfo";
+  struct stat found = {};
+  return ::stat((std::string(directory) + "/" + name).c_str(), &found) == 0 &&
+         S_ISREG(found.st_mode);
 }
 
 UtcMs ToUtcMs(Seconds instant) {
@@ -43,6 +59,7 @@ Zone::Zone(std::string name, std::shared_ptr<const Data> data)
 std::optional<Zone> Zone::Find(std::string_view iana_name) {
   if (!IsZoneName(iana_name)) return std::nullopt;
   std::string name(iana_name);
+  if (!HasFile(name)) return std::nullopt;
   auto data = std::make_shared<Data>();
   // Where there is no data cctz puts UTC in its place and says false: a wrong zone is none to us.
   if (!cctz::load_time_zone(name, &data->zone)) return std::nullopt;

@@ -78,7 +78,8 @@ TEST(Zone, IsNothingWhereThereIsNoData) {
   for (const char* name :
        {"", "America/Atlantis", "america/lima", "America", "PE", "/etc/localtime", "localtime",
         "../../../etc/localtime", "America/../America/Lima", "Fixed/UTC+05:00:00", "UTC0",
-        "file:America/Lima", "America/Lima ", "zone.tab", "tzdata.zi"}) {
+        "file:America/Lima", "America/Lima ", "zone.tab", "tzdata.zi", "America//Lima",
+        "America/Lima/"}) {
     EXPECT_FALSE(Zone::Find(name).has_value()) << name;
   }
   EXPECT_FALSE(Zone::Find(std::string(100'000, 'A')).has_value());
