@@ -166,24 +166,28 @@ void App::SetLogLevel() {
   log::SetLevel(std::min(LevelOf(options_.log_level), most));
 }
 
+// All at once, since systemd gives a limited time to stop, and a client that does not read its
+// answer holds each of them for the whole of kDrainMs.
+void App::StopServers() {
+  std::vector<std::jthread> beside;
+  for (http::Server* server : {sandbox_.get(), control_.get(), control_test_.get()}) {
+    if (!server) continue;
+    try {
+      beside.emplace_back([server] { server->Stop(kDrainMs); });
+    } catch (const std::system_error&) {  // no thread is granted
+      server->Stop(kDrainMs);
+    }
+  }
+  https_->Stop(kDrainMs);
+}
+
 App::~App() {
   ops::Notify("STOPPING=1");
   log::Notice("stopping: answering what was accepted");
   chores_.reset();
   live_.StopWaiting();
   if (Environment* test = test_.environment()) test->StopWaiting();
-  {
-    // Together: systemd gives a limited time to stop.
-    std::jthread beside;
-    if (sandbox_) {
-      try {
-        beside = std::jthread([this] { sandbox_->Stop(kDrainMs); });
-      } catch (const std::system_error&) {  // no thread is granted
-        sandbox_->Stop(kDrainMs);
-      }
-    }
-    https_->Stop(kDrainMs);
-  }
+  StopServers();
   Attempt("when keys were last used is not written down", [this] {
     live_.WriteDown();
     if (Environment* test = test_.environment()) test->WriteDown();

@@ -57,6 +57,7 @@ class App {
   void RetrySandbox(events::Worker::Pass& pass);
   std::vector<std::string> AddressesOf(const std::string& listen, int port) const;
   bool HostAllowed(std::string_view host) const;
+  void StopServers();
   void Watch();
   void SayClock();
   void DoChores(events::Worker::Pass& pass);

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/app.h"
@@ -54,6 +55,12 @@ void BlockSignals() {
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
+// Before all other code of the program: a reload that is asked for in the first milliseconds would
+// end the server. The signal waits until RunUntilSignal. glibc passes the arguments of main.
+[[gnu::constructor(101)]] void BlockSignalsOfServe(int count, char** words, char**) {
+  if (count > 1 && std::string_view(words[1]) == "serve") BlockSignals();
+}
+
 // systemd starts again after a second what has ended. An upgrade that met a full disk would fill it
 // again each time, for hours: it waits a minute, or until it is stopped.
 void WaitBeforeTheNextTry(const std::string& why) {
@@ -97,7 +104,6 @@ int Serve(Words words) {
                   "serve takes options only, not '" + arguments.positional().front() + "'");
   }
 
-  BlockSignals();
   LimitHeaps();
   const auto load = [&] { return config::Load(arguments.flags()); };
   const config::Options options = load();

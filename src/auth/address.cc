@@ -66,8 +66,14 @@ std::string ClientOf(std::string_view address) {
   const std::optional<Address> parsed = ParseAddress(address);
   if (!parsed) return std::string(address);
   constexpr int kBitsOfNetwork = 64;
-  const Address client = IsIpv4(*parsed) ? *parsed : Network(*parsed, kBitsOfNetwork);
-  return std::string(client.begin(), client.end());
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (IsIpv4(*parsed)) {
+    inet_ntop(AF_INET, parsed->data() + kMappedPrefix.size(), text.data(), text.size());
+    return text.data();
+  }
+  const Address network = Network(*parsed, kBitsOfNetwork);
+  inet_ntop(AF_INET6, network.data(), text.data(), text.size());
+  return std::string(text.data()) + "/" + std::to_string(kBitsOfNetwork);
 }
 
 }  // namespace comanda::auth

@@ -29,7 +29,8 @@ class AddressRange {
   int bits_;  // of 128
 };
 
-// The address for IPv4, the /64 network for IPv6: what counts as one client that tries out keys.
+// The address for IPv4, the /64 network for IPv6 ("2001:db8:1:2::/64"): what counts as one client
+// that tries out keys. Text, which logs show.
 std::string ClientOf(std::string_view address);
 
 }  // namespace comanda::auth

@@ -88,6 +88,7 @@ Admission::Admission(int workers, const Timeouts& timeouts, const Clock& clock,
                      Heartbeats* heartbeats)
     : workers_(static_cast<size_t>(workers)),
       strangers_max_(std::max<size_t>(1, workers_ / 2)),
+      untrusted_tolerated_(workers_ / 4),
       timeouts_(timeouts),
       clock_(clock),
       listener_(listener),
@@ -183,7 +184,7 @@ void Admission::GiveUpOne() {
     const int64_t now_ms = clock_.MonotonicMs();
     const std::lock_guard lock(mutex_);
     Report(Cause::kDescriptors, "", now_ms);
-    if (closing_ == 0) Evict(FindWaiting(0, now_ms), Cause::kDescriptors);
+    if (closing_ == 0) Evict(FindWaiting(nullptr, now_ms), Cause::kDescriptors);
   }
   std::this_thread::sleep_for(kAcceptPause);  // looking again at once would not help
 }
@@ -199,7 +200,8 @@ std::optional<Cause> Admission::MakeRoom(const Source& newcomer, int fd, int64_t
   if (!is_last_descriptor && connections_.size() - closing_ < workers_) return std::nullopt;
 
   const Cause cause = is_last_descriptor ? Cause::kDescriptors : Cause::kWorkers;
-  if (Evict(FindWaiting(newcomer.open, now_ms), cause)) return std::nullopt;
+  if (SparesTrusted() && Evict(FindStranger(newcomer, now_ms), cause)) return std::nullopt;
+  if (Evict(FindWaiting(&newcomer, now_ms), cause)) return std::nullopt;
   if (Evict(FindStranger(newcomer, now_ms), cause)) return std::nullopt;
   return cause;
 }
@@ -218,25 +220,29 @@ bool Admission::Evict(Connection* victim, Cause cause) {
 }
 
 // The oldest stranger of the source that has most of them. Where the newcomer's source has as many
-// itself, it must be old enough: clients of one kind do not push each other out.
+// itself, it must be old enough: clients of one kind do not push each other out. While trusted
+// sources are spared, one of them pushes out strangers of any age.
 Connection* Admission::FindStranger(const Source& newcomer, int64_t now_ms) {
   Connection* found = nullptr;
   const auto rank = [](const Connection& connection) {
     return std::pair(connection.source.Excess(), -connection.accepted_ms);
   };
+  const bool spares_trusted = SparesTrusted();
   for (const auto& [fd, connection] : connections_) {
     if (connection->state.load() == ConnectionState::kClosing || !connection->is_stranger) continue;
+    if (spares_trusted && connection->source.IsTrusted()) continue;
     if (found == nullptr || rank(*connection) > rank(*found)) found = connection.get();
   }
   if (found == nullptr || found->source.Excess() == 0) return nullptr;
-  const bool is_fairer = found->source.Excess() > newcomer.Excess();
+  const bool is_fairer =
+      found->source.Excess() > newcomer.Excess() || (spares_trusted && newcomer.IsTrusted());
   return is_fairer || found->accepted_ms <= now_ms - kGraceMs ? found : nullptr;
 }
 
 // Of the source that has most connections: the one that has been idle longest, else the one that
 // has kept its worker waiting longest. A young one only where its source has many more than the
 // newcomer's.
-Connection* Admission::FindWaiting(size_t newcomer_open, int64_t now_ms) {
+Connection* Admission::FindWaiting(const Source* newcomer, int64_t now_ms) {
   struct Rank {
     size_t open = 0;
     bool is_idle = false;
@@ -245,10 +251,13 @@ Connection* Admission::FindWaiting(size_t newcomer_open, int64_t now_ms) {
   };
   Connection* found = nullptr;
   Rank best;
+  const size_t newcomer_open = newcomer == nullptr ? 0 : newcomer->open;
+  const bool spares_trusted = SparesTrusted() && (newcomer == nullptr || !newcomer->IsTrusted());
   for (const auto& [fd, connection] : connections_) {
     const ConnectionState state = connection->state.load();
     if (state == ConnectionState::kClosing) continue;
     if (state == ConnectionState::kRequest && !connection->is_stranger) continue;
+    if (spares_trusted && connection->source.IsTrusted()) continue;
     const bool is_idle = state == ConnectionState::kIdle || state == ConnectionState::kDiscard;
     const int64_t since_ms =
         connection->is_stranger && !is_idle ? connection->accepted_ms : connection->since_ms.load();

@@ -5,6 +5,10 @@
 // is a stranger, from accept through handshake, head and body: strangers have half of the workers
 // at most, and the first to go is the oldest of the source that has most of them. Where workers run
 // short, a connection gives way that is idle, or that keeps its worker waiting (design section 5).
+//
+// A source is trusted that showed a valid key lately. Behind one address there may be twenty tills
+// (a router), so a trusted source never counts as the one that has most while strangers of other
+// sources hold more than a quarter of the workers: those give way to it.
 
 #include <array>
 #include <atomic>
@@ -122,7 +126,8 @@ class Admission {
   std::optional<Cause> MakeRoom(const Source& newcomer, int fd, int64_t now_ms);
   bool Evict(Connection* victim, Cause cause);  // false for none
   Connection* FindStranger(const Source& newcomer, int64_t now_ms);
-  Connection* FindWaiting(size_t newcomer_open, int64_t now_ms);
+  Connection* FindWaiting(const Source* newcomer, int64_t now_ms);  // null: none in particular
+  bool SparesTrusted() const { return sources_.of_untrusted() > untrusted_tolerated_; }
   bool End(Connection& connection, ConnectionState from);
   void BelieveIn(Connection& connection);
   void Report(Cause cause, const std::string& source, int64_t now_ms);
@@ -133,6 +138,7 @@ class Admission {
 
   const size_t workers_;
   const size_t strangers_max_;
+  const size_t untrusted_tolerated_;  // strangers of untrusted sources, a quarter of the workers
   const Timeouts timeouts_;
   const Clock& clock_;
   const std::string listener_;

@@ -19,6 +19,8 @@ inline constexpr size_t kHeaderBytesMax = 16 * 1024;
 inline constexpr size_t kHeadersMax = 64;
 // The largest body that any route takes (PUT /v1/menu/products); each has its own limit besides.
 inline constexpr size_t kAnyBodyBytesMax = 8 * 1024 * 1024;
+// Chunk extensions and trailers of one body, together.
+inline constexpr size_t kChunkFramingBytesMax = 16 * 1024;
 // Request line, header block and the line ends around them.
 inline constexpr size_t kHeadBytesMax = kRequestLineBytesMax + kHeaderBytesMax + 1024;
 

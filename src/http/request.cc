@@ -9,8 +9,8 @@
 namespace comanda::http {
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames = {"GET",   "HEAD",   "POST",   "PUT",
-                                                    "PATCH", "DELETE", "OPTIONS"};
+constexpr std::array<std::string_view, 8> kNames = {"GET",   "HEAD",   "POST",    "PUT",
+                                                    "PATCH", "DELETE", "OPTIONS", "TRACE"};
 
 }  // namespace
 

@@ -13,7 +13,8 @@
 
 namespace comanda::http {
 
-enum class Method : uint8_t { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions };
+// kTrace: known, and possible nowhere.
+enum class Method : uint8_t { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions, kTrace };
 std::string_view Name(Method method);
 std::optional<Method> FindMethod(std::string_view name);
 

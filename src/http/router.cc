@@ -26,7 +26,7 @@ bool Answers(const Route& route, Method method) {
 }
 
 std::string MethodList(const std::vector<const Route*>& routes) {
-  std::bitset<7> methods;
+  std::bitset<8> methods;
   for (const Route* route : routes) {
     methods.set(static_cast<size_t>(route->method));
     if (route->method == Method::kGet) methods.set(static_cast<size_t>(Method::kHead));

@@ -43,6 +43,16 @@ constexpr int kExitStatus = 70;  // EX_SOFTWARE
 constexpr std::string_view kAllMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 constexpr int kSilently = 503;  // a head that is refused without an answer still needs some status
 
+// A body in chunks while CivetWeb reads it.
+struct ChunkedBody {
+  uint64_t bytes_max = kAnyBodyBytesMax;
+  uint64_t declared_bytes = 0;  // by the sizes of its chunks
+  size_t framing_bytes = 0;     // chunk extensions and trailers
+
+  bool IsTooLarge() const { return declared_bytes > bytes_max; }
+  bool HasTooMuchFraming() const { return framing_bytes > kChunkFramingBytesMax; }
+};
+
 // The request of this worker thread, from the check of its head to its answer. Kept per thread
 // because CivetWeb's callbacks for these steps share no data of ours.
 struct Exchange {
@@ -50,6 +60,7 @@ struct Exchange {
   Head head;
   std::optional<Refusal> refusal;  // why the head is refused
   bool silent = false;             // refused, and nobody is there to hear it
+  ChunkedBody chunks;
 };
 
 Exchange& ThisExchange() {
@@ -58,8 +69,12 @@ Exchange& ThisExchange() {
 }
 
 // CivetWeb would answer for its own host alone and not to "*", split the path and clean it: it gets
-// one of the same length without anything in it.
+// one of the same length without anything in it. It knows no TRACE: PATCH is as long.
 void HideTarget(const Exchange& exchange, char* raw) {
+  if (exchange.head.method == Method::kTrace) {
+    const std::string_view name = Name(Method::kPatch);
+    std::ranges::copy(name, raw + exchange.text.find(Name(Method::kTrace)));
+  }
   const auto offset = static_cast<size_t>(exchange.head.target.data() - exchange.text.data());
   raw[offset] = '/';
   std::fill_n(raw + offset + 1, exchange.head.target.size() - 1, ' ');
@@ -160,6 +175,7 @@ class ConnectionBody final : public BodySource {
 
   std::string Read(size_t max) override {
     if (!head_.chunked && head_.length > max) RefuseSize(max);
+    ThisExchange().chunks.bytes_max = max;
     const bool was_begun = std::exchange(begun_, true);
     if (finished_ || was_begun) return "";
     Connection* const state = ThisWorker().connection;
@@ -194,6 +210,9 @@ class ConnectionBody final : public BodySource {
     body.resize(before + wanted);
     const int got = mg_read(connection_, body.data() + before, wanted);
     body.resize(before + static_cast<size_t>(std::max(got, 0)));
+    const ChunkedBody& chunks = ThisExchange().chunks;
+    if (chunks.IsTooLarge()) RefuseSize(max);
+    if (chunks.HasTooMuchFraming()) RefuseFraming();
     if (got < 0 || (got == 0 && !head_.chunked)) RefuseShort(state);
     if (body.size() > max) RefuseSize(max);
     return static_cast<size_t>(got);
@@ -203,6 +222,14 @@ class ConnectionBody final : public BodySource {
     Refusal refusal(Problem::kPayloadTooLarge,
                     "The body may have at most " + std::to_string(max) + " bytes here.");
     refusal.close_connection = MustClose();
+    throw refusal;
+  }
+
+  [[noreturn]] void RefuseFraming() const {
+    Refusal refusal(Problem::kPayloadTooLarge, "Chunk extensions and trailers may have at most " +
+                                                   std::to_string(kChunkFramingBytesMax) +
+                                                   " bytes together.");
+    refusal.close_connection = true;
     throw refusal;
   }
 
@@ -646,4 +673,16 @@ extern "C" int comanda_check_request_head(const mg_connection* connection, char*
     comanda::http::ThisExchange().silent = true;
     return comanda::http::kSilently;
   }
+}
+
+extern "C" int comanda_check_chunk(const mg_connection*, unsigned long size) {
+  comanda::http::ChunkedBody& chunks = comanda::http::ThisExchange().chunks;
+  chunks.declared_bytes += size;  // below 2^62 each, and the first one too large ends it
+  return chunks.IsTooLarge() ? 1 : 0;
+}
+
+extern "C" int comanda_count_framing(const mg_connection*, size_t size) {
+  comanda::http::ChunkedBody& chunks = comanda::http::ThisExchange().chunks;
+  chunks.framing_bytes += size;
+  return chunks.HasTooMuchFraming() ? 1 : 0;
 }

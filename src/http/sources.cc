@@ -41,12 +41,14 @@ bool Sources::CountsAsStranger(const Source& source) {
   return source.known_since == 0 || source.strangers >= kPlacesKept;
 }
 
-// Keeps the sum right, whatever changes.
+// Keeps the sums right, whatever changes.
 template <typename Change>
 void Sources::Adjust(Source& source, Change change) {
   excess_ -= source.Excess();
+  if (!source.IsTrusted()) of_untrusted_ -= source.strangers;
   change();
   excess_ += source.Excess();
+  if (!source.IsTrusted()) of_untrusted_ += source.strangers;
 }
 
 void Sources::AddStranger(Source& source) {

@@ -17,7 +17,8 @@ struct Source {
   size_t open = 0;
   size_t strangers = 0;      // of them: those that have not shown a valid key
   uint64_t known_since = 0;  // 0: never showed a valid key; else higher is later
-  size_t Excess() const;     // the strangers that count against the limit of all
+  bool IsTrusted() const { return known_since != 0; }
+  size_t Excess() const;  // the strangers that count against the limit of all
 };
 
 // One address for IPv4, one /64 network for IPv6, all of a Unix socket.
@@ -41,6 +42,8 @@ class Sources {
   void Leave(Source& source, bool is_stranger);  // may forget the source
 
   size_t strangers() const { return excess_; }  // that count
+  // Strangers of sources that never showed a valid key.
+  size_t of_untrusted() const { return of_untrusted_; }
 
  private:
   template <typename Change>
@@ -50,6 +53,7 @@ class Sources {
 
   std::unordered_map<std::string, Source> sources_;
   size_t excess_ = 0;
+  size_t of_untrusted_ = 0;
   size_t known_ = 0;
   uint64_t keys_shown_ = 0;
 };

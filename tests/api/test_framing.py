@@ -89,7 +89,7 @@ REFUSED = {
     "chunked with a strange letter": (post("Transfer-Encoding: xchunked", body=b""), 501, "not_implemented"),
     "an unknown method": (lines("QUERY /healthz HTTP/1.1", "Host: localhost"), 501, "not_implemented"),
     "a method in small letters": (lines("get /healthz HTTP/1.1", "Host: localhost"), 501, "not_implemented"),
-    "TRACE": (lines("TRACE /healthz HTTP/1.1", "Host: localhost"), 501, "not_implemented"),
+    "TRACE in small letters": (lines("trace /healthz HTTP/1.1", "Host: localhost"), 501, "not_implemented"),
     "CONNECT": (lines("CONNECT localhost:443 HTTP/1.1", "Host: localhost"), 501, "not_implemented"),
     "another expectation": (post("Content-Length: 2", "Expect: 200-ok", body=b""), 417, "expectation_failed"),
     "65 fields": (get(*[f"X-{n}: y" for n in range(64)]), 431, "headers_too_large"),
@@ -308,6 +308,64 @@ def test_a_chunked_body_is_read_with_extensions_and_trailers(box, key):
     with Wire(box) as wire:
         answer = wire.send(place(key, "Transfer-Encoding: chunked", name="chunk-extension"), body).answer()
         assert answer.status == 201, answer.body
+
+
+FRAMING_MAX = 16 * 1024
+ORDER = b'{"service_type":"ONSITE"}'
+# The bytes of chunk extensions and trailers that are counted, in bodies of one chunk or of many.
+FRAMINGS = {
+    "an extension": lambda size: b"19;" + b"a" * size + b"\r\n" + ORDER + b"\r\n0\r\n\r\n",
+    "an extension of the last chunk": lambda size: b"19\r\n" + ORDER + b"\r\n0;" + b"a" * size + b"\r\n\r\n",
+    "a trailer": lambda size: b"19\r\n" + ORDER + b"\r\n0\r\nX: " + b"a" * size + b"\r\n\r\n",
+    "many trailers": lambda size: b"19\r\n" + ORDER + b"\r\n0\r\n" + b"X: y\r\n" * (size // 6) + b"\r\n",
+    "many extensions": lambda size: b"".join(b"1;" + b"a" * (size // 25) + b"\r\n" + bytes([byte]) + b"\r\n"
+                                             for byte in ORDER) + b"0\r\n\r\n",
+    "both": lambda size: b"19;" + b"a" * (size // 2) + b"\r\n" + ORDER + b"\r\n0\r\nX: " + b"a" * (size // 2)
+                         + b"\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("framing", FRAMINGS)
+def test_extensions_and_trailers_have_16_kib_together(box, key, framing):
+    with Wire(box) as wire:
+        body = FRAMINGS[framing](FRAMING_MAX - 50)
+        answer = wire.send(place(key, "Transfer-Encoding: chunked", name=f"{framing}-fits".replace(" ", "-")), body).answer()
+        assert answer.status == 201, answer.body
+        for size in (FRAMING_MAX + 100, 20 * FRAMING_MAX):
+            with Wire(box) as other:
+                body = FRAMINGS[framing](size)
+                other.send(place(key, "Transfer-Encoding: chunked", name=f"{framing}-{size}".replace(" ", "-")), body)
+                refused(other.answer(), 413, "payload_too_large", says="16384")
+                assert other.is_closed()
+        assert wire.is_open()
+
+
+@pytest.mark.parametrize("begin", [b"", b"1\r\n{\r\n", chunked(b" " * 1000, b" " * 1000)[:-5]])
+def test_a_chunk_that_declares_more_than_the_route_takes_is_refused_before_it_is_sent(box, key, begin):
+    for size in (b"100001", b"fffffff", b"3fffffffffffffff"):
+        with Wire(box) as wire:
+            wire.send(place(key, "Transfer-Encoding: chunked", name="declared"), begin, size + b"\r\n")
+            refused(wire.answer(), 413, "payload_too_large", says="1048576")
+            assert wire.is_closed()
+
+
+def test_a_length_above_the_routes_limit_is_refused_before_it_is_sent(box, key):
+    with Wire(box) as wire:
+        wire.send(place(key, f"Content-Length: {1024 * 1024 + 1}", "Expect: 100-continue", name="declared"))
+        refused(wire.answer(), 413, "payload_too_large", says="1048576")
+        assert wire.is_closed()
+
+
+@pytest.mark.parametrize("path, allowed", [("/healthz", "GET, HEAD, OPTIONS"), ("/v1/orders", "GET, HEAD, POST, OPTIONS")])
+@pytest.mark.parametrize("before", [b"", b"\r\n"])
+def test_trace_is_known_and_not_allowed(box, path, allowed, before):
+    with Wire(box) as wire:
+        answer = wire.send(before + lines(f"TRACE {path} HTTP/1.1", "Host: localhost", "X-Secret: not to be echoed")).answer()
+        refused(answer, 405, "method_not_allowed")
+        assert answer.headers["allow"] == allowed
+        assert b"echoed" not in answer.body
+        assert wire.is_open()
+        refused(wire.send(lines("TRACE /nothing HTTP/1.1", "Host: localhost")).answer(), 404, "not_found")
 
 
 @pytest.mark.parametrize("body", [

@@ -1,10 +1,12 @@
 """1,000 connections that only hold workers, from one address and from 200: the terminals notice nothing."""
 
 import contextlib
+import http.client
 import json
 import re
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -94,6 +96,40 @@ def test_a_terminal_that_was_never_seen_gets_in_during_an_attack(shop):
             time.sleep(0.05)
 
 
+def together(box, key, count, rounds):
+    """Tills behind one address that all open a connection in the same moment, again and again; what failed."""
+    barrier = threading.Barrier(count)
+    failures = []
+    with Terminals(box, key, 1, behind="127.0.3.1") as first:
+        while not first.shift.times_ms:
+            time.sleep(0.05)  # the address is trusted from now on
+
+    def till():
+        crew = Terminals(box, key, 1, behind="127.0.3.1")
+        for _ in range(rounds):
+            barrier.wait(PATIENCE_S)
+            try:
+                with contextlib.closing(crew._connect("127.0.3.1")) as connection:
+                    crew._ask(connection, 1)
+            except (OSError, http.client.HTTPException) as error:
+                failures.append(repr(error))
+
+    threads = [threading.Thread(target=till) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S * 4)
+    return failures
+
+
+@pytest.mark.parametrize("kind", ["handshake", "head"])
+def test_twenty_tills_behind_one_address_are_served_while_silent_connections_come_from_200(shop, kind):
+    box, key, _ = shop
+    with Attack(box, kind, 200):
+        assert together(box, key, 20, 10) == []
+        assert together(box, key, 40, 5) == []
+
+
 def metric(box, key, name, **labels):
     with contextlib.closing(box.client(key)) as client:
         text = client.get("/metrics").body.decode()
@@ -107,6 +143,8 @@ def test_the_metrics_and_few_lines_of_the_log_say_what_happened(shop):
     assert metric(box, key, "comanda_http_connections_unauthenticated", listener="https") <= 128
     lines = [line for line in box.log_text().splitlines() if "have to be closed" in line]
     assert 0 < len(lines) < 60, "an attack must not fill the log"
+    assert all(re.search(r" one_of=127\.0\.\d+\.\d+$", line) for line in lines), lines
+    assert re.search(r"[^\n\x20-\x7e]", box.log_text()) is None
 
 
 def test_it_stops_in_good_order_in_the_middle_of_an_attack(box):

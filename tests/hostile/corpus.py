@@ -171,7 +171,7 @@ def request_lines(world):
     for major, minor in itertools.product(range(10), range(10)):
         if major != 1 or minor > 1:
             yield case("version", f"GET /healthz HTTP/{major}.{minor}", VERSION)
-    for method in ["get", "Get", "TRACE", "CONNECT", "QUERY", "PROPFIND", "MKCOL", "LOCK", "PURGE", "BREW", "LINK", "M-SEARCH",
+    for method in ["get", "Get", "Trace", "CONNECT", "QUERY", "PROPFIND", "MKCOL", "LOCK", "PURGE", "BREW", "LINK", "M-SEARCH",
                    "G", "GETT", "POSTGET", "X" * 100, "!", "*", "0"]:
         yield case("method", f"{method} /healthz HTTP/1.1", NO_METHOD)
     for line in ["GET", "GET ", "GET /healthz", " GET /healthz HTTP/1.1", "GET  /healthz HTTP/1.1", "GET /healthz  HTTP/1.1",

@@ -1,4 +1,4 @@
-"""Terminals at work: each with an address of its own (127.0.2.x), each one request after the other."""
+"""Terminals at work: each with an address of its own (127.0.2.x), or all behind one, each one request after the other."""
 
 import contextlib
 import dataclasses
@@ -29,9 +29,9 @@ class Terminals:
     """`fresh`: a new connection and handshake for every request; else one connection for the whole shift, whose end
     is a failure."""
 
-    def __init__(self, box, key, count=20, fresh=False, pause_s=0.2, first=1):
+    def __init__(self, box, key, count=20, fresh=False, pause_s=0.2, first=1, behind=None):
         self.port, self.key, self.fresh, self.pause_s = box.port, key, fresh, pause_s
-        self.addresses = [f"127.0.2.{first + i}" for i in range(count)]
+        self.addresses = [behind or f"127.0.2.{first + i}" for i in range(count)]
         self.context = ssl.create_default_context(cafile=box.cafile)
         self.end = threading.Event()
         self.shift = Shift()

@@ -41,6 +41,9 @@ TEST(AuthAddress, TakesAWholeNetworkOfIpv6ForOneClient) {
   EXPECT_EQ(ClientOf("2001:db8::1"), ClientOf("2001:db8::2"));
   EXPECT_NE(ClientOf("2001:db8::1"), ClientOf("2001:db8:0:1::1"));
   EXPECT_NE(ClientOf("10.0.0.1"), ClientOf("10.0.0.2"));
+  EXPECT_EQ(ClientOf("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+  EXPECT_EQ(ClientOf("::ffff:10.0.0.1"), "10.0.0.1");
+  EXPECT_EQ(ClientOf("fe80::1%eth0"), "fe80::/64");
 }
 
 TEST(AuthAddress, ReadsTheWholeText) {

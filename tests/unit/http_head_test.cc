@@ -170,7 +170,7 @@ TEST(HttpHead, KnowsNoExpectationButContinue) {
 }
 
 TEST(HttpHead, RefusesUnknownMethodsAsNotImplemented) {
-  for (const char* method : {"QUERY", "TRACE", "CONNECT", "get", "PROPFIND"}) {
+  for (const char* method : {"QUERY", "trace", "CONNECT", "get", "PROPFIND"}) {
     const Verdict verdict = Judge(Line(std::string(method) + " /v1/orders HTTP/1.1"));
     EXPECT_EQ(verdict.problem, Problem::kNotImplemented) << method;
     EXPECT_EQ(verdict.path, "/v1/orders") << method;

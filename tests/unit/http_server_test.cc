@@ -191,7 +191,7 @@ TEST_F(HttpServer, AnswersFramingErrorsAsProblemsAndCloses) {
       {"GET / HTTP/1.1\n\n", "invalid_header"},
       {"GET /\x01 HTTP/1.1\r\n\r\n", "invalid_header"},
       {"GET /a HTTP/1.1\r\n\r\n", "invalid_header"},
-      {"TRACE / HTTP/1.1\r\nHost: box\r\n\r\n", "not_implemented"},
+      {"TRACK / HTTP/1.1\r\nHost: box\r\n\r\n", "not_implemented"},
       {"PRI * HTTP/2.0\r\n\r\n", "version_not_supported"},
       {Post("/echo", "Expect: magic\r\n"), "expectation_failed"},
       {Get("/" + std::string(9'000, 'a')), "uri_too_long"},

@@ -65,6 +65,24 @@ TEST(HttpSources, KeepAFewPlacesForASourceThatShowedAKey) {
   EXPECT_EQ(sources.strangers(), 1U);
 }
 
+TEST(HttpSources, CountStrangersOfUntrustedSourcesForThemselves) {
+  Sources sources;
+  Source& one = sources.Open("one");
+  sources.AddStranger(one);
+  Source& other = sources.Open("other");
+  sources.AddStranger(other);
+  sources.Open("one");
+  sources.AddStranger(one);
+  EXPECT_EQ(sources.of_untrusted(), 3U);
+
+  sources.ShowKey(one);
+  EXPECT_TRUE(one.IsTrusted());
+  EXPECT_EQ(sources.of_untrusted(), 1U) << "those of a trusted source do not count";
+  sources.Leave(one, false);
+  sources.Leave(other, true);
+  EXPECT_EQ(sources.of_untrusted(), 0U);
+}
+
 TEST(HttpSources, RememberAKnownSourceWithoutConnections) {
   Sources sources;
   Source& terminal = sources.Open("terminal");

@@ -62,7 +62,12 @@ replace_once "$file" '	/* Free the request buffer. */' '	conn->buf = NULL;'
 replace_once "$file" "if ((i > 0) && (lenbuf[i] == ';')) {" \
   "if ((i > 0) && (lenbuf[i] == ';') && (lenbuf[i - 1] != '\\r')) {"
 replace_once "$file" "       && lenbuf[i] != '\\r');" \
-  "       && (((unsigned char)lenbuf[i] >= ' ') || (lenbuf[i] == '\\t')) && (lenbuf[i] != 127));"
+  "       && (((unsigned char)lenbuf[i] >= ' ') || (lenbuf[i] == '\\t')) && (lenbuf[i] != 127)
+						       && (comanda_count_framing(conn, 1) == 0));
+						if (comanda_count_framing(conn, 0) != 0) {
+							conn->is_chunked = 2;
+							return -1;
+						}"
 replace_once "$file" 'if (!isxdigit((unsigned char)lenbuf[i])) {' \
   "if (!isxdigit((unsigned char)lenbuf[i]) || ((i > 0) && (lenbuf[i - 1] == '\\r'))) {"
 replace_once "$file" '									crlf_count = 0;' \
@@ -74,7 +79,16 @@ replace_once "$file" 'conn->content_len += (int64_t)chunkSize;' \
 					conn->is_chunked = 2;
 					return -1;
 				}
+				if (comanda_check_chunk(conn, chunkSize) != 0) {
+					conn->is_chunked = 2;
+					return -1;
+				}
 				conn->content_len += (int64_t)chunkSize;'
+
+# Nothing else bounds the extensions and the trailer, which may come a byte at a time (contract section 1).
+replace_once "$file" '						if (mg_read_inner(conn, lenbuf, 1) == 1) {' \
+  '						if (mg_read_inner(conn, lenbuf, 1) == 1
+						    && comanda_count_framing(conn, 1) == 0) {'
 
 # shellcheck disable=SC2086,SC2116 # on one line
 compile "$CC" "$CFLAGS $(echo $defines) -include $recipe/hooks.h -I$source/include -I$mbedtls/include" "$file"

@@ -11,7 +11,8 @@
  *
  * Order on one TLS connection. Accepting thread: comanda_accept. Worker: comanda_tls_setup,
  * comanda_tls_handshake, then (if that returned 0) callback init_connection; for each request
- * comanda_tls_read.., comanda_check_request_head, callback begin_request, comanda_tls_write..,
+ * comanda_tls_read.., comanda_check_request_head, callback begin_request (in its mg_read of a chunked body
+ * comanda_check_chunk, comanda_count_framing), comanda_tls_write..,
  * callback end_request; at the end callback connection_close, comanda_tls_free, comanda_close,
  * callback connection_closed. After a failed handshake: comanda_tls_free, connection_close,
  * comanda_close, connection_closed. */
@@ -104,6 +105,11 @@ int comanda_close(int descriptor);
  * end_request are not called for such a request, and mg_get_request_info has nothing of it. */
 int comanda_check_request_head(const struct mg_connection *connection, char *head, int size,
                                int civetweb_status);
+
+/* A chunk of a body declares its size, before any of it is read, and `size` more bytes of chunk extensions or
+ * trailer came. Inside mg_read. Return 0 to go on; anything else makes mg_read return -1. */
+int comanda_check_chunk(const struct mg_connection *connection, unsigned long size);
+int comanda_count_framing(const struct mg_connection *connection, size_t size);
 
 #ifdef __cplusplus
 }
