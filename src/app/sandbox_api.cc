@@ -4,12 +4,16 @@
 
 #include "app/import.h"
 #include "http/context.h"
+#include "json/reader.h"
 
 namespace comanda::app {
 namespace {
 
 http::Response Reset(http::Context& ctx) {
   ctx.query().AllowOnly({});
+  json::Errors errors;
+  json::ObjectReader(ctx.body().root(), "", errors, ctx.unknown_fields()).Finish();
+  errors.ThrowIfAny();
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     ResetSandbox(tx, ctx.company(), ctx.principal().company_id, stamp);
     return http::Data(R"({"reset":true})");
@@ -17,8 +21,7 @@ http::Response Reset(http::Context& ctx) {
 }
 
 constexpr std::array kRoutes = {
-    http::Route{http::Method::kPost, "/sandbox/reset", http::Access::kKey,
-                auth::Scope::kOrdersWrite, http::Replay::kHonoured, false, Reset},
+    http::PostBodyOptional("/sandbox/reset", auth::Scope::kOrdersWrite, Reset),
 };
 
 }  // namespace

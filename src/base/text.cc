@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -37,24 +38,43 @@ bool IsBlank(char32_t c) {
          c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
+// C0, DEL and C1.
+bool IsControl(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
+
+// Bidirectional controls, and what some terminals break lines at.
+bool MovesText(char32_t c) {
+  return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
+void AppendHex(std::string& out, std::string_view escape, uint32_t value, int digits) {
+  out += escape;
+  for (int i = digits - 1; i >= 0; --i) out += "0123456789abcdef"[value >> (4 * i) & 15];
+}
+
 bool IsCombiningMark(char32_t c) { return c >= 0x300 && c <= 0x36f; }
 
 // -- card numbers --------------------------------------------------------------------
 
-constexpr size_t kCardDigitsMin = 13;
+// The numbers of one scheme: what their first digits are, and how many digits there are.
+struct Scheme {
+  size_t leading_digits;
+  int first, last;
+  size_t length;
+};
+constexpr std::array kSchemes = {
+    Scheme{2, 34, 34, 15},     Scheme{2, 37, 37, 15}, Scheme{2, 51, 55, 16},
+    Scheme{4, 2221, 2720, 16}, Scheme{1, 4, 4, 16},   Scheme{1, 4, 4, 19},
+    Scheme{2, 50, 50, 16},     Scheme{2, 56, 58, 16}, Scheme{2, 60, 67, 16},
+};
 constexpr size_t kCardDigitsMax = 19;
-constexpr size_t kPhoneDigitsMax = 15;  // E.164
-constexpr size_t kSeparatorsMax = 3;    // " - "
+constexpr size_t kSixteenDigits = 16;
+constexpr size_t kSeparatorsMax = 3;  // " - "
 
 // Digits that stand together, as pieces of the text.
 struct Run {
   std::vector<std::string_view> groups;
-  bool after_plus = false;
-
-  size_t DigitCount() const {
-    return std::accumulate(groups.begin(), groups.end(), size_t{0},
-                           [](size_t sum, std::string_view group) { return sum + group.size(); });
-  }
+  bool begins_as_phone = false;
 };
 
 // Blanks and dashes, also the typographic ones that pasted text brings.
@@ -74,10 +94,30 @@ size_t SeparatorBytes(std::string_view text) {
   return bytes > 0 && bytes < text.size() && IsDigit(text[bytes]) ? bytes : 0;
 }
 
+bool EndsWithWord(std::string_view lower_case, std::string_view word) {
+  if (!lower_case.ends_with(word)) return false;
+  lower_case.remove_suffix(word.size());
+  return lower_case.empty() || !IsAlphanumeric(lower_case.back());
+}
+
+// Whether a number that follows this text is a phone's: "+", "Tel.: ", "teléfono ", "WhatsApp ".
+bool AnnouncesPhone(std::string_view before) {
+  constexpr std::string_view kMarks = " \t.:#=(";
+  constexpr size_t kLongest = 40;
+  before = before.substr(before.size() - std::min(before.size(), kLongest));
+  while (!before.empty() && kMarks.find(before.back()) != std::string_view::npos) {
+    before.remove_suffix(1);
+  }
+  if (before.ends_with('+')) return true;
+  const std::string word = AsciiLower(before);
+  return EndsWithWord(word, "tel") || EndsWithWord(word, "cel") || EndsWithWord(word, "whatsapp") ||
+         word.ends_with("fono") || word.ends_with("phone");
+}
+
 // `at` stands on a digit and is moved behind the run.
 Run TakeRun(std::string_view text, size_t& at) {
   Run run;
-  run.after_plus = at > 0 && text[at - 1] == '+';
+  run.begins_as_phone = AnnouncesPhone(text.substr(0, at));
   while (true) {
     const size_t first = at;
     while (at < text.size() && IsDigit(text[at])) ++at;
@@ -88,14 +128,13 @@ Run TakeRun(std::string_view text, size_t& at) {
   }
 }
 
-bool BeginsLikeCard(std::string_view digits) {
-  const auto leading = [&](size_t count) {
-    int value = 0;
-    for (const char c : digits.substr(0, count)) value = value * 10 + (c - '0');
-    return value;
-  };
-  return digits[0] == '4' || digits[0] == '6' || leading(2) == 34 || leading(2) == 37 ||
-         (leading(2) >= 51 && leading(2) <= 55) || (leading(4) >= 2221 && leading(4) <= 2720);
+bool IsOfScheme(std::string_view digits) {
+  return std::ranges::any_of(kSchemes, [&](const Scheme& scheme) {
+    if (digits.size() != scheme.length) return false;
+    int leading = 0;
+    for (const char c : digits.substr(0, scheme.leading_digits)) leading = leading * 10 + (c - '0');
+    return leading >= scheme.first && leading <= scheme.last;
+  });
 }
 
 bool PassesLuhn(std::string_view digits) {
@@ -109,16 +148,14 @@ bool PassesLuhn(std::string_view digits) {
 }
 
 // A card stands in whole groups, perhaps with other numbers before or after it: "12 4111 1111 ...".
-bool HasCard(const Run& run) {
-  if (run.after_plus && run.DigitCount() <= kPhoneDigitsMax) return false;
-  for (size_t first = 0; first < run.groups.size(); ++first) {
+bool HasCard(const Run& run, CardDigits wanted) {
+  for (size_t first = run.begins_as_phone ? 1 : 0; first < run.groups.size(); ++first) {
     std::string digits;
     for (size_t i = first; i < run.groups.size(); ++i) {
       if (digits.size() + run.groups[i].size() > kCardDigitsMax) break;
       digits += run.groups[i];
-      if (digits.size() >= kCardDigitsMin && BeginsLikeCard(digits) && PassesLuhn(digits)) {
-        return true;
-      }
+      const bool is_wanted = wanted == CardDigits::kAny || digits.size() == kSixteenDigits;
+      if (is_wanted && IsOfScheme(digits) && PassesLuhn(digits)) return true;
     }
   }
   return false;
@@ -147,21 +184,57 @@ std::string WithUnixLines(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\r') {
-      out += text[i];
-    } else {
-      out += '\n';
-      if (i + 1 < text.size() && text[i + 1] == '\n') ++i;
-    }
+    if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
+    out += text[i];
   }
   return out;
 }
 
 bool HasForbiddenControl(std::string_view text) {
-  return std::ranges::any_of(text, [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
-  });
+  return std::ranges::any_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; });
+}
+
+bool HasControl(std::string_view utf8) {
+  while (!utf8.empty()) {
+    const Character c = FirstCharacter(utf8);
+    if (c.size > 0 && IsControl(c.code)) return true;
+    utf8.remove_prefix(std::max<size_t>(c.size, 1));
+  }
+  return false;
+}
+
+std::string Visible(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Character c = FirstCharacter(text);
+    const size_t size = std::max<size_t>(c.size, 1);
+    if (c.size == 0) {
+      AppendHex(out, "\\x", static_cast<unsigned char>(text[0]), 2);
+    } else if (c.code == '\n') {
+      out += "\\n";
+    } else if (c.code == '\t') {
+      out += "\\t";
+    } else if (IsControl(c.code) || MovesText(c.code)) {
+      AppendHex(out, "\\u", c.code, 4);
+    } else {
+      out += text.substr(0, size);
+    }
+    text.remove_prefix(size);
+  }
+  return out;
+}
+
+std::string VisibleLines(std::string_view text) {
+  std::string out;
+  while (true) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    out += Visible(text.substr(0, end));
+    if (end == text.size()) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
 }
 
 std::string Folded(std::string_view utf8) {
@@ -221,11 +294,11 @@ std::string Digits(std::string_view text) {
   return out;
 }
 
-bool LooksLikeCardNumber(std::string_view text) {
+bool LooksLikeCardNumber(std::string_view text, CardDigits digits) {
   for (size_t at = 0; at < text.size();) {
     if (!IsDigit(text[at])) {
       ++at;
-    } else if (HasCard(TakeRun(text, at))) {
+    } else if (HasCard(TakeRun(text, at), digits)) {
       return true;
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,11 +21,21 @@ bool IsUtf8(std::string_view text);
 // Unicode characters (code points) of valid UTF-8.
 size_t CharacterCount(std::string_view utf8);
 
-// CRLF and lone CR become LF (contract section 1, Text).
+// CRLF becomes LF (contract section 1, Text). A lone CR stays: it is a forbidden control.
 std::string WithUnixLines(std::string_view text);
 
-// True where there is a C0 control other than \n and \t, or DEL.
+// True where there is a C0 control other than \n and \t (contract section 1, Text).
 bool HasForbiddenControl(std::string_view text);
+// True where there is any control character: C0, DEL or C1. Names have none (contract section 3).
+bool HasControl(std::string_view utf8);
+
+// For terminals: control characters (C0 with line ends and tabs, DEL, C1), characters that reorder
+// or break lines (bidirectional controls, U+2028, U+2029) and bytes that are no UTF-8 are written
+// as \n, \t, \u009b or \xff, so that a text from outside can neither make a line of its own nor
+// command the terminal. Inside the strings of a JSON document the result is the same document.
+std::string Visible(std::string_view text);
+// The same for a text of several lines: line ends stay.
+std::string VisibleLines(std::string_view text);
 
 // Lower case without accents, spaces folded to one: "  Ñandú CEVICHE" is "nandu ceviche". Latin
 // letters; others stay as they are. For search and sort columns.
@@ -41,12 +52,15 @@ bool AsciiEqualsIgnoreCase(std::string_view a, std::string_view b);
 // Only the digits of a text.
 std::string Digits(std::string_view text);
 
-// True where the text has a run that could be a card number: 13 to 19 digits, blanks and dashes
-// between them allowed, beginning like a card (34, 37, 4, 51-55, 2221-2720, 6) and passing Luhn
-// (contract section 7, Payments). A card may stand among other groups of digits, but is never cut
-// out of a group: 20 digits in a row are none. "+" and up to 15 digits is a phone number. For free
-// text only: never for ids, skus, phones or keys.
-bool LooksLikeCardNumber(std::string_view text);
+// Which lengths of card numbers are looked for.
+enum class CardDigits : uint8_t { kAny, kSixteen };
+
+// True where the text has a run of digits that could be a card number: blanks and dashes between
+// groups allowed, passing Luhn, with the beginning and the length of a scheme (contract section 7,
+// Payments; the table is in text.cc). A card may stand among other groups of digits, but is never
+// cut out of a group: 20 digits in a row are none. What follows "+", "tel", "cel", "whatsapp",
+// "fono" or "phone" is a phone number. For free text only: never for ids, skus, phones or keys.
+bool LooksLikeCardNumber(std::string_view text, CardDigits digits = CardDigits::kAny);
 
 // The candidate nearest to a mistyped word (Levenshtein distance at most 3, and not every letter
 // another), or empty.

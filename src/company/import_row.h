@@ -15,7 +15,7 @@ namespace comanda::company {
 inline constexpr size_t kRowsMax = 100'000;  // of one list
 
 // Free text, where somebody may have noted a card number: the file is refused, with the line.
-inline constexpr json::TextRule kNameRule = {.max = 200};
+inline constexpr json::TextRule kNameRule = {.max = 200, .is_name = true};
 inline constexpr json::TextRule kAddressRule = {.max = 500};
 inline constexpr json::TextRule kProseRule = {.max = 2000};
 // What names something by its digits, as ids, skus, codes and phones do: none is looked for.

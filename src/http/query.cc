@@ -62,7 +62,7 @@ std::string UnknownMessage(std::string_view name, std::span<const std::string_vi
   const std::string as_filter = "filter[" + std::string(name) + "]";
   std::string message = "is not known here";
   if (Contains(kOtherPaging, name) && Contains(allowed, "per_page")) {
-    message += "; use page and per_page";
+    message += Contains(allowed, "page") ? "; use page and per_page" : "; use per_page";
   } else if (Contains(allowed, as_filter)) {
     message += "; use " + as_filter;
   } else if (const std::string_view nearest = Nearest(name, allowed); !nearest.empty()) {

@@ -61,7 +61,12 @@ std::string Characters(size_t count) {
 std::optional<FieldError> TextError(std::string_view text, const TextRule& rule) {
   if (HasForbiddenControl(text)) {
     return FieldError{"", FieldCode::kInvalidFormat,
-                      "must not contain control characters other than line breaks and tabs"};
+                      "must not contain control characters other than line breaks and tabs; a "
+                      "line ends with LF or CRLF"};
+  }
+  if (rule.is_name && HasControl(text)) {
+    return FieldError{"", FieldCode::kInvalidFormat,
+                      "must be one line without tabs and other control characters"};
   }
   if (rule.min > 0 && IsBlank(text)) {
     return FieldError{"", FieldCode::kEmpty,
@@ -78,7 +83,8 @@ std::optional<FieldError> TextError(std::string_view text, const TextRule& rule)
         "", FieldCode::kTooLong,
         "must have at most " + Characters(rule.max) + ", not " + std::to_string(count)};
   }
-  if (rule.card_numbers_refused && LooksLikeCardNumber(text)) {
+  const CardDigits cards = rule.is_reference ? CardDigits::kSixteen : CardDigits::kAny;
+  if (rule.card_numbers_refused && LooksLikeCardNumber(text, cards)) {
     return FieldError{"", FieldCode::kLooksLikeCardNumber,
                       "looks like a card number, which must not be stored: send at most the last "
                       "four digits"};
@@ -441,6 +447,17 @@ std::optional<std::vector<std::string>> ObjectReader::Texts(std::string_view nam
 }
 
 std::optional<Value> ObjectReader::Raw(std::string_view name) { return Take(name); }
+
+std::optional<Value> ObjectReader::Peek(std::string_view name) const {
+  return object_ ? object_->Find(name) : std::nullopt;
+}
+
+void ObjectReader::RefuseNull(std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (IsNull(name))
+      Fail(name, FieldCode::kRequired, "must not be null: send a value, or leave it out");
+  }
+}
 
 bool ObjectReader::Refuse(std::string_view name, FieldCode code, std::string_view message) {
   if (!Find(name)) return false;

@@ -44,6 +44,16 @@ void Number(cJSON* node, size_t& next, size_t count) {
   }
 }
 
+// cJSON would end the text at a NUL. The scanner has let the escape pass in texts alone, where
+// every backslash begins an escape.
+void ReplaceEscapedNul(std::string& text) {
+  constexpr std::string_view kNul = "\\u0000";
+  if (text.find(kNul) == std::string::npos) return;
+  for (size_t at = text.find('\\'); at != std::string::npos; at = text.find('\\', at + 2)) {
+    if (text.compare(at, kNul.size(), kNul) == 0) text[at + kNul.size() - 1] = '1';
+  }
+}
+
 // Sorted rather than compared each with each: a body may hold one object of very many fields.
 void RefuseDuplicateKeys(const Tree& tree, const cJSON* node) {
   if (!IsContainer(node)) return;
@@ -190,6 +200,7 @@ Document Document::Parse(std::string_view text) {
   auto tree = std::make_unique<Tree>();
   tree->marks = Scan(text);
   tree->text = text;
+  ReplaceEscapedNul(tree->text);
   const char* end = nullptr;
   tree->root.reset(cJSON_ParseWithLengthOpts(tree->text.data(), tree->text.size(), &end, 0));
   if (tree->root == nullptr) {

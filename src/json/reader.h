@@ -3,10 +3,11 @@
 // A strict reader in front of cJSON, which alone accepts far too much.
 //
 // Parse() refuses, with the byte offset: invalid UTF-8, a byte order mark, nesting deeper than 32,
-// duplicate keys, \u0000 and lone surrogates, numbers outside RFC 8259's grammar, raw control bytes
-// in strings, trailing bytes, numbers of more than 63 characters, and more than kNodesMax values (a
-// small body must not become a huge tree). Numbers keep their text, so money and quantities are
-// read exactly.
+// duplicate keys, lone surrogates, \u0000 in keys, numbers outside RFC 8259's grammar, raw control
+// bytes in strings, trailing bytes, numbers of more than 63 characters, and more than kNodesMax
+// values (a small body must not become a huge tree). Numbers keep their text, so money and
+// quantities are read exactly. cJSON ends a text at NUL, so \u0000 in a text is read as \u0001: as
+// forbidden, but not lost (contract section 1, Text).
 //
 // ObjectReader then reads the fields of one object and notes every wrong one in Errors, so that all
 // are reported at once, in document order.
@@ -99,6 +100,8 @@ struct TextRule {
   size_t max = 200;                  // Unicode characters
   size_t min = 1;                    // 0: empty text is fine; else `empty`
   bool card_numbers_refused = true;  // free text: looks_like_card_number
+  bool is_reference = false;         // of card numbers only those of 16 digits are refused
+  bool is_name = false;              // one line without any control character
 };
 
 struct NumberRule {
@@ -136,6 +139,9 @@ class ObjectReader {
   std::optional<int64_t> RequireMoney(std::string_view name, int currency_decimals,
                                       bool positive = false);
   std::optional<bool> Boolean(std::string_view name);
+  // In a PATCH: notes `required` on each of these that is null, because it cannot be cleared
+  // (contract section 19, Orders).
+  void RefuseNull(std::initializer_list<std::string_view> names);
   // A UUID, any case, returned in lower case; else invalid_format.
   std::optional<std::string> Uuid(std::string_view name);
   std::optional<std::string> RequireUuid(std::string_view name);
@@ -153,6 +159,9 @@ class ObjectReader {
   // Texts of an array.
   std::optional<std::vector<std::string>> Texts(std::string_view name, size_t max_items,
                                                 TextRule rule);
+  // The value of a field that the object does not have, null included: the field stays unknown,
+  // unless the caller notes an error on it.
+  std::optional<Value> Peek(std::string_view name) const;
   // The value as it stands (null counts as absent), for fields with a rule of their own.
   std::optional<Value> Raw(std::string_view name);
 

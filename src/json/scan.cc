@@ -40,6 +40,8 @@ size_t SequenceLength(std::string_view text) {
   return 0;
 }
 
+enum class IsKey : bool { kNo, kYes };
+
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -91,7 +93,7 @@ class Scanner {
     const char c = Peek();
     if (c == '{') return ReadObject(depth + 1);
     if (c == '[') return ReadArray(depth + 1);
-    if (c == '"') return ReadString();
+    if (c == '"') return ReadString(IsKey::kNo);
     if (c == '-' || IsDigit(c)) return ReadNumber(marks_.back());
     ReadWord();
   }
@@ -110,7 +112,7 @@ class Scanner {
     while (true) {
       const size_t key_offset = at_;
       if (Peek() != '"') RefuseExpecting("a field name in double quotes");
-      ReadString();
+      ReadString(IsKey::kYes);
       SkipBlanks();
       if (!Take(':')) RefuseExpecting("a colon after the field name");
       SkipBlanks();
@@ -140,7 +142,7 @@ class Scanner {
     }
   }
 
-  void ReadString() {
+  void ReadString(IsKey is_key) {
     const size_t begin = at_++;
     while (true) {
       if (AtEnd()) RefuseAt(text_, begin, "the text that begins here has no closing quote");
@@ -150,7 +152,7 @@ class Scanner {
         return;
       }
       if (c == '\\') {
-        ReadEscape();
+        ReadEscape(is_key);
       } else if (c < 0x20) {
         Refuse("control characters in a text must be escaped, a line break as \\n");
       } else if (c < 0x80) {
@@ -163,12 +165,12 @@ class Scanner {
     }
   }
 
-  void ReadEscape() {
+  void ReadEscape(IsKey is_key) {
     const size_t begin = at_++;
     const char c = Peek();
     if (c == 'u') {
       ++at_;
-      ReadUnicodeEscape(begin);
+      ReadUnicodeEscape(begin, is_key);
       return;
     }
     constexpr std::string_view kSingle = "\"\\/bfnrt";
@@ -180,9 +182,11 @@ class Scanner {
     ++at_;
   }
 
-  void ReadUnicodeEscape(size_t begin) {
+  void ReadUnicodeEscape(size_t begin, IsKey is_key) {
     const uint32_t unit = ReadFourHexDigits(begin);
-    if (unit == 0) RefuseAt(text_, begin, "\\u0000 is not allowed");
+    if (unit == 0 && is_key == IsKey::kYes) {
+      RefuseAt(text_, begin, "\\u0000 is not allowed in a field name");
+    }
     if (unit < 0xD800 || unit > 0xDFFF) return;
     constexpr std::string_view kLone =
         "a surrogate stands alone; a character above U+FFFF is \\uD800-\\uDBFF, then "

@@ -58,13 +58,13 @@ std::optional<std::vector<std::string>> ReadRanges(json::ObjectReader& reader) {
 
 Draft ReadFields(json::ObjectReader& reader, UtcMs now) {
   Draft draft;
-  draft.name = reader.Text("name", {.max = 200});
+  draft.name = reader.Text("name", {.max = 200, .is_name = true});
   draft.scopes = ReadScopes(reader);
   const std::vector<std::string_view> tiers(auth::kTierNames.begin(), auth::kTierNames.end());
   if (const auto tier = reader.OneOf("tier", tiers)) draft.tier = static_cast<auth::Tier>(*tier);
-  draft.expires_at = reader.Instant("expires_at");
-  if (draft.expires_at && *draft.expires_at <= now) {
-    reader.Fail("expires_at", FieldCode::kOutOfRange, "must lie in the future.");
+  if (const std::optional<UtcMs> end = reader.Instant("expires_at")) {
+    draft.expires_at = end;
+    if (*end <= now) reader.Fail("expires_at", FieldCode::kOutOfRange, "must lie in the future.");
   }
   draft.allowed_cidrs = ReadRanges(reader);
   for (const std::string_view name : kReadOnly) {
@@ -118,6 +118,9 @@ Draft ReadChange(const json::Document& body, json::UnknownFields unknown, UtcMs 
   json::Errors errors;
   json::ObjectReader reader(body.root(), "", errors, unknown);
   Draft draft = ReadFields(reader, now);
+  reader.RefuseNull({"name", "scopes", "tier"});
+  if (reader.IsNull("expires_at")) draft.expires_at.emplace();
+  if (reader.IsNull("allowed_cidrs")) draft.allowed_cidrs.emplace();
   if (reader.NothingRead()) {
     errors.Add("body", FieldCode::kEmpty,
                "needs at least one of name, scopes, tier, expires_at, allowed_cidrs.");

@@ -48,7 +48,7 @@ struct Draft {
   std::optional<std::string> name;
   std::optional<auth::ScopeSet> scopes;
   std::optional<auth::Tier> tier;
-  std::optional<UtcMs> expires_at;
+  std::optional<std::optional<UtcMs>> expires_at;  // the inner one empty: without an end
   std::optional<std::vector<std::string>> allowed_cidrs;
 };
 

@@ -134,7 +134,7 @@ void Apply(Key& key, const Draft& draft) {
   if (draft.name) key.name = *draft.name;
   if (draft.scopes) key.scopes = *draft.scopes;
   if (draft.tier) key.tier = *draft.tier;
-  if (draft.expires_at) key.expires_at = draft.expires_at;
+  if (draft.expires_at) key.expires_at = *draft.expires_at;
   if (draft.allowed_cidrs) key.allowed_cidrs = *draft.allowed_cidrs;
 }
 

@@ -20,7 +20,7 @@ using json::ObjectReader;
 constexpr size_t kImagesMax = 50;                 // of one product
 constexpr int64_t kModifierCountMax = 1'000;      // min_modifiers, max_modifiers, max_limit
 constexpr int64_t kStockMax = 1'000'000'000'000;  // a thousand million, in thousandths
-constexpr json::TextRule kNameRule = {.max = 200};
+constexpr json::TextRule kNameRule = {.max = 200, .is_name = true};
 constexpr json::TextRule kSkuRule = {.max = 100, .card_numbers_refused = false};
 constexpr json::NumberRule kStockRule = {.decimals = kStockDecimals, .min = 0, .max = kStockMax};
 constexpr json::NumberRule kPositionRule = {.decimals = 0, .min = 0, .max = 1'000'000};
@@ -44,6 +44,7 @@ class DraftReader {
  public:
   DraftReader(const Form& form, const company::Company& company, UtcMs now)
       : form_(form),
+        currency_(company.currency),
         decimals_(company.currency_decimals),
         now_(now),
         stations_(company.id, "station"),
@@ -72,6 +73,9 @@ class DraftReader {
   Variant ReadShorthand(ObjectReader& json);
   void ReadVariants(ObjectReader& json, Product& product);
   void ReadPrices(ObjectReader& json, Variant& variant);
+  // A record that GET has given may be sent back (contract section 9): of its computed fields the
+  // currency must be the company's, the others are ignored.
+  void CheckRecordSentBack(ObjectReader& json) const;
   void ReadCategoryOf(ObjectReader& json, Product& product);
   void ReadImages(ObjectReader& json, Product& product);
   ModifierCategory ReadModifierCategory(ObjectReader& json, const std::string& product_id);
@@ -103,6 +107,7 @@ class DraftReader {
   }
 
   const Form form_;
+  const std::string currency_;
   const int decimals_;
   const UtcMs now_;
   company::RowIds stations_, categories_, products_, variants_, modifier_categories_, modifiers_;
@@ -148,12 +153,28 @@ std::vector<Row> DraftReader::ReadList(ObjectReader& json, std::string_view name
   return rows;
 }
 
-// Fields of a record that is sent back, which say nothing.
+// Computed fields of a row that is made.
 void RefuseComputed(ObjectReader& json) {
   json.Refuse("available", FieldCode::kReadOnly,
               "follows from visible and the stock: send visible, or stock with stock_enabled");
   json.Refuse("currency", FieldCode::kReadOnly,
               "comes from the company that owns the key; leave it out");
+}
+
+// An id in the spelling in which ids are stored; another text or value as it is no id of ours.
+std::optional<std::string> ClaimedId(ObjectReader& json, std::string_view name) {
+  const std::optional<json::Value> sent = json.Raw(name);
+  if (!sent) return std::nullopt;
+  if (sent->kind() != json::Kind::kText) return "";
+  return ParseId(sent->text()).value_or("");
+}
+
+std::optional<std::string> ClaimedInstant(ObjectReader& json, std::string_view name) {
+  const std::optional<json::Value> sent = json.Raw(name);
+  if (!sent) return std::nullopt;
+  const bool is_text = sent->kind() == json::Kind::kText;
+  const std::optional<UtcMs> instant = is_text ? ParseInstant(sent->text()) : std::nullopt;
+  return instant ? FormatInstant(*instant) : "";
 }
 
 void RefuseId(ObjectReader& json) {
@@ -198,18 +219,26 @@ Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category
     Set(product, &Product::category_id, category_id);
   } else {
     ReadCategoryOf(json, product);
-    RefuseComputed(json);
-    json.Ignore({"created_at", "updated_at"});
+    if (form_.complete) {
+      RefuseComputed(json);
+      json.Ignore({"created_at", "updated_at"});
+    } else {
+      CheckRecordSentBack(json);
+      product.sent.claimed_created_at = ClaimedInstant(json, "created_at");
+      json.Ignore({"updated_at", "slug"});
+    }
   }
   if (HasShorthand(json)) product.variants.push_back(ReadShorthand(json));
-  if (form_.top == Form::Top::kProduct) {
+  if (form_.is_change) {
+    product.sent.claimed_id = ClaimedId(json, "id");
+  } else if (form_.top == Form::Top::kProduct) {
     RefuseId(json);
     product.id = NewId(now_);
   } else {
     TakeId(json, products_, category_id,
            product.variants.empty() ? std::nullopt : product.variants.front().sku, product);
   }
-  Take(json, "slug", product, &Product::slug, json.Text("slug", kNameRule));
+  if (form_.complete) Take(json, "slug", product, &Product::slug, json.Text("slug", kNameRule));
   Take(json, "description", product, &Product::description, json.Text("description", kProseRule));
   Take(json, "image_url", product, &Product::image_url, json.Text("image_url", kUrlRule));
   ReadImages(json, product);
@@ -219,6 +248,11 @@ Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category
        json.Text("messages_for_customers", kProseRule));
   Take(json, "kitchen_id", product, &Product::kitchen_id, json.Uuid("kitchen_id"));
   ReadVariants(json, product);
+  if (form_.is_change) {
+    json.RefuseNull({"name", "category_id", "category_name", "position", "visible", "stock_enabled",
+                     "variants", "modifier_categories", "id", "currency", "created_at"});
+  }
+  product.sent.has_modifiers = json.Raw("modifier_categories").has_value();
   product.modifier_categories = ReadList<ModifierCategory>(
       json, "modifier_categories", kModifierCategoriesMax, true,
       [&](ObjectReader& row) { return ReadModifierCategory(row, product.id); });
@@ -275,11 +309,9 @@ void DraftReader::ReadVariants(ObjectReader& json, Product& product) {
     constexpr std::string_view kElsewhere =
         "belongs to a variant: change it with PATCH /v1/menu/products/{id}/variants/{variantId}, "
         "add one with POST /v1/menu/products/{id}/variants";
-    json.Refuse("variants", FieldCode::kNotAllowed, kElsewhere);
     for (const std::string_view field : kShorthand) {
       json.Refuse(field, FieldCode::kNotAllowed, kElsewhere);
     }
-    return;
   }
   if (!product.variants.empty()) {
     Variant& only = product.variants.front();
@@ -287,33 +319,52 @@ void DraftReader::ReadVariants(ObjectReader& json, Product& product) {
                               : NewId(now_);
     return;
   }
-  if (!json.Raw("variants")) return;
+  product.sent.has_variants = json.Raw("variants").has_value();
+  if (!product.sent.has_variants) return;
   for (const std::string_view field : kShorthand) {
-    if (!json.Raw(field)) continue;
+    if (form_.is_change || !json.Raw(field)) continue;
     json.Fail(field, FieldCode::kNotAllowed,
               "is for a product of one price; this one has variants: give it to each of them");
   }
   product.variants =
-      ReadList<Variant>(json, "variants", kVariantsMax, false,
+      ReadList<Variant>(json, "variants", kVariantsMax, !form_.complete,
                         [&](ObjectReader& row) { return ReadVariant(row, product.id); });
 }
 
 Variant DraftReader::ReadVariant(ObjectReader& json, const std::string& product_id) {
   Variant variant = Start<Variant>(json);
   ReadPrices(json, variant);
-  if (form_.top == Form::Top::kVariant) {
+  if (form_ == kPatchVariant) {
+    variant.sent.claimed_id = ClaimedId(json, "id");
+  } else if (form_ == kPostVariant) {
     RefuseId(json);
     json.Refuse("product_id", FieldCode::kReadOnly, "stands in the path: leave it out");
     variant.id = NewId(now_);
   } else {
     TakeId(json, variants_, product_id, variant.sku, variant);
   }
-  if (!form_.in_file()) {
+  if (form_.is_change) {
+    json.RefuseNull(
+        {"name", "price", "packaging_price", "position", "id", "product_id", "currency"});
+  }
+  if (!form_.complete) {
+    CheckRecordSentBack(json);
+    variant.sent.claimed_product_id = ClaimedId(json, "product_id");
+  } else if (!form_.in_file()) {
     RefuseComputed(json);
     json.Ignore({"product_id"});
   }
   json.Finish();
   return variant;
+}
+
+void DraftReader::CheckRecordSentBack(ObjectReader& json) const {
+  json.Ignore({"available"});
+  const std::optional<json::Value> currency = json.Raw("currency");
+  if (!currency) return;
+  if (currency->kind() == json::Kind::kText && currency->text() == currency_) return;
+  json.Fail("currency", FieldCode::kReadOnly,
+            "comes from the company that owns the key and is " + currency_ + "; leave it out");
 }
 
 void DraftReader::ReadPrices(ObjectReader& json, Variant& variant) {
@@ -344,6 +395,11 @@ ModifierCategory DraftReader::ReadModifierCategory(ObjectReader& json,
   Take(json, "max_modifiers", category, &ModifierCategory::max_modifiers,
        json.Number("max_modifiers", kCountRule));
   Take(json, "is_active", category, &ModifierCategory::is_active, json.Boolean("is_active"));
+  if (form_.is_change) {
+    json.RefuseNull(
+        {"name", "type", "required", "min_modifiers", "is_active", "position", "modifiers"});
+  }
+  category.sent.has_modifiers = json.Raw("modifiers").has_value();
   category.modifiers =
       ReadList<Modifier>(json, "modifiers", kModifiersMax, true,
                          [&](ObjectReader& row) { return ReadModifier(row, category.id); });
@@ -360,6 +416,7 @@ Modifier DraftReader::ReadModifier(ObjectReader& json, const std::string& catego
        json.Money("original_price", decimals_));
   Take(json, "max_limit", modifier, &Modifier::max_limit, json.Number("max_limit", kLimitRule));
   Take(json, "visible", modifier, &Modifier::visible, json.Boolean("visible"));
+  if (form_.is_change) json.RefuseNull({"name", "price", "position", "visible"});
   json.Finish();
   return modifier;
 }

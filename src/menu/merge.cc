@@ -124,10 +124,20 @@ std::optional<size_t> Merger::Find(const Row& sent, const Matcher<Row>& rows) co
   return rows.FindName(sent, !sent.sent.has_id);
 }
 
+// The field of a shorthand to blame: one that was sent.
+std::string_view FirstSent(const Variant& sent) {
+  if (IsSent(sent, &Variant::sku)) return "sku";
+  if (IsSent(sent, &Variant::price)) return "price";
+  if (IsSent(sent, &Variant::original_price)) return "original_price";
+  if (IsSent(sent, &Variant::packaging_price)) return "packaging_price";
+  if (IsSent(sent, &Variant::cost)) return "cost";
+  return IsSent(sent, &Variant::stock) ? "stock" : "stock_threshold";
+}
+
 bool Merger::IsPlain(const Variant& sent, const Matcher<Variant>& variants) {
   if (form_.in_file() || !sent.sent.shorthand || variants.stored() <= 1) return true;
   if (FindSku(sent, variants)) return true;
-  Note(errors_, sent.sent, IsSent(sent, &Variant::sku) ? "sku" : "price", FieldCode::kNotAllowed,
+  Note(errors_, sent.sent, FirstSent(sent), FieldCode::kNotAllowed,
        "is for a product of one price; this one has several variants: send variants[], or the sku "
        "of one of them");
   return false;
@@ -220,9 +230,11 @@ void Merger::Apply(const ModifierCategory& sent, ModifierCategory& category) {
   }
   if (category.type == "one" && !category.max_modifiers) category.max_modifiers = 1;
   if (category.max_modifiers && *category.max_modifiers < category.min_modifiers) {
-    const bool max_is_sent = IsSent(sent, &ModifierCategory::max_modifiers);
-    Note(errors_, sent.sent, max_is_sent ? "max_modifiers" : "min_modifiers",
-         FieldCode::kOutOfRange,
+    const std::string_view blamed = IsSent(sent, &ModifierCategory::max_modifiers) ? "max_modifiers"
+                                    : min_is_sent                                  ? "min_modifiers"
+                                    : required_is_sent                             ? "required"
+                                                                                   : "type";
+    Note(errors_, sent.sent, blamed, FieldCode::kOutOfRange,
          "leaves min_modifiers at " + std::to_string(category.min_modifiers) +
              " above max_modifiers at " + std::to_string(*category.max_modifiers));
   }
@@ -235,7 +247,9 @@ Targets Merger::Apply(const Product& sent, bool is_new, Product& product) {
     Note(errors_, sent.sent, "name", FieldCode::kRequired, "is required for a new product");
   }
   if (product.slug.empty()) product.slug = Slug(product.name);
-  if (is_new && sent.variants.empty()) {
+  if (is_new && sent.sent.has_variants && sent.variants.empty()) {
+    Note(errors_, sent.sent, "variants", FieldCode::kEmpty, "must have at least one item");
+  } else if (is_new && sent.variants.empty()) {
     Note(errors_, sent.sent, "price", FieldCode::kRequired,
          "is required for a new product, or variants[] with a price each");
   }

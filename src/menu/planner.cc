@@ -39,6 +39,11 @@ class Planner {
   void DropMoved(Product& product) const;
 
   void Merge(PlannedProduct& row);
+  // Notes what a record that was sent back says of itself and is not so.
+  void RefuseOtherClaims(const Product& sent, const Product* stored);
+  // In a change of a product its lists are taken where they are what is stored; of variants the
+  // stock is taken over.
+  Targets MergeSentBack(const Product& sent, Product& product);
   void Categorise(const Product& sent, bool is_new, Product& product);
   std::optional<std::string> FindCategory(const Product& sent);
   void RefuseUnknownStation(const Product& sent);
@@ -100,12 +105,15 @@ void Planner::Find(const Product& sent) {
     throw NoSuch("variant", sent.variants.front().id);
   }
   if (stored && !hit_.insert(stored->id).second) {
-    Note(errors_, sent.sent, sent.sent.has_id ? "id" : "sku", FieldCode::kDuplicate,
+    const bool by_id = sent.sent.has_id;
+    const auto keyed = std::ranges::find_if(sent.variants, has_sku);
+    Note(errors_, by_id ? sent.sent : keyed->sent, by_id ? "id" : "sku", FieldCode::kDuplicate,
          "names product " + stored->id + ", which another row of this call names too");
     return;
   }
+  RefuseOtherClaims(sent, stored ? &*stored : nullptr);
   static const Product kNothing;
-  LocateRows(sent, stored ? *stored : kNothing);
+  if (!(draft_.form == kPatchProduct)) LocateRows(sent, stored ? *stored : kNothing);
   plan_.products.push_back(
       {.sent = &sent, .before = std::move(stored), .after = {}, .targets = {}});
 }
@@ -113,7 +121,8 @@ void Planner::Find(const Product& sent) {
 // By id, in a bulk upsert also by the sku of a variant.
 std::optional<Product> Planner::FindStored(const Product& sent) {
   const Form& form = draft_.form;
-  const Depth depth = sent.modifier_categories.empty() ? Depth::kVariants : Depth::kModifiers;
+  const bool needs_modifiers = sent.sent.has_modifiers || !sent.modifier_categories.empty();
+  const Depth depth = needs_modifiers ? Depth::kModifiers : Depth::kVariants;
   if (sent.sent.has_id || form.in_file()) {
     if (auto stored = SelectWhole(session_, company_, sent.id, depth)) return stored;
   }
@@ -185,13 +194,94 @@ void Planner::Merge(PlannedProduct& row) {
   }
   if (!draft_.form.in_file()) Categorise(sent, is_new, row.after);
   RefuseUnknownStation(sent);
-  row.targets = menu::Merge(sent, draft_.form, is_new, row.after, errors_);
+  row.targets = draft_.form == kPatchProduct
+                    ? MergeSentBack(sent, row.after)
+                    : menu::Merge(sent, draft_.form, is_new, row.after, errors_);
   for (size_t i = 0; i < row.targets.size(); ++i) {
     const Variant& variant = sent.variants[i];
     if (row.targets[i] == kRefused || variant.stock || !plan_.moved.contains(variant.id)) continue;
     const auto counted = SelectCounted(session_, company_, variant.id);
     if (counted) row.after.variants[row.targets[i]].stock = counted->stock;
   }
+}
+
+void Planner::RefuseOtherClaims(const Product& sent, const Product* stored) {
+  const auto differs = [](const std::optional<std::string>& claimed, const std::string& id) {
+    return claimed && *claimed != id;
+  };
+  if (differs(sent.sent.claimed_id, sent.id)) {
+    Note(errors_, sent.sent, "id", FieldCode::kReadOnly, "is another one than the path names");
+  }
+  if (stored && differs(sent.sent.claimed_created_at, FormatInstant(stored->created_at))) {
+    Note(errors_, sent.sent, "created_at", FieldCode::kReadOnly,
+         "is set by the box and cannot be changed: leave it out");
+  }
+  if (!stored && !sent.sent.has_id) return;  // nobody knows the id of a product that is new
+  for (const Variant& variant : sent.variants) {
+    if (differs(variant.sent.claimed_id, variant.id)) {
+      Note(errors_, variant.sent, "id", FieldCode::kReadOnly, "is another one than the path names");
+    }
+    if (differs(variant.sent.claimed_product_id, stored ? stored->id : sent.id)) {
+      Note(errors_, variant.sent, "product_id", FieldCode::kReadOnly,
+           "is another one than that of the product: leave it out");
+    }
+  }
+}
+
+// Whether each list of the product, where it was sent, has as many rows as the stored one.
+bool HasAsManyRows(const Product& sent, const Product& stored) {
+  if (sent.sent.has_variants && sent.variants.size() != stored.variants.size()) return false;
+  if (!sent.sent.has_modifiers) return true;
+  if (sent.modifier_categories.size() != stored.modifier_categories.size()) return false;
+  size_t listed = 0, rows = 0, held = 0;
+  for (const ModifierCategory& category : sent.modifier_categories) {
+    if (category.sent.has_modifiers) ++listed;
+    rows += category.modifiers.size();
+  }
+  for (const ModifierCategory& category : stored.modifier_categories) {
+    held += category.modifiers.size();
+  }
+  return listed < sent.modifier_categories.size() || rows == held;
+}
+
+Targets Planner::MergeSentBack(const Product& sent, Product& product) {
+  Product own = sent;
+  own.variants.clear();
+  own.modifier_categories.clear();
+  menu::Merge(own, draft_.form, false, product, errors_);
+
+  const Product before = product;
+  json::Errors differences;
+  Product lists;
+  lists.sent = {.path = sent.sent.path, .offset = sent.sent.offset};
+  lists.modifier_categories = sent.modifier_categories;
+  lists.sent.has_modifiers = sent.sent.has_modifiers;
+  menu::Merge(lists, draft_.form, false, product, differences);
+  if (!differences.empty() || product.modifier_categories != before.modifier_categories ||
+      !HasAsManyRows(lists, before)) {
+    Note(errors_, sent.sent, "modifier_categories", FieldCode::kNotAllowed,
+         "differ from those of the product: change them with PUT /v1/menu/products");
+    product.modifier_categories = before.modifier_categories;
+  }
+
+  json::Errors other_variants;
+  lists = Product();
+  lists.sent.has_variants = sent.sent.has_variants;
+  lists.variants = sent.variants;
+  Targets targets = menu::Merge(lists, draft_.form, false, product, other_variants);
+  std::vector<Variant> recounted = product.variants;
+  for (size_t i = 0; i < recounted.size() && i < before.variants.size(); ++i) {
+    recounted[i].stock = before.variants[i].stock;
+  }
+  if (other_variants.empty() && recounted == before.variants && HasAsManyRows(lists, before)) {
+    return targets;
+  }
+  product.variants = before.variants;
+  Note(errors_, sent.sent, "variants", FieldCode::kNotAllowed,
+       "differ from those of the product: change one with PATCH "
+       "/v1/menu/products/{id}/variants/{variantId}, add one with POST "
+       "/v1/menu/products/{id}/variants");
+  return Targets(sent.variants.size(), kRefused);
 }
 
 void Planner::Categorise(const Product& sent, bool is_new, Product& product) {

@@ -29,6 +29,11 @@ struct Sent {
   bool shorthand = false;  // a variant made of the price, sku … of its product
   std::string path;        // "products[3].variants[0]", empty for the body: for errors
   size_t offset = 0;       // in the document
+  // Of a product: it has variants, modifier_categories; of a modifier category: modifiers.
+  bool has_variants = false, has_modifiers = false;
+  // What a record that is sent back says of itself, which must be what is stored: the id of a row
+  // that the path names, a variant's product, a product's creation.
+  std::optional<std::string> claimed_id, claimed_product_id, claimed_created_at;
 
   bool operator==(const Sent&) const = default;
 };

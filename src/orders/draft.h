@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "orders/order.h"
@@ -24,6 +25,8 @@ struct FieldsDraft {
   Setting<std::string> order_title;
   Setting<std::string> delivery_comment;
   Setting<UtcMs> scheduled_delivery_date;
+  // Of a change whose date lies in the past: now. Only the date that the order has is accepted.
+  std::optional<UtcMs> past_date_judged_at;
   std::optional<Minor> delivery_price;
   std::optional<Minor> packaging_price;
 
@@ -38,6 +41,7 @@ struct OrderDraft {
 
 struct PaymentDraft {
   std::optional<std::string> method_id, method_code;  // at least one
+  std::string_view amount_field = "amount";           // or its other name, where that was sent
   Payment payment;
 };
 
@@ -52,7 +56,7 @@ struct RiderDraft {
 
 struct DeliveryReport {
   DeliveryStatus status = DeliveryStatus::kRiderAssigned;
-  std::optional<std::string> reason;
+  Setting<std::string> reason;  // only with NOT_DELIVERED
 };
 
 }  // namespace comanda::orders

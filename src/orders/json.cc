@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "base/text.h"
 #include "json/writer.h"
+#include "orders/foreign_fields.h"
 #include "orders/lifecycle.h"
 #include "orders/pricing.h"
 
@@ -17,49 +18,16 @@ namespace {
 using json::ObjectReader;
 using json::TextRule;
 
-constexpr TextRule kNameRule = {.max = 200};
+constexpr TextRule kNameRule = {.max = 200, .is_name = true};
+constexpr TextRule kTitleRule = {.max = 200};
 constexpr TextRule kSkuRule = {.max = 100, .card_numbers_refused = false};
 constexpr TextRule kIdRule = {.max = 200, .card_numbers_refused = false};
 constexpr TextRule kPhoneRule = {.max = 32, .card_numbers_refused = false};
 constexpr TextRule kCommentRule = {.max = kCommentMax};
 constexpr TextRule kReasonRule = {.max = 200};
 constexpr TextRule kLongReasonRule = {.max = 500};
-constexpr TextRule kPaymentReferenceRule = {.max = 255};
+constexpr TextRule kPaymentReferenceRule = {.max = 255, .is_reference = true};
 constexpr TextRule kWordRule = {.max = 100, .card_numbers_refused = false};
-
-// Fields that stand in the record, but are not written here (contract sections 7 and 18).
-struct ElsewhereRow {
-  std::string_view field;
-  FieldCode code;
-  std::string_view message;
-};
-constexpr std::array kElsewhere = {
-    ElsewhereRow{"status", FieldCode::kNotAllowed,
-                 "is not set here: move the order with PATCH /v1/orders/{id}/status, or cancel it "
-                 "with POST /v1/orders/{id}/cancel"},
-    ElsewhereRow{"combos", FieldCode::kNotAllowed,
-                 "are not sent here: add items with POST /v1/orders/{id}/combos"},
-    ElsewhereRow{"payments", FieldCode::kNotAllowed,
-                 "are not sent here: register each with POST /v1/orders/{id}/payments"},
-    ElsewhereRow{"discounts", FieldCode::kNotAllowed,
-                 "are not sent here: apply each with POST /v1/orders/{id}/discounts"},
-    ElsewhereRow{"rider", FieldCode::kNotAllowed,
-                 "is not sent here: assign one with PUT /v1/orders/{id}/rider"},
-    ElsewhereRow{"delivery_status", FieldCode::kNotAllowed,
-                 "is not set here: report it with PATCH /v1/orders/{id}/delivery-status"},
-    ElsewhereRow{"source", FieldCode::kReadOnly,
-                 "comes from the credential of the request; leave it out"},
-    ElsewhereRow{"country_code", FieldCode::kReadOnly,
-                 "comes from the company that owns the key; leave it out"},
-    ElsewhereRow{"timezone", FieldCode::kReadOnly,
-                 "comes from the company that owns the key; leave it out"},
-    ElsewhereRow{"currency", FieldCode::kReadOnly,
-                 "comes from the company that owns the key; leave it out"},
-};
-
-void RefuseElsewhere(ObjectReader& reader) {
-  for (const ElsewhereRow& row : kElsewhere) reader.Refuse(row.field, row.code, row.message);
-}
 
 void Finish(ObjectReader& reader) {
   reader.Finish();
@@ -93,25 +61,30 @@ Setting<std::string> ReadClearableText(ObjectReader& reader, std::string_view na
   return Setting<std::string>(std::in_place, std::move(text));
 }
 
-Setting<UtcMs> ReadSchedule(ObjectReader& reader, UtcMs now) {
+// A change may repeat the date that the order has, which only the order can tell.
+enum class PastDate : uint8_t { kRefused, kJudgedLater };
+
+void ReadSchedule(ObjectReader& reader, UtcMs now, PastDate past, FieldsDraft& draft) {
   constexpr std::string_view kName = "scheduled_delivery_date";
-  if (reader.IsNull(kName)) return Cleared<UtcMs>();
+  if (reader.IsNull(kName)) draft.scheduled_delivery_date = Cleared<UtcMs>();
   const std::optional<UtcMs> date = reader.Instant(kName);
-  if (!date) return std::nullopt;
-  if (*date < now) {
-    reader.Fail(kName, FieldCode::kOutOfRange,
-                "lies in the past: send a time after " + FormatInstant(now));
-    return std::nullopt;
+  if (!date) return;
+  draft.scheduled_delivery_date = Setting<UtcMs>(std::in_place, date);
+  if (*date >= now) return;
+  if (past == PastDate::kRefused) {
+    reader.Fail(kName, FieldCode::kOutOfRange, PastDateMessage(now));
+  } else {
+    draft.past_date_judged_at = now;
   }
-  return Setting<UtcMs>(std::in_place, date);
 }
 
-FieldsDraft ReadFieldsOf(ObjectReader& reader, int decimals, UtcMs now) {
+FieldsDraft ReadFieldsOf(ObjectReader& reader, int decimals, UtcMs now,
+                         PastDate past = PastDate::kRefused) {
   FieldsDraft draft;
   draft.comment = reader.Text("comment", kCommentRule);
-  draft.order_title = ReadClearableText(reader, "order_title", kNameRule);
+  draft.order_title = ReadClearableText(reader, "order_title", kTitleRule);
   draft.delivery_comment = ReadClearableText(reader, "delivery_comment", kCommentRule);
-  draft.scheduled_delivery_date = ReadSchedule(reader, now);
+  ReadSchedule(reader, now, past, draft);
   draft.delivery_price = reader.Money("delivery_price", decimals);
   draft.packaging_price = reader.Money("packaging_price", decimals);
   return draft;
@@ -172,6 +145,7 @@ LinePrices ReadPrices(ObjectReader& line, std::string_view price_field,
 }
 
 Modifier ReadModifier(ObjectReader& line, int64_t item_quantity, int decimals) {
+  const size_t errors_before = line.errors().size();
   Modifier modifier;
   modifier.modifier_id = line.Uuid("modifier_id");
   modifier.name = line.Text("name", kNameRule).value_or("");
@@ -184,6 +158,8 @@ Modifier ReadModifier(ObjectReader& line, int64_t item_quantity, int decimals) {
   modifier.original_unit_price = prices.original_unit_price;
   modifier.price = prices.price;
   modifier.original_price = prices.original_price;
+  const bool is_right = line.errors().size() == errors_before;
+  RefuseMoneyOfModifier(line, is_right ? std::optional(modifier.price) : std::nullopt, decimals);
   line.Finish();
   return modifier;
 }
@@ -193,6 +169,7 @@ bool LinksToMenu(ObjectReader& item) {
 }
 
 Combo ReadCombo(ObjectReader& item, int decimals) {
+  const size_t errors_before = item.errors().size();
   Combo combo;
   combo.product_id = item.Uuid("product_id");
   combo.variant_id = item.Uuid("variant_id");
@@ -219,6 +196,8 @@ Combo ReadCombo(ObjectReader& item, int decimals) {
               "make the line's price too large together with variant_price: lower the prices or "
               "the quantities");
   }
+  const bool is_right = item.errors().size() == errors_before;
+  RefuseMoneyOfItem(item, is_right ? std::optional(combo.combo_price) : std::nullopt, decimals);
   item.Finish();
   return combo;
 }
@@ -237,19 +216,23 @@ std::optional<Minor> ReadAmount(ObjectReader& reader, int decimals) {
   return amount ? amount : bill_amount;
 }
 
-void CheckAmounts(ObjectReader& reader, const Payment& payment, int decimals) {
+void CheckAmounts(ObjectReader& reader, const PaymentDraft& draft, int decimals) {
+  const Payment& payment = draft.payment;
   const Minor handed = payment.amount + payment.tip_amount;  // both are far below 64 bits
   if (handed == 0) {
-    reader.Fail("amount", FieldCode::kMustBePositive, "must be above 0, together with tip_amount");
+    reader.Fail(draft.amount_field, FieldCode::kMustBePositive,
+                "must be above 0, together with tip_amount");
   }
   if (handed > MoneyMax(decimals)) {
-    reader.Fail("tip_amount", FieldCode::kOutOfRange, "is too large together with amount");
+    reader.Fail("tip_amount", FieldCode::kOutOfRange,
+                "is too large together with " + std::string(draft.amount_field));
   }
   if (payment.received_amount && *payment.received_amount < handed) {
     std::string least;
     AppendScaled(least, handed, decimals);
     reader.Fail("received_amount", FieldCode::kOutOfRange,
-                "is less than amount and tip_amount together: send " + least + " or more");
+                "is less than " + std::string(draft.amount_field) +
+                    " and tip_amount together: send " + least + " or more");
   }
 }
 
@@ -313,6 +296,10 @@ std::string_view TextOrNone(std::optional<json::Value> value) {
 
 }  // namespace
 
+std::string PastDateMessage(UtcMs now) {
+  return "lies in the past: send a time after " + FormatInstant(now);
+}
+
 OrderDraft ReadOrder(Body body, int decimals, UtcMs now) {
   json::Errors errors;
   ObjectReader reader(body.document.root(), "", errors, body.unknown_fields);
@@ -326,7 +313,7 @@ OrderDraft ReadOrder(Body body, int decimals, UtcMs now) {
     draft.service_type = static_cast<ServiceType>(*type);
     RefuseForOtherServiceTypes(reader, draft.service_type);
   }
-  RefuseElsewhere(reader);
+  RefuseOfOtherEndpoints(reader);
   Finish(reader);
   return draft;
 }
@@ -334,8 +321,9 @@ OrderDraft ReadOrder(Body body, int decimals, UtcMs now) {
 FieldsDraft ReadFields(Body body, int decimals, UtcMs now) {
   json::Errors errors;
   ObjectReader reader(body.document.root(), "", errors, body.unknown_fields);
-  const FieldsDraft draft = ReadFieldsOf(reader, decimals, now);
-  RefuseElsewhere(reader);
+  const FieldsDraft draft = ReadFieldsOf(reader, decimals, now, PastDate::kJudgedLater);
+  RefuseOfOtherEndpoints(reader);
+  RefuseOfPlacing(reader);
   reader.Finish();
   if (errors.empty() && draft == FieldsDraft{}) {
     errors.Add("body", FieldCode::kEmpty,
@@ -353,6 +341,7 @@ std::vector<Combo> ReadCombos(Body body, int decimals) {
   for (ObjectReader& item : reader.RequireObjects("combos", kCombosPerCallMax)) {
     combos.push_back(ReadCombo(item, decimals));
   }
+  RefuseBesideRows(reader, "combos");
   Finish(reader);
   return combos;
 }
@@ -374,7 +363,12 @@ PaymentDraft ReadPayment(Body body, int decimals) {
   payment.received_amount = reader.Money("received_amount", decimals);
   payment.reference = reader.Text("reference", kPaymentReferenceRule);
   payment.comment = reader.Text("comment", kCommentRule);
-  if (amount) CheckAmounts(reader, payment, decimals);
+  if (!reader.Raw("amount") && reader.Raw("bill_amount")) draft.amount_field = "bill_amount";
+  if (amount) CheckAmounts(reader, draft, decimals);
+  const std::optional<Minor> with_tip =
+      amount ? std::optional(*amount + payment.tip_amount) : std::nullopt;
+  RefuseMoneyOfPayment(reader, amount, with_tip, decimals);
+  RefuseBesideRows(reader, "");
   Finish(reader);
   return draft;
 }
@@ -393,6 +387,7 @@ Discount ReadDiscount(Body body, int decimals) {
     discount.value = reader.RequireMoney("value", decimals, true).value_or(0);
   }
   discount.reason = reader.Text("reason", kReasonRule);
+  RefuseBesideRows(reader, "");
   Finish(reader);
   return discount;
 }
@@ -445,7 +440,7 @@ DeliveryReport ReadDeliveryReport(Body body) {
   DeliveryReport report;
   const auto status = RequireOneOf(reader, "delivery_status", Words(kDeliveryStatusNames));
   if (status) report.status = static_cast<DeliveryStatus>(*status);
-  report.reason = reader.Text("reason", kLongReasonRule);
+  report.reason = ReadClearableText(reader, "reason", kLongReasonRule);
   if (status && report.status != DeliveryStatus::kNotDelivered && reader.Raw("reason")) {
     reader.Fail("reason", FieldCode::kNotAllowed,
                 "is for NOT_DELIVERED only: leave it out with any other delivery_status");

@@ -23,7 +23,9 @@ struct Body {
 };
 
 OrderDraft ReadOrder(Body body, int decimals, UtcMs now);
+// A scheduled date in the past is left to the order: PastDateMessage() says what is wrong with it.
 FieldsDraft ReadFields(Body body, int decimals, UtcMs now);
+std::string PastDateMessage(UtcMs now);
 std::vector<Combo> ReadCombos(Body body, int decimals);
 PaymentDraft ReadPayment(Body body, int decimals);
 Discount ReadDiscount(Body body, int decimals);

@@ -16,6 +16,7 @@
 #include "events/log.h"
 #include "json/writer.h"
 #include "menu/menu.h"
+#include "orders/json.h"
 #include "orders/lifecycle.h"
 #include "orders/permission.h"
 #include "orders/pricing.h"
@@ -180,18 +181,23 @@ Record Commit(db::Tx& tx, const Target& target, const Order& before, Order after
 
 // Fields
 
-void RequireServiceType(const FieldsDraft& fields, const Order& order) {
-  if (order.service_type == ServiceType::kDelivery) return;
+void RequireFitting(const FieldsDraft& fields, const Order& order) {
   const std::string message =
       "is for DELIVERY orders only: this order is " + std::string(Name(order.service_type));
-  std::vector<FieldError> errors;
-  if (fields.delivery_comment && *fields.delivery_comment) {
-    errors.push_back({"delivery_comment", FieldCode::kNotAllowed, message});
+  const bool is_delivery = order.service_type == ServiceType::kDelivery;
+  json::Errors errors;
+  if (!is_delivery && fields.delivery_comment && *fields.delivery_comment) {
+    errors.Add("delivery_comment", FieldCode::kNotAllowed, message);
   }
-  if (fields.delivery_price) errors.push_back({"delivery_price", FieldCode::kNotAllowed, message});
-  if (errors.empty()) return;
-  std::string detail = errors.front().field + ": " + message;  // before the errors are moved
-  throw Refusal(Problem::kValidationFailed, std::move(detail), std::move(errors));
+  if (!is_delivery && fields.delivery_price) {
+    errors.Add("delivery_price", FieldCode::kNotAllowed, message);
+  }
+  if (fields.past_date_judged_at &&
+      *fields.scheduled_delivery_date != order.scheduled_delivery_date) {
+    errors.Add("scheduled_delivery_date", FieldCode::kOutOfRange,
+               PastDateMessage(*fields.past_date_judged_at));
+  }
+  errors.ThrowIfAny();
 }
 
 // On a closed order only a comment, alone.
@@ -504,7 +510,7 @@ Placed PlaceWhole(db::Tx& tx, const company::Company& company, WholeOrder whole,
 Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
                   const db::Stamp& stamp) {
   const Order before = Open(tx, target);
-  RequireServiceType(fields, before);
+  RequireFitting(fields, before);
   RequireEditable(target, fields, before);
   Order order = before;
   Apply(fields, order);
@@ -559,7 +565,7 @@ Record Pay(db::Tx& tx, const Target& target, const PaymentDraft& draft, const db
   Order order = before;
   order.payments.push_back(std::move(payment));
   return Commit(tx, target, before, std::move(order), Changed({kPayments}), stamp,
-                {"amount", Adds::kPayment});
+                {draft.amount_field, Adds::kPayment});
 }
 
 Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_id,
@@ -671,12 +677,20 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
   RequireDeliveryOrder(before);
   RequireOpen(before);
   const DeliveryMove move = FindMove(before.delivery_status, report.status);
-  if (move == DeliveryMove::kUnchanged) return Unchanged(tx, before);
+  if (move == DeliveryMove::kUnchanged) {
+    const bool gives_reason = before.delivery_status == report.status && report.reason &&
+                              *report.reason != before.delivery_status_reason;
+    if (!gives_reason) return Unchanged(tx, before);
+    Order order = before;
+    order.delivery_status_reason = *report.reason;
+    order.delivered_by = "API";
+    return Commit(tx, target, before, std::move(order), Changed({kDeliveryStatus}), stamp);
+  }
   if (move == DeliveryMove::kIllegal) RefuseMove(before, report.status);
   events::Changes changes = Changed({kDeliveryStatus});
   Order order = before;
   order.delivery_status = report.status;
-  order.delivery_status_reason = report.reason;
+  order.delivery_status_reason = report.reason.value_or(std::nullopt);
   order.delivery_status_by_rider = false;
   order.delivered_by = "API";
   const std::optional<Lift> lift = LiftOf(report.status);

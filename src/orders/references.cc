@@ -134,6 +134,7 @@ class LineLinker {
   // A variant says most, then the product, then the sku.
   std::optional<menu::Item> FindItem() {
     if (combo_.variant_id) return FindVariant();
+    if (combo_.product_id && combo_.sku) return FindProductBySku();
     if (combo_.product_id) return FindProduct(*combo_.product_id);
     if (combo_.sku) return menu::FindSku(session_, company_, *combo_.sku);
     return std::nullopt;
@@ -147,6 +148,15 @@ class LineLinker {
            "product_name");
     }
     return item;
+  }
+
+  // The sku chooses among the product's variants. Where it is none of theirs, the line keeps it as
+  // text and links to the product.
+  std::optional<menu::Item> FindProductBySku() {
+    std::optional<menu::Item> item = menu::FindSku(session_, company_, *combo_.sku);
+    if (item && item->product_id == *combo_.product_id) return item;
+    keeps_sku_ = true;
+    return FindProduct(*combo_.product_id);
   }
 
   std::optional<menu::Item> FindVariant() {
@@ -170,7 +180,7 @@ class LineLinker {
     combo_.kitchen_id = item.kitchen_id;
     if (combo_.product_name.empty()) combo_.product_name = item.product_name;
     if (!combo_.variant_name) combo_.variant_name = item.variant_name;
-    if (item.variant_id) combo_.sku = item.sku;
+    if (item.variant_id && !keeps_sku_) combo_.sku = item.sku;
   }
 
   void LinkModifier(Modifier& modifier, size_t index) {
@@ -198,6 +208,7 @@ class LineLinker {
   Combo& combo_;
   std::string path_;
   json::Errors& errors_;
+  bool keeps_sku_ = false;
   bool failed_ = false;
 };
 

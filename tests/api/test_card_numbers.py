@@ -16,7 +16,11 @@ NAMES_SOMETHING = {"id", "sku", "user_id", "payment_method_code", "phone_number"
                    "provider", "scopes", "allowed_cidrs", "image_url", "images"}
 # Where the example has no place for the text.
 BODIES = {"reportDelivery": {"delivery_status": "NOT_DELIVERED"}}
-BEGINNINGS = ["34", "37", "4", "51", "52", "53", "54", "55", "2221", "2500", "2720", "6", "65"]
+# (beginning, length) of the schemes
+SCHEMES = [("34", 15), ("37", 15), ("4", 16), ("4", 19), ("50", 16), ("51", 16), ("53", 16), ("55", 16), ("56", 16),
+           ("58", 16), ("60", 16), ("62", 16), ("67", 16), ("2221", 16), ("2500", 16), ("2720", 16)]
+NO_SCHEMES = [("34", 16), ("37", 14), ("4", 13), ("4", 15), ("4", 18), ("35", 16), ("49", 17), ("55", 15), ("55", 19),
+              ("59", 16), ("68", 16), ("62", 19), ("2220", 16), ("2721", 16), ("1", 16), ("9", 16)]
 SEPARATORS = [" ", "-", " - ", "\u00a0", "\u2013", "\t"]
 
 
@@ -31,22 +35,25 @@ def check_digit(digits):
     return str(-total % 10)
 
 
-def card(chance):
-    """13 to 19 digits that begin like a card and pass Luhn."""
-    beginning = chance.choice(BEGINNINGS)
-    size = chance.randint(13, 19)
+def number_of(chance, beginning, size):
     digits = beginning + "".join(chance.choice("0123456789") for _ in range(size - 1 - len(beginning)))
     return digits + check_digit(digits)
 
 
-def as_people_write_it(chance, digits):
-    """In groups of some size, and among other words."""
+def card(chance, lengths=(15, 16, 19)):
+    """Begins like a card of a scheme, is as long as one and passes Luhn."""
+    return number_of(chance, *chance.choice([s for s in SCHEMES if s[1] in lengths]))
+
+
+def as_people_write_it(chance, digits, is_name=False):
+    """In groups of some size, and among other words; in a name on one line."""
     group = chance.choice([1, 4, 4, 5, 19])
     groups = [digits[i:i + group] for i in range(0, len(digits), group)]
     if digits[:2] in ("34", "37") and chance.random() < 0.5:
         groups = [digits[:4], digits[4:10], digits[10:]]
-    text = chance.choice(SEPARATORS).join(groups)
-    return chance.choice(["{}", "visa {}", "tarjeta: {}, vence 12/28", "({})", "mesa 4, {}", "{}\nLima"]).format(text)
+    text = chance.choice(SEPARATORS[:-1] if is_name else SEPARATORS).join(groups)
+    around = ["{}", "visa {}", "tarjeta: {}, vence 12/28", "({})", "mesa 4, {}"] + ["{}\nLima"] * (not is_name)
+    return chance.choice(around).format(text)
 
 
 # -- where texts go -------------------------------------------------------------------------------------
@@ -138,8 +145,8 @@ def test_a_card_number_is_refused_in_every_free_text_and_leaves_no_trace(own, de
     body = BODIES.get(operation.id, operation.examples()[0][1])
     chance = random.Random(f"{operation} {place}")
     for _ in range(3):
-        number = card(chance)
-        text = as_people_write_it(chance, number)
+        number = card(chance, (16,) if field_of(place) == "reference" else (15, 16, 19))
+        text = as_people_write_it(chance, number, is_name=str(place[-1]).endswith("name") or place[-1] == "slug")
         answer = api.send(operation.method.upper(), target, planted(body, place, text), new_key())
         refused(answer, 422, "validation_failed")
         assert answer.fields.get(field_of(place)) == "looks_like_card_number", (text, answer.body)
@@ -182,6 +189,29 @@ def test_ids_skus_phones_and_keys_are_not_mistaken_for_one(own):
         id = f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-8{digits[17:20]}-{digits[20:]}"
         answer = api.post("/v1/orders", {"service_type": "ONSITE", "client_id": id}, new_key())
         assert answer.fields == {"client_id": "not_found"}
+
+
+def test_a_number_of_another_length_or_beginning_is_none(own):
+    _, api, order = own
+    chance = random.Random(11)
+    for beginning, size in NO_SCHEMES:
+        number = number_of(chance, beginning, size)
+        assert accepted(api.patch(path(order), {"order_title": number}))["order_title"] == number
+
+
+@pytest.mark.parametrize("beginning, size", [s for s in SCHEMES if s[1] != 16])
+def test_in_a_reference_only_sixteen_digits_are_a_card(own, beginning, size):
+    _, api, _ = own
+    number = number_of(random.Random(size), beginning, size)
+    order = api.add(api.place(), item(10))
+    assert api.pay(order, 1, reference=number)["payments"][0]["reference"] == number
+
+
+@pytest.mark.parametrize("words", ["tel {}", "Tel.: {}", "+{}", "+ {}", "cel: {}", "WhatsApp {}", "teléfono {}", "phone={}"])
+def test_what_follows_the_words_for_a_phone_is_one(own, words):
+    _, api, order = own
+    text = words.format(number_of(random.Random(words), "34", 15))
+    assert accepted(api.patch(path(order), {"order_title": text}))["order_title"] == text
 
 
 def test_numbers_that_are_no_card_are_fine(own):

@@ -267,7 +267,7 @@ BAD_JSON = {
     "a duplicate key": (b'{"service_type":"ONSITE","service_type":"TABLE"}', "column 26"),
     "a duplicate key that is escaped": (b'{"service_type":"ONSITE","service\\u005ftype":"TABLE"}', "column 26"),
     "a duplicate key deep inside": (b'{"x":[{"a":1,"a":1}]}', "once"),
-    "an escaped NUL": (b'{"comment":"a\\u0000b"}', "u0000"),
+    "an escaped NUL in a name": (b'{"comm\\u0000ent":"a"}', "u0000"),
     "a raw NUL": (b'{"comment":"a\0b"}', "column 14"),
     "NUL behind the value": (b"{}\0", "line 1, column 3"),
     "a raw line end in a text": (b'{"comment":"a\nb"}', "\\n"),

@@ -480,3 +480,29 @@ def test_any_body_is_taken_or_refused_but_nothing_fails(api, seed):
                        api.post(f"{PATH}/{made['id']}/rotate", body)):
             assert answer.status in (200, 201, 403, 422), (body, answer.status, answer.body)
         read(api, made)
+
+
+# -- null -----------------------------------------------------------------------------------------------
+
+def test_null_clears_what_can_be_empty(api):
+    made = make(api, expires_at=in_days(3), allowed_cidrs=["10.0.0.0/8"])
+    changed = accepted(api.patch(f"{PATH}/{made['id']}", {"expires_at": None}))
+    assert (changed["expires_at"], changed["allowed_cidrs"]) == (None, ["10.0.0.0/8"])
+    changed = accepted(api.patch(f"{PATH}/{made['id']}", {"allowed_cidrs": None}))
+    assert (changed["expires_at"], changed["allowed_cidrs"]) == (None, [])
+    assert read(api, made) == changed
+
+
+@pytest.mark.parametrize("field", ["name", "scopes", "tier"])
+def test_null_is_refused_where_nothing_can_be_empty(api, field):
+    made = make(api)
+    before = read(api, made)
+    invalid(api.patch(f"{PATH}/{made['id']}", {field: None}), **{field: "required"})
+    invalid(api.patch(f"{PATH}/{made['id']}", {field: None, "expires_at": None}), **{field: "required"})
+    assert read(api, made) == before
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "a\ttab", "a\rreturn", "\x1b[31mred", "\x7f", "\x9b31m", "a\x00b"])
+def test_a_name_holds_no_control_characters(api, name):
+    invalid(api.post(PATH, {"name": name, "scopes": ["orders:read"]}), name="invalid_format")
+    invalid(api.patch(f"{PATH}/{make(api)['id']}", {"name": name}), name="invalid_format")

@@ -22,6 +22,9 @@ MODIFIER_CATEGORY = {
 MODIFIER = {"id", "name", "sku", "price", "original_price", "max_limit", "visible", "position"}
 
 
+OTHER_ID = "0190a5c8-ffff-7000-8000-000000000001"  # nobody's
+
+
 def sku():
     return "SKU-" + new_id()
 
@@ -424,7 +427,8 @@ def test_a_change_of_nothing_known_is_empty(api, body):
             {"body": "empty"})
 
 
-@pytest.mark.parametrize("field, value", [("variants", [{"price": 1}]), ("price", 1), ("sku", "A"), ("stock", 1)])
+@pytest.mark.parametrize("field, value", [("variants", [{"price": 1}]), ("variants", [{"name": "Default", "price": 11}]), ("variants", []),
+                                          ("price", 1), ("sku", "A"), ("stock", 1)])
 def test_variants_are_changed_at_their_own_endpoints(api, field, value):
     product = create(api)
     refused(api.patch(product_path(product), {field: value}), 422, "validation_failed", {field: "not_allowed"},
@@ -442,18 +446,118 @@ def test_modifiers_match_by_id_then_name_and_none_is_deleted(api):
     product = create(api, modifier_categories=[
         {"name": "Salsas", "modifiers": [{"name": "Ají"}, {"name": "Mayonesa", "price": 1}]}, {"name": "Otros"}])
     sauces = product["modifier_categories"][0]
-    changed = accepted(api.patch(product_path(product), {"modifier_categories": [
+    accepted(put(api, {"id": product["id"], "modifier_categories": [
         {"id": sauces["id"], "name": "Cremas", "modifiers": [{"name": "AJI", "price": 0.5}, {"name": "Rocoto"}]}]}))
+    changed = read(api, product)
     cremas, others = changed["modifier_categories"]
     assert (cremas["id"], cremas["name"], others["name"]) == (sauces["id"], "Cremas", "Otros")
     assert [(m["name"], m["price"], m["position"]) for m in cremas["modifiers"]] == [
         ("AJI", 0.5, 0), ("Mayonesa", 1, 1), ("Rocoto", 0, 2)]
     assert cremas["modifiers"][0]["id"] == sauces["modifiers"][0]["id"]
-    refused(api.patch(product_path(product), {"modifier_categories": [{"id": new_id()}]}), 422, "validation_failed",
-            {"modifier_categories[0].name": "required"})
+    refused(put(api, {"id": product["id"], "modifier_categories": [{"id": new_id()}]}), 422, "validation_failed",
+            {"products[0].modifier_categories[0].name": "required"})
     other = create(api)
-    refused(api.patch(product_path(other), {"modifier_categories": [{"id": sauces["id"], "name": "X"}]}), 422,
-            "validation_failed", {"modifier_categories[0].id": "not_allowed"})
+    refused(put(api, {"id": other["id"], "modifier_categories": [{"id": sauces["id"], "name": "X"}]}), 422,
+            "validation_failed", {"products[0].modifier_categories[0].id": "not_allowed"})
+
+
+@pytest.mark.parametrize("sent", [
+    [], [{"name": "Salsas"}, {"name": "Más"}], [{"name": "Salsas", "required": True}], [{"id": OTHER_ID}],
+    [{"name": "Salsas", "modifiers": [{"name": "Ají"}]}],
+    [{"name": "Salsas", "modifiers": [{"name": "Ají", "price": 2}, {"name": "Mayonesa"}]}]])
+def test_a_change_takes_modifiers_as_they_are_alone(api, sent):
+    product = create(api, modifier_categories=[
+        {"name": "Salsas", "modifiers": [{"name": "Ají", "price": 1}, {"name": "Mayonesa"}]}])
+    refused(api.patch(product_path(product), {"modifier_categories": sent}), 422, "validation_failed",
+            {"modifier_categories": "not_allowed"}, says="PUT /v1/menu/products")
+    assert read(api, product) == product
+
+
+# -- what GET gives, PUT and PATCH take -----------------------------------------------------------------
+
+def rich(api, demo):
+    """One product with all that a product can have."""
+    return create(
+        api, name="Arroz chaufa", description="Con pollo\ny cebolla", image_url="https://example.com/a.jpg",
+        images=["https://example.com/1.jpg", "https://example.com/2.jpg"], stock_enabled=True, position=7,
+        messages_for_customers="Hoy no", kitchen_id=demo["stations"][0]["id"], price=None,
+        variants=[{"name": "Personal", "sku": sku(), "price": 20, "original_price": 25, "packaging_price": 1.5, "cost": 6,
+                   "stock": 2.5, "stock_threshold": 1}, {"name": "Familiar", "price": 38}, {"name": "Nada", "price": 0, "stock": 0}],
+        modifier_categories=[
+            {"name": "Arroz", "type": "one", "required": True, "modifiers": [{"name": "Blanco"}]},
+            {"name": "Vacía", "is_active": False},
+            {"name": "Extras", "type": "many", "min_modifiers": 0, "max_modifiers": 5, "modifiers": [
+                {"name": "Huevo", "sku": sku(), "price": 2, "original_price": 3, "max_limit": 2, "visible": False}]}])
+
+
+def test_a_round_trip_of_every_product_changes_nothing(api, box, demo):
+    made = rich(api, demo)
+    products = [p for category in menu(api) for p in category["products"]]
+    assert len(products) > 50 and made["id"] in [p["id"] for p in products]
+    tag = api.get("/v1/menu").etag
+    with silent(box, demo["id"]):
+        for product in products:
+            got = read(api, product)
+            assert accepted(api.patch(product_path(got), got)) == got
+            answer = accepted(put(api, got))
+            assert (answer["unchanged"], answer["products"][0]["result"]) == (1, "unchanged")
+            for variant in got["variants"]:
+                assert accepted(api.patch(variant_path(got, variant), variant)) == variant
+            assert read(api, product) == got
+        answer = accepted(put(api, *products[:500]))
+        assert answer["unchanged"] == len(products[:500])
+    assert api.get("/v1/menu").etag == tag
+
+
+def test_a_record_that_is_an_hour_old_is_taken_and_its_stock_sets_the_count(api, demo):
+    old = rich(api, demo)
+    sold = item(20, product_id=old["id"], sku=old["variants"][0]["sku"])
+    api.add(api.place(), sold)
+    now = accepted(api.patch(product_path(old), {"description": "Otra", "visible": False}))
+    assert now["variants"][0]["stock"] != old["variants"][0]["stock"]
+    assert (now["available"], now["updated_at"]) != (old["available"], old["updated_at"])
+    assert accepted(api.patch(product_path(old), old)) == {**old, "updated_at": read(api, old)["updated_at"]}
+    api.add(api.place(), sold)
+    assert read(api, old)["variants"] != old["variants"]
+    accepted(put(api, old))
+    assert read(api, old)["variants"] == old["variants"]
+
+
+@pytest.mark.parametrize("field, value", [("id", OTHER_ID), ("currency", "USD"), ("created_at", "2020-01-01T00:00:00Z"),
+                                          ("id", 7), ("currency", 7), ("created_at", "soon")])
+def test_another_id_currency_or_creation_is_read_only(api, field, value):
+    product = create(api)
+    refused(api.patch(product_path(product), {"name": "X", field: value}), 422, "validation_failed", {field: "read_only"})
+    if field != "id":
+        refused(put(api, {**product, field: value}), 422, "validation_failed", {f"products[0].{field}": "read_only"})
+    assert read(api, product) == product
+
+
+@pytest.mark.parametrize("field, value", [("id", OTHER_ID), ("product_id", OTHER_ID), ("currency", "USD")])
+def test_a_variant_keeps_its_id_product_and_currency(api, field, value):
+    product = create(api)
+    (variant,) = product["variants"]
+    refused(api.patch(variant_path(product, variant), {"price": 1, field: value}), 422, "validation_failed",
+            {field: "read_only"})
+    if field != "id":
+        refused(put(api, {**product, "variants": [{**variant, field: value}]}), 422, "validation_failed",
+                {f"products[0].variants[0].{field}": "read_only"})
+    assert read(api, product) == product
+
+
+def test_a_shorthand_of_a_product_with_variants_blames_what_was_sent(api, demo):
+    product = rich(api, demo)
+    for field in ["price", "stock", "cost", "packaging_price"]:
+        refused(put(api, {"id": product["id"], field: 1}), 422, "validation_failed", {f"products[0].{field}": "not_allowed"})
+
+
+def test_a_sku_that_two_rows_have_blames_the_one_that_has_it(api):
+    product = create(api, variants=[{"name": "A", "sku": sku(), "price": 1}, {"name": "B", "sku": sku(), "price": 1}],
+                     price=None)
+    one, two = [{"variants": [{"name": v["name"], "sku": v["sku"], "price": 2}]} for v in product["variants"]]
+    refused(put(api, one, two), 422, "validation_failed", {"products[1].variants[0].sku": "duplicate"})
+
+
 
 
 # -- variants -------------------------------------------------------------------------------------------

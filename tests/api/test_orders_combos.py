@@ -157,10 +157,39 @@ def test_a_name_that_was_sent_wins_over_the_menus(api, house):
     assert combo["product_id"] == product["id"]
 
 
-def test_a_product_wins_over_a_sku(api, house):
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_sku_with_its_product_chooses_the_variant(api, house, which):
+    product, _ = house.products_with_variants()
+    variant = product["variants"][which]
+    combo = combo_of(api, linked(product["id"], sku=variant["sku"]))
+    assert (combo["product_id"], combo["variant_id"]) == (product["id"], variant["id"])
+    assert (combo["variant_name"], combo["sku"]) == (variant["name"], variant["sku"])
+
+
+def test_a_product_wins_over_a_sku_of_another_and_the_line_keeps_the_sku(api, house):
     one, two = house.products_with_variants()
-    combo = combo_of(api, linked(one["id"], sku=two["variants"][0]["sku"]))
-    assert combo["product_id"] == one["id"]
+    for sent in [two["variants"][0]["sku"], "NOT-ON-THE-MENU"]:
+        combo = combo_of(api, linked(one["id"], sku=sent))
+        assert (combo["product_id"], combo["variant_id"], combo["sku"]) == (one["id"], None, sent)
+
+
+def test_a_product_of_one_variant_links_to_it_and_keeps_a_sku_that_is_not_its_own(api, house):
+    product, _ = house.simple_product()
+    variant = combo_of(api, linked(product["id"]))["variant_id"]
+    combo = combo_of(api, linked(product["id"], sku="NOT-ON-THE-MENU"))
+    assert (combo["variant_id"], combo["sku"]) == (variant, "NOT-ON-THE-MENU")
+
+
+def test_a_variant_wins_over_any_sku(api, house):
+    product, _ = house.products_with_variants()
+    one, two = product["variants"][:2]
+    combo = combo_of(api, linked(product["id"], variant_id=one["id"], sku=two["sku"]))
+    assert (combo["variant_id"], combo["sku"]) == (one["id"], one["sku"])
+
+
+def test_an_unknown_product_is_an_error_whatever_the_sku(api, house):
+    product, _ = house.products_with_variants()
+    wrong(api, "not_found", "product_id", linked(new_id(), sku=product["variants"][0]["sku"]))
 
 
 def test_a_modifier_of_the_product_gives_its_name(api, house):

@@ -1,5 +1,7 @@
 """PATCH /v1/orders/{id} (contract section 7)."""
 
+import time
+
 import pytest
 
 from support.orders import CARD_NUMBER, accepted, in_days, invalid, item, path, read, refused, unchanged
@@ -129,6 +131,46 @@ def test_the_fields_are_checked_before_the_order_is_looked_for(api):
     unknown = {"id": "0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90"}
     invalid(change(api, unknown, packaging_price=-1), packaging_price="must_not_be_negative")
     refused(change(api, unknown, packaging_price=1), 404, "not_found")
+
+
+def soon(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + seconds))
+
+
+def test_a_form_sent_again_with_its_own_past_date_is_accepted(api):
+    order = api.place(scheduled_delivery_date=soon(2), order_title="Rosa")
+    date = order["scheduled_delivery_date"]
+    while soon(0) <= date:
+        time.sleep(0.1)
+    unchanged(api, order, change(api, order, scheduled_delivery_date=date))
+    after = accepted(change(api, order, scheduled_delivery_date=date.replace("Z", "+00:00"), order_title="Ana"))
+    assert (after["scheduled_delivery_date"], after["order_title"]) == (date, "Ana")
+    invalid(change(api, order, scheduled_delivery_date=soon(-60)), scheduled_delivery_date="out_of_range")
+    refused(api.post("/v1/orders", {"service_type": "ONSITE", "scheduled_delivery_date": date},
+                     {"Idempotency-Key": date + order["id"]}), 422, "validation_failed",
+            {"scheduled_delivery_date": "out_of_range"})
+    invalid(change(api, order, scheduled_delivery_date=soon(-60), delivery_price=1),
+            scheduled_delivery_date="out_of_range", delivery_price="not_allowed")
+
+
+def test_a_past_date_is_refused_where_the_order_has_none(api):
+    order = api.place()
+    invalid(change(api, order, scheduled_delivery_date=soon(-60)), scheduled_delivery_date="out_of_range")
+
+
+@pytest.mark.parametrize("service_type", ["ONSITE", "TABLE", "TAKEAWAY", "DELIVERY"])
+def test_a_null_delivery_comment_is_accepted_for_every_service_type(api, service_type):
+    order = api.place(service_type=service_type)
+    unchanged(api, order, change(api, order, delivery_comment=None))
+    unchanged(api, order, change(api, order, delivery_comment=None, comment=None, delivery_price=None, packaging_price=None))
+
+
+@pytest.mark.parametrize("field, value", [("service_type", "TABLE"), ("client_id", "0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90"),
+                                          ("table_id", "x"), ("address_id", 7)])
+def test_what_is_set_when_an_order_is_placed_is_not_changed_silently(api, field, value):
+    order = api.place()
+    invalid(change(api, order, comment="x", **{field: value}), says="POST /v1/orders", **{field: "not_allowed"})
+    assert read(api, order) == order
 
 
 def test_a_put_of_an_order_is_not_offered(api):

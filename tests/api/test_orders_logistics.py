@@ -197,7 +197,7 @@ def test_what_could_not_be_delivered_goes_on_the_way_again_or_nowhere(api, start
     for status in STEPS:
         if status != ON_THE_WAY:
             invalid(report(api, after, status), says=ON_THE_WAY, delivery_status="illegal_move")
-    unchanged(api, after, report(api, after, "NOT_DELIVERED", reason="another reason"))
+    unchanged(api, after, report(api, after, "NOT_DELIVERED", reason="nobody at home"))
     again = accepted(report(api, after, ON_THE_WAY))
     assert (again["delivery_status"], again["delivery_status_reason"]) == (ON_THE_WAY, None)
 
@@ -277,3 +277,29 @@ def test_logistics_of_an_unknown_order_are_not_found(api):
     unknown = {"id": new_id()}
     for answer in [assign(api, unknown, name="Beto"), unassign(api, unknown), report(api, unknown, "DELIVERED")]:
         refused(answer, 404, "not_found")
+
+
+# -- a reason that comes later --------------------------------------------------------------------------
+
+def test_a_reason_may_be_added_changed_and_cleared_while_the_order_is_not_delivered(api, box):
+    order = delivery(api, delivery_status="NOT_DELIVERED")
+    for reason in ["nobody there", "wrong door", None]:
+        after = accepted(report(api, order, "NOT_DELIVERED", reason=reason))
+        assert (after["delivery_status"], after["delivery_status_reason"]) == ("NOT_DELIVERED", reason)
+        assert after["version"] == order["version"] + 1
+        assert box.events(order["id"])[-1] == ("ORDER_UPDATED", {"delivery_status"})
+        unchanged(api, after, report(api, order, "NOT_DELIVERED", reason=reason))
+        unchanged(api, after, report(api, order, "NOT_DELIVERED"))
+        order = after
+
+
+def test_a_reason_without_its_status_stays_refused(api):
+    order = delivery(api, delivery_status="NOT_DELIVERED")
+    invalid(report(api, order, ON_THE_WAY, reason="x"), reason="not_allowed")
+    assert accepted(report(api, order, ON_THE_WAY, reason=None))["delivery_status_reason"] is None
+
+
+def test_a_closed_order_takes_no_reason_any_more(api):
+    order = delivery(api, delivery_status="NOT_DELIVERED")
+    closed = api.advance(order, "FINALIZED")
+    refused(report(api, closed, "NOT_DELIVERED", reason="late"), 422, "order_closed")

@@ -44,6 +44,13 @@ def test_the_paging_of_other_services(api, name):
     refused(answer, 400, "invalid_parameter", says=[name, "use page and per_page"])
 
 
+@pytest.mark.parametrize("name", ["limit", "page[size]", "offset"])
+def test_the_feed_of_events_has_no_page_to_recommend(api, name):
+    answer = api.get(f"/v1/events?{name}=10")
+    refused(answer, 400, "invalid_parameter", says=[name, "use per_page"])
+    assert "use page" not in answer.json["detail"]
+
+
 @pytest.mark.parametrize("name", ["start_date", "end_date", "status", "client_id", "updated_since", "reference"])
 def test_a_filter_without_its_brackets(api, name):
     refused(api.get(f"/v1/orders?{name}=2026-01-01"), 400, "invalid_parameter", says=[name, f"filter[{name}]"])
@@ -54,10 +61,12 @@ def test_a_line_total_is_no_unit_price(api):
     assert combo["variant_price"] == 30 == combo["combo_price"]
 
 
-@pytest.mark.parametrize("field", ["variant_price_cents", "price"])
-def test_another_name_for_the_price_leaves_the_price_missing(api, field):
+@pytest.mark.parametrize("field, named", [
+    ("variant_price_cents", {}), ("price", {"combos[0].price": "unknown_field"}),
+    ("unit_price", {"combos[0].unit_price": "unknown_field"})])
+def test_another_name_for_the_price_leaves_the_price_missing(api, field, named):
     answer = api.post(path(api.place(), "combos"), {"combos": [{"product_name": "Rice", "quantity": 1, field: 1000}]})
-    refused(answer, 422, "validation_failed", {"combos[0].variant_price": "required"})
+    refused(answer, 422, "validation_failed", {"combos[0].variant_price": "required", **named})
 
 
 def test_cancelled_lines_carry_their_mark(api):
@@ -98,3 +107,30 @@ def test_parameters_where_none_are_taken(api, place):
     refused(api.patch(path(order) + place, {"comment": "x"}), 400, "invalid_parameter")
     refused(api.post("/v1/orders" + place, {"service_type": "ONSITE"}, new_key()), 400, "invalid_parameter")
     assert read(api, order) == order
+
+
+@pytest.mark.parametrize("sent, kept", [("a\r\nb", "a\nb"), ("a\tb\nc", "a\tb\nc"), ("a\x7fb", "a\x7fb")])
+def test_line_ends_tabs_and_del_are_text(api, sent, kept):
+    assert api.place(comment=sent)["comment"] == kept
+
+
+@pytest.mark.parametrize("sent", ["a\x00b", "a\rb", "a\r", "\r\r\n", "a\x01b", "a\x1b[0m", "a\x0cb"])
+def test_other_control_characters_are_refused_with_422(api, sent):
+    refused(api.post("/v1/orders", {"service_type": "ONSITE", "comment": sent}, new_key()), 422, "validation_failed",
+            {"comment": "invalid_format"})
+
+
+def test_a_backslash_before_u0000_is_no_nul(api):
+    assert api.place(comment="a\\u0000b")["comment"] == "a\\u0000b"
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "a\ttab", "\x7f", "\x9b31m"])
+def test_names_hold_no_control_characters(api, name):
+    order = api.place()
+    line = item(10, name=name, variant_name=name, modifiers=[{"name": name, "price": 1}])
+    refused(api.post(path(order, "combos"), {"combos": [line]}), 422, "validation_failed", {
+        "combos[0].product_name": "invalid_format", "combos[0].variant_name": "invalid_format",
+        "combos[0].modifiers[0].name": "invalid_format"})
+    refused(api.post("/v1/menu/products", {"name": name, "category_name": name, "price": 1}), 422, "validation_failed",
+            {"name": "invalid_format", "category_name": "invalid_format"})
+    refused(api.put(path(order, "rider"), {"name": name}), 422, "validation_failed", {"name": "invalid_format"})

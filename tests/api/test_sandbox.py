@@ -75,6 +75,16 @@ def test_a_reset_forgets_orders_and_puts_the_menu_back(tester):
     assert tester.place(reference="before-reset")["order_number"] == 1
 
 
+def test_a_reset_refuses_fields_that_it_does_not_know(tester):
+    order = tester.place()
+    answer = tester.post("/sandbox/reset", {"keep_orders": True})
+    assert (answer.status, answer.fields) == (422, {"keep_orders": "unknown_field"})
+    assert tester.post("/sandbox/reset", []).fields == {"body": "wrong_type"}
+    assert tester.get(f"/v1/orders/{order['id']}").status == 200
+    for body in [{}, b"", None]:
+        assert tester.post("/sandbox/reset", body).data == {"reset": True}
+
+
 def test_the_live_address_has_no_reset(api):
     assert api.post("/sandbox/reset").status == 404
 

@@ -94,9 +94,11 @@ void ReadPayment(const orders::Body& body, const How& how) {
   CheckMoney(draft.payment.tip_amount, how);
   CheckMoney(draft.payment.received_amount.value_or(0), how);
   CheckText(draft.payment.comment, 500);
-  for (const auto* text : {&draft.payment.comment, &draft.payment.reference}) {
-    Must(!*text || !LooksLikeCardNumber(**text), "no card number is taken");
-  }
+  const auto is_card = [](const auto& text, CardDigits digits) {
+    return text && LooksLikeCardNumber(*text, digits);
+  };
+  Must(!is_card(draft.payment.comment, CardDigits::kAny), "no card number is taken");
+  Must(!is_card(draft.payment.reference, CardDigits::kSixteen), "no card number is taken");
 }
 
 void ReadDiscount(const orders::Body& body, const How& how) {
@@ -176,7 +178,7 @@ constexpr Reader kReaders[] = {
       CheckText(orders::ReadRider({body, how.unknown}, "platform").rider.name, 200);
     },
     [](auto& body, auto& how) {
-      CheckText(orders::ReadDeliveryReport({body, how.unknown}).reason, 500);
+      CheckText(orders::ReadDeliveryReport({body, how.unknown}).reason.value_or(std::nullopt), 500);
     },
     [](auto& body, auto& how) { ReadMenu(menu::kPostProduct, body, how); },
     [](auto& body, auto& how) { ReadMenu(menu::kPatchProduct, body, how); },

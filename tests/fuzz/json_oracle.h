@@ -79,7 +79,7 @@ class JsonOracle {
     Blanks();
     if (Eat("}")) return true;
     while (Next() == '"') {
-      const std::optional<std::string> name = String();
+      const std::optional<std::string> name = String(Nul::kRefused);
       if (!name || !names.insert(*name).second) return false;
       Blanks();
       if (!Eat(":")) return false;
@@ -135,7 +135,7 @@ class JsonOracle {
       return static_cast<uint32_t>("\"\\/\b\f\n\r\t"[which]);
     }
     const std::optional<uint32_t> unit = FourHex();
-    if (!unit || *unit == 0 || (*unit >= 0xDC00 && *unit < 0xE000)) return std::nullopt;
+    if (!unit || (*unit >= 0xDC00 && *unit < 0xE000)) return std::nullopt;
     if (*unit < 0xD800 || *unit >= 0xE000) return unit;
     if (!Eat("\\u")) return std::nullopt;
     const std::optional<uint32_t> low = FourHex();
@@ -143,15 +143,18 @@ class JsonOracle {
     return 0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00);
   }
 
+  // As an escape: a text may have it, a name may not.
+  enum class Nul { kAccepted, kRefused };
+
   // Its characters, told apart by four bytes each.
-  std::optional<std::string> String() {
+  std::optional<std::string> String(Nul nul = Nul::kAccepted) {
     Eat("\"");
     std::string characters;
     while (at_ < text_.size()) {
       if (Eat("\"")) return characters;
       if (static_cast<unsigned char>(Next()) < 0x20) return std::nullopt;
       const std::optional<uint32_t> point = Eat("\\") ? Escape() : Character();
-      if (!point) return std::nullopt;
+      if (!point || (*point == 0 && nul == Nul::kRefused)) return std::nullopt;
       for (int shift = 0; shift < 32; shift += 8) characters += static_cast<char>(*point >> shift);
     }
     return std::nullopt;

@@ -562,7 +562,7 @@ BAD_WORDS = ["True", "TRUE", "False", "None", "Null", "NULL", "nil", "undefined"
 BAD_UTF_8 = [b"\x80", b"\xbf", b"\xc0\x80", b"\xc0\xaf", b"\xc1\xbf", b"\xc3", b"\xc3(", b"\xe0\x80\xaf", b"\xe0\x9f\xbf", b"\xe2\x82", b"\xe2(\xa1",
              b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xf0\x80\x80\xaf", b"\xf0\x8f\xbf\xbf", b"\xf0\x9f\x98", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80",
              b"\xf8\x88\x80\x80\x80", b"\xfc\x84\x80\x80\x80\x80", b"\xfe", b"\xff", b"\xff\xfe", b"\xfe\xff"]
-BAD_ESCAPED = ["\\u0000", "\\ud800", "\\udbff", "\\udc00", "\\udfff", "\\ud800x", "\\ud800\\u0041", "\\ud800\\ud800", "\\udc00\\ud800", "\\ud83d\\n", "\\u", "\\u1",
+BAD_ESCAPED = ["\\ud800", "\\udbff", "\\udc00", "\\udfff", "\\ud800x", "\\ud800\\u0041", "\\ud800\\ud800", "\\udc00\\ud800", "\\ud83d\\n", "\\u", "\\u1",
                "\\u12", "\\u123", "\\u12g4", "\\uD83D\\u", "\\x41", "\\0", "\\a", "\\v", "\\'", "\\e", "\\ ", "\\U0001F600", "\\", "\\u+123", "\\u 123", "\\u{41}"]
 TRAILING = [b"x", b"{}", b"[]", b",", b"}", b"]", b"null", b"\0", b"1", b"\"\"", b"//", b"/**/", b";", b"\xef\xbb\xbf", b"\xff", b"\x0c", b"\xc2\xa0", b"\xe2\x80\xa8"]
 
@@ -744,7 +744,9 @@ def bad_fields(schema, required):
                     "2036-11-20T20:30:00+24:00", "12036-11-20T20:30:00Z", "1763600000", "2036-11-20T20:30:00Z "]
     elif "string" in kinds:
         if schema.get("minLength"):
-            yield from ["", " ", "\t\n ", "a\u0007b", "a\u001bb", "\u007f"]
+            yield from ["", " ", "\t\n ", "a\u0007b", "a\u001bb", "a\u0000b", "a\rb"]
+        if "pattern" in schema:
+            yield from ["a\nb", "a\tb", "\u007f", "a\u009bb"]
         if "maxLength" in schema:
             yield from ["x" * (schema["maxLength"] + 1), "é" * (schema["maxLength"] + 1), "\U0001f37d" * (schema["maxLength"] + 1), "x" * 20_000]
     if kinds & {"number", "integer"}:
@@ -805,7 +807,9 @@ def good_fields(schema):
     if "enum" in schema or "format" in schema:
         return
     if "string" in kinds and "maxLength" in schema:
-        yield from ["x", "x" * schema["maxLength"], "\U0001f37d" * schema["maxLength"], "a\r\n\tb"]
+        yield from ["x", "x" * schema["maxLength"], "\U0001f37d" * schema["maxLength"]]
+        if "pattern" not in schema:
+            yield from ["a\r\n\tb", "\u007f"]
     if kinds & {"number", "integer"} and "maximum" in schema:
         yield from [schema["maximum"], Raw(f"{schema['maximum']:.3e}" if schema["maximum"] < 10 ** 4 else str(schema["maximum"]))]
         if "minimum" in schema:
