@@ -10,6 +10,7 @@
 #include "app/control.h"
 #include "app/terminal.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "json/reader.h"
 
 namespace comanda::app {
@@ -18,7 +19,7 @@ namespace {
 constexpr std::array kFlags = {
     Flag{"data", "DIR", "the data directory (default /var/lib/comanda)"},
     Flag{"env", "live|test", "of the live address (default) or of the sandbox"},
-    Flag{"company", "ID", "which restaurant, where there are several"},
+    Flag{"company", "ID", "which restaurant; needed where there are several"},
     Flag{"page", "N", "older entries: a page holds 100, the first is the newest"},
     Flag{"json", "", "the answer as JSON, for scripts"},
     Flag{"help", "", "show this"},
@@ -46,19 +47,18 @@ std::string Described(const json::Value& detail) {
   const auto tier = detail.Find("tier");
   const auto scopes = detail.Find("scopes");
   if (!name || !tier || !scopes) return "";
-  std::string text = "\"" + std::string(name->text()) + "\"  " + std::string(tier->text()) + "  ";
+  std::string text = "\"" + Visible(name->text()) + "\"  " + Visible(tier->text()) + "  ";
   for (const json::Value& scope : scopes->items()) {
     if (!text.ends_with(' ')) text += ',';
-    text += scope.text();
+    text += Visible(scope.text());
   }
   return text;
 }
 
 std::string Line(const json::Value& entry) {
-  const auto text = [&](std::string_view name) { return entry.Find(name)->text(); };
-  return std::string(text("at")) + "  " + Padded(text("actor"), 5) + "  " +
-         Padded(text("action"), 12) + "  " + std::string(text("subject_id")) + "  " +
-         Described(*entry.Find("detail")) + "\n";
+  const auto text = [&](std::string_view name) { return Visible(entry.Find(name)->text()); };
+  return text("at") + "  " + Padded(text("actor"), 5) + "  " + Padded(text("action"), 12) + "  " +
+         text("subject_id") + "  " + Described(*entry.Find("detail")) + "\n";
 }
 
 int64_t ReadPage(const Arguments& arguments) {

@@ -7,6 +7,7 @@
 #include "app/terminal.h"
 #include "base/file.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "json/reader.h"
 
 namespace comanda::app {
@@ -15,19 +16,23 @@ namespace {
 constexpr std::array kFlags = {
     Flag{"data", "DIR", "the data directory (default /var/lib/comanda)"},
     Flag{"env", "live|test", "into the live database (default) or the sandbox's"},
+    Flag{"new-company", "", "another restaurant beside those that are here"},
     Flag{"help", "", "show this"},
 };
 
 std::string Help() {
-  return "comanda import FILE [--data DIR] [--env live|test]\n\n"
+  return "comanda import FILE [--data DIR] [--env live|test] [--new-company]\n\n"
          "Brings restaurants in from a JSON file: company, payment methods, staff, clients, "
          "tables,\n"
          "stations and menu. FILE may be `demo`: a cevichería in Lima, to try things out. Rows "
          "match by\n"
          "id, or by code, e-mail, phone, sku or name where they have none, so that a second import "
          "of\n"
-         "the same file changes nothing. Nothing is ever deleted. All of a company goes in, or "
+         "the same file changes nothing. Nothing is ever deleted. All of the file goes in, or "
          "nothing.\n"
+         "A company without an id that has another name than those that are here is refused, "
+         "because it\n"
+         "may be one of them renamed: give it that one's id, or say --new-company.\n"
          "The server may be running. The format is described in IMPORT.md, beside the README.\n\n" +
          DescribeFlags(kFlags);
 }
@@ -43,10 +48,10 @@ std::string Document(const std::string& file) {
 void PrintSummary(std::string_view answer) {
   const json::Document document = json::Document::Parse(answer);
   for (const json::Value& company : document.root().Find("data")->items()) {
-    std::string out = std::string(company.Find("name")->text()) + "  " +
-                      std::string(company.Find("id")->text()) + "\n";
+    std::string out =
+        Visible(company.Find("name")->text()) + "  " + Visible(company.Find("id")->text()) + "\n";
     for (const json::Value& counts : company.Find("counts")->items()) {
-      std::string line = "  " + std::string(counts.Find("kind")->text());
+      std::string line = "  " + Visible(counts.Find("kind")->text());
       line.resize(24, ' ');
       out += line + std::string(counts.Find("inserted")->number_text()) + " new, " +
              std::string(counts.Find("updated")->number_text()) + " changed, " +
@@ -70,14 +75,16 @@ int ImportFile(Words words) {
   }
   const std::string& file = arguments.positional().front();
   const ControlAnswer answer =
-      CallControl(ReadControlOptions(arguments), {.mode = ReadMode(arguments),
-                                                  .method = "POST",
-                                                  .path = "/control/import",
-                                                  .company_id = {},
-                                                  .body = Document(file),
-                                                  .may_begin = true});
+      CallControl(ReadControlOptions(arguments),
+                  {.mode = ReadMode(arguments),
+                   .method = "POST",
+                   .path = arguments.Has("new-company") ? "/control/import?new_company=true"
+                                                        : "/control/import",
+                   .company_id = {},
+                   .body = Document(file),
+                   .may_begin = true});
   if (answer.status != 200) {
-    PrintError(file + ": " + DescribeProblem(answer.body));
+    PrintError(Visible(file) + ": " + DescribeProblem(answer.body));
     return kExitRefused;
   }
   PrintSummary(answer.body);

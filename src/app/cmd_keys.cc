@@ -9,6 +9,7 @@
 #include "app/terminal.h"
 #include "auth/scopes.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -18,7 +19,7 @@ namespace {
 constexpr std::array kFlags = {
     Flag{"data", "DIR", "the data directory (default /var/lib/comanda)"},
     Flag{"env", "live|test", "keys of the live address (default) or of the sandbox"},
-    Flag{"company", "ID", "which restaurant, where there are several"},
+    Flag{"company", "ID", "which restaurant; needed where there are several"},
     Flag{"name", "NAME", "create: what the key is for, e.g. \"till 1\""},
     Flag{"scopes", "all|S,S…", "create: what the key may do (listed below)"},
     Flag{"tier", "TIER", "create: standard, plus, lan (default) or unlimited: requests a minute"},
@@ -89,8 +90,7 @@ int Refused(const ControlAnswer& answer) {
 
 std::string Field(const json::Value& object, std::string_view name) {
   const auto value = object.Find(name);
-  return value && value->kind() == json::Kind::kText ? std::string(value->text())
-                                                     : std::string("-");
+  return value && value->kind() == json::Kind::kText ? Visible(value->text()) : std::string("-");
 }
 
 int Create(const Arguments& arguments) {
@@ -156,7 +156,8 @@ int Revoke(const Arguments& arguments) {
   const ControlAnswer answer =
       Call(arguments, "DELETE", "/auth/api-keys/" + arguments.positional()[1]);
   if (answer.status != 200) return Refused(answer);
-  Print(arguments.Has("json") ? answer.body + "\n" : "revoked " + arguments.positional()[1] + "\n");
+  Print(arguments.Has("json") ? answer.body + "\n"
+                              : "revoked " + Visible(arguments.positional()[1]) + "\n");
   return kExitDone;
 }
 

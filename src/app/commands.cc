@@ -64,27 +64,30 @@ int Unknown(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Command& command : kCommands) names.push_back(command.name);
   const std::string_view nearest = Nearest(name, names);
-  std::string message = "there is no command '" + std::string(name) + "'";
+  std::string message = "there is no command '" + Visible(name) + "'";
   if (!nearest.empty()) message += "; did you mean '" + std::string(nearest) + "'?";
   PrintError(message + " `comanda --help` lists them.");
   return kExitUsage;
 }
 
 std::string Describe(const Refusal& refusal) {
-  std::string text = refusal.detail;
+  std::string text = Visible(refusal.detail);
   // A single wrong field stands in the detail already.
   if (refusal.errors.size() < 2) return text;
   for (const FieldError& error : refusal.errors)
-    text += "\n  " + error.field + ": " + error.message;
+    text += "\n  " + Visible(error.field) + ": " + Visible(error.message);
   return text;
 }
 
 }  // namespace
 
-void Print(std::string_view text) { ::fwrite(text.data(), 1, text.size(), stdout); }
+void Print(std::string_view text) {
+  const std::string shown = VisibleLines(text);
+  ::fwrite(shown.data(), 1, shown.size(), stdout);
+}
 
 void PrintError(std::string_view text) {
-  const std::string line = "comanda: " + std::string(text) + "\n";
+  const std::string line = "comanda: " + VisibleLines(text) + "\n";
   ::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -7,6 +7,7 @@
 #include "app/environment.h"
 #include "base/file.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "db/lock.h"
 #include "http/request.h"
 #include "json/reader.h"
@@ -105,18 +106,18 @@ std::string DescribeProblem(std::string_view problem_json) {
   try {
     const json::Document document = json::Document::Parse(problem_json);
     const auto detail = document.root().Find("detail");
-    std::string text(detail ? detail->text() : "refused without a reason");
+    std::string text = Visible(detail ? detail->text() : "refused without a reason");
     const auto errors = document.root().Find("errors");
     // A single wrong field stands in the detail already.
     if (errors && errors->items().size() > 1) {
       for (const json::Value& error : errors->items()) {
-        text += "\n  " + std::string(error.Find("field")->text()) + ": " +
-                std::string(error.Find("message")->text());
+        text += "\n  " + Visible(error.Find("field")->text()) + ": " +
+                Visible(error.Find("message")->text());
       }
     }
     return text;
   } catch (const Refusal&) {
-    return std::string(problem_json);
+    return Visible(problem_json);
   }
 }
 

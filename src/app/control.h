@@ -16,7 +16,7 @@ struct ControlCall {
   auth::Mode mode = auth::Mode::kLive;
   std::string method;
   std::string path;        // with its query
-  std::string company_id;  // UUID; empty: the only one, or the first
+  std::string company_id;  // UUID; empty: the only one
   std::string body;        // JSON, or empty
   bool may_begin = false;  // a directory and a database where there are none
 };
@@ -37,7 +37,8 @@ void RequireDatabase(const std::string& path);
 config::Options ReadControlOptions(const Arguments& arguments);
 auth::Mode ReadMode(const Arguments& arguments);
 
-// One line for a technician out of a problem document: its detail and every wrong field.
+// Lines for a technician out of a problem document: its detail and every wrong field, for the
+// terminal (base/text.h, Visible).
 std::string DescribeProblem(std::string_view problem_json);
 
 }  // namespace comanda::app

@@ -1,5 +1,6 @@
 #include "app/import.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -57,9 +58,39 @@ std::vector<Draft> ReadDrafts(const json::Document& document, json::Errors& erro
   return drafts;
 }
 
-// Notes what the menus' rows have wrong among themselves and beside the stored ones.
-void CheckMenus(db::Session& session, const std::vector<Draft>& drafts, json::Errors& errors) {
+std::string NewCompanyMessage(const std::vector<company::Company>& stored) {
+  constexpr size_t kNamed = 5;
+  std::string names;
+  for (size_t i = 0; i < std::min(stored.size(), kNamed); ++i) {
+    if (i > 0) names += ", ";
+    names += stored[i].name + " (" + stored[i].id + ")";
+  }
+  if (stored.size() > kNamed) names += " and " + std::to_string(stored.size() - kNamed) + " more";
+  return "is required: no restaurant here has this name, and it would become another one beside " +
+         names + ". Give the id of the one that is meant, or say --new-company";
+}
+
+// Notes the companies that would be new without having been called so.
+void CheckCompanies(db::Session& session, const std::vector<Draft>& drafts,
+                    NewCompanies new_companies, json::Errors& errors) {
+  if (new_companies == NewCompanies::kTaken) return;
+  const std::vector<company::Company> stored = company::All(session);
+  if (stored.empty()) return;
   for (const Draft& draft : drafts) {
+    const bool is_stored =
+        std::ranges::find(stored, draft.company.company.id, &company::Company::id) != stored.end();
+    if (draft.company.has_id || is_stored) continue;
+    errors.Add(draft.company.path + ".id", FieldCode::kRequired, NewCompanyMessage(stored),
+               draft.company.offset);
+  }
+}
+
+// Notes what the rows have wrong among themselves and beside the stored ones.
+void Check(db::Session& session, const std::vector<Draft>& drafts, NewCompanies new_companies,
+           json::Errors& errors) {
+  CheckCompanies(session, drafts, new_companies, errors);
+  for (const Draft& draft : drafts) {
+    company::Check(session, draft.company, errors);
     const auto stored = company::FindByUuid(session, draft.company.company.id);
     // No company has the number 0: nothing is stored of one that is new.
     menu::Check(session, stored ? stored->company_id : 0, draft.menu, errors);
@@ -110,24 +141,34 @@ Refusal WithLines(Refusal refusal, const json::Document& document, std::string_v
   for (FieldError& error : refusal.errors) {
     error.message += " (line " + std::to_string(LineOf(document, text, error.field)) + ")";
   }
+  // The detail of a single wrong field repeats it.
+  if (refusal.errors.size() == 1) {
+    refusal.detail = refusal.errors[0].field + ": " + refusal.errors[0].message;
+  }
   return refusal;
 }
 
 }  // namespace
 
-ImportSummary Import(db::Database& database, std::string_view text) {
+ImportSummary Import(db::Database& database, std::string_view text, NewCompanies new_companies) {
   const json::Document document = json::Document::Parse(text);
   try {
     json::Errors errors;
     const std::vector<Draft> drafts = ReadDrafts(document, errors);
-    database.Read([&](db::Snapshot& snapshot) { CheckMenus(snapshot, drafts, errors); });
+    database.Read([&](db::Snapshot& snapshot) { Check(snapshot, drafts, new_companies, errors); });
     errors.ThrowIfAny();
-    ImportSummary summary;
-    for (const Draft& draft : drafts) {
-      summary.companies.push_back(database.Write([&draft](db::Tx& tx, const db::Stamp& stamp) {
-        return ImportCompany(tx, draft, stamp, Announced::kToFollowers);
-      }));
-    }
+    // What was stored meanwhile may not fit any more: each room refuses that itself, and the whole
+    // transaction with it. The file's size bounds how long it takes.
+    const ImportSummary summary = database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      json::Errors late;
+      CheckCompanies(tx, drafts, new_companies, late);
+      late.ThrowIfAny();
+      ImportSummary written;
+      for (const Draft& draft : drafts) {
+        written.companies.push_back(ImportCompany(tx, draft, stamp, Announced::kToFollowers));
+      }
+      return written;
+    });
     menu::RenderStale(database);
     return summary;
   } catch (const Refusal& refusal) {

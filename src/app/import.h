@@ -2,6 +2,7 @@
 
 // Restaurants from a JSON file (contract section 10; the format: app/IMPORT.md).
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,11 +29,15 @@ struct ImportSummary {
   std::vector<CompanySummary> companies;
 };
 
-// Reads the whole document and checks its menus against what is stored: a Refusal names every wrong
-// field with its path and line (at most kFieldErrorsMax), and nothing is written. Then one
-// transaction for each company, in order: where one does not fit what is stored, it is refused, and
-// those before it stay.
-ImportSummary Import(db::Database& database, std::string_view document);
+// Whether a company without an id that none of the stored ones has may be made beside them. It may
+// be one that was renamed, or that was to take the demo restaurant's place.
+enum class NewCompanies : uint8_t { kByIdAlone, kTaken };
+
+// Reads the whole document and checks it against what is stored: a Refusal names every wrong field
+// with its path and line (at most kFieldErrorsMax). Then all of it is written in one transaction,
+// or nothing.
+ImportSummary Import(db::Database& database, std::string_view document,
+                     NewCompanies new_companies = NewCompanies::kByIdAlone);
 
 // Puts a company of the sandbox back to its beginning: no orders, events and answers; the demo
 // restaurant's menu, people and tables as in its file, another company's as they are.

@@ -23,11 +23,16 @@ void WriteCounts(json::Writer& out, const ImportCounts& counts) {
 
 // The body is read here: a whole restaurant is larger than what other endpoints take.
 http::Response ImportDocument(http::Context& ctx) {
+  constexpr std::array<std::string_view, 1> kParameters = {"new_company"};
+  ctx.query().AllowOnly(kParameters);
+  const NewCompanies new_companies = ctx.query().ReadBoolean("new_company").value_or(false)
+                                         ? NewCompanies::kTaken
+                                         : NewCompanies::kByIdAlone;
   http::BodySource* body_source = ctx.request().body;
   const std::string document =
       body_source == nullptr ? std::string() : body_source->Read(kImportBytesMax);
-  const ImportSummary summary =
-      Import(ctx.site().database, document == R"("demo")" ? DemoRestaurant() : document);
+  const ImportSummary summary = Import(
+      ctx.site().database, document == R"("demo")" ? DemoRestaurant() : document, new_companies);
 
   std::string body;
   json::Writer out(body);
@@ -42,12 +47,16 @@ http::Response ImportDocument(http::Context& ctx) {
   return http::Data(body);
 }
 
-constexpr auto kRoutes = http::With(
-    http::Space::kPlenty,
-    std::array{
-        http::Route{http::Method::kPost, "/control/import", http::Access::kLocal, std::nullopt,
-                    http::Replay::kNone, false, ImportDocument, kImportBytesMax},
-    });
+constexpr http::Route ImportRoute() {
+  http::Route route = {http::Method::kPost, "/control/import",   http::Access::kLocal,
+                       std::nullopt,        http::Replay::kNone, false,
+                       ImportDocument,      kImportBytesMax};
+  route.space = http::Space::kPlenty;
+  route.of_one_company = false;
+  return route;
+}
+
+constexpr std::array kRoutes = {ImportRoute()};
 
 }  // namespace
 

@@ -183,26 +183,17 @@ std::vector<Table> ReadTables(json::ObjectReader& row, const std::string& compan
   return tables;
 }
 
-// Stored amounts are in minor units: another currency would say something else with the same
-// figures.
-void RefuseNewCurrency(db::Tx& tx, const Draft& draft) {
-  const std::optional<Company> known = SelectByUuid(tx, draft.company.id);
-  if (!known || known->currency == draft.company.currency) return;
-  throw Invalid(draft.path + ".currency", FieldCode::kNotAllowed,
-                "must stay " + known->currency + ", the currency that this company is stored with");
-}
-
-void RefuseTakenCodes(db::Tx& tx, db::CompanyId company, const Draft& draft) {
-  json::Errors errors;
+void CheckCodes(db::Session& session, db::CompanyId company, const Draft& draft,
+                json::Errors& errors) {
   for (size_t i = 0; i < draft.payment_methods.size(); ++i) {
     const PaymentMethod& method = draft.payment_methods[i];
-    const auto holder = SelectPaymentMethodByCode(tx, company, method.code);
+    const auto holder = SelectPaymentMethodByCode(session, company, method.code);
     if (!holder || holder->id == method.id) continue;
     errors.Add(draft.path + ".payment_methods[" + std::to_string(i) + "].code",
                FieldCode::kDuplicate,
-               "belongs to the stored payment method " + holder->id + "; give this row that id", i);
+               "belongs to the stored payment method " + holder->id + "; give this row that id",
+               draft.offset);
   }
-  errors.ThrowIfAny();
 }
 
 }  // namespace
@@ -210,19 +201,36 @@ void RefuseTakenCodes(db::Tx& tx, db::CompanyId company, const Draft& draft) {
 Draft ReadDraft(json::ObjectReader& row) {
   Draft draft;
   draft.path = row.path();
+  draft.offset = row.offset();
+  draft.has_id = row.Raw("id").has_value();
   draft.company = ReadCompany(row);
   draft.payment_methods = ReadPaymentMethods(row, draft.company.id);
   draft.tables = ReadTables(row, draft.company.id);
   return draft;
 }
 
+void Check(db::Session& session, const Draft& draft, json::Errors& errors) {
+  const std::optional<Company> known = SelectByUuid(session, draft.company.id);
+  if (!known) return;
+  // Stored amounts are in minor units: another currency would say something else with the same
+  // figures.
+  const bool is_currency = CurrencyDecimals(draft.company.currency).has_value();
+  if (is_currency && known->currency != draft.company.currency) {
+    errors.Add(draft.path + ".currency", FieldCode::kNotAllowed,
+               "must stay " + known->currency + ", the currency that this company is stored with",
+               draft.offset);
+  }
+  CheckCodes(session, known->company_id, draft, errors);
+}
+
 Imported Import(db::Tx& tx, const Draft& draft, const db::Stamp& stamp) {
-  RefuseNewCurrency(tx, draft);
+  json::Errors errors;
+  Check(tx, draft, errors);
+  errors.ThrowIfAny();
   Imported imported;
   Company company = draft.company;
   imported.company.Count(Upsert(tx, company, stamp));
   imported.company_id = company.company_id;
-  RefuseTakenCodes(tx, company.company_id, draft);
   for (const PaymentMethod& method : draft.payment_methods) {
     imported.payment_methods.Count(Upsert(tx, company.company_id, method));
   }

@@ -14,13 +14,19 @@ namespace comanda::company {
 
 struct Draft {
   Company company;
-  std::string path;  // in the file: "companies[0]"
+  bool has_id = false;  // else it was derived from country and name
+  std::string path;     // in the file: "companies[0]"
+  size_t offset = 0;    // there
   std::vector<PaymentMethod> payment_methods;
   std::vector<Table> tables;
 };
 
 // Every wrong field is noted in the row's errors. The draft is complete where there are none.
 Draft ReadDraft(json::ObjectReader& row);
+
+// Notes what of the draft does not fit what is stored: another currency, codes that belong to other
+// payment methods.
+void Check(db::Session& session, const Draft& draft, json::Errors& errors);
 
 struct Imported {
   db::CompanyId company_id = 0;

@@ -108,25 +108,41 @@ std::string CanonicalPath(const Context& context, const std::vector<std::string>
   return path;
 }
 
-// Who the command line speaks for: the company that X-Company-Id names, or the first one.
+// Which of several is asked for: a technician must never make a key of the wrong restaurant.
+Refusal SayWhichCompany(const std::vector<store::CompanyName>& companies) {
+  std::vector<FieldError> listed;
+  for (const store::CompanyName& company : companies) {
+    listed.push_back({company.id, FieldCode::kRequired, company.name});
+  }
+  return Refusal(Problem::kInvalidParameter,
+                 "There are several restaurants here: say which one with --company ID.",
+                 std::move(listed));
+}
+
+// The company that the command line speaks for: the one that X-Company-Id names, or the only one.
 auth::Principal LocalPrincipal(const Request& request, const Route& route, db::Database& database) {
   auth::Principal local;
   local.actor = "local";
   local.scopes = auth::ScopeSet::All();
+  if (!route.of_one_company) return local;
   const std::optional<std::string_view> wanted = request.Header("X-Company-Id");
   const std::optional<std::string> id = wanted ? ParseId(*wanted) : std::nullopt;
   if (wanted && !id) throw Refusal(Problem::kInvalidHeader, "The id of a company must be a UUID.");
-  const std::optional<store::CompanyName> found = database.Read([&](db::Snapshot& snapshot) {
-    return id ? store::FindCompany(snapshot, *id) : store::FirstCompany(snapshot);
+  const std::vector<store::CompanyName> companies = database.Read([&](db::Snapshot& snapshot) {
+    if (!id) return store::OldestCompanies(snapshot, static_cast<int64_t>(kFieldErrorsMax));
+    std::vector<store::CompanyName> named;
+    if (auto found = store::FindCompany(snapshot, *id)) named.push_back(*std::move(found));
+    return named;
   });
-  if (found) {
-    local.company = found->company;
-    local.company_id = found->id;
-  } else if (id) {
+  if (companies.empty() && id) {
     throw Refusal(Problem::kNotFound, "There is no company " + *id + " here.");
-  } else if (route.access != Access::kLocal) {
+  }
+  if (companies.empty()) {
     throw Refusal(Problem::kNotFound, "There is no company here yet; import one first.");
   }
+  if (companies.size() > 1) throw SayWhichCompany(companies);
+  local.company = companies.front().company;
+  local.company_id = companies.front().id;
   return local;
 }
 

@@ -49,6 +49,9 @@ struct Route {
   size_t body_max = kBodyMax;
   bool body_optional = false;  // an empty body counts as {}
   Space space = method == Method::kGet ? Space::kNone : Space::kCommon;
+  // What the command line asks of it is about one company; it must say which, where there are
+  // several.
+  bool of_one_company = true;
 };
 
 // The rows of a table with another need of space.

@@ -67,15 +67,17 @@ void DeleteAll(db::Tx& tx, db::CompanyId company) {
 }
 
 std::optional<CompanyName> FindCompany(db::Session& session, std::string_view id) {
-  const auto row = session.One("SELECT company_id, id FROM company WHERE id = $1", id);
+  const auto row = session.One("SELECT company_id, id, name FROM company WHERE id = $1", id);
   if (!row) return std::nullopt;
-  return CompanyName{row->Int(0), row->Text(1)};
+  return CompanyName{row->Int(0), row->Text(1), row->Text(2)};
 }
 
-std::optional<CompanyName> FirstCompany(db::Session& session) {
-  const auto row = session.One("SELECT company_id, id FROM company ORDER BY company_id LIMIT 1");
-  if (!row) return std::nullopt;
-  return CompanyName{row->Int(0), row->Text(1)};
+std::vector<CompanyName> OldestCompanies(db::Session& session, int64_t limit) {
+  db::Rows rows =
+      session.Query("SELECT company_id, id, name FROM company ORDER BY company_id LIMIT $1", limit);
+  std::vector<CompanyName> companies;
+  while (rows.Next()) companies.push_back({rows.Int(0), rows.Text(1), rows.Text(2)});
+  return companies;
 }
 
 std::vector<db::CompanyId> Companies(db::Session& session) {

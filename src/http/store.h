@@ -40,9 +40,11 @@ void DeleteAll(db::Tx& tx, db::CompanyId company);
 struct CompanyName {
   db::CompanyId company = 0;
   std::string id;  // UUID
+  std::string name;
 };
 std::optional<CompanyName> FindCompany(db::Session& session, std::string_view id);
-std::optional<CompanyName> FirstCompany(db::Session& session);
+// The oldest ones, at most `limit`.
+std::vector<CompanyName> OldestCompanies(db::Session& session, int64_t limit);
 std::vector<db::CompanyId> Companies(db::Session& session);
 
 }  // namespace comanda::http::store

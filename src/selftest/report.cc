@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text.h"
 #include "json/writer.h"
 #include "selftest/selftest.h"
 
@@ -21,11 +22,11 @@ std::string Counted(size_t number, std::string_view one, std::string_view severa
 std::string AsText(const Remnant& remnant) {
   std::string text = "  ";
   if (remnant.kind != "order") text += std::string(remnant.kind) + " ";
-  text += remnant.reference;
-  if (!remnant.public_id.empty()) text += "  " + remnant.public_id;
+  text += Visible(remnant.reference);
+  if (!remnant.public_id.empty()) text += "  " + Visible(remnant.public_id);
   if (remnant.id.empty()) return text + "  no answer came to its creation: look whether it exists";
-  text += "  " + remnant.id;
-  return text + "  " + (remnant.status.empty() ? "in an unknown state" : remnant.status);
+  text += "  " + Visible(remnant.id);
+  return text + "  " + (remnant.status.empty() ? "in an unknown state" : Visible(remnant.status));
 }
 
 void WriteOrNull(json::Writer& out, std::string_view name, const std::string& value) {
@@ -72,12 +73,12 @@ void Write(json::Writer& out, const Remnant& remnant) {
 
 std::string AsText(const Outcome& outcome) {
   std::string out = "  " + Padded(Name(outcome.result), kResultWidth) + std::string(outcome.name);
-  if (!outcome.note.empty()) out += ": " + outcome.note;
+  if (!outcome.note.empty()) out += ": " + Visible(outcome.note);
   out += '\n';
   const std::string indent(kResultWidth + 2, ' ');
   for (const Difference& difference : outcome.differences) {
-    out += indent + difference.what + ": expected " + difference.expected + ", got " +
-           difference.got + "\n";
+    out += indent + Visible(difference.what) + ": expected " + Visible(difference.expected) +
+           ", got " + Visible(difference.got) + "\n";
   }
   if (outcome.result == Result::kDiffers) {
     out += indent + "contract " + std::string(outcome.section) + ": " + std::string(outcome.words) +

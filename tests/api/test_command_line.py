@@ -656,3 +656,152 @@ def test_sighup_with_a_bad_file_keeps_the_old_settings_and_says_so(resting):
     with contextlib.closing(resting.client()) as client:
         assert client.get("/healthz", Host="till.example").status == 421
         assert client.get("/healthz").status == 200
+
+
+# -- several restaurants on one box ----------------------------------------------------------------------
+
+
+SAYS_WHICH = {
+    "keys create": ["keys", "create", "--name", "x", "--scopes", "all"],
+    "keys list": ["keys", "list"],
+    "keys revoke": ["keys", "revoke", str(uuid.UUID(int=1))],
+    "audit": ["audit"],
+}
+
+
+@pytest.mark.parametrize("name", SAYS_WHICH)
+def test_a_command_asks_which_of_several_restaurants_is_meant(either, name):
+    either.bring_in(ROOT / "tests/support/other_restaurant.json")
+    companies = rows(either, "SELECT id, name FROM company")
+    assert len(companies) == 3
+    words = [*SAYS_WHICH[name], "--data", str(either.data)]
+    text = said(either.command(*words, check=False), REFUSED, "--company")
+    for id, company in companies:
+        assert f"  {id}: {company}\n" in text
+    assert rows(either, "SELECT count(*) FROM api_key") == [(0,)]
+    assert either.command(*words, "--company", companies[1][0], check=False).returncode in (DONE, REFUSED)
+
+
+def restaurant(name, **fields):
+    return {"name": name, "country_code": "PE", "timezone": "America/Lima", "currency": "PEN", **fields}
+
+
+def bring_in(box, tmp_path, *companies, more=()):
+    file = tmp_path / "restaurants.json"
+    file.write_text(json.dumps({"companies": list(companies)}))
+    return box.command("import", str(file), "--data", str(box.data), *more, check=False)
+
+
+def test_a_renamed_restaurant_without_an_id_makes_no_second_one_silently(resting, tmp_path):
+    assert bring_in(resting, tmp_path, restaurant("La Caleta")).returncode == DONE
+    ((id,),) = rows(resting, "SELECT id FROM company")
+    for running in (False, True):
+        if running:
+            resting.start()
+        said(bring_in(resting, tmp_path, restaurant("La Caleta Nueva")), REFUSED, "companies[0].id", "La Caleta", id,
+             "--new-company", "(line 1)")
+        assert rows(resting, "SELECT name FROM company") == [("La Caleta",)]
+    said(bring_in(resting, tmp_path, restaurant("LA CALETA", description="x")), DONE, "0 new, 1 changed")
+    said(bring_in(resting, tmp_path, restaurant("La Caleta Nueva", id=id)), DONE, "0 new, 1 changed")
+    said(bring_in(resting, tmp_path, restaurant("La Otra"), more=["--new-company"]), DONE, "1 new")
+    assert rows(resting, "SELECT name FROM company ORDER BY name") == [("La Caleta Nueva",), ("La Otra",)]
+
+
+def test_after_the_demo_an_own_restaurant_must_be_called_new(resting, tmp_path):
+    resting.bring_in("demo")
+    said(bring_in(resting, tmp_path, restaurant("El Muelle")), REFUSED, "La Caleta", "--new-company")
+    said(bring_in(resting, tmp_path, restaurant("El Muelle"), more=["--new-company"]), DONE)
+    said(bring_in(resting, tmp_path, restaurant("El Muelle")), DONE, "1 as before")
+
+
+def test_several_restaurants_come_into_an_empty_box_without_being_called_new(resting, tmp_path):
+    said(bring_in(resting, tmp_path, restaurant("A"), restaurant("B")), DONE)
+    said(bring_in(resting, tmp_path, restaurant("A"), restaurant("B"), restaurant("C")), REFUSED, "companies[2].id")
+
+
+@pytest.mark.parametrize("spoil", [
+    {"currency": "USD"}, {"payment_methods": [{"id": str(uuid.UUID(int=2)), "code": "cash"}]},
+    {"categories": [{"name": "X", "products": [{"name": "Y", "price": 1, "sku": "S", "kitchen_id": str(uuid.UUID(int=3))}]}]}])
+@pytest.mark.parametrize("running", [False, True])
+def test_a_file_whose_second_restaurant_is_refused_changes_nothing(resting, tmp_path, spoil, running):
+    good = [restaurant("A", id=str(uuid.UUID(int=10)), payment_methods=[{"code": "cash"}]),
+            restaurant("B", id=str(uuid.UUID(int=11)), payment_methods=[{"code": "cash"}])]
+    said(bring_in(resting, tmp_path, *good), DONE)
+    before = dump(resting.data)
+    if running:
+        resting.start()
+        before = dump(resting.data)
+    changed = {**good[0], "description": "changed", "tables": [{"name": "Mesa 1"}]}
+    text = said(bring_in(resting, tmp_path, changed, {**good[1], **spoil}), REFUSED, "companies[1].")
+    assert "(line 1)" in text
+    assert dump(resting.data) == before
+
+
+def test_everything_wrong_with_a_file_beside_what_is_stored_is_named_at_once(resting, tmp_path):
+    good = [restaurant(n, id=str(uuid.UUID(int=10 + i))) for i, n in enumerate("AB")]
+    said(bring_in(resting, tmp_path, *good), DONE)
+    said(bring_in(resting, tmp_path, *[{**c, "currency": "USD"} for c in good], restaurant("C")), REFUSED,
+         "companies[0].currency", "companies[1].currency", "companies[2].id")
+
+
+# -- what comes from outside cannot write on the terminal ---------------------------------------------------
+
+
+# Line ends and tabs, escapes, C1 controls, bidirectional controls, line separators.
+EVIL = "x\n2026-01-01T00:00:00.000Z  local  key.created\t\x1b[2J\x1b]0;t\x07\x7f\x9b31m\u202eetil\u2066\u2028\u200f"
+SHOWN = ("x\\n2026-01-01T00:00:00.000Z  local  key.created\\t\\u001b[2J\\u001b]0;t\\u0007\\u007f\\u009b31m"
+         "\\u202eetil\\u2066\\u2028\\u200f")
+
+
+def is_tame(text):
+    return not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", text)
+
+
+@pytest.fixture
+def haunted(resting):
+    """A box whose database holds such names, as an older program took them."""
+    resting.bring_in("demo")
+    resting.make_key(name="innocent")
+    with contextlib.closing(sqlite3.connect(resting.data / "live.db")) as db:
+        db.execute("UPDATE api_key SET name = ?", (EVIL,))
+        db.execute("UPDATE company SET name = ?", (EVIL,))
+        db.execute("UPDATE audit SET detail = json_set(detail, '$.name', ?), actor = ?", (EVIL, EVIL))
+        db.commit()
+    return resting
+
+
+@pytest.mark.parametrize("words", [["keys", "list"], ["audit"]])
+def test_what_a_client_named_is_shown_in_one_line_and_commands_no_terminal(haunted, words):
+    result = haunted.command(*words, "--data", str(haunted.data))
+    assert SHOWN in result.stdout and is_tame(result.stdout), result.stdout
+    assert len(result.stdout.splitlines()) == 1
+    as_json = haunted.command(*words, "--json", "--data", str(haunted.data)).stdout
+    assert is_tame(as_json)
+    (row,) = json.loads(as_json)["data"]
+    assert EVIL in (row.get("name"), row.get("actor"))
+
+
+def test_names_in_a_refusal_are_shown_in_one_line(haunted, tmp_path):
+    answer = bring_in(haunted, tmp_path, restaurant("El Muelle"))
+    assert answer.returncode == REFUSED and SHOWN in answer.stderr and is_tame(answer.stderr)
+    assert len(answer.stderr.splitlines()) == 1
+    haunted.bring_in(ROOT / "tests/support/other_restaurant.json")
+    answer = haunted.command("keys", "list", "--data", str(haunted.data), check=False)
+    assert answer.returncode == REFUSED and SHOWN in answer.stderr and is_tame(answer.stderr)
+
+
+def test_bytes_that_are_no_text_are_shown_as_numbers(tmp_path):
+    result = subprocess.run([*RUNNER, str(BINARY), "import", b"none\xff\x9b\x1b.json", "--data", str(tmp_path / "data")],
+                            capture_output=True, timeout=PATIENCE_S * 4)
+    assert result.returncode == REFUSED and b"none\\xff\\x9b\\u001b.json" in result.stderr
+
+
+def test_a_file_cannot_bring_in_names_of_several_lines(data, tmp_path):
+    file = tmp_path / "bad.json"
+    file.write_text(json.dumps({"companies": [restaurant("A\nB", tables=[{"name": "Mesa\x1b[2J"}], users=[
+        {"name": "Ana\u0085", "role": "cook"}], clients=[{"name": "Eva\t"}], stations=[{"name": "a\rb"}],
+        categories=[{"name": "a\nb", "products": [{"name": "c\nd", "price": 1}]}])]}))
+    text = said(run("import", file, "--data", data), REFUSED)
+    for field in ["name", "tables[0].name", "users[0].name", "clients[0].name", "stations[0].name", "categories[0].name",
+                  "categories[0].products[0].name"]:
+        assert f"  companies[0].{field}: must" in text, (field, text)

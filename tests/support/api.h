@@ -2,6 +2,7 @@
 
 // A dispatcher over a restaurant's database, and requests to it as a client would send them.
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -65,10 +66,16 @@ class Api {
   }
 
   // target: path and query. Without a key of its own in the headers, `key` is sent; "local": over
-  // the control socket.
+  // the control socket, for `local_company` unless the headers name one.
   Answer Send(http::Method method, std::string_view target, std::string body = "",
               Headers headers = {}) {
-    if (!key.empty() && key != "local") headers.emplace_back("X-API-Key", key);
+    const bool is_local = key == "local";
+    if (!key.empty() && !is_local) headers.emplace_back("X-API-Key", key);
+    const bool says_which = std::ranges::any_of(
+        headers, [](const auto& header) { return header.first == "X-Company-Id"; });
+    if (is_local && !says_which && !local_company.empty()) {
+      headers.emplace_back("X-Company-Id", local_company);
+    }
     http::TextBody text(std::move(body));
     http::Request request;
     request.method = method;
@@ -77,7 +84,7 @@ class Api {
     for (const auto& [name, value] : headers) request.headers.emplace_back(name, value);
     request.client_address = "10.0.0.9";
     request.request_id = "r1";
-    request.local = key == "local";
+    request.local = is_local;
     request.body = &text;
     return {dispatcher_.Handle(request)};
   }
@@ -92,6 +99,7 @@ class Api {
     made.key_prefix = "cmd";
     return made;
   }();
+  std::string_view local_company = kCompanyId;
   auth::KeyTable keys;
   auth::Gate gate{{}, keys, database.clock};
   http::LongPolls long_polls{1};

@@ -517,6 +517,41 @@ TEST_F(AppImport, RefusesAKitchenThatIsNoStation) {
 
 // Product rows with a field each that is wrong, and what is said of it below "products". A request
 // names their category in each row, a file above them.
+TEST_F(AppImport, WritesNothingOfAFileWhoseSecondCompanyDoesNotFitWhatIsStored) {
+  const std::string two = R"({"companies": [
+      {"name": "A", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN"},
+      {"name": "B", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN"}]})";
+  Bring(two);
+  std::string other = two;
+  other.replace(other.find("Lima"), 4, "Bogota");
+  other.replace(other.rfind("PEN"), 3, "USD");
+
+  const std::vector<FieldError> errors = ErrorsOf(other);
+
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors[0].field, "companies[1].currency");
+  EXPECT_EQ(Number("SELECT count(*) FROM company WHERE timezone = 'America/Lima'"), 2);
+}
+
+TEST_F(AppImport, WantsToHearThatACompanyWithoutAnIdIsNew) {
+  const std::string one =
+      R"({"companies": [{"name": "A", "country_code": "PE", "timezone": "America/Lima"}]})";
+  const ImportSummary first = Bring(one);
+  std::string renamed = one;
+  renamed.replace(renamed.find("\"A\""), 3, "\"B\"");
+
+  const std::vector<FieldError> errors = ErrorsOf(renamed);
+
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors[0].field, "companies[0].id");
+  EXPECT_NE(errors[0].message.find(first.companies[0].id), std::string::npos);
+  EXPECT_EQ(Number("SELECT count(*) FROM company"), 1);
+
+  Import(*database, renamed, NewCompanies::kTaken);
+  EXPECT_EQ(Number("SELECT count(*) FROM company"), 2);
+  EXPECT_EQ(Written(Bring(renamed)), 0);
+}
+
 struct WrongRows {
   std::vector<std::string> rows;
   std::string field;

@@ -48,7 +48,10 @@ Response Tagged(Context& context) {
 }
 
 constexpr Route LocalRoute() {
-  return {Method::kPost, "/local/import", Access::kLocal, std::nullopt, Replay::kNone, true, Who};
+  Route route = {
+      Method::kPost, "/local/import", Access::kLocal, std::nullopt, Replay::kNone, true, Who};
+  route.of_one_company = false;
+  return route;
 }
 
 constexpr std::array kRoutes = {
@@ -219,6 +222,13 @@ TEST_F(HttpDispatch, LetsTheCommandLineActForACompany) {
   EXPECT_EQ(api_.Send(Method::kPost, "/local/import", "{}").code(), "not_found");
   api_.key = "local";
   EXPECT_EQ(api_.Get("/who").Text("company"), testing::kCompanyId);
+  api_.local_company = {};
+  const Answer asked = api_.Get("/who");
+  EXPECT_EQ(asked.code(), "invalid_parameter");
+  for (const std::string_view id : {testing::kCompanyId, testing::kOtherCompanyId}) {
+    EXPECT_NE(asked.response.body.find(id), std::string::npos);
+  }
+  api_.local_company = testing::kCompanyId;
   EXPECT_EQ(api_.Get("/who").Text("actor"), "local");
   EXPECT_EQ(
       api_.Get("/who", {{"X-Company-Id", std::string(testing::kOtherCompanyId)}}).Text("company"),
