@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/handle.h"
 #include "db/library.h"
+#include "db/log_writes.h"
 
 #include <sqlite3.h>
 
@@ -138,8 +139,9 @@ Connection::Connection(const std::string& path, Role role, const std::string& vf
   RequireLibrary();
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   flags |= Writes(role) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+  const std::string through = role == Role::kWriter ? GatheringLogWrites(vfs) : vfs;
   const int code =
-      sqlite3_open_v2(path.c_str(), &handle_, flags, vfs.empty() ? nullptr : vfs.c_str());
+      sqlite3_open_v2(path.c_str(), &handle_, flags, through.empty() ? nullptr : through.c_str());
   try {
     if (code != SQLITE_OK) Fail(code, "open");
     Configure(role);
