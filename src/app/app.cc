@@ -185,6 +185,7 @@ App::~App() {
   ops::Notify("STOPPING=1");
   log::Notice("stopping: answering what was accepted");
   chores_.reset();
+  checks_.reset();
   live_.StopWaiting();
   if (Environment* test = test_.environment()) test->StopWaiting();
   StopServers();
@@ -248,6 +249,14 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
                     if (!std::exchange(is_first, false) && !test_.environment()) RetrySandbox(pass);
                     DoChores(pass);
                     return events::Worker::Done{.due_in_ms = kChoresEveryMs};
+                  });
+  checks_.emplace(events::WorkerSettings{.name = "checks", .heartbeat_max_ms = kChoreMaxMs},
+                  heartbeats_, metrics_, [this](events::Worker::Pass& pass) {
+                    int64_t due_in_ms = live_.CheckPart(pass);
+                    if (Environment* test = test_.environment()) {
+                      due_in_ms = std::min(due_in_ms, test->CheckPart(pass));
+                    }
+                    return events::Worker::Done{.due_in_ms = due_in_ms};
                   });
   ops::Notify("READY=1\nSTATUS=serving");
   const sigset_t signals = HandledSignals();

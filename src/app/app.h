@@ -86,6 +86,7 @@ class App {
   int64_t looked_at_names_ms_ = 0;
   std::string clock_trouble_;             // as it was last logged
   std::jthread quick_check_;              // reads the databases once after start
+  std::optional<events::Worker> checks_;  // whether what is stored is what was written
   std::optional<events::Worker> chores_;  // so that the pings do not wait for what takes long
 };
 

@@ -11,6 +11,7 @@
 #include "app/control.h"
 #include "app/environment.h"
 #include "app/terminal.h"
+#include "app/verification.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "db/backup.h"
@@ -31,7 +32,8 @@ std::string Help() {
          "certificates with their keys, those that the devices trust. Put it on another disk, and "
          "keep it\n"
          "secret. The server may be running. Each database is checked before the backup gets its "
-         "name.\n\n"
+         "name; what\n"
+         "is damaged in it is copied as it is, and the exit code is then 1.\n\n"
          "To restore: stop the server, put a copy of TARGET in the place of the data directory, "
          "start.\n"
          "Never name TARGET itself with --data: what works in a backup makes it a database in "
@@ -128,10 +130,15 @@ void CopyCertificates(const config::Options& options, const std::string& to) {
   }
 }
 
-void CopyDatabase(auth::Mode mode, const config::Options& options, const std::string& to) {
+// How many rows are damaged, in the database as in the copy: it holds all that is left of them.
+size_t CopyDatabase(auth::Mode mode, const config::Options& options, const std::string& to) {
   const std::string name = std::string(Name(mode)) + ".db";
   db::BackUp(DatabasePath(mode, options), to + "/" + name, SystemClock());
-  Print(name + "  " + std::to_string(BytesOf(to + "/" + name)) + " bytes, checked\n");
+  const auto verified = VerifyRows(to + "/" + name, SystemClock());
+  const size_t damaged = verified ? verified->damage.size() : 0;
+  Print(name + "  " + std::to_string(BytesOf(to + "/" + name)) + " bytes, checked" +
+        (damaged == 0 ? "" : ": " + std::to_string(damaged) + " damaged") + "\n");
+  return damaged;
 }
 
 // The restaurant's backup does not fail with it.
@@ -172,9 +179,16 @@ int BackUp(Words words) {
   CopyFile(options, "comanda.conf", unfinished.path());
   CopyCertificates(options, unfinished.path());
   CopySandbox(options, unfinished.path());
-  CopyDatabase(auth::Mode::kLive, options, unfinished.path());  // last: it syncs the directory
+  // Last: it syncs the directory.
+  const size_t damaged = CopyDatabase(auth::Mode::kLive, options, unfinished.path());
   unfinished.Finish(target);
   Print(target + " holds the whole data directory; keep it secret\n");
+  if (damaged > 0) {
+    PrintError(
+        "the backup is made, but some of what it copied is damaged: `comanda verify --data " +
+        options.data_directory + "` names it");
+    return kExitRefused;
+  }
   return kExitDone;
 }
 

@@ -32,6 +32,7 @@ constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
     Command{"backup", "copy the whole data directory while the server runs", BackUp},
+    Command{"verify", "look whether everything stored is as it was written", Verify},
     Command{"keys", "make, list and revoke API keys", Keys},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
     Command{"tls", "renew the certificate authority that devices trust", Tls},

@@ -24,6 +24,7 @@ int ShowAudit(Words words);
 int SelfTest(Words words);
 int Tls(Words words);
 int ShowConfig(Words words);
+int Verify(Words words);
 int Version(Words words);
 
 int RunCommand(Words words);

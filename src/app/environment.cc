@@ -123,8 +123,9 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .long_polls = long_polls_,
             .answers = answers_,
             .find_order_uuid = orders::FindUuid,
-            .read_event_body = events::BodyOf},
-      dispatcher_(site_, AllRoutes(mode)) {
+            .read_event_body = orders::EventBody},
+      dispatcher_(site_, AllRoutes(mode)),
+      checker_(database_, space_, clock) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
   database_.Read(
       [&](db::Snapshot& snapshot) { database_.ContinueFrom(events::LastTime(snapshot)); });

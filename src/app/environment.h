@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/checker.h"
 #include "auth/gate.h"
 #include "auth/key_table.h"
 #include "base/clock.h"
@@ -51,6 +52,8 @@ class Environment {
   // Now and then: writes down when keys were last used and deletes what has been kept long enough.
   // Tells its progress.
   void DoChores(const std::function<void()>& progress);
+  // A part of the background check; how long to wait before the next.
+  int64_t CheckPart(events::Worker::Pass& pass) { return checker_.DoPart(pass); }
   // Before the end: what is otherwise written down now and then.
   void WriteDown();
 
@@ -66,6 +69,7 @@ class Environment {
   auth::Gate gate_;
   http::Site site_;
   http::Dispatcher dispatcher_;
+  Checker checker_;
 };
 
 }  // namespace comanda::app

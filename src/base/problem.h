@@ -121,10 +121,11 @@ Refusal Invalid(std::string field, FieldCode code, std::string message);
 class Fault : public std::exception {
  public:
   enum class Kind : uint8_t {
-    kInternal,     // a bug or a corrupt page: 500
+    kInternal,     // a bug, or a page that SQLite cannot read: 500
     kUnavailable,  // queue full, shutting down, reopening the database: 503 with Retry-After
     kDiskFull,     // 503; reads go on, writes go on by themselves when space returns
-    kDamaged,      // 503; the database takes no more writes, reads go on
+    kDamaged,      // what was read is not what was written: 500 for this request, all else goes on
+    kReadOnly,     // 503; the database file is damaged and takes no more writes, reads go on
   };
 
   Fault(Kind what_kind, std::string why) : kind(what_kind), cause(std::move(why)) {}

@@ -3,6 +3,7 @@
 #include "db/connection.h"
 #include "db/quick_check.h"
 #include "db/readers.h"
+#include "db/watcher.h"
 #include "db/writer.h"
 
 namespace comanda::db {
@@ -11,6 +12,7 @@ Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats
                    metrics::Registry& metrics)
     : settings_(std::move(settings)),
       clock_(clock),
+      damaged_rows_(settings_.FileName(), settings_.MetricLabels(), metrics),
       readers_(std::make_unique<ReaderPool>(settings_, clock)),
       writer_(std::make_unique<Writer>(settings_, counters_, clock, heartbeats, metrics)) {}
 
@@ -35,6 +37,10 @@ std::string Database::QuickCheck(std::stop_token stop) const {
 }
 
 void Database::RefuseWrites(const std::string& why) { writer_->RefuseJobs(why); }
+
+std::unique_ptr<Watcher> Database::Watch() const {
+  return std::make_unique<Watcher>(settings_.path, clock_, settings_.vfs);
+}
 
 void Database::Run(const std::function<void(Tx&, const Stamp&)>& job) { writer_->Run(job); }
 

@@ -23,6 +23,7 @@
 #include "base/metrics.h"
 #include "db/change_counters.h"
 #include "db/company_id.h"
+#include "db/damaged_rows.h"
 #include "db/health.h"
 #include "db/kept_values.h"
 #include "db/session.h"
@@ -33,6 +34,7 @@ namespace comanda::db {
 // The two ways in, which nobody else needs to see (db/writer.h, db/readers.h).
 class Writer;
 class ReaderPool;
+class Watcher;
 
 class Database {
  public:
@@ -103,9 +105,15 @@ class Database {
   // run.
   std::string QuickCheck(std::stop_token stop = {}) const;
 
-  // From now on Fault kDamaged for every Write(), and health() says why: for a file that was
+  // From now on Fault kReadOnly for every Write(), and health() says why: for a file that was
   // found damaged. What SQLite would write into it could destroy more.
   void RefuseWrites(const std::string& why);
+
+  DamagedRows& damaged_rows() { return damaged_rows_; }
+  const DamagedRows& damaged_rows() const { return damaged_rows_; }
+
+  // For checks that take long, on a connection of its own (db/watcher.h).
+  std::unique_ptr<Watcher> Watch() const;
 
  private:
   class Lease {
@@ -126,6 +134,7 @@ class Database {
   KeptValues kept_;
   const Settings settings_;
   const Clock& clock_;
+  DamagedRows damaged_rows_;
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Writer> writer_;
 };

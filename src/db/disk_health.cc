@@ -207,7 +207,7 @@ Health DiskHealth::health() const {
 
 void DiskHealth::RequireOpen() const {
   const std::lock_guard lock(mutex_);
-  if (damaged_) throw Fault(Fault::Kind::kDamaged, health_.reason);
+  if (damaged_) throw Fault(Fault::Kind::kReadOnly, health_.reason);
   if (reopening_) throw Fault(Fault::Kind::kUnavailable, health_.reason);
 }
 

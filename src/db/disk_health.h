@@ -14,7 +14,7 @@
 //   damaged    the file is not what was written to it. A page that was read wrong may be right on
 //              the disk: the file is reopened and checked, and where the check finds damage the
 //              process ends at once. A check elsewhere may find damage too (RefuseWrites): then
-//              jobs are refused with kDamaged until the process ends.
+//              jobs are refused with kReadOnly until the process ends.
 //
 // A transaction that failed while it was being committed may be whole in the log, where a recovery
 // would find it, although its jobs were answered that nothing was done. So after such a failure a

@@ -2,7 +2,18 @@
 
 #include <sqlite3.h>
 
+#include <new>
+
 namespace comanda::db {
+namespace {
+
+// The schema's tables are STRICT: only damage puts another type into a column.
+[[noreturn]] void ThrowNot(std::string_view type, const Statement& statement, int column) {
+  throw Fault(Fault::Kind::kDamaged, "column " + std::to_string(column) + " is no " +
+                                         std::string(type) + ": " + statement.sql);
+}
+
+}  // namespace
 
 Rows::Rows(Rows&& other) noexcept
     : connection_(std::exchange(other.connection_, nullptr)), statement_(other.statement_) {}
@@ -17,11 +28,25 @@ bool Rows::IsNull(int column) const {
   return sqlite3_column_type(statement_->handle, column) == SQLITE_NULL;
 }
 
-int64_t Rows::Int(int column) const { return sqlite3_column_int64(statement_->handle, column); }
+int64_t Rows::Int(int column) const {
+  if (sqlite3_column_type(statement_->handle, column) != SQLITE_INTEGER) {
+    ThrowNot("number", *statement_, column);
+  }
+  return sqlite3_column_int64(statement_->handle, column);
+}
+
+bool Rows::Bool(int column) const {
+  const int64_t number = Int(column);
+  if (number != 0 && number != 1) ThrowNot("boolean", *statement_, column);
+  return number == 1;
+}
 
 std::string_view Rows::View(int column) const {
+  const int type = sqlite3_column_type(statement_->handle, column);
+  if (type == SQLITE_NULL) return {};
+  if (type != SQLITE_TEXT) ThrowNot("text", *statement_, column);
   const unsigned char* text = sqlite3_column_text(statement_->handle, column);
-  if (!text) return {};
+  if (!text) throw std::bad_alloc();
   const int bytes = sqlite3_column_bytes(statement_->handle, column);
   return {reinterpret_cast<const char*>(text), static_cast<size_t>(bytes)};
 }

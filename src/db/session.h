@@ -41,8 +41,10 @@ class Rows {
   // a reader's query ran longer than 5 s.
   bool Next();
   bool IsNull(int column) const;
+  // The readers of a value throw Fault kDamaged where the file holds one of another type; View()
+  // and Text() read null as an empty text.
   int64_t Int(int column) const;
-  bool Bool(int column) const { return Int(column) != 0; }
+  bool Bool(int column) const;              // 0 or 1
   std::string_view View(int column) const;  // until the next step
   std::string Text(int column) const { return std::string(View(column)); }
   std::optional<std::string> OptionalText(int column) const;

@@ -96,18 +96,39 @@ int64_t StartOf(std::string_view after, const Extent& extent) {
 struct Shown {
   std::string data;  // the items, comma-separated
   std::string next;
-  bool at_end = false;  // no event comes after `next`
+  bool at_end = false;              // no event comes after `next`
+  std::vector<std::string> damage;  // of events that are left out
 };
+
+// Gives a damaged event the body that it had, where that can be made again and nothing else of the
+// event is damaged.
+bool Mend(http::Context& ctx, db::Session& session, StoredEvent& event) {
+  try {
+    std::optional<std::string> body = ctx.site().read_event_body(session, ctx.company(), event.seq);
+    if (!body || !HadBody(ctx.company(), event, *body)) return false;
+    event.body = *std::move(body);
+    return true;
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return false;
+  }
+}
 
 Shown ReadShown(http::Context& ctx, std::string_view after, int64_t per_page,
                 const std::vector<Counter>& counters) {
   return ctx.Read([&](db::Snapshot& snapshot) {
     const int64_t start = StartOf(after, ExtentOf(snapshot, ctx.company()));
-    const Page page =
-        ReadPage(snapshot, ctx.company(), start, static_cast<int>(per_page),
-                 [&](const StoredEvent& event) { return IsVisible(event, counters); });
+    Page page = ReadPage(
+        snapshot, ctx.company(), start, static_cast<int>(per_page),
+        [&](const StoredEvent& event) { return event.is_damaged || IsVisible(event, counters); });
     Shown shown{.next = Encode({page.extent.epoch, page.position}), .at_end = page.at_end};
-    for (const StoredEvent& event : page.events) {
+    for (StoredEvent& event : page.events) {
+      if (event.is_damaged && !Mend(ctx, snapshot, event)) {
+        shown.damage.push_back("event " + std::to_string(event.seq) + " of company " +
+                               std::to_string(ctx.company()) + " is not what was written");
+        continue;
+      }
+      if (!IsVisible(event, counters)) continue;
       if (!shown.data.empty()) shown.data += ',';
       json::Writer out(shown.data);
       WriteEvent(out, event, page.extent.epoch);
@@ -141,6 +162,7 @@ http::Response Read(http::Context& ctx) {
 
   http::Response response;
   response.costs_nothing = shown.data.empty() && shown.at_end;
+  http::NoteDamage(ctx.site(), shown.damage, response);
   json::Writer out(response.body);
   out.BeginObject()
       .Key("data")

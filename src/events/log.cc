@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/id.h"
+#include "base/problem.h"
+#include "events/check.h"
 #include "events/cursor.h"
 #include "events/store.h"
 
@@ -20,44 +22,90 @@ std::string Names(Changes changes) {
   return names;
 }
 
-store::Counted RaiseAndPublish(db::Tx& tx, db::CompanyId company, int64_t events, Counter counter) {
-  const store::Counted counted = store::Raise(tx, company, events, counter);
+// The company's counters as they are after one more change of that kind.
+store::Counted Raised(db::Tx& tx, db::CompanyId company, Counter counter) {
+  store::Counted counted = store::CountersOrNew(tx, company);
+  ++counted.values.changes[static_cast<size_t>(counter)];
+  return counted;
+}
+
+void SaveAndPublish(db::Tx& tx, db::CompanyId company, const store::Counted& counted) {
+  store::Save(tx, company, counted);
   tx.OnCommit([&counters = tx.counters(), company, values = counted.values] {
     counters.Publish(company, values);
   });
-  return counted;
 }
 
 }  // namespace
 
 Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event) {
   const TypeRow& type = Row(event.type);
-  const store::Counted counted = RaiseAndPublish(tx, company, 1, type.counter);
+  store::Counted counted = Raised(tx, company, type.counter);
+  ++counted.seq;
   const int64_t epoch = counted.values.epoch;
-  const std::string number = std::to_string(epoch) + ':' + std::to_string(counted.seq);
-  store::Insert(tx, company,
-                {.seq = counted.seq,
-                 .epoch = epoch,
-                 .event_id = DerivedId(event.company_id, number),
-                 .type = std::string(type.name),
-                 .changes = Names(event.changes),
-                 .subject_type = std::string(type.subject),
-                 .subject_id = std::string(event.subject_id),
-                 .subject_version = event.subject_version,
-                 .at = stamp.now,
-                 .body = std::string(event.body),
-                 .note = std::string(event.note)});
+  const std::string event_id =
+      DerivedId(event.company_id, std::to_string(epoch) + ':' + std::to_string(counted.seq));
+  const std::string changes = Names(event.changes);
+  const Content content{.seq = counted.seq,
+                        .epoch = epoch,
+                        .event_id = event_id,
+                        .type = type.name,
+                        .changes = changes,
+                        .subject_type = type.subject,
+                        .subject_id = event.subject_id,
+                        .subject_version = event.subject_version,
+                        .at = stamp.now,
+                        .body = event.body,
+                        .note = event.note};
+  const int64_t checksum = ChecksumOf(company, content);
+  counted.chain = Chained(checksum, counted.chain);
+  store::Insert(tx, company, content, checksum, counted.chain);
+  SaveAndPublish(tx, company, counted);
   return {counted.seq, counted.log_start};
 }
 
+std::optional<StoredEvent> Find(db::Session& session, db::CompanyId company, int64_t seq) {
+  std::vector<StoredEvent> found = store::After(session, company, seq - 1, 1);
+  if (found.empty() || found.front().seq != seq) return std::nullopt;
+  return std::move(found.front());
+}
+
 std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, int64_t seq) {
-  return store::BodyOf(session, company, seq);
+  std::optional<StoredEvent> event = Find(session, company, seq);
+  if (!event) return std::nullopt;
+  if (event->is_damaged) {
+    throw Fault(Fault::Kind::kDamaged, "event " + std::to_string(seq) + " of company " +
+                                           std::to_string(company) + " is not what was written");
+  }
+  return std::move(event->body);
+}
+
+std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
+                                    std::string_view subject_id, int64_t subject_version) {
+  return store::RecordAt(session, company, seq, subject_id, subject_version);
+}
+
+bool HadBody(db::CompanyId company, const StoredEvent& event, std::string_view body) {
+  Content content = ContentOf(event);
+  content.body = body;
+  return event.checksum == ChecksumOf(company, content);
+}
+
+bool RestoreBody(db::Tx& tx, db::CompanyId company, int64_t seq, std::string_view body) {
+  const std::optional<StoredEvent> event = Find(tx, company, seq);
+  if (!event || !HadBody(company, *event, body)) return false;
+  store::SetBody(tx, company, seq, body);
+  return true;
+}
+
+bool HasAllChecksums(db::Session& session, db::CompanyId company) {
+  return store::HasAllChecksums(session, company);
 }
 
 void DropRecord(db::Tx& tx, db::CompanyId company, int64_t seq) { store::Delete(tx, company, seq); }
 
 void RaiseCounter(db::Tx& tx, db::CompanyId company, Counter counter) {
-  RaiseAndPublish(tx, company, 0, counter);
+  SaveAndPublish(tx, company, Raised(tx, company, counter));
 }
 
 std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, int64_t seq,

@@ -55,10 +55,27 @@ struct StoredEvent {
   UtcMs at = 0;
   std::string body;
   std::string note;
+  std::optional<int64_t> checksum, chain;  // check.h; none: of an older program
+  bool is_damaged = false;                 // the row is not what was written
 };
 
-// The body of one event, or of a row before the log's start that holds a record.
+// One event, or a row before the log's start that holds a record.
+std::optional<StoredEvent> Find(db::Session& session, db::CompanyId company, int64_t seq);
+// The body of that row; Fault kDamaged where the row is not what was written.
 std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, int64_t seq);
+// The body of that row where it is sound and shows the record of that subject in that version.
+std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
+                                    std::string_view subject_id, int64_t subject_version);
+
+// Damage (check.h)
+
+// Whether this was the event's body when it was written, as far as its checksum can say.
+bool HadBody(db::CompanyId company, const StoredEvent& event, std::string_view body);
+// Puts it back where it was the event's body; false where it was not.
+bool RestoreBody(db::Tx& tx, db::CompanyId company, int64_t seq, std::string_view body);
+// Whether an event or an order of the company that has no checksum is damaged; else it may be of an
+// older program.
+bool HasAllChecksums(db::Session& session, db::CompanyId company);
 
 // Deletes a row before the log's start whose record was replaced by a newer event.
 void DropRecord(db::Tx& tx, db::CompanyId company, int64_t seq);

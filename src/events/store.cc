@@ -3,47 +3,109 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/problem.h"
 
 namespace comanda::events::store {
 namespace {
 
-// Columns: event_seq, log_start, epoch, order_changes, catalogue_changes, other_changes, from
-// `first` on.
+// Columns: event_seq, log_start, event_chain, chain_start, epoch, order_changes, catalogue_changes,
+// other_changes, from `first` on.
 Counted ReadCounted(const db::Rows& row, int first = 0) {
   Counted counted;
   counted.seq = row.Int(first);
   counted.log_start = row.Int(first + 1);
-  counted.values.epoch = row.Int(first + 2);
-  counted.values.changes[static_cast<size_t>(Counter::kOrders)] = row.Int(first + 3);
-  counted.values.changes[static_cast<size_t>(Counter::kCatalogue)] = row.Int(first + 4);
-  counted.values.changes[static_cast<size_t>(Counter::kOther)] = row.Int(first + 5);
+  counted.chain = row.Int(first + 2);
+  counted.chain_start = row.Int(first + 3);
+  counted.values.epoch = row.Int(first + 4);
+  counted.values.changes[static_cast<size_t>(Counter::kOrders)] = row.Int(first + 5);
+  counted.values.changes[static_cast<size_t>(Counter::kCatalogue)] = row.Int(first + 6);
+  counted.values.changes[static_cast<size_t>(Counter::kOther)] = row.Int(first + 7);
   return counted;
+}
+
+// Columns: seq, epoch, event_id, type, changes, subject_type, subject_id, subject_version, at,
+// body, note, checksum. Views of the row. Fault kDamaged where a value is of another type.
+Content ReadContent(const db::Rows& row) {
+  return {.seq = row.Int(0),
+          .epoch = row.Int(1),
+          .event_id = row.View(2),
+          .type = row.View(3),
+          .changes = row.View(4),
+          .subject_type = row.View(5),
+          .subject_id = row.View(6),
+          .subject_version = row.Int(7),
+          .at = row.Int(8),
+          .body = row.View(9),
+          .note = row.View(10)};
+}
+constexpr int kChecksumColumn = 11;
+
+bool IsSound(db::Session& session, db::CompanyId company, const Content& content,
+             std::optional<int64_t> checksum) {
+  if (!checksum) return !HasAllChecksums(session, company);
+  return *checksum == ChecksumOf(company, content);
+}
+
+StoredEvent ReadEvent(db::Session& session, db::CompanyId company, const db::Rows& row) {
+  StoredEvent event{.seq = row.Int(0), .is_damaged = true};
+  try {
+    const Content content = ReadContent(row);
+    event.checksum = row.OptionalInt(kChecksumColumn);
+    event.chain = row.OptionalInt(kChecksumColumn + 1);
+    event.is_damaged = !IsSound(session, company, content, event.checksum);
+    event.epoch = content.epoch;
+    event.event_id = content.event_id;
+    event.type = content.type;
+    event.changes = content.changes;
+    event.subject_type = content.subject_type;
+    event.subject_id = content.subject_id;
+    event.subject_version = content.subject_version;
+    event.at = content.at;
+    event.body = content.body;
+    event.note = content.note;
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+  }
+  return event;
+}
+
+// What a damaged row holds is left out, so that the log is kept in order all the same.
+template <typename Value, typename Read>
+Value OrDefault(Value value, Read&& read) {
+  try {
+    return read();
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return value;
+  }
 }
 
 }  // namespace
 
-// Two statements: RETURNING would cost more than both.
-Counted Raise(db::Tx& tx, db::CompanyId company, int64_t events, Counter counter) {
-  tx.Run(R"sql(
-      INSERT INTO company_counter (company_id, event_seq, order_changes, catalogue_changes,
-        other_changes)
-      VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (company_id) DO UPDATE SET
-        event_seq = company_counter.event_seq + excluded.event_seq,
-        order_changes = company_counter.order_changes + excluded.order_changes,
-        catalogue_changes = company_counter.catalogue_changes + excluded.catalogue_changes,
-        other_changes = company_counter.other_changes + excluded.other_changes
-      )sql",
-         company, events, counter == Counter::kOrders, counter == Counter::kCatalogue,
-         counter == Counter::kOther);
+Counted CountersOrNew(db::Tx& tx, db::CompanyId company) {
+  if (const std::optional<Counted> counted = Counters(tx, company)) return *counted;
+  tx.Run("INSERT INTO company_counter (company_id) VALUES ($1)", company);
   const std::optional<Counted> counted = Counters(tx, company);
-  CHECK(counted.has_value(), "an upsert leaves its row");
+  CHECK(counted.has_value(), "an insert leaves its row");
   return *counted;
+}
+
+void Save(db::Tx& tx, db::CompanyId company, const Counted& counted) {
+  const auto& changes = counted.values.changes;
+  tx.Run(R"sql(
+      UPDATE company_counter SET event_seq = $2, event_chain = $3, order_changes = $4,
+        catalogue_changes = $5, other_changes = $6
+      WHERE company_id = $1
+      )sql",
+         company, counted.seq, counted.chain, changes[static_cast<size_t>(Counter::kOrders)],
+         changes[static_cast<size_t>(Counter::kCatalogue)],
+         changes[static_cast<size_t>(Counter::kOther)]);
 }
 
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {
   const auto row = session.One(R"sql(
-      SELECT event_seq, log_start, epoch, order_changes, catalogue_changes, other_changes
+      SELECT event_seq, log_start, event_chain, chain_start, epoch, order_changes,
+        catalogue_changes, other_changes
       FROM company_counter WHERE company_id = $1
       )sql",
                                company);
@@ -53,8 +115,8 @@ std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {
 
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session) {
   db::Rows rows = session.Query(R"sql(
-      SELECT company_id, event_seq, log_start, epoch, order_changes, catalogue_changes,
-        other_changes
+      SELECT company_id, event_seq, log_start, event_chain, chain_start, epoch, order_changes,
+        catalogue_changes, other_changes
       FROM company_counter ORDER BY company_id
       )sql");
   std::vector<std::pair<db::CompanyId, Counted>> all;
@@ -62,20 +124,23 @@ std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session)
   return all;
 }
 
-void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event) {
-  tx.Run(
-      "INSERT INTO event (company_id, seq, epoch, event_id, type, changes, subject_type, "
-      "subject_id, subject_version, at, body, note) "
-      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-      company, event.seq, event.epoch, event.event_id, event.type, event.changes,
-      event.subject_type, event.subject_id, event.subject_version, event.at, event.body,
-      event.note);
+void Insert(db::Tx& tx, db::CompanyId company, const Content& event, int64_t checksum,
+            int64_t chain) {
+  tx.Run(R"sql(
+      INSERT INTO event (company_id, seq, epoch, event_id, type, changes, subject_type, subject_id,
+        subject_version, at, body, note, checksum, chain)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+      )sql",
+         company, event.seq, event.epoch, event.event_id, event.type, event.changes,
+         event.subject_type, event.subject_id, event.subject_version, event.at, event.body,
+         event.note, checksum, chain);
 }
 
 void CountAnew(db::Tx& tx, db::CompanyId company) {
   tx.Run(
       "UPDATE company_counter SET epoch = epoch + 1, event_seq = 0, log_start = 1, "
-      "records_dropped_to = 0, business_day = '', order_number = 0 WHERE company_id = $1",
+      "records_dropped_to = 0, business_day = '', order_number = 0, event_chain = 0, "
+      "chain_start = 1, checksums_complete = 1 WHERE company_id = $1",
       company);
 }
 
@@ -92,7 +157,10 @@ std::vector<Time> Times(db::Session& session, db::CompanyId company, int64_t fir
   db::Rows rows = session.Query(
       "SELECT seq, at FROM event WHERE company_id = $1 AND seq >= $2 ORDER BY seq LIMIT $3",
       company, first, limit);
-  while (rows.Next()) times.push_back({rows.Int(0), rows.Int(1)});
+  while (rows.Next()) {
+    const UtcMs at = OrDefault<UtcMs>(0, [&] { return rows.Int(1); });
+    times.push_back({rows.Int(0), at});
+  }
   return times;
 }
 
@@ -100,14 +168,45 @@ std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t
   const auto row =
       session.One("SELECT at FROM event WHERE company_id = $1 AND seq = $2", company, seq);
   if (!row) return std::nullopt;
-  return row->Int(0);
+  return OrDefault<std::optional<UtcMs>>(std::nullopt, [&] { return row->Int(0); });
 }
 
-std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, int64_t seq) {
-  const auto row =
-      session.One("SELECT body FROM event WHERE company_id = $1 AND seq = $2", company, seq);
+std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
+                                    std::string_view subject_id, int64_t subject_version) {
+  const auto row = session.One(R"sql(
+      SELECT seq, epoch, event_id, type, changes, subject_type, subject_id, subject_version, at,
+        body, note, checksum
+      FROM event WHERE company_id = $1 AND seq = $2
+      )sql",
+                               company, seq);
   if (!row) return std::nullopt;
-  return row->Text(0);
+  return OrDefault<std::optional<std::string>>(std::nullopt, [&]() -> std::optional<std::string> {
+    const Content content = ReadContent(*row);
+    const bool is_wanted = content.subject_id == subject_id &&
+                           content.subject_version == subject_version &&
+                           IsSound(session, company, content, row->OptionalInt(kChecksumColumn));
+    if (!is_wanted) return std::nullopt;
+    return std::string(content.body);
+  });
+}
+
+bool HasAllChecksums(db::Session& session, db::CompanyId company) {
+  const auto row =
+      session.One("SELECT checksums_complete FROM company_counter WHERE company_id = $1", company);
+  return row && row->Bool(0);
+}
+
+void SetAllChecksums(db::Tx& tx, db::CompanyId company) {
+  tx.Run("UPDATE company_counter SET checksums_complete = 1 WHERE company_id = $1", company);
+}
+
+void SetChecksum(db::Tx& tx, db::CompanyId company, int64_t seq, int64_t checksum) {
+  tx.Run("UPDATE event SET checksum = $3 WHERE company_id = $1 AND seq = $2", company, seq,
+         checksum);
+}
+
+void SetBody(db::Tx& tx, db::CompanyId company, int64_t seq, std::string_view body) {
+  tx.Run("UPDATE event SET body = $3 WHERE company_id = $1 AND seq = $2", company, seq, body);
 }
 
 void Delete(db::Tx& tx, db::CompanyId company, int64_t seq) {
@@ -126,7 +225,12 @@ std::vector<Subject> Subjects(db::Session& session, db::CompanyId company, int64
       )sql",
                                 company, first, last, limit);
   std::vector<Subject> subjects;
-  while (rows.Next()) subjects.push_back({rows.Int(0), rows.Text(1), rows.Text(2)});
+  while (rows.Next()) {
+    const int64_t seq = rows.Int(0);
+    subjects.push_back(OrDefault<Subject>({.seq = seq, .type = {}, .id = {}}, [&] {
+      return Subject{seq, rows.Text(1), rows.Text(2)};
+    }));
+  }
   return subjects;
 }
 
@@ -149,24 +253,14 @@ std::vector<db::CompanyId> Companies(db::Session& session) {
 
 std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq,
                                int limit) {
-  db::Rows rows = session.Query(
-      "SELECT seq, epoch, event_id, type, changes, subject_type, subject_id, subject_version, at, "
-      "body, note FROM event WHERE company_id = $1 AND seq > $2 ORDER BY seq LIMIT $3",
-      company, seq, limit);
+  db::Rows rows = session.Query(R"sql(
+      SELECT seq, epoch, event_id, type, changes, subject_type, subject_id, subject_version, at,
+        body, note, checksum, chain
+      FROM event WHERE company_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
+      )sql",
+                                company, seq, limit);
   std::vector<StoredEvent> events;
-  while (rows.Next()) {
-    events.push_back({.seq = rows.Int(0),
-                      .epoch = rows.Int(1),
-                      .event_id = rows.Text(2),
-                      .type = rows.Text(3),
-                      .changes = rows.Text(4),
-                      .subject_type = rows.Text(5),
-                      .subject_id = rows.Text(6),
-                      .subject_version = rows.Int(7),
-                      .at = rows.Int(8),
-                      .body = rows.Text(9),
-                      .note = rows.Text(10)});
-  }
+  while (rows.Next()) events.push_back(ReadEvent(session, company, rows));
   return events;
 }
 

@@ -8,6 +8,7 @@
 
 #include "db/change_counters.h"
 #include "db/session.h"
+#include "events/check.h"
 #include "events/log.h"
 
 namespace comanda::events::store {
@@ -15,16 +16,21 @@ namespace comanda::events::store {
 // The counters of a company after a change.
 struct Counted {
   int64_t seq = 0;
-  int64_t log_start = 1;  // the first event that is part of the log
+  int64_t log_start = 1;    // the first event that is part of the log
+  int64_t chain = 0;        // of the last event
+  int64_t chain_start = 1;  // the first event that has a chain
   db::ChangeCounters::Values values;
 };
 
-// Adds to the number of events and to one counter.
-Counted Raise(db::Tx& tx, db::CompanyId company, int64_t events, Counter counter);
+// Those of a company that has none yet begin.
+Counted CountersOrNew(db::Tx& tx, db::CompanyId company);
+// Writes what an event or a change moves: seq, chain and the counters of changes.
+void Save(db::Tx& tx, db::CompanyId company, const Counted& counted);
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company);
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session);
 
-void Insert(db::Tx& tx, db::CompanyId company, const StoredEvent& event);
+void Insert(db::Tx& tx, db::CompanyId company, const Content& event, int64_t checksum,
+            int64_t chain);
 // A new epoch, whose events and order numbers count from 1 again.
 void CountAnew(db::Tx& tx, db::CompanyId company);
 // A new epoch of every company, whose events and order numbers go on.
@@ -34,14 +40,19 @@ struct Time {
   int64_t seq;
   UtcMs at;
 };
-// Of at most `limit` events from that number on, in order.
+// Of at most `limit` events from that number on, in order; 0 where the row is damaged.
 std::vector<Time> Times(db::Session& session, db::CompanyId company, int64_t first, int64_t limit);
 std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t seq);
-std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, int64_t seq);
+std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
+                                    std::string_view subject_id, int64_t subject_version);
+bool HasAllChecksums(db::Session& session, db::CompanyId company);
+void SetAllChecksums(db::Tx& tx, db::CompanyId company);
+void SetChecksum(db::Tx& tx, db::CompanyId company, int64_t seq, int64_t checksum);
+void SetBody(db::Tx& tx, db::CompanyId company, int64_t seq, std::string_view body);
 void Delete(db::Tx& tx, db::CompanyId company, int64_t seq);
 void DeleteAll(db::Tx& tx, db::CompanyId company);
 
-// Of an event of an order: which order.
+// Of an event of an order: which order. Empty where the row is damaged.
 struct Subject {
   int64_t seq = 0;
   std::string type;

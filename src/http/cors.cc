@@ -12,7 +12,8 @@ constexpr std::string_view kRequestHeaders =
     "X-Request-Id";
 constexpr std::string_view kAnswerHeaders =
     "API-Version, ETag, Idempotency-Replayed, Location, Preference-Applied, RateLimit-Limit, "
-    "RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Event-Cursor, X-Request-Id, X-Snapshot";
+    "RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Damaged-Rows, X-Event-Cursor, "
+    "X-Request-Id, X-Snapshot";
 constexpr std::string_view kAskedAgainAfterS = "600";
 
 }  // namespace

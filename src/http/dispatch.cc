@@ -217,7 +217,9 @@ Response Dispatcher::Handle(const Request& request) {
     response = refused(refusal);
   } catch (const std::exception& failure) {
     log::Error("request failed", {{"request", request.request_id}, {"cause", failure.what()}});
-    response = refused(ToRefusal(KindOfHandled()));
+    const Fault::Kind kind = KindOfHandled();
+    if (kind == Fault::Kind::kDamaged) site_.database.damaged_rows().Note(failure.what());
+    response = refused(ToRefusal(kind));
   }
   Decorate(visit, response);
   Note(visit, response);

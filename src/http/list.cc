@@ -142,6 +142,12 @@ void AddSnapshot(Response& response, const Paging& paging, int64_t snapshot) {
   response.headers.emplace_back("X-Snapshot", std::to_string(snapshot));
 }
 
+void NoteDamage(Site& site, std::span<const std::string> rows, Response& response) {
+  if (rows.empty()) return;
+  for (const std::string& row : rows) site.database.damaged_rows().Note(row);
+  response.headers.emplace_back("X-Damaged-Rows", std::to_string(rows.size()));
+}
+
 Response ListResponse(const ListPage& page, std::string etag, Cache cache) {
   Response response;
   response.body = ListBody(page.rows, page.paging, page.total);

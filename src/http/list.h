@@ -23,6 +23,7 @@
 namespace comanda::http {
 
 class Context;
+struct Site;
 
 // The query of one list, with what its values may need.
 struct ListRequest {
@@ -123,6 +124,10 @@ std::optional<int64_t> ReadSnapshot(const Query& query);
 // The one that came, else the current one.
 int64_t SnapshotOf(const Query& query, int64_t current);
 void AddSnapshot(Response& response, const Paging& paging, int64_t snapshot);
+
+// Says in the answer how many rows of a list or feed are left out because they are damaged
+// (X-Damaged-Rows), and which ones to those who look after the box.
+void NoteDamage(Site& site, std::span<const std::string> rows, Response& response);
 
 // A page of rendered records, and its answer.
 struct ListPage {

@@ -226,7 +226,11 @@ Refusal ToRefusal(Fault::Kind kind) {
       refusal.retry_after_s = 30;
       return refusal;
     }
-    case Fault::Kind::kDamaged: {
+    case Fault::Kind::kDamaged:
+      return Refusal(Problem::kInternalError,
+                     "What the box has stored of this is damaged; its log names the row under this "
+                     "request_id. Everything else goes on.");
+    case Fault::Kind::kReadOnly: {
       Refusal refusal(Problem::kServiceUnavailable,
                       "The database of the box is damaged: it takes no more writes until a backup "
                       "is restored. Reads go on.");

@@ -24,6 +24,16 @@ http::Readiness CheckDisk(const db::DiskSpace& space) {
           .state = std::move(state)};
 }
 
+// A damaged row keeps nothing else from being sold, so it is shown and not held against the box.
+http::Readiness CheckRows(const db::DamagedRows& rows) {
+  const size_t count = rows.count();
+  std::string state = "no damage is known";
+  if (count > 0) {
+    state = std::to_string(count) + " damaged, such as: " + rows.First();
+  }
+  return {.name = "rows", .ok = true, .state = state + "; " + rows.Progress()};
+}
+
 constexpr std::string_view kSynchronised = "synchronised";
 
 std::string_view ClockState() {
@@ -122,6 +132,7 @@ std::vector<http::Readiness> CheckReadiness(const db::Database& database,
       {.name = "database",
        .ok = health.writable,
        .state = health.writable ? "writable" : health.reason},
+      CheckRows(database.damaged_rows()),
       CheckDisk(space),
       CheckClock(clock),
       {.name = "sync", .ok = true, .state = "not linked to a cloud"},

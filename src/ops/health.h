@@ -25,7 +25,7 @@ std::string_view ClockState(int adjtimex_result);
 // What is wrong with the clock, and what to do; empty where nothing is known to be.
 std::string ClockTrouble(const Clock& clock);
 
-// The lines of /readyz for one environment: database, disk, clock, sync.
+// The lines of /readyz for one environment: database, rows, disk, clock, sync.
 std::vector<http::Readiness> CheckReadiness(const db::Database& database,
                                             const db::DiskSpace& space, const Clock& clock);
 

@@ -28,7 +28,13 @@ constexpr size_t kOrdersCounter = static_cast<size_t>(events::Counter::kOrders);
 
 // What handlers share
 
-http::Response Answer(const http::Context& ctx, const Record& record, int status = 200) {
+// What was found damaged on the way: a background thread makes it again.
+void NoteRemade(http::Context& ctx, std::string_view id) {
+  ctx.site().database.damaged_rows().NoteRecord({ctx.company(), std::string(id)});
+}
+
+http::Response Answer(http::Context& ctx, const Record& record, int status = 200) {
+  if (record.was_remade) NoteRemade(ctx, record.id);
   http::Response response = http::Data(record.json, status);
   response.etag = ctx.VersionTag(record.version, kRenderVersion);
   response.event_seq = record.event_seq;
@@ -79,7 +85,9 @@ http::Response List(http::Context& ctx) {
   return ctx.Shared(tag, [&] {
     Page page = ctx.Read(
         [&](db::Snapshot& snapshot) { return FindPage(snapshot, ctx.company(), ctx.query()); });
+    for (const std::string& id : page.remade) NoteRemade(ctx, id);
     http::Response response = http::ListResponse(page, tag);
+    http::NoteDamage(ctx.site(), page.damage, response);
     response.headers.emplace_back("X-Event-Cursor", std::move(page.cursor));
     return response;
   });
@@ -113,7 +121,7 @@ std::vector<std::string> PublicNumbers() {
   return numbers;
 }
 
-http::Response Created(const http::Context& ctx, const Placed& placed) {
+http::Response Created(http::Context& ctx, const Placed& placed) {
   const bool as_now = placed.answer == Placed::Answer::kAsItIsNow;
   http::Response response = Answer(ctx, placed.record, as_now ? 200 : 201);
   if (!as_now) response.location = "/v1/orders/" + placed.record.id;

@@ -4,12 +4,14 @@
 #include <string_view>
 #include <utility>
 
+#include "base/problem.h"
 #include "company/companies.h"
 #include "events/log.h"
 #include "orders/list_store.h"
 #include "orders/orders.h"
 #include "orders/record.h"
 #include "orders/store.h"
+#include "orders/stored_record.h"
 
 namespace comanda::orders {
 namespace {
@@ -27,6 +29,19 @@ Include ReadInclude(const http::Query& query) {
     if (word == 3) include.discounts = true;
   }
   return include;
+}
+
+void AddRow(db::Session& session, db::CompanyId company, const ListedRow& row, Include include,
+            Page& page) {
+  try {
+    if (!row.place) throw Fault(Fault::Kind::kDamaged, "order " + row.id + " is damaged");
+    Record record = ReadRecord(session, company, row.id, *row.place);
+    page.rows.push_back(Cut(std::move(record.json), include));
+    if (record.was_remade) page.remade.push_back(row.id);
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    page.damage.push_back(fault.cause);
+  }
 }
 
 }  // namespace
@@ -49,10 +64,7 @@ Page FindPage(db::Session& session, db::CompanyId company, const http::Query& qu
                               .paging = page.paging});
   page.total = listed.total;
   page.rows.reserve(listed.rows.size());
-  for (ListedRow& row : listed.rows) {
-    std::string record = row.json ? *std::move(row.json) : RenderStored(session, company, row.id);
-    page.rows.push_back(Cut(std::move(record), include));
-  }
+  for (const ListedRow& row : listed.rows) AddRow(session, company, row, include, page);
   page.snapshot = http::SnapshotOf(query, CurrentSeq(session, company));
   page.cursor = events::CurrentCursor(session, company);
   return page;

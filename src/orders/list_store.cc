@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/check.h"
+#include "base/problem.h"
 #include "company/companies.h"
 #include "db/clause_builder.h"
 #include "orders/order.h"
@@ -233,27 +233,34 @@ void Narrow(db::ClauseBuilder& sql, const Conditions& conditions, FoundBy found_
 }
 static_assert(static_cast<int>(Status::kFinalized) == 4);
 
-// The body of the record's event is read for the rows of the page alone.
+// Where the record of each order of the page is, and not the record: it is read for the rows of the
+// page alone.
 constexpr db::Sql kScanned = R"sql(
-    SELECT o.id, o.render_version,
-      (SELECT e.body FROM event AS e WHERE e.company_id = o.company_id AND e.seq = o.record_seq)
+    SELECT o.id, o.version, o.render_version, o.record_seq
     FROM orders AS o WHERE o.company_id = $1
     )sql";
 constexpr db::Sql kGathered = R"sql(
-    SELECT p.id, p.render_version,
-      (SELECT e.body FROM event AS e WHERE e.company_id = p.company_id AND e.seq = p.record_seq)
+    SELECT p.id, p.version, p.render_version, p.record_seq
     FROM orders AS p WHERE p.company_id = $1 AND p.id IN (
       SELECT o.id FROM orders AS o WHERE o.company_id = $1
     )sql";
 
+std::optional<RecordPlace> ReadPlace(const db::Rows& row) {
+  try {
+    return RecordPlace{.version = row.Int(1),
+                       .render_version = row.Int(2),
+                       .seq = row.OptionalInt(3),
+                       .closed_at = {}};
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return std::nullopt;
+  }
+}
+
 std::vector<ListedRow> Read(db::Session& session, const db::ClauseBuilder& sql) {
   std::vector<ListedRow> rows;
   db::Rows found = session.QueryBound(sql);
-  while (found.Next()) {
-    ListedRow& row = rows.emplace_back();
-    row.id = found.Text(0);
-    if (found.Int(1) == kRenderVersion) row.json = found.OptionalText(2);
-  }
+  while (found.Next()) rows.push_back({found.Text(0), ReadPlace(found)});
   return rows;
 }
 

@@ -22,6 +22,7 @@
 #include "db/session.h"
 #include "http/list.h"
 #include "orders/record.h"
+#include "orders/store.h"
 
 namespace comanda::orders {
 
@@ -41,7 +42,7 @@ struct ListQuestion {
 
 struct ListedRow {
   std::string id;
-  std::optional<std::string> json;  // none: the record has to be rendered
+  std::optional<RecordPlace> place;  // of its record; none where the order's row is damaged
 };
 
 struct Listed {

@@ -234,7 +234,9 @@ struct Order {
   // What the database keeps beside the order.
   std::optional<std::string> external_id;  // given by another channel, unique within its source
   int64_t facet = 0;                       // stands for the values that lists filter by (store.h)
+  int64_t created_seq = 0;                 // the number of the event of its creation
   std::optional<int64_t> record_seq;       // the event whose body is the record (record.h)
+  int64_t render_version = 0;              // of that body
 };
 
 }  // namespace comanda::orders

@@ -23,6 +23,7 @@
 #include "orders/references.h"
 #include "orders/size.h"
 #include "orders/store.h"
+#include "orders/stored_record.h"
 
 namespace comanda::orders {
 namespace {
@@ -70,9 +71,15 @@ Row& RowNamed(std::vector<Row>& rows, std::string_view id, std::string_view noun
                 "the order has no " + std::string(noun) + " " + std::string(id));
 }
 
+// In one transaction: an index names a row that is not there.
+Fault NotFoundAgain(std::string_view id) {
+  return Fault(Fault::Kind::kDamaged,
+               "order " + std::string(id) + " is damaged: an index and its table disagree");
+}
+
 Record Unchanged(db::Tx& tx, const Order& order) {
   std::optional<Record> record = Find(tx, order.company, order.id);
-  CHECK(record.has_value(), "every order has its rendered record");
+  if (!record) throw NotFoundAgain(order.id);
   return *std::move(record);
 }
 
@@ -395,9 +402,23 @@ void GiveStockBack(db::Tx& tx, const Order& order, std::span<Combo> combos,
   std::vector<menu::StockLine> lines;
   for (Combo& combo : combos) {
     const int64_t taken = std::exchange(combo.stock_taken, 0);
-    if (taken > 0) lines.push_back({.variant_id = *combo.variant_id, .quantity = taken});
+    if (taken > 0 && combo.variant_id)
+      lines.push_back({.variant_id = *combo.variant_id, .quantity = taken});
   }
   menu::GiveBackStock(tx, order.company, lines, stamp);
+}
+
+// Stored records
+
+// What `work` says, or `otherwise` where it meets a damaged row.
+template <typename Work>
+bool UnlessDamaged(bool otherwise, Work&& work) {
+  try {
+    return work();
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return otherwise;
+  }
 }
 
 }  // namespace
@@ -426,18 +447,22 @@ std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
 }
 
 std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id) {
-  std::optional<StoredRecord> stored = SelectRecord(session, company, id);
-  if (!stored) return std::nullopt;
-  if (stored->json && stored->render_version == kRenderVersion) {
-    return Record{std::string(id), stored->version, *std::move(stored->json)};
-  }
-  return Record{std::string(id), stored->version, RenderStored(session, company, id)};
+  const std::optional<RecordPlace> place = SelectRecordPlace(session, company, id);
+  if (!place) return std::nullopt;
+  return ReadRecord(session, company, id, *place);
 }
 
-std::string RenderStored(db::Session& session, db::CompanyId company, std::string_view id) {
-  const std::optional<Order> order = Select(session, company, id);
-  CHECK(order.has_value(), "the order was found in the same transaction");
-  return Render(*order);
+std::optional<std::string> EventBody(db::Session& session, db::CompanyId company, int64_t seq) {
+  std::optional<events::StoredEvent> event = events::Find(session, company, seq);
+  if (!event) return std::nullopt;
+  if (!event->is_damaged) return std::move(event->body);
+  const std::optional<Order> order = Select(session, company, event->subject_id);
+  if (order && order->version == event->subject_version) {
+    std::string record = Render(*order);
+    // Equal to the body: it is another value of the event that is damaged.
+    if (record == event->body || events::HadBody(company, *event, record)) return record;
+  }
+  return events::BodyOf(session, company, seq);  // throws
 }
 
 std::optional<Placed> FindPlaced(db::Session& session, db::CompanyId company,
@@ -451,12 +476,12 @@ std::optional<Placed> FindPlaced(db::Session& session, db::CompanyId company,
   }
   if (made->created_seq >= events::ExtentOf(session, company).oldest) {
     constexpr int64_t kFirstVersion = 1;
-    if (auto first = events::BodyOf(session, company, made->created_seq)) {
+    if (auto first = EventBody(session, company, made->created_seq)) {
       return Placed{{made->id, kFirstVersion, *std::move(first)}, Placed::Answer::kFirstAgain};
     }
   }
   std::optional<Record> now = Find(session, company, made->id);
-  CHECK(now.has_value(), "the order was found in the same transaction");
+  if (!now) throw NotFoundAgain(made->id);
   return Placed{*std::move(now), Placed::Answer::kAsItIsNow};
 }
 
@@ -703,15 +728,22 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
 // Stored records
 
 bool HoldsRecord(db::Session& session, db::CompanyId company, std::string_view id, int64_t seq) {
-  const std::optional<RecordPlace> place = SelectRecordPlace(session, company, id);
-  return place && place->seq == seq;
+  return UnlessDamaged(true, [&] {
+    const std::optional<RecordPlace> place = SelectRecordPlace(session, company, id);
+    return place && place->seq == seq;
+  });
 }
 
 bool ReleaseRecord(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs closed_before) {
-  const std::optional<RecordPlace> place = SelectRecordPlace(tx, company, id);
-  if (!place || !place->closed_at || *place->closed_at >= closed_before) return false;
-  ForgetRecord(tx, company, id);
-  return true;
+  // The record of an order whose rows are damaged is the last that is left of it.
+  return UnlessDamaged(false, [&] {
+    const std::optional<RecordPlace> place = SelectRecordPlace(tx, company, id);
+    if (!place || !place->closed_at || *place->closed_at >= closed_before) return false;
+    std::optional<Order> order = Select(tx, company, id);
+    if (!order) return false;
+    ForgetRecord(tx, *order);
+    return true;
+  });
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) { DeleteAll(tx, company); }

@@ -29,6 +29,7 @@ struct Record {
   int64_t version = 0;
   std::string json;
   std::optional<int64_t> event_seq = {};  // after a change: the event that was written
+  bool was_remade = false;                // the stored one is damaged: this is made from the rows
 };
 
 // Reading
@@ -40,10 +41,12 @@ std::optional<std::string> NormalisedKey(std::string_view text);
 std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
                                     std::string_view id_or_public_id);
 
-// By UUID. A record that is not stored, or of an older render version, is rendered.
+// By UUID. A record that is not stored, damaged, or of an older render version, is rendered. Fault
+// kDamaged where the order's rows are damaged too.
 std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id);
-// The record, rendered from the rows of an order that is there.
-std::string RenderStored(db::Session& session, db::CompanyId company, std::string_view id);
+// The body of an event. Where the event is damaged and announced the version that the order has
+// now, it is made again from the order's rows. Fault kDamaged where it cannot be.
+std::optional<std::string> EventBody(db::Session& session, db::CompanyId company, int64_t seq);
 
 // The answer to a creation that is repeated.
 struct Placed {

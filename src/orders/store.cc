@@ -3,12 +3,35 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/check.h"
+#include "base/problem.h"
+#include "events/log.h"
+#include "orders/checksum.h"
 #include "orders/pricing.h"
 #include "orders/record.h"
 
 namespace comanda::orders {
 namespace {
+
+[[noreturn]] void ThrowDamaged(std::string_view id, std::string_view why) {
+  throw Fault(Fault::Kind::kDamaged,
+              "order " + std::string(id) + " is damaged: " + std::string(why));
+}
+
+// A number from a row as a value of an enum with so many.
+template <typename Enum>
+Enum ReadEnum(const db::Rows& row, int column, size_t values, std::string_view order_id) {
+  const int64_t number = row.Int(column);
+  if (number < 0 || static_cast<size_t>(number) >= values) {
+    ThrowDamaged(order_id, "a status or type is out of range");
+  }
+  return static_cast<Enum>(number);
+}
+
+// Rows of an order are numbered from 0 without a gap.
+void RequirePosition(const db::Rows& row, int column, size_t expected, const Order& order) {
+  if (row.Int(column) == static_cast<int64_t>(expected)) return;
+  ThrowDamaged(order.id, "its rows are not numbered without a gap");
+}
 
 std::optional<int64_t> Number(std::optional<DeliveryStatus> status) {
   if (!status) return std::nullopt;
@@ -78,8 +101,6 @@ db::Bound OrNull(const std::optional<Rider>& rider, auto member) {
   return rider ? db::Bound((*rider).*member) : db::Bound(nullptr);
 }
 
-// created_seq is the number that the event of this creation is about to get: lists leave out what
-// was made after a snapshot by it (filter[snapshot]).
 bool InsertRow(db::Tx& tx, const Order& order) {
   const std::optional<Rider>& rider = order.rider;
   const int64_t inserted = tx.Run(
@@ -92,12 +113,10 @@ bool InsertRow(db::Tx& tx, const Order& order) {
         facet, delivery_status, delivery_status_reason, delivery_status_by_rider, delivered_by,
         rider_provider, rider_user_id, rider_name, rider_phone_number,
         rider_country_calling_code, rider_assigned_at, cancel_reason, closed_at, canceled_at,
-        external_id, render_version, created_seq, record_seq)
+        external_id, render_version, created_seq, record_seq, checksum)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
         $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37,
-        $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51,
-        coalesce((SELECT event_seq FROM company_counter WHERE company_id = $1), 0) + 1,
-        coalesce((SELECT event_seq FROM company_counter WHERE company_id = $1), 0) + 1)
+        $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54)
       ON CONFLICT (company_id, public_id) DO NOTHING
       )sql",
       order.company, order.id, order.public_id, order.order_number, order.reference,
@@ -113,7 +132,8 @@ bool InsertRow(db::Tx& tx, const Order& order) {
       OrNull(rider, &Rider::user_id), OrNull(rider, &Rider::name),
       OrNull(rider, &Rider::phone_number), OrNull(rider, &Rider::country_calling_code),
       OrNull(rider, &Rider::assigned_at), order.cancel_reason, order.closed_at, order.canceled_at,
-      order.external_id, kRenderVersion);
+      order.external_id, order.render_version, order.created_seq, order.record_seq,
+      ChecksumOf(order));
   return inserted == 1;
 }
 
@@ -147,9 +167,11 @@ Order ReadRow(const db::Rows& row) {
   order.timezone = row.Text(n++);
   order.currency = row.Text(n++);
   order.version = row.Int(n++);
-  order.status = static_cast<Status>(row.Int(n++));
-  order.service_type = static_cast<ServiceType>(row.Int(n++));
-  if (!row.IsNull(n)) order.delivery_status = static_cast<DeliveryStatus>(row.Int(n));
+  order.status = ReadEnum<Status>(row, n++, kStatusNames.size(), order.id);
+  order.service_type = ReadEnum<ServiceType>(row, n++, kServiceTypeNames.size(), order.id);
+  if (!row.IsNull(n)) {
+    order.delivery_status = ReadEnum<DeliveryStatus>(row, n, kDeliveryStatusNames.size(), order.id);
+  }
   ++n;
   order.delivery_status_reason = row.OptionalText(n++);
   order.delivery_status_by_rider = row.Bool(n++);
@@ -183,14 +205,22 @@ Order ReadRow(const db::Rows& row) {
   order.canceled_at = row.OptionalInt(n++);
   order.external_id = row.OptionalText(n++);
   order.facet = row.Int(n++);
+  order.created_seq = row.Int(n++);
   order.record_seq = row.OptionalInt(n++);
+  order.render_version = row.Int(n++);
   const std::optional<int> decimals = CurrencyDecimals(order.currency);
-  CHECK(decimals.has_value(), "an order is only stored with a known currency");
+  if (!decimals) ThrowDamaged(order.id, "its currency is none");
   order.currency_decimals = *decimals;
   return order;
 }
 
-std::optional<Order> SelectRow(db::Session& session, db::CompanyId company, std::string_view id) {
+struct StoredOrder {
+  Order order;
+  std::optional<int64_t> checksum;  // none: of an older program
+};
+
+std::optional<StoredOrder> SelectRow(db::Session& session, db::CompanyId company,
+                                     std::string_view id) {
   const auto row = session.One(R"sql(
       SELECT o.company_id, c.id, o.id, o.public_id, o.order_number, o.reference, o.fingerprint,
         o.source, o.country_code, o.timezone, o.currency, o.version, o.status, o.service_type,
@@ -201,13 +231,15 @@ std::optional<Order> SelectRow(db::Session& session, db::CompanyId company, std:
         o.address_id, o.address, o.comment, o.order_title, o.delivery_comment, o.subtotal,
         o.total_discounts, o.delivery_price, o.packaging_price, o.service_fee_price, o.total_tips,
         o.total, o.total_paid, o.paid, o.paid_at, o.created_at, o.updated_at, o.closed_at,
-        o.canceled_at, o.external_id, o.facet, o.record_seq
+        o.canceled_at, o.external_id, o.facet, o.created_seq, o.record_seq, o.render_version,
+        o.checksum
       FROM orders AS o JOIN company AS c ON c.company_id = o.company_id
       WHERE o.company_id = $1 AND o.id = $2
       )sql",
                                company, id);
   if (!row) return std::nullopt;
-  return ReadRow(*row);
+  constexpr int kChecksumColumn = 54;
+  return StoredOrder{ReadRow(*row), row->OptionalInt(kChecksumColumn)};
 }
 
 // Everything that may change and is in no index but that of updated_at. SQLite rewrites each index
@@ -223,7 +255,7 @@ void UpdateRow(db::Tx& tx, const Order& order) {
         paid = $18, paid_at = $19, updated_at = $20, closed_at = $21, canceled_at = $22,
         rider_provider = $23, rider_user_id = $24, rider_name = $25, rider_phone_number = $26,
         rider_country_calling_code = $27, rider_assigned_at = $28, record_seq = $29,
-        render_version = $30
+        render_version = $30, checksum = $31
       WHERE company_id = $1 AND id = $2
       )sql",
          order.company, order.id, order.version, Number(order.delivery_status),
@@ -235,7 +267,7 @@ void UpdateRow(db::Tx& tx, const Order& order) {
          OrNull(rider, &Rider::provider), OrNull(rider, &Rider::user_id),
          OrNull(rider, &Rider::name), OrNull(rider, &Rider::phone_number),
          OrNull(rider, &Rider::country_calling_code), OrNull(rider, &Rider::assigned_at),
-         order.record_seq, kRenderVersion);
+         order.record_seq, order.render_version, ChecksumOf(order));
 }
 
 void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
@@ -278,13 +310,14 @@ void InsertStatus(db::Tx& tx, const Order& order, size_t position) {
 
 void SelectHistory(db::Session& session, Order& order) {
   db::Rows rows = session.Query(R"sql(
-      SELECT status, at, by, implied, request_key FROM order_status
+      SELECT status, at, by, implied, request_key, position FROM order_status
       WHERE company_id = $1 AND order_id = $2 ORDER BY position
       )sql",
                                 order.company, order.id);
   while (rows.Next()) {
-    order.status_history.push_back({static_cast<Status>(rows.Int(0)), rows.Int(1), rows.Text(2),
-                                    rows.Bool(3), rows.OptionalText(4)});
+    RequirePosition(rows, 5, order.status_history.size(), order);
+    order.status_history.push_back({ReadEnum<Status>(rows, 0, kStatusNames.size(), order.id),
+                                    rows.Int(1), rows.Text(2), rows.Bool(3), rows.OptionalText(4)});
   }
 }
 
@@ -376,14 +409,17 @@ Modifier ReadModifier(const db::Rows& row, int64_t item_quantity) {
 void SelectModifiers(db::Session& session, Order& order) {
   db::Rows rows = session.Query(R"sql(
       SELECT combo_position, id, modifier_id, name, quantity, price, original_price, unit_quantity,
-        unit_price, original_unit_price
+        unit_price, original_unit_price, position
       FROM combo_modifier WHERE company_id = $1 AND order_id = $2
       ORDER BY combo_position, position
       )sql",
                                 order.company, order.id);
   while (rows.Next()) {
     const auto combo_position = static_cast<size_t>(rows.Int(0));
-    CHECK(combo_position < order.combos.size(), "a modifier belongs to a combo of its order");
+    if (combo_position >= order.combos.size()) {
+      ThrowDamaged(order.id, "a modifier belongs to none of its combos");
+    }
+    RequirePosition(rows, 10, order.combos[combo_position].modifiers.size(), order);
     Combo& combo = order.combos[combo_position];
     combo.modifiers.push_back(ReadModifier(rows, combo.quantity));
   }
@@ -394,11 +430,15 @@ void SelectCombos(db::Session& session, Order& order) {
       SELECT id, product_id, product_name, product_category_name, variant_id, variant_name, sku,
         quantity, comment, variant_price, variant_original_price, modifiers_price, combo_price,
         combo_original_price, kitchen_id, stock_taken, created_at, canceled_at, variant_unit_price,
-        variant_original_unit_price, request_key
+        variant_original_unit_price, request_key, position
       FROM combo WHERE company_id = $1 AND order_id = $2 ORDER BY position
       )sql",
                                 order.company, order.id);
-  while (rows.Next()) order.combos.push_back(ReadCombo(rows));
+  constexpr int kPositionColumn = 21;
+  while (rows.Next()) {
+    RequirePosition(rows, kPositionColumn, order.combos.size(), order);
+    order.combos.push_back(ReadCombo(rows));
+  }
   if (!order.combos.empty()) SelectModifiers(session, order);
 }
 
@@ -438,11 +478,13 @@ void InsertPayment(db::Tx& tx, const Order& order, size_t position) {
 void SelectPayments(db::Session& session, Order& order) {
   db::Rows rows = session.Query(R"sql(
       SELECT id, payment_method_id, payment_method_code, payment_method_description, amount,
-        tip_amount, received_amount, reference, comment, created_at, canceled_at, request_key
+        tip_amount, received_amount, reference, comment, created_at, canceled_at, request_key,
+        position
       FROM payment WHERE company_id = $1 AND order_id = $2 ORDER BY position
       )sql",
                                 order.company, order.id);
   while (rows.Next()) {
+    RequirePosition(rows, 12, order.payments.size(), order);
     order.payments.push_back({rows.Text(0),
                               {rows.Text(1), rows.Text(2), rows.Text(3)},
                               rows.Int(4),
@@ -492,6 +534,9 @@ void SelectDiscounts(db::Session& session, Order& order) {
                                 order.company, order.id);
   while (rows.Next()) {
     const bool percentage = rows.View(2) == Name(DiscountType::kPercentage);
+    if (!percentage && rows.View(2) != Name(DiscountType::kAmount)) {
+      ThrowDamaged(order.id, "a discount is of no type");
+    }
     order.discounts.push_back(
         {rows.Text(0), rows.Int(1), percentage ? DiscountType::kPercentage : DiscountType::kAmount,
          rows.Int(3), rows.Int(4), rows.OptionalText(5), rows.Int(6), rows.OptionalText(7)});
@@ -528,6 +573,11 @@ void UpdateDiscounts(db::Tx& tx, const Order& before, const Order& after) {
 // The aggregate
 
 bool Insert(db::Tx& tx, Order& order) {
+  // The number that the event of this creation is about to get: lists leave out what was made after
+  // a snapshot by it (filter[snapshot]).
+  order.created_seq = CurrentSeq(tx, order.company) + 1;
+  order.record_seq = order.created_seq;
+  order.render_version = kRenderVersion;
   order.facet = JoinFacet(tx, order);
   if (!InsertRow(tx, order)) {
     LeaveFacet(tx, order.company, order.facet);
@@ -541,6 +591,7 @@ bool Insert(db::Tx& tx, Order& order) {
 }
 
 void Update(db::Tx& tx, const Order& before, Order& after) {
+  after.render_version = kRenderVersion;
   UpdateFacet(tx, before, after);
   UpdateRow(tx, after);
   UpdateIndexed(tx, before, after);
@@ -553,14 +604,49 @@ void Update(db::Tx& tx, const Order& before, Order& after) {
   UpdateDiscounts(tx, before, after);
 }
 
+namespace {
+
+std::optional<StoredOrder> SelectUnchecked(db::Session& session, db::CompanyId company,
+                                           std::string_view id) {
+  std::optional<StoredOrder> stored = SelectRow(session, company, id);
+  if (!stored) return std::nullopt;
+  SelectHistory(session, stored->order);
+  SelectCombos(session, stored->order);
+  SelectPayments(session, stored->order);
+  SelectDiscounts(session, stored->order);
+  return stored;
+}
+
+void RequireSound(db::Session& session, const StoredOrder& stored) {
+  const Order& order = stored.order;
+  if (!stored.checksum) {
+    if (!events::HasAllChecksums(session, order.company)) return;
+    ThrowDamaged(order.id, "it has no checksum");
+  }
+  if (*stored.checksum != ChecksumOf(order)) {
+    ThrowDamaged(order.id, "its rows are not what was written");
+  }
+}
+
+}  // namespace
+
 std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id) {
-  std::optional<Order> order = SelectRow(session, company, id);
-  if (!order) return std::nullopt;
-  SelectHistory(session, *order);
-  SelectCombos(session, *order);
-  SelectPayments(session, *order);
-  SelectDiscounts(session, *order);
-  return order;
+  std::optional<StoredOrder> stored = SelectUnchecked(session, company, id);
+  if (!stored) return std::nullopt;
+  RequireSound(session, *stored);
+  return std::move(stored->order);
+}
+
+bool HasChecksum(db::Session& session, db::CompanyId company, std::string_view id) {
+  return session
+      .One("SELECT 1 FROM orders WHERE company_id = $1 AND id = $2 AND checksum IS NOT NULL",
+           company, id)
+      .has_value();
+}
+
+void WriteChecksum(db::Tx& tx, const Order& order) {
+  tx.Run("UPDATE orders SET checksum = $3 WHERE company_id = $1 AND id = $2", order.company,
+         order.id, ChecksumOf(order));
 }
 
 std::optional<std::string> SelectIdByPublicId(db::Session& session, db::CompanyId company,
@@ -595,28 +681,70 @@ std::optional<std::string> SelectIdByExternalId(db::Session& session, db::Compan
 
 // The record
 
-std::optional<StoredRecord> SelectRecord(db::Session& session, db::CompanyId company,
-                                         std::string_view id) {
+std::optional<RecordPlace> SelectRecordPlace(db::Session& session, db::CompanyId company,
+                                             std::string_view id) {
   const auto row = session.One(R"sql(
-      SELECT o.version, o.render_version, e.body
-      FROM orders AS o LEFT JOIN event AS e ON e.company_id = o.company_id AND e.seq = o.record_seq
-      WHERE o.company_id = $1 AND o.id = $2
+      SELECT version, render_version, record_seq, closed_at FROM orders
+      WHERE company_id = $1 AND id = $2
       )sql",
                                company, id);
   if (!row) return std::nullopt;
-  return StoredRecord{row->Int(0), row->Int(1), row->OptionalText(2)};
+  return RecordPlace{row->Int(0), row->Int(1), row->OptionalInt(2), row->OptionalInt(3)};
 }
 
-std::optional<RecordPlace> SelectRecordPlace(db::Session& session, db::CompanyId company,
-                                             std::string_view id) {
-  const auto row = session.One(
-      "SELECT record_seq, closed_at FROM orders WHERE company_id = $1 AND id = $2", company, id);
-  if (!row) return std::nullopt;
-  return RecordPlace{row->OptionalInt(0), row->OptionalInt(1)};
+void ForgetRecord(db::Tx& tx, Order& order) {
+  order.record_seq.reset();
+  tx.Run(R"sql(
+      UPDATE orders SET record_seq = NULL, checksum = $3 WHERE company_id = $1 AND id = $2
+      )sql",
+         order.company, order.id, ChecksumOf(order));
 }
 
-void ForgetRecord(db::Tx& tx, db::CompanyId company, std::string_view id) {
-  tx.Run("UPDATE orders SET record_seq = NULL WHERE company_id = $1 AND id = $2", company, id);
+// Checks
+
+std::vector<OrderKey> SelectKeysBefore(db::Session& session, db::CompanyId company,
+                                       const OrderKey& before, int64_t limit) {
+  db::Rows rows = session.Query(R"sql(
+      SELECT created_at, id FROM orders
+      WHERE company_id = $1 AND (created_at, id) < ($2, $3)
+      ORDER BY created_at DESC, id DESC LIMIT $4
+      )sql",
+                                company, before.created_at, before.id, limit);
+  std::vector<OrderKey> keys;
+  while (rows.Next()) keys.push_back({rows.Int(0), rows.Text(1)});
+  return keys;
+}
+
+bool FacetFits(db::Session& session, const Order& order) {
+  const auto& [status, service_type, source, paid, delivery_status] = FacetValues(order);
+  return session
+      .One(R"sql(
+      SELECT 1 FROM order_facet
+      WHERE company_id = $1 AND facet = $2 AND status = $3 AND service_type = $4 AND source = $5
+        AND paid = $6 AND delivery_status = $7
+      )sql",
+           order.company, order.facet, status, service_type, source, paid, delivery_status)
+      .has_value();
+}
+
+int64_t CountWrongFacets(db::Session& session, db::CompanyId company) {
+  const auto row = session.One(R"sql(
+      SELECT count(*) FROM order_facet AS f
+      LEFT JOIN (
+        SELECT o.facet AS facet, count(*) AS orders FROM orders AS o
+        WHERE o.company_id = $1 GROUP BY o.facet
+      ) AS n ON n.facet = f.facet
+      WHERE f.company_id = $1 AND f.orders <> coalesce(n.orders, 0)
+      )sql",
+                               company);
+  return row->Int(0);
+}
+
+int64_t CountOrders(db::Session& session, db::CompanyId company) {
+  return session
+      .One("SELECT coalesce(sum(f.orders), 0) FROM order_facet AS f WHERE f.company_id = $1",
+           company)
+      ->Int(0);
 }
 
 // Numbers

@@ -9,21 +9,25 @@
 #include <vector>
 
 #include "db/session.h"
+#include "orders/check.h"
 #include "orders/order.h"
 
 namespace comanda::orders {
 
 // A new order with all its rows, whose record will be the body of the event that is appended next.
 // False, and nothing written, where the company has an order with that public_id already. Fills
-// order.facet.
+// what the database keeps beside the order.
 [[nodiscard]] bool Insert(db::Tx& tx, Order& order);
 
 // Writes what differs: the order's row, new history, new or cancelled rows, changed or removed
-// discounts. Fills after.facet.
+// discounts. Fills what the database keeps beside the order, but for after.record_seq.
 void Update(db::Tx& tx, const Order& before, Order& after);
 
-// The whole aggregate.
+// The whole aggregate. Fault kDamaged where its rows are not what was written (checksum.h).
 std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id);
+// Whether the order is there and has a checksum; those of an older program have none at first.
+bool HasChecksum(db::Session& session, db::CompanyId company, std::string_view id);
+void WriteChecksum(db::Tx& tx, const Order& order);
 std::optional<std::string> SelectIdByPublicId(db::Session& session, db::CompanyId company,
                                               std::string_view public_id);
 
@@ -40,23 +44,28 @@ std::optional<std::string> SelectIdByExternalId(db::Session& session, db::Compan
                                                 std::string_view source,
                                                 std::string_view external_id);
 
-// The record of an order as it is stored.
-struct StoredRecord {
-  int64_t version = 0;
-  int64_t render_version = 0;
-  std::optional<std::string> json;  // none: it has to be rendered
-};
-std::optional<StoredRecord> SelectRecord(db::Session& session, db::CompanyId company,
-                                         std::string_view id);
 // Where the record of the order is stored, and since when the order is closed.
 struct RecordPlace {
-  std::optional<int64_t> seq;
+  int64_t version = 0;
+  int64_t render_version = 0;
+  std::optional<int64_t> seq;  // none: it has to be rendered
   std::optional<UtcMs> closed_at;
 };
 std::optional<RecordPlace> SelectRecordPlace(db::Session& session, db::CompanyId company,
                                              std::string_view id);
 // From now on the record is rendered when it is read.
-void ForgetRecord(db::Tx& tx, db::CompanyId company, std::string_view id);
+void ForgetRecord(db::Tx& tx, Order& order);
+
+// For checks (check.h)
+
+// At most `limit` before that one, the newest first.
+std::vector<OrderKey> SelectKeysBefore(db::Session& session, db::CompanyId company,
+                                       const OrderKey& before, int64_t limit);
+// Whether order.facet stands for the order's values.
+bool FacetFits(db::Session& session, const Order& order);
+// How many facets count another number of orders than there are.
+int64_t CountWrongFacets(db::Session& session, db::CompanyId company);
+int64_t CountOrders(db::Session& session, db::CompanyId company);
 
 // Facets: one for each combination of status, service type, source, paid and delivery status that
 // orders of the company have or had, with the number of orders that have it now. They give exact

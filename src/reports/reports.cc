@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/check.h"
+#include "base/problem.h"
 #include "company/companies.h"
 #include "menu/menu.h"
 #include "reports/store.h"
@@ -32,7 +32,10 @@ Sums& SumsOf(SumsByText<Sums>& all, std::string_view text) {
 template <typename Row>
 void NameMethod(db::Session& session, db::CompanyId company, Row& row) {
   const auto method = company::FindPaymentMethod(session, company, row.payment_method_id);
-  CHECK(method.has_value(), "payment methods are never deleted");
+  if (!method) {  // they are never deleted
+    throw Fault(Fault::Kind::kDamaged, "a payment is damaged: there is no payment method " +
+                                           std::string(row.payment_method_id));
+  }
   row.code = method->code;
   row.name = method->description;
 }

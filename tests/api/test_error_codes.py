@@ -79,7 +79,8 @@ def key_expired(h):
 def order_not_editable(h):
     order = h.order()
     with h.writing() as db:
-        db.execute("UPDATE orders SET source = 'RAPPI' WHERE id = ?", (order["id"],))
+        db.execute("UPDATE orders SET source = 'RAPPI', checksum = NULL WHERE id = ?", (order["id"],))
+        db.execute("UPDATE company_counter SET checksums_complete = 0")
     return h.api.patch(path(order), {"comment": "x"})
 
 

@@ -56,7 +56,7 @@ def test_readyz_shows_each_check_with_its_state(nobody):
     assert answer.status == 200, answer.body
     assert answer.json["status"] == "ready"
     checks = answer.json["checks"]
-    assert set(checks) == {"database", "disk", "clock", "sync"}
+    assert set(checks) == {"database", "rows", "disk", "clock", "sync"}
     for check in checks.values():
         assert set(check) == {"ok", "state"} and check["ok"] is True and check["state"]
 

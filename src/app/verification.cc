@@ -1,0 +1,107 @@
+#include "app/verification.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "app/embedded.h"
+#include "base/problem.h"
+
+namespace comanda::app {
+namespace {
+
+// Some milliseconds each.
+constexpr int64_t kOrdersAtOnce = 50;
+constexpr int64_t kEventsAtOnce = 100;
+
+void AppendLines(std::string_view lines, std::vector<std::string>& to) {
+  while (!lines.empty()) {
+    const size_t end = std::min(lines.find('\n'), lines.size());
+    if (end > 0) to.emplace_back(lines.substr(0, end));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+}
+
+}  // namespace
+
+bool Verification::Next(db::Session& session, Part& part) {
+  part = {};
+  if (step_ == Step::kBegin) Begin(session);
+  if (company_ == companies_.size()) return false;
+  part.company = companies_[company_];
+  switch (step_) {
+    case Step::kBegin:
+    case Step::kOrders:
+      NextOrders(session, part);
+      break;
+    case Step::kCounts:
+      Add(orders::CheckCounts(session, part.company));
+      step_ = Step::kLog;
+      break;
+    case Step::kLog:
+      NextEvents(session);
+      break;
+  }
+  return true;
+}
+
+void Verification::Begin(db::Session& session) {
+  companies_ = events::CompaniesWithEvents(session);
+  for (const db::CompanyId company : companies_) {
+    orders_in_all_ += orders::CountAll(session, company);
+  }
+  step_ = Step::kOrders;
+}
+
+void Verification::NextOrders(db::Session& session, Part& part) {
+  orders::OrdersPart found = orders::CheckOrders(session, part.company, order_, kOrdersAtOnce);
+  report_.orders += found.orders;
+  Add(std::move(found.damage));
+  part.damaged_records = std::move(found.damaged_records);
+  part.without_checksum = std::move(found.without_checksum);
+  part.was_last_of_orders = found.at_end;
+  order_ = std::move(found.position);
+  if (found.at_end) step_ = Step::kCounts;
+}
+
+void Verification::NextEvents(db::Session& session) {
+  events::LogPart found = events::CheckLog(session, companies_[company_], event_, kEventsAtOnce);
+  report_.events += found.events;
+  Add(std::move(found.damage));
+  event_ = found.position;
+  if (!found.at_end) return;
+  ++company_;
+  order_ = {};
+  event_ = {};
+  step_ = Step::kOrders;
+}
+
+void Verification::Add(std::vector<std::string> damage) {
+  report_.damage.insert(report_.damage.end(), std::make_move_iterator(damage.begin()),
+                        std::make_move_iterator(damage.end()));
+}
+
+std::optional<Verification::Report> VerifyRows(const std::string& path, const Clock& clock) {
+  db::Watcher watcher(path, clock);
+  if (watcher.SchemaVersion() != static_cast<int64_t>(Migrations().size())) return std::nullopt;
+  Verification verification;
+  Verification::Part part;
+  const auto next = [&](db::Snapshot& snapshot) { return verification.Next(snapshot, part); };
+  while (watcher.Read(next)) continue;
+  return verification.report();
+}
+
+Verification::Report VerifyDatabase(const std::string& path, const Clock& clock) {
+  std::optional<Verification::Report> report = VerifyRows(path, clock);
+  if (!report) {
+    throw Fault(Fault::Kind::kInternal,
+                path +
+                    " is of another version of the program: start the server once, or verify "
+                    "with the program that wrote it");
+  }
+  AppendLines(db::Watcher(path, clock).IntegrityCheck(), report->damage);
+  return *std::move(report);
+}
+
+}  // namespace comanda::app

@@ -1,0 +1,65 @@
+#pragma once
+
+// Looks whether a database holds what was written to it: every order with all its rows
+// (orders/check.h), the event log (events/check.h), the counts. Goes through it part by part, the
+// newest orders first, so that nothing waits for it and no read transaction is long. For `comanda
+// verify`, backups, and the check in the background (app/checker.h).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "db/session.h"
+#include "db/watcher.h"
+#include "events/check.h"
+#include "orders/check.h"
+
+namespace comanda::app {
+
+class Verification {
+ public:
+  struct Report {
+    int64_t orders = 0;
+    int64_t events = 0;
+    std::vector<std::string> damage;  // each names what is damaged and says what is wrong
+  };
+  // What a part leaves to the one who may write.
+  struct Part {
+    db::CompanyId company = 0;
+    std::vector<std::string> damaged_records;   // ids of orders
+    std::vector<std::string> without_checksum;  // ids of orders
+    bool was_last_of_orders = false;            // of that company
+  };
+
+  // The next part; false behind the last one. Fault where the file cannot be read.
+  bool Next(db::Session& session, Part& part);
+  const Report& report() const { return report_; }
+  int64_t orders_in_all() const { return orders_in_all_; }
+
+ private:
+  enum class Step : uint8_t { kBegin, kOrders, kCounts, kLog };
+
+  void Begin(db::Session& session);
+  void NextOrders(db::Session& session, Part& part);
+  void NextEvents(db::Session& session);
+  void Add(std::vector<std::string> damage);
+
+  Report report_;
+  int64_t orders_in_all_ = 0;
+  std::vector<db::CompanyId> companies_;
+  size_t company_ = 0;  // index in companies_
+  Step step_ = Step::kBegin;
+  orders::OrderKey order_;
+  events::LogPosition event_;
+};
+
+// All orders and events of a file at full speed. Nothing where the file is of another version of
+// the program. Fault where it cannot be read.
+std::optional<Verification::Report> VerifyRows(const std::string& path, const Clock& clock);
+// The same, and SQLite's own check of all pages and indexes. Fault also where the file is of
+// another version.
+Verification::Report VerifyDatabase(const std::string& path, const Clock& clock);
+
+}  // namespace comanda::app

@@ -1,0 +1,15 @@
+#include "base/checksum.h"
+
+#include <bit>
+
+#include "base/gzip.h"
+
+namespace comanda {
+
+// Numbers are in the byte order of the machine: a file must mean the same on both that we build
+// for.
+static_assert(std::endian::native == std::endian::little);
+
+int64_t Checksum::Value() const { return static_cast<int32_t>(Crc32(bytes_)); }
+
+}  // namespace comanda

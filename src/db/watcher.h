@@ -1,0 +1,48 @@
+#pragma once
+
+// Reads a database file on a connection of its own, beside the process that serves it: for checks
+// that take long and must take no connection from requests. Each Read() is a transaction of its
+// own: short ones let the write-ahead log start over. Used by one thread at a time.
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "db/session.h"
+
+namespace comanda::db {
+
+class Watcher {
+ public:
+  // Fault where the file cannot be opened.
+  Watcher(const std::string& path, const Clock& clock, const std::string& vfs = "");
+  ~Watcher();
+
+  // fn(Snapshot&) in one read transaction.
+  template <typename Fn>
+  std::invoke_result_t<Fn&, Snapshot&> Read(Fn&& fn) {
+    const Transaction transaction(*connection_);
+    Snapshot snapshot(*connection_);
+    return fn(snapshot);
+  }
+
+  // PRAGMA user_version: which migration the file is of.
+  int64_t SchemaVersion();
+
+  // SQLite's own check of every page and index: what is wrong, a line each; empty where nothing is.
+  std::string IntegrityCheck();
+
+ private:
+  class Transaction {
+   public:
+    explicit Transaction(Connection& connection);
+    ~Transaction();
+
+   private:
+    Connection& connection_;
+  };
+
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace comanda::db

@@ -1,0 +1,89 @@
+#include "orders/check.h"
+
+#include <optional>
+
+#include "base/problem.h"
+#include "events/log.h"
+#include "orders/record.h"
+#include "orders/store.h"
+
+namespace comanda::orders {
+namespace {
+
+bool RecordIsSound(db::Session& session, const Order& order) {
+  if (!order.record_seq || order.render_version != kRenderVersion) return true;
+  return events::RecordAt(session, order.company, *order.record_seq, order.id, order.version)
+      .has_value();
+}
+
+void CheckOrder(db::Session& session, db::CompanyId company, const OrderKey& key,
+                OrdersPart& part) {
+  const std::optional<Order> order = Select(session, company, key.id);
+  if (!order || order->created_at != key.created_at) {
+    part.damage.push_back("order " + key.id + " is not where its index says");
+    return;
+  }
+  if (!FacetFits(session, *order)) {
+    part.damage.push_back("order " + key.id + " is not counted where it belongs");
+  }
+  if (!RecordIsSound(session, *order)) {
+    part.damage.push_back(DamagedRecord(key.id));
+    part.damaged_records.push_back(key.id);
+  }
+}
+
+}  // namespace
+
+OrdersPart CheckOrders(db::Session& session, db::CompanyId company, const OrderKey& position,
+                       int64_t limit) {
+  OrdersPart part{.position = position};
+  const bool all_have_checksums = events::HasAllChecksums(session, company);
+  for (OrderKey& key : SelectKeysBefore(session, company, position, limit)) {
+    try {
+      CheckOrder(session, company, key, part);
+    } catch (const Fault& fault) {
+      if (fault.kind != Fault::Kind::kDamaged) throw;
+      part.damage.push_back(fault.cause);
+    }
+    if (!all_have_checksums && !HasChecksum(session, company, key.id)) {
+      part.without_checksum.push_back(key.id);
+    }
+    ++part.orders;
+    part.position = std::move(key);
+  }
+  part.at_end = part.orders < limit;
+  return part;
+}
+
+std::vector<std::string> CheckCounts(db::Session& session, db::CompanyId company) {
+  if (CountWrongFacets(session, company) == 0) return {};
+  return {"the counts of the orders of company " + std::to_string(company) +
+          " are not those of its orders"};
+}
+
+int64_t CountAll(db::Session& session, db::CompanyId company) {
+  return CountOrders(session, company);
+}
+
+std::string DamagedRecord(const std::string& id) {
+  return "the stored record of order " + id + " is not what was written";
+}
+
+bool RemakeRecord(db::Tx& tx, db::CompanyId company, const std::string& id) {
+  std::optional<Order> order = Select(tx, company, id);
+  if (!order || RecordIsSound(tx, *order)) return false;
+  // Where more than the body of its event is damaged, the record is rendered when it is read.
+  if (!events::RestoreBody(tx, company, *order->record_seq, Render(*order))) {
+    ForgetRecord(tx, *order);
+  }
+  // What was answered meanwhile may lack the order.
+  events::RaiseCounter(tx, company, events::Counter::kOrders);
+  return true;
+}
+
+void GiveChecksum(db::Tx& tx, db::CompanyId company, const std::string& id) {
+  if (HasChecksum(tx, company, id)) return;
+  if (const std::optional<Order> order = Select(tx, company, id)) WriteChecksum(tx, *order);
+}
+
+}  // namespace comanda::orders

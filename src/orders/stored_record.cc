@@ -1,0 +1,35 @@
+#include "orders/stored_record.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/problem.h"
+#include "events/log.h"
+#include "orders/record.h"
+
+namespace comanda::orders {
+
+Record ReadRecord(db::Session& session, db::CompanyId company, std::string_view id,
+                  const RecordPlace& place) {
+  Record record{.id = std::string(id), .version = place.version, .json = {}};
+  const bool is_stored = place.seq && place.render_version == kRenderVersion;
+  if (is_stored) {
+    std::optional<std::string> stored =
+        events::RecordAt(session, company, *place.seq, id, place.version);
+    if (stored) {
+      record.json = *std::move(stored);
+      return record;
+    }
+  }
+  const std::optional<Order> order = Select(session, company, id);
+  if (!order) {
+    throw Fault(Fault::Kind::kDamaged,
+                "order " + record.id + " is damaged: an index and its table disagree");
+  }
+  record.json = Render(*order);
+  record.was_remade = is_stored;
+  return record;
+}
+
+}  // namespace comanda::orders
