@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/import.h"
+#include "app/unfinished_backup.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/zone.h"
@@ -81,15 +82,6 @@ void Attempt(std::string_view consequence, Work&& work) {
   }
 }
 
-// Reads go on; what is written into a damaged file may destroy more.
-void Check(db::Database& database, std::stop_token stop) {
-  const std::string damage = database.QuickCheck(std::move(stop));
-  if (damage.empty()) return;
-  log::Error("the database is damaged and takes no more writes: restore a backup",
-             {{"found", damage}});
-  database.RefuseWrites("damaged: restore a backup");
-}
-
 sigset_t HandledSignals() {
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -128,17 +120,17 @@ App::App(const config::Options& options, db::DirectoryLock lock)
       control_test_(ControlServer(options_.data_directory + "/control-test.sock", Test(), options_,
                                   clock_, metrics_)) {
   SetLogLevel();
+  for (const std::string& left : RemoveUnfinishedBackups(options_.data_directory)) {
+    log::Notice("removed what an interrupted backup left", {{"directory", left}});
+  }
   RequireZones(live_.database());
   if (!options_.sandbox_listen.empty()) {
     sandbox_ = Listen(options_.sandbox_listen, Test(), auth::Mode::kTest);
   }
   https_ = Listen(options_.listen, Live(), auth::Mode::kLive);
-  quick_check_ = std::jthread([this](std::stop_token stop) {
-    for (Environment* environment : {&live_, test_.environment()}) {
-      if (!environment) continue;
-      Attempt("the database is not checked", [&] { Check(environment->database(), stop); });
-    }
-  });
+  for (Environment* environment : {&live_, test_.environment()}) {
+    if (environment) environment->database().StartInspector();
+  }
 }
 
 std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
@@ -334,9 +326,9 @@ void App::DoChores(events::Worker::Pass& pass) {
 }
 
 void App::RetrySandbox(events::Worker::Pass& pass) {
-  if (!test_.TryToOpen([&](const std::string&) { pass.Beat(); })) return;
-  Attempt("the database is not checked",
-          [&] { Check(test_.environment()->database(), pass.stop()); });
+  if (test_.TryToOpen([&](const std::string&) { pass.Beat(); })) {
+    test_.environment()->database().StartInspector();
+  }
 }
 
 void App::SayClock() {

@@ -69,7 +69,7 @@ class App {
   metrics::Registry metrics_;
   Heartbeats heartbeats_;
   db::DiskSpace space_;
-  Environment live_;  // a writer thread each
+  Environment live_;  // a writer thread each, and one that looks for damage
   Sandbox test_;
   ClockWatch clock_watch_;
   mutable std::mutex names_mutex_;
@@ -85,7 +85,6 @@ class App {
   int64_t next_names_ms_ = 0;
   int64_t looked_at_names_ms_ = 0;
   std::string clock_trouble_;             // as it was last logged
-  std::jthread quick_check_;              // reads the databases once after start
   std::optional<events::Worker> checks_;  // whether what is stored is what was written
   std::optional<events::Worker> chores_;  // so that the pings do not wait for what takes long
 };

@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -12,6 +11,7 @@
 #include "app/environment.h"
 #include "app/terminal.h"
 #include "app/verification.h"
+#include "app/unfinished_backup.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "db/backup.h"
@@ -56,31 +56,14 @@ bool IsThere(const std::string& path) {
   return ::lstat(path.c_str(), &found) == 0 || errno != ENOENT;
 }
 
-// The directory that becomes the backup, beside it: made for this run and gone with it, or a backup
-// that failed would keep the space, and the key of the authority, of one that nobody knows.
-class Unfinished {
- public:
-  explicit Unfinished(const std::string& target) : path_(target + ".XXXXXX") {
-    MakeDirectories(DirectoryOf(target), 0700);
-    if (::mkdtemp(path_.data()) == nullptr) {
-      throw Fault(Fault::Kind::kInternal,
-                  "cannot make a directory beside " + target + ": " + std::strerror(errno));
-    }
-  }
-  Unfinished(const Unfinished&) = delete;
-  ~Unfinished() {
-    if (!path_.empty()) RemoveAll(path_);
-  }
-
-  const std::string& path() const { return path_; }
-  void Finish(const std::string& target) {
-    RenameDurably(path_, target);
-    path_.clear();
-  }
-
- private:
-  std::string path_;
-};
+void SayIfSameDisk(const config::Options& options, const std::string& target,
+                   const std::string& made) {
+  if (DiskOf(made) != DiskOf(options.data_directory)) return;
+  const std::string mount_point = UnmountedPoint(target);
+  PrintError(target + " is on the same disk as the data" +
+             (mount_point.empty() ? "" : ", for nothing is mounted on " + mount_point) +
+             ": a disk that fails takes both; put a copy on another disk");
+}
 
 // On the disk of the data directory a backup must leave what orders need.
 void RequireRoom(const config::Options& options, const std::string& target) {
@@ -174,14 +157,25 @@ int BackUp(Words words) {
                   target + " is there already, or below a file: name a directory that is not");
   }
 
-  Unfinished unfinished(target);
+  if (LiesInside(target, options.data_directory)) {
+    throw Refusal(Problem::kValidationFailed,
+                  target + " lies inside the data directory " + options.data_directory +
+                      ": it would be lost with it; name a directory on another disk");
+  }
+  for (const std::string& left :
+       RemoveUnfinishedBackups(options.data_directory, DirectoryOf(target))) {
+    PrintError("removed what an interrupted backup left: " + left);
+  }
+
+  UnfinishedBackup unfinished(target, options.data_directory);
+  SayIfSameDisk(options, target, unfinished.path());
   RequireRoom(options, unfinished.path());
   CopyFile(options, "comanda.conf", unfinished.path());
   CopyCertificates(options, unfinished.path());
   CopySandbox(options, unfinished.path());
   // Last: it syncs the directory.
   const size_t damaged = CopyDatabase(auth::Mode::kLive, options, unfinished.path());
-  unfinished.Finish(target);
+  unfinished.Finish();
   Print(target + " holds the whole data directory; keep it secret\n");
   if (damaged > 0) {
     PrintError(

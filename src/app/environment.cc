@@ -1,10 +1,8 @@
 #include "app/environment.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "app/embedded.h"
 #include "app/routes.h"
+#include "app/served.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/random.h"
@@ -27,24 +25,9 @@ namespace {
 // About fifty pages of fifty orders.
 constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
 
-// A power cut while files are copied back leaves them without content: that is no new restaurant.
-void RefuseEmptied(const config::Options& options) {
-  const std::string path = DatabasePath(auth::Mode::kLive, options);
-  struct stat found = {};
-  if (::stat(path.c_str(), &found) != 0 || found.st_size > 0) return;
-  // What the first start makes next. Otherwise the power was cut at the very beginning.
-  const std::string sandbox = DatabasePath(auth::Mode::kTest, options);
-  const bool has_served = ::access(sandbox.c_str(), F_OK) == 0 ||
-                          ::access(ops::AuthorityPath(options).c_str(), F_OK) == 0;
-  if (!has_served) return;
-  throw Fault(Fault::Kind::kDamaged, path +
-                                         " is empty, though this box has served: restore a "
-                                         "backup, or delete the file to begin anew");
-}
-
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
                               const Upgrading& upgrading) {
-  if (mode == auth::Mode::kLive) RefuseEmptied(options);
+  if (mode == auth::Mode::kLive) RefuseLostDatabase(options.data_directory);
   return {.path = DatabasePath(mode, options),
           .migrations = Migrations(),
           .space = &space,
@@ -52,9 +35,29 @@ db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, d
           .upgrading = upgrading};
 }
 
-// What was told after the backup was taken is not in it, and must not be taken for current.
-void TakeUpBackup(db::Database& database, const std::string& path) {
-  if (!database.Read([](db::Snapshot& snapshot) { return db::IsBackup(snapshot); })) return;
+std::string FileName(auth::Mode mode) { return std::string(Name(mode)) + ".db"; }
+
+Served ServedNow(db::Database& database, auth::Mode mode, const config::Options& options) {
+  return {.file = FileIdentity(DatabasePath(mode, options)),
+          .changes = database.Read(
+              [](db::Snapshot& snapshot) { return events::TotalOfChanges(snapshot); })};
+}
+
+// A backup, or a copy that was put in place by hand. One that was upgraded just now comes from a
+// program that noted nothing.
+bool IsRestored(db::Database& database, auth::Mode mode, const config::Options& options,
+                bool was_upgraded) {
+  if (database.Read([](db::Snapshot& snapshot) { return db::IsBackup(snapshot); })) return true;
+  const Served now = ServedNow(database, mode, options);
+  const auto noted = FindServed(options.data_directory, FileName(mode));
+  if (!noted) return now.changes > 0 && !was_upgraded;
+  return noted->file != now.file || now.changes < noted->changes;
+}
+
+// What was told after the copy was taken is not in it, and must not be taken for current.
+void TakeUpCopy(db::Database& database, auth::Mode mode, const config::Options& options,
+                bool was_upgraded) {
+  if (!IsRestored(database, mode, options, was_upgraded)) return;
   constexpr uint64_t kEpochs = 1'000'000'000;
   const auto by = static_cast<int64_t>(1 + RandomBelow(kEpochs));
   database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
@@ -64,8 +67,10 @@ void TakeUpBackup(db::Database& database, const std::string& path) {
     }
     db::TakeUp(tx);
   });
-  log::Warning("a backup was restored: keys that were revoked since it was taken are valid again",
-               {{"file", path}});
+  log::Warning(
+      "a backup was restored, or a copy put in place: keys that were revoked since it was taken "
+      "are valid again",
+      {{"file", DatabasePath(mode, options)}});
 }
 
 auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
@@ -98,13 +103,20 @@ db::SpaceSettings SpaceOf(const config::Options& options) {
 Environment::Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
                          db::DiskSpace& space, Heartbeats& heartbeats, metrics::Registry& metrics,
                          const Upgrading& upgrading, MoreChecks more_checks)
-    : clock_(clock),
+    : mode_(mode),
+      options_(options),
+      clock_(clock),
       space_(space),
       // The other half of the workers stays free for those who do not wait.
       long_polls_(WorkersOf(mode, options) / 2),
       long_polls_reader_(feed_, "long polls", {.committed = [this] { long_polls_.Wake(); }}),
       answers_(kAnswerBytesMax),
-      database_(DatabaseSettings(mode, options, space, upgrading), clock, heartbeats, metrics),
+      database_(DatabaseSettings(mode, options, space,
+                                 [&](const std::string& step) {
+                                   was_upgraded_ = true;
+                                   upgrading(step);
+                                 }),
+                clock, heartbeats, metrics),
       gate_(Rates(mode, options), keys_, clock),
       site_{.mode = mode,
             .options = options,
@@ -129,7 +141,8 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   database_.SetAfterCommit([this] { feed_.Committed(); });
   database_.Read(
       [&](db::Snapshot& snapshot) { database_.ContinueFrom(events::LastTime(snapshot)); });
-  TakeUpBackup(database_, DatabasePath(mode, options));
+  TakeUpCopy(database_, mode, options, was_upgraded_);
+  NoteServed();
   database_.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database_.counters());
     keys_.Load(keys::LoadAll(snapshot));
@@ -138,6 +151,18 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
     clients::MakeSearchable(database_, [&] { upgrading("clients"); });
   } catch (const Fault& fault) {  // a full disk: reads go on, and the chores try again
     log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
+  }
+}
+
+Environment::~Environment() { NoteServed(); }
+
+// What cannot be noted, on a full disk, is taken for a copy at the next start at worst.
+void Environment::NoteServed() {
+  try {
+    app::NoteServed(options_.data_directory, FileName(mode_),
+                    ServedNow(database_, mode_, options_));
+  } catch (const std::exception& error) {
+    log::Warning("what is served is not noted", {{"why", error.what()}});
   }
 }
 

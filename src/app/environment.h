@@ -39,10 +39,11 @@ using MoreChecks = std::function<void(std::vector<http::Readiness>& checks)>;
 class Environment {
  public:
   // Opens DIR/live.db or DIR/test.db with its migrations and loads keys and counters into memory.
-  // The caller holds the lock of the data directory.
+  // The caller holds the lock of the data directory; what is given outlives the environment.
   Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
               db::DiskSpace& space, Heartbeats& heartbeats, metrics::Registry& metrics,
               const Upgrading& upgrading, MoreChecks more_checks = {});
+  ~Environment();
 
   db::Database& database() { return database_; }
   http::Dispatcher& dispatcher() { return dispatcher_; }
@@ -58,6 +59,11 @@ class Environment {
   void WriteDown();
 
  private:
+  void NoteServed();
+
+  const auth::Mode mode_;
+  const config::Options& options_;
+  bool was_upgraded_ = false;  // or made
   const Clock& clock_;
   const db::DiskSpace& space_;
   events::Feed feed_;  // before the database, whose commits call it

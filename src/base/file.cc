@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -22,8 +23,46 @@ constexpr size_t kChunkBytes = 64 * 1024;
 
 [[noreturn]] void Fail(std::string_view action, const std::string& path, int error = errno) {
   const bool full = error == ENOSPC || error == EDQUOT;
+  const std::string advice = error == EACCES || error == EPERM ? AccessAdvice({path}) : "";
   throw Fault(full ? Fault::Kind::kDiskFull : Fault::Kind::kInternal,
-              std::string(action) + " " + path + ": " + std::generic_category().message(error));
+              std::string(action) + " " + path + ": " + std::generic_category().message(error) +
+                  (advice.empty() ? "" : ": " + advice));
+}
+
+// Of /etc/passwd alone: the library's way loads modules, which a static program cannot.
+std::string UserName(uid_t id) {
+  const Fd fd(::open("/etc/passwd", O_RDONLY | O_CLOEXEC));
+  std::string users(kChunkBytes, '\0');
+  const ssize_t got = fd ? ::read(fd.get(), users.data(), users.size()) : 0;
+  users.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  // NAME:SECRET:NUMBER:…
+  const std::string number = std::to_string(id);
+  for (size_t line = 0; line < users.size(); line = users.find('\n', line) + 1) {
+    const size_t end = std::min(users.find('\n', line), users.size());
+    const size_t name = users.find(':', line);
+    const size_t secret = name < end ? users.find(':', name + 1) : users.npos;
+    if (secret < end && users.compare(secret + 1, number.size() + 1, number + ":") == 0) {
+      return users.substr(line, name - line);
+    }
+    if (end == users.size()) break;
+  }
+  return number;
+}
+
+// Empty where the path can be used as it must be, or is not there.
+std::string Refused(const std::string& path, int wanted) {
+  struct stat status {};
+  if (::faccessat(AT_FDCWD, path.c_str(), wanted, AT_EACCESS) == 0) return "";
+  if (errno != EACCES || ::stat(path.c_str(), &status) != 0) return "";
+  const std::string user = UserName(::geteuid());
+  const bool is_ours = status.st_uid == ::geteuid();
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(status.st_mode & 07777));
+  const std::string rights = S_ISDIR(status.st_mode) ? "u+rwx " : "u+rw ";
+  return path + " belongs to " + UserName(status.st_uid) + " (mode " + mode +
+         ") and must belong to " + user + ", as whom this runs; as root: " +
+         (is_ours ? "" : "chown " + user + ": '" + path + "' && ") + "chmod " + rights + "'" +
+         path + "'";
 }
 
 Fd OpenDirectory(const std::string& path) {
@@ -140,6 +179,13 @@ std::optional<std::vector<std::string>> FilesIn(const std::string& directory) {
   return names;
 }
 
+std::optional<std::vector<std::string>> DirectoriesIn(const std::string& directory) {
+  auto names = EntriesOf(directory);
+  if (names)
+    std::erase_if(*names, [&](auto& name) { return !IsDirectory(directory + "/" + name); });
+  return names;
+}
+
 void RemoveAll(const std::string& path) {
   if (std::remove(path.c_str()) == 0) return;
   struct stat found {};
@@ -162,6 +208,19 @@ void MakeDirectories(const std::string& path, mode_t mode) {
     MakeDirectory(path.substr(0, slash), mode);
   }
   if (!path.empty() && path.back() != '/') MakeDirectory(path, mode);
+}
+
+std::string AccessAdvice(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    for (size_t slash = path.find('/', 1); slash != std::string::npos;
+         slash = path.find('/', slash + 1)) {
+      const std::string advice = Refused(path.substr(0, slash), X_OK);
+      if (!advice.empty()) return advice;
+    }
+    const std::string advice = Refused(path, IsDirectory(path) ? R_OK | W_OK | X_OK : R_OK | W_OK);
+    if (!advice.empty()) return advice;
+  }
+  return "";
 }
 
 void TakeOwnerOfDirectory(const std::string& path) {

@@ -27,6 +27,9 @@ void RenameDurably(const std::string& from, const std::string& to);
 // cannot be read, errno says why.
 std::optional<std::vector<std::string>> FilesIn(const std::string& directory);
 
+// The names of the directories in a directory; nothing where it cannot be read.
+std::optional<std::vector<std::string>> DirectoriesIn(const std::string& directory);
+
 // As far as it can be: a file, or a directory with all that is in it. Follows no link.
 void RemoveAll(const std::string& path);
 
@@ -35,6 +38,11 @@ std::string DirectoryOf(const std::string& path);
 
 // mkdir -p with that mode for what is made. Fault on errors.
 void MakeDirectories(const std::string& path, mode_t mode);
+
+// For a message: which of the files, or which directory above them, this process may not read and
+// write, whose it is, and the command that mends it. Empty where all of them can be used, or are
+// missing in a directory that can be.
+std::string AccessAdvice(const std::vector<std::string>& paths);
 
 // Gives a file made by us the owner of the directory it stands in, when we run as root.
 void TakeOwnerOfDirectory(const std::string& path);

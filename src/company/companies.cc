@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/check.h"
 #include "base/problem.h"
 #include "company/store.h"
 #include "events/types.h"
@@ -11,7 +10,9 @@ namespace comanda::company {
 
 Company Get(db::Session& session, db::CompanyId company) {
   std::optional<Company> found = Select(session, company);
-  CHECK(found.has_value(), "companies are never deleted");
+  if (!found) {  // companies are never deleted
+    throw Fault(Fault::Kind::kDamaged, "company " + std::to_string(company) + " is gone");
+  }
   return *std::move(found);
 }
 

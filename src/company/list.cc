@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "base/check.h"
+#include "base/problem.h"
 #include "company/json.h"
 #include "company/store.h"
 
@@ -38,7 +38,9 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
       .Limit(page.paging.per_page, page.paging.offset());
   for (const std::string& id : http::FindIds(session, sql)) {
     const auto method = SelectPaymentMethod(session, company, id);
-    CHECK(method.has_value(), "an id that was just listed");
+    if (!method) {
+      throw Fault(Fault::Kind::kDamaged, "payment method " + id + " is listed and not stored");
+    }
     page.rows.push_back(Render(*method));
   }
 

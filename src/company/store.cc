@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include "base/check.h"
+#include "base/id.h"
 #include "base/money.h"
+#include "base/problem.h"
 #include "company/companies.h"
 
 namespace comanda::company {
@@ -34,7 +35,13 @@ Company ReadCompany(const db::Rows& row) {
   company.created_at = row.Int(20);
   company.updated_at = row.Int(21);
   const std::optional<int> decimals = CurrencyDecimals(company.currency);
-  CHECK(decimals.has_value(), "a company is only stored with a known currency");
+  constexpr int kDayMinutes = 24 * 60;
+  if (!decimals || !ParseId(company.id) || company.day_starts_at < 0 ||
+      company.day_starts_at >= kDayMinutes) {
+    throw Fault(Fault::Kind::kDamaged, "company " + std::to_string(company.company_id) +
+                                           " has an id, a currency or a start of its day that "
+                                           "nobody wrote");
+  }
   company.currency_decimals = *decimals;
   return company;
 }
@@ -125,8 +132,10 @@ Outcome Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
       company.country_code, company.postal_code, company.latitude, company.longitude,
       company.timezone, company.business_hours, company.language, company.currency,
       company.day_starts_at, stamp.now);
-  tx.Run("INSERT INTO company_counter (company_id) VALUES ($1) ON CONFLICT (company_id) DO NOTHING",
-         company.company_id);
+  tx.Run(
+      "INSERT INTO company_counter (company_id, epoch) VALUES ($1, $2)"
+      " ON CONFLICT (company_id) DO NOTHING",
+      company.company_id, tx.counters().first_epoch());
   return OutcomeOf(known.has_value(), written);
 }
 
@@ -219,7 +228,9 @@ std::optional<int64_t> NextOrderNumber(db::Tx& tx, db::CompanyId company,
   if (counted == 0) return std::nullopt;
   const auto row =
       tx.One("SELECT order_number FROM company_counter WHERE company_id = $1", company);
-  CHECK(row.has_value(), "every company has its counters");
+  if (!row) {
+    throw Fault(Fault::Kind::kDamaged, "company " + std::to_string(company) + " has no counters");
+  }
   return row->Int(0);
 }
 

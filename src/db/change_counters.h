@@ -13,6 +13,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "base/random.h"
 #include "db/company_id.h"
 
 namespace comanda::db {
@@ -21,7 +22,7 @@ class ChangeCounters {
  public:
   static constexpr size_t kKinds = 3;  // which is which: events/types.h
   struct Values {
-    int64_t epoch = 0;  // raised by every restore
+    int64_t epoch = 0;  // random, raised by every restore
     std::array<int64_t, kKinds> changes{};
   };
 
@@ -33,6 +34,10 @@ class ChangeCounters {
     int64_t changes = 0;
     bool operator==(const Mark&) const = default;
   };
+
+  // The epoch of a company that is new: random, or what a lost database told its clients would be
+  // taken for current by the one in its place. The same for each run of a job.
+  int64_t first_epoch() const { return first_epoch_; }
 
   Values Of(CompanyId company) const {
     std::shared_lock lock(mutex_);
@@ -61,6 +66,8 @@ class ChangeCounters {
   }
 
  private:
+  // From 2: tags of epoch 1, which older programs began with, are written without it.
+  const int64_t first_epoch_ = 2 + static_cast<int64_t>(RandomBelow(1'000'000'000));
   mutable std::shared_mutex mutex_;
   std::unordered_map<CompanyId, Values> values_;        // guarded by mutex_
   std::unordered_map<CompanyId, int64_t> stock_moves_;  // guarded by mutex_

@@ -69,6 +69,7 @@ Trouble Classify(int code, int system_error) {
       return Trouble::kFull;
     case SQLITE_IOERR:
       if (code == SQLITE_IOERR_NOMEM) return Trouble::kPassing;
+      if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ) return Trouble::kUnread;
       return OutOfSpace(system_error) ? Trouble::kFull : Trouble::kIo;
     case SQLITE_CANTOPEN:
       return OutOfSpace(system_error) ? Trouble::kFull : Trouble::kIo;
@@ -93,6 +94,7 @@ Fault::Kind KindOf(Trouble trouble) {
     case Trouble::kFull:
       return Fault::Kind::kDiskFull;
     case Trouble::kPassing:
+    case Trouble::kUnread:
     case Trouble::kIo:
       return Fault::Kind::kUnavailable;
     case Trouble::kNone:
@@ -147,7 +149,9 @@ Connection::Connection(const std::string& path, Role role, const std::string& vf
     Configure(role);
   } catch (const Fault& fault) {
     Close();
-    throw Fault(fault.kind, path + ": " + fault.cause);
+    const std::string advice =
+        AccessAdvice({DirectoryOf(path), path, path + "-wal", path + "-shm"});
+    throw Fault(fault.kind, (advice.empty() ? path : advice) + ": " + fault.cause);
   } catch (...) {
     Close();
     throw;
@@ -317,6 +321,7 @@ void Connection::Fail(int code, std::string_view doing) {
   const char* message = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
   const Fault fault = Translate(trouble, code, Or(message, "no message"), doing);
   if (is_worst) trouble_cause_ = fault.cause;
+  if (PageUnreadable(trouble) || (code & 0xff) == SQLITE_CONSTRAINT) suspicious_sql_ = doing;
   throw fault;
 }
 

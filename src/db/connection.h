@@ -26,13 +26,17 @@ enum class Trouble : uint8_t {
   kOwn,      // the statement's own: a constraint, a mistake in the SQL, a value too large
   kPassing,  // busy, interrupted, short of memory: the next try may succeed
   kFull,     // no space on the disk
-  kIo,       // the disk failed a read, a write or a sync
+  kUnread,   // the disk failed a read: the next try may succeed
+  kIo,       // the disk failed a write or a sync
   kDamaged,  // the file is not what it was: corrupt, no database, read-only
 };
 
 // True where the disk itself failed, so that the open file can no longer be trusted.
-inline bool DiskFailed(Trouble trouble) {
-  return trouble == Trouble::kIo || trouble == Trouble::kDamaged;
+inline bool DiskFailed(Trouble trouble) { return trouble >= Trouble::kUnread; }
+
+// True where a page could not be read, or made no sense.
+inline bool PageUnreadable(Trouble trouble) {
+  return trouble == Trouble::kUnread || trouble == Trouble::kDamaged;
 }
 
 // A prepared statement of a connection, running (from Take to Give) or waiting in its cache.
@@ -89,7 +93,13 @@ class Connection {
   Trouble trouble() const { return trouble_; }
   // The same as what is thrown for it.
   Fault failure() const;
-  void ClearTrouble() { trouble_ = Trouble::kNone; }
+  void ClearTrouble() {
+    trouble_ = Trouble::kNone;
+    suspicious_sql_.clear();
+  }
+  // The statement that met what only damage explains, since the last ClearTrouble(): a page that
+  // cannot be read or makes no sense, or a constraint that the program keeps by itself. Else empty.
+  const std::string& suspicious_sql() const { return suspicious_sql_; }
   // Notes the code and throws it as a Fault.
   [[noreturn]] void Fail(int code, std::string_view doing);
 
@@ -117,6 +127,7 @@ class Connection {
   bool transaction_required_ = false;
   Trouble trouble_ = Trouble::kNone;
   std::string trouble_cause_;
+  std::string suspicious_sql_;
 };
 
 // Makes the file where it is missing, 0600 and with the directory's owner; SQLite gives its

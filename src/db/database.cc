@@ -1,7 +1,7 @@
 #include "db/database.h"
 
 #include "db/connection.h"
-#include "db/quick_check.h"
+#include "db/inspector.h"
 #include "db/readers.h"
 #include "db/watcher.h"
 #include "db/writer.h"
@@ -13,10 +13,19 @@ Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats
     : settings_(std::move(settings)),
       clock_(clock),
       damaged_rows_(settings_.FileName(), settings_.MetricLabels(), metrics),
-      readers_(std::make_unique<ReaderPool>(settings_, clock)),
-      writer_(std::make_unique<Writer>(settings_, counters_, clock, heartbeats, metrics)) {}
+      inspector_(std::make_unique<Inspector>(
+          settings_, clock,
+          Inspector::Actions{
+              .rebuild = [this](const std::string& index) { writer_->RebuildSoon(index); },
+              .note_row = [this](const std::string& row) { damaged_rows_.NoteInFile(row); },
+              .refuse_writes = [this](const std::string& why) { writer_->RefuseJobs(why); }})) {
+  settings_.suspect = [this](const std::string& sql) { inspector_->Suspect(sql); };
+  readers_ = std::make_unique<ReaderPool>(settings_, clock);
+  writer_ = std::make_unique<Writer>(settings_, counters_, damaged_rows_, clock, heartbeats, metrics);
+}
 
 Database::~Database() {
+  inspector_->Stop();
   writer_->Stop();
   // The writer's connection is then the last one: it checkpoints and removes the log on closing.
   readers_->CloseIdle();
@@ -32,8 +41,10 @@ Health Database::health() const { return writer_->health(); }
 
 void Database::Stop() { writer_->Stop(); }
 
-std::string Database::QuickCheck(std::stop_token stop) const {
-  return db::QuickCheck(settings_, clock_, [stop] { return !stop.stop_requested(); });
+void Database::StartInspector() { inspector_->Start(); }
+
+std::string Database::Inspect(std::stop_token stop) const {
+  return inspector_->LookOnce(std::move(stop)).Text();
 }
 
 void Database::RefuseWrites(const std::string& why) { writer_->RefuseJobs(why); }

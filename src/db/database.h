@@ -31,9 +31,10 @@
 
 namespace comanda::db {
 
-// The two ways in, which nobody else needs to see (db/writer.h, db/readers.h).
+// What nobody else needs to see (db/writer.h, db/readers.h, db/inspector.h).
 class Writer;
 class ReaderPool;
+class Inspector;
 class Watcher;
 
 class Database {
@@ -100,13 +101,14 @@ class Database {
   // answered. Reads go on.
   void Stop();
 
-  // SQLite's quick_check on a connection of its own, for the background after ready: what is wrong,
-  // a line each, or empty, also where it was told to stop. May take long. Fault where it cannot be
-  // run.
-  std::string QuickCheck(std::stop_token stop = {}) const;
+  // Begins to look for damage in the background, once the database is served (db/inspector.h).
+  void StartInspector();
+  // Looks at all of the file now, on this thread: what is wrong, a line each, or empty, also where
+  // it was told to stop. Mends nothing and may take long. Fault where the file cannot be read.
+  std::string Inspect(std::stop_token stop = {}) const;
 
-  // From now on Fault kReadOnly for every Write(), and health() says why: for a file that was
-  // found damaged. What SQLite would write into it could destroy more.
+  // From now on Fault kReadOnly for every Write(), and health() says why: for a file that was found
+  // damaged. What SQLite would write into it could destroy more. Any thread.
   void RefuseWrites(const std::string& why);
 
   DamagedRows& damaged_rows() { return damaged_rows_; }
@@ -132,9 +134,10 @@ class Database {
 
   ChangeCounters counters_;
   KeptValues kept_;
-  const Settings settings_;
+  Settings settings_;  // const from the constructor on
   const Clock& clock_;
   DamagedRows damaged_rows_;
+  std::unique_ptr<Inspector> inspector_;  // outlives those that tell it of suspicions
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Writer> writer_;
 };

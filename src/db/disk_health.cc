@@ -1,9 +1,12 @@
 #include "db/disk_health.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "db/migrate.h"
-#include "db/quick_check.h"
+#include "db/integrity.h"
+#include "db/sorting_files.h"
+#include "db/tables.h"
 
 #include <sqlite3.h>
 
@@ -12,6 +15,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace comanda::db {
 namespace {
@@ -19,20 +23,33 @@ namespace {
 constexpr uint64_t kFreeBytesMin = 1 << 20;
 constexpr std::chrono::milliseconds kReopenPause{500};  // before the second try, then twice
 constexpr int kProgressSteps = 100'000;                 // some milliseconds
-constexpr int kExitStatus = 70;                         // EX_SOFTWARE
+constexpr int kExitStatus = 70;  // EX_SOFTWARE
 
 }  // namespace
 
 DiskHealth::DiskHealth(const Settings& settings, const Clock& clock, Heartbeat& heartbeat,
-                       Checkpointer& checkpointer, metrics::Registry& metrics)
+                       Checkpointer& checkpointer, DamagedRows& damaged_rows,
+                       metrics::Registry& metrics)
     : settings_(settings),
       clock_(clock),
       heartbeat_(heartbeat),
       checkpointer_(checkpointer),
+      damaged_rows_(damaged_rows),
       file_(settings.FileName()),
       failures_(metrics, "comanda_db_disk_failures_total",
                 "Writes or syncs that the disk failed, a full disk included.",
-                settings.MetricLabels()) {
+                settings.MetricLabels()),
+      rebuilt_(metrics, "comanda_db_indexes_rebuilt_total",
+               "Indexes that disagreed with their table and were rebuilt from it.",
+               settings.MetricLabels()),
+      read_only_gauge_(
+          metrics, "comanda_db_read_only",
+          "1 where the file is damaged and takes no more writes: restore a backup.",
+          [this] {
+            const std::lock_guard lock(mutex_);
+            return read_only_ ? 1.0 : 0.0;
+          },
+          settings.MetricLabels()) {
   MakeDatabaseFile(settings_.path);
   connection_ = Open();
   if (Migrate(*connection_, settings_, clock_, heartbeat_)) {
@@ -124,11 +141,13 @@ void DiskHealth::Recover(Trouble trouble) {
     }
   }
   if (DiskFailed(trouble) || !rolled_back) {
-    Reopen("a transaction failed", trouble == Trouble::kDamaged);
+    Reopen("a transaction failed");
+    // The disk has just taken a write: what it cannot read is this transaction's affair.
+    if (PageUnreadable(trouble)) reopened_in_a_row_ = 0;
   }
 }
 
-void DiskHealth::Reopen(const std::string& why, bool damaged) {
+void DiskHealth::Reopen(const std::string& why) {
   failures_.Add();
   SetHealth({false, "the database is being reopened: " + why}, true);
   while (true) {
@@ -141,7 +160,6 @@ void DiskHealth::Reopen(const std::string& why, bool damaged) {
       // The new one is open before the old one closes: with none, SQLite would rebuild the log's
       // index and might find the failed transaction whole in the log, while its jobs run again.
       std::unique_ptr<Connection> fresh = Open();
-      if (damaged) RequireSound();
       connection_ = std::move(fresh);
       WriteOver();
       break;
@@ -169,12 +187,58 @@ void DiskHealth::WriteOver() {
   connection_->RequireTransaction(false);
 }
 
-void DiskHealth::RequireSound() {
-  const std::string damage = QuickCheck(settings_, clock_, [this] {
-    heartbeat_.Beat();
-    return true;
-  });
-  if (!damage.empty()) EndProcess("the database is damaged: " + damage);
+// A page that makes no sense.
+
+bool DiskHealth::Mend(const std::string& sql) {
+  bool mended = false;
+  try {
+    for (const std::string& table : TablesTouched(*Open(), sql)) mended |= MendTable(table);
+  } catch (const std::exception& failure) {
+    log::Error("cannot check what a statement met", {{"file", file_}, {"cause", failure.what()}});
+  }
+  return mended;
+}
+
+// Each round on a new connection, for what the one before read wrong.
+bool DiskHealth::MendTable(const std::string& name) {
+  bool mended = false;
+  std::set<std::string> tried;
+  std::string malformed;
+  while (true) {
+    const std::unique_ptr<Connection> connection = Open();
+    const Table table = DescribeTable(*connection, name);
+    const Findings findings = IntegrityCheck(*connection, table);
+    for (const std::string& row : findings.rows) damaged_rows_.NoteInFile(row);
+    if (!findings.pages.empty()) {
+      if (!malformed.empty()) RefuseWrites(findings.pages);
+      if (!std::exchange(malformed, findings.pages).empty()) return mended;
+      continue;
+    }
+    bool again = false;
+    for (const std::string& index : findings.indexes) {
+      if (tried.insert(index).second) again |= Rebuild(index);
+    }
+    mended |= again;
+    if (!again) return mended;
+  }
+}
+
+bool DiskHealth::Rebuild(const std::string& index) {
+  try {
+    const std::unique_ptr<Connection> connection = Open();
+    const SortingFiles files(*connection, DirectoryOf(settings_.path));
+    connection->RunScript("REINDEX " + Quoted(index));
+  } catch (const Fault& fault) {
+    log::Error("an index disagrees with its table and cannot be rebuilt",
+               {{"file", file_}, {"index", index}, {"cause", fault.cause}});
+    damaged_rows_.NoteInFile("the index " + index);
+    return false;
+  }
+  rebuilt_.Add();
+  damaged_rows_.ForgetInFile("the index " + index);
+  log::Error("an index disagreed with its table: it was rebuilt, look after the disk",
+             {{"file", file_}, {"index", index}});
+  return true;
 }
 
 void DiskHealth::EndProcess(const std::string& why) {
@@ -186,7 +250,7 @@ void DiskHealth::Checkpoint(Checkpointer::Mode mode) {
   const Trouble trouble = TryCheckpoint(mode);
   if (!DiskFailed(trouble)) return;
   if (++checkpoints_failed_in_a_row_ > kReopenMax) EndProcess("checkpoints fail");
-  Reopen("a checkpoint failed", trouble == Trouble::kDamaged);
+  Reopen("a checkpoint failed");
 }
 
 void DiskHealth::CheckpointLast() { TryCheckpoint(Checkpointer::Mode::kTruncate); }
@@ -207,21 +271,26 @@ Health DiskHealth::health() const {
 
 void DiskHealth::RequireOpen() const {
   const std::lock_guard lock(mutex_);
-  if (damaged_) throw Fault(Fault::Kind::kReadOnly, health_.reason);
+  if (read_only_) throw Fault(Fault::Kind::kReadOnly, health_.reason);
   if (reopening_) throw Fault(Fault::Kind::kUnavailable, health_.reason);
 }
 
 void DiskHealth::RefuseWrites(const std::string& why) {
-  const std::lock_guard lock(mutex_);
-  if (!damaged_) health_ = {false, why};
-  reopening_ = false;
-  damaged_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (read_only_) return;
+    health_ = {.writable = false, .reason = "damaged: restore a backup"};
+    reopening_ = false;
+    read_only_ = true;
+  }
+  log::Error("the database is damaged and takes no more writes: restore a backup",
+             {{"file", file_}, {"found", why}});
 }
 
 void DiskHealth::SetHealth(Health health, bool reopening) {
   const std::lock_guard lock(mutex_);
   reopening_ = reopening;
-  if (!damaged_) health_ = std::move(health);
+  if (!read_only_) health_ = std::move(health);
 }
 
 }  // namespace comanda::db

@@ -11,10 +11,14 @@
 //              again and must take a write. Meanwhile jobs are refused with kUnavailable. After
 //              kReopenMax failures without a commit in between the process ends with status 70, for
 //              systemd to start a new one.
-//   damaged    the file is not what was written to it. A page that was read wrong may be right on
-//              the disk: the file is reopened and checked, and where the check finds damage the
-//              process ends at once. A check elsewhere may find damage too (RefuseWrites): then
-//              jobs are refused with kReadOnly until the process ends.
+//   read-only  a page of the file is malformed or cannot be read, whatever is tried: what is
+//              written into it could destroy more. Jobs are refused with kReadOnly until the
+//              process ends, reads go on (RefuseWrites).
+//
+// A job that meets a page that makes no sense may have met a bad read: the file is reopened and the
+// job runs again. Where it fails again, the tables that it touched are checked (Mend): an index
+// that disagrees with its table is rebuilt from it, and the job runs a third time. A job that fails
+// then has failed alone. No job, however often it is repeated, ends the process so.
 //
 // A transaction that failed while it was being committed may be whole in the log, where a recovery
 // would find it, although its jobs were answered that nothing was done. So after such a failure a
@@ -26,12 +30,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "db/checkpointer.h"
+#include "db/damaged_rows.h"
 #include "db/connection.h"
 #include "db/health.h"
 #include "db/settings.h"
@@ -46,11 +52,12 @@ class DiskHealth {
   // Makes the file where it is missing, opens it and takes it to the program's schema
   // (db/migrate.h). All arguments outlive it. Beats while it works.
   DiskHealth(const Settings& settings, const Clock& clock, Heartbeat& heartbeat,
-             Checkpointer& checkpointer, metrics::Registry& metrics);
+             Checkpointer& checkpointer, DamagedRows& damaged_rows, metrics::Registry& metrics);
 
   // The one to write through, until the next call of a function that may reopen the file:
   // Recover(), Checkpoint(), WhenIdle(), MayWrite().
   Connection& connection() { return *connection_; }
+  const Connection& connection() const { return *connection_; }
 
   // False while the disk is full, also after a probe.
   bool MayWrite();
@@ -63,6 +70,13 @@ class DiskHealth {
   // the state needs. Afterwards the next transaction can begin.
   void Recover(Trouble trouble);
 
+  // Checks the tables that the statement touches and rebuilds their indexes that are wrong; refuses
+  // writes where a page is malformed. True where an index was rebuilt: the statement may succeed
+  // now. Logs what it finds.
+  bool Mend(const std::string& sql);
+  // Rebuilds one that a check elsewhere has found wrong; the trees of its table are sound.
+  bool Rebuild(const std::string& index);
+
   // A checkpoint; makes space where there is none, and reopens the file where the disk fails.
   void Checkpoint(Checkpointer::Mode mode);
   // The same at the end of the process, where a failure has no consequence: the log stays as it is.
@@ -72,7 +86,7 @@ class DiskHealth {
 
   // Any thread.
   Health health() const;
-  // Fault where jobs are refused: damaged or reopening. Any thread.
+  // Fault where jobs are refused: read-only or reopening. Any thread.
   void RequireOpen() const;
   // Refuses all jobs from now on: the file is damaged. Any thread.
   void RefuseWrites(const std::string& why);
@@ -82,9 +96,9 @@ class DiskHealth {
   void Probe();
   void BecomeWritable();
   void SetHealth(Health health, bool reopening);
-  void Reopen(const std::string& why, bool damaged);
+  void Reopen(const std::string& why);
+  bool MendTable(const std::string& name);
   void WriteOver();
-  void RequireSound();
   Trouble TryCheckpoint(Checkpointer::Mode mode);
   [[noreturn]] void EndProcess(const std::string& why);
   static int OnProgress(void* self) noexcept;
@@ -93,6 +107,7 @@ class DiskHealth {
   const Clock& clock_;
   Heartbeat& heartbeat_;
   Checkpointer& checkpointer_;
+  DamagedRows& damaged_rows_;
   const std::string file_;  // for log messages
 
   std::unique_ptr<Connection> connection_;
@@ -101,11 +116,13 @@ class DiskHealth {
   int reopened_in_a_row_ = 0;            // without a commit in between
   int checkpoints_failed_in_a_row_ = 0;  // without one that succeeded in between
   metrics::Counter failures_;
+  metrics::Counter rebuilt_;
 
   mutable std::mutex mutex_;
-  bool reopening_ = false;  // guarded by mutex_
-  bool damaged_ = false;    // guarded by mutex_
-  Health health_;           // guarded by mutex_
+  bool reopening_ = false;              // guarded by mutex_
+  bool read_only_ = false;              // guarded by mutex_
+  Health health_;                       // guarded by mutex_
+  metrics::Gauge read_only_gauge_;
 };
 
 }  // namespace comanda::db

@@ -1,13 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace comanda::db {
 
-// Whether a database takes writes, for /readyz. Reads may go on where it does not.
+// What /readyz says of a database.
 struct Health {
-  bool writable = true;
-  std::string reason;  // why not
+  bool writable = true;     // reads may go on where it is not
+  std::string reason;       // why not
 };
 
 }  // namespace comanda::db

@@ -12,7 +12,10 @@
 namespace comanda::db {
 namespace {
 
-constexpr const char* kWhoMay = "; run this as the user of the service or as root";
+// A command may be run by the wrong user, and the service may have been given the wrong files.
+std::string WhoMay(const std::string& path) {
+  return "; run this as the user of the service or as root. " + AccessAdvice({path});
+}
 
 }  // namespace
 
@@ -20,8 +23,9 @@ std::optional<DirectoryLock> DirectoryLock::TryAcquire(const std::string& data_d
   const std::string path = data_directory + "/comanda.lock";
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) {
-    throw Fault(Fault::Kind::kInternal, "cannot open " + path + ": " + std::strerror(errno) +
-                                            (errno == EACCES ? kWhoMay : ""));
+    const int error = errno;
+    throw Fault(Fault::Kind::kInternal, "cannot open " + path + ": " + std::strerror(error) +
+                                            (error == EACCES ? WhoMay(path) : ""));
   }
   TakeOwnerOfDirectory(path);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {

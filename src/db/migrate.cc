@@ -3,10 +3,10 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "db/sorting_files.h"
 #include "db/upgrade_copies.h"
 
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <exception>
 #include <limits>
@@ -40,35 +40,6 @@ int64_t BytesOf(Connection& writer) {
 // files for sorting one of them. A guess on the safe side (a million orders took 0.57 of theirs)
 // for what is asked before; what is really too much is found out on the way.
 int64_t RoomForUpgrade(int64_t bytes) { return bytes / 4 * 3; }
-
-// Sorting the rows of a new index would take more memory than there is where they are millions: an
-// upgrade sorts through files, beside the database, whose file system has the room that was asked
-// for. SQLite makes them for their owner alone and unlinks them at once; the connection, which is
-// closed after the upgrade, asks for them as long as it lives. One upgrade at a time.
-class SortingFiles {
- public:
-  SortingFiles(Connection& writer, const std::string& directory) {
-    DeleteLeftovers(directory);
-    writer.Execute("PRAGMA temp_store = FILE");
-    sqlite3_temp_directory = sqlite3_mprintf("%s", directory.c_str());
-    CHECK(sqlite3_temp_directory != nullptr, "memory for a path");
-  }
-  SortingFiles(const SortingFiles&) = delete;
-  ~SortingFiles() {
-    sqlite3_free(sqlite3_temp_directory);
-    sqlite3_temp_directory = nullptr;
-  }
-
- private:
-  // A kill before the unlinking leaves an empty file.
-  static void DeleteLeftovers(const std::string& directory) {
-    const auto names = FilesIn(directory);
-    if (!names) return;
-    for (const std::string& name : *names) {
-      if (name.starts_with("etilqs_")) ::unlink((directory + "/" + name).c_str());
-    }
-  }
-};
 
 // An upgrade under way says so now and then, in the log and to who started the process.
 class Progress {

@@ -54,6 +54,9 @@ std::unique_ptr<Connection> ReaderPool::AcquireConnection() {
 void ReaderPool::Release(std::unique_ptr<Connection> connection) noexcept {
   CHECK(!connection->AnyRunning(), "no Rows outlives the function given to Read()");
   const bool failing = connection->trouble() >= Trouble::kFull;
+  if (settings_.suspect && !connection->suspicious_sql().empty()) {
+    settings_.suspect(connection->suspicious_sql());
+  }
   if (failing || !connection->Rollback()) {
     connection.reset();
     GiveUpPlace();

@@ -31,6 +31,8 @@ struct Settings {
   // Called with the step under way, now and then while the file is upgraded. What it throws ends
   // the upgrade.
   std::function<void(const std::string& step)> upgrading = {};
+  // Told of a statement that met what may be damage; the database's own. Any thread, not to throw.
+  std::function<void(const std::string& sql)> suspect = {};
 
   // "live.db", for the log.
   std::string FileName() const { return path.substr(path.rfind('/') + 1); }

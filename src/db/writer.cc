@@ -34,8 +34,8 @@ Writer::Metrics::Metrics(metrics::Registry& registry, const std::string& labels)
       commit_time(registry, "comanda_db_commit_seconds",
                   "From the start of a COMMIT to its being on disk.", labels) {}
 
-Writer::Writer(const Settings& settings, ChangeCounters& counters, const Clock& clock,
-               Heartbeats& heartbeats, metrics::Registry& metrics)
+Writer::Writer(const Settings& settings, ChangeCounters& counters, DamagedRows& damaged_rows,
+               const Clock& clock, Heartbeats& heartbeats, metrics::Registry& metrics)
     : settings_(settings),
       counters_(counters),
       clock_(clock),
@@ -50,7 +50,7 @@ Writer::Writer(const Settings& settings, ChangeCounters& counters, const Clock& 
           },
           settings.MetricLabels()),
       checkpointer_(settings, metrics),
-      disk_(settings, clock, heartbeat_, checkpointer_, metrics),
+      disk_(settings, clock, heartbeat_, checkpointer_, damaged_rows, metrics),
       last_job_ms_(clock.MonotonicMs()) {
   queue_.reserve(settings_.queue_max);
   thread_ = std::jthread([this] { Loop(); });
@@ -89,6 +89,14 @@ Health Writer::health() const {
   return stopping_ ? Health{false, "stopping"} : disk_.health();
 }
 
+void Writer::RebuildSoon(const std::string& index) {
+  {
+    const std::lock_guard lock(mutex_);
+    wrong_indexes_.insert(index);
+  }
+  work_.notify_one();
+}
+
 void Writer::Stop() {
   const std::lock_guard stop_lock(stop_mutex_);
   {
@@ -108,6 +116,7 @@ void Writer::Loop() {
   heartbeat_.Beat();
   while (Take(group)) {
     heartbeat_.Beat();
+    RebuildIndexes();
     if (group.empty()) {
       WhenIdle();
       continue;
@@ -123,7 +132,8 @@ void Writer::Loop() {
 bool Writer::Take(Group& group) {
   group.clear();
   std::unique_lock lock(mutex_);
-  work_.wait_for(lock, kIdleTick, [&] { return !queue_.empty() || stopping_; });
+  work_.wait_for(lock, kIdleTick,
+                 [&] { return !queue_.empty() || stopping_ || !wrong_indexes_.empty(); });
   if (queue_.empty()) return !stopping_;
   const auto count = std::min(queue_.size(), settings_.group_jobs_max);
   const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(count);
@@ -138,9 +148,22 @@ void Writer::WhenIdle() {
   if (const auto due = checkpointer_.WhenIdle(idle_ms)) disk_.Checkpoint(*due);
 }
 
+void Writer::RebuildIndexes() {
+  std::set<std::string> indexes;
+  {
+    const std::lock_guard lock(mutex_);
+    indexes.swap(wrong_indexes_);
+  }
+  if (indexes.empty()) return;
+  for (const std::string& index : indexes) disk_.Rebuild(index);
+  if (const auto due = checkpointer_.WhenGrown()) disk_.Checkpoint(*due);
+}
+
 // Answers each job of the group exactly once.
 void Writer::Serve(Group& group) {
-  if (!disk_.MayWrite()) {
+  if (Refused(*group.front())) {
+    for (Request* request : group) request->error = group.front()->error;
+  } else if (!disk_.MayWrite()) {
     for (Request* request : group) {
       request->error = std::make_exception_ptr(Fault(Fault::Kind::kDiskFull, "the disk is full"));
     }
@@ -182,6 +205,7 @@ bool Writer::TryGroup(const Group& group) {
     log::Warning("group of jobs rolled back",
                  {{"file", file_}, {"jobs", group.size()}, {"cause", failure.what()}});
   }
+  TellSuspicion();
   // What is too much for the disk together may fit in part: running one by one finds out.
   const Trouble trouble = disk_.connection().trouble();
   disk_.Recover(trouble == Trouble::kFull ? Trouble::kPassing : trouble);
@@ -189,8 +213,22 @@ bool Writer::TryGroup(const Group& group) {
   return false;
 }
 
-// The same for one job of a group whose transaction was lost.
+// The same for one job of a group whose transaction was lost. A job that meets a page that makes no
+// sense runs once more after its tables were mended.
 void Writer::TryAlone(Request& request) {
+  if (Refused(request) || TryOnce(request)) return;
+  const std::string sql = disk_.connection().suspicious_sql();
+  const Trouble trouble = disk_.connection().trouble();
+  disk_.Recover(trouble);
+  if (trouble == Trouble::kDamaged && disk_.Mend(sql) && !TryOnce(request)) {
+    disk_.Recover(disk_.connection().trouble());
+  }
+  if (request.error)
+    Refused(request);  // where the file turned out to be damaged, that is the answer
+}
+
+// False where the transaction failed; the caller has the disk recover.
+bool Writer::TryOnce(Request& request) {
   try {
     Begin();
     RunJob(request, NextStamp(), false);
@@ -199,11 +237,29 @@ void Writer::TryAlone(Request& request) {
     } else {
       Commit();
     }
+    return true;
   } catch (const std::exception&) {
     request.error = std::current_exception();
     request.on_commit.clear();
-    disk_.Recover(disk_.connection().trouble());
+    TellSuspicion();
+    return false;
   }
+}
+
+// True where no jobs are taken any more; the request then says why.
+bool Writer::Refused(Request& request) const {
+  try {
+    disk_.RequireOpen();
+    return false;
+  } catch (const Fault&) {
+    request.error = std::current_exception();
+    return true;
+  }
+}
+
+void Writer::TellSuspicion() const {
+  const std::string& sql = disk_.connection().suspicious_sql();
+  if (settings_.suspect && !sql.empty()) settings_.suspect(sql);
 }
 
 // Leaves the job's outcome in the request. Throws where the transaction is no longer what it was.
@@ -226,6 +282,7 @@ void Writer::RunJob(Request& request, const Stamp& stamp, bool savepoint) {
     if (disk_.MakeSpace()) throw connection.failure();
     job_met_full_disk_ = true;
   }
+  TellSuspicion();
   connection.ClearTrouble();  // the job's own from here on
   if (!savepoint) return;
   if (request.error) connection.Execute("ROLLBACK TO job");

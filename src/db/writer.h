@@ -22,6 +22,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,8 +45,8 @@ class Writer {
   using Job = std::function<void(Tx&, const Stamp&)>;
 
   // Opens the file, migrates it and starts the thread. `settings` and the rest outlive the writer.
-  Writer(const Settings& settings, ChangeCounters& counters, const Clock& clock,
-         Heartbeats& heartbeats, metrics::Registry& metrics);
+  Writer(const Settings& settings, ChangeCounters& counters, DamagedRows& damaged_rows,
+         const Clock& clock, Heartbeats& heartbeats, metrics::Registry& metrics);
   ~Writer();
 
   // Any thread but the writer's. Returns when the job is committed, throws what it threw.
@@ -53,8 +54,10 @@ class Writer {
   void SetAfterCommit(std::function<void()> wake);
   void ContinueFrom(UtcMs last_stamp) { last_stamp_ = last_stamp; }
   Health health() const;
-  // No more jobs: the file is damaged.
+  // Damage that was found elsewhere (db/disk_health.h). Any thread.
   void RefuseJobs(const std::string& why) { disk_.RefuseWrites(why); }
+  // Between two groups; does not wait for it.
+  void RebuildSoon(const std::string& index);
   // Answers what is queued, then ends the thread. The connection stays until destruction.
   void Stop();
 
@@ -80,9 +83,13 @@ class Writer {
   void Loop();
   bool Take(Group& group);
   void WhenIdle();
+  void RebuildIndexes();
   void Serve(Group& group);
   bool TryGroup(const Group& group);
   void TryAlone(Request& request);
+  bool TryOnce(Request& request);
+  bool Refused(Request& request) const;
+  void TellSuspicion() const;
   void RunJob(Request& request, const Stamp& stamp, bool savepoint);
   void Begin();
   void Commit();
@@ -99,8 +106,9 @@ class Writer {
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
-  std::vector<Request*> queue_;  // guarded by mutex_
-  bool stopping_ = false;        // guarded by mutex_
+  std::vector<Request*> queue_;          // guarded by mutex_
+  std::set<std::string> wrong_indexes_;  // to be rebuilt; guarded by mutex_
+  bool stopping_ = false;                // guarded by mutex_
 
   std::mutex wake_mutex_;
   std::function<void()> wake_;  // guarded by wake_mutex_

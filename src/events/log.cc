@@ -138,6 +138,14 @@ UtcMs LastTime(db::Session& session) {
   return last;
 }
 
+int64_t TotalOfChanges(db::Session& session) {
+  int64_t total = 0;
+  for (const auto& [company, counted] : store::AllCounters(session)) {
+    for (const int64_t changes : counted.values.changes) total += changes;
+  }
+  return total;
+}
+
 void RaiseEpochs(db::Tx& tx, int64_t by) { store::RaiseEpochs(tx, by); }
 
 void StartAnew(db::Tx& tx, db::CompanyId company) {

@@ -103,6 +103,9 @@ void LoadCounters(db::Session& session, db::ChangeCounters& counters);
 // When the last event of any company was written; 0 where there is none.
 UtcMs LastTime(db::Session& session);
 
+// How often the rows of all companies have changed; never falls in the life of a database.
+int64_t TotalOfChanges(db::Session& session);
+
 // Another life of all logs, after a backup was restored: they go on, and cursors and tags of the
 // former life are refused. `by` is random, from 1: a backup may be restored twice.
 void RaiseEpochs(db::Tx& tx, int64_t by);

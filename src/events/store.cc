@@ -84,7 +84,8 @@ Value OrDefault(Value value, Read&& read) {
 
 Counted CountersOrNew(db::Tx& tx, db::CompanyId company) {
   if (const std::optional<Counted> counted = Counters(tx, company)) return *counted;
-  tx.Run("INSERT INTO company_counter (company_id) VALUES ($1)", company);
+  tx.Run("INSERT INTO company_counter (company_id, epoch) VALUES ($1, $2)", company,
+         tx.counters().first_epoch());
   const std::optional<Counted> counted = Counters(tx, company);
   CHECK(counted.has_value(), "an insert leaves its row");
   return *counted;

@@ -27,7 +27,7 @@ std::string Joined(const Request& request, std::string_view name) {
   return joined;
 }
 
-// A tag is "3.1" or "3.1.46213": version, render version, and after a restore the epoch. The bare
+// A tag is "3.1" or "3.1.46213": version, render version and epoch. The bare
 // version stands for any of them.
 bool NamesVersion(std::string_view tag, std::string_view version, std::string_view epoch) {
   const size_t render = tag.find('.');

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/check.h"
+#include "base/problem.h"
 #include "json/scan.h"
 #include "json/writer.h"
 
@@ -34,9 +34,15 @@ struct Tree {
 
 namespace {
 
+// What is read here came from a client, a file or the disk: a handler that takes it for another
+// kind of value, or two parsers that disagree, fail that one request.
+void Require(bool holds, const char* why) {
+  if (!holds) throw Fault(Fault::Kind::kInternal, std::string("json: ") + why);
+}
+
 // Both passes saw the same values in the same order, so the n-th node belongs to the n-th mark.
 void Number(cJSON* node, size_t& next, size_t count) {
-  CHECK(next < count, "cJSON and the scanner must see the same values");
+  Require(next < count, "cJSON and the scanner see different values");
   node->valueint = static_cast<int>(next++);
   if (!IsContainer(node)) return;
   for (cJSON* child = node->child; child != nullptr; child = child->next) {
@@ -143,23 +149,23 @@ Kind Value::kind() const {
 }
 
 bool Value::boolean() const {
-  CHECK(cJSON_IsBool(node_), "the caller looks at kind() first");
+  Require(cJSON_IsBool(node_), "a value of another kind was expected");
   return cJSON_IsTrue(node_) != 0;
 }
 
 std::string_view Value::number_text() const {
-  CHECK(cJSON_IsNumber(node_), "the caller looks at kind() first");
+  Require(cJSON_IsNumber(node_), "a value of another kind was expected");
   const Mark& mark = tree_->MarkOf(node_);
   return std::string_view(tree_->text).substr(mark.offset, mark.length);
 }
 
 std::string_view Value::text() const {
-  CHECK(cJSON_IsString(node_), "the caller looks at kind() first");
+  Require(cJSON_IsString(node_), "a value of another kind was expected");
   return node_->valuestring;
 }
 
 std::vector<Value> Value::items() const {
-  CHECK(cJSON_IsArray(node_), "the caller looks at kind() first");
+  Require(cJSON_IsArray(node_), "a value of another kind was expected");
   std::vector<Value> items;
   for (const cJSON* child = node_->child; child != nullptr; child = child->next) {
     items.push_back(Value(tree_, child));
@@ -168,7 +174,7 @@ std::vector<Value> Value::items() const {
 }
 
 std::vector<std::pair<std::string_view, Value>> Value::members() const {
-  CHECK(cJSON_IsObject(node_), "the caller looks at kind() first");
+  Require(cJSON_IsObject(node_), "a value of another kind was expected");
   std::vector<std::pair<std::string_view, Value>> members;
   for (const cJSON* child = node_->child; child != nullptr; child = child->next) {
     members.emplace_back(child->string, Value(tree_, child));
@@ -177,7 +183,7 @@ std::vector<std::pair<std::string_view, Value>> Value::members() const {
 }
 
 std::optional<Value> Value::Find(std::string_view key) const {
-  CHECK(cJSON_IsObject(node_), "the caller looks at kind() first");
+  Require(cJSON_IsObject(node_), "a value of another kind was expected");
   for (const cJSON* child = node_->child; child != nullptr; child = child->next) {
     if (key == child->string) return Value(tree_, child);
   }
@@ -210,7 +216,7 @@ Document Document::Parse(std::string_view text) {
   }
   size_t count = 0;
   Number(tree->root.get(), count, tree->marks.size());
-  CHECK(count == tree->marks.size(), "cJSON and the scanner must see the same values");
+  Require(count == tree->marks.size(), "cJSON and the scanner see different values");
   RefuseDuplicateKeys(*tree, tree->root.get());
   return Document(std::move(tree));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "db/clause_builder.h"
 
@@ -106,7 +107,10 @@ std::vector<Owned> All(db::Session& session) {
 
 std::string CompanyUuid(db::Session& session, db::CompanyId company) {
   const auto row = session.One("SELECT id FROM company WHERE company_id = $1", company);
-  CHECK(row.has_value(), "a key belongs to a company");
+  if (!row) {
+    throw Fault(Fault::Kind::kDamaged,
+                "company " + std::to_string(company) + " has keys and is gone");
+  }
   return row->Text(0);
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "base/check.h"
+#include "base/problem.h"
 #include "users/json.h"
 #include "users/store.h"
 #include "users/users.h"
@@ -42,7 +42,7 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
       .Limit(page.paging.per_page, page.paging.offset());
   for (const std::string& id : http::FindIds(session, sql)) {
     const auto user = Select(session, company, id);
-    CHECK(user.has_value(), "an id that was just listed");
+    if (!user) throw Fault(Fault::Kind::kDamaged, "user " + id + " is listed and not stored");
     page.rows.push_back(Render(*user));
   }
 

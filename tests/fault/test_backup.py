@@ -2,8 +2,14 @@
 
 import contextlib
 import json
+import os
+import random
+import re
 import shutil
+import signal
 import sqlite3
+import subprocess
+import time
 
 import pytest
 
@@ -219,13 +225,198 @@ def test_the_owners_certificate_is_in_the_backup_or_named(house, tmp_path):
     assert f"{tmp_path}/server.key is not in the backup" in done.stderr
 
 
-def test_a_database_that_a_power_cut_has_emptied_is_no_new_restaurant(house):
+LOST = {"emptied": (lambda path: path.write_bytes(b""), "is empty, though this box has served"),
+        "missing": (lambda path: path.unlink(), "is missing, though this box has served")}
+
+
+@pytest.mark.parametrize("case", LOST)
+def test_a_database_that_was_lost_is_no_new_restaurant(house, case):
+    lose, words = LOST[case]
     box = house.box.start()
     box.stop()
-    (box.data / "live.db").write_bytes(b"")
+    lose(box.data / "live.db")
     box.launch()
     assert box.process.wait(PATIENCE_S) == 70
-    assert "is empty, though this box has served" in box.log_text()
-    listed = box.command("keys", "list", "--data", str(box.data), check=False)
-    assert listed.returncode == 70 and "restore a backup" in listed.stderr
-    assert (box.data / "live.db").stat().st_size == 0
+    assert words in box.log_text()
+    for command in (["keys", "list"], ["import", "demo"]):
+        done = box.command(*command, "--data", str(box.data), check=False)
+        assert done.returncode in (1, 70) and ("restore a backup" in done.stderr or "there is no" in done.stderr), done
+    assert (box.data / "live.db").exists() == (case == "emptied")
+    # As it says, one can begin anew and keep the authority that devices trust.
+    authority = box.cafile.read_bytes()
+    for file in [*box.data.glob("live.db*"), box.data / "served", box.data / "tls/server.crt"]:
+        file.unlink()
+    box.start()
+    assert box.cafile.read_bytes() == authority
+    assert box.stop() == 0
+
+
+def restore_directory(box, copy):
+    """The whole directory, copied by hand, in the place of the data directory."""
+    shutil.rmtree(box.data)
+    shutil.copytree(copy, box.data)
+
+
+def restore_over(box, copy):
+    """The database alone, written over the one in use: the file stays the same one."""
+    (box.data / "live.db").write_bytes((copy / "live.db").read_bytes())
+
+
+def restore_beside(box, copy):
+    """The database alone, in the place of the one in use."""
+    (box.data / "live.db").unlink()
+    shutil.copy2(copy / "live.db", box.data / "live.db")
+
+
+@pytest.mark.parametrize("restore", [restore_directory, restore_over, restore_beside])
+def test_a_copy_made_by_hand_knows_that_it_was_restored(house, tmp_path, restore):
+    box = house.box.start()
+    with contextlib.closing(box.client(house.key)) as client:
+        order = client.place()
+    assert box.stop() == 0
+    shutil.copytree(box.data, tmp_path / "copy")
+    box.start()
+    with contextlib.closing(box.client(house.key)) as client:
+        tag = client.patch(f"/v1/orders/{order['id']}", {"order_title": "Rosa"}).etag
+        client.place()
+        after = told_by(client)
+    assert box.stop() == 0
+    restore(box, tmp_path / "copy")
+    box.start()
+    box.wait_for_log("a backup was restored")
+    with contextlib.closing(box.client(house.key)) as client:
+        client.patch(f"/v1/orders/{order['id']}", {"order_title": "Eva"})
+        client.place()
+        assert client.get("/v1/orders", **{"If-None-Match": after[0]}).status == 200
+        assert client.get(f"/v1/orders/{order['id']}", **{"If-None-Match": tag}).status == 200
+        assert events_after(client, after[1]).code == "cursor_expired"
+        first = told_by(client)
+    # A restart is none, also after a kill.
+    for end in (box.stop, box.kill):
+        end()
+        box.start()
+        with contextlib.closing(box.client(house.key)) as client:
+            assert client.get("/v1/orders", **{"If-None-Match": first[0]}).status == 304
+            assert events_after(client, first[1]).data == []
+    assert box.stop() == 0
+
+
+def test_what_a_lost_database_told_is_nothing_to_the_one_in_its_place():
+    told = []
+    for _ in range(2):
+        box = Box()
+        box.bring_in("demo")
+        key = box.make_key()["key"]
+        box.start()
+        try:
+            with contextlib.closing(box.client(key)) as client:
+                client.place()
+                for tag, cursor in told:
+                    assert client.get("/v1/orders", **{"If-None-Match": tag}).status == 200
+                    assert events_after(client, cursor).code == "cursor_expired"
+                told.append(told_by(client))
+        finally:
+            assert box.discard() == 0
+    assert told[0] != told[1]
+
+
+def test_a_backup_inside_the_data_directory_is_refused(house, tmp_path):
+    (tmp_path / "link").symlink_to(house.box.data)
+    for target in (house.box.data / "backup", house.box.data / "far/away", tmp_path / "link/backup",
+                   tmp_path / ".." / tmp_path.name / "link" / "backup"):
+        before = sorted(house.box.data.iterdir())
+        done = back_up(house.box, target, check=False)
+        assert done.returncode == 1 and "lies inside the data directory" in done.stderr, done
+        assert sorted(house.box.data.iterdir()) == before
+
+
+def test_a_backup_on_the_disk_of_the_data_says_so(house):
+    target = house.box.data.parent / f"comanda-test-{random.getrandbits(40):x}"
+    done = back_up(house.box, target)
+    shutil.rmtree(target)
+    assert "is on the same disk as the data" in done.stderr
+
+
+def interrupted(box, parent, how, seed):
+    """Interrupts backups somewhere until one was; what is left in the parent directory."""
+    chance = random.Random(seed)
+    for n in range(200):
+        process = subprocess.Popen([str(box.binary), "backup", str(parent / f"backup-{n}"), "--data", str(box.data)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0.002, 0.03))
+        process.send_signal(how)
+        code = process.wait(PATIENCE_S)
+        whole = parent / f"backup-{n}"
+        left = [path for path in parent.iterdir() if "unfinished" in path.name]
+        if whole.exists():
+            with contextlib.closing(sqlite3.connect(whole / "live.db")) as db:
+                assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+            shutil.rmtree(whole)
+        elif code == -how and (left or how != signal.SIGKILL):
+            yield left
+    raise AssertionError("no backup was met while it was made")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_backup_that_is_told_to_end_leaves_nothing(house, tmp_path, how):
+    seed = random.getrandbits(32)
+    print("seed", seed)
+    parent = tmp_path / "disk"
+    parent.mkdir()
+    endings = interrupted(house.box, parent, how, seed)
+    for _ in range(10):
+        assert next(endings) == [], "it holds the key of the authority"
+    assert not list(house.box.data.glob("backup-unfinished.??????"))
+
+
+@pytest.mark.parametrize("remover", ["the next backup", "the next start"])
+def test_what_a_killed_backup_leaves_is_removed(house, tmp_path, remover):
+    seed = random.getrandbits(32)
+    print("seed", seed)
+    parent = tmp_path / "disk"
+    parent.mkdir()
+    (parent / "comanda-backup-unfinished.of-mine").mkdir()  # another's, by its name
+    assert next(interrupted(house.box, parent, signal.SIGKILL, seed))
+    if remover == "the next backup":
+        assert "removed what an interrupted backup left" in back_up(house.box, parent / "backup").stderr
+    else:
+        house.box.start()
+        house.box.wait_for_log("removed what an interrupted backup left")
+    left = {path.name for path in parent.iterdir()} - {"backup"}
+    assert left == {"comanda-backup-unfinished.of-mine"}
+    assert not list(house.box.data.glob("backup-unfinished.??????"))
+
+
+def take_away(path):
+    """From the user of the server, who is root only where the tests are: then it runs as another."""
+    if os.geteuid() == 0:
+        os.chown(path, 0, 0)
+        os.chmod(path, 0o700 if path.is_dir() else 0o600)
+    else:
+        os.chmod(path, 0)
+
+
+@pytest.mark.parametrize("name", ["live.db", "live.db-wal", "tls", "tls/ca.key", "tls/server.key", "comanda.conf", "comanda.lock", "."])
+def test_a_file_of_another_is_named_with_the_command_that_mends_it(house, name):
+    box = house.box
+    (box.data / "comanda.conf").write_text("log_level = info\n")
+    box.start()
+    if name == "live.db-wal":
+        with contextlib.closing(box.client(house.key)) as client:
+            client.place()
+        box.kill()  # the log stays
+    else:
+        assert box.stop() == 0
+    if os.geteuid() == 0:
+        for path in [box.data, *box.data.rglob("*")]:
+            os.chown(path, 65534, 65534)
+        box.preexec = lambda: (os.setgroups([]), os.setgid(65534), os.setuid(65534))
+    path = box.data / name
+    mode = path.stat().st_mode
+    take_away(path)
+    box.launch()
+    code = box.process.wait(PATIENCE_S)
+    os.chmod(path, mode)
+    said = box.log_text()
+    assert code in (1, 70), said[-2000:]
+    assert re.search(rf"{re.escape(str(path))} belongs to .*as root: .*ch(own|mod) .*{re.escape(str(path))}", said), said[-2000:]

@@ -2,10 +2,14 @@
 writes nothing more into the file."""
 
 import contextlib
+import re
 import sqlite3
 import time
 
+import pytest
+
 from support.box import PATIENCE_S
+
 
 def damage_a_page(path, table):
     with contextlib.closing(sqlite3.connect(path)) as db:
@@ -38,4 +42,163 @@ def test_a_damaged_database_is_read_and_no_longer_written(box):
         assert "damaged" in refused.json["detail"] and int(refused.headers["retry-after"]) >= 1
         assert client.get(f"/v1/orders/{order['id']}").data == order
         assert client.get("/healthz").status == 200
+    assert box.stop() == 0
+
+
+def leaves(path, name):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        page_bytes = db.execute("PRAGMA page_size").fetchone()[0]
+        pages = db.execute("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (name,)).fetchall()
+    return page_bytes, [page for page, in pages]
+
+
+def flip_in_text(path, name, wanted=rb"[0-9A-Za-z]{6,}"):
+    """Turns the lowest bit of a text in a tree's leaf; False where there is none. The tree itself stays sound."""
+    page_bytes, pages = leaves(path, name)
+    with open(path, "r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * page_bytes)
+            found = re.search(wanted, file.read(page_bytes))
+            if found is None:
+                continue
+            at = (page - 1) * page_bytes + found.end() - 1
+            file.seek(at)
+            byte = file.read(1)[0]
+            file.seek(at)
+            file.write(bytes([byte ^ 1]))
+            return True
+    return False
+
+
+def indexes(path):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        return [name for name, in db.execute("SELECT name FROM sqlite_schema WHERE type = 'index'")
+                if "autoindex" not in name]
+
+
+def integrity(path):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        return [line for line, in db.execute("PRAGMA integrity_check(10000)")]
+
+
+@pytest.mark.parametrize("index", ["orders_updated", "orders_created", "orders_open", "orders_public_id"])
+def test_an_index_that_disagrees_with_its_table_is_rebuilt_and_selling_goes_on(box, index):
+    key = box.make_key()["key"]
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        orders = [client.place() for _ in range(3)]
+    assert box.stop() == 0
+    assert flip_in_text(box.data / "live.db", index)
+    assert integrity(box.data / "live.db") != ["ok"]
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        for title in ("a till", "that repeats", "its request"):
+            for order in orders:
+                answer = client.patch(f"/v1/orders/{order['id']}", {"order_title": title})
+                assert answer.status == 200, (answer.status, answer.body)
+        box.wait_for_log(f"index={index}")
+        assert "it was rebuilt" in box.log_text()
+        ready = client.get("/readyz")
+        assert ready.status == 200 and ready.json["checks"]["database"]["state"] == "writable"
+        assert 'comanda_db_indexes_rebuilt_total{database="live"} 1' in client.get("/metrics").body.decode()
+        listed = client.get("/v1/orders").data
+        assert {order["id"] for order in listed} == {order["id"] for order in orders}
+        client.place()
+    assert box.stop() == 0
+    assert integrity(box.data / "live.db") == ["ok"]
+
+
+def test_damage_in_all_indexes_is_found_in_the_background(box):
+    key = box.make_key()["key"]
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        for _ in range(3):
+            client.place()
+    assert box.stop() == 0
+    for index in indexes(box.data / "live.db"):
+        flip_in_text(box.data / "live.db", index)
+    # A text may be one that was deleted.
+    damaged = {line.split(" index ")[1] for line in integrity(box.data / "live.db")}
+    assert len(damaged) > 10, damaged
+    box.start()
+    for index in damaged:
+        box.wait_for_log(f"index={index}")
+    with contextlib.closing(box.client(key)) as client:
+        assert client.get("/readyz").status == 200
+        client.place()
+    assert box.stop() == 0
+    assert integrity(box.data / "live.db") == ["ok"]
+
+
+# path, and the index whose entries name records that are not there
+LISTS = {"/v1/company/payment-methods": "payment_method_code", "/v1/users": "staff_name"}
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_list_of_what_is_not_stored_fails_alone(box, path):
+    key = box.make_key()["key"]
+    box.start()
+    box.stop()
+    assert flip_in_text(box.data / "live.db", LISTS[path], rb"[0-9a-f]{12}")
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        begin = time.monotonic()
+        while (status := client.get(path).status) != 200:
+            assert status == 500 and time.monotonic() - begin < PATIENCE_S
+            time.sleep(0.01)
+        box.wait_for_log(f"index={LISTS[path]}")
+        assert client.get(path).status == 200
+        client.place()
+    assert box.stop() == 0
+
+
+def test_a_till_that_repeats_itself_does_not_end_the_server(box):
+    key = box.make_key()["key"]
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        order = client.place()
+    assert box.stop() == 0
+    damage_a_page(box.data / "live.db", "orders")
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        for _ in range(8):
+            answer = client.patch(f"/v1/orders/{order['id']}", {"order_title": "again"})
+            assert answer.status in (500, 503), answer.body
+        begin = time.monotonic()
+        while client.get("/readyz").status != 503:
+            assert time.monotonic() - begin < PATIENCE_S, box.log_text()
+            time.sleep(0.01)
+        assert client.get("/v1/menu").status in (200, 404)
+        assert 'comanda_db_read_only{database="live"} 1' in client.get("/metrics").body.decode()
+    assert box.process.poll() is None
+    assert box.stop() == 0
+
+
+def test_a_row_in_the_wrong_place_is_told_and_stops_nothing(box):
+    key = box.make_key()["key"]
+    box.start()
+    box.stop()
+    path = box.data / "live.db"
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        first = db.execute("SELECT min(id) FROM staff").fetchone()[0].encode()
+    page_bytes, pages = leaves(path, "staff")
+    with open(path, "r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * page_bytes)
+            at = file.read(page_bytes).find(first)
+            if at >= 0:
+                file.seek((page - 1) * page_bytes + at)
+                file.write(bytes([first[0] ^ 0x40]))
+                break
+    assert any("PRIMARY KEY order" in line for line in integrity(path))
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        begin = time.monotonic()
+        while "1 damaged" not in client.get("/readyz").json["checks"]["rows"]["state"]:
+            assert time.monotonic() - begin < PATIENCE_S, box.log_text()
+            time.sleep(0.01)
+        assert client.get("/readyz").status == 200
+        box.wait_for_log("a row is damaged")
+        assert 'comanda_db_damaged_rows{database="live"} 1' in client.get("/metrics").body.decode()
+        client.place()
     assert box.stop() == 0

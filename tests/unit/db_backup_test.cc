@@ -37,7 +37,7 @@ TEST(DbBackup, HoldsWhatIsCommittedWhileTheWriterWrites) {
   }
   TestDatabase copy(Settings{.path = path});
   EXPECT_EQ(copy.Names(), (Names{"a", "b"}));
-  EXPECT_EQ(copy->QuickCheck(), "");
+  EXPECT_EQ(copy->Inspect(), "");
 }
 
 TEST(DbBackup, SaysThatItIsOneUntilItIsTakenUp) {

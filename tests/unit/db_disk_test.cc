@@ -74,7 +74,7 @@ class DbDisk : public ::testing::Test {
     disk_.Heal();
     database_.Close();
     database_.Open();
-    EXPECT_EQ(database_->QuickCheck(), "");
+    EXPECT_EQ(database_->Inspect(), "");
     const Names names = database_.Names();
     return {names.begin(), names.end()};
   }
@@ -277,22 +277,40 @@ TEST_F(DbDisk, TakesNoJobsOnceTheFileWasFoundDamaged) {
   EXPECT_EQ(database_.Names(), Names{"before"}) << "reads go on";
 }
 
-TEST(DbDiskDeathTest, EndsTheProcessWhenAPageOfTheFileIsDamaged) {
-  EXPECT_EXIT(
-      {
-        TestDatabase database(Settings{.migrations = {{1, "tables",
-                                                       "CREATE TABLE ballast (text TEXT) STRICT;"
-                                                       "CREATE TABLE dish (name TEXT) STRICT;"}}});
-        FillAndReopen(database);
-        {
-          std::fstream file(database.settings().path,
-                            std::ios::in | std::ios::out | std::ios::binary);
-          file.seekp(10 * 2048);  // pages 11 and 12
-          file << std::string(2 * 2048, '\xA5');
-        }
-        AddAfterReading(database, "soup");
-      },
-      ::testing::ExitedWithCode(70), "");
+TEST(DbDiskDamage, AMalformedPageEndsWritingAndNotTheProcess) {
+  TestDatabase database(Settings{.migrations = {{1, "tables",
+                                                 "CREATE TABLE ballast (text TEXT) STRICT;"
+                                                 "CREATE TABLE dish (name TEXT) STRICT;"}}});
+  FillAndReopen(database);
+  {
+    std::fstream file(database.settings().path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(10 * 2048);  // pages 11 and 12
+    file << std::string(2 * 2048, '\xA5');
+  }
+  for (int i = 0; i < 10; ++i) {
+    try {
+      AddAfterReading(database, "soup");
+      FAIL() << "a page is malformed";
+    } catch (const Fault& fault) {
+      EXPECT_EQ(fault.kind, Fault::Kind::kReadOnly) << fault.cause;
+    }
+  }
+  EXPECT_FALSE(database->health().writable);
+  EXPECT_EQ(database->health().reason, "damaged: restore a backup");
+  EXPECT_EQ(database.Metric("comanda_db_read_only"), 1);
+  EXPECT_EQ(database.Names(), Names{}) << "reads go on";
+}
+
+// The disk takes writes and cannot read one page: its jobs fail alone.
+TEST_F(DbDisk, APageThatCannotBeReadFailsItsJobAlone) {
+  FillAndReopen(database_);
+  for (int i = 0; i < 10; ++i) {
+    disk_.Fail(Operation::kRead, 10, SQLITE_IOERR_READ);
+    EXPECT_THROW(AddAfterReading(database_, "soup"), Fault);
+    disk_.Heal();
+    database_.Add(std::to_string(i));
+  }
+  EXPECT_EQ(AfterReopening().size(), 10u);
 }
 
 TEST(DbDiskDeathTest, EndsTheProcessWhenTheDiskKeepsFailing) {

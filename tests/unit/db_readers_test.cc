@@ -99,7 +99,7 @@ TEST(DbReaders, InterruptAQueryThatTakesTooLong) {
 TEST(DbReaders, FindADamagedPage) {
   TestDatabase database;
   database.Damage(500);
-  EXPECT_NE(database->QuickCheck(), "");
+  EXPECT_NE(database->Inspect(), "");
 }
 
 TEST(DbReaders, EndACheckThatIsToldToStop) {
@@ -107,7 +107,7 @@ TEST(DbReaders, EndACheckThatIsToldToStop) {
   database.Damage(20'000);
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(database->QuickCheck(stop.get_token()), "");
+  EXPECT_EQ(database->Inspect(stop.get_token()), "");
 }
 
 TEST(DbKept, IsReadAgainOnlyAfterItsCounterHasChanged) {

@@ -288,7 +288,7 @@ TEST(DbWriter, LosesNothingOfManyThreads) {
   database.Close();
   database.Open();
   EXPECT_EQ(database.Names().size(), size_t{kThreads * kEach});
-  EXPECT_EQ(database->QuickCheck(), "");
+  EXPECT_EQ(database->Inspect(), "");
 }
 
 TEST(DbWriter, KeepsTheLogShortAndRemovesItAtTheEnd) {

@@ -309,7 +309,7 @@ class OrdersDisk : public ::testing::Test {
     EXPECT_FALSE(told.stays_refused) << "writes go on by themselves when the disk works";
 
     Restaurant restaurant(child.directory->path(), "");
-    EXPECT_EQ(restaurant->QuickCheck(), "");
+    EXPECT_EQ(restaurant->Inspect(), "");
     for (int order = 0; order < kOrders; ++order) {
       const int steps = restaurant.StepsOf(order);
       const auto acknowledged = told.acknowledged.find(order);

@@ -1,0 +1,114 @@
+#include "app/served.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <map>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/problem.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr const char* kHead =
+    "# What this data directory has served: inode and birth of each database, and its changes.\n"
+    "# Comanda writes it, to know a lost or replaced database at the next start. Leave it here.\n";
+
+using Notes = std::map<std::string, Served>;
+
+std::string PathIn(const std::string& data_directory) { return data_directory + "/served"; }
+
+bool IsThere(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+std::string_view TakeUntil(std::string_view& rest, char end) {
+  const size_t at = std::min(rest.find(end), rest.size());
+  const std::string_view taken = rest.substr(0, at);
+  rest.remove_prefix(std::min(at + 1, rest.size()));
+  return taken;
+}
+
+// A line each: database, inode, birth, changes. Others are skipped.
+Notes ReadNotes(const std::string& data_directory) {
+  Notes notes;
+  std::optional<std::string> text;
+  try {
+    text = ReadFile(PathIn(data_directory));
+  } catch (const Fault&) {
+    return notes;
+  }
+  std::string_view rest = text ? std::string_view(*text) : std::string_view();
+  while (!rest.empty()) {
+    std::string_view line = TakeUntil(rest, '\n');
+    if (line.starts_with('#')) continue;
+    const std::string database(TakeUntil(line, ' '));
+    Served served{.file = std::string(TakeUntil(line, ' '))};
+    served.file += " " + std::string(TakeUntil(line, ' '));
+    const auto [end, error] =
+        std::from_chars(line.data(), line.data() + line.size(), served.changes);
+    if (error == std::errc() && end == line.data() + line.size()) notes[database] = served;
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::optional<Served> FindServed(const std::string& data_directory, const std::string& database) {
+  const Notes notes = ReadNotes(data_directory);
+  const auto found = notes.find(database);
+  if (found == notes.end()) return std::nullopt;
+  return found->second;
+}
+
+void NoteServed(const std::string& data_directory, const std::string& database,
+                const Served& served) {
+  Notes notes = ReadNotes(data_directory);
+  if (const auto found = notes.find(database); found != notes.end() && found->second == served) {
+    return;
+  }
+  notes[database] = served;
+  std::string text = kHead;
+  for (const auto& [name, note] : notes) {
+    text += name + " " + note.file + " " + std::to_string(note.changes) + "\n";
+  }
+  ReplaceFile(PathIn(data_directory), text, 0600);
+}
+
+// Not the device: its number may be another after each start of the machine.
+std::string FileIdentity(const std::string& path) {
+  struct statx found = {};
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0) return "";
+  const bool has_birth = (found.stx_mask & STATX_BTIME) != 0;
+  return std::to_string(found.stx_ino) + " " +
+         (has_birth ? std::to_string(found.stx_btime.tv_sec) + "." +
+                          std::to_string(found.stx_btime.tv_nsec)
+                    : "0");
+}
+
+void RefuseLostDatabase(const std::string& data_directory) {
+  const std::string path = data_directory + "/live.db";
+  struct stat found = {};
+  const bool is_there = ::stat(path.c_str(), &found) == 0;
+  if (is_there ? found.st_size > 0 : errno != ENOENT) return;
+  // The first start makes live.db, notes it, and makes test.db and the certificates next. Before
+  // there was a note, these alone tell of it.
+  const std::string certificate = data_directory + "/tls/server.crt";
+  const bool has_served =
+      FindServed(data_directory, "live.db") || IsThere(certificate) || IsThere(path + "-wal") ||
+      (is_there &&
+       (IsThere(data_directory + "/test.db") || IsThere(data_directory + "/tls/ca.crt")));
+  if (!has_served) return;
+  throw Fault(Fault::Kind::kDamaged,
+              path + (is_there ? " is empty" : " is missing") +
+                  ", though this box has served: restore a backup; or, to begin a new restaurant, "
+                  "delete " +
+                  path + "*, " + PathIn(data_directory) + " and " + certificate +
+                  " (tls/ca.crt stays, devices go on trusting it)");
+}
+
+}  // namespace comanda::app

@@ -1,0 +1,219 @@
+#include "app/unfinished_backup.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "base/file.h"
+#include "base/problem.h"
+#include "base/random.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr std::string_view kDirectory = "comanda-backup-unfinished.";
+constexpr std::string_view kNote = "backup-unfinished.";
+constexpr size_t kRandomLetters = 6;
+
+bool IsNamed(std::string_view name, std::string_view start) {
+  return name.starts_with(start) && name.size() == start.size() + kRandomLetters &&
+         std::ranges::all_of(name.substr(start.size()), [](unsigned char c) { return isalnum(c); });
+}
+
+std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::optional<std::string> Resolved(const std::string& path) {
+  const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
+  if (!real) return std::nullopt;
+  return std::string(real.get());
+}
+
+// Of the nearest directory above that exists, links resolved.
+std::string ResolvedAbove(std::string path) {
+  while (true) {
+    if (auto real = Resolved(path)) return *std::move(real);
+    const std::string above = DirectoryOf(path);
+    if (above == path) return path;
+    path = above;
+  }
+}
+
+// Nothing where it is another's, or a backup is at work in it.
+Fd LockUnfinished(const std::string& path) {
+  struct stat found = {};
+  if (::lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
+      found.st_uid != ::geteuid()) {
+    return Fd();
+  }
+  Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory || ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return Fd();
+  return directory;
+}
+
+// Whatever is still being written into it.
+void RemoveDirectory(const std::string& path) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    RemoveAll(path);
+    if (::access(path.c_str(), F_OK) != 0) return;
+    ::usleep(10'000);
+  }
+}
+
+// DEVICE POINT …, with blanks between.
+bool IsInTableOfMounts(const std::string& point) {
+  const auto table = ReadFile("/etc/fstab");
+  if (!table) return false;
+  for (size_t at = table->find(point); at != table->npos; at = table->find(point, at + 1)) {
+    const size_t line = table->rfind('\n', at) + 1;
+    const std::string_view before = std::string_view(*table).substr(line, at - line);
+    const size_t device = before.find_first_of(" \t");
+    const bool is_second = device != before.npos && device > 0 && before.front() != '#' &&
+                           before.find_first_not_of(" \t", device) == before.npos;
+    const size_t end = at + point.size();
+    if (is_second && end < table->size() && ((*table)[end] == ' ' || (*table)[end] == '\t')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool IsMounted(const std::string& point) {
+  struct stat own = {};
+  struct stat above = {};
+  return ::stat(point.c_str(), &own) == 0 && ::stat(DirectoryOf(point).c_str(), &above) == 0 &&
+         own.st_dev != above.st_dev;
+}
+
+// /mnt/DISK, /media/DISK, /media/USER/DISK, /run/media/USER/DISK.
+bool StandsWhereDisksAreMounted(const std::string& path) {
+  const std::string above = DirectoryOf(path);
+  return above == "/mnt" || above == "/media" || DirectoryOf(above) == "/media" ||
+         DirectoryOf(above) == "/run/media";
+}
+
+}  // namespace
+
+// The note comes first: a kill leaves no directory that nobody knows of.
+UnfinishedBackup::UnfinishedBackup(const std::string& target, const std::string& data_directory)
+    : target_(target) {
+  MakeDirectories(DirectoryOf(target), 0700);
+  std::string letters = std::to_string(100'000 + RandomBelow(900'000));
+  path_ = DirectoryOf(target) + "/" + std::string(kDirectory) + letters;
+  note_ = data_directory + "/" + std::string(kNote) + letters;
+  ::sigemptyset(&signals_);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals_, signal);
+  ::pthread_sigmask(SIG_BLOCK, &signals_, &signals_before_);
+  try {
+    ReplaceFile(
+        note_,
+        Resolved(DirectoryOf(target)).value_or(DirectoryOf(target)) + "/" + NameOf(path_) + "\n",
+        0600);
+    if (::mkdir(path_.c_str(), 0700) != 0) {
+      throw Fault(Fault::Kind::kInternal,
+                  "cannot make a directory beside " + target + ": " + std::strerror(errno));
+    }
+    lock_ = LockUnfinished(path_);
+    signal_thread_ = std::jthread([this](std::stop_token stop) { WaitForSignal(std::move(stop)); });
+  } catch (...) {
+    Remove();
+    throw;
+  }
+}
+
+UnfinishedBackup::~UnfinishedBackup() {
+  signal_thread_.request_stop();
+  signal_thread_.join();
+  if (!finished_) Remove();
+  ::pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
+}
+
+void UnfinishedBackup::Finish() {
+  const std::lock_guard lock(mutex_);
+  RenameDurably(path_, target_);
+  finished_ = true;
+  ::unlink(note_.c_str());
+}
+
+void UnfinishedBackup::Remove() {
+  RemoveDirectory(path_);
+  ::unlink(note_.c_str());
+}
+
+// The signal then does what it would have done.
+void UnfinishedBackup::WaitForSignal(std::stop_token stop) {
+  const timespec wait{.tv_sec = 0, .tv_nsec = 50'000'000};
+  while (!stop.stop_requested()) {
+    const int signal = ::sigtimedwait(&signals_, nullptr, &wait);
+    if (signal <= 0) continue;
+    const std::lock_guard lock(mutex_);
+    if (!finished_) Remove();
+    ::signal(signal, SIG_DFL);
+    ::pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+    ::kill(::getpid(), signal);
+    ::_exit(128 + signal);
+  }
+}
+
+std::vector<std::string> RemoveUnfinishedBackups(const std::string& data_directory,
+                                                 const std::string& beside_too) {
+  std::set<std::string> candidates;
+  const auto look_beside = [&](const std::string& beside) {
+    for (const std::string& other : DirectoriesIn(beside).value_or(std::vector<std::string>())) {
+      if (IsNamed(other, kDirectory)) candidates.insert(beside + "/" + other);
+    }
+  };
+  if (!beside_too.empty()) look_beside(beside_too);
+  std::vector<std::string> notes;
+  for (const std::string& name : FilesIn(data_directory).value_or(std::vector<std::string>())) {
+    if (!IsNamed(name, kNote)) continue;
+    std::string path = ReadFile(data_directory + "/" + name).value_or("");
+    path = path.substr(0, path.find('\n'));
+    if (!IsNamed(NameOf(path), kDirectory)) continue;
+    notes.push_back(data_directory + "/" + name);
+    look_beside(DirectoryOf(path));
+  }
+  std::vector<std::string> removed;
+  for (const std::string& path : candidates) {
+    const Fd lock = LockUnfinished(path);
+    if (!lock) continue;
+    RemoveDirectory(path);
+    removed.push_back(path);
+  }
+  for (const std::string& note : notes) {
+    const std::string path = ReadFile(note).value_or("");
+    // A disk that is away may come back with it.
+    const bool is_away = ::access(DirectoryOf(path).c_str(), F_OK) != 0;
+    if (!is_away && ::access(path.substr(0, path.find('\n')).c_str(), F_OK) != 0) {
+      ::unlink(note.c_str());
+    }
+  }
+  return removed;
+}
+
+bool LiesInside(const std::string& path, const std::string& directory) {
+  const std::string inner = ResolvedAbove(path) + "/";
+  return inner.starts_with(ResolvedAbove(directory) + "/");
+}
+
+std::string UnmountedPoint(const std::string& path) {
+  for (std::string above = ResolvedAbove(path); above.size() > 1; above = DirectoryOf(above)) {
+    if ((IsInTableOfMounts(above) || StandsWhereDisksAreMounted(above)) && !IsMounted(above)) {
+      return above;
+    }
+  }
+  return "";
+}
+
+}  // namespace comanda::app

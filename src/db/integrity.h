@@ -1,0 +1,39 @@
+#pragma once
+
+// What SQLite itself finds wrong with a table, sorted by what it means.
+//
+//   indexes  disagree with their table, which is whole: they can be rebuilt from it
+//   rows     hold a value that their column does not allow, or stand in the wrong place: they are
+//            one record's damage, and everything else can be read and written
+//   pages    the file is malformed: what is written into it could destroy more
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "db/tables.h"
+
+namespace comanda::db {
+
+struct Findings {
+  std::set<std::string> indexes;
+  std::vector<std::string> rows;  // a sentence each
+  std::string pages;              // a sentence a line; empty where there is nothing
+
+  bool empty() const { return indexes.empty() && rows.empty() && pages.empty(); }
+  void Add(Findings more);
+  std::string Text() const;  // all of it, a line each
+};
+
+// PRAGMA quick_check(table): pages and values. An index that disagrees is not found. Fault where
+// the check cannot be run; a page that SQLite cannot read is a finding.
+Findings QuickCheck(Connection& connection, const Table& table);
+
+// PRAGMA integrity_check(table): the same and the indexes. Reads every row of the table once for
+// each of its indexes.
+Findings IntegrityCheck(Connection& connection, const Table& table);
+
+// The list of free pages.
+Findings CheckFreePages(Connection& connection);
+
+}  // namespace comanda::db

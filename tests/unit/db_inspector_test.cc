@@ -1,0 +1,172 @@
+// One bit of a database file flips: what PRAGMA integrity_check would find is found in pieces, and
+// an index that disagrees with its table is rebuilt.
+
+#include "db/inspector.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "base/problem.h"
+#include "support/test_database.h"
+
+namespace comanda::db {
+namespace {
+
+using testing::TestDatabase;
+
+constexpr int kRows = 700;  // some pieces
+constexpr int kPageBytes = 2048;
+
+constexpr Migration kTables = {
+    1, "tables",
+    "CREATE TABLE sale (company INTEGER NOT NULL, id TEXT NOT NULL, at INTEGER, note TEXT,"
+    "  status INTEGER NOT NULL, PRIMARY KEY (company, id)) STRICT;"
+    "CREATE INDEX sale_at ON sale(company, at, id);"
+    "CREATE INDEX sale_note ON sale(company, note, at);"
+    "CREATE UNIQUE INDEX sale_noted ON sale(company, note) WHERE note IS NOT NULL;"
+    "CREATE INDEX sale_open ON sale(company, at) WHERE status < 2;"
+    "CREATE TABLE person (company INTEGER NOT NULL, id TEXT NOT NULL, name TEXT, phone TEXT,"
+    "  PRIMARY KEY (company, id)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX person_name ON person(company, name);"
+    "CREATE UNIQUE INDEX person_phone ON person(company, phone) WHERE phone IS NOT NULL;"};
+
+std::string Number(int n) { return std::to_string(100'000 + n); }
+
+// Rows whose columns are null in part, and equal in part.
+void Fill(TestDatabase& database) {
+  database->Write([](Tx& tx, const Stamp&) {
+    for (int i = 0; i < kRows; ++i) {
+      std::optional<int64_t> at;
+      std::optional<std::string> note;
+      if (i % 3 != 0) at = i * 7919 % 200;
+      if (i % 2 != 0) note = "note " + Number(i * 7919 % 1009 + 2000 * i);
+      tx.Run("INSERT INTO sale (company, id, at, note, status) VALUES (1, $1, $2, $3, $4)",
+             "sale-" + Number(i * 7919 % 10007), at, note, i % 4);
+      tx.Run("INSERT INTO person (company, id, name, phone) VALUES (1, $1, $2, $3)",
+             "person-" + Number(i * 7919 % 10007),
+             i % 5 == 0 ? std::optional<std::string>() : "Ana",
+             i % 3 == 0 ? std::optional<std::string>() : Number(i));
+    }
+  });
+}
+
+// As SQLite itself judges, with the file closed.
+std::string Integrity(const std::string& path) {
+  sqlite3* handle = nullptr;
+  sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
+  std::string found;
+  sqlite3_exec(
+      handle, "PRAGMA integrity_check",
+      [](void* text, int, char** values, char**) {
+        *static_cast<std::string*>(text) += std::string(values[0] ? values[0] : "") + "\n";
+        return 0;
+      },
+      &found, nullptr);
+  sqlite3_close(handle);
+  return found == "ok\n" ? "" : found.empty() ? "cannot be read" : found;
+}
+
+void Flip(const std::string& path, size_t byte, int bit) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(byte));
+  const char value = static_cast<char>(file.get() ^ (1 << bit));
+  file.seekp(static_cast<std::streamoff>(byte));
+  file.put(value);
+}
+
+TEST(DbInspector, FindsWhateverTheIntegrityCheckFinds) {
+  TestDatabase database(Settings{.migrations = {kTables}});
+  Fill(database);
+  EXPECT_EQ(database->Inspect(), "");
+  database.Close();
+  const std::string path = database.settings().path;
+  std::filesystem::copy_file(path, path + ".whole");
+  const size_t bytes = std::filesystem::file_size(path);
+  std::mt19937 chance(20261122);
+  int found = 0;
+  for (int i = 0; i < 300; ++i) {
+    // The schema's page is read before anything is looked at.
+    const size_t byte = std::uniform_int_distribution<size_t>(kPageBytes, bytes - 1)(chance);
+    const int bit = std::uniform_int_distribution<int>(0, 7)(chance);
+    Flip(path, byte, bit);
+    const std::string integrity = Integrity(path);
+    database.Open();
+    const std::string inspected = database->Inspect();
+    if (!integrity.empty()) {
+      EXPECT_NE(inspected, "") << "byte " << byte << " bit " << bit << ": " << integrity;
+      ++found;
+    } else {
+      EXPECT_EQ(inspected, "") << "byte " << byte << " bit " << bit;
+    }
+    database.Close();
+    std::filesystem::copy_file(path + ".whole", path,
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  EXPECT_GT(found, 50);
+}
+
+template <typename Predicate>
+void Await(const Predicate& holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!holds()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+// The byte of a text in the file's pages of an index.
+size_t Find(const std::string& path, const std::string& text, int occurrence) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string content((std::istreambuf_iterator<char>(file)),
+                            std::istreambuf_iterator<char>());
+  size_t at = content.find(text);
+  while (at != content.npos && occurrence-- > 0) at = content.find(text, at + 1);
+  return at;
+}
+
+class DbInspectorMends : public ::testing::TestWithParam<int> {};
+
+// A text stands in the table and in its indexes, one after the other in the file.
+TEST_P(DbInspectorMends, RebuildsAnIndexInTheBackgroundAndForAJob) {
+  for (const bool in_background : {true, false}) {
+    TestDatabase database(Settings{.migrations = {kTables}});
+    Fill(database);
+    database.Close();
+    const std::string path = database.settings().path;
+    const size_t at = Find(path, "sale-" + Number(7919), GetParam());
+    if (at == std::string::npos) return;
+    Flip(path, at + 7, 0);
+    const bool only_indexes = Integrity(path).find("missing from index") != std::string::npos;
+    database.Open();
+    if (in_background) database->StartInspector();
+    const auto change = [](Tx& tx, const Stamp& stamp) {
+      tx.Run("UPDATE sale SET at = $2 WHERE company = 1 AND note = $1",
+             "note " + Number(1 * 7919 % 1009 + 2000), stamp.now);
+    };
+    if (!in_background) {
+      for (int i = 0; i < 3; ++i) database->Write(change);
+    } else if (only_indexes) {
+      Await([&] { return database.Metric("comanda_db_indexes_rebuilt_total") > 0; });
+      Await([&] { return database->Inspect().empty(); });
+    }
+    EXPECT_TRUE(database->health().writable);
+    database->Write(change);
+    database.Close();
+    if (in_background) {
+      EXPECT_EQ(Integrity(path), "");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Occurrence, DbInspectorMends, ::testing::Range(0, 3));
+
+}  // namespace
+}  // namespace comanda::db
