@@ -69,6 +69,7 @@ class App {
   metrics::Registry metrics_;
   Heartbeats heartbeats_;
   db::DiskSpace space_;
+  http::AnswerBudget answer_budget_;
   Environment live_;  // a writer thread each, and one that looks for damage
   Sandbox test_;
   ClockWatch clock_watch_;

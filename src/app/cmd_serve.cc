@@ -88,6 +88,10 @@ db::DirectoryLock Own(const std::string& data_directory) {
 void LimitHeaps() {
   constexpr int kHeapsMax = 2;
   ::mallopt(M_ARENA_MAX, kHeapsMax);
+  // Large answers go back to the system when they are out. Unless it is set, glibc raises this
+  // limit to the largest block that was ever freed, and keeps the next ones of that size.
+  constexpr int kOwnMappingBytes = 256 * 1024;
+  ::mallopt(M_MMAP_THRESHOLD, kOwnMappingBytes);
 }
 
 }  // namespace

@@ -50,8 +50,9 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   metrics::Registry metrics;
   Heartbeats heartbeats(SystemClock());
   db::DiskSpace space(SpaceOf(options), metrics);
-  Environment environment(call.mode, options, SystemClock(), space, heartbeats, metrics,
-                          ops::NotifyUpgrading);
+  http::AnswerBudget answer_budget;
+  Environment environment(call.mode, options, SystemClock(), space, answer_budget, heartbeats,
+                          metrics, ops::NotifyUpgrading);
 
   http::TextBody body(call.body);
   http::Request request;

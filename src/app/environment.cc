@@ -101,7 +101,8 @@ db::SpaceSettings SpaceOf(const config::Options& options) {
 }
 
 Environment::Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
-                         db::DiskSpace& space, Heartbeats& heartbeats, metrics::Registry& metrics,
+                         db::DiskSpace& space, http::AnswerBudget& answer_budget,
+                         Heartbeats& heartbeats, metrics::Registry& metrics,
                          const Upgrading& upgrading, MoreChecks more_checks)
     : mode_(mode),
       options_(options),
@@ -134,6 +135,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                 },
             .long_polls = long_polls_,
             .answers = answers_,
+            .answer_budget = answer_budget,
             .find_order_uuid = orders::FindUuid,
             .read_event_body = orders::EventBody},
       dispatcher_(site_, AllRoutes(mode)),

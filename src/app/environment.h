@@ -41,8 +41,8 @@ class Environment {
   // Opens DIR/live.db or DIR/test.db with its migrations and loads keys and counters into memory.
   // The caller holds the lock of the data directory; what is given outlives the environment.
   Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
-              db::DiskSpace& space, Heartbeats& heartbeats, metrics::Registry& metrics,
-              const Upgrading& upgrading, MoreChecks more_checks = {});
+              db::DiskSpace& space, http::AnswerBudget& answer_budget, Heartbeats& heartbeats,
+              metrics::Registry& metrics, const Upgrading& upgrading, MoreChecks more_checks = {});
   ~Environment();
 
   db::Database& database() { return database_; }

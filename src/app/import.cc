@@ -124,6 +124,10 @@ CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& st
       clients.clients.changed() || users.changed()) {
     events::RaiseCounter(tx, own.company_id, events::Counter::kOther);
   }
+  // Days are days of the company's zone, in the filters of orders too.
+  if (own.company.updated > 0) {
+    events::RaiseCounter(tx, own.company_id, events::Counter::kOrders);
+  }
   return {
       .id = draft.company.company.id,
       .name = draft.company.company.name,

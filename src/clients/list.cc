@@ -105,7 +105,8 @@ void RequireListParameters(const http::Query& query) {
   http::RequireListParameters(query, kFilters, std::array{kSearch, kPhone});
 }
 
-http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query) {
+http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+                        http::PageRows& rows) {
   const ListRequest request{session, company, query, company::FindZone};
   const Selection selection(request);
   http::ListPage page;
@@ -116,7 +117,7 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
   sql.OrderBy(http::ReadSort(query, kSorts, "-created_at"))
       .Limit(page.paging.per_page, page.paging.offset());
   for (const Listed& listed : SelectPage(session, company, sql)) {
-    page.rows.push_back(Render(listed.client, listed.addresses));
+    rows.Add(Render(listed.client, listed.addresses));
   }
 
   db::ClauseBuilder count = CountOf(company, selection.FirstTerm());

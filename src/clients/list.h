@@ -10,6 +10,7 @@ namespace comanda::clients {
 // Refusal invalid_parameter where the query has one that the list does not know.
 void RequireListParameters(const http::Query& query);
 // Refusal invalid_parameter for a malformed value.
-http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query);
+http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+                        http::PageRows& rows);
 
 }  // namespace comanda::clients

@@ -19,8 +19,9 @@ Company Get(db::Session& session, db::CompanyId company) {
 std::shared_ptr<const Company> Known(db::Database& database, db::CompanyId company) {
   // A changed currency or zone shows in the menu, so its counter is raised with the company's row.
   constexpr auto kCounter = static_cast<size_t>(events::Counter::kCatalogue);
-  return database.Kept<Company>(company, kCounter,
-                                [&](db::Snapshot& snapshot) { return Get(snapshot, company); });
+  return database.Kept<Company>(
+      company, kCounter, [&](db::Snapshot& snapshot) { return Get(snapshot, company); },
+      db::Readers::kOrders);
 }
 
 std::optional<Company> FindByUuid(db::Session& session, std::string_view id) {

@@ -23,7 +23,8 @@ void RequireListParameters(const http::Query& query) {
   http::RequireListParameters(query, kFilters);
 }
 
-http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query) {
+http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+                        http::PageRows& rows) {
   const http::ListRequest request{session, company, query};
   const auto conditions = http::Conditions::Read(request, kFilters);
   http::ListPage page;
@@ -41,7 +42,7 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
     if (!method) {
       throw Fault(Fault::Kind::kDamaged, "payment method " + id + " is listed and not stored");
     }
-    page.rows.push_back(Render(*method));
+    rows.Add(Render(*method));
   }
 
   db::ClauseBuilder count(

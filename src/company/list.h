@@ -11,6 +11,7 @@ namespace comanda::company {
 // Refusal invalid_parameter where the query has one that the list does not know, or a malformed
 // value.
 void RequireListParameters(const http::Query& query);
-http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query);
+http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+                        http::PageRows& rows);
 
 }  // namespace comanda::company

@@ -58,10 +58,10 @@ class DamagedRows {
 
   const std::string file_;
   mutable std::mutex mutex_;
-  std::set<std::string> rows_;  // guarded by mutex_
+  std::set<std::string> rows_;     // guarded by mutex_
   std::set<std::string> in_file_;  // guarded by mutex_
-  std::set<Record> records_;    // guarded by mutex_
-  double progress_ = 0;         // guarded by mutex_; 1: all orders were checked
+  std::set<Record> records_;       // guarded by mutex_
+  double progress_ = 0;            // guarded by mutex_; 1: all orders were checked
   metrics::Gauge gauge_;
   metrics::Gauge progress_gauge_;
 };

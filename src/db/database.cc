@@ -21,7 +21,8 @@ Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats
               .refuse_writes = [this](const std::string& why) { writer_->RefuseJobs(why); }})) {
   settings_.suspect = [this](const std::string& sql) { inspector_->Suspect(sql); };
   readers_ = std::make_unique<ReaderPool>(settings_, clock);
-  writer_ = std::make_unique<Writer>(settings_, counters_, damaged_rows_, clock, heartbeats, metrics);
+  writer_ =
+      std::make_unique<Writer>(settings_, counters_, damaged_rows_, clock, heartbeats, metrics);
 }
 
 Database::~Database() {
@@ -55,11 +56,11 @@ std::unique_ptr<Watcher> Database::Watch() const {
 
 void Database::Run(const std::function<void(Tx&, const Stamp&)>& job) { writer_->Run(job); }
 
-Database::Lease::Lease(Database& database)
-    : database_(database), connection_(database.readers_->Acquire()) {
+Database::Lease::Lease(Database& database, Readers reader)
+    : database_(database), reader_(reader), connection_(database.readers_->Acquire(reader)) {
   snapshot_.emplace(*connection_);
 }
 
-Database::Lease::~Lease() { database_.readers_->Release(std::move(connection_)); }
+Database::Lease::~Lease() { database_.readers_->Release(std::move(connection_), reader_); }
 
 }  // namespace comanda::db

@@ -67,19 +67,20 @@ class Database {
   // most 5 s for a free connection, then Fault kUnavailable. A query that runs longer than 5 s is
   // interrupted (kUnavailable). fn returns no Rows: they end with the transaction.
   template <typename Fn>
-  std::invoke_result_t<Fn&, Snapshot&> Read(Fn&& fn) {
-    Lease lease(*this);
+  std::invoke_result_t<Fn&, Snapshot&> Read(Fn&& fn, Readers reader = Readers::kShared) {
+    Lease lease(*this, reader);
     return fn(lease.snapshot());
   }
 
   // The result of read(Snapshot&) on a company's rows, cached and shared by all callers until the
   // change counter of that kind moves (db/kept_values.h). One value of each type for a company.
   template <typename Value, typename Fn>
-  std::shared_ptr<const Value> Kept(CompanyId company, size_t counter, Fn&& read) {
+  std::shared_ptr<const Value> Kept(CompanyId company, size_t counter, Fn&& read,
+                                    Readers reader = Readers::kShared) {
     const ChangeCounters::Mark mark = counters_.MarkOf(company, counter);  // before the rows
     std::shared_ptr<const Value> value = kept_.Find<Value>(company, mark);
     if (value) return value;
-    value = std::make_shared<const Value>(Read(read));
+    value = std::make_shared<const Value>(Read(read, reader));
     kept_.Keep(company, mark, value);
     return value;
   }
@@ -120,12 +121,13 @@ class Database {
  private:
   class Lease {
    public:
-    explicit Lease(Database& database);
+    Lease(Database& database, Readers reader);
     ~Lease();
     Snapshot& snapshot() { return *snapshot_; }
 
    private:
     Database& database_;
+    const Readers reader_;
     std::unique_ptr<Connection> connection_;
     std::optional<Snapshot> snapshot_;
   };

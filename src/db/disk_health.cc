@@ -23,7 +23,7 @@ namespace {
 constexpr uint64_t kFreeBytesMin = 1 << 20;
 constexpr std::chrono::milliseconds kReopenPause{500};  // before the second try, then twice
 constexpr int kProgressSteps = 100'000;                 // some milliseconds
-constexpr int kExitStatus = 70;  // EX_SOFTWARE
+constexpr int kExitStatus = 70;                         // EX_SOFTWARE
 
 }  // namespace
 

@@ -119,9 +119,9 @@ class DiskHealth {
   metrics::Counter rebuilt_;
 
   mutable std::mutex mutex_;
-  bool reopening_ = false;              // guarded by mutex_
-  bool read_only_ = false;              // guarded by mutex_
-  Health health_;                       // guarded by mutex_
+  bool reopening_ = false;  // guarded by mutex_
+  bool read_only_ = false;  // guarded by mutex_
+  Health health_;           // guarded by mutex_
   metrics::Gauge read_only_gauge_;
 };
 

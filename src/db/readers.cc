@@ -1,8 +1,9 @@
 #include "db/readers.h"
 
-#include "base/check.h"
-
+#include <algorithm>
 #include <chrono>
+
+#include "base/check.h"
 
 namespace comanda::db {
 namespace {
@@ -11,29 +12,36 @@ constexpr std::chrono::seconds kWaitMax{5};
 
 }  // namespace
 
-std::unique_ptr<Connection> ReaderPool::Acquire() {
-  std::unique_ptr<Connection> connection = AcquireConnection();
+std::unique_ptr<Connection> ReaderPool::Acquire(Readers reader) {
+  std::unique_ptr<Connection> connection = AcquireConnection(reader);
   try {
     connection->ClearTrouble();
     connection->Execute("BEGIN");
     connection->RequireTransaction(true);
   } catch (...) {
     connection.reset();
-    GiveUpPlace();
+    GiveUpPlace(reader);
     throw;
   }
   return connection;
 }
 
-std::unique_ptr<Connection> ReaderPool::AcquireConnection() {
+// With the mutex.
+bool ReaderPool::IsFree(Readers reader) const {
+  if (idle_.empty() && open_ >= settings_.readers_max) return false;
+  const int shared_max = std::max(settings_.readers_max - settings_.readers_for_orders, 1);
+  return reader == Readers::kOrders || shared_ < shared_max;
+}
+
+std::unique_ptr<Connection> ReaderPool::AcquireConnection(Readers reader) {
   {
     std::unique_lock lock(mutex_);
-    const bool free = returned_.wait_for(
-        lock, kWaitMax, [&] { return !idle_.empty() || open_ < settings_.readers_max; });
+    const bool free = returned_.wait_for(lock, kWaitMax, [&] { return IsFree(reader); });
     if (!free) {
       throw Fault(Fault::Kind::kUnavailable,
                   "all " + std::to_string(settings_.readers_max) + " readers are busy");
     }
+    if (reader == Readers::kShared) ++shared_;
     if (!idle_.empty()) {
       // The one used last: its cache is warm, and those on top of the need stay untouched.
       std::unique_ptr<Connection> connection = std::move(idle_.back());
@@ -46,12 +54,12 @@ std::unique_ptr<Connection> ReaderPool::AcquireConnection() {
     return std::make_unique<Connection>(settings_.path, Connection::Role::kReader, settings_.vfs,
                                         clock_);
   } catch (...) {
-    GiveUpPlace();
+    GiveUpPlace(reader);
     throw;
   }
 }
 
-void ReaderPool::Release(std::unique_ptr<Connection> connection) noexcept {
+void ReaderPool::Release(std::unique_ptr<Connection> connection, Readers reader) noexcept {
   CHECK(!connection->AnyRunning(), "no Rows outlives the function given to Read()");
   const bool failing = connection->trouble() >= Trouble::kFull;
   if (settings_.suspect && !connection->suspicious_sql().empty()) {
@@ -59,14 +67,15 @@ void ReaderPool::Release(std::unique_ptr<Connection> connection) noexcept {
   }
   if (failing || !connection->Rollback()) {
     connection.reset();
-    GiveUpPlace();
+    GiveUpPlace(reader);
     return;
   }
   {
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(connection));
+    if (reader == Readers::kShared) --shared_;
   }
-  returned_.notify_one();
+  returned_.notify_all();  // one alone might be a reader that may not use it
 }
 
 void ReaderPool::CloseIdle() noexcept {
@@ -75,12 +84,13 @@ void ReaderPool::CloseIdle() noexcept {
   idle_.clear();
 }
 
-void ReaderPool::GiveUpPlace() noexcept {
+void ReaderPool::GiveUpPlace(Readers reader) noexcept {
   {
     const std::lock_guard lock(mutex_);
     --open_;
+    if (reader == Readers::kShared) --shared_;
   }
-  returned_.notify_one();
+  returned_.notify_all();
 }
 
 }  // namespace comanda::db

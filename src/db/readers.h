@@ -3,6 +3,9 @@
 // The read-only connections of a database: opened when needed, kept for the next request, never
 // more than the maximum. Any thread may acquire and release; a connection belongs to one thread in
 // between.
+//
+// Two connections are kept for orders, so that a kitchen display never waits for reports and
+// readers of the feed, however many there are: those share the others.
 
 #include <condition_variable>
 #include <memory>
@@ -21,15 +24,17 @@ class ReaderPool {
   ReaderPool(const Settings& settings, const Clock& clock) : settings_(settings), clock_(clock) {}
 
   // A connection with an open read transaction. Waits at most 5 s, then Fault kUnavailable.
-  std::unique_ptr<Connection> Acquire();
-  // Ends the transaction and keeps the connection, or closes it where it met a failing disk.
-  void Release(std::unique_ptr<Connection> connection) noexcept;
+  std::unique_ptr<Connection> Acquire(Readers reader);
+  // Ends the transaction and keeps the connection, or closes it where it met a failing disk. The
+  // same reader as it was acquired for.
+  void Release(std::unique_ptr<Connection> connection, Readers reader) noexcept;
   // Closes those that nobody uses.
   void CloseIdle() noexcept;
 
  private:
-  std::unique_ptr<Connection> AcquireConnection();
-  void GiveUpPlace() noexcept;
+  std::unique_ptr<Connection> AcquireConnection(Readers reader);
+  bool IsFree(Readers reader) const;
+  void GiveUpPlace(Readers reader) noexcept;
 
   const Settings& settings_;
   const Clock& clock_;
@@ -37,6 +42,7 @@ class ReaderPool {
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Connection>> idle_;  // guarded by mutex_
   int open_ = 0;                                   // guarded by mutex_
+  int shared_ = 0;  // guarded by mutex_: how many readers kShared have one
 };
 
 }  // namespace comanda::db

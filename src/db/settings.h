@@ -3,6 +3,7 @@
 // What a database is opened with: its file, its schema, its limits and its door to the disk.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -19,10 +20,17 @@ struct Migration {
   std::string_view sql;
 };
 
+// Which connections of a database a reader may use (db/readers.h).
+enum class Readers : uint8_t {
+  kShared,  // all but those that are kept for orders
+  kOrders,  // any: lists of orders, single orders, and what placing an order reads
+};
+
 struct Settings {
   std::string path = {};
   std::vector<Migration> migrations = {};
   int readers_max = 6;
+  int readers_for_orders = 2;   // of those; one is left for the others in any case
   size_t queue_max = 1024;      // more: Fault kUnavailable at once
   size_t group_jobs_max = 256;  // one COMMIT takes at most so many jobs
   std::string vfs = {};         // SQLite's virtual file system: its default when empty

@@ -94,11 +94,20 @@ int64_t StartOf(std::string_view after, const Extent& extent) {
 
 // One page of the feed, as far as the key may see it.
 struct Shown {
-  std::string data;  // the items, comma-separated
-  std::string next;
-  bool at_end = false;              // no event comes after `next`
+  std::string body;
+  bool is_empty = true;
+  bool at_end = false;              // no event comes after the page
   std::vector<std::string> damage;  // of events that are left out
 };
+
+// Counts the page for the key before it is put together. Refusal where there is no room.
+size_t ReserveFor(http::Context& ctx, const Page& page) {
+  constexpr size_t kHeadBytes = 512;  // what stands around a body
+  size_t bytes = kHeadBytes;
+  for (const StoredEvent& event : page.events) bytes += event.body.size() + kHeadBytes;
+  if (!ctx.TryReserve(2 * bytes)) throw http::AnswerBudget::NoRoom();  // the events, and the page
+  return bytes;
+}
 
 // Gives a damaged event the body that it had, where that can be made again and nothing else of the
 // event is damaged.
@@ -121,7 +130,10 @@ Shown ReadShown(http::Context& ctx, std::string_view after, int64_t per_page,
     Page page = ReadPage(
         snapshot, ctx.company(), start, static_cast<int>(per_page),
         [&](const StoredEvent& event) { return event.is_damaged || IsVisible(event, counters); });
-    Shown shown{.next = Encode({page.extent.epoch, page.position}), .at_end = page.at_end};
+    Shown shown{.at_end = page.at_end};
+    shown.body.reserve(ReserveFor(ctx, page));
+    json::Writer out(shown.body);
+    out.BeginObject().Key("data").BeginArray();
     for (StoredEvent& event : page.events) {
       if (event.is_damaged && !Mend(ctx, snapshot, event)) {
         shown.damage.push_back("event " + std::to_string(event.seq) + " of company " +
@@ -129,10 +141,11 @@ Shown ReadShown(http::Context& ctx, std::string_view after, int64_t per_page,
         continue;
       }
       if (!IsVisible(event, counters)) continue;
-      if (!shown.data.empty()) shown.data += ',';
-      json::Writer out(shown.data);
       WriteEvent(out, event, page.extent.epoch);
+      shown.is_empty = false;
     }
+    out.EndArray();
+    out.Key("next").Text(Encode({page.extent.epoch, page.position})).EndObject();
     return shown;
   });
 }
@@ -155,21 +168,17 @@ http::Response Read(http::Context& ctx) {
   // Before the rows: a change in between then ends the wait at once.
   const int64_t seen = ChangesSeen(ctx, counters);
   Shown shown = ReadShown(ctx, after, per_page, counters);
-  if (shown.data.empty() && shown.at_end) {
+  if (shown.is_empty && shown.at_end) {
     ctx.AwaitChange([&] { return ChangesSeen(ctx, counters) != seen; });
-    if (ChangesSeen(ctx, counters) != seen) shown = ReadShown(ctx, after, per_page, counters);
+    const bool has_news = ChangesSeen(ctx, counters) != seen;
+    // The key may have other scopes by now.
+    if (has_news) shown = ReadShown(ctx, after, per_page, VisibleCounters(ctx));
   }
 
   http::Response response;
-  response.costs_nothing = shown.data.empty() && shown.at_end;
+  response.costs_nothing = shown.is_empty && shown.at_end;
   http::NoteDamage(ctx.site(), shown.damage, response);
-  json::Writer out(response.body);
-  out.BeginObject()
-      .Key("data")
-      .Raw("[" + shown.data + "]")
-      .Key("next")
-      .Text(shown.next)
-      .EndObject();
+  response.body = std::move(shown.body);
   return response;
 }
 

@@ -10,12 +10,19 @@ Page ReadPage(db::Session& session, db::CompanyId company, int64_t position, int
   Page page{.extent = ExtentOf(session, company), .position = position};
   const int64_t look_to = std::min(page.extent.last, position + kLookedAtMax);
   const auto missing = [&] { return limit - static_cast<int>(page.events.size()); };
-  while (page.position < look_to && missing() > 0) {
-    std::vector<StoredEvent> found = ReadAfter(session, company, page.position, missing());
+  size_t bytes = 0;
+  bool is_full = false;
+  while (page.position < look_to && missing() > 0 && !is_full) {
+    std::vector<StoredEvent> found =
+        ReadAfter(session, company, page.position, missing(), kPageBytesMax);
     if (found.empty()) break;  // nothing of the log is left
     for (StoredEvent& event : found) {
+      const bool is_wanted = wants(event);
+      if (is_wanted) bytes += event.body.size();
+      is_full = is_wanted && bytes > kPageBytesMax && !page.events.empty();
+      if (is_full) break;
       page.position = event.seq;
-      if (wants(event)) page.events.push_back(std::move(event));
+      if (is_wanted) page.events.push_back(std::move(event));
     }
   }
   page.at_end = page.position >= page.extent.last;

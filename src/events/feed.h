@@ -44,8 +44,12 @@ struct Page {
   bool at_end = false;   // no event comes after that position
 };
 
+// The bodies of a page have at most so many bytes, unless one alone has more.
+inline constexpr size_t kPageBytesMax = 1024 * 1024;
+
 // At most `limit` events after the position that `wants` selects, in order, read in one snapshot
-// with the extent. A page without events that is not at_end is followed by another.
+// with the extent. It ends early where their bodies would have more than kPageBytesMax. A page
+// without events that is not at_end is followed by another.
 Page ReadPage(db::Session& session, db::CompanyId company, int64_t position, int limit,
               const std::function<bool(const StoredEvent&)>& wants);
 Page ReadPage(db::Session& session, db::CompanyId company, int64_t position, int limit);

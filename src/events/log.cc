@@ -109,8 +109,8 @@ void RaiseCounter(db::Tx& tx, db::CompanyId company, Counter counter) {
 }
 
 std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, int64_t seq,
-                                   int limit) {
-  return store::After(session, company, seq, limit);
+                                   int limit, size_t bytes_max) {
+  return store::After(session, company, seq, limit, bytes_max);
 }
 
 Extent ExtentOf(db::Session& session, db::CompanyId company) {

@@ -8,6 +8,8 @@
 // the log is purged (retention.h), the rows that hold a record stay, before the start of the log:
 // they are events no longer, and no reader of the log sees them.
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,9 +82,10 @@ bool HasAllChecksums(db::Session& session, db::CompanyId company);
 // Deletes a row before the log's start whose record was replaced by a newer event.
 void DropRecord(db::Tx& tx, db::CompanyId company, int64_t seq);
 
-// At most `limit` events behind that one, in order.
+// At most `limit` events behind that one, in order; fewer where their bodies have more than that
+// many bytes, but one at least.
 std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, int64_t seq,
-                                   int limit);
+                                   int limit, size_t bytes_max = SIZE_MAX);
 
 // What the log holds: from its start to the last event written (oldest is last + 1 where it is
 // empty).

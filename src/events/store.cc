@@ -13,6 +13,7 @@ namespace {
 Counted ReadCounted(const db::Rows& row, int first = 0) {
   Counted counted;
   counted.seq = row.Int(first);
+  counted.values.events = counted.seq;
   counted.log_start = row.Int(first + 1);
   counted.chain = row.Int(first + 2);
   counted.chain_start = row.Int(first + 3);
@@ -252,8 +253,8 @@ std::vector<db::CompanyId> Companies(db::Session& session) {
   return companies;
 }
 
-std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq,
-                               int limit) {
+std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit,
+                               size_t bytes_max) {
   db::Rows rows = session.Query(R"sql(
       SELECT seq, epoch, event_id, type, changes, subject_type, subject_id, subject_version, at,
         body, note, checksum, chain
@@ -261,7 +262,13 @@ std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int6
       )sql",
                                 company, seq, limit);
   std::vector<StoredEvent> events;
-  while (rows.Next()) events.push_back(ReadEvent(session, company, rows));
+  size_t bytes = 0;
+  while (rows.Next()) {
+    StoredEvent event = ReadEvent(session, company, rows);
+    bytes += event.body.size();
+    if (bytes > bytes_max && !events.empty()) break;
+    events.push_back(std::move(event));
+  }
   return events;
 }
 

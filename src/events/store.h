@@ -67,6 +67,8 @@ int64_t RecordsDroppedTo(db::Session& session, db::CompanyId company);
 void SetRecordsDroppedTo(db::Tx& tx, db::CompanyId company, int64_t seq);
 
 std::vector<db::CompanyId> Companies(db::Session& session);
-std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit);
+// It ends early where the bodies would have more bytes.
+std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit,
+                               size_t bytes_max = SIZE_MAX);
 
 }  // namespace comanda::events::store

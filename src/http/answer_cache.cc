@@ -4,58 +4,82 @@
 #include <utility>
 
 namespace comanda::http {
+namespace {
+
+// Shared, not copied, by all who get it.
+std::shared_ptr<const Response> Share(Response made) {
+  if (!made.shared_body) {
+    made.shared_body = std::make_shared<const std::string>(std::exchange(made.body, {}));
+  }
+  return std::make_shared<const Response>(std::move(made));
+}
+
+}  // namespace
 
 Response AnswerCache::Get(const std::string& key, const std::function<Response()>& make) {
   std::unique_lock lock(mutex_);
-  for (auto found = index_.find(key); found != index_.end(); found = index_.find(key)) {
-    if (found->second->answer) {
-      entries_.splice(entries_.begin(), entries_, found->second);
-      return *found->second->answer;
-    }
-    made_.wait(lock);
-  }
-  const auto entry = entries_.insert(entries_.begin(), {key, nullptr});
-  index_.emplace(key, entry);
-  lock.unlock();
-
-  std::shared_ptr<Response> answer;
+  const auto found = index_.find(key);
+  if (found != index_.end()) return Await(lock, found->second);
+  const auto outcome = std::make_shared<Outcome>();
+  const auto entry = entries_.insert(entries_.begin(), {key, outcome});
   try {
-    answer = std::make_shared<Response>(make());
-    // Shared, not copied, by all who get it.
-    if (!answer->shared_body) {
-      answer->shared_body = std::make_shared<const std::string>(std::move(answer->body));
-    }
-    answer->body.clear();
+    index_.emplace(key, entry);
   } catch (...) {
-    lock.lock();
-    index_.erase(key);
     entries_.erase(entry);
-    made_.notify_all();
     throw;
   }
+  lock.unlock();
+
+  std::shared_ptr<const Response> answer;
+  std::exception_ptr failure;
+  try {
+    answer = Share(make());
+  } catch (...) {
+    failure = std::current_exception();
+  }
   lock.lock();
-  Keep(entry, answer);
+  outcome->answer = answer;
+  outcome->failure = failure;
+  answer ? Keep(entry) : Forget(entry);
+  lock.unlock();
   made_.notify_all();
+  if (failure) std::rethrow_exception(failure);
   return *answer;
 }
 
-void AnswerCache::Keep(Entries::iterator entry, std::shared_ptr<const Response> answer) {
-  entry->answer = std::move(answer);
-  bytes_ += SizeOf(*entry);
-  // From the one not used for longest; those being made stay, and so does this one, for who waits
-  // for it.
+Response AnswerCache::Await(std::unique_lock<std::mutex>& lock, Entries::iterator entry) {
+  entries_.splice(entries_.begin(), entries_, entry);
+  const std::shared_ptr<Outcome> outcome = entry->outcome;  // the entry may go meanwhile
+  made_.wait(lock, [&] { return outcome->is_known(); });
+  if (outcome->failure) std::rethrow_exception(outcome->failure);
+  return *outcome->answer;
+}
+
+void AnswerCache::Keep(Entries::iterator entry) {
+  constexpr size_t kAnswersAtLeast = 8;
+  const size_t size = SizeOf(*entry);
+  if (size > bytes_max_ / kAnswersAtLeast) {
+    Forget(entry);
+    return;
+  }
+  bytes_ += size;
+  // From the one not used for longest; those being made stay.
   for (auto last = std::prev(entries_.end()); bytes_ > bytes_max_ && last != entries_.begin();) {
     const auto old = last--;
-    if (!old->answer || old == entry) continue;
+    if (!old->outcome->answer || old == entry) continue;
     bytes_ -= SizeOf(*old);
-    index_.erase(old->key);
-    entries_.erase(old);
+    Forget(old);
   }
+}
+
+void AnswerCache::Forget(Entries::iterator entry) noexcept {
+  index_.erase(entry->key);
+  entries_.erase(entry);
 }
 
 size_t AnswerCache::SizeOf(const Entry& entry) {
   constexpr size_t kOverhead = 512;  // headers, nodes
-  return entry.key.size() * 2 + entry.answer->shared_body->size() + kOverhead;
+  return entry.key.size() * 2 + entry.outcome->answer->shared_body->size() + kOverhead;
 }
 
 }  // namespace comanda::http

@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
@@ -22,19 +23,28 @@ class AnswerCache {
  public:
   explicit AnswerCache(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // The answer kept under the key, or the one that make() returns, which is then kept. While one
-  // caller makes it, others with the same key wait for it; where make() throws, the next of them
-  // tries.
+  // The answer kept under the key, or the one that make() returns, which is then kept unless it is
+  // larger than an eighth of the cache. While one caller makes it, others with the same key wait
+  // for it and get what comes of it: the answer, or what make() throws. Whoever asks after that
+  // tries anew.
   Response Get(const std::string& key, const std::function<Response()>& make);
 
  private:
+  // What comes of one call of make(), for all who wait for it. Guarded by mutex_.
+  struct Outcome {
+    std::shared_ptr<const Response> answer;
+    std::exception_ptr failure;
+    bool is_known() const { return answer || failure; }
+  };
   struct Entry {
     std::string key;
-    std::shared_ptr<const Response> answer;  // null while it is being made
+    std::shared_ptr<Outcome> outcome;
   };
   using Entries = std::list<Entry>;  // the latest used first
 
-  void Keep(Entries::iterator entry, std::shared_ptr<const Response> answer);
+  Response Await(std::unique_lock<std::mutex>& lock, Entries::iterator entry);
+  void Keep(Entries::iterator entry);
+  void Forget(Entries::iterator entry) noexcept;
   static size_t SizeOf(const Entry& entry);
 
   const size_t bytes_max_;

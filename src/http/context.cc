@@ -132,12 +132,23 @@ bool Context::TakesAnyMatch() const {
   return list && list->any;
 }
 
+bool Context::KeyHasChanged() const {
+  if (admission_ == nullptr) return false;
+  const auth::KeyRecord& key = admission_->key();
+  return site_.gate.keys().Find(key.hash).get() != &key;
+}
+
 bool Context::AwaitChange(const std::function<bool()>& changed) {
   const std::optional<int> seconds = ReadWait(Joined(request_, "Prefer"));
   if (!seconds) return false;
   if (admission_ != nullptr) admission_->StepAside();
-  const bool waited = site_.long_polls.Wait(std::chrono::seconds(*seconds), changed);
+  const bool waited = site_.long_polls.Wait(std::chrono::seconds(*seconds),
+                                            [&] { return changed() || KeyHasChanged(); });
   if (admission_ != nullptr) admission_->StepBack();
+  if (waited && admission_ != nullptr) {
+    principal_ = identify_again_();
+    question_.clear();  // the scopes are part of it
+  }
   if (waited) preference_applied_ = "wait=" + std::to_string(*seconds);
   return waited;
 }
@@ -154,7 +165,21 @@ Response Context::Shared(const std::string& tag, const std::function<Response()>
   const std::string key = tag + ' ' + Question();  // the tag has but a hash of it
   Response answer = site_.answers.Get(key, make);
   if (!MustCompress(answer)) return answer;
+  // Beside the plain bytes, which stay for others.
+  AnswerBudget::Lease making(site_.answer_budget, "");
+  if (!making.TryReserve(answer.Body().size())) return answer;
   return site_.answers.Get(key + " gzip", [&] { return Gzipped(answer); });
+}
+
+// Counted among all alone: a page that is made for many is not the one key's that came first. What
+// is sent is counted for the key before it goes out.
+AnswerBudget::Lease Context::LeaseForMaking() { return {site_.answer_budget, ""}; }
+
+// A key that has no room for a large answer must not have it made. Nothing stays reserved while it
+// waits for its turn: otherwise many requests of one key would leave none of them room.
+void Context::RequireRoomForLarge() {
+  if (!TryReserve(kLargeAnswerBytes)) throw AnswerBudget::NoRoom();
+  lease_->Release();
 }
 
 bool Context::PrefersGzip() const {

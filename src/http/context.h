@@ -18,8 +18,10 @@
 #include "config/options.h"
 #include "db/database.h"
 #include "db/disk_space.h"
+#include "http/answer_budget.h"
 #include "http/answer_cache.h"
 #include "http/long_polls.h"
+#include "http/page_rows.h"
 #include "http/query.h"
 #include "http/request.h"
 #include "http/response.h"
@@ -47,6 +49,7 @@ struct Site {
   std::function<std::vector<Readiness>()> readiness;
   LongPolls& long_polls;
   AnswerCache& answers;
+  AnswerBudget& answer_budget;  // of the process
   // The UUID of the order with that public id: one order has one path in an idempotency scope.
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, std::string_view)>
       find_order_uuid;
@@ -81,8 +84,32 @@ class Context {
   // fn(db::Snapshot&) in one read transaction on this thread.
   template <typename Fn>
   auto Read(Fn&& fn) {
-    return site_.database.Read(std::forward<Fn>(fn));
+    return site_.database.Read(std::forward<Fn>(fn), route_.readers);
   }
+
+  // The same for an answer that may be large: fn(db::Snapshot&, PageRows&) adds the rows while it
+  // reads. Where the page turns out to be large, fn runs again, in turn, on a connection that is
+  // not kept for orders. `head` is what stands before the rows. Refusal service_unavailable where
+  // there is no room or the turn does not come.
+  template <typename Fn>
+  auto ReadPage(Fn&& fn, std::string_view head = PageRows::kListHead) {
+    try {
+      AnswerBudget::Lease making = LeaseForMaking();
+      PageRows rows(head, making, false);
+      return Read([&](db::Snapshot& snapshot) { return fn(snapshot, rows); });
+    } catch (const LargePage&) {
+      RequireRoomForLarge();
+    }
+    const AnswerBudget::Turn turn = site_.answer_budget.WaitForTurn();
+    RequireRoomForLarge();  // another answer of the key may have come first
+    AnswerBudget::Lease making = LeaseForMaking();
+    PageRows rows(head, making, true);
+    return site_.database.Read([&](db::Snapshot& snapshot) { return fn(snapshot, rows); },
+                               db::Readers::kShared);
+  }
+
+  // Counts the bytes of this answer in the budget while it is made. False where there is no room.
+  [[nodiscard]] bool TryReserve(size_t bytes) { return lease_->TryReserve(bytes); }
 
   // The one way to write: the job's transaction, with the Idempotency-Key looked up once more
   // inside it and the answer kept under it (contract section 5). Returns after the commit is on
@@ -108,8 +135,11 @@ class Context {
 
   // Where the client sent Prefer: wait, holds this GET until changed(), the time is up or the
   // server stops (contract section 6). Holds nothing where too many wait already: the answer then
-  // comes at once.
-  // True where it was held.
+  // comes at once. True where it was held.
+  //
+  // The credentials are checked again before it returns, and a change of the key ends the wait:
+  // Refusal where the key was revoked, has expired or has lost the scope meanwhile. principal() is
+  // then that of the key as it is now.
   bool AwaitChange(const std::function<bool()>& changed);
 
   // The answer that this request got when it came first under its Idempotency-Key. Refusal where
@@ -129,9 +159,12 @@ class Context {
  private:
   friend class Dispatcher;
   bool RemembersAnswers() const;
+  AnswerBudget::Lease LeaseForMaking();
+  void RequireRoomForLarge();
   std::string EpochInTag() const;                    // ".46213", or nothing before a restore
   bool HasTwoForms(const Response& response) const;  // one of them compressed
   bool MustCompress(const Response& response) const;
+  bool KeyHasChanged() const;
   // What the answer to a GET depends on beside the data: who asks which program for what.
   const std::string& Question() const;
 
@@ -141,8 +174,10 @@ class Context {
   std::vector<std::string> parameters_;
   Query query_;
   auth::Principal principal_;
-  auth::Admission* admission_ = nullptr;  // of a key
-  std::string preference_applied_;        // "wait=25" after a wait
+  auth::Admission* admission_ = nullptr;             // of a key
+  AnswerBudget::Lease* lease_ = nullptr;             // of this answer
+  std::function<auth::Principal()> identify_again_;  // as before: throws what it threw then
+  std::string preference_applied_;                   // "wait=25" after a wait
   std::unique_ptr<json::Document> body_;
   std::string idempotency_key_;
   std::string idempotency_scope_;

@@ -98,9 +98,11 @@ std::string CanonicalPath(const Context& context, const std::vector<std::string>
     const std::string& value = parameters[next];
     std::optional<std::string> id = ParseId(value);
     if (!id && next == 0 && pattern.starts_with(kOrder) && site.find_order_uuid) {
-      id = site.database.Read([&](db::Snapshot& snapshot) {
-        return site.find_order_uuid(snapshot, context.company(), value);
-      });
+      id = site.database.Read(
+          [&](db::Snapshot& snapshot) {
+            return site.find_order_uuid(snapshot, context.company(), value);
+          },
+          context.route().readers);
     }
     path += id.value_or(value);
     ++next;
@@ -186,10 +188,23 @@ struct Dispatcher::Visit {
   const Request& request;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::shared_ptr<auth::Admission> admission;  // of a key: under way until the answer is out
+  AnswerBudget::Lease lease;                   // of its bytes, as long
   auth::Principal local;                       // where there is no key
 
   auth::Principal Principal() const { return admission ? admission->principal() : local; }
 };
+
+namespace {
+
+// What ends with an answer.
+struct Held {
+  Held(std::shared_ptr<auth::Admission> key, AnswerBudget::Lease bytes)
+      : admission(std::move(key)), lease(std::move(bytes)) {}
+  std::shared_ptr<auth::Admission> admission;
+  AnswerBudget::Lease lease;
+};
+
+}  // namespace
 
 Dispatcher::Dispatcher(Site& site, std::vector<std::span<const Route>> tables)
     : site_(site),
@@ -214,16 +229,18 @@ Response Dispatcher::Handle(const Request& request) {
   try {
     response = Answer(visit);
   } catch (const Refusal& refusal) {
+    visit.lease.Release();
     response = refused(refusal);
   } catch (const std::exception& failure) {
     log::Error("request failed", {{"request", request.request_id}, {"cause", failure.what()}});
     const Fault::Kind kind = KindOfHandled();
     if (kind == Fault::Kind::kDamaged) site_.database.damaged_rows().Note(failure.what());
+    visit.lease.Release();
     response = refused(ToRefusal(kind));
   }
   Decorate(visit, response);
   Note(visit, response);
-  response.held = std::move(visit.admission);
+  response.held = std::make_shared<const Held>(std::move(visit.admission), std::move(visit.lease));
   return response;
 }
 
@@ -237,6 +254,15 @@ Response Dispatcher::Answer(Visit& visit) {
   Admit(visit, *match.route);
   context.principal_ = visit.Principal();
   context.admission_ = visit.admission.get();
+  visit.lease = AnswerBudget::Lease(site_.answer_budget, context.principal_.actor);
+  context.lease_ = &visit.lease;
+  context.identify_again_ = [&] {
+    const std::shared_ptr<const auth::KeyRecord> key = Identify(request);
+    if (match.route->scope) auth::Gate::RequireScope(key->scopes, *match.route->scope);
+    auth::Principal principal = context.principal_;
+    principal.scopes = key->scopes;
+    return principal;
+  };
   if (match.route->access == Access::kKey) CheckAccept(request);
 
   if (match.route->reads_body) ReadBody(context);
@@ -247,12 +273,17 @@ Response Dispatcher::Answer(Visit& visit) {
   if (!context.preference_applied_.empty()) {
     response.headers.emplace_back("Preference-Applied", std::move(context.preference_applied_));
   }
-  if (IsRead(request.method)) Fit(context, response);
+  if (!IsRead(request.method)) {
+    visit.lease.Hold(response.Body());  // what is done is told
+    return response;
+  }
+  Fit(context, response);
+  if (!visit.lease.TryHold(response.Body())) throw AnswerBudget::NoRoom();
   return response;
 }
 
 // The form of an answer to a read that this client has use for (RFC 9110 sections 12.5.3 and 13).
-void Dispatcher::Fit(const Context& context, Response& response) {
+void Dispatcher::Fit(Context& context, Response& response) {
   if (response.status == 200 && response.etag.empty() && context.route().access == Access::kKey) {
     response.etag = BodyTag(response.Body());
   }
@@ -263,7 +294,7 @@ void Dispatcher::Fit(const Context& context, Response& response) {
     response.status = 304;
     response.body.clear();
     response.shared_body.reset();
-  } else if (context.MustCompress(response)) {
+  } else if (context.MustCompress(response) && context.TryReserve(2 * response.Body().size())) {
     response = Gzipped(std::move(response));
   }
 }
@@ -278,6 +309,12 @@ Response Dispatcher::Options(const Request& request) const {
   return response;
 }
 
+std::shared_ptr<const auth::KeyRecord> Dispatcher::Identify(const Request& request) const {
+  return site_.gate.Identify(
+      {Credential(request, "Authorization"), Credential(request, "X-API-Key")},
+      request.client_address);
+}
+
 // Credentials, then rate, then scope.
 void Dispatcher::Admit(Visit& visit, const Route& route) {
   const Request& request = visit.request;
@@ -288,9 +325,7 @@ void Dispatcher::Admit(Visit& visit, const Route& route) {
   }
   if (route.access == Access::kLocal) throw Refusal(Problem::kNotFound, "There is no such path.");
 
-  std::shared_ptr<const auth::KeyRecord> key =
-      site_.gate.Identify({Credential(request, "Authorization"), Credential(request, "X-API-Key")},
-                          request.client_address);
+  std::shared_ptr<const auth::KeyRecord> key = Identify(request);
   if (request.show_key) request.show_key();
   visit.admission = std::make_shared<auth::Admission>(site_.gate.Admit(std::move(key)));
   if (const auth::RateState& rate = visit.admission->rate; rate.retry_after_s > 0) {

@@ -35,8 +35,9 @@ class Dispatcher {
  private:
   struct Visit;
   Response Answer(Visit& visit);
-  static void Fit(const Context& context, Response& response);
+  static void Fit(Context& context, Response& response);
   Response Options(const Request& request) const;
+  std::shared_ptr<const auth::KeyRecord> Identify(const Request& request) const;
   void Admit(Visit& visit, const Route& route);
   void ReadBody(Context& context) const;
   void RequireSpace(const Route& route) const;

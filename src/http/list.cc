@@ -148,9 +148,9 @@ void NoteDamage(Site& site, std::span<const std::string> rows, Response& respons
   response.headers.emplace_back("X-Damaged-Rows", std::to_string(rows.size()));
 }
 
-Response ListResponse(const ListPage& page, std::string etag, Cache cache) {
+Response ListResponse(const ListPage& page, PageRows& rows, std::string etag, Cache cache) {
   Response response;
-  response.body = ListBody(page.rows, page.paging, page.total);
+  response.body = rows.End(page.paging, page.total);
   response.etag = std::move(etag);
   response.cache = cache;
   AddSnapshot(response, page.paging, page.snapshot);
@@ -165,9 +165,10 @@ Response AnswerList(Context& ctx, size_t counter_kind, Cache cache, FindPage fin
     unchanged.cache = cache;
     return unchanged;
   }
-  const ListPage page =
-      ctx.Read([&](db::Snapshot& snapshot) { return find(snapshot, ctx.company(), ctx.query()); });
-  return ListResponse(page, std::move(tag), cache);
+  return ctx.ReadPage([&](db::Snapshot& snapshot, PageRows& rows) {
+    const ListPage page = find(snapshot, ctx.company(), ctx.query(), rows);
+    return ListResponse(page, rows, tag, cache);
+  });
 }
 
 }  // namespace comanda::http

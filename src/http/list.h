@@ -17,6 +17,7 @@
 #include "db/clause_builder.h"
 #include "db/session.h"
 #include "db/sql.h"
+#include "http/page_rows.h"
 #include "http/query.h"
 #include "http/response.h"
 
@@ -129,18 +130,18 @@ void AddSnapshot(Response& response, const Paging& paging, int64_t snapshot);
 // (X-Damaged-Rows), and which ones to those who look after the box.
 void NoteDamage(Site& site, std::span<const std::string> rows, Response& response);
 
-// A page of rendered records, and its answer.
+// What a page says beside its rows, and its answer.
 struct ListPage {
   Paging paging;
-  std::vector<std::string> rows;
   int64_t total = 0;
   int64_t snapshot = 0;
 };
-Response ListResponse(const ListPage& page, std::string etag, Cache cache = Cache::kPrivateNoCache);
+Response ListResponse(const ListPage& page, PageRows& rows, std::string etag,
+                      Cache cache = Cache::kPrivateNoCache);
 
 // The answer of a list whose tag is made of that change counter: 304 where the client has it
 // already, without a look at the database.
-using FindPage = ListPage (*)(db::Session&, db::CompanyId, const Query&);
+using FindPage = ListPage (*)(db::Session&, db::CompanyId, const Query&, PageRows& rows);
 Response AnswerList(Context& ctx, size_t counter_kind, Cache cache, FindPage find);
 
 }  // namespace comanda::http

@@ -91,6 +91,8 @@ std::optional<UtcMs> InstantOf(std::string_view text) {
   return ParseInstant(instant);
 }
 
+}  // namespace
+
 std::string ListTail(Paging paging, int64_t total) {
   std::string tail = "],";
   json::Writer writer(tail);
@@ -103,8 +105,6 @@ std::string ListTail(Paging paging, int64_t total) {
   tail += '}';
   return tail;
 }
-
-}  // namespace
 
 Query Query::Parse(std::string_view raw) {
   Query query;
@@ -256,22 +256,6 @@ std::string Query::Canonical() const {
     json::AppendQuoted(text, value);
   }
   return text;
-}
-
-std::string ListBody(const std::vector<std::string>& rows, Paging paging, int64_t total) {
-  constexpr std::string_view kHead = R"({"data":[)";
-  const std::string tail = ListTail(paging, total);
-  size_t size = kHead.size() + rows.size() + tail.size();
-  for (const std::string& row : rows) size += row.size();
-  std::string body;
-  body.reserve(size);
-  body += kHead;
-  for (const std::string& row : rows) {
-    if (&row != &rows.front()) body += ',';
-    body += row;
-  }
-  body += tail;
-  return body;
 }
 
 }  // namespace comanda::http

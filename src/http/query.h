@@ -71,7 +71,7 @@ class Query {
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
-// {"data":[rows],"pagination":{…}} around rows that are already rendered.
-std::string ListBody(const std::vector<std::string>& rows, Paging paging, int64_t total);
+// What stands behind the rows of a list: ],"pagination":{…}}
+std::string ListTail(Paging paging, int64_t total);
 
 }  // namespace comanda::http

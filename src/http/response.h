@@ -27,8 +27,9 @@ struct Response {
   bool gzipped = false;  // the body is, and Content-Encoding says so
   bool close_connection = false;
   bool costs_nothing = false;  // a long poll that ends without news, beside every 304
-  // What ends when the answer is out: its key's place under way, so that a client that does not
-  // read cannot ask for more and more.
+  // What ends when the answer is out: its key's place under way and its bytes in the budget of
+  // answers, so that a client that does not read cannot ask for more and more. Declared after the
+  // body, so that it ends before the body's memory can be another's.
   std::shared_ptr<const void> held;
   // The body is {"data": <body of that event of the company>}: what is kept under an
   // Idempotency-Key points there instead of copying it.

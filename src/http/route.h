@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "auth/scopes.h"
+#include "db/settings.h"
 #include "http/request.h"
 #include "http/response.h"
 
@@ -52,12 +53,20 @@ struct Route {
   // What the command line asks of it is about one company; it must say which, where there are
   // several.
   bool of_one_company = true;
+  db::Readers readers = db::Readers::kShared;  // which connections its reading may use
 };
 
 // The rows of a table with another need of space.
 template <size_t N>
 constexpr std::array<Route, N> With(Space space, std::array<Route, N> rows) {
   for (Route& row : rows) row.space = space;
+  return rows;
+}
+
+// The rows of a table whose reading has connections kept for it: they must be quick.
+template <size_t N>
+constexpr std::array<Route, N> With(db::Readers readers, std::array<Route, N> rows) {
+  for (Route& row : rows) row.readers = readers;
   return rows;
 }
 

@@ -94,14 +94,14 @@ http::Response List(http::Context& context) {
   store::Page page = context.Read(
       [&](db::Snapshot& snapshot) { return store::List(snapshot, context.company(), selection); });
   const auto records = context.site().gate.keys().All();
-  std::vector<std::string> rows;
+  http::PageRows rows;
   for (Key& key : page.keys) {
     RefreshUse(key, records);
-    rows.push_back(Render(key));
+    rows.Add(Render(key));
   }
   http::Response response;
   response.etag = TagOf(page.keys, std::to_string(page.total));
-  response.body = http::ListBody(rows, paging, page.total);
+  response.body = rows.End(paging, page.total);
   http::AddSnapshot(response, paging, page.snapshot);
   return Secretive(std::move(response));
 }
@@ -157,10 +157,10 @@ http::Response ListAudit(http::Context& context) {
   const store::AuditPage page = context.Read([&](db::Snapshot& snapshot) {
     return store::ListAudit(snapshot, context.company(), paging.per_page, paging.offset());
   });
-  std::vector<std::string> rows;
-  for (const store::AuditRow& row : page.rows) rows.push_back(Render(row));
+  http::PageRows rows;
+  for (const store::AuditRow& row : page.rows) rows.Add(Render(row));
   http::Response response;
-  response.body = http::ListBody(rows, paging, page.total);
+  response.body = rows.End(paging, page.total);
   return Secretive(std::move(response));
 }
 

@@ -72,44 +72,48 @@ http::Response GetMenu(http::Context& ctx) {
   // Counts move without a new tag.
   const int64_t stock_moves = ctx.site().database.counters().StockMoves(ctx.company());
   return ctx.Shared(tag + ' ' + std::to_string(stock_moves), [&] {
-    http::Response response;
-    response.etag = tag;
-    response.body = "{\"data\":{\"categories\":[";
-    const size_t total = ctx.Read([&](db::Snapshot& snapshot) {
+    const auto read = [&](db::Snapshot& snapshot, http::PageRows& rows) {
       const company::Company company = company::Get(snapshot, ctx.company());
-      return AppendCategories(response.body, snapshot, company, CostsFor(ctx), filter);
-    });
-    response.body += "]},\"pagination\":";
-    json::Writer out(response.body);
-    WritePaging(out, paging, paged, total);
-    response.body += '}';
-    return response;
+      const size_t total = AddCategories(rows, snapshot, company, CostsFor(ctx), filter);
+      http::Response response;
+      response.etag = tag;
+      response.body = rows.End("]},\"pagination\":");
+      json::Writer out(response.body);
+      WritePaging(out, paging, paged, total);
+      response.body += '}';
+      return response;
+    };
+    return ctx.ReadPage(read, R"({"data":{"categories":[)");
   });
 }
 
-// One record by the id in the path.
-template <typename Render>
-http::Response GetRecord(http::Context& ctx, Render render) {
+http::Response GetOneCategory(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  const std::string id = ctx.UuidParameter("id");
+  const std::string tag = CatalogueTag(ctx);
+  const auto read = [&](db::Snapshot& snapshot, http::PageRows& rows) {
+    AddCategory(rows, snapshot, company::Get(snapshot, ctx.company()), CostsFor(ctx), id);
+    http::Response response;
+    response.body = rows.End("}");
+    response.etag = tag;
+    return response;
+  };
+  return ctx.ReadPage(read, R"({"data":)");
+}
+
+http::Response GetOneProduct(http::Context& ctx) {
   ctx.query().AllowOnly({});
   const std::string id = ctx.UuidParameter("id");
   std::string tag = CatalogueTag(ctx);
   http::Response response = http::Data(ctx.Read([&](db::Snapshot& snapshot) {
-    return render(snapshot, company::Get(snapshot, ctx.company()), CostsFor(ctx), id);
+    const company::Company company = company::Get(snapshot, ctx.company());
+    std::string text;
+    json::Writer out(text);
+    Renderer(company, CostsFor(ctx)).Write(out, GetProduct(snapshot, company.company_id, id));
+    return text;
   }));
   response.etag = std::move(tag);
   return response;
-}
-
-http::Response GetOneCategory(http::Context& ctx) { return GetRecord(ctx, GetCategory); }
-
-http::Response GetOneProduct(http::Context& ctx) {
-  return GetRecord(ctx, [](db::Session& session, const company::Company& company, Costs costs,
-                           std::string_view id) {
-    std::string text;
-    json::Writer out(text);
-    Renderer(company, costs).Write(out, GetProduct(session, company.company_id, id));
-    return text;
-  });
 }
 
 // Writing.

@@ -25,27 +25,30 @@ bool Chooses(const Filter& filter, const StoredRecord& record) {
          (!filter.updated_since || record.updated_at >= *filter.updated_since);
 }
 
-void AppendCategory(std::string& text, db::Session& session, const company::Company& company,
-                    Costs costs, const Category& category, const Filter& filter) {
+void AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
+                 Costs costs, const Category& category, const Filter& filter) {
+  constexpr size_t kBytesOfStock = 32;
+  std::string& text = rows.Begin();
   text += '{';
   json::Writer out(text);
   WriteFields(out, category);
   text += ",\"products\":[";
   bool first = true;
-  for (StoredRecord& record :
-       SelectRecords(session, company.company_id, category.id, kRenderVersion, company.currency)) {
+  const auto add = [&](StoredRecord& record) {
     if (record.json.empty()) {
       const Product product = GetProduct(session, company.company_id, record.product_id);
       record.available = IsAvailable(product);
       record.json = RenderMarked(company, product);
     }
-    if (!Chooses(filter, record)) continue;
+    if (!Chooses(filter, record)) return;
+    rows.Require(record.json.size() + record.stocks.size() * kBytesOfStock);
     if (!std::exchange(first, false)) text += ',';
     if (!AppendFilled(text, record.json, costs, record.stocks)) {
       throw Fault(Fault::Kind::kInternal,
                   "the record of product " + record.product_id + " has not a mark for each stock");
     }
-  }
+  };
+  EachRecord(session, company.company_id, category.id, kRenderVersion, company.currency, add);
   text += "]}";
 }
 
@@ -235,25 +238,22 @@ void Keep(db::Tx& tx, const company::Company& company, const Product& product) {
 
 }  // namespace
 
-size_t AppendCategories(std::string& out, db::Session& session, const company::Company& company,
-                        Costs costs, const Filter& filter) {
+size_t AddCategories(http::PageRows& rows, db::Session& session, const company::Company& company,
+                     Costs costs, const Filter& filter) {
   const std::vector<Category> all = SelectCategories(session, company.company_id);
   const size_t begin = std::min(filter.categories_offset, all.size());
   const size_t end = begin + std::min(filter.categories_limit, all.size() - begin);
   for (size_t i = begin; i < end; ++i) {
-    if (i > begin) out += ',';
-    AppendCategory(out, session, company, costs, all[i], filter);
+    AddCategory(rows, session, company, costs, all[i], filter);
   }
   return all.size();
 }
 
-std::string GetCategory(db::Session& session, const company::Company& company, Costs costs,
-                        std::string_view id) {
+void AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
+                 Costs costs, std::string_view id) {
   const std::optional<Category> category = SelectCategory(session, company.company_id, id);
   if (!category) throw NoSuch("category", id);
-  std::string text;
-  AppendCategory(text, session, company, costs, *category, {});
-  return text;
+  AddCategory(rows, session, company, costs, *category, {});
 }
 
 Product GetProduct(db::Session& session, db::CompanyId company, std::string_view id) {

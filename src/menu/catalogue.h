@@ -17,6 +17,7 @@
 #include "company/tally.h"
 #include "db/database.h"
 #include "db/session.h"
+#include "http/page_rows.h"
 #include "json/reader.h"
 #include "menu/draft.h"
 #include "menu/json.h"
@@ -33,13 +34,13 @@ struct Filter {
   size_t categories_offset = 0;
   size_t categories_limit = SIZE_MAX;
 };
-// Appends the categories' records, comma-separated, with the products chosen. Returns how many
-// categories there are in all.
-size_t AppendCategories(std::string& out, db::Session& session, const company::Company& company,
-                        Costs costs, const Filter& filter);
-// Refusal not_found where there is none.
-std::string GetCategory(db::Session& session, const company::Company& company, Costs costs,
-                        std::string_view id);
+// Adds the categories' records with the products chosen. Returns how many categories there are in
+// all.
+size_t AddCategories(http::PageRows& rows, db::Session& session, const company::Company& company,
+                     Costs costs, const Filter& filter);
+// The record of one. Refusal not_found where there is none.
+void AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
+                 Costs costs, std::string_view id);
 Product GetProduct(db::Session& session, db::CompanyId company, std::string_view id);
 
 // Writing.

@@ -213,9 +213,9 @@ int64_t NextPosition(db::Session& session, db::CompanyId company, std::string_vi
 
 // Rendered records.
 
-std::vector<StoredRecord> SelectRecords(db::Session& session, db::CompanyId company,
-                                        std::string_view category_id, int64_t render_version,
-                                        std::string_view currency) {
+void EachRecord(db::Session& session, db::CompanyId company, std::string_view category_id,
+                int64_t render_version, std::string_view currency,
+                const std::function<void(StoredRecord&)>& use) {
   db::Rows rows = session.Query(
       R"sql(
         SELECT p.id, p.visible, p.updated_at, r.available, r.json FROM product p
@@ -224,16 +224,6 @@ std::vector<StoredRecord> SelectRecords(db::Session& session, db::CompanyId comp
         WHERE p.company_id = $1 AND p.category_id = $2 ORDER BY p.position, p.id
       )sql",
       company, category_id, render_version, currency);
-  std::vector<StoredRecord> records;
-  while (rows.Next()) {
-    StoredRecord& record = records.emplace_back();
-    record.product_id = rows.Text(0);
-    record.visible = rows.Bool(1);
-    record.updated_at = rows.Int(2);
-    if (rows.IsNull(4)) continue;
-    record.available = rows.Bool(3);
-    record.json = rows.Text(4);
-  }
   db::Rows stocks = session.Query(
       R"sql(
         SELECT p.id, v.stock FROM product p
@@ -243,12 +233,19 @@ std::vector<StoredRecord> SelectRecords(db::Session& session, db::CompanyId comp
         ORDER BY p.position, p.id, v.position, v.id
       )sql",
       company, category_id);
-  auto record = records.begin();
-  while (stocks.Next()) {
-    while (record->product_id != stocks.View(0)) ++record;
-    record->stocks.push_back(stocks.Int(1));
+  bool has_stock = stocks.Next();
+  while (rows.Next()) {
+    StoredRecord record{
+        .product_id = rows.Text(0), .visible = rows.Bool(1), .updated_at = rows.Int(2)};
+    if (!rows.IsNull(4)) {
+      record.available = rows.Bool(3);
+      record.json = rows.Text(4);
+    }
+    for (; has_stock && stocks.View(0) == record.product_id; has_stock = stocks.Next()) {
+      record.stocks.push_back(stocks.Int(1));
+    }
+    use(record);
   }
-  return records;
 }
 
 void PutRecord(db::Tx& tx, db::CompanyId company, const Product& product, int64_t render_version,

@@ -2,6 +2,7 @@
 
 // All SQL of the room; also that of the functions of menu/menu.h that find an order's items.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,10 +45,10 @@ struct StoredRecord {
   std::string json;             // empty where it is stale
   std::vector<int64_t> stocks;  // in thousandths, of the variants that are counted, in order
 };
-// Of the category's products, in order.
-std::vector<StoredRecord> SelectRecords(db::Session& session, db::CompanyId company,
-                                        std::string_view category_id, int64_t render_version,
-                                        std::string_view currency);
+// Of the category's products, in order, each as it is read.
+void EachRecord(db::Session& session, db::CompanyId company, std::string_view category_id,
+                int64_t render_version, std::string_view currency,
+                const std::function<void(StoredRecord&)>& use);
 void PutRecord(db::Tx& tx, db::CompanyId company, const Product& product, int64_t render_version,
                std::string_view currency, std::string_view json);
 // Products of any company whose record is stale, at most so many.

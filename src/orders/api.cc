@@ -12,6 +12,7 @@
 #include "base/problem.h"
 #include "base/random.h"
 #include "company/companies.h"
+#include "events/cursor.h"
 #include "events/types.h"
 #include "http/context.h"
 #include "http/list.h"
@@ -72,25 +73,58 @@ int MoneyDecimals(http::Context& ctx) {
 
 // Reading
 
+constexpr std::string_view kCursorHeader = "X-Event-Cursor";
+
+// The state of the log and the tag of the list, taken in this order and before the rows: those, and
+// what a client has under the tag, may be newer than the cursor, never older. Events of the menu
+// move the cursor and not the tag.
+struct Moment {
+  events::Cursor cursor;
+  std::string tag;
+};
+Moment Now(http::Context& ctx) {
+  const db::ChangeCounters::Values values = ctx.site().database.counters().Of(ctx.company());
+  return {{values.epoch, values.events}, ctx.ListTag(kOrdersCounter)};
+}
+
+http::Response Unchanged(Moment moment) {
+  http::Response response = http::NotModified(std::move(moment.tag));
+  response.headers.emplace_back(kCursorHeader, events::Encode(moment.cursor));
+  return response;
+}
+
+// A page that was made earlier, for others, has an older cursor.
+void RenewCursor(const events::Cursor& now, http::Response& response) {
+  for (auto& [name, value] : response.headers) {
+    if (name != kCursorHeader) continue;
+    const std::optional<events::Cursor> made = events::Decode(value);
+    const bool is_older = made && made->epoch == now.epoch && made->seq < now.seq;
+    if (is_older) value = events::Encode(now);
+  }
+}
+
 http::Response List(http::Context& ctx) {
   RequireListParameters(ctx.query());
-  // Before the rows: they may then be newer than the tag, never older.
-  std::string tag = ctx.ListTag(kOrdersCounter);
-  if (ctx.HasMatch(tag)) {
-    const bool waited = ctx.AwaitChange([&] { return ctx.ListTag(kOrdersCounter) != tag; });
-    if (waited) tag = ctx.ListTag(kOrdersCounter);
-    if (!waited || ctx.HasMatch(tag)) return http::NotModified(std::move(tag));
+  Moment moment = Now(ctx);
+  if (ctx.HasMatch(moment.tag)) {
+    const bool waited = ctx.AwaitChange([&] { return ctx.ListTag(kOrdersCounter) != moment.tag; });
+    if (waited) moment = Now(ctx);
+    if (!waited || ctx.HasMatch(moment.tag)) return Unchanged(std::move(moment));
   }
+  const std::string& tag = moment.tag;
   // Thirty displays that were waiting for the same order get one page, rendered once.
-  return ctx.Shared(tag, [&] {
-    Page page = ctx.Read(
-        [&](db::Snapshot& snapshot) { return FindPage(snapshot, ctx.company(), ctx.query()); });
-    for (const std::string& id : page.remade) NoteRemade(ctx, id);
-    http::Response response = http::ListResponse(page, tag);
-    http::NoteDamage(ctx.site(), page.damage, response);
-    response.headers.emplace_back("X-Event-Cursor", std::move(page.cursor));
-    return response;
+  http::Response response = ctx.Shared(tag, [&] {
+    return ctx.ReadPage([&](db::Snapshot& snapshot, http::PageRows& rows) {
+      Page page = FindPage(snapshot, ctx.company(), ctx.query(), rows);
+      for (const std::string& id : page.remade) NoteRemade(ctx, id);
+      http::Response made = http::ListResponse(page, rows, tag);
+      http::NoteDamage(ctx.site(), page.damage, made);
+      made.headers.emplace_back(kCursorHeader, std::move(page.cursor));
+      return made;
+    });
   });
+  RenewCursor(moment.cursor, response);
+  return response;
 }
 
 http::Response Get(http::Context& ctx) {
@@ -283,24 +317,29 @@ constexpr http::Route kCreateRoute = {http::Method::kPost,
 
 // Orders are written as long as anything is.
 constexpr auto kRoutes = http::With(
-    http::Space::kNone,
-    std::array{
-        http::Get("/v1/orders", Scope::kOrdersRead, List),
-        http::Get("/v1/orders/{id}", Scope::kOrdersRead, Get),
-        kCreateRoute,
-        http::Patch("/v1/orders/{id}", Scope::kOrdersWrite, PatchFields),
-        http::Patch("/v1/orders/{id}/status", Scope::kOrdersWrite, PatchStatus),
-        http::Post("/v1/orders/{id}/cancel", Scope::kOrdersWrite, PostCancel),
-        http::Post("/v1/orders/{id}/combos", Scope::kOrdersWrite, PostCombos),
-        http::Delete("/v1/orders/{id}/combos/{comboId}", Scope::kOrdersWrite, DeleteCombo),
-        http::Post("/v1/orders/{id}/payments", Scope::kOrdersWrite, PostPayment),
-        http::Delete("/v1/orders/{id}/payments/{paymentId}", Scope::kOrdersWrite, DeletePayment),
-        http::Post("/v1/orders/{id}/discounts", Scope::kOrdersWrite, PostDiscount),
-        http::Delete("/v1/orders/{id}/discounts/{discountId}", Scope::kOrdersWrite, DeleteDiscount),
-        http::Put("/v1/orders/{id}/rider", Scope::kLogisticsWrite, PutRider),
-        http::Delete("/v1/orders/{id}/rider", Scope::kLogisticsWrite, DeleteRider),
-        http::Patch("/v1/orders/{id}/delivery-status", Scope::kLogisticsWrite, PatchDeliveryStatus),
-    });
+    db::Readers::kOrders,
+    http::With(
+        http::Space::kNone,
+        std::array{
+            http::Get("/v1/orders", Scope::kOrdersRead, List),
+            http::Get("/v1/orders/{id}", Scope::kOrdersRead, Get),
+            kCreateRoute,
+            http::Patch("/v1/orders/{id}", Scope::kOrdersWrite, PatchFields),
+            http::Patch("/v1/orders/{id}/status", Scope::kOrdersWrite, PatchStatus),
+            http::Post("/v1/orders/{id}/cancel", Scope::kOrdersWrite, PostCancel),
+            http::Post("/v1/orders/{id}/combos", Scope::kOrdersWrite, PostCombos),
+            http::Delete("/v1/orders/{id}/combos/{comboId}", Scope::kOrdersWrite, DeleteCombo),
+            http::Post("/v1/orders/{id}/payments", Scope::kOrdersWrite, PostPayment),
+            http::Delete("/v1/orders/{id}/payments/{paymentId}", Scope::kOrdersWrite,
+                         DeletePayment),
+            http::Post("/v1/orders/{id}/discounts", Scope::kOrdersWrite, PostDiscount),
+            http::Delete("/v1/orders/{id}/discounts/{discountId}", Scope::kOrdersWrite,
+                         DeleteDiscount),
+            http::Put("/v1/orders/{id}/rider", Scope::kLogisticsWrite, PutRider),
+            http::Delete("/v1/orders/{id}/rider", Scope::kLogisticsWrite, DeleteRider),
+            http::Patch("/v1/orders/{id}/delivery-status", Scope::kLogisticsWrite,
+                        PatchDeliveryStatus),
+        }));
 
 }  // namespace
 

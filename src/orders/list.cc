@@ -32,11 +32,11 @@ Include ReadInclude(const http::Query& query) {
 }
 
 void AddRow(db::Session& session, db::CompanyId company, const ListedRow& row, Include include,
-            Page& page) {
+            Page& page, http::PageRows& rows) {
   try {
     if (!row.place) throw Fault(Fault::Kind::kDamaged, "order " + row.id + " is damaged");
     Record record = ReadRecord(session, company, row.id, *row.place);
-    page.rows.push_back(Cut(std::move(record.json), include));
+    rows.Add(Cut(std::move(record.json), include));
     if (record.was_remade) page.remade.push_back(row.id);
   } catch (const Fault& fault) {
     if (fault.kind != Fault::Kind::kDamaged) throw;
@@ -50,21 +50,21 @@ void RequireListParameters(const http::Query& query) {
   http::RequireListParameters(query, ListFilters(), std::array{kIncludeParameter});
 }
 
-Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query) {
+Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+              http::PageRows& rows) {
   const http::ListRequest request{session, company, query, company::FindZone};
   const http::Conditions conditions = http::Conditions::Read(request, ListFilters());
   const http::Sort sort = query.ReadSort(kListSorts, "-created_at");
   const Include include = ReadInclude(query);
   Page page;
   page.paging = query.ReadPaging();
-  Listed listed = SelectPage(session, company,
-                             {.conditions = conditions,
-                              .sort = sort.index,
-                              .descending = sort.descending,
-                              .paging = page.paging});
-  page.total = listed.total;
-  page.rows.reserve(listed.rows.size());
-  for (const ListedRow& row : listed.rows) AddRow(session, company, row, include, page);
+  page.total =
+      SelectPage(session, company,
+                 {.conditions = conditions,
+                  .sort = sort.index,
+                  .descending = sort.descending,
+                  .paging = page.paging},
+                 [&](const ListedRow& row) { AddRow(session, company, row, include, page, rows); });
   page.snapshot = http::SnapshotOf(query, CurrentSeq(session, company));
   page.cursor = events::CurrentCursor(session, company);
   return page;

@@ -22,6 +22,7 @@ struct Page : http::ListPage {
   std::vector<std::string> remade;  // ids of orders whose stored record is damaged
 };
 // Refusal invalid_parameter for a malformed value.
-Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query);
+Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+              http::PageRows& rows);
 
 }  // namespace comanda::orders

@@ -257,48 +257,48 @@ std::optional<RecordPlace> ReadPlace(const db::Rows& row) {
   }
 }
 
-std::vector<ListedRow> Read(db::Session& session, const db::ClauseBuilder& sql) {
-  std::vector<ListedRow> rows;
+void Read(db::Session& session, const db::ClauseBuilder& sql,
+          const std::function<void(const ListedRow&)>& add) {
   db::Rows found = session.QueryBound(sql);
-  while (found.Next()) rows.push_back({found.Text(0), ReadPlace(found)});
-  return rows;
+  while (found.Next()) add({found.Text(0), ReadPlace(found)});
 }
 
 }  // namespace
 
 std::span<const ListFilter> ListFilters() { return kFilters; }
 
-Listed SelectPage(db::Session& session, db::CompanyId company, const ListQuestion& question) {
+int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuestion& question,
+                   const std::function<void(const ListedRow&)>& add) {
   const Conditions& conditions = question.conditions;
   const FoundBy index = FindIndex(conditions);
-  Listed page;
+  int64_t total = 0;
   if (OnlyFacets(conditions)) {
-    page.total = http::Count(session, FacetTotal(company, conditions));
+    total = http::Count(session, FacetTotal(company, conditions));
   } else {
     db::ClauseBuilder sql("SELECT count(*) FROM orders AS o WHERE o.company_id = $1", {company});
     Narrow(sql, conditions, index);
-    page.total = http::Count(session, sql);
+    total = http::Count(session, sql);
   }
   const int64_t offset = question.paging.offset();
   // No row behind the last match is looked at.
-  const int64_t rows = std::min(question.paging.per_page, page.total - offset);
-  if (rows <= 0) return page;
+  const int64_t rows = std::min(question.paging.per_page, total - offset);
+  if (rows <= 0) return total;
 
   const SortRow& sort = kSortRows[question.sort];
-  const bool gathers = index != FoundBy::kNone && page.total <= kGatheredMax;
+  const bool gathers = index != FoundBy::kNone && total <= kGatheredMax;
   if (gathers && !IsSorted(index, question.sort)) {
     db::ClauseBuilder sql(kGathered, {company});
     Narrow(sql, conditions, index);
     sql.OrderBy(sort.gathered[question.descending]).Limit(rows, offset);
     sql.EndSubquery(")").OrderBy(sort.listed[question.descending]);
-    page.rows = Read(session, sql);
+    Read(session, sql, add);
   } else {
     db::ClauseBuilder sql(kScanned, {company});
     Narrow(sql, conditions, IsSorted(index, question.sort) ? index : FoundBy::kNone);
     sql.OrderBy(sort.scanned[question.descending]).Limit(rows, offset);
-    page.rows = Read(session, sql);
+    Read(session, sql, add);
   }
-  return page;
+  return total;
 }
 
 }  // namespace comanda::orders

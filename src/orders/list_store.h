@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,10 +46,9 @@ struct ListedRow {
   std::optional<RecordPlace> place;  // of its record; none where the order's row is damaged
 };
 
-struct Listed {
-  std::vector<ListedRow> rows;
-  int64_t total = 0;
-};
-Listed SelectPage(db::Session& session, db::CompanyId company, const ListQuestion& question);
+// Gives the rows of the page to `add`, each as it is read, and returns how many match in all. What
+// `add` throws ends the reading.
+int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuestion& question,
+                   const std::function<void(const ListedRow&)>& add);
 
 }  // namespace comanda::orders

@@ -116,19 +116,18 @@ template <typename Row, typename Find>
 http::Response Answer(http::Context& ctx, std::span<const Figure<Row>> figures, Find find) {
   const http::Paging paging = ctx.query().ReadPaging();
   const http::Sort sort = ReadSort(ctx.query(), figures);
-  return ctx.Read([&](db::Snapshot& snapshot) {
+  return ctx.ReadPage([&](db::Snapshot& snapshot, http::PageRows& rows) {
     const company::Company company = company::Get(snapshot, ctx.company());
     const Question question = ReadQuestion(ctx.query(), company, ctx.site().clock.Now());
     std::vector<Row> all = find(snapshot, question);
     SortBy(figures[sort.index].member, sort.descending, all);
     const auto total = static_cast<int64_t>(all.size());
     const int64_t end = std::min(total, paging.offset() + paging.per_page);
-    std::vector<std::string> rows;
     for (int64_t i = std::min(total, paging.offset()); i < end; ++i) {
-      rows.push_back(Render(all[static_cast<size_t>(i)], company.currency_decimals));
+      rows.Add(Render(all[static_cast<size_t>(i)], company.currency_decimals));
     }
     http::Response response;
-    response.body = http::ListBody(rows, paging, total);
+    response.body = rows.End(paging, total);
     return response;
   });
 }

@@ -30,7 +30,8 @@ void RequireListParameters(const http::Query& query) {
   http::RequireListParameters(query, kFilters);
 }
 
-http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query) {
+http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+                        http::PageRows& rows) {
   const http::ListRequest request{session, company, query};
   const auto conditions = http::Conditions::Read(request, kFilters);
   http::ListPage page;
@@ -43,7 +44,7 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
   for (const std::string& id : http::FindIds(session, sql)) {
     const auto user = Select(session, company, id);
     if (!user) throw Fault(Fault::Kind::kDamaged, "user " + id + " is listed and not stored");
-    page.rows.push_back(Render(*user));
+    rows.Add(Render(*user));
   }
 
   db::ClauseBuilder count("SELECT count(*) FROM staff s WHERE s.company_id = $1", {company});

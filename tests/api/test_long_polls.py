@@ -117,3 +117,31 @@ def test_a_server_that_stops_lets_nobody_wait():
             assert wire.answer().status in (200, 304, 503)
     finally:
         box.discard()
+
+
+@pytest.mark.parametrize("path", ["/v1/orders", "/v1/events"])
+def test_a_key_that_is_revoked_while_it_waits_is_told_at_once_and_gets_no_news(box, demo, api, path):
+    order = api.place()
+    spare = box.make_key(company=demo["id"])
+    following = path
+    if path == "/v1/events":
+        following += "?per_page=100&after=" + api.get("/v1/orders").headers["x-event-cursor"]
+    began = time.monotonic()
+    with Wire(box) as wire:
+        ask(wire, spare["key"], tag_of(api, "/v1/orders"), "wait=25", following)
+        time.sleep(0.3)
+        assert api.delete("/auth/api-keys/" + spare["id"]).status == 200
+        answer = wire.answer()
+        assert (answer.status, answer.code) == (401, "key_revoked")
+        assert time.monotonic() - began < 20, "it did not wait to the end"
+        api.patch(f"/v1/orders/{order['id']}", {"comment": "not for them"})
+
+
+def test_a_key_that_loses_its_scope_while_it_waits_gets_no_news(box, demo, api):
+    spare = box.make_key(company=demo["id"])
+    with Wire(box) as wire:
+        ask(wire, spare["key"], tag_of(api), "wait=25")
+        time.sleep(0.3)
+        assert api.patch("/auth/api-keys/" + spare["id"], {"scopes": ["menu:read"]}).status == 200
+        answer = wire.answer()
+        assert (answer.status, answer.code) == (403, "insufficient_scope")

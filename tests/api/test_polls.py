@@ -2,8 +2,10 @@
 would change the answer."""
 
 import contextlib
+import datetime
 import json
 import time
+import zoneinfo
 
 import pytest
 
@@ -164,3 +166,47 @@ def test_words_that_were_cut_are_not_taken_for_the_whole(box, key, api, paths):
         assert display.wire.send(display.words[-7:]).answer().status == 304
         display.wire.send(display.words * 4)
         assert [display.wire.answer().status for _ in range(4)] == [304] * 4
+
+
+def test_the_cursor_of_a_list_is_as_new_as_its_answer_when_only_the_menu_has_changed(api, house):
+    api.place()
+    first = api.get("/v1/orders")
+    product = api.post("/v1/menu/products", {"name": "Flan", "category_name": "Postres", "price": 5}).data
+    assert api.patch("/v1/menu/products/" + product["id"], {"description": "de lúcuma"}).status == 200
+    for headers, status in (({}, 200), ({"If-None-Match": first.etag}, 304)):
+        answer = api.get("/v1/orders", **headers)
+        assert answer.status == status
+        assert answer.headers["x-event-cursor"] != first.headers["x-event-cursor"]
+        feed = api.get("/v1/events?after=" + answer.headers["x-event-cursor"])
+        assert feed.data == [], "every event is before the newest cursor"
+    api.place()
+    assert [e["event_type"] for e in api.get("/v1/events?after=" + answer.headers["x-event-cursor"]).data] == ["ORDER_CREATED"]
+
+
+def test_a_list_by_days_follows_an_import_that_changes_the_time_zone(demo):
+    box = Box()
+    try:
+        box.bring_in("demo")
+        box.start()
+        with contextlib.closing(box.client(box.make_key()["key"])) as api:
+            order = api.place()
+            created = datetime.datetime.fromisoformat(order["created_at"].replace("Z", "+00:00"))
+            # Somewhere it is always another day than here.
+            zones = {zone: created.astimezone(zoneinfo.ZoneInfo(zone)).date() for zone in ("Etc/GMT+12", "Etc/GMT-14")}
+            (here, today), (there, other_day) = sorted(zones.items())
+            assert today != other_day
+
+            def move_to(zone):
+                file = box.data / "moved.json"
+                file.write_text(json.dumps({"companies": [{**demo, "timezone": zone}]}))
+                box.bring_in(file)
+
+            move_to(here)
+            first = api.get(f"/v1/orders?filter[start_date]={today}&filter[end_date]={today}")
+            assert [row["id"] for row in first.data] == [order["id"]]
+            move_to(there)
+            moved = api.get(f"/v1/orders?filter[start_date]={today}&filter[end_date]={today}",
+                            **{"If-None-Match": first.etag})
+            assert moved.status == 200 and moved.data == []
+    finally:
+        box.discard()

@@ -139,6 +139,7 @@ void Serve(const Flags& flags) {
   auth::Gate gate({}, keys, clock);
   http::LongPolls long_polls(options.workers / 2);
   http::AnswerCache answers(8 * 1024 * 1024);
+  http::AnswerBudget answer_budget;
   db::DiskSpace space({.directory = options.data_directory,
                        .low_bytes = 0,
                        .tight_bytes = 0,
@@ -155,6 +156,7 @@ void Serve(const Flags& flags) {
                   .readiness = [] { return std::vector<http::Readiness>(); },
                   .long_polls = long_polls,
                   .answers = answers,
+                  .answer_budget = answer_budget,
                   .find_order_uuid = orders::FindUuid,
                   .read_event_body = events::BodyOf};
   http::Dispatcher dispatcher(site, Routes());

@@ -104,6 +104,7 @@ class Api {
   auth::Gate gate{{}, keys, database.clock};
   http::LongPolls long_polls{1};
   http::AnswerCache answers{1024 * 1024};
+  http::AnswerBudget answer_budget;
   db::DiskSpace space{{.directory = database.directory.path(),
                        .low_bytes = 0,
                        .tight_bytes = 0,
@@ -120,6 +121,7 @@ class Api {
                   .readiness = {},
                   .long_polls = long_polls,
                   .answers = answers,
+                  .answer_budget = answer_budget,
                   .find_order_uuid = {}};
   std::string key;
 

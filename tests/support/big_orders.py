@@ -1,10 +1,11 @@
 """Orders at the cap of their record, 512 KiB (contract section 1), and one of an older program far above it."""
 
 import contextlib
+import json
 import sqlite3
 
 from support import past
-from support.orders import item, new_id
+from support.orders import accepted, item, new_id
 
 RECORD_MAX = 512 * 1024
 LONGEST = "\N{CURRY AND RICE}" * 200  # four bytes each: no text of 200 characters is longer
@@ -18,6 +19,12 @@ def big_item(name=LONGEST):
 def middle_item():
     """A line of about 1.6 KB in the record."""
     return item(1, name=LONGEST)
+
+
+def add_big_items(api, order, count):
+    """In one request: as UTF-8, since escapes would be three times as long."""
+    body = json.dumps({"combos": [big_item() for _ in range(count)]}, ensure_ascii=False).encode()
+    return accepted(api.post(f"/v1/orders/{order['id']}/combos", body, {"Content-Type": "application/json"}))
 
 
 def fill(api, order):

@@ -8,6 +8,7 @@
 #include "clients/import.h"
 #include "clients/store.h"
 #include "db/connection.h"
+#include "support/list_rows.h"
 #include "support/api.h"
 
 namespace comanda::clients {
@@ -34,10 +35,11 @@ class ClientList : public ::testing::Test {
   // Ids and total, as "a b 2".
   std::string Ids(const std::string& query) {
     const http::Query parsed = http::Query::Parse(query);
+    http::PageRows rows;
     const http::ListPage page = api_.database->Read(
-        [&](db::Snapshot& snapshot) { return FindPage(snapshot, kCompany, parsed); });
+        [&](db::Snapshot& snapshot) { return FindPage(snapshot, kCompany, parsed, rows); });
     std::string ids;
-    for (const std::string& row : page.rows) {
+    for (const std::string& row : testing::RowsIn(rows.End(page.paging, page.total))) {
       const json::Document record = json::Document::Parse(row);
       ids += std::string(record.root().Find("id")->text()) + " ";
     }

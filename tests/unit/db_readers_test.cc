@@ -48,7 +48,7 @@ TEST(DbReaders, FinishTheirTransactionWhenTheFunctionThrows) {
 }
 
 TEST(DbReaders, WaitForAFreeConnection) {
-  TestDatabase database(Settings{.readers_max = 2});
+  TestDatabase database(Settings{.readers_max = 2, .readers_for_orders = 0});
   std::atomic<int> together{0};
   std::atomic<int> most{0};
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -72,6 +72,38 @@ TEST(DbReaders, WaitForAFreeConnection) {
     }
   }
   EXPECT_EQ(most, 2);
+}
+
+TEST(DbReaders, KeepConnectionsForOrdersHoweverManyOthersRead) {
+  TestDatabase database(Settings{.readers_max = 4, .readers_for_orders = 2});
+  std::latch reading(2), done(1);
+  std::atomic<int> others{0};
+  std::vector<std::jthread> reports;
+  for (int t = 0; t < 6; ++t) {
+    reports.emplace_back([&] {
+      database->Read([&](Snapshot&) {
+        if (++others <= 2) reading.count_down();
+        done.wait();
+      });
+    });
+  }
+  reading.wait();
+  for (int i = 0; i < 10; ++i) {
+    database->Read(
+        [&](Snapshot& one) {
+          EXPECT_EQ(TestDatabase::NamesIn(one), Names{});
+          database->Read([&](Snapshot& two) { EXPECT_EQ(TestDatabase::NamesIn(two), Names{}); },
+                         Readers::kOrders);
+        },
+        Readers::kOrders);
+  }
+  EXPECT_EQ(others, 2) << "the rest of the reports wait";
+  done.count_down();
+}
+
+TEST(DbReaders, LeaveTheOthersOneConnectionInAnyCase) {
+  TestDatabase database(Settings{.readers_max = 1});
+  EXPECT_EQ(database.Names(), Names{});
 }
 
 TEST(DbReaders, InterruptAQueryThatTakesTooLong) {

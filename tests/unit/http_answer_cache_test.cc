@@ -51,10 +51,50 @@ TEST(HttpAnswerCache, TheNextOneTriesWhereMakingFailed) {
   EXPECT_EQ(cache.Get("a", [] { return Saying("now"); }).Body(), "now");
 }
 
+TEST(HttpAnswerCache, HandsAFailureToAllWhoWaitForIt) {
+  AnswerCache cache(1'000'000);
+  constexpr int kDisplays = 8;
+  std::atomic<int> asking{0}, made{0}, failed{0};
+  std::vector<std::jthread> displays;
+  for (int i = 0; i < kDisplays; ++i) {
+    displays.emplace_back([&] {
+      ++asking;
+      try {
+        cache.Get("page", [&]() -> Response {
+          ++made;
+          while (asking < kDisplays) std::this_thread::yield();
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          throw std::runtime_error("all readers are busy");
+        });
+      } catch (const std::runtime_error&) {
+        ++failed;
+      }
+    });
+  }
+  displays.clear();
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(failed, kDisplays);
+}
+
+TEST(HttpAnswerCache, DoesNotKeepWhatWouldLeaveNoRoomForOthers) {
+  AnswerCache cache(16'000);
+  int made = 0;
+  const auto big = [&] {
+    ++made;
+    return Saying(std::string(10'000, 'x'));
+  };
+  cache.Get("small", [] { return Saying("s"); });
+  EXPECT_EQ(cache.Get("big", big).Body().size(), 10'000u);
+  EXPECT_EQ(cache.Get("big", big).Body().size(), 10'000u);
+  EXPECT_EQ(made, 2);
+  EXPECT_EQ(cache.Get("small", [] { return Saying("another"); }).Body(), "s");
+}
+
 TEST(HttpAnswerCache, ForgetsWhatWasNotUsedForLongest) {
-  AnswerCache cache(3'000);
+  AnswerCache cache(12'500);
   const auto big = [] { return Saying(std::string(1'000, 'x')); };
   cache.Get("a", big);
+  for (int i = 0; i < 7; ++i) cache.Get(std::to_string(i), big);
   cache.Get("b", big);
   int made = 0;
   const auto counting = [&] {

@@ -126,15 +126,12 @@ TEST(HttpQuery, HasOneCanonicalTextWhateverTheOrder) {
   EXPECT_NE(Query::Parse("a=1").Canonical(), Query::Parse("a=2").Canonical());
 }
 
-TEST(HttpListBody, CountsExactly) {
-  EXPECT_EQ(
-      ListBody({"{}", "[]"}, {.page = 1, .per_page = 2}, 3),
-      R"({"data":[{},[]],"pagination":{"current_page":1,"per_page":2,"total":3,"has_more":true}})");
-  EXPECT_TRUE(Has(ListBody({}, {.page = 2, .per_page = 2}, 4), R"("has_more":false)"));
-  EXPECT_TRUE(Has(ListBody({}, {.page = 9, .per_page = 2}, 4), R"("has_more":false)"));
-  EXPECT_TRUE(
-      Has(ListBody({}, {}, 0),
-          R"("data":[],"pagination":{"current_page":1,"per_page":20,"total":0,"has_more":false)"));
+TEST(HttpListTail, SaysWhetherThereIsMore) {
+  EXPECT_EQ(ListTail({.page = 1, .per_page = 2}, 3),
+            R"(],"pagination":{"current_page":1,"per_page":2,"total":3,"has_more":true}})");
+  EXPECT_TRUE(Has(ListTail({.page = 2, .per_page = 2}, 4), R"("has_more":false)"));
+  EXPECT_TRUE(Has(ListTail({.page = 9, .per_page = 2}, 4), R"("has_more":false)"));
+  EXPECT_TRUE(Has(ListTail({}, 0), R"("current_page":1,"per_page":20,"total":0,"has_more":false)"));
 }
 
 }  // namespace

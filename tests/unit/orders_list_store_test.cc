@@ -183,13 +183,13 @@ class PagesTest : public ::testing::Test {
     const http::Query query = http::Query::Parse(QueryOf(question));
     const auto conditions =
         http::Conditions::Read({snapshot, kCompany, query, company::FindZone}, ListFilters());
-    const Listed listed = SelectPage(snapshot, kCompany,
-                                     {.conditions = conditions,
-                                      .sort = question.sort,
-                                      .descending = question.descending,
-                                      .paging = question.paging});
-    Found found{.ids = {}, .total = listed.total};
-    for (const ListedRow& row : listed.rows) found.ids.push_back(row.id);
+    Found found;
+    found.total = SelectPage(snapshot, kCompany,
+                             {.conditions = conditions,
+                              .sort = question.sort,
+                              .descending = question.descending,
+                              .paging = question.paging},
+                             [&](const ListedRow& row) { found.ids.push_back(row.id); });
     return found;
   }
 

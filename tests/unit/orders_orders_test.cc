@@ -10,6 +10,7 @@
 #include "orders/list.h"
 #include "orders/size.h"
 #include "orders/store.h"
+#include "support/list_rows.h"
 #include "support/restaurant_database.h"
 
 namespace comanda::orders {
@@ -795,11 +796,17 @@ TEST_F(OrdersTest, ChangesNothingThatIsDamaged) {
 
 class OrdersListTest : public OrdersTest {
  protected:
-  Page PageOf(std::string_view query) {
+  struct Listed : Page {
+    List rows;
+  };
+  Listed PageOf(std::string_view query) {
     const http::Query parsed = http::Query::Parse(query);
     RequireListParameters(parsed);
-    return database->Read(
-        [&](db::Snapshot& snapshot) { return FindPage(snapshot, kCompany, parsed); });
+    http::PageRows rows;
+    Page page = database->Read(
+        [&](db::Snapshot& snapshot) { return FindPage(snapshot, kCompany, parsed, rows); });
+    const std::string body = rows.End(page.paging, page.total);
+    return {std::move(page), testing::RowsIn(body)};
   }
 };
 
@@ -807,7 +814,7 @@ TEST_F(OrdersListTest, ShowsTheNewestFirstAsTheRecordIs) {
   PlaceOrder();
   database.clock.Advance(1);
   const Record second = PlaceOrder();
-  const Page page = PageOf("per_page=1");
+  const Listed page = PageOf("per_page=1");
   EXPECT_EQ(page.rows, (List{second.json}));
   EXPECT_EQ(page.total, 2);
 }
@@ -832,14 +839,14 @@ TEST_F(OrdersListTest, CountsWhatItFilters) {
 
 TEST_F(OrdersListTest, WalksASnapshotWithoutRepeatsWhileOthersWrite) {
   for (int i = 0; i < 5; ++i) PlaceOrder();  // all in one millisecond
-  const Page first = PageOf("per_page=2");
+  const Listed first = PageOf("per_page=2");
   for (int i = 0; i < 3; ++i) PlaceOrder();
 
   std::set<std::string> seen(first.rows.begin(), first.rows.end());
   const std::string rest =
       "per_page=2&filter[snapshot]=" + std::to_string(first.snapshot) + "&page=";
   for (const char* number : {"2", "3"}) {
-    const Page page = PageOf(rest + number);
+    const Listed page = PageOf(rest + number);
     EXPECT_EQ(page.total, 5);
     seen.insert(page.rows.begin(), page.rows.end());
   }

@@ -1,0 +1,59 @@
+#include "http/page_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace comanda::http {
+namespace {
+
+constexpr size_t kTailBytes = 256;  // pagination
+constexpr size_t kReservedAtOnce = 1024 * 1024;
+
+}  // namespace
+
+void PageRows::RefusePage() const {
+  const size_t fits = count_ == 0 ? 0 : count_ - 1;
+  const std::string name = "per_page";
+  const std::string message =
+      fits > 0 ? "makes an answer of more than 16 MiB here; per_page=" + std::to_string(fits) +
+                     " is the largest that fits."
+               : "does not help: one row alone has more than 16 MiB here; read what it lists by "
+                 "their own ids.";
+  throw Refusal(Problem::kInvalidParameter, name + ": " + message,
+                {{name, FieldCode::kOutOfRange, message}});
+}
+
+void PageRows::Require(size_t bytes) {
+  const size_t wanted = body_.size() + bytes + kTailBytes;
+  if (wanted > kLargeAnswerBytes && !may_be_large_) throw LargePage();
+  if (wanted > kAnswerBytesMax) RefusePage();
+  if (lease_ == nullptr || wanted <= body_.capacity()) return;
+  // The text doubles its capacity in any case; this way no more is taken than is counted.
+  const size_t more = may_be_large_ ? std::max(kReservedAtOnce, wanted / 4) : wanted;
+  const size_t capacity = wanted + more;
+  if (!lease_->TryReserve(capacity)) throw AnswerBudget::NoRoom();
+  body_.reserve(capacity);
+}
+
+std::string& PageRows::Begin() {
+  if (count_++ > 0) body_ += ',';
+  return body_;
+}
+
+void PageRows::Add(std::string_view row) {
+  Begin();
+  const bool is_alone = count_ == 1 && body_.size() + row.size() + kTailBytes > kAnswerBytesMax;
+  if (!is_alone) Require(row.size() + 1);
+  body_ += row;
+}
+
+std::string PageRows::End(std::string_view tail) {
+  body_ += tail;
+  return std::move(body_);
+}
+
+std::string PageRows::End(const Paging& paging, int64_t total) {
+  return End(ListTail(paging, total));
+}
+
+}  // namespace comanda::http
