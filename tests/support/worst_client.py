@@ -19,7 +19,7 @@ import time
 import uuid
 
 BUILDERS, CHANGERS, READERS, DEAF = 2, 6, 6, 48
-SHOWN = 0  # of its orders stand on the displays too
+SHOWN = 2  # of its orders stand on the displays too
 REQUESTS_MAX = 12  # of an order: it is full long before
 LOST = (OSError, http.client.HTTPException)
 PAGES = ("/v1/orders", "/v1/orders?sort=updated_at", "/v1/events", "/v1/orders?filter[status]=PENDING", "/v1/events?per_page=60")

@@ -1,0 +1,343 @@
+"""What a server makes of a database in which one bit is not what was written: it is asked for everything that the bit could
+change, and each answer is compared with the answer of the whole database."""
+
+import contextlib
+import dataclasses
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import time
+
+from support.box import PATIENCE_S, RUNNER, Answer
+from support.quick_client import QuickClient
+from support.sqlite_file import SqliteFile
+
+# Worst first; a trial has the worst outcome of its answers.
+OUTCOMES = {
+    "process_ended": "the server ended, or did not start",
+    "not_answered": "a request got no answer",
+    "served_wrong": "status 200 with a wrong order, event or first answer",
+    "invalid_json": "status 200 with a body that is no JSON",
+    "missing_row_silently": "an order or event is missing without a word",
+    "write_after_damage_wrong": "a change of a damaged order was accepted, and the order is wrong",
+    "not_found": "the bytes mean something else, and nothing noticed",
+    "report_wrong": "a wrong sum, found by something else",
+    "found_by_request": "an answer says so: 500, 503 or X-Damaged-Rows",
+    "found_by_server": "every answer is right; the log or /readyz says so",
+    "found_by_verify": "comanda verify says so, nothing else does",
+    "no_effect": "the bytes mean the same",
+}
+WRONG = list(OUTCOMES)[:7]
+LISTS = ("/v1/orders?per_page=100&page={page}", "/v1/orders?per_page=100&sort=-updated_at&page={page}",
+         "/v1/orders?per_page=100&sort=total&filter[include]=none&page={page}",
+         "/v1/orders?per_page=100&filter[status]=PENDING,PREPARING,READY&page={page}",
+         "/v1/orders?per_page=100&filter[paid]=true&filter[include]=payments&page={page}")
+# What the changes of a trial move; the rest of an order is the same whichever of them were accepted.
+MOVED = {"version", "comment", "status", "status_history", "preparing_at", "ready_at", "updated_at"}
+DAMAGE_FOUND, UNREADABLE = 1, 70  # exit codes of `comanda verify`
+LOST = (OSError, ValueError)  # of the connection: a reset, or an answer that ends too early
+WARNING = re.compile(r"^<[0-4]>(?!clock)", re.M)
+CHECKED = re.compile(r"the database was checked file=live\.db")
+DAMAGED = re.compile(r"\d damaged|(is|are) damaged|damaged:")
+INSTANT = re.compile(rb'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"')
+REQUEST_ID = re.compile(rb'"request_id":"[^"]*"')
+
+
+@dataclasses.dataclass
+class Flip:
+    region: object  # support.sqlite_file.Region
+    byte: int
+    bit: int
+    guest: object  # whose order is asked for
+
+    def __str__(self):
+        return f"{self.region.owner or 'a free page'}, {self.region.part}, byte {self.byte} bit {self.bit}, " \
+               f"order {self.guest.record['id']}"
+
+
+@dataclasses.dataclass
+class Found:
+    """What one trial saw: (kind of outcome, the request, its answer)."""
+    signs: list = dataclasses.field(default_factory=list)
+    # Set by a change that was refused: those after it then stand on another version than in truth.
+    was_refused: bool = False
+
+    def add(self, kind, question, answer=""):
+        self.signs.append((kind, question, str(answer)[:2000]))
+
+    def outcome(self):
+        return min((kind for kind, *_ in self.signs), key=list(OUTCOMES).index, default="no_effect")
+
+
+class Asker:
+    """Asks a server that has started, and gives each answer to `note(kind, question, answer)`."""
+
+    def __init__(self, box, key, note):
+        self.client, self.key, self.note = QuickClient(box), key, note
+        self.has_lost = False
+
+    def ask(self, kind, method, path, body=None, idempotency_key=None):
+        question = f"{method} {path}" if method == "GET" else f"{method} {path} {body} {idempotency_key or ''}"
+        try:
+            answer = self.client.send(self.key, method, path, body, idempotency_key)
+        except LOST as error:
+            self.client.close()
+            answer = error
+        return self.note(kind, question, answer)
+
+    def read_everything(self, pages, days):
+        for form in LISTS:
+            for page in range(1, pages + 1):
+                self.ask("list", "GET", form.format(page=page))
+        since, until = days
+        for name in ("by-payment-methods", "by-tips", "products-sold", "products-sold?filter[include]=products_modifiers",
+                     "products-sold?filter[include]=freehand"):
+            sign = "&" if "?" in name else "?"
+            self.ask("report", "GET", f"/v1/orders/{name}{sign}filter[start_date]={since}&filter[end_date]={until}&per_page=100")
+        path = "/v1/events?per_page=100"
+        while path:
+            answer = self.ask("list", "GET", path)
+            has_more = answer and not answer.body.startswith(b'{"data":[],')
+            path = f"/v1/events?per_page=100&after={answer.json['next']}" if has_more else None
+
+    def read_one(self, guest):
+        self.ask("order", "GET", "/v1/orders/" + guest.record["id"])
+        self.ask("order", "GET", "/v1/orders/" + guest.record["public_id"])
+        self.ask("list", "GET", "/v1/orders?filter[reference]=" + guest.creation.key)
+        for sent in filter(None, (guest.creation, guest.last)):
+            self.ask("replay", "POST", sent.path, sent.body, sent.key)
+
+    def change(self, guest):
+        path = "/v1/orders/" + guest.record["id"]
+        for number, (below, body) in enumerate([
+                ("", '{"comment":"con limón"}'), ("/status", '{"status":"READY"}'),
+                ("", '{"comment":"y sal"}'), ("/status", '{"status":"READY"}')]):
+            self.ask("change", "PATCH", path + below, body, f"change-{number}-{guest.record['id']}")
+        self.ask("after", "GET", path)
+
+
+class Laboratory:
+    """A database and the true answers to everything that is asked of it. `box` is stopped."""
+
+    def __init__(self, week):
+        self.box, self.guests, self.key = week.box, week.guests, week.key
+        self.file = SqliteFile(self.path, [guest.record["id"] for guest in self.guests])
+        self.by_id = {guest.record["id"]: guest for guest in self.guests}
+        self.has_verify = self.box.command("verify", "--help", check=False).returncode == 0
+        self.content = content(self.path)
+        # Stamps of later than this are given by the trials.
+        self.newest = query(self.path, "SELECT max(at) FROM event")[0][0]
+        self.newest_text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(self.newest // 1000)) + \
+            f".{self.newest % 1000:03}Z"
+        self.pages = -(-len(self.guests) // 100)
+        self.days = [time.strftime("%Y-%m-%d", time.gmtime(self.newest // 1000 + days * 86400)) for days in (-200, 2)]
+        self.truth = {}
+        self.learn()
+
+    @property
+    def path(self):
+        return self.box.data / "live.db"
+
+    def learn(self):
+        def remember(kind, question, answer):
+            assert not isinstance(answer, Exception), (question, answer)
+            assert answer.status < 500, (question, answer)
+            self.truth[kind, question] = answer
+            return answer if answer.status == 200 else None
+
+        with self.server(self.file.data):
+            asker = Asker(self.box, self.key, remember)
+            asker.read_everything(self.pages, self.days)
+            for guest in self.guests:
+                asker.read_one(guest)
+            for guest in self.guests:
+                asker.change(guest)
+            self.ready = self.readiness(asker.client)
+        assert not self.warnings(), f"damage where there is none: {self.warnings()}"
+
+    def plain(self, body):
+        """Without what differs from run to run."""
+        def time_or_now(match):
+            text = match[0][1:-1].decode()
+            return b'"NOW"' if text > self.newest_text else match[0]
+
+        return REQUEST_ID.sub(b'"request_id":""', INSTANT.sub(time_or_now, body))
+
+    def put(self, data):
+        """The database, and nothing that an earlier server left. It stays the same file: another one is a restored copy."""
+        for file in self.box.data.glob("live.db?*"):
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
+        self.path.write_bytes(data)
+        self.box.log_path.write_bytes(b"")
+
+    @contextlib.contextmanager
+    def server(self, data):
+        self.put(data)
+        self.box.launch()
+        try:
+            self.wait()
+            yield
+        finally:
+            self.box.kill_if_running()
+
+    def wait(self):
+        begin = time.monotonic()
+        while time.monotonic() - begin < PATIENCE_S and self.box.process.poll() is None:
+            with contextlib.suppress(OSError), contextlib.closing(QuickClient(self.box)) as client:
+                client.send("", "GET", "/healthz")
+                return
+            time.sleep(0.005)
+
+    def wait_for_check(self):
+        begin = time.monotonic()
+        while not CHECKED.search(self.box.log_text()) and self.box.process.poll() is None:
+            assert time.monotonic() - begin < PATIENCE_S, "the file is not checked:\n" + self.box.log_text()[-2000:]
+            time.sleep(0.01)
+
+    def warnings(self):
+        return [line for line in self.box.log_text().splitlines() if WARNING.match(line)]
+
+    @staticmethod
+    def readiness(client):
+        with contextlib.suppress(*LOST):
+            checks = client.send("", "GET", "/readyz").json["checks"]
+            return {name: (check["ok"], bool(DAMAGED.search(check["state"]))) for name, check in checks.items()}
+
+    # -- one flip ---------------------------------------------------------------------------------------------------
+    def choose(self, dice, regions):
+        """A bit of one of the regions; each byte is as likely as the others."""
+        region = dice.choices(regions, [r.length for r in regions])[0]
+        guest = self.by_id.get(region.order_id) or dice.choice(self.guests)
+        return Flip(region, region.offset + dice.randrange(region.length), dice.randrange(8), guest)
+
+    def try_out(self, flip, after_check=False):
+        """`after_check`: the server has looked at the whole file before it is asked."""
+        data = bytearray(self.file.data)
+        data[flip.byte] ^= 1 << flip.bit
+        found = Found()
+        self.verify(found, data)
+        with self.server(data):
+            asker = Asker(self.box, self.key, lambda *words: self.judge(found, *words))
+            if after_check:
+                self.wait_for_check()
+            if self.box.process.poll() is None:
+                asker.read_one(flip.guest)
+                asker.read_everything(self.pages, self.days)
+                asker.change(flip.guest)
+                if self.readiness(asker.client) != self.ready:
+                    found.add("found_by_server", "/readyz")
+            asker.client.close()
+            if (code := self.exit_code(found)) is not None:
+                found.add("process_ended", f"exit code {code}", self.box.log_text()[-1500:])
+        if warnings := self.warnings():
+            found.add("found_by_server", "log", warnings)
+        if found.outcome() in ("no_effect", "report_wrong") and not \
+                {"found_by_request", "found_by_server", "found_by_verify"} & {kind for kind, *_ in found.signs}:
+            self.put(data)
+            if content(self.path) != self.content:
+                found.add("not_found", "the tables have other rows")
+        return found
+
+    def exit_code(self, found):
+        """Nothing where it goes on serving. One that ends closes its connections a little earlier."""
+        if any(kind == "not_answered" for kind, *_ in found.signs):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return self.box.process.wait(1)
+        return self.box.process.poll()
+
+    def verify(self, found, data):
+        """What `comanda verify` says of the file."""
+        if not self.has_verify:
+            return
+        self.put(data)
+        result = subprocess.run([*RUNNER, str(self.box.binary), "verify", "--data", str(self.box.data), "--json"],
+                                capture_output=True, timeout=PATIENCE_S * 4)
+        if result.returncode == 0:
+            return
+        if result.returncode not in (DAMAGE_FOUND, UNREADABLE):
+            found.add("process_ended", "verify", result)
+        found.add("found_by_verify", "verify", result.stdout)
+        if result.returncode == DAMAGE_FOUND and not is_json(result.stdout):
+            found.add("invalid_json", "verify", result.stdout)
+
+    def judge(self, found, kind, question, answer):
+        """The answer, where more may be asked from it."""
+        if isinstance(answer, Exception):
+            found.add("not_answered", question, answer)
+            return None
+        true = self.truth.get((kind, question), Answer(0, {}, b""))
+        if (answer.status, answer.body) == (true.status, true.body):
+            return answer if answer.status == 200 else None
+        if answer.status >= 500:
+            found.add("found_by_request", question, answer.code)
+            found.was_refused |= kind == "change"
+            return None
+        plain, status, body = self.plain(answer.body), true.status, self.plain(true.body)
+        if found.was_refused and kind in ("change", "after") and unmoved(plain) == unmoved(body):
+            return answer
+        if (answer.status, plain) == (status, body):
+            return answer if answer.status == 200 else None
+        found.add(self.wrong(kind, answer, plain, status, body), question, difference(answer.status, plain, status, body))
+        return answer if answer.status == 200 and kind == "list" and is_json(answer.body) else None
+
+    def wrong(self, kind, answer, plain, status, body):
+        if kind == "report":
+            return "report_wrong"
+        if kind in ("change", "after"):
+            return "write_after_damage_wrong"
+        if answer.status == 200 and not is_json(plain):
+            return "invalid_json"
+        if answer.status in (404, 410):
+            return "missing_row_silently"
+        if kind == "list" and status == answer.status == 200:
+            page, true_page = json.loads(plain), json.loads(body)
+            rows, true_rows = page.pop("data"), true_page.pop("data")
+            left_out = len(true_rows) - len(rows)
+            if page == true_page and is_part(rows, true_rows):
+                return "found_by_request" if answer.headers.get("x-damaged-rows") == str(left_out) else "missing_row_silently"
+        return "served_wrong"
+
+
+def difference(status, body, true_status, true_body):
+    """Where two answers begin to differ."""
+    at = next((n for n, (a, b) in enumerate(zip(body, true_body)) if a != b), min(len(body), len(true_body)))
+    near = slice(max(0, at - 60), at + 60)
+    return f"{status} …{body[near]}… instead of {true_status} …{true_body[near]}…"
+
+
+def unmoved(body):
+    """What the changes of a trial do not move of an order; of another body all."""
+    with contextlib.suppress(ValueError, TypeError, KeyError):
+        return {name: value for name, value in json.loads(body)["data"].items() if name not in MOVED}
+    return body
+
+
+def is_json(body):
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True
+
+
+def is_part(rows, of):
+    """Some of those rows, in their order."""
+    rest = iter(of)
+    return all(any(row == other for other in rest) for row in rows)
+
+
+def query(path, statement):
+    with contextlib.closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as db:
+        db.text_factory = bytes
+        return db.execute(statement).fetchall()
+
+
+def content(path):
+    """What the tables hold as SQLite reads them, and whether it finds them whole."""
+    try:
+        tables = [name.decode() for (name,) in query(path, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
+        return [query(path, f"SELECT * FROM {table} NOT INDEXED") for table in tables], query(path, "PRAGMA integrity_check")
+    except sqlite3.Error as error:
+        return str(error)
