@@ -347,7 +347,7 @@ def interrupted(box, parent, how, seed):
         process.send_signal(how)
         code = process.wait(PATIENCE_S)
         whole = parent / f"backup-{n}"
-        left = [path for path in parent.iterdir() if "unfinished" in path.name]
+        left = [path for path in parent.iterdir() if re.search(r"unfinished\.\d{6}$", path.name)]
         if whole.exists():
             with contextlib.closing(sqlite3.connect(whole / "live.db")) as db:
                 assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"

@@ -124,13 +124,13 @@ class AppImport : public ::testing::Test {
     return database->Read([](db::Snapshot& snapshot) {
       std::string all;
       for (const db::Sql sql : std::initializer_list<db::Sql>{
-               "SELECT id, updated_at FROM company ORDER BY id",
-               "SELECT id, updated_at FROM product ORDER BY company_id, id",
-               "SELECT id, updated_at FROM client ORDER BY company_id, id",
-               "SELECT id, updated_at FROM staff ORDER BY company_id, id",
-               "SELECT id, price FROM variant ORDER BY company_id, id",
+               "SELECT id, updated_at || '' FROM company ORDER BY id",
+               "SELECT id, updated_at || '' FROM product ORDER BY company_id, id",
+               "SELECT id, updated_at || '' FROM client ORDER BY company_id, id",
+               "SELECT id, updated_at || '' FROM staff ORDER BY company_id, id",
+               "SELECT id, price || '' FROM variant ORDER BY company_id, id",
                "SELECT id, name FROM station ORDER BY company_id, id",
-               "SELECT id, position FROM modifier ORDER BY company_id, id"}) {
+               "SELECT id, position || '' FROM modifier ORDER BY company_id, id"}) {
         for (auto rows = snapshot.Query(sql); rows.Next();) {
           all += rows.Text(0) + " " + rows.Text(1) + "\n";
         }

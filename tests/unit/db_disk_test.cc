@@ -301,16 +301,17 @@ TEST(DbDiskDamage, AMalformedPageEndsWritingAndNotTheProcess) {
   EXPECT_EQ(database.Names(), Names{}) << "reads go on";
 }
 
-// The disk takes writes and cannot read one page: its jobs fail alone.
-TEST_F(DbDisk, APageThatCannotBeReadFailsItsJobAlone) {
-  FillAndReopen(database_);
-  for (int i = 0; i < 10; ++i) {
-    disk_.Fail(Operation::kRead, 10, SQLITE_IOERR_READ);
-    EXPECT_THROW(AddAfterReading(database_, "soup"), Fault);
+// A read that succeeds when it is repeated is no damage.
+TEST_F(DbDisk, AReadThatFailsOnceIsRepeated) {
+  for (int i = 0; i < 5; ++i) {
+    FillAndReopen(database_);
+    disk_.Fail(Operation::kRead, 10, SQLITE_IOERR_READ, 1);
+    EXPECT_GT(AddAfterReading(database_, std::to_string(i)), 0);
     disk_.Heal();
-    database_.Add(std::to_string(i));
+    EXPECT_TRUE(database_->health().writable);
   }
-  EXPECT_EQ(AfterReopening().size(), 10u);
+  EXPECT_EQ(disk_.failed(), 5);
+  EXPECT_EQ(AfterReopening().size(), 5u);
 }
 
 TEST(DbDiskDeathTest, EndsTheProcessWhenTheDiskKeepsFailing) {

@@ -352,7 +352,7 @@ TEST_F(PagesTest, FacetsCountTheOrdersThatHaveTheirValues) {
     const size_t space = count.find(' ');
     EXPECT_EQ(count.substr(0, space), count.substr(space + 1));
   }
-  EXPECT_EQ(Rows("SELECT sum(orders) FROM order_facet"),
+  EXPECT_EQ(Rows("SELECT sum(orders) || '' FROM order_facet"),
             std::vector<std::string>{std::to_string(kOrders)});
 }
 
