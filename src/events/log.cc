@@ -41,7 +41,7 @@ void SaveAndPublish(db::Tx& tx, db::CompanyId company, const store::Counted& cou
 Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event) {
   const TypeRow& type = Row(event.type);
   store::Counted counted = Raised(tx, company, type.counter);
-  ++counted.seq;
+  counted.values.events = ++counted.seq;
   const int64_t epoch = counted.values.epoch;
   const std::string event_id =
       DerivedId(event.company_id, std::to_string(epoch) + ':' + std::to_string(counted.seq));
