@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -111,7 +112,7 @@ App::App(const config::Options& options, db::DirectoryLock lock)
             }),
       test_([this](const Upgrading& upgrading) { return OpenSandbox(upgrading); },
             options_.errors_base, ops::NotifyUpgrading),
-      clock_watch_(clock_, live_.database(), ops::ClockIsSynchronised()),
+      clock_watch_(clock_, live_.database(), live_.marks()),
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
       certificates_(options_, *names_, clock_),
       tls_(certificates_.pair()),
@@ -185,6 +186,10 @@ App::~App() {
     live_.WriteDown();
     if (Environment* test = test_.environment()) test->WriteDown();
   });
+  Attempt("the time of the stop is not written down", [this] {
+    live_.marks().Renew();
+    if (Environment* test = test_.environment()) test->marks().Renew();
+  });
 }
 
 std::unique_ptr<http::Server> App::Listen(const std::string& address, http::Handler handler,
@@ -240,7 +245,7 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
                   [this, is_first = true](events::Worker::Pass& pass) mutable {
                     if (!std::exchange(is_first, false) && !test_.environment()) RetrySandbox(pass);
                     DoChores(pass);
-                    return events::Worker::Done{.due_in_ms = kChoresEveryMs};
+                    return events::Worker::Done{.due_in_ms = ChoresDueInMs()};
                   });
   checks_.emplace(events::WorkerSettings{.name = "checks", .heartbeat_max_ms = kChoreMaxMs},
                   heartbeats_, metrics_, [this](events::Worker::Pass& pass) {
@@ -321,8 +326,24 @@ void App::DoChores(events::Worker::Pass& pass) {
   if (Environment* test = test_.environment()) {
     Attempt("chores of the sandbox put off", [&] { test->DoChores(progress); });
   }
-  const UtcMs long_ago = clock_.RetentionNow() - db::kUpgradeCopyKeptMs;
-  db::DeleteUpgradeCopies(options_.data_directory, "*", long_ago);
+  Attempt("copies from before an upgrade are kept on", [&] { DeleteUpgradeCopies(); });
+}
+
+int64_t App::ChoresDueInMs() const {
+  const int64_t due_ms = live_.DueInMs(kChoresEveryMs);
+  const Environment* test = test_.environment();
+  return test ? test->DueInMs(due_ms) : due_ms;
+}
+
+// Whatever the times of the files say: each is from before the form that its database has had for
+// so long.
+void App::DeleteUpgradeCopies() {
+  for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
+    Environment* environment = mode == auth::Mode::kLive ? &live_ : test_.environment();
+    if (!environment || !environment->UpgradeIsOld()) continue;
+    db::DeleteUpgradeCopies(options_.data_directory, std::string(Name(mode)) + ".db",
+                            std::numeric_limits<UtcMs>::max());
+  }
 }
 
 void App::RetrySandbox(events::Worker::Pass& pass) {

@@ -61,6 +61,8 @@ class App {
   void Watch();
   void SayClock();
   void DoChores(events::Worker::Pass& pass);
+  int64_t ChoresDueInMs() const;
+  void DeleteUpgradeCopies();
   void SetLogLevel();
 
   SettledClock clock_;

@@ -2,11 +2,11 @@
 
 #include <string_view>
 
+#include "base/build_date.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "company/companies.h"
 #include "events/log.h"
-#include "json/reader.h"
 #include "json/writer.h"
 #include "keys/audit.h"
 
@@ -36,6 +36,22 @@ std::string_view Name(Event event) {
   return "";
 }
 
+std::string_view Meaning(Event event) {
+  switch (event) {
+    case Event::kAhead:
+    case Event::kBehind:
+      return "orders carry the new time; keys expire by the time known before, until the new one "
+             "has "
+             "stood for a day or the system says that it is synchronised. If it is wrong, set it "
+             "(timedatectl set-time) or give the box a time server (timedatectl set-ntp true)";
+    case Event::kBelieved:
+      return "the new time stood for a day or is synchronised: keys expire by it";
+    case Event::kRight:
+      return "the clock shows the time known before again";
+  }
+  return "";
+}
+
 std::string Detail(const SettledClock::Step& step) {
   std::string detail;
   json::Writer(detail)
@@ -48,51 +64,46 @@ std::string Detail(const SettledClock::Step& step) {
   return detail;
 }
 
-UtcMs ReadTime(const json::Document& detail, std::string_view name) {
-  const auto value = detail.root().Find(name);
-  return value ? ParseInstant(value->text()).value_or(0) : 0;
+// The last mark; of a database that has none, from an older program, its last event.
+std::optional<events::Mark> LastMark(db::Snapshot& snapshot) {
+  if (const auto mark = events::LastMark(snapshot)) return mark;
+  const UtcMs last = events::LastTime(snapshot);
+  if (last == 0) return std::nullopt;
+  return events::Mark{.at = last, .settled_at = last};
 }
 
-// The step that the audit log ends with, where it was neither believed nor put right.
-std::optional<SettledClock::Step> LastStep(db::Snapshot& snapshot) {
-  for (const company::Company& company : company::All(snapshot)) {
-    const auto last = keys::LastBy(snapshot, company.company_id, kActor);
-    if (!last) continue;
-    for (const Event event : {Event::kAhead, Event::kBehind}) {
-      if (last->action != Name(event)) continue;
-      const json::Document detail = json::Document::Parse(last->detail);
-      return SettledClock::Step{event, ReadTime(detail, "from"), ReadTime(detail, "to")};
-    }
-  }
-  return std::nullopt;
-}
+// Whether a box that was switched off at `from` may well see `now` when it starts again.
+bool IsSoonAfter(UtcMs from, UtcMs now) { return now >= from - kBackMs && now - from <= kDayMs; }
 
 }  // namespace
 
-ClockWatch::ClockWatch(SettledClock& clock, db::Database& live, bool is_synchronised)
-    : clock_(clock), live_(live), notes_left_(kNotesMax) {
-  if (!is_synchronised) Resume();
+ClockWatch::ClockWatch(SettledClock& clock, db::Database& live, events::Marks& marks)
+    : clock_(clock), live_(live), marks_(marks), notes_left_(kNotesMax) {
+  if (!clock_.IsSynchronised()) Resume();
 }
 
 void ClockWatch::Resume() {
-  live_.Read([&](db::Snapshot& snapshot) {
-    const UtcMs now = clock_.Now();
-    const UtcMs last = events::LastTime(snapshot);
-    if (const auto step = LastStep(snapshot)) {
-      const int64_t stood_ms = now - step->to;
-      if (stood_ms >= 0 && stood_ms < kDayMs) {
-        clock_.Resume(step->from + stood_ms, stood_ms);
-        return;
-      }
-      if (stood_ms >= kDayMs || now >= step->from) return;  // it stood, or was put right meanwhile
-    }
-    if (last == 0 || (now >= last - kBackMs && now - last <= kDayMs)) return;
-    // Off, or wrong: the same from here. Noted if it is not resolved within a minute.
-    clock_.Resume(last, 0);
-    to_note_ = SettledClock::Step{now > last ? Event::kAhead : Event::kBehind, last, now};
-    notes_left_ = 0;
-    note_more_at_ms_ = clock_.MonotonicMs() + kMinuteMs;
-  });
+  const std::optional<events::Mark> mark =
+      live_.Read([](db::Snapshot& snapshot) { return LastMark(snapshot); });
+  if (!mark) return;
+  const UtcMs now = clock_.Now();
+  // The clock was wrong for as long as anybody knows.
+  if (mark->settled_at < BuildDate() && now >= BuildDate()) return;
+  if (mark->away_ms > 0 && IsSoonAfter(mark->at, now)) {
+    ResumeFrom(mark->settled_at + (now - mark->at), mark->away_ms);
+  } else if (!IsSoonAfter(mark->settled_at, now)) {
+    ResumeFrom(mark->settled_at, 0);
+  }
+}
+
+// Noted where it is not resolved within a minute.
+void ClockWatch::ResumeFrom(UtcMs settled, int64_t stood_ms) {
+  const UtcMs now = clock_.Now();
+  clock_.Resume(settled, stood_ms);
+  if (stood_ms > 0) return;  // noted already
+  to_note_ = SettledClock::Step{now > settled ? Event::kAhead : Event::kBehind, settled, now};
+  notes_left_ = 0;
+  note_more_at_ms_ = clock_.MonotonicMs() + kMinuteMs;
 }
 
 bool ClockWatch::Look() {
@@ -100,7 +111,8 @@ bool ClockWatch::Look() {
   if (step) {
     log::Warning("the clock was stepped", {{"what", Name(step->event)},
                                            {"from", FormatInstant(step->from)},
-                                           {"to", FormatInstant(step->to)}});
+                                           {"to", FormatInstant(step->to)},
+                                           {"meaning", Meaning(step->event)}});
     // The last one decides after a restart.
     to_note_ = step;
   }
@@ -123,6 +135,7 @@ bool ClockWatch::MayNote() {
 }
 
 void ClockWatch::Note(const SettledClock::Step& step) {
+  marks_.Renew();
   const std::string detail = Detail(step);
   live_.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     for (const company::Company& company : company::All(tx)) {

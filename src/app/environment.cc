@@ -9,6 +9,7 @@
 #include "clients/clients.h"
 #include "company/companies.h"
 #include "db/backup.h"
+#include "db/upgrade_copies.h"
 #include "events/log.h"
 #include "events/retention.h"
 #include "http/idempotency.h"
@@ -118,6 +119,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                                    upgrading(step);
                                  }),
                 clock, heartbeats, metrics),
+      marks_(database_, clock, Migrations().back().number),
       gate_(Rates(mode, options), keys_, clock),
       site_{.mode = mode,
             .options = options,
@@ -137,7 +139,8 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .answers = answers_,
             .answer_budget = answer_budget,
             .find_order_uuid = orders::FindUuid,
-            .read_event_body = orders::EventBody},
+            .read_event_body = orders::EventBody,
+            .current_mark = [this] { return marks_.current(); }},
       dispatcher_(site_, AllRoutes(mode)),
       checker_(database_, space_, clock) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
@@ -145,6 +148,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
       [&](db::Snapshot& snapshot) { database_.ContinueFrom(events::LastTime(snapshot)); });
   TakeUpCopy(database_, mode, options, was_upgraded_);
   NoteServed();
+  gate_.SetWriteDownEnds([this] { WriteDownEnds(); });
   database_.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database_.counters());
     keys_.Load(keys::LoadAll(snapshot));
@@ -174,13 +178,35 @@ void Environment::DoChores(const std::function<void()>& progress) {
     menu::RenderStale(database_, progress);
     WriteDown();
   }
+  WriteDownEnds();
+  marks_.MakeIfDue();
   // What is deleted makes place for orders.
-  http::idempotency::Purge(database_, clock_, events::WrittenBetween);
+  const auto old = database_.Read(
+      [&](db::Snapshot& snapshot) { return marks_.LastBefore(snapshot, events::kKeptMs); });
+  if (old) http::idempotency::Purge(database_, *old);
   progress();
-  events::Purge(database_, clock_, feed_,
+  events::Purge(database_, clock_, marks_, feed_,
                 {.holds_record = orders::HoldsRecord, .release_record = orders::ReleaseRecord});
 }
 
 void Environment::WriteDown() { keys::FlushLastUsed(database_, keys_); }
+
+void Environment::WriteDownEnds() {
+  try {
+    keys::WriteDownEnds(database_, keys_, clock_);
+  } catch (const Fault& fault) {  // memory has it, and the chores try again
+    log::Error("the end of a key is not written down yet", {{"why", fault.cause}});
+  }
+}
+
+int64_t Environment::DueInMs(int64_t max_ms) const {
+  return std::min(max_ms, keys::DueInMs(keys_, clock_).value_or(max_ms));
+}
+
+bool Environment::UpgradeIsOld() {
+  return database_.Read([&](db::Snapshot& snapshot) {
+    return marks_.IsUpgradedFor(snapshot, db::kUpgradeCopyKeptMs);
+  });
+}
 
 }  // namespace comanda::app

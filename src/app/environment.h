@@ -17,6 +17,7 @@
 #include "db/database.h"
 #include "db/disk_space.h"
 #include "events/feed.h"
+#include "events/marks.h"
 #include "http/dispatch.h"
 #include "http/long_polls.h"
 
@@ -55,11 +56,17 @@ class Environment {
   void DoChores(const std::function<void()>& progress);
   // A part of the background check; how long to wait before the next.
   int64_t CheckPart(events::Worker::Pass& pass) { return checker_.DoPart(pass); }
+  // When the chores are due that write down which keys have ended: within that time or sooner.
+  int64_t DueInMs(int64_t max_ms) const;
   // Before the end: what is otherwise written down now and then.
   void WriteDown();
+  events::Marks& marks() { return marks_; }
+  // Whether the copy from before the last upgrade has been kept long enough.
+  bool UpgradeIsOld();
 
  private:
   void NoteServed();
+  void WriteDownEnds();
 
   const auth::Mode mode_;
   const config::Options& options_;
@@ -71,6 +78,7 @@ class Environment {
   events::Feed::Reader long_polls_reader_;
   http::AnswerCache answers_;
   db::Database database_;
+  events::Marks marks_;
   auth::KeyTable keys_;
   auth::Gate gate_;
   http::Site site_;

@@ -163,11 +163,12 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
                         "again.");
   }
 
-  const UtcMs now = clock_.SettledNow();
-  if (key->revoked || (key->revoked_at && *key->revoked_at <= now)) {
+  const Ended ended = key->EndedAt(clock_.SettledNow(), clock_.MonotonicMs());
+  if (ended != Ended::kNot && key->ended == Ended::kNot && write_down_ends_) write_down_ends_();
+  if (ended == Ended::kRevoked) {
     throw Refusal(Problem::kKeyRevoked, "The API key was revoked; use another one.");
   }
-  if (key->expires_at && *key->expires_at <= now) {
+  if (ended == Ended::kExpired) {
     throw Refusal(Problem::kKeyExpired, "The API key expired at " +
                                             FormatInstant(*key->expires_at) + "; use another one.");
   }

@@ -3,6 +3,7 @@
 // Who may come in: credentials, then rate, then scope (contract section 1, order of checks). Plain
 // values in; no HTTP types.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,6 +66,10 @@ class Gate {
   // insufficient_scope with a detail that names the scope.
   static void RequireScope(const ScopeSet& scopes, Scope scope);
 
+  // Called with no argument before a request is refused because its key's time is up, and that is
+  // not written down yet. To be set before the first request; must not throw.
+  void SetWriteDownEnds(std::function<void()> write) { write_down_ends_ = std::move(write); }
+
   KeyTable& keys() { return keys_; }
   Mode mode() const { return settings_.mode; }
 
@@ -75,6 +80,7 @@ class Gate {
   KeyTable& keys_;
   const Clock& clock_;
   std::shared_ptr<FailureTable> failures_;
+  std::function<void()> write_down_ends_;
 };
 
 }  // namespace comanda::auth

@@ -57,4 +57,12 @@ std::optional<Mode> ModeOfKey(std::string_view key) {
   return std::nullopt;
 }
 
+Ended KeyRecord::EndedAt(UtcMs settled_now, int64_t monotonic_ms) const {
+  if (ended != Ended::kNot) return ended;
+  const bool is_revoked =
+      grace_until_ms ? *grace_until_ms <= monotonic_ms : revoked_at && *revoked_at <= settled_now;
+  if (is_revoked) return Ended::kRevoked;
+  return expires_at && *expires_at <= settled_now ? Ended::kExpired : Ended::kNot;
+}
+
 }  // namespace comanda::auth

@@ -45,6 +45,9 @@ struct KeyUse {
   bool last_used_dirty = false;  // guarded by mutex; written to the table now and then
 };
 
+// How a key has ended, for good.
+enum class Ended : uint8_t { kNot, kRevoked, kExpired };
+
 // An immutable version of a key's row.
 struct KeyRecord {
   std::string id;
@@ -57,7 +60,16 @@ struct KeyRecord {
   std::vector<std::string> allowed_cidrs;  // empty: from anywhere
   std::optional<UtcMs> expires_at;
   std::optional<UtcMs> revoked_at;  // may lie ahead: rotation with grace
-  bool revoked = false;             // at once and for good: whatever the clock says later
+  // The end of that grace by the monotonic clock, where this process granted it: a clock that is
+  // put right meanwhile makes it neither shorter nor longer.
+  std::optional<int64_t> grace_until_ms;
+  // As written down; no clock brings the key back. `end_is_written` is false where a full disk did
+  // not take it yet.
+  Ended ended = Ended::kNot;
+  bool end_is_written = true;
+
+  // Whether it has ended by now: as written down, else as the clocks say.
+  Ended EndedAt(UtcMs settled_now, int64_t monotonic_ms) const;
   std::shared_ptr<KeyUse> use = std::make_shared<KeyUse>();
 };
 

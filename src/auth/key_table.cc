@@ -25,6 +25,15 @@ void KeyTable::Put(KeyRecord record) {
   by_hash_[std::move(hash)] = std::make_shared<const KeyRecord>(std::move(record));
 }
 
+bool KeyTable::Replace(const std::shared_ptr<const KeyRecord>& before,
+                       std::shared_ptr<const KeyRecord> after) {
+  std::unique_lock lock(mutex_);
+  const auto found = by_hash_.find(before->hash);
+  if (found == by_hash_.end() || found->second != before) return false;
+  found->second = std::move(after);
+  return true;
+}
+
 void KeyTable::Load(std::vector<KeyRecord> records) {
   {
     std::unique_lock lock(mutex_);

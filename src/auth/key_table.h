@@ -21,6 +21,10 @@ class KeyTable {
   std::shared_ptr<const KeyRecord> Find(std::string_view hash) const;
   // Inserts or replaces by id; keeps the KeyUse of an earlier version.
   void Put(KeyRecord record);
+  // Replaces `before` by another version of the same key; false, and nothing is changed, where it
+  // is no longer the key's record.
+  bool Replace(const std::shared_ptr<const KeyRecord>& before,
+               std::shared_ptr<const KeyRecord> after);
   // Replaces everything (at start).
   void Load(std::vector<KeyRecord> records);
   std::vector<std::shared_ptr<const KeyRecord>> All() const;

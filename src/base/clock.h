@@ -1,6 +1,18 @@
 #pragma once
 
-// Time comes in through a door, so that tests own the clock.
+// Time comes in through a door, so that tests own the clock. The rule (contract section 1,
+// Timestamps):
+//
+// - The wall clock gives every stamp that is stored, and judges dates that people name when they
+//   name them: a scheduled date, the end of a key, the business day and its order numbers. It may
+//   step at any time, by any amount.
+// - The monotonic clock measures what lasts while this process runs: deadlines, rates, waits, the
+//   grace of a rotated key. It never steps, and begins anew with the machine.
+// - The settled clock (base/settled_clock.h) only judges whether an end has come that lies at a
+//   wall time: the wall time, without a step ahead that may be a mistake.
+// - Counted time (events/marks.h) only judges whether something has been kept long enough: what has
+//   certainly passed, over restarts too. No step of the wall clock changes it.
+// - What has once ended is written down as ended, and no clock brings it back (keys/keys.h).
 
 #include <cstdint>
 #include <optional>
@@ -16,12 +28,16 @@ using UtcMs = int64_t;
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual UtcMs Now() const = 0;            // wall time; may step
-  virtual int64_t MonotonicMs() const = 0;  // for deadlines; never steps
-  // For what expires: the wall time, without a step ahead that may be a mistake. For how long
-  // something is kept: without one back either (base/settled_clock.h).
+  virtual UtcMs Now() const = 0;            // the wall clock
+  virtual int64_t MonotonicMs() const = 0;  // the monotonic clock
+  // The settled clock; and the same without a step back either, for what is dropped by its date
+  // and can be made again.
   virtual UtcMs SettledNow() const { return Now(); }
   virtual UtcMs RetentionNow() const { return Now(); }
+  // For how long the wall clock has been away from the settled one; 0: it is not.
+  virtual int64_t AwayForMs() const { return 0; }
+  // Whether the system says that it keeps the wall clock right.
+  virtual bool IsSynchronised() const { return false; }
 };
 
 // The machine's clock.

@@ -27,7 +27,13 @@ UtcMs SettledClock::RetentionNow() const {
   return std::abs(now - settled) > kStepMinMs ? settled : now;
 }
 
+int64_t SettledClock::AwayForMs() const {
+  const std::lock_guard lock(mutex_);
+  return away_ ? std::max<int64_t>(MonotonicMs() - away_since_ms_, 1) : 0;
+}
+
 std::optional<SettledClock::Step> SettledClock::Look() {
+  const std::lock_guard lock(mutex_);
   const int64_t now_ms = MonotonicMs();
   const int64_t offset = Offset();
   const int64_t settled = settled_offset_;
@@ -64,6 +70,7 @@ void SettledClock::Follow(int64_t offset, int64_t now_ms) {
 }
 
 void SettledClock::Resume(UtcMs settled, int64_t stood_ms) {
+  const std::lock_guard lock(mutex_);
   settled_offset_ = settled - MonotonicMs();
   away_ = true;
   away_offset_ = Offset();

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <optional>
 
 #include "base/clock.h"
@@ -17,13 +18,15 @@ namespace comanda {
 
 class SettledClock final : public Clock {
  public:
-  // Both outlive this. `is_synchronised` is asked only while the clock is away.
+  // `machine` outlives this. Any thread may ask `is_synchronised`.
   SettledClock(const Clock& machine, std::function<bool()> is_synchronised);
 
   UtcMs Now() const override { return machine_.Now(); }
   int64_t MonotonicMs() const override { return machine_.MonotonicMs(); }
   UtcMs SettledNow() const override;
   UtcMs RetentionNow() const override;
+  int64_t AwayForMs() const override;
+  bool IsSynchronised() const override { return is_synchronised_(); }
 
   // A step of more than 5 minutes, and what became of it.
   enum class Event { kAhead, kBehind, kBelieved, kRight };
@@ -32,10 +35,11 @@ class SettledClock final : public Clock {
     UtcMs from;  // what it would be without the step
     UtcMs to;
   };
-  // Looks for a step since the last time. One thread, at least every few seconds.
+  // Looks for a step since the last time. At least every few seconds.
   std::optional<Step> Look();
 
-  // At start, before Look(): the clock is away from `settled`, and has been for so long.
+  // At start, before Look(): the clock is away from `settled`, and was for so long while a process
+  // ran.
   void Resume(UtcMs settled, int64_t stood_ms);
 
  private:
@@ -45,11 +49,11 @@ class SettledClock final : public Clock {
   const Clock& machine_;
   const std::function<bool()> is_synchronised_;
   std::atomic<int64_t> settled_offset_;  // from the time that never steps
-  // Of the thread that looks.
-  int64_t looked_at_ms_;
+  mutable std::mutex mutex_;
+  int64_t looked_at_ms_;  // guarded by mutex_, as all below
   bool away_ = false;
   int64_t away_offset_ = 0;
-  int64_t away_since_ms_ = 0;
+  int64_t away_since_ms_ = 0;  // by the monotonic clock
 };
 
 }  // namespace comanda

@@ -9,49 +9,14 @@ namespace comanda::events {
 namespace {
 
 constexpr int64_t kHourMs = 60 * 60 * 1000;
-constexpr int64_t kKeptMs = 7 * 24 * kHourMs;
-constexpr int64_t kStandsAfterMs = 24 * kHourMs;
-constexpr int64_t kEvidenceMs = 2 * kHourMs;
 constexpr int64_t kPurgedAtOnce = 500;
-constexpr int64_t kLookedAtMax = 5000;
 constexpr int64_t kRecordKeptMs = 90 * 24 * kHourMs;
 
-// The number of the first event at or after that time, by bisection: times follow the numbers but
-// for corrections of the clock, so no index is written for this with every order.
-int64_t FirstAtOrAfter(db::Session& session, db::CompanyId company, UtcMs time, int64_t first,
-                       int64_t end) {
-  while (first < end) {
-    const int64_t middle = first + (end - first) / 2;
-    if (store::TimeOf(session, company, middle).value_or(time) < time) {
-      first = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return first;
-}
-
 // The last event that may go; 0: none.
-int64_t LastToPurge(db::Session& session, db::CompanyId company, UtcMs now) {
+int64_t LastToPurge(db::Session& session, db::CompanyId company, int64_t old_mark) {
   const Extent extent = ExtentOf(session, company);
-  const UtcMs stood_since = now - kStandsAfterMs;
-  const int64_t evidence =
-      FirstAtOrAfter(session, company, stood_since - kEvidenceMs, extent.oldest, extent.last + 1);
-  const std::optional<UtcMs> seen = store::TimeOf(session, company, evidence);
-  if (!seen || *seen > stood_since) return 0;
-
-  // A wrong clock stamps events later than now, or earlier than their predecessors. Such an event
-  // is taken to be as young as the next event with a sound time.
-  const UtcMs old_before = now - kKeptMs - kStandsAfterMs - kEvidenceMs;
-  UtcMs latest = 0;
-  int64_t last = 0;
-  for (const store::Time& event : store::Times(session, company, extent.oldest, kLookedAtMax)) {
-    if (event.at > now || event.at < latest) continue;
-    if (event.at >= old_before) break;
-    latest = event.at;
-    last = event.seq;
-  }
-  return std::min(last, extent.oldest + kPurgedAtOnce - 1);
+  const int64_t last = store::EventAtMark(session, company, old_mark).value_or(0);
+  return last < extent.oldest ? 0 : std::min(last, extent.oldest + kPurgedAtOnce - 1);
 }
 
 bool IsOrder(const store::Subject& subject) {
@@ -100,13 +65,7 @@ void DropRecords(db::Tx& tx, db::CompanyId company, const OldRecords& old, UtcMs
 
 }  // namespace
 
-bool WrittenBetween(db::Session& session, db::CompanyId company, UtcMs from, UtcMs before) {
-  const Extent extent = ExtentOf(session, company);
-  const int64_t seq = FirstAtOrAfter(session, company, from, extent.oldest, extent.last + 1);
-  return store::TimeOf(session, company, seq).value_or(before) < before;
-}
-
-void Purge(db::Database& database, const Clock& clock, const Feed& feed,
+void Purge(db::Database& database, const Clock& clock, const Marks& marks, const Feed& feed,
            const RecordKeeper& records) {
   const UtcMs now = clock.RetentionNow();
   const UtcMs closed_before = now - kRecordKeptMs;
@@ -116,7 +75,9 @@ void Purge(db::Database& database, const Clock& clock, const Feed& feed,
     int64_t last = 0;
     OldRecords old;
     database.Read([&](db::Snapshot& snapshot) {
-      last = LastToPurge(snapshot, company, now);
+      if (const auto mark = marks.LastBefore(snapshot, kKeptMs)) {
+        last = LastToPurge(snapshot, company, *mark);
+      }
       old = FindOldRecords(snapshot, company, closed_before, now);
     });
     if (last > 0) {

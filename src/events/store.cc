@@ -217,6 +217,7 @@ void Delete(db::Tx& tx, db::CompanyId company, int64_t seq) {
 
 void DeleteAll(db::Tx& tx, db::CompanyId company) {
   tx.Run("DELETE FROM event WHERE company_id = $1", company);
+  tx.Run("DELETE FROM event_mark WHERE company_id = $1", company);
 }
 
 std::vector<Subject> Subjects(db::Session& session, db::CompanyId company, int64_t first,
@@ -244,6 +245,69 @@ int64_t RecordsDroppedTo(db::Session& session, db::CompanyId company) {
 
 void SetRecordsDroppedTo(db::Tx& tx, db::CompanyId company, int64_t seq) {
   tx.Run("UPDATE company_counter SET records_dropped_to = $2 WHERE company_id = $1", company, seq);
+}
+
+std::optional<Mark> LastMark(db::Session& session) {
+  const auto row = session.One(R"sql(
+      SELECT mark, counted_ms, at, settled_at, away_ms, is_synchronised FROM mark
+      ORDER BY mark DESC LIMIT 1
+      )sql");
+  if (!row) return std::nullopt;
+  return Mark{.number = row->Int(0),
+              .counted_ms = row->Int(1),
+              .at = row->Int(2),
+              .settled_at = row->Int(3),
+              .away_ms = row->Int(4),
+              .is_synchronised = row->Bool(5)};
+}
+
+std::optional<int64_t> LastMarkBefore(db::Session& session, int64_t counted_ms) {
+  const auto row = session.One(
+      "SELECT mark FROM mark WHERE counted_ms <= $1 ORDER BY mark DESC LIMIT 1", counted_ms);
+  if (!row) return std::nullopt;
+  return row->Int(0);
+}
+
+bool AnyMarkOf(db::Session& session, int schema_version, int64_t counted_before_ms) {
+  return session
+      .One("SELECT 1 FROM mark WHERE schema_version = $1 AND counted_ms <= $2 LIMIT 1",
+           schema_version, counted_before_ms)
+      .has_value();
+}
+
+void InsertMark(db::Tx& tx, const Mark& mark, int schema_version) {
+  tx.Run(R"sql(
+      INSERT INTO mark (mark, counted_ms, at, settled_at, away_ms, is_synchronised, schema_version)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      )sql",
+         mark.number, mark.counted_ms, mark.at, mark.settled_at, mark.away_ms, mark.is_synchronised,
+         schema_version);
+  tx.Run(R"sql(
+      INSERT INTO event_mark (company_id, mark, event_seq)
+      SELECT company_id, $1, event_seq FROM company_counter
+      )sql",
+         mark.number);
+}
+
+void UpdateMark(db::Tx& tx, const Mark& mark) {
+  tx.Run(R"sql(
+      UPDATE mark SET counted_ms = $2, at = $3, settled_at = $4, away_ms = $5, is_synchronised = $6
+      WHERE mark = $1
+      )sql",
+         mark.number, mark.counted_ms, mark.at, mark.settled_at, mark.away_ms,
+         mark.is_synchronised);
+}
+
+void DeleteMarksBefore(db::Tx& tx, int64_t mark) {
+  tx.Run("DELETE FROM event_mark WHERE mark < $1", mark);
+  tx.Run("DELETE FROM mark WHERE mark < $1", mark);
+}
+
+std::optional<int64_t> EventAtMark(db::Session& session, db::CompanyId company, int64_t mark) {
+  const auto row = session.One(
+      "SELECT event_seq FROM event_mark WHERE company_id = $1 AND mark = $2", company, mark);
+  if (!row) return std::nullopt;
+  return row->Int(0);
 }
 
 std::vector<db::CompanyId> Companies(db::Session& session) {

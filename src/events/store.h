@@ -10,6 +10,7 @@
 #include "db/session.h"
 #include "events/check.h"
 #include "events/log.h"
+#include "events/marks.h"
 
 namespace comanda::events::store {
 
@@ -65,6 +66,17 @@ std::vector<Subject> Subjects(db::Session& session, db::CompanyId company, int64
 // Up to which event the records of orders closed long ago have been dropped.
 int64_t RecordsDroppedTo(db::Session& session, db::CompanyId company);
 void SetRecordsDroppedTo(db::Tx& tx, db::CompanyId company, int64_t seq);
+
+// Of marks (marks.h): counted times are in milliseconds.
+std::optional<Mark> LastMark(db::Session& session);
+std::optional<int64_t> LastMarkBefore(db::Session& session, int64_t counted_ms);
+bool AnyMarkOf(db::Session& session, int schema_version, int64_t counted_before_ms);
+// The mark with the last event of every company.
+void InsertMark(db::Tx& tx, const Mark& mark, int schema_version);
+void UpdateMark(db::Tx& tx, const Mark& mark);
+void DeleteMarksBefore(db::Tx& tx, int64_t mark);
+// The last event that the company's log had at that mark; nothing where it had none yet.
+std::optional<int64_t> EventAtMark(db::Session& session, db::CompanyId company, int64_t mark);
 
 std::vector<db::CompanyId> Companies(db::Session& session);
 // It ends early where the bodies would have more bytes.

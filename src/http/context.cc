@@ -80,7 +80,7 @@ Response Context::Write(const std::function<Response(db::Tx&, const db::Stamp&)>
       return *std::move(first);
     }
     Response response = job(tx, stamp);
-    idempotency::Remember(tx, claim, response, stamp.now);
+    idempotency::Remember(tx, claim, response, stamp.now, site_.current_mark());
     return response;
   });
 }

@@ -55,6 +55,8 @@ struct Site {
       find_order_uuid;
   // The body of an event: answers kept under an Idempotency-Key point at it.
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t)> read_event_body;
+  // The number of the last mark (events/marks.h): how old an answer is that is kept now.
+  std::function<int64_t()> current_mark = [] { return int64_t{0}; };
 };
 
 class Context {

@@ -13,9 +13,6 @@ constexpr std::string_view kHeader = "Idempotency-Key";
 constexpr std::string_view kReplayed = "Idempotency-Replayed";
 constexpr size_t kKeyMax = 255;
 constexpr int kPurgedAtOnce = 1000;
-constexpr int64_t kHourMs = 60LL * 60 * 1000;
-constexpr int64_t kStandsAfterMs = 24 * kHourMs;
-constexpr int64_t kEvidenceMs = 2 * kHourMs;
 
 // A room that knows its records by their key may have found one (orders).
 bool IsReplay(const Response& response) {
@@ -24,19 +21,6 @@ bool IsReplay(const Response& response) {
 }
 
 bool IsVisible(char c) { return c >= '!' && c <= '~'; }
-
-// Answers from just before a jump of a day can pass for the evidence that the clock has stood; the
-// added hours see to it that none is lost by that.
-UtcMs OldBefore(UtcMs now) { return now - kKeptMs - kStandsAfterMs - kEvidenceMs; }
-
-bool HasOldOnes(db::Session& session, db::CompanyId company, UtcMs now,
-                WrittenBetween written_between) {
-  const UtcMs before = now - kStandsAfterMs;
-  const UtcMs from = before - kEvidenceMs;
-  return store::AnyBefore(session, company, OldBefore(now)) &&
-         (store::AnyBetween(session, company, from, before) ||
-          written_between(session, company, from, before));
-}
 
 }  // namespace
 
@@ -89,7 +73,7 @@ std::optional<Response> Replay(db::Session& session, const Claim& claim,
   return response;
 }
 
-void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now) {
+void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now, int64_t mark) {
   constexpr int kFirstFailure = 400;
   if (response.status >= kFirstFailure || IsReplay(response)) return;
   store::Remembered answer{.fingerprint = std::string(claim.fingerprint),
@@ -100,7 +84,7 @@ void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs no
   if (!answer.event_seq) {
     answer.body = response.replay_body.empty() ? response.body : response.replay_body;
   }
-  store::Insert(tx, claim.company, claim.scope, claim.key, answer, now);
+  store::Insert(tx, claim.company, claim.scope, claim.key, answer, now, mark);
 }
 
 void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq) {
@@ -109,17 +93,15 @@ void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq) {
 
 void ForgetAll(db::Tx& tx, db::CompanyId company) { store::DeleteAll(tx, company); }
 
-void Purge(db::Database& database, const Clock& clock, WrittenBetween written_between) {
-  const UtcMs now = clock.RetentionNow();
-  std::vector<db::CompanyId> companies =
+void Purge(db::Database& database, int64_t mark) {
+  const std::vector<db::CompanyId> companies =
       database.Read([&](db::Snapshot& snapshot) { return store::Companies(snapshot); });
   for (const db::CompanyId company : companies) {
-    const bool any = database.Read([&](db::Snapshot& snapshot) {
-      return HasOldOnes(snapshot, company, now, written_between);
-    });
+    const bool any = database.Read(
+        [&](db::Snapshot& snapshot) { return store::AnyBefore(snapshot, company, mark); });
     if (!any) continue;
     database.Write([&](db::Tx& tx, const db::Stamp&) {
-      store::DeleteBefore(tx, company, OldBefore(now), kPurgedAtOnce);
+      store::DeleteBefore(tx, company, mark, kPurgedAtOnce);
     });
   }
 }

@@ -16,9 +16,6 @@
 
 namespace comanda::http::idempotency {
 
-// Answers are kept so long at least, so that an outage of days is bridged.
-inline constexpr int64_t kKeptMs = 7LL * 24 * 60 * 60 * 1000;
-
 // The key as it came, or nothing. Refusal invalid_header where it is not 1 to 255 visible ASCII
 // characters, or came twice.
 std::optional<std::string> ReadKey(const Request& request);
@@ -40,8 +37,9 @@ using ReadEventBody =
 std::optional<Response> Replay(db::Session& session, const Claim& claim,
                                const ReadEventBody& read_event_body);
 
-// Remembers a success. `now` is wall time: the stamp of the write.
-void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now);
+// Remembers a success. `now` is wall time, the stamp of the write; `mark` says how old the answer
+// is (events/marks.h).
+void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now, int64_t mark);
 
 // Forgets the answers that point at events up to that one: their bodies are about to be deleted.
 void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq);
@@ -49,14 +47,8 @@ void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq);
 // Forgets every answer of the company: for the sandbox alone.
 void ForgetAll(db::Tx& tx, db::CompanyId company);
 
-// Whether the company's database was written to from that time on, before the other one.
-using WrittenBetween = bool (*)(db::Session&, db::CompanyId, UtcMs from, UtcMs before);
-
-// Forgets a bounded number of answers of each company that are older than kKeptMs and have their
-// bodies with them; app/ calls it now and then. Writes nothing where nothing is old enough. Forgets
-// nothing because of a clock that jumped ahead until that has stood for a day: something must have
-// been written a day ago, give or take two hours, and those 26 hours are added to the time that
-// answers are kept.
-void Purge(db::Database& database, const Clock& clock, WrittenBetween written_between);
+// Forgets a bounded number of each company's answers that were remembered before that mark and have
+// their bodies with them; app/ calls it now and then. Writes nothing where there are none.
+void Purge(db::Database& database, int64_t mark);
 
 }  // namespace comanda::http::idempotency

@@ -19,47 +19,38 @@ std::optional<Remembered> Find(db::Session& session, db::CompanyId company, std:
 }
 
 void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::string_view key,
-            const Remembered& answer, UtcMs now) {
+            const Remembered& answer, UtcMs now, int64_t mark) {
   tx.Run(R"sql(
       INSERT INTO idempotency (company_id, scope, key, fingerprint, status, etag, location,
-        event_seq, body, created_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        event_seq, body, created_at, mark)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
       )sql",
          company, scope, key, answer.fingerprint, answer.status, answer.etag, answer.location,
-         answer.event_seq, answer.body, now);
+         answer.event_seq, answer.body, now, mark);
 }
 
 void DeletePointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq) {
   tx.Run("DELETE FROM idempotency WHERE company_id = $1 AND event_seq <= $2", company, event_seq);
 }
 
-bool AnyBetween(db::Session& session, db::CompanyId company, UtcMs from, UtcMs before) {
-  return session
-      .One(
-          "SELECT 1 FROM idempotency "
-          "WHERE company_id = $1 AND created_at >= $2 AND created_at < $3 LIMIT 1",
-          company, from, before)
-      .has_value();
-}
-
-bool AnyBefore(db::Session& session, db::CompanyId company, UtcMs before) {
+bool AnyBefore(db::Session& session, db::CompanyId company, int64_t mark) {
   return session
       .One(R"sql(
           SELECT 1 FROM idempotency
-          WHERE company_id = $1 AND created_at < $2 AND event_seq IS NULL LIMIT 1
+          WHERE company_id = $1 AND mark < $2 AND event_seq IS NULL LIMIT 1
           )sql",
-           company, before)
+           company, mark)
       .has_value();
 }
 
-void DeleteBefore(db::Tx& tx, db::CompanyId company, UtcMs before, int limit) {
+void DeleteBefore(db::Tx& tx, db::CompanyId company, int64_t mark, int limit) {
   tx.Run(R"sql(
       DELETE FROM idempotency WHERE (company_id, scope, key) IN (
         SELECT company_id, scope, key FROM idempotency
-        WHERE company_id = $1 AND created_at < $2 AND event_seq IS NULL
-        ORDER BY created_at, scope, key LIMIT $3)
+        WHERE company_id = $1 AND mark < $2 AND event_seq IS NULL
+        ORDER BY mark, scope, key LIMIT $3)
       )sql",
-         company, before, limit);
+         company, mark, limit);
 }
 
 void DeleteAll(db::Tx& tx, db::CompanyId company) {

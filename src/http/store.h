@@ -25,13 +25,12 @@ struct Remembered {
 std::optional<Remembered> Find(db::Session& session, db::CompanyId company, std::string_view scope,
                                std::string_view key);
 void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::string_view key,
-            const Remembered& answer, UtcMs now);
+            const Remembered& answer, UtcMs now, int64_t mark);
 
-// Is there an answer of the company remembered from that time on, before that other one?
-bool AnyBetween(db::Session& session, db::CompanyId company, UtcMs from, UtcMs before);
-bool AnyBefore(db::Session& session, db::CompanyId company, UtcMs before);
-// Forgets the oldest answers before that time that have their bodies with them, at most `limit`.
-void DeleteBefore(db::Tx& tx, db::CompanyId company, UtcMs before, int limit);
+// Of answers remembered before that mark that have their bodies with them: whether there are any,
+// and forgetting at most `limit`.
+bool AnyBefore(db::Session& session, db::CompanyId company, int64_t mark);
+void DeleteBefore(db::Tx& tx, db::CompanyId company, int64_t mark, int limit);
 
 void DeletePointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq);
 

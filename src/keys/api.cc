@@ -19,7 +19,7 @@ using auth::Scope;
 
 Door DoorOf(http::Context& context) {
   const http::Site& site = context.site();
-  return {site.gate.keys(), site.mode, site.clock.SettledNow()};
+  return {site.gate.keys(), site.mode, site.clock.SettledNow(), site.clock.MonotonicMs()};
 }
 
 Secret NewSecret(http::Context& context) {
@@ -66,7 +66,7 @@ void RefreshUse(Key& key, const std::vector<std::shared_ptr<const auth::KeyRecor
 http::Response Create(http::Context& context) {
   context.query().AllowOnly({});
   const Draft draft =
-      ReadNewKey(context.body(), context.unknown_fields(), context.site().clock.SettledNow());
+      ReadNewKey(context.body(), context.unknown_fields(), context.site().clock.Now());
   const Secret secret = NewSecret(context);
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     const Key key = keys::Create(tx, DoorOf(context), context.principal(), draft, secret, stamp);
@@ -122,7 +122,7 @@ http::Response Change(http::Context& context) {
   const std::string id = context.UuidParameter("id");
   context.query().AllowOnly({});
   const Draft draft =
-      ReadChange(context.body(), context.unknown_fields(), context.site().clock.SettledNow());
+      ReadChange(context.body(), context.unknown_fields(), context.site().clock.Now());
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Secretive(http::Data(
         Render(keys::Change(tx, DoorOf(context), context.principal(), id, draft, stamp))));

@@ -2,8 +2,6 @@
 
 // The audit log: who changed what about the access to a company. Rows are never changed.
 
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "db/session.h"
@@ -19,13 +17,5 @@ struct AuditEntry {
 
 // Writes the company's next row.
 void Audit(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const AuditEntry& entry);
-
-struct AuditNote {
-  std::string action, detail;
-};
-
-// The last row that this actor left.
-std::optional<AuditNote> LastBy(db::Session& session, db::CompanyId company,
-                                std::string_view actor);
 
 }  // namespace comanda::keys

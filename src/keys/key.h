@@ -31,14 +31,18 @@ struct Key {
   std::optional<std::string> last_used_ip;
   std::optional<UtcMs> expires_at;
   std::optional<UtcMs> revoked_at;  // may lie ahead: rotated, with grace
+  // Written down when the key is revoked without grace, and when it is first seen that its grace or
+  // its time is over. Nothing undoes it but another `expires_at` for a key that has expired.
+  auth::Ended ended = auth::Ended::kNot;
 
-  // Revoked without grace, which no clock that is put back undoes. Nothing changes such a key
-  // later.
-  bool IsRevokedForGood() const { return revoked_at && *revoked_at <= updated_at; }
-  bool IsRevoked(UtcMs now) const {
-    return IsRevokedForGood() || (revoked_at && *revoked_at <= now);
+  // `settled_now`: by the settled clock (base/clock.h).
+  bool IsRevoked(UtcMs settled_now) const {
+    return ended == auth::Ended::kRevoked || (revoked_at && *revoked_at <= settled_now);
   }
-  bool IsActive(UtcMs now) const { return !IsRevoked(now) && (!expires_at || *expires_at > now); }
+  bool IsActive(UtcMs settled_now) const {
+    return ended == auth::Ended::kNot && !IsRevoked(settled_now) &&
+           (!expires_at || *expires_at > settled_now);
+  }
   // When it expires; the end of time where it does not.
   UtcMs End() const { return expires_at.value_or(INT64_MAX); }
 };

@@ -40,7 +40,8 @@ auth::KeyRecord Record(const Key& key, db::CompanyId company, std::string compan
                          .allowed_cidrs = key.allowed_cidrs,
                          .expires_at = key.expires_at,
                          .revoked_at = key.revoked_at,
-                         .revoked = key.IsRevokedForGood()};
+                         .grace_until_ms = std::nullopt,
+                         .ended = key.ended};
   record.use->last_used_at = key.last_used_at.value_or(0);
   record.use->last_used_ip = key.last_used_ip.value_or("");
   return record;
@@ -48,12 +49,12 @@ auth::KeyRecord Record(const Key& key, db::CompanyId company, std::string compan
 
 // The audit row and, at commit, the key table.
 void Announce(db::Tx& tx, Door door, const auth::Principal& who, std::string_view action,
-              const Key& key, const db::Stamp& stamp) {
+              const Key& key, const db::Stamp& stamp,
+              std::optional<int64_t> grace_until_ms = std::nullopt) {
   Audit(tx, who.company, stamp, {who.actor, action, key.id, Render(key)});
-  tx.OnCommit([&table = door.table,
-               record = Record(key, who.company, store::CompanyUuid(tx, who.company))] {
-    table.Put(record);
-  });
+  auth::KeyRecord record = Record(key, who.company, store::CompanyUuid(tx, who.company));
+  record.grace_until_ms = grace_until_ms;
+  tx.OnCommit([&table = door.table, record = std::move(record)] { table.Put(record); });
 }
 
 // What only the local command line can grant.
@@ -127,7 +128,8 @@ Key NewKey(Door door, const Secret& secret, UtcMs now) {
           .last_used_at = std::nullopt,
           .last_used_ip = std::nullopt,
           .expires_at = std::nullopt,
-          .revoked_at = std::nullopt};
+          .revoked_at = std::nullopt,
+          .ended = auth::Ended::kNot};
 }
 
 void Apply(Key& key, const Draft& draft) {
@@ -176,6 +178,66 @@ void FlushLastUsed(db::Database& database, auth::KeyTable& table) {
   }
 }
 
+namespace {
+
+using KeyPointer = std::shared_ptr<const auth::KeyRecord>;
+
+// The keys that have ended, as memory has them from now on, and whose end is not on disk yet.
+std::vector<KeyPointer> MarkEnded(auth::KeyTable& table, const Clock& clock) {
+  std::vector<KeyPointer> ended;
+  const UtcMs settled_now = clock.SettledNow();
+  const int64_t now_ms = clock.MonotonicMs();
+  for (const KeyPointer& key : table.All()) {
+    if (key->ended != auth::Ended::kNot) {
+      if (!key->end_is_written) ended.push_back(key);
+      continue;
+    }
+    const auth::Ended how = key->EndedAt(settled_now, now_ms);
+    if (how == auth::Ended::kNot) continue;
+    auth::KeyRecord marked = *key;
+    marked.ended = how;
+    marked.end_is_written = false;
+    const auto after = std::make_shared<const auth::KeyRecord>(std::move(marked));
+    if (table.Replace(key, after)) ended.push_back(after);
+  }
+  return ended;
+}
+
+}  // namespace
+
+void WriteDownEnds(db::Database& database, auth::KeyTable& table, const Clock& clock) {
+  const std::vector<KeyPointer> ended = MarkEnded(table, clock);
+  if (ended.empty()) return;
+  database.Write([&](db::Tx& tx, const db::Stamp&) {
+    for (const KeyPointer& key : ended) {
+      // Unless it was changed meanwhile: then its row says more than this.
+      if (!store::UpdateEnded(tx, key->company, key->id, key->ended, key->expires_at)) continue;
+      tx.OnCommit([&table, key] {
+        auth::KeyRecord written = *key;
+        written.end_is_written = true;
+        table.Replace(key, std::make_shared<const auth::KeyRecord>(std::move(written)));
+      });
+    }
+  });
+}
+
+std::optional<int64_t> DueInMs(const auth::KeyTable& table, const Clock& clock) {
+  std::optional<int64_t> due;
+  const auto consider = [&](int64_t in_ms) {
+    due = std::max<int64_t>(std::min(due.value_or(in_ms), in_ms), 0);
+  };
+  for (const KeyPointer& key : table.All()) {
+    if (key->ended != auth::Ended::kNot) continue;
+    if (key->grace_until_ms) {
+      consider(*key->grace_until_ms - clock.MonotonicMs());
+    } else if (key->revoked_at) {
+      consider(*key->revoked_at - clock.SettledNow());
+    }
+    if (key->expires_at) consider(*key->expires_at - clock.SettledNow());
+  }
+  return due;
+}
+
 Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now) {
   return {.id = NewId(now), .text = auth::MakeKey(prefix, mode)};
 }
@@ -199,6 +261,7 @@ Key Change(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
   Key key = before;
   Apply(key, draft);
   if (Render(key) == Render(before)) return before;
+  if (key.expires_at != before.expires_at) key.ended = auth::Ended::kNot;
   RequireGrantable(who, key.scopes, before.scopes);
   if (key.tier > before.tier) RequireTier(who, key.tier);
   if (!key.scopes.Has(auth::Scope::kApiKeysWrite)) {
@@ -234,10 +297,11 @@ Key Rotate(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
   store::Insert(tx, who.company, key);
   Announce(tx, door, who, "key.created", key, stamp);
 
-  old.revoked_at = (grace_s > 0 ? door.settled_now : stamp.now) + grace_s * kSecondMs;
+  old.revoked_at = stamp.now + grace_s * kSecondMs;
   old.updated_at = stamp.now;
+  if (grace_s == 0) old.ended = auth::Ended::kRevoked;
   store::Update(tx, who.company, old);
-  Announce(tx, door, who, "key.rotated", old, stamp);
+  Announce(tx, door, who, "key.rotated", old, stamp, door.monotonic_ms + grace_s * kSecondMs);
   return key;
 }
 
@@ -248,6 +312,7 @@ Key Revoke(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
   RequireOtherManager(tx, who, key, door.settled_now, door.settled_now);
   key.revoked_at = stamp.now;
   key.updated_at = stamp.now;
+  key.ended = auth::Ended::kRevoked;
   store::Update(tx, who.company, key);
   Announce(tx, door, who, "key.revoked", key, stamp);
   return key;

@@ -25,11 +25,21 @@ void FlushLastUsed(db::Database& database, auth::KeyTable& table);
 // Id and text of a new key from the system's random source.
 Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now);
 
+// Writes down which keys have ended since the last call: no clock that is put back brings them
+// back. Acts in memory at once. app/ calls it when the next end is due (DueInMs), the gate before
+// it refuses a key. Writes nothing where none has ended. Fault where the disk does not take it; the
+// next call tries again.
+void WriteDownEnds(db::Database& database, auth::KeyTable& table, const Clock& clock);
+// How long it is until the next key ends, if no clock is set; nothing where none will.
+std::optional<int64_t> DueInMs(const auth::KeyTable& table, const Clock& clock);
+
 struct Door {
   auth::KeyTable& table;
   auth::Mode mode;
-  // What ends, ends by this time; `stamp` says when a change was made.
+  // What ends, ends by the settled clock; a grace that begins now by the monotonic one
+  // (base/clock.h). `stamp` says when a change was made.
   UtcMs settled_now;
+  int64_t monotonic_ms;
 };
 
 // The commands. `who` is the principal: a key can grant neither a scope it lacks nor a higher tier

@@ -15,7 +15,8 @@ namespace {
 // In the order of ReadKey.
 #define KEY_COLUMNS                                                                              \
   "k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier, k.allowed_cidrs, " \
-  "k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at, k.revoked_at"
+  "k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at, k.revoked_at, "     \
+  "k.ended"
 
 template <typename Use>
 void ForEachWord(std::string_view list, Use use) {
@@ -45,6 +46,24 @@ std::string Joined(const std::vector<std::string>& words) {
   return joined;
 }
 
+// Null in the row where the key has not ended.
+std::optional<std::string_view> NameOf(auth::Ended ended) {
+  switch (ended) {
+    case auth::Ended::kNot:
+      return std::nullopt;
+    case auth::Ended::kRevoked:
+      return "revoked";
+    case auth::Ended::kExpired:
+      return "expired";
+  }
+  return std::nullopt;
+}
+
+auth::Ended ReadEnded(const std::optional<std::string>& name) {
+  if (!name) return auth::Ended::kNot;
+  return *name == "expired" ? auth::Ended::kExpired : auth::Ended::kRevoked;
+}
+
 Key ReadKey(const db::Rows& row) {
   Key key{.id = row.Text(0),
           .name = row.Text(1),
@@ -60,7 +79,8 @@ Key ReadKey(const db::Rows& row) {
           .last_used_at = row.OptionalInt(11),
           .last_used_ip = row.OptionalText(12),
           .expires_at = row.OptionalInt(13),
-          .revoked_at = row.OptionalInt(14)};
+          .revoked_at = row.OptionalInt(14),
+          .ended = ReadEnded(row.OptionalText(15))};
   // A scope that a newer program granted is not known here, and grants nothing.
   ForEachWord(row.View(6), [&](std::string_view name) {
     if (const auto scope = auth::FindScope(name)) key.scopes.Add(*scope);
@@ -75,10 +95,9 @@ Key ReadKey(const db::Rows& row) {
 
 // As Key::IsActive has it.
 constexpr db::Sql kActive =
-    "(k.revoked_at IS NULL OR (k.revoked_at > k.updated_at AND k.revoked_at > {})) "
+    "k.ended IS NULL AND (k.revoked_at IS NULL OR k.revoked_at > {}) "
     "AND (k.expires_at IS NULL OR k.expires_at > {})";
-constexpr db::Sql kInactive =
-    "(k.revoked_at <= k.updated_at OR k.revoked_at <= {} OR k.expires_at <= {})";
+constexpr db::Sql kInactive = "(k.ended IS NOT NULL OR k.revoked_at <= {} OR k.expires_at <= {})";
 
 // By order and direction.
 constexpr std::array<std::array<db::Sql, 2>, 2> kOrders = {{
@@ -101,7 +120,7 @@ std::vector<Owned> All(db::Session& session) {
       ", k.company_id, c.id "
       "FROM api_key k JOIN company c ON c.company_id = k.company_id ORDER BY k.company_id, k.id");
   std::vector<Owned> all;
-  while (rows.Next()) all.push_back({rows.Int(15), rows.Text(16), ReadKey(rows)});
+  while (rows.Next()) all.push_back({rows.Int(16), rows.Text(17), ReadKey(rows)});
   return all;
 }
 
@@ -181,10 +200,20 @@ void Insert(db::Tx& tx, db::CompanyId company, const Key& key) {
 void Update(db::Tx& tx, db::CompanyId company, const Key& key) {
   tx.Run(
       "UPDATE api_key SET name = $3, name_folded = $4, scopes = $5, tier = $6, "
-      "allowed_cidrs = $7, updated_at = $8, expires_at = $9, revoked_at = $10 "
+      "allowed_cidrs = $7, updated_at = $8, expires_at = $9, revoked_at = $10, ended = $11 "
       "WHERE company_id = $1 AND id = $2",
       company, key.id, key.name, Folded(key.name), ScopeNames(key.scopes), Name(key.tier),
-      Joined(key.allowed_cidrs), key.updated_at, key.expires_at, key.revoked_at);
+      Joined(key.allowed_cidrs), key.updated_at, key.expires_at, key.revoked_at, NameOf(key.ended));
+}
+
+bool UpdateEnded(db::Tx& tx, db::CompanyId company, std::string_view id, auth::Ended ended,
+                 std::optional<UtcMs> expires_at) {
+  return tx.Run(R"sql(
+      UPDATE api_key SET ended = $3
+      WHERE company_id = $1 AND id = $2 AND expires_at IS NOT DISTINCT FROM $4
+        AND (ended IS NULL OR ended = $3)
+      )sql",
+                company, id, NameOf(ended), expires_at) > 0;
 }
 
 void UpdateUse(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs last_used_at,
@@ -199,16 +228,6 @@ void InsertAudit(db::Tx& tx, db::CompanyId company, UtcMs at, const AuditEntry& 
       "INSERT INTO audit (company_id, seq, at, actor, action, subject_id, detail) "
       "SELECT $1, coalesce(max(seq), 0) + 1, $2, $3, $4, $5, $6 FROM audit WHERE company_id = $1",
       company, at, entry.actor, entry.action, entry.subject_id, entry.detail);
-}
-
-std::optional<AuditNote> LastAuditBy(db::Session& session, db::CompanyId company,
-                                     std::string_view actor) {
-  const auto row = session.One(
-      "SELECT action, detail FROM audit WHERE company_id = $1 AND actor = $2 "
-      "ORDER BY seq DESC LIMIT 1",
-      company, actor);
-  if (!row) return std::nullopt;
-  return AuditNote{row->Text(0), row->Text(1)};
 }
 
 AuditPage ListAudit(db::Session& session, db::CompanyId company, int64_t limit, int64_t offset) {

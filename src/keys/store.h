@@ -49,6 +49,9 @@ Page List(db::Session& session, db::CompanyId company, const Selection& selectio
 void Insert(db::Tx& tx, db::CompanyId company, const Key& key);
 // All that a command may change.
 void Update(db::Tx& tx, db::CompanyId company, const Key& key);
+// Writes down how a key has ended, where it has that expiry and no other end; false where not.
+bool UpdateEnded(db::Tx& tx, db::CompanyId company, std::string_view id, auth::Ended ended,
+                 std::optional<UtcMs> expires_at);
 void UpdateUse(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs last_used_at,
                std::string_view last_used_ip);
 
@@ -63,8 +66,6 @@ struct AuditPage {
   std::vector<AuditRow> rows;  // newest first
   int64_t total = 0;
 };
-std::optional<AuditNote> LastAuditBy(db::Session& session, db::CompanyId company,
-                                     std::string_view actor);
 AuditPage ListAudit(db::Session& session, db::CompanyId company, int64_t limit, int64_t offset);
 
 }  // namespace comanda::keys::store

@@ -176,7 +176,7 @@ http::Response CreateNew(http::Context& ctx) {
   const std::shared_ptr<const company::Company> company =
       company::Known(ctx.site().database, ctx.company());
   const OrderDraft draft =
-      ReadOrder(BodyOf(ctx), company->currency_decimals, ctx.site().clock.SettledNow());
+      ReadOrder(BodyOf(ctx), company->currency_decimals, ctx.site().clock.Now());
   const Placement placement{.id = FreshId(ctx),
                             .public_numbers = PublicNumbers(),
                             .reference = ctx.idempotency_key(),
@@ -203,8 +203,7 @@ http::Response Create(http::Context& ctx) {
 
 http::Response PatchFields(http::Context& ctx) {
   const Target target = TargetOf(ctx);
-  const FieldsDraft fields =
-      ReadFields(BodyOf(ctx), MoneyDecimals(ctx), ctx.site().clock.SettledNow());
+  const FieldsDraft fields = ReadFields(BodyOf(ctx), MoneyDecimals(ctx), ctx.site().clock.Now());
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Answer(ctx, EditFields(tx, target, fields, stamp));
   });

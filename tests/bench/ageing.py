@@ -1,9 +1,11 @@
 """What a program keeps of old data, found by letting the program itself grow old: it is started with its wall clock
 days ahead, on a clock that counts as synchronised, until it deletes nothing more.
 
-Retention deletes only where something was written about 24 hours before (contract section 1, Timestamps), so an order is
-placed 25 hours before the target time. Each start runs the chores once at once and deletes a bounded number of rows; the
-program is started again and again instead of waiting a minute for each round.
+The program counts how long it has kept something by marks (src/events/marks.h): the time between two starts counts where
+the clock is synchronised at both, so it is started once today and then days ahead. A program from before the marks deletes
+only where something was written about 24 hours before: so an order is placed 25 hours before the target time. Each start
+runs the chores once at once and deletes a bounded number of rows; the program is started again and again instead of waiting
+a minute for each round.
 """
 
 import contextlib
@@ -48,6 +50,8 @@ class AheadBox(ClockBox):
 
 def age(data, days, binary, key):
     """Leaves the data directory of a stopped server as the program has it so many days from now. Adds one order."""
+    with AheadBox(data, binary, 0).running():
+        wait_until_quiet(data)
     with AheadBox(data, binary, days * DAY_S - 25 * HOUR_S).running() as box:
         with contextlib.closing(box.client(key)) as client:
             client.place(comment="the evidence that the clock has been right for a day")

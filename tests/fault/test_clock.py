@@ -162,8 +162,6 @@ def test_no_key_expires_and_no_answer_is_forgotten_because_of_a_jump(box, key):
                 assert till.get("/v1/orders").status == 200, "a jump must not lock the tills out"
             active = client.get("/auth/api-keys?filter[active]=true").data
             assert short["id"] in [one["id"] for one in active]
-            # What is planned for tomorrow does not lie in the past.
-            client.place(scheduled_delivery_date=in_seconds(DAY))
         # It is the wall clock that ends it, when it comes to that the usual way.
         box.set_ahead(0)
         ending = client.post("/auth/api-keys", {"name": "ending", "scopes": ["orders:read"],
@@ -235,3 +233,158 @@ def test_no_thread_waits_by_the_wall_clock(tmp_path):
     harmless = re.compile(r"FUTEX_CLOCK_REALTIME, \w+, NULL|clock_nanosleep\(CLOCK_REALTIME, 0,")
     wrong = [line for line in lines if "REALTIME" in line and not harmless.search(line)]
     assert wrong == []
+
+
+def combo(client, order, key):
+    return client.post(f"/v1/orders/{order['id']}/combos", {"combos": [
+        {"product_name": "Jalea", "quantity": 1, "variant_price": 20}]}, {"Idempotency-Key": key})
+
+
+def pay(client, order, key):
+    return client.post(f"/v1/orders/{order['id']}/payments", {"payment_method_code": "cash", "amount": 20},
+                       {"Idempotency-Key": key})
+
+
+def made_of_counted_time(box, mark):
+    with box.database() as db:
+        return db.execute("SELECT max(mark) FROM mark").fetchone()[0] >= mark
+
+
+@pytest.mark.parametrize("synchronised", [False, True])
+def test_a_payment_is_made_once_although_the_clock_was_nine_days_behind(synchronised):
+    """The clock was behind while the payment was made, and is put right: the answer is not nine days old by that."""
+    box = ClockBox(options=["--sandbox-listen", "", "--workers", "16"], synchronised=synchronised)
+    try:
+        box.bring_in("demo")
+        key = box.make_key()["key"]
+        box.ahead_s = -9 * DAY
+        box.start()
+        with contextlib.closing(box.client(key)) as client:
+            order = client.place()
+            assert combo(client, order, "combo").status == pay(client, order, "pay").status == 200
+            for ahead in (0, DAY, 50 * 3600):  # put right, and 50 hours later
+                box.set_ahead(ahead)
+                client.place()
+                time.sleep(1.5)
+        assert box.stop() == 0
+        # The chores run at each start.
+        for ahead in (50 * 3600, 51 * 3600, 52 * 3600):
+            box.ahead_s = ahead
+            box.start()
+            until(lambda: made_of_counted_time(box, 1))
+            with contextlib.closing(box.client(key)) as client:
+                client.place()
+                again = pay(client, order, "pay")
+                assert (again.status, again.headers.get("idempotency-replayed")) == (200, "true")
+                assert len(client.get(f"/v1/orders/{order['id']}").data["payments"]) == 1
+            assert box.stop() == 0
+    finally:
+        box.discard()
+
+
+def test_a_box_that_was_off_for_nine_days_keeps_what_it_answers_then(box, key):
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        client.place()
+    assert box.stop() == 0
+    box.ahead_s = 9 * DAY
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        order = client.place()
+        assert combo(client, order, "combo").status == pay(client, order, "pay").status == 200
+    for hours in (25, 50):
+        assert box.stop() == 0
+        box.ahead_s = 9 * DAY + hours * 3600
+        box.start()
+        with contextlib.closing(box.client(key)) as client:
+            client.place()
+            assert pay(client, order, "pay").headers.get("idempotency-replayed") == "true"
+
+
+def rotated(client, grace_s):
+    old = client.post("/auth/api-keys", {"name": "till", "scopes": ["orders:read"]}).data
+    new = client.post(f"/auth/api-keys/{old['id']}/rotate", {"grace_seconds": grace_s}).data
+    return old, new
+
+
+def use(box, key):
+    with contextlib.closing(box.client(key)) as till:
+        answer = till.get("/v1/orders?per_page=1")
+        return "200" if answer.status == 200 else answer.code
+
+
+def test_what_has_ended_does_not_come_back_with_the_clock(box, key):
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        unused, _ = rotated(client, 2)
+        old, new = rotated(client, 2)
+        ending = client.post("/auth/api-keys", {"name": "ending", "scopes": ["orders:read"],
+                                                "expires_at": in_seconds(2)}).data["key"]
+    assert use(box, old["key"]) == "200"
+    until(lambda: use(box, old["key"]) == "key_revoked")
+    until(lambda: use(box, ending) == "key_expired")
+    time.sleep(1)
+    for ahead in (-3600, -YEAR):
+        box.set_ahead(ahead)
+        assert [use(box, one) for one in (old["key"], unused["key"], ending, new["key"])] == [
+            "key_revoked", "key_revoked", "key_expired", "200"], "also a key that nobody used since"
+    box.kill()
+    box.start()
+    assert [use(box, one) for one in (old["key"], unused["key"], ending, new["key"])] == [
+        "key_revoked", "key_revoked", "key_expired", "200"]
+    with contextlib.closing(box.client(key)) as client:
+        active = {one["id"] for one in client.get("/auth/api-keys?filter[active]=true").data}
+        assert new["id"] in active and old["id"] not in active and unused["id"] not in active
+
+
+def test_a_grace_is_as_long_as_was_said_whatever_the_clock_does(box, key):
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        client.place()
+        assert box.stop() == 0
+        box.ahead_s = 3 * DAY  # off over the week-end, and nobody vouches for the clock
+        box.start()
+    with contextlib.closing(box.client(key)) as client:
+        hour, new = rotated(client, 3600)
+        short, _ = rotated(client, 4)
+    assert use(box, hour["key"]) == use(box, short["key"]) == use(box, new["key"]) == "200"
+    box.set_ahead(20 * DAY)
+    assert use(box, hour["key"]) == "200"
+    until(lambda: use(box, short["key"]) == "key_revoked")
+    assert use(box, hour["key"]) == "200"
+
+
+def test_dates_that_people_name_are_judged_by_the_wall_clock(box, key):
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        client.place()
+    assert box.stop() == 0
+    box.ahead_s = 3 * DAY
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        order = client.place(scheduled_delivery_date=in_seconds(3 * DAY + 3600))
+        for past in (in_seconds(2 * DAY), in_seconds(3 * DAY - 60)):
+            refused = client.post("/v1/orders", {"service_type": "ONSITE", "scheduled_delivery_date": past},
+                                  {"Idempotency-Key": f"past-{past}"})
+            assert refused.status == 422 and refused.fields == {"scheduled_delivery_date": "out_of_range"}, refused.body
+            assert client.patch(f"/v1/orders/{order['id']}", {"scheduled_delivery_date": past}).status == 422
+            made = client.post("/auth/api-keys", {"name": "past", "scopes": ["orders:read"], "expires_at": past})
+            assert made.status == 422, "an expired key"
+        assert client.post("/auth/api-keys", {"name": "x", "scopes": ["orders:read"],
+                                              "expires_at": in_seconds(3 * DAY + 3600)}).status == 201
+
+
+def test_readyz_says_what_is_wrong_with_the_clock(box, key):
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        state = lambda: client.get("/readyz").json["checks"]["clock"]
+        client.place()
+        assert state() == {"ok": True, "state": "unknown"}
+        for ahead in (9 * DAY, -5 * 3600):
+            box.set_ahead(ahead)
+            wrong = state()
+            assert wrong["ok"] and in_seconds(ahead)[:13] in wrong["state"], wrong
+            assert "timedatectl" in wrong["state"]
+            box.wait_for_log("keys expire by the time known before")
+        box.set_ahead(0)
+        assert state()["state"] == "unknown"

@@ -42,6 +42,7 @@ class EventsFeed : public ::testing::Test {
   void AppendTwoWeeks() {
     for (int hour = 0; hour < 14 * 24; ++hour) {
       database_.clock.Advance(kHourMs);
+      marks_.MakeIfDue();
       Append(1);
     }
   }
@@ -53,6 +54,7 @@ class EventsFeed : public ::testing::Test {
 
   Feed feed_;
   testing::RestaurantDatabase database_;
+  Marks marks_{*database_, database_.clock, 1};
 };
 
 TEST_F(EventsFeed, HandsOutTheEventsAfterAPositionInOrder) {
@@ -135,7 +137,7 @@ TEST_F(EventsFeed, APurgeMovesReadersThatAreBehindAndWaitsForNone) {
   while (!ahead.HandlePage(100)) continue;
   behind.HandlePage(10);
 
-  Purge(*database_, database_.clock, feed_, kNoRecords);
+  Purge(*database_, database_.clock, marks_, feed_, kNoRecords);
 
   const int64_t deleted = ReadExtent().oldest - 1;
   EXPECT_GT(deleted, 5 * 24);
@@ -158,7 +160,7 @@ TEST_F(EventsFeed, APurgeWhoseReaderFailsDeletesNothing) {
                              }});
   AppendTwoWeeks();
 
-  EXPECT_THROW(Purge(*database_, database_.clock, feed_, kNoRecords), std::runtime_error);
+  EXPECT_THROW(Purge(*database_, database_.clock, marks_, feed_, kNoRecords), std::runtime_error);
 
   EXPECT_EQ(ReadExtent().oldest, 1);
   EXPECT_EQ(reader.state(), (LogReader::State{0, 0}));

@@ -180,7 +180,43 @@ TEST_F(Keys, StayRevokedWhenTheClockIsPutBack) {
 
   const std::vector<auth::KeyRecord> loaded =
       api_.database->Read([](db::Snapshot& snapshot) { return LoadAll(snapshot); });
-  EXPECT_EQ(std::ranges::count_if(loaded, &auth::KeyRecord::revoked), 2);
+  EXPECT_EQ(std::ranges::count(loaded, auth::Ended::kRevoked, &auth::KeyRecord::ended), 2);
+}
+
+TEST_F(Keys, WhoseTimeIsUpStayEndedWhenTheClockIsPutBack) {
+  const Answer rotated = Make(R"("api-keys:read")");
+  Rotate(rotated.Text("id"), R"({"grace_seconds":60})");
+  const UtcMs now = api_.database.clock.Now();
+  const Answer expiring = Create(R"({"name":"a","scopes":["api-keys:read"],"expires_at":")" +
+                                 FormatInstant(now + 60'000) + "\"}");
+  EXPECT_EQ(DueInMs(api_.keys, api_.database.clock), 60'000);
+  WriteDownEnds(*api_.database, api_.keys, api_.database.clock);
+  EXPECT_EQ(Use(rotated.Text("key")), "200");
+  api_.database.clock.Advance(60'000);
+  WriteDownEnds(*api_.database, api_.keys, api_.database.clock);
+  EXPECT_EQ(DueInMs(api_.keys, api_.database.clock), std::nullopt);
+  api_.database.clock.SetWall(now - 365LL * 24 * 60 * 60 * 1000);
+  for (int start = 0; start < 2; ++start) {
+    EXPECT_EQ(Use(rotated.Text("key")), "key_revoked");
+    EXPECT_EQ(Use(expiring.Text("key")), "key_expired");
+    api_.keys.Load(api_.database->Read([](db::Snapshot& snapshot) { return LoadAll(snapshot); }));
+  }
+  // What an administrator decides is no clock.
+  Change(expiring.Text("id"),
+         R"({"expires_at":")" + FormatInstant(api_.database.clock.Now() + 60'000) + "\"}");
+  EXPECT_EQ(Use(expiring.Text("key")), "200");
+}
+
+TEST_F(Keys, HaveTheirWholeGraceWhenTheClockIsPutRightMeanwhile) {
+  const Answer old = Make(R"("api-keys:read")");
+  Rotate(old.Text("id"), R"({"grace_seconds":3600})");
+  api_.database.clock.SetWall(api_.database.clock.Now() + 9LL * 24 * 60 * 60 * 1000);
+  EXPECT_EQ(Use(old.Text("key")), "200");
+  api_.database.clock.Advance(3599'000);
+  EXPECT_EQ(Use(old.Text("key")), "200");
+  api_.database.clock.SetWall(1000);
+  api_.database.clock.Advance(1000);
+  EXPECT_EQ(Use(old.Text("key")), "key_revoked");
 }
 
 TEST_F(Keys, LeaveOneThatManages) {
