@@ -118,6 +118,8 @@ size_t CopyDatabase(auth::Mode mode, const config::Options& options, const std::
   const std::string name = std::string(Name(mode)) + ".db";
   db::BackUp(DatabasePath(mode, options), to + "/" + name, SystemClock());
   const auto verified = VerifyRows(to + "/" + name, SystemClock());
+  // Reading it has made them, empty; nobody else knows the copy.
+  for (const char* part : {"-wal", "-shm"}) RemoveAll(to + "/" + name + part);
   const size_t damaged = verified ? verified->damage.size() : 0;
   Print(name + "  " + std::to_string(BytesOf(to + "/" + name)) + " bytes, checked" +
         (damaged == 0 ? "" : ": " + std::to_string(damaged) + " damaged") + "\n");

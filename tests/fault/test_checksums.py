@@ -271,6 +271,17 @@ def test_verify_reads_beside_the_running_server_and_tells_people_too(box, key, s
     assert done.returncode == 1 and sold[0]["id"] in done.stdout and "1 damaged" in done.stdout, done
 
 
+def test_a_backup_of_damaged_rows_is_made_and_says_so(box, key, sold, tmp_path):
+    sound = tmp_path / "sound"
+    assert box.command("backup", str(sound), "--data", str(box.data)).returncode == 0
+    assert not list(sound.glob("*-wal")) and not list(sound.glob("*-shm"))
+    assert verify(box, sound) == (0, [])
+    alter(box.data, "UPDATE orders SET version = version + 1 WHERE id = ?", sold[0]["id"])
+    done = box.command("backup", str(tmp_path / "damaged"), "--data", str(box.data), check=False)
+    assert done.returncode == 1 and "the backup is made" in done.stderr and "1 damaged" in done.stdout, done
+    assert verify(box, tmp_path / "damaged") == verify(box)
+
+
 def test_the_background_check_finds_what_nobody_asks_for(box, key, sold):
     alter(box.data, "UPDATE discount SET amount = amount + 1 WHERE order_id = ?", sold[0]["id"])
     with serving(box, key) as client:
