@@ -246,6 +246,8 @@ def box(small, prepared):
 def with_old_sandbox(box):
     """The file of the older program is the sandbox's, the live one is new."""
     (box.data / "live.db").rename(box.data / "test.db")
+    for sign in ("served", "tls/server.crt"):  # of a box that has served
+        (box.data / sign).unlink(missing_ok=True)
     box.bring_in("demo")
     box.options = ["--sandbox-listen", f"127.0.0.1:{free_port()}", "--workers", "8"]
     return int(box.options[1].split(":")[1])
