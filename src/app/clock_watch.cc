@@ -2,7 +2,6 @@
 
 #include <string_view>
 
-#include "base/build_date.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "company/companies.h"
@@ -87,8 +86,6 @@ void ClockWatch::Resume() {
       live_.Read([](db::Snapshot& snapshot) { return LastMark(snapshot); });
   if (!mark) return;
   const UtcMs now = clock_.Now();
-  // The clock was wrong for as long as anybody knows.
-  if (mark->settled_at < BuildDate() && now >= BuildDate()) return;
   if (mark->away_ms > 0 && IsSoonAfter(mark->at, now)) {
     ResumeFrom(mark->settled_at + (now - mark->at), mark->away_ms);
   } else if (!IsSoonAfter(mark->settled_at, now)) {

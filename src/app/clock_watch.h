@@ -17,8 +17,7 @@ class ClockWatch {
   // All outlive it. Where the system does not vouch for the wall clock: lets the settled clock go
   // on from the last mark, if the wall clock was away then and still is, or if more than a day lies
   // between the mark and now. That is a box that was switched off, or a clock that is wrong; both
-  // look the same from here. A settled clock before the program's build date was wrong for as long
-  // as anybody knows: then the wall clock is followed.
+  // look the same from here.
   ClockWatch(SettledClock& clock, db::Database& live, events::Marks& marks);
 
   // Now and then, by the thread that made it. True where the clock was stepped, or a step was

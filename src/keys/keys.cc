@@ -308,7 +308,8 @@ Key Rotate(db::Tx& tx, Door door, const auth::Principal& who, std::string_view i
 Key Revoke(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
            const db::Stamp& stamp) {
   Key key = Get(tx, who.company, id);
-  if (key.IsRevoked(door.settled_now)) return key;
+  // One in its grace is revoked now, whatever the clock says of the end of that.
+  if (key.ended == auth::Ended::kRevoked) return key;
   RequireOtherManager(tx, who, key, door.settled_now, door.settled_now);
   key.revoked_at = stamp.now;
   key.updated_at = stamp.now;

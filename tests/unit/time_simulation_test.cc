@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "app/clock_watch.h"
-#include "base/build_date.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "base/settled_clock.h"
@@ -262,7 +261,7 @@ class Process {
 
 // What the wall clock may be believed to show at the most: a step ahead counts when it has stood
 // for 24 hours of running, or the system says that the clock is synchronised; the time off between
-// two processes where it is at most a day; any time where it was before the program was built.
+// two processes where it is at most a day.
 class Belief {
  public:
   void Tick(int64_t ran_ms, UtcMs wall, bool synchronised) {
@@ -290,7 +289,7 @@ class Belief {
     };
     if (!synchronised && away_ && soon(wall_)) {
       time_ += std::max<int64_t>(wall - wall_, 0);
-    } else if (synchronised || soon(time_) || (time_ < BuildDate() && wall >= BuildDate())) {
+    } else if (synchronised || soon(time_)) {
       time_ = wall;
       away_ = false;
     } else {
@@ -887,6 +886,20 @@ TEST_F(TimeSimulation, HoldsInTheHistoriesThatWentWrongOnce) {
         {Op::kPass, 59 * kMinute},
         {Op::kUse, 0},
         {Op::kPass, kMinute},
+        {Op::kUse, 0}}},
+      {"a key is revoked in its grace after the clock was put right",
+       {{Op::kStep, -6 * kDay},
+        {Op::kRotate, kHour},
+        {Op::kSetRight},
+        {Op::kRevoke, 0},
+        {Op::kUse, 0}}},
+      {"the clock jumps again while the box is off",
+       {{Op::kExpiring, 30 * kDay},
+        {Op::kStep, -400 * kDay},
+        {Op::kPass, 26 * kHour},
+        {Op::kStep, 4000 * kDay},
+        {Op::kPass, kHour},
+        {Op::kRestart, kDay, kGoesOn},
         {Op::kUse, 0}}},
       {"a clock that jumps a year ahead expires no key before it has stood a day",
        {{Op::kExpiring, 30 * kDay},
