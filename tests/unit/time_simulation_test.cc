@@ -372,7 +372,7 @@ class Simulation {
     events_.clear();
     numbers_.clear();
     items_ = 0;
-    last_stamp_ = 0;
+    last_stamp_ = highest_ = 0;
     trusted_ = false;
     authority_ = server_ = std::nullopt;
     belief_.Begin(kBegin);
@@ -460,6 +460,7 @@ class Simulation {
   // -- events of a history
 
   void Do(const Event& event) {
+    wall_before_ = wall();
     switch (event.op) {
       case Op::kPass:
         return Pass(event.amount);
@@ -501,9 +502,13 @@ class Simulation {
     }
   }
 
-  // A larger step back is followed by whatever is written next.
+  // A larger step back from what may have been stamped last is followed by whatever is written
+  // next.
   void FollowStepBack() {
-    if (last_stamp_ - wall() > kSmallStep) last_stamp_ = 0;
+    highest_ = std::max(highest_, wall_before_);
+    if (highest_ - wall() <= kSmallStep) return;
+    last_stamp_ = 0;
+    highest_ = wall();
   }
 
   void Stepped() {
@@ -548,7 +553,7 @@ class Simulation {
       ++kills_;
     }
     process_.reset();
-    const UtcMs before = wall();
+    const UtcMs before = wall_before_;
     database_.clock.Advance(off_ms);
     true_now_ += off_ms;
     const bool had_time_server = synchronised_;
@@ -797,7 +802,9 @@ class Simulation {
   std::vector<std::pair<int64_t, UtcMs>> events_;  // number, true time
   std::map<int64_t, int64_t> numbers_;             // the last of each business day
   int items_ = 0;
-  UtcMs last_stamp_ = 0;
+  UtcMs last_stamp_ = 0;   // of an order
+  UtcMs highest_ = 0;      // of anything, at the most
+  UtcMs wall_before_ = 0;  // this event of the history
   int64_t bucket_ms_ = 0, bucket_at_ = 0;
   int64_t guesses_since_ = 0;
   int guesses_ = 0;
