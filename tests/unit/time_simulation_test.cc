@@ -57,8 +57,7 @@ constexpr int kRatePerMinute = 5;
 constexpr UtcMs kBuilt = 1'790'000'000'000;
 constexpr UtcMs kBegin = 1'800'000'000'000;
 
-// -- a history
-// ------------------------------------------------------------------------------------------
+// A history.
 
 enum class Op : uint8_t {
   kPass,        // so long
@@ -163,8 +162,7 @@ std::string Told(const History& history) {
   return out.str();
 }
 
-// -- the program
-// ----------------------------------------------------------------------------------------
+// The program.
 
 // What app/ makes of the rooms at a start, but for the listening, on a database that stays open.
 class Process {
@@ -239,6 +237,7 @@ class Process {
   events::Feed feed_;
   http::LongPolls long_polls_{1};
   http::AnswerCache answers_{64 * 1024};
+  http::AnswerBudget answer_budget_;
   db::DiskSpace space_;
   http::Site site_{.mode = auth::Mode::kLive,
                    .options = options_,
@@ -250,14 +249,14 @@ class Process {
                    .readiness = {},
                    .long_polls = long_polls_,
                    .answers = answers_,
+                   .answer_budget = answer_budget_,
                    .find_order_uuid = orders::FindUuid,
                    .read_event_body = events::BodyOf,
                    .current_mark = [this] { return marks.current(); }};
   http::Dispatcher dispatcher_;
 };
 
-// -- the model
-// ------------------------------------------------------------------------------------------
+// The model.
 
 // What the wall clock may be believed to show at the most: a step ahead counts when it has stood
 // for 24 hours of running, or the system says that the clock is synchronised; the time off between
@@ -812,8 +811,7 @@ class Simulation {
   std::optional<crypto::Validity> authority_, server_;
 };
 
-// -- tests
-// ----------------------------------------------------------------------------------------------
+// Tests.
 
 int64_t Number(const char* name, int64_t otherwise) {
   const char* text = ::getenv(name);
