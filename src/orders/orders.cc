@@ -443,7 +443,11 @@ std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
   if (auto id = ParseId(id_or_public_id)) return id;
   const std::optional<std::string> public_id = NormalisedKey(id_or_public_id);
   if (!public_id) return std::nullopt;
-  return SelectIdByPublicId(session, company, *public_id);
+  const std::optional<std::string> id = SelectIdByPublicId(session, company, *public_id);
+  if (id && !SelectRecordPlace(session, company, *id)) {
+    throw Fault(Fault::Kind::kDamaged, "the id of order " + *public_id + " is damaged");
+  }
+  return id;
 }
 
 std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id) {
@@ -470,6 +474,8 @@ std::optional<Placed> FindPlaced(db::Session& session, db::CompanyId company,
   const std::optional<Made> made = SelectByReference(session, company, reference);
   if (!made) return std::nullopt;
   if (made->fingerprint != fingerprint) {
+    // A damaged fingerprint is no other request: Fault kDamaged.
+    if (!Select(session, company, made->id)) throw NotFoundAgain(made->id);
     throw Refusal(Problem::kIdempotencyKeyReused,
                   "this Idempotency-Key made order " + made->id + " (" + made->public_id +
                       ") from another request: send a new key with a new order");

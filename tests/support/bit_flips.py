@@ -24,6 +24,7 @@ OUTCOMES = {
     "write_after_damage_wrong": "a change of a damaged order was accepted, and the order is wrong",
     "not_found": "the bytes mean something else, and nothing noticed",
     "report_wrong": "a wrong sum, found by something else",
+    "lost": "a change of an order was refused with 404 and changed nothing, found by something else",
     "found_by_request": "an answer says so: 500, 503 or X-Damaged-Rows",
     "found_by_server": "every answer is right; the log or /readyz says so",
     "found_by_verify": "comanda verify says so, nothing else does",
@@ -233,7 +234,7 @@ class Laboratory:
                 found.add("process_ended", f"exit code {code}", self.box.log_text()[-1500:])
         if warnings := self.warnings():
             found.add("found_by_server", "log", warnings)
-        if found.outcome() in ("no_effect", "report_wrong") and not \
+        if found.outcome() in ("no_effect", "report_wrong", "lost") and not \
                 {"found_by_request", "found_by_server", "found_by_verify"} & {kind for kind, *_ in found.signs}:
             self.put(data)
             if content(self.path) != self.content:
@@ -286,7 +287,8 @@ class Laboratory:
         if kind == "report":
             return "report_wrong"
         if kind in ("change", "after"):
-            return "write_after_damage_wrong"
+            # An index that was rebuilt leads to an order by the id that it has now.
+            return "lost" if answer.status == 404 else "write_after_damage_wrong"
         if answer.status == 200 and not is_json(plain):
             return "invalid_json"
         if answer.status in (404, 410):
