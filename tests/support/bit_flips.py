@@ -275,6 +275,11 @@ class Laboratory:
             found.add("found_by_request", question, answer.code)
             found.was_refused |= kind == "change"
             return None
+        if answer.status == 404 and kind == "change":
+            # An index that was rebuilt leads to an order by the id that it has now.
+            found.add("lost", question, answer.code)
+            found.was_refused = True
+            return None
         plain, status, body = self.plain(answer.body), true.status, self.plain(true.body)
         if found.was_refused and kind in ("change", "after") and unmoved(plain) == unmoved(body):
             return answer
@@ -287,8 +292,7 @@ class Laboratory:
         if kind == "report":
             return "report_wrong"
         if kind in ("change", "after"):
-            # An index that was rebuilt leads to an order by the id that it has now.
-            return "lost" if answer.status == 404 else "write_after_damage_wrong"
+            return "write_after_damage_wrong"
         if answer.status == 200 and not is_json(plain):
             return "invalid_json"
         if answer.status in (404, 410):
