@@ -38,11 +38,6 @@ void DamagedRows::ForgetInFile(const std::string& name) {
   in_file_.erase(name);
 }
 
-void DamagedRows::Forget(const std::string& row) {
-  const std::lock_guard lock(mutex_);
-  rows_.erase(row);
-}
-
 void DamagedRows::Replace(const std::vector<std::string>& rows) {
   for (const std::string& row : rows) Note(row);
   const std::lock_guard lock(mutex_);

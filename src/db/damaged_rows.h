@@ -26,8 +26,6 @@ class DamagedRows {
 
   // `row` names it and says what is wrong.
   void Note(const std::string& row);
-  // It was found sound again.
-  void Forget(const std::string& row);
   // The same of what is found in the file's structure (db/inspector.h): a row that SQLite cannot
   // read, an index that cannot be rebuilt.
   void NoteInFile(const std::string& name);

@@ -96,7 +96,7 @@ constexpr Methods kMethods = {
 };
 
 struct FileSystem {
-  sqlite3_vfs vfs;  // SQLite's view of it: the one below but for what follows
+  sqlite3_vfs vfs;  // SQLite's view: a copy of the one below with its own name and xOpen
   sqlite3_vfs* below;
   std::string name;
 };

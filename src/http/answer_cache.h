@@ -25,8 +25,8 @@ class AnswerCache {
 
   // The answer kept under the key, or the one that make() returns, which is then kept unless it is
   // larger than an eighth of the cache. While one caller makes it, others with the same key wait
-  // for it and get what comes of it: the answer, or what make() throws. Whoever asks after that
-  // tries anew.
+  // for it and get its result: the answer, or what make() throws. A failure is not kept: the next
+  // caller calls make() again.
   Response Get(const std::string& key, const std::function<Response()>& make);
 
  private:

@@ -274,7 +274,7 @@ Response Dispatcher::Answer(Visit& visit) {
     response.headers.emplace_back("Preference-Applied", std::move(context.preference_applied_));
   }
   if (!IsRead(request.method)) {
-    visit.lease.Hold(response.Body());  // what is done is told
+    visit.lease.Hold(response.Body());  // the answer to a committed write is never refused
     return response;
   }
   Fit(context, response);

@@ -216,7 +216,7 @@ void Planner::RefuseOtherClaims(const Product& sent, const Product* stored) {
     Note(errors_, sent.sent, "created_at", FieldCode::kReadOnly,
          "is set by the box and cannot be changed: leave it out");
   }
-  if (!stored && !sent.sent.has_id) return;  // nobody knows the id of a product that is new
+  if (!stored && !sent.sent.has_id) return;  // a new product's id is not known to the client yet
   for (const Variant& variant : sent.variants) {
     if (differs(variant.sent.claimed_id, variant.id)) {
       Note(errors_, variant.sent, "id", FieldCode::kReadOnly, "is another one than the path names");

@@ -242,7 +242,7 @@ def test_a_database_that_was_lost_is_no_new_restaurant(house, case):
         done = box.command(*command, "--data", str(box.data), check=False)
         assert done.returncode in (1, 70) and ("restore a backup" in done.stderr or "there is no" in done.stderr), done
     assert (box.data / "live.db").exists() == (case == "emptied")
-    # As it says, one can begin anew and keep the authority that devices trust.
+    # The message says how to start with an empty database and keep the authority that devices trust.
     authority = box.cafile.read_bytes()
     for file in [*box.data.glob("live.db*"), box.data / "served", box.data / "tls/server.crt"]:
         file.unlink()
