@@ -1,5 +1,7 @@
 #include "db/library.h"
 
+#include "base/clock.h"
+#include "base/line_limit.h"
 #include "base/log.h"
 #include "base/problem.h"
 
@@ -14,7 +16,10 @@ namespace {
 constexpr int kOldestLibrary = 3'051'003;
 constexpr int64_t kHeapBytesMax = 256 << 20;
 
-// SQLite's own words about the system call behind an I/O error appear nowhere else.
+// While a call keeps failing, every attempt of every thread reports it.
+constinit LineLimit lines_of_failures(5, 10'000);
+
+// SQLite reports the system call behind an I/O error only here.
 void OnLibraryLog(void*, int code, const char* text) noexcept {
   const std::string_view says = text ? text : "";
   const int kind = code & 0xff;
@@ -22,6 +27,7 @@ void OnLibraryLog(void*, int code, const char* text) noexcept {
     log::Info("sqlite", {{"says", says}});
   } else if (kind == SQLITE_IOERR || kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB ||
              kind == SQLITE_CANTOPEN || kind == SQLITE_FULL) {
+    if (!lines_of_failures.Allows(SystemClock().MonotonicMs())) return;
     log::Warning("sqlite", {{"says", says}, {"code", code}});
   }
 }

@@ -432,7 +432,11 @@ void Dispatcher::Note(const Visit& visit, const Response& response) {
   const bool is_quiet_read = IsRead(visit.request.method) && response.status < 400;
   if (is_quiet_read || response.status == 429) return;
   const std::string actor = visit.Principal().actor;
-  if (actor.empty() && response.status < 500 && !MayNoteStranger()) return;
+  // Clients without a key must not be able to fill the log.
+  if (actor.empty() && response.status < 500 &&
+      !unauthenticated_lines_.Allows(site_.clock.MonotonicMs())) {
+    return;
+  }
   log::Write(response.status >= 500 ? log::Level::kError : log::Level::kInfo, "request",
              {{"method", Name(visit.request.method)},
               {"path", PathForLog(visit.request.path)},
@@ -440,15 +444,6 @@ void Dispatcher::Note(const Visit& visit, const Response& response) {
               {"request", visit.request.request_id},
               {"actor", actor},
               {"us", us}});
-}
-
-// Who has no key must not be able to fill the log.
-bool Dispatcher::MayNoteStranger() {
-  constexpr int64_t kStretchMs = 10'000;
-  constexpr int kLinesMax = 10;
-  const int64_t stretch = site_.clock.MonotonicMs() / kStretchMs;
-  if (strangers_stretch_.exchange(stretch) != stretch) strangers_lines_ = 0;
-  return strangers_lines_.fetch_add(1) < kLinesMax;
 }
 
 }  // namespace comanda::http

@@ -4,13 +4,13 @@
 // it for connections, app/ for commands in this process.
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/line_limit.h"
 #include "http/context.h"
 #include "http/request.h"
 #include "http/response.h"
@@ -45,15 +45,12 @@ class Dispatcher {
   Response AnswerOnce(Context& context) const;
   void Decorate(Visit& visit, Response& response);
   void Note(const Visit& visit, const Response& response);
-  bool MayNoteStranger();
 
   Site& site_;
   Router router_;
   std::array<std::unique_ptr<metrics::Counter>, 4> answers_;  // 2xx to 5xx
   metrics::Histogram durations_;
-  // How many lines were written about strangers, and in which stretch of time.
-  std::atomic<int64_t> strangers_stretch_{0};
-  std::atomic<int> strangers_lines_{0};
+  LineLimit unauthenticated_lines_{10, 10'000};
 };
 
 }  // namespace comanda::http

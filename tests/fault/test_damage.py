@@ -100,7 +100,9 @@ def test_an_index_that_disagrees_with_its_table_is_rebuilt_and_selling_goes_on(b
         assert "it was rebuilt" in box.log_text()
         ready = client.get("/readyz")
         assert ready.status == 200 and ready.json["checks"]["database"]["state"] == "writable"
-        assert 'comanda_db_indexes_rebuilt_total{database="live"} 1' in client.get("/metrics").body.decode()
+        # The request that met the damage and the background check may both have found it.
+        rebuilt = re.search(rb'comanda_db_indexes_rebuilt_total{database="live"} (\d+)', client.get("/metrics").body)
+        assert int(rebuilt[1]) in (1, 2)
         listed = client.get("/v1/orders").data
         assert {order["id"] for order in listed} == {order["id"] for order in orders}
         client.place()
