@@ -38,16 +38,16 @@ log::Level LevelOf(std::string_view name) {
   return log::Level::kInfo;
 }
 
-std::unique_ptr<http::Server> ControlServer(const std::string& path, http::Handler handler,
+std::unique_ptr<wire::Server> ControlServer(const std::string& path, wire::Handler handler,
                                             const config::Options& options, const Clock& clock,
                                             metrics::Registry& metrics) {
-  http::ServerSettings settings{.listen = path,
+  wire::ServerSettings settings{.listen = path,
                                 .workers = kControlWorkers,
                                 .tls = false,
                                 .local = true,
                                 .host_allowed = {},
                                 .errors_base = options.errors_base};
-  return std::make_unique<http::Server>(std::move(settings), std::move(handler), nullptr, clock,
+  return std::make_unique<wire::Server>(std::move(settings), std::move(handler), nullptr, clock,
                                         metrics);
 }
 
@@ -144,12 +144,12 @@ std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
   return sandbox;
 }
 
-http::Handler App::Live() {
-  return [this](const http::Request& request) { return live_.dispatcher().Handle(request); };
+wire::Handler App::Live() {
+  return [this](const wire::Request& request) { return live_.dispatcher().Handle(request); };
 }
 
-http::Handler App::Test() {
-  return [this](const http::Request& request) { return test_.Answer(request); };
+wire::Handler App::Test() {
+  return [this](const wire::Request& request) { return test_.Answer(request); };
 }
 
 // Little is logged where the disk has other use for its last pages.
@@ -163,7 +163,7 @@ void App::SetLogLevel() {
 // answer holds each of them for the whole of kDrainMs.
 void App::StopServers() {
   std::vector<std::jthread> beside;
-  for (http::Server* server : {sandbox_.get(), control_.get(), control_test_.get()}) {
+  for (wire::Server* server : {sandbox_.get(), control_.get(), control_test_.get()}) {
     if (!server) continue;
     try {
       beside.emplace_back([server] { server->Stop(kDrainMs); });
@@ -192,9 +192,9 @@ App::~App() {
   });
 }
 
-std::unique_ptr<http::Server> App::Listen(const std::string& address, http::Handler handler,
+std::unique_ptr<wire::Server> App::Listen(const std::string& address, wire::Handler handler,
                                           auth::Mode mode) {
-  http::ServerSettings settings{
+  wire::ServerSettings settings{
       .listen = address,
       .workers = WorkersOf(mode, options_),
       .tls = true,
@@ -203,7 +203,7 @@ std::unique_ptr<http::Server> App::Listen(const std::string& address, http::Hand
       .errors_base = options_.errors_base,
       .heartbeats = &heartbeats_,
       .key_shown = [this] { certificates_.DeviceCame(); }};
-  return std::make_unique<http::Server>(std::move(settings), std::move(handler), &tls_, clock_,
+  return std::make_unique<wire::Server>(std::move(settings), std::move(handler), &tls_, clock_,
                                         metrics_);
 }
 

@@ -20,8 +20,8 @@
 #include "db/disk_space.h"
 #include "db/lock.h"
 #include "events/worker.h"
-#include "http/server.h"
-#include "http/tls.h"
+#include "wire/server.h"
+#include "wire/tls.h"
 #include "ops/certificates.h"
 
 namespace comanda::app {
@@ -49,10 +49,10 @@ class App {
   void Reload(const config::Options& options);
   void SetNames(std::shared_ptr<const ops::Names> names);
   void FollowNetwork();
-  std::unique_ptr<http::Server> Listen(const std::string& address, http::Handler handler,
+  std::unique_ptr<wire::Server> Listen(const std::string& address, wire::Handler handler,
                                        auth::Mode mode);
-  http::Handler Live();  // answers for it
-  http::Handler Test();
+  wire::Handler Live();  // answers for it
+  wire::Handler Test();
   std::unique_ptr<Environment> OpenSandbox(const Upgrading& upgrading);
   void RetrySandbox(events::Worker::Pass& pass);
   std::vector<std::string> AddressesOf(const std::string& listen, int port) const;
@@ -79,11 +79,11 @@ class App {
   std::shared_ptr<const ops::Names>
       names_;  // guarded by names_mutex_; replaced when addresses change
   ops::Certificates certificates_;
-  http::Tls tls_;
-  std::unique_ptr<http::Server> control_;       // DIR/control.sock, a few threads
-  std::unique_ptr<http::Server> control_test_;  // DIR/control-test.sock
-  std::unique_ptr<http::Server> https_;         // the workers
-  std::unique_ptr<http::Server> sandbox_;       // where the settings name an address
+  wire::Tls tls_;
+  std::unique_ptr<wire::Server> control_;       // DIR/control.sock, a few threads
+  std::unique_ptr<wire::Server> control_test_;  // DIR/control-test.sock
+  std::unique_ptr<wire::Server> https_;         // the workers
+  std::unique_ptr<wire::Server> sandbox_;       // where the settings name an address
   int64_t next_watch_ms_ = 0;
   int64_t next_names_ms_ = 0;
   int64_t looked_at_names_ms_ = 0;

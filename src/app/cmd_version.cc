@@ -10,7 +10,7 @@
 #include "base/zone.h"
 #include "crypto/hash.h"
 #include "db/library.h"
-#include "http/server.h"
+#include "wire/server.h"
 #include "json/reader.h"
 #include "net/network.h"
 
@@ -37,7 +37,7 @@ int Version(Words words) {
     throw Refusal(Problem::kInvalidParameter,
                   "version takes no words, so not '" + arguments.positional().front() + "'");
   }
-  Print(Row("comanda", kVersion) + Row("civetweb", http::LibraryVersion()) +
+  Print(Row("comanda", kVersion) + Row("civetweb", wire::LibraryVersion()) +
         Row("cjson", json::LibraryVersion()) + Row("sqlite", db::LibraryVersion()) +
         Row("mbedtls", crypto::LibraryVersion()) + Row("libcurl", net::LibraryVersion()) +
         Row("c-ares", net::ResolverVersion()) + Row("cctz", COMANDA_CCTZ_VERSION) +

@@ -9,7 +9,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "db/lock.h"
-#include "http/request.h"
+#include "wire/request.h"
 #include "json/reader.h"
 #include "net/network.h"
 #include "ops/systemd.h"
@@ -54,9 +54,9 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   Environment environment(call.mode, options, SystemClock(), space, answer_budget, heartbeats,
                           metrics, ops::NotifyUpgrading);
 
-  http::TextBody body(call.body);
-  http::Request request;
-  request.method = http::FindMethod(call.method).value();
+  wire::TextBody body(call.body);
+  wire::Request request;
+  request.method = wire::FindMethod(call.method).value();
   const size_t question = call.path.find('?');
   request.path = call.path.substr(0, question);
   if (question != std::string::npos) request.query = call.path.substr(question + 1);
@@ -66,7 +66,7 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   request.local = true;
   request.body = &body;
 
-  http::Response response = environment.dispatcher().Handle(request);
+  wire::Response response = environment.dispatcher().Handle(request);
   return {.status = response.status, .body = response.Body()};
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/problem.h"
-#include "http/problem.h"
+#include "wire/problem.h"
 
 namespace comanda::app {
 namespace {
@@ -35,12 +35,12 @@ bool Sandbox::TryToOpen(const Upgrading& upgrading) {
   return true;
 }
 
-http::Response Sandbox::Answer(const http::Request& request) const {
+wire::Response Sandbox::Answer(const wire::Request& request) const {
   if (Environment* environment = serving_) return environment->dispatcher().Handle(request);
   Refusal refusal(Problem::kServiceUnavailable,
                   "The sandbox is not served just now; /readyz of the live address says why.");
   refusal.retry_after_s = kRetryAfterS;
-  return http::ProblemResponse(refusal, errors_base_, request.path, request.request_id);
+  return wire::ProblemResponse(refusal, errors_base_, request.path, request.request_id);
 }
 
 }  // namespace comanda::app

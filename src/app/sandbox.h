@@ -10,8 +10,8 @@
 #include <string>
 
 #include "app/environment.h"
-#include "http/request.h"
-#include "http/response.h"
+#include "wire/request.h"
+#include "wire/response.h"
 
 namespace comanda::app {
 
@@ -29,7 +29,7 @@ class Sandbox {
   Environment* environment() const { return serving_; }
   // Why it is not served, without internals; null while it is. Any thread.
   const char* trouble() const { return trouble_; }
-  http::Response Answer(const http::Request& request) const;
+  wire::Response Answer(const wire::Request& request) const;
 
  private:
   const Open open_;

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "auth/address.h"
+#include "base/address.h"
 #include "base/check.h"
 #include "base/problem.h"
 #include "base/text.h"

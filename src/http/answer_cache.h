@@ -14,7 +14,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "http/response.h"
+#include "http/message.h"
 
 namespace comanda::http {
 

@@ -9,7 +9,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "http/coding.h"
+#include "wire/coding.h"
 #include "http/idempotency.h"
 #include "http/tags.h"
 
@@ -168,7 +168,7 @@ Response Context::Shared(const std::string& tag, const std::function<Response()>
   // Beside the plain bytes, which stay for others.
   AnswerBudget::Lease making(site_.answer_budget, "");
   if (!making.TryReserve(answer.Body().size())) return answer;
-  return site_.answers.Get(key + " gzip", [&] { return Gzipped(answer); });
+  return site_.answers.Get(key + " gzip", [&] { return wire::Gzipped(answer); });
 }
 
 // Counted among all alone: a page that is made for many is not the one key's that came first. What
@@ -184,7 +184,7 @@ void Context::RequireRoomForLarge() {
 
 bool Context::PrefersGzip() const {
   return request_.Header("Accept-Encoding") &&
-         http::PrefersGzip(Joined(request_, "Accept-Encoding"));
+         wire::PrefersGzip(Joined(request_, "Accept-Encoding"));
 }
 
 // Not where the tag is strong. Nor where an answer has a secret: how well its neighbours compress
@@ -194,8 +194,8 @@ bool Context::HasTwoForms(const Response& response) const {
 }
 
 bool Context::MustCompress(const Response& response) const {
-  return HasTwoForms(response) && !response.gzipped && response.Body().size() >= kGzipBytesMin &&
-         PrefersGzip();
+  return HasTwoForms(response) && !response.gzipped &&
+         response.Body().size() >= wire::kGzipBytesMin && PrefersGzip();
 }
 
 std::string Context::ListTag(size_t counter_kind) {

@@ -23,8 +23,7 @@
 #include "http/long_polls.h"
 #include "http/page_rows.h"
 #include "http/query.h"
-#include "http/request.h"
-#include "http/response.h"
+#include "http/message.h"
 #include "http/route.h"
 #include "json/reader.h"
 

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/request.h"
-#include "http/response.h"
+#include "http/message.h"
 
 namespace comanda::http {
 

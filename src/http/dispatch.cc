@@ -12,10 +12,10 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "crypto/hash.h"
-#include "http/coding.h"
+#include "wire/coding.h"
 #include "http/cors.h"
 #include "http/idempotency.h"
-#include "http/problem.h"
+#include "wire/problem.h"
 #include "http/store.h"
 
 namespace comanda::http {
@@ -223,7 +223,8 @@ Dispatcher::Dispatcher(Site& site, std::vector<std::span<const Route>> tables)
 Response Dispatcher::Handle(const Request& request) {
   Visit visit(request);
   const auto refused = [&](const Refusal& refusal) {
-    return ProblemResponse(refusal, site_.options.errors_base, request.path, request.request_id);
+    return wire::ProblemResponse(refusal, site_.options.errors_base, request.path,
+                                 request.request_id);
   };
   Response response;
   try {
@@ -236,7 +237,7 @@ Response Dispatcher::Handle(const Request& request) {
     const Fault::Kind kind = KindOfHandled();
     if (kind == Fault::Kind::kDamaged) site_.database.damaged_rows().Note(failure.what());
     visit.lease.Release();
-    response = refused(ToRefusal(kind));
+    response = refused(wire::ToRefusal(kind));
   }
   Decorate(visit, response);
   Note(visit, response);
@@ -295,7 +296,7 @@ void Dispatcher::Fit(Context& context, Response& response) {
     response.body.clear();
     response.shared_body.reset();
   } else if (context.MustCompress(response) && context.TryReserve(2 * response.Body().size())) {
-    response = Gzipped(std::move(response));
+    response = wire::Gzipped(std::move(response));
   }
 }
 

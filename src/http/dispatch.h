@@ -12,8 +12,7 @@
 
 #include "base/line_limit.h"
 #include "http/context.h"
-#include "http/request.h"
-#include "http/response.h"
+#include "http/message.h"
 #include "http/route.h"
 #include "http/router.h"
 

@@ -11,8 +11,7 @@
 #include "base/clock.h"
 #include "db/database.h"
 #include "db/session.h"
-#include "http/request.h"
-#include "http/response.h"
+#include "http/message.h"
 
 namespace comanda::http::idempotency {
 

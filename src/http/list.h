@@ -19,7 +19,7 @@
 #include "db/sql.h"
 #include "http/page_rows.h"
 #include "http/query.h"
-#include "http/response.h"
+#include "http/message.h"
 
 namespace comanda::http {
 

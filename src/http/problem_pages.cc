@@ -5,7 +5,7 @@
 
 #include "base/problem.h"
 #include "http/context.h"
-#include "http/problem.h"
+#include "wire/problem.h"
 
 namespace comanda::http {
 namespace {
@@ -31,12 +31,12 @@ std::string Escaped(std::string_view text) {
 }
 
 Response Page(Context& context) {
-  const ProblemRow* row = FindRow(context.parameter("code"));
+  const wire::ProblemRow* row = wire::FindRow(context.parameter("code"));
   if (row == nullptr) {
     throw Refusal(Problem::kNotFound, "There is no error of that name; check its spelling.");
   }
   context.query().AllowOnly({});
-  const std::string title = Title(row->code);
+  const std::string title = wire::Title(row->code);
   Response response;
   response.content_type = "text/html; charset=utf-8";
   response.headers.emplace_back("Content-Security-Policy", "default-src 'none'");

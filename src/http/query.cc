@@ -6,7 +6,7 @@
 #include "base/id.h"
 #include "base/problem.h"
 #include "base/text.h"
-#include "http/percent.h"
+#include "wire/percent.h"
 #include "json/writer.h"
 
 namespace comanda::http {
@@ -33,7 +33,7 @@ Refusal Wrong(std::string_view name, FieldCode code, std::string message) {
 }
 
 std::string Decoded(std::string_view text) {
-  std::optional<std::string> decoded = PercentDecoded(text, PlusSign::kBlank);
+  std::optional<std::string> decoded = wire::PercentDecoded(text, wire::PlusSign::kBlank);
   if (!decoded) {
     throw Refusal(Problem::kInvalidParameter,
                   "The query has an escape that is none, or that is not UTF-8 text.");

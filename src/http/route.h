@@ -11,8 +11,7 @@
 
 #include "auth/scopes.h"
 #include "db/settings.h"
-#include "http/request.h"
-#include "http/response.h"
+#include "http/message.h"
 
 namespace comanda::http {
 

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/problem.h"
-#include "http/percent.h"
+#include "wire/percent.h"
 
 namespace comanda::http {
 namespace {
@@ -114,7 +114,7 @@ bool Router::Fits(const Pattern& pattern, const Path& path) {
       if (segment.empty()) return false;
     } else if (segment != wanted) {
       if (segment.find('%') == std::string_view::npos) return false;
-      if (PercentDecoded(segment, PlusSign::kItself) != wanted) return false;
+      if (wire::PercentDecoded(segment, wire::PlusSign::kItself) != wanted) return false;
     }
   }
   return true;
@@ -132,7 +132,8 @@ Router::Match Router::Find(Method method, std::string_view raw_path) const {
     Match match{pattern.route, {}};
     for (size_t i = 0; i < path->count; ++i) {
       if (!pattern.segments[i].empty()) continue;
-      std::optional<std::string> decoded = PercentDecoded(path->segments[i], PlusSign::kItself);
+      std::optional<std::string> decoded =
+          wire::PercentDecoded(path->segments[i], wire::PlusSign::kItself);
       if (!decoded) {
         throw Refusal(Problem::kInvalidParameter,
                       "The path has an escape that is none, or that is not UTF-8 text.");

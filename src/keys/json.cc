@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "auth/address.h"
+#include "base/address.h"
 #include "json/writer.h"
 
 namespace comanda::keys {
@@ -49,7 +49,7 @@ std::optional<std::vector<std::string>> ReadRanges(json::ObjectReader& reader) {
       reader.Texts("allowed_cidrs", kRangesMax, {.max = 50, .card_numbers_refused = false});
   if (!ranges) return std::nullopt;
   for (size_t i = 0; i < ranges->size(); ++i) {
-    if (auth::AddressRange::Parse((*ranges)[i])) continue;
+    if (AddressRange::Parse((*ranges)[i])) continue;
     reader.Fail("allowed_cidrs[" + std::to_string(i) + "]", FieldCode::kInvalidFormat,
                 "must be an address or a range of them, as 192.168.1.0/24 or 2001:db8::/32.");
   }

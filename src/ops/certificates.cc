@@ -333,7 +333,7 @@ void Certificates::Adopt(Served served) {
   served_ = std::move(served);
 }
 
-void Certificates::Look(const config::Options& options, const Names& names, http::Tls& tls) {
+void Certificates::Look(const config::Options& options, const Names& names, wire::Tls& tls) {
   const std::lock_guard lock(mutex_);
   Served served = CurrentCertificate(options, names, Times());
   if (served.renewed) {
@@ -345,7 +345,7 @@ void Certificates::Look(const config::Options& options, const Names& names, http
   Adopt(std::move(served));
 }
 
-void Certificates::Reload(const config::Options& options, const Names& names, http::Tls& tls) {
+void Certificates::Reload(const config::Options& options, const Names& names, wire::Tls& tls) {
   const std::lock_guard lock(mutex_);
   Served served = CurrentCertificate(options, names, Times());
   tls.Replace(served.pair);

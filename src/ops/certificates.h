@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "config/options.h"
 #include "crypto/certificate.h"
-#include "http/tls.h"
+#include "wire/tls.h"
 #include "ops/certificate_rule.h"
 
 namespace comanda::ops {
@@ -57,9 +57,9 @@ class Certificates {
 
   // At start, on a reload, once a minute and when the clock was stepped: makes again what has to
   // be, and logs what changed. The thread that made it.
-  void Look(const config::Options& options, const Names& names, http::Tls& tls);
+  void Look(const config::Options& options, const Names& names, wire::Tls& tls);
   // The settings may have changed: throws as CurrentCertificate, and the old pair stays in use.
-  void Reload(const config::Options& options, const Names& names, http::Tls& tls);
+  void Reload(const config::Options& options, const Names& names, wire::Tls& tls);
   const crypto::KeyPair& pair() const { return served_.pair; }  // the thread that made it
 
   // A request with a valid key came: from now on a device can have trusted the authority. Written

@@ -40,8 +40,8 @@
 #include "db/lock.h"
 #include "events/log.h"
 #include "http/dispatch.h"
-#include "http/server.h"
-#include "http/tls.h"
+#include "wire/server.h"
+#include "wire/tls.h"
 #include "keys/keys.h"
 #include "ops/certificates.h"
 #include "orders/orders.h"
@@ -166,13 +166,16 @@ void Serve(const Flags& flags) {
   });
 
   const ops::Names names = ops::MachineNames(options);
-  http::Tls tls(ops::CurrentCertificate(options, names, {clock.Now(), clock.Now(), 0}).pair);
-  http::ServerSettings settings{
+  wire::Tls tls(ops::CurrentCertificate(options, names, {clock.Now(), clock.Now(), 0}).pair);
+  wire::ServerSettings settings{
       .listen = options.listen,
       .workers = options.workers,
       .host_allowed = [&](std::string_view host) { return names.Allows(host); },
       .errors_base = options.errors_base};
-  const http::Server server(std::move(settings), dispatcher, &tls, clock, metrics);
+  const wire::Server server(
+      std::move(settings),
+      [&dispatcher](const wire::Request& request) { return dispatcher.Handle(request); }, &tls,
+      clock, metrics);
   int signal = 0;
   ::sigwait(&signals, &signal);
 }

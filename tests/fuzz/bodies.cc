@@ -204,7 +204,7 @@ Verdict Judge(Reader read, const json::Document& body, const How& how) {
     read(body, how);
   } catch (const Refusal& refusal) {
     fuzz::CheckRefusal(refusal);
-    Must(http::Row(refusal.problem).status == 422, "a body that is JSON is refused for its fields");
+    Must(wire::Row(refusal.problem).status == 422, "a body that is JSON is refused for its fields");
     verdict.problem = refusal.problem;
     for (const FieldError& error : refusal.errors) {
       verdict.fields.emplace_back(error.field, error.code);

@@ -17,9 +17,9 @@
 #include "base/handle.h"
 #include "base/log.h"
 #include "fuzz/fuzz.h"
-#include "http/server.h"
+#include "wire/server.h"
 
-namespace comanda::http {
+namespace comanda::wire {
 namespace {
 
 using fuzz::Must;
@@ -143,11 +143,11 @@ class Box {
 };
 
 }  // namespace
-}  // namespace comanda::http
+}  // namespace comanda::wire
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace comanda;
-  static http::Box box;
+  static wire::Box box;
   std::string_view text = fuzz::TextOf(data, size);
   const size_t cut = fuzz::TakeByte(text) * text.size() / 256;
   const std::string gave_way = box.GaveWay();

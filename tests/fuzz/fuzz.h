@@ -11,7 +11,7 @@
 
 #include "base/problem.h"
 #include "base/text.h"
-#include "http/problem.h"
+#include "wire/problem.h"
 #include "json/reader.h"
 
 namespace comanda::fuzz {
@@ -37,7 +37,7 @@ inline uint8_t TakeByte(std::string_view& input) {
 
 // A refusal is the caller's fault, says so in words, and makes a problem document that can be read.
 inline void CheckRefusal(const Refusal& refusal) {
-  const int status = http::Row(refusal.problem).status;
+  const int status = wire::Row(refusal.problem).status;
   Must(status >= 400 && status != 500 && status != 503, "a refusal is the caller's fault");
   Must(!refusal.detail.empty(), "a refusal says why");
   Must(refusal.errors.size() <= kFieldErrorsMax, "an answer names at most so many fields");
@@ -47,11 +47,11 @@ inline void CheckRefusal(const Refusal& refusal) {
   for (const FieldError& error : refusal.errors) {
     Must(!error.field.empty() && !error.message.empty(), "a wrong field has a name and a message");
   }
-  const http::Response answer =
-      http::ProblemResponse(refusal, "https://comanda.example/problems", "/", "r");
+  const wire::Response answer =
+      wire::ProblemResponse(refusal, "https://comanda.example/problems", "/", "r");
   try {
     const json::Document document = json::Document::Parse(answer.Body());
-    Must(document.root().Find("code")->text() == http::Row(refusal.problem).code,
+    Must(document.root().Find("code")->text() == wire::Row(refusal.problem).code,
          "a problem document names its code");
   } catch (const Refusal& unreadable) {
     Must(false, "a problem document is strict JSON: " + unreadable.detail);

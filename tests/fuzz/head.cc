@@ -1,13 +1,13 @@
 // The head of a request, and the router behind it.
 
-#include "http/head.h"
+#include "wire/head.h"
 
 #include "app/routes.h"
 #include "fuzz/fuzz.h"
-#include "http/percent.h"
+#include "wire/percent.h"
 #include "http/router.h"
 
-namespace comanda::http {
+namespace comanda::wire {
 namespace {
 
 using fuzz::Must;
@@ -69,9 +69,9 @@ void CheckRoundTrip(const Head& head) {
   }
 }
 
-void FindRoute(const Router& router, const Head& head) {
+void FindRoute(const http::Router& router, const Head& head) {
   try {
-    const Router::Match match = router.Find(head.method, head.path);
+    const http::Router::Match match = router.Find(head.method, head.path);
     for (const std::string& parameter : match.parameters) {
       Must(IsUtf8(parameter) && parameter.find('\0') == std::string::npos, "parameters are text");
     }
@@ -86,7 +86,7 @@ void FindRoute(const Router& router, const Head& head) {
 }
 
 }  // namespace
-}  // namespace comanda::http
+}  // namespace comanda::wire
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace comanda;
@@ -95,16 +95,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view text = fuzz::TextOf(data, size);
   text =
       text.substr(0, std::min(text.find("\r\n\r\n"), text.size() - std::min(size, size_t{4})) + 4);
-  http::Head head;
+  wire::Head head;
   try {
-    http::CheckHead(text, head);
-    http::CheckSound(text, head);
-    http::CheckRoundTrip(head);
-    http::FindRoute(router, head);
+    wire::CheckHead(text, head);
+    wire::CheckSound(text, head);
+    wire::CheckRoundTrip(head);
+    wire::FindRoute(router, head);
   } catch (const Refusal& refusal) {
     fuzz::Must(refusal.close_connection, "what is no sound head ends the connection");
     fuzz::CheckRefusal(refusal);
   }
-  fuzz::CheckRefusal(http::RefuseUnfinished(text, http::Unfinished::kTooLarge));
+  fuzz::CheckRefusal(wire::RefuseUnfinished(text, wire::Unfinished::kTooLarge));
   return 0;
 }

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "auth/address.h"
+#include "base/address.h"
 #include "auth/gate.h"
 #include "auth/key.h"
 #include "base/clock.h"
@@ -10,10 +10,10 @@
 #include "base/id.h"
 #include "events/cursor.h"
 #include "fuzz/fuzz.h"
-#include "http/coding.h"
+#include "wire/coding.h"
 #include "http/idempotency.h"
 #include "http/long_polls.h"
-#include "http/percent.h"
+#include "wire/percent.h"
 #include "http/tags.h"
 #include "support/fake_clock.h"
 
@@ -70,13 +70,13 @@ void ReadCredentials(std::string_view text) {
 }
 
 void ReadAddress(std::string_view text) {
-  const auto address = auth::ParseAddress(text);
-  const auto range = auth::AddressRange::Parse(text);
+  const auto address = ParseAddress(text);
+  const auto range = AddressRange::Parse(text);
   const bool has_zone = text.find('%') != std::string_view::npos;
   if (address && !has_zone)
     Must(range && range->Contains(*address), "an address is a range of one");
   if (range && !address) Must(text.find('/') != std::string_view::npos, "a range has a slash");
-  static_cast<void>(auth::ClientOf(text));
+  static_cast<void>(ClientOf(text));
 }
 
 void ReadTimes(std::string_view text) {
@@ -109,8 +109,8 @@ void ReadId(std::string_view text) {
 }
 
 void ReadEscapes(std::string_view text) {
-  for (const auto plus : {http::PlusSign::kItself, http::PlusSign::kBlank}) {
-    const auto decoded = http::PercentDecoded(text, plus);
+  for (const auto plus : {wire::PlusSign::kItself, wire::PlusSign::kBlank}) {
+    const auto decoded = wire::PercentDecoded(text, plus);
     if (!decoded) continue;
     Must(IsUtf8(*decoded), "an escape is text");
     Must(decoded->find('\0') == std::string::npos, "a text has no NUL");
@@ -135,7 +135,7 @@ void ReadIdempotencyKey(std::string_view text) {
 }
 
 void ReadCoding(std::string_view text) {
-  if (http::PrefersGzip(text)) {
+  if (wire::PrefersGzip(text)) {
     const std::string lower = AsciiLower(text);
     Must(lower.find("gzip") != std::string::npos || lower.find('*') != std::string::npos,
          "gzip is for who names it");

@@ -134,7 +134,7 @@ void CheckAnswer(const http::Response& answer, std::string_view target) {
   if (answer.status >= 400) {
     Must(answer.content_type == "application/problem+json", "a refusal is a problem document");
     const json::Document document = json::Document::Parse(PlainBody(answer));
-    const http::ProblemRow* row = http::FindRow(document.root().Find("code")->text());
+    const wire::ProblemRow* row = wire::FindRow(document.root().Find("code")->text());
     Must(row != nullptr && row->status == answer.status, "the code has that status");
   } else if (answer.status < 300 && answer.status != 204 && !is_page) {
     static_cast<void>(json::Document::Parse(PlainBody(answer)));
@@ -150,7 +150,7 @@ void Run(std::string_view input) {
   }
   const std::string_view first = TakeLine(input);
   const size_t blank = std::min(first.find(' '), first.size());
-  const auto method = http::FindMethod(first.substr(0, blank));
+  const auto method = wire::FindMethod(first.substr(0, blank));
   if (!method) return;
   box->ForgetOrder();
   const std::string target = box->Filled(first.substr(std::min(blank + 1, first.size())));

@@ -76,7 +76,7 @@ class Api {
     if (is_local && !says_which && !local_company.empty()) {
       headers.emplace_back("X-Company-Id", local_company);
     }
-    http::TextBody text(std::move(body));
+    wire::TextBody text(std::move(body));
     http::Request request;
     request.method = method;
     request.path = target.substr(0, target.find('?'));

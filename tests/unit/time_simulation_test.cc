@@ -204,7 +204,7 @@ class Process {
 
   testing::Answer Send(http::Method method, const std::string& path, std::string body,
                        const std::string& key, const std::string& idempotency_key = "") {
-    http::TextBody text(std::move(body));
+    wire::TextBody text(std::move(body));
     http::Request request;
     request.method = method;
     request.path = path;

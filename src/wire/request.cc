@@ -1,0 +1,40 @@
+#include "wire/request.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/problem.h"
+#include "base/text.h"
+
+namespace comanda::wire {
+namespace {
+
+constexpr std::array<std::string_view, 8> kNames = {"GET",   "HEAD",   "POST",    "PUT",
+                                                    "PATCH", "DELETE", "OPTIONS", "TRACE"};
+
+}  // namespace
+
+std::string_view Name(Method method) { return kNames[static_cast<size_t>(method)]; }
+
+std::optional<Method> FindMethod(std::string_view name) {
+  const auto it = std::ranges::find(kNames, name);
+  if (it == kNames.end()) return std::nullopt;
+  return static_cast<Method>(it - kNames.begin());
+}
+
+std::string TextBody::Read(size_t max) {
+  if (text_.size() > max) {
+    throw Refusal(Problem::kPayloadTooLarge,
+                  "The body may have at most " + std::to_string(max) + " bytes here.");
+  }
+  return std::move(text_);
+}
+
+std::optional<std::string_view> Request::Header(std::string_view name) const {
+  for (const auto& [header, value] : headers) {
+    if (AsciiEqualsIgnoreCase(header, name)) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace comanda::wire

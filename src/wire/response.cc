@@ -1,0 +1,29 @@
+#include "wire/response.h"
+
+#include "crypto/hash.h"
+
+namespace comanda::wire {
+
+Response Data(std::string_view json, int status) {
+  Response response;
+  response.status = status;
+  response.body.reserve(json.size() + 10);
+  response.body += R"({"data":)";
+  response.body += json;
+  response.body += '}';
+  return response;
+}
+
+Response NotModified(std::string etag) {
+  Response response;
+  response.status = 304;
+  response.etag = std::move(etag);
+  return response;
+}
+
+std::string BodyTag(std::string_view body) {
+  constexpr size_t kDigits = 16;
+  return "W/\"" + crypto::Sha256Hex(body).substr(0, kDigits) + "\"";
+}
+
+}  // namespace comanda::wire

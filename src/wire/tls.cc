@@ -1,0 +1,319 @@
+#define COMANDA_HOOKS_IMPLEMENTATION
+#include "wire/tls.h"
+
+#include <civetweb_hooks.h>
+#include <mbedtls/entropy.h>
+#include <mbedtls/net_sockets.h>
+#include <mbedtls/pk.h>
+#include <mbedtls/ssl.h>
+#include <mbedtls/ssl_ciphersuites.h>
+#include <mbedtls/ssl_ticket.h>
+#include <mbedtls/x509_crt.h>
+#include <poll.h>
+#include <psa/crypto.h>
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <utility>
+
+#include "base/check.h"
+#include "base/problem.h"
+#include "crypto/hash.h"
+#include "wire/admission.h"
+
+namespace comanda::wire {
+namespace {
+
+constexpr uint32_t kTicketLifetimeS = 24 * 60 * 60;
+
+// In our order, for both versions. Where AES has instructions the list is begun after ChaCha20,
+// which it ends with as well. No CBC, no CCM, no static RSA.
+constexpr size_t kChachaSuites = 3;
+constexpr std::array kSuites = {
+    MBEDTLS_TLS1_3_CHACHA20_POLY1305_SHA256,
+    MBEDTLS_TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+    MBEDTLS_TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    MBEDTLS_TLS1_3_AES_128_GCM_SHA256,
+    MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+    MBEDTLS_TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+    MBEDTLS_TLS1_3_AES_256_GCM_SHA384,
+    MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+    MBEDTLS_TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+    MBEDTLS_TLS1_3_CHACHA20_POLY1305_SHA256,
+    MBEDTLS_TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+    MBEDTLS_TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    0,
+};
+
+// The fastest first; TLS 1.3 clients choose by what they send at once, mostly X25519.
+constexpr std::array<uint16_t, 4> kGroups = {
+    MBEDTLS_SSL_IANA_TLS_GROUP_X25519,
+    MBEDTLS_SSL_IANA_TLS_GROUP_SECP256R1,
+    MBEDTLS_SSL_IANA_TLS_GROUP_SECP384R1,
+    MBEDTLS_SSL_IANA_TLS_GROUP_NONE,
+};
+
+const char* protocols[] = {"http/1.1", nullptr};
+
+[[noreturn]] void Refuse(std::string detail) {
+  throw Refusal(Problem::kValidationFailed, std::move(detail));
+}
+
+// PSA's generator: one for the process, with its own lock.
+int Random(void*, unsigned char* out, size_t size) {
+  return psa_generate_random(out, size) == PSA_SUCCESS ? 0 : MBEDTLS_ERR_ENTROPY_SOURCE_FAILED;
+}
+
+const unsigned char* Bytes(const std::string& text) {
+  return reinterpret_cast<const unsigned char*>(text.c_str());
+}
+
+// One certificate and everything that is made from it. Tickets belong to it as well: after a change
+// of certificate every client makes one whole handshake and sees the new one.
+class Identity {
+ public:
+  Identity(const crypto::KeyPair& pair, bool aes_instructions) {
+    mbedtls_x509_crt_init(&chain_);
+    mbedtls_pk_init(&key_);
+    mbedtls_ssl_ticket_init(&tickets_);
+    mbedtls_ssl_config_init(&config_);
+    try {
+      ReadPair(pair);
+      Configure(aes_instructions);
+    } catch (const Refusal&) {
+      Free();
+      throw;
+    }
+  }
+  Identity(const Identity&) = delete;
+  Identity& operator=(const Identity&) = delete;
+  ~Identity() { Free(); }
+
+  const mbedtls_ssl_config* config() const { return &config_; }
+
+ private:
+  void ReadPair(const crypto::KeyPair& pair) {
+    // PEM is recognised by its final NUL.
+    if (mbedtls_x509_crt_parse(&chain_, Bytes(pair.certificate_pem),
+                               pair.certificate_pem.size() + 1) != 0) {
+      Refuse("The certificate is not PEM text, or a part of its chain is damaged.");
+    }
+    if (mbedtls_pk_parse_key(&key_, Bytes(pair.key_pem), pair.key_pem.size() + 1, nullptr, 0,
+                             Random, nullptr) != 0) {
+      Refuse("The private key is not PEM text without a password.");
+    }
+    if (mbedtls_pk_check_pair(&chain_.pk, &key_, Random, nullptr) != 0) {
+      Refuse("The private key does not belong to the certificate.");
+    }
+  }
+
+  void Configure(bool aes_instructions) {
+    int result = mbedtls_ssl_config_defaults(
+        &config_, MBEDTLS_SSL_IS_SERVER, MBEDTLS_SSL_TRANSPORT_STREAM, MBEDTLS_SSL_PRESET_DEFAULT);
+    CHECK(result == 0, "TLS has its defaults");
+    mbedtls_ssl_conf_rng(&config_, Random, nullptr);
+    mbedtls_ssl_conf_authmode(&config_, MBEDTLS_SSL_VERIFY_NONE);
+    mbedtls_ssl_conf_min_tls_version(&config_, MBEDTLS_SSL_VERSION_TLS1_2);
+    mbedtls_ssl_conf_max_tls_version(&config_, MBEDTLS_SSL_VERSION_TLS1_3);
+    mbedtls_ssl_conf_ciphersuites(&config_,
+                                  kSuites.data() + (aes_instructions ? kChachaSuites : 0));
+    mbedtls_ssl_conf_groups(&config_, kGroups.data());
+    result = mbedtls_ssl_conf_alpn_protocols(&config_, protocols);
+    CHECK(result == 0, "the protocol list is sound");
+    result = mbedtls_ssl_ticket_setup(&tickets_, Random, nullptr, MBEDTLS_CIPHER_AES_256_GCM,
+                                      kTicketLifetimeS);
+    CHECK(result == 0, "ticket keys can be made");
+    mbedtls_ssl_conf_session_tickets_cb(&config_, mbedtls_ssl_ticket_write,
+                                        mbedtls_ssl_ticket_parse, &tickets_);
+    if (mbedtls_ssl_conf_own_cert(&config_, &chain_, &key_) != 0) {
+      Refuse("The certificate cannot be used for TLS.");
+    }
+  }
+
+  void Free() {
+    mbedtls_ssl_config_free(&config_);
+    mbedtls_ssl_ticket_free(&tickets_);
+    mbedtls_pk_free(&key_);
+    mbedtls_x509_crt_free(&chain_);
+  }
+
+  mbedtls_x509_crt chain_;
+  mbedtls_pk_context key_;
+  mbedtls_ssl_ticket_context tickets_;
+  mbedtls_ssl_config config_;
+};
+
+std::shared_ptr<const Identity> MakeIdentity(const crypto::KeyPair& pair, bool aes_instructions) {
+  crypto::Initialise();
+  return std::make_shared<const Identity>(pair, aes_instructions);
+}
+
+// What the connection of this thread was begun with; a worker has one connection at a time.
+thread_local std::shared_ptr<const Identity> identity_in_use;
+
+}  // namespace
+
+bool HasAesInstructions() {
+#if defined(__aarch64__)
+  return (getauxval(AT_HWCAP) & HWCAP_AES) != 0;
+#else
+  return __builtin_cpu_supports("aes") != 0;
+#endif
+}
+
+struct Tls::Impl {
+  bool aes_instructions;
+  std::mutex mutex;
+  std::shared_ptr<const Identity> current;  // guarded by mutex
+  std::mutex unknown;                       // whose turn it is to be computed for
+};
+
+Tls::Tls(const crypto::KeyPair& certificate, bool aes_instructions)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->aes_instructions = aes_instructions;
+  impl_->current = MakeIdentity(certificate, aes_instructions);
+}
+
+Tls::~Tls() = default;
+
+void Tls::Replace(const crypto::KeyPair& certificate) {
+  std::shared_ptr<const Identity> next = MakeIdentity(certificate, impl_->aes_instructions);
+  const std::lock_guard lock(impl_->mutex);
+  impl_->current.swap(next);
+}
+
+// What CivetWeb's calls are turned into (third_party/civetweb/hooks.h). Nothing here throws.
+struct TlsHooks {
+  static int Setup(mbedtls_ssl_context* ssl) {
+    Tls::Impl& impl = *ThisWorker().tls->impl_;
+    {
+      const std::lock_guard lock(impl.mutex);
+      identity_in_use = impl.current;
+    }
+    const int result = mbedtls_ssl_setup(ssl, identity_in_use->config());
+    if (result != 0) identity_in_use.reset();  // the handshake then fails
+    return result;
+  }
+
+  static int Handshake(mbedtls_ssl_context* ssl) {
+    pollfd wanted{*static_cast<int*>(ssl->MBEDTLS_PRIVATE(p_bio)), 0, 0};
+    Worker& worker = ThisWorker();
+    worker.connection = worker.admission->Find(wanted.fd);
+    if (worker.connection == nullptr || identity_in_use == nullptr ||
+        !worker.admission->Enter(*worker.connection, ConnectionState::kHandshake)) {
+      return MBEDTLS_ERR_SSL_INTERNAL_ERROR;
+    }
+    mbedtls_ssl_set_bio(ssl, worker.connection, Send, Receive, nullptr);
+    for (;;) {
+      const int result = InTurn([&] { return mbedtls_ssl_handshake(ssl); });
+      if (result == 0) {
+        worker.admission->Enter(*worker.connection, ConnectionState::kHead);
+        return 0;
+      }
+      if (result != MBEDTLS_ERR_SSL_WANT_READ && result != MBEDTLS_ERR_SSL_WANT_WRITE) {
+        worker.admission->CountHandshakeFailure(false);
+        return result;
+      }
+      wanted.events = result == MBEDTLS_ERR_SSL_WANT_READ ? POLLIN : POLLOUT;
+      if (worker.admission->Poll(*worker.connection, wanted, -1) < 0) {
+        worker.admission->CountHandshakeFailure(worker.connection->deadline_passed);
+        return MBEDTLS_ERR_SSL_TIMEOUT;
+      }
+    }
+  }
+
+  static int Send(void* connection, const unsigned char* data, size_t size) {
+    mbedtls_net_context socket{static_cast<Connection*>(connection)->fd};
+    return mbedtls_net_send(&socket, data, size);
+  }
+
+  // The library asks for a record's first five bytes and then for the rest of it: both come with
+  // one call of the system, where they are few.
+  static int Receive(void* context, unsigned char* out, size_t size) {
+    Connection& connection = *static_cast<Connection*>(context);
+    mbedtls_net_context socket{connection.fd};
+    if (connection.ahead_begin == connection.ahead_end) {
+      if (size >= connection.ahead.size()) return mbedtls_net_recv(&socket, out, size);
+      const int got = mbedtls_net_recv(&socket, connection.ahead.data(), connection.ahead.size());
+      if (got <= 0) return got;
+      connection.ahead_begin = 0;
+      connection.ahead_end = static_cast<size_t>(got);
+    }
+    const size_t taken = std::min(size, connection.ahead_end - connection.ahead_begin);
+    std::copy_n(connection.ahead.begin() + connection.ahead_begin, taken, out);
+    connection.ahead_begin += taken;
+    return static_cast<int>(taken);
+  }
+
+  // Waits for the rest of a record, within the connection's deadline: CivetWeb would take a record
+  // that came in pieces for a time-out.
+  static int Read(mbedtls_ssl_context* ssl, unsigned char* buffer, size_t size) {
+    const Worker& worker = ThisWorker();
+    for (;;) {
+      const int result = InTurn([&] { return mbedtls_ssl_read(ssl, buffer, size); });
+      if (result != MBEDTLS_ERR_SSL_WANT_READ || worker.connection->deadline_ms == 0) return result;
+      pollfd wanted{worker.connection->fd, POLLIN, 0};
+      if (worker.admission->Poll(*worker.connection, wanted, -1) < 0) {
+        return MBEDTLS_ERR_SSL_TIMEOUT;
+      }
+    }
+  }
+
+  static int Write(mbedtls_ssl_context* ssl, const unsigned char* data, size_t size) {
+    return InTurn([&] { return mbedtls_ssl_write(ssl, data, size); });
+  }
+
+  // A handshake costs a client nothing and the box a millisecond, ten on a small one. Who has shown
+  // no key, and comes from where nobody has lately, takes turns with its like: however many they
+  // are, they have one processor. `compute` does not wait for the client.
+  template <typename Compute>
+  static int InTurn(Compute compute) {
+    const Worker& worker = ThisWorker();
+    std::unique_lock turn(worker.tls->impl_->unknown, std::defer_lock);
+    if (worker.connection->is_stranger && worker.connection->is_from_unknown) turn.lock();
+    return compute();
+  }
+
+  static void Free(mbedtls_ssl_context* ssl) {
+    mbedtls_ssl_free(ssl);
+    identity_in_use.reset();
+  }
+};
+
+}  // namespace comanda::wire
+
+using comanda::wire::TlsHooks;
+
+// CivetWeb's own configuration stays empty: each connection is set up with ours.
+extern "C" int comanda_tls_parse_key_file(mbedtls_pk_context*, const char*, const char*,
+                                          int (*)(void*, unsigned char*, size_t), void*) {
+  return 0;
+}
+
+extern "C" int comanda_tls_parse_crt_file(mbedtls_x509_crt*, const char*) { return 0; }
+
+extern "C" int comanda_tls_conf_own_cert(mbedtls_ssl_config*, mbedtls_x509_crt*,
+                                         mbedtls_pk_context*) {
+  return 0;
+}
+
+extern "C" int comanda_tls_setup(mbedtls_ssl_context* ssl, const mbedtls_ssl_config*) {
+  return TlsHooks::Setup(ssl);
+}
+
+extern "C" int comanda_tls_handshake(mbedtls_ssl_context* ssl) { return TlsHooks::Handshake(ssl); }
+
+extern "C" void comanda_tls_free(mbedtls_ssl_context* ssl) { TlsHooks::Free(ssl); }
+
+extern "C" int comanda_tls_read(mbedtls_ssl_context* ssl, unsigned char* buffer, size_t size) {
+  return TlsHooks::Read(ssl, buffer, size);
+}
+
+extern "C" int comanda_tls_write(mbedtls_ssl_context* ssl, const unsigned char* buffer,
+                                 size_t size) {
+  return TlsHooks::Write(ssl, buffer, size);
+}
