@@ -145,7 +145,7 @@ void ReadMenu(const menu::Form& form, const json::Document& body, const How& how
 
 void CheckKey(const keys::Draft& draft) {
   CheckText(draft.name, 200);
-  CheckInstant(draft.expires_at);
+  if (draft.expires_at) CheckInstant(*draft.expires_at);
 }
 
 // -- all of them --------------------------------------------------------------------------------
