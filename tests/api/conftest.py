@@ -11,6 +11,11 @@ from support.orders import Restaurant
 OTHER = pathlib.Path(__file__).parent.parent / "support" / "other_restaurant.json"
 
 
+def pytest_addoption(parser):
+    parser.addoption("--record-answers", action="store_true",
+                     help="write tests/golden/answers as this program answers, instead of comparing with it")
+
+
 @pytest.fixture(scope="session")
 def box():
     box = Box()
