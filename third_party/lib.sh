@@ -10,37 +10,6 @@ die() {
 
 sha256_of() { sha256sum "$1" | cut -d ' ' -f 1; }
 
-# replace_once FILE OLD NEW: OLD, a part of one line, must occur on exactly one line of FILE. When a
-# new revision moves it, the build stops here instead of shipping without the change.
-replace_once() {
-  if ! OLD=$2 NEW=$3 awk '
-    {
-      at = index($0, ENVIRON["OLD"])
-      if (at) {
-        found++
-        $0 = substr($0, 1, at - 1) ENVIRON["NEW"] substr($0, at + length(ENVIRON["OLD"]))
-      }
-      print
-    }
-    END { exit found != 1 }' "$1" >"$1.edited"; then
-    die "$1: this text is not there exactly once, look at the edit again: $2"
-  fi
-  mv "$1.edited" "$1"
-}
-
-# insert_after FILE PATTERN_1 PATTERN_2 TEXT: TEXT follows the first line with PATTERN_2 after the one
-# line that is exactly PATTERN_1.
-insert_after() {
-  if ! FIRST=$2 SECOND=$3 TEXT=$4 awk '
-    { print }
-    $0 == ENVIRON["FIRST"] { found++; inside = 1 }
-    inside && index($0, ENVIRON["SECOND"]) { print ENVIRON["TEXT"]; inserted++; inside = 0 }
-    END { exit found != 1 || inserted != 1 }' "$1" >"$1.edited"; then
-    die "$1: no single place for this insertion, look at the edit again: $3"
-  fi
-  mv "$1.edited" "$1"
-}
-
 # apply_series SKIP...: the distribution's patches in their order, but for those whose file name
 # matches one of the globs. A patch that does not apply ends the build.
 apply_series() {
@@ -55,6 +24,16 @@ apply_series() {
     patch -d "$source" -p1 -F0 -s <"$debian/patches/$patch_name" >&2 ||
       die "$name: $patch_name does not apply"
   done <"$debian/patches/series"
+}
+
+# apply_patches: our own, in the order of their names, after the distribution's. Each begins with the reason.
+# Offsets are accepted, another context is not: a new revision that changes the place ends the build.
+apply_patches() {
+  for patch_file in "$recipe"/*.patch; do
+    say "$name: ${patch_file##*/}"
+    patch -d "$source" -p1 -F0 -s --no-backup-if-mismatch <"$patch_file" >&2 ||
+      die "$name: ${patch_file##*/} does not apply"
+  done
 }
 
 # compile COMPILER FLAGS FILE...: objects in the current directory, as many at once as allowed.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/terminal.h"
 #include "base/problem.h"
 #include "base/text.h"
 
@@ -61,6 +62,21 @@ std::optional<std::string> Arguments::Find(std::string_view flag) const {
   const auto it = flags_.find(std::string(flag));
   if (it == flags_.end()) return std::nullopt;
   return it->second;
+}
+
+std::optional<Arguments> ReadArguments(std::span<const std::string_view> words,
+                                       std::span<const Flag> flags, std::string (*help)()) {
+  Arguments arguments = Arguments::Parse(words, flags);
+  if (!arguments.Has(kHelpFlag.name)) return arguments;
+  Print(help());
+  return std::nullopt;
+}
+
+void RequireOptionsAlone(const Arguments& arguments, std::string_view command) {
+  if (arguments.positional().empty()) return;
+  const std::string name(command);
+  throw Refusal(Problem::kInvalidParameter,
+                name + " takes options alone; see comanda " + name + " --help");
 }
 
 std::string DescribeFlags(std::span<const Flag> flags) {

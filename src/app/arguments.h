@@ -17,6 +17,13 @@ struct Flag {
   std::string_view help;
 };
 
+// Those that several commands have.
+inline constexpr Flag kDataFlag = {"data", "DIR", "the data directory (default /var/lib/comanda)"};
+inline constexpr Flag kCompanyFlag = {"company", "ID",
+                                      "which restaurant; needed where there are several"};
+inline constexpr Flag kJsonFlag = {"json", "", "the answer as JSON, for scripts"};
+inline constexpr Flag kHelpFlag = {"help", "", "show this"};
+
 class Arguments {
  public:
   // Refusal (invalid_parameter) for an unknown flag, with the nearest known one, or a missing
@@ -32,6 +39,14 @@ class Arguments {
   std::map<std::string, std::string> flags_;
   std::vector<std::string> positional_;
 };
+
+// The arguments of a command, or nothing where --help is among them: then help() is printed.
+// Refusal as Parse().
+std::optional<Arguments> ReadArguments(std::span<const std::string_view> words,
+                                       std::span<const Flag> flags, std::string (*help)());
+
+// Refusal (invalid_parameter) where there are words beside the options.
+void RequireOptionsAlone(const Arguments& arguments, std::string_view command);
 
 // Aligned lines "  --data DIR   help" for --help.
 std::string DescribeFlags(std::span<const Flag> flags);

@@ -17,12 +17,9 @@ namespace comanda::app {
 namespace {
 
 constexpr std::array kFlags = {
-    Flag{"data", "DIR", "the data directory (default /var/lib/comanda)"},
-    Flag{"env", "live|test", "of the live address (default) or of the sandbox"},
-    Flag{"company", "ID", "which restaurant; needed where there are several"},
-    Flag{"page", "N", "older entries: a page holds 100, the first is the newest"},
-    Flag{"json", "", "the answer as JSON, for scripts"},
-    Flag{"help", "", "show this"},
+    kDataFlag,    Flag{"env", "live|test", "of the live address (default) or of the sandbox"},
+    kCompanyFlag, Flag{"page", "N", "older entries: a page holds 100, the first is the newest"},
+    kJsonFlag,    kHelpFlag,
 };
 
 std::string Help() {
@@ -74,28 +71,22 @@ int64_t ReadPage(const Arguments& arguments) {
 }  // namespace
 
 int ShowAudit(Words words) {
-  const Arguments arguments = Arguments::Parse(words, kFlags);
-  if (arguments.Has("help")) {
-    Print(Help());
-    return kExitDone;
-  }
-  if (!arguments.positional().empty()) {
-    throw Refusal(Problem::kInvalidParameter,
-                  "audit takes options alone; see comanda audit --help");
-  }
-  const int64_t page = ReadPage(arguments);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  RequireOptionsAlone(*arguments, "audit");
+  const int64_t page = ReadPage(*arguments);
   const ControlAnswer answer =
-      CallControl(ReadControlOptions(arguments),
-                  {.mode = ReadMode(arguments),
+      CallControl(ReadControlOptions(*arguments),
+                  {.mode = ReadMode(*arguments),
                    .method = "GET",
                    .path = "/control/audit?per_page=100&page=" + std::to_string(page),
-                   .company_id = arguments.Find("company").value_or(""),
+                   .company_id = arguments->Find("company").value_or(""),
                    .body = {}});
   if (answer.status != 200) {
     PrintError(DescribeProblem(answer.body));
     return kExitRefused;
   }
-  if (arguments.Has("json")) {
+  if (arguments->Has("json")) {
     Print(answer.body + "\n");
     return kExitDone;
   }

@@ -21,8 +21,8 @@ namespace comanda::app {
 namespace {
 
 constexpr std::array kFlags = {
-    Flag{"data", "DIR", "the data directory (default /var/lib/comanda)"},
-    Flag{"help", "", "show this"},
+    kDataFlag,
+    kHelpFlag,
 };
 
 std::string Help() {
@@ -141,18 +141,15 @@ void CopySandbox(const config::Options& options, const std::string& to) {
 }  // namespace
 
 int BackUp(Words words) {
-  const Arguments arguments = Arguments::Parse(words, kFlags);
-  if (arguments.Has("help")) {
-    Print(Help());
-    return kExitDone;
-  }
-  if (arguments.positional().size() != 1 || arguments.positional().front().empty()) {
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  if (arguments->positional().size() != 1 || arguments->positional().front().empty()) {
     throw Refusal(Problem::kInvalidParameter,
                   "name the directory to make: comanda backup TARGET --data DIR");
   }
-  std::string target = arguments.positional().front();
+  std::string target = arguments->positional().front();
   while (target.size() > 1 && target.ends_with('/')) target.pop_back();
-  const config::Options options = ReadControlOptions(arguments);
+  const config::Options options = ReadControlOptions(*arguments);
   RequireDatabase(DatabasePath(auth::Mode::kLive, options));
   if (IsThere(target)) {
     throw Refusal(Problem::kValidationFailed,

@@ -14,10 +14,10 @@ namespace comanda::app {
 namespace {
 
 constexpr std::array kFlags = {
-    Flag{"data", "DIR", "the data directory (default /var/lib/comanda)"},
+    kDataFlag,
     Flag{"env", "live|test", "into the live database (default) or the sandbox's"},
     Flag{"new-company", "", "another restaurant beside those that are here"},
-    Flag{"help", "", "show this"},
+    kHelpFlag,
 };
 
 std::string Help() {
@@ -64,22 +64,19 @@ void PrintSummary(std::string_view answer) {
 }  // namespace
 
 int ImportFile(Words words) {
-  const Arguments arguments = Arguments::Parse(words, kFlags);
-  if (arguments.Has("help")) {
-    Print(Help());
-    return kExitDone;
-  }
-  if (arguments.positional().size() != 1) {
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  if (arguments->positional().size() != 1) {
     throw Refusal(Problem::kInvalidParameter,
                   "name one file, or `demo`: comanda import FILE --data DIR");
   }
-  const std::string& file = arguments.positional().front();
+  const std::string& file = arguments->positional().front();
   const ControlAnswer answer =
-      CallControl(ReadControlOptions(arguments),
-                  {.mode = ReadMode(arguments),
+      CallControl(ReadControlOptions(*arguments),
+                  {.mode = ReadMode(*arguments),
                    .method = "POST",
-                   .path = arguments.Has("new-company") ? "/control/import?new_company=true"
-                                                        : "/control/import",
+                   .path = arguments->Has("new-company") ? "/control/import?new_company=true"
+                                                         : "/control/import",
                    .company_id = {},
                    .body = Document(file),
                    .may_begin = true});

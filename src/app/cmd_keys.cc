@@ -17,16 +17,16 @@ namespace comanda::app {
 namespace {
 
 constexpr std::array kFlags = {
-    Flag{"data", "DIR", "the data directory (default /var/lib/comanda)"},
+    kDataFlag,
     Flag{"env", "live|test", "keys of the live address (default) or of the sandbox"},
-    Flag{"company", "ID", "which restaurant; needed where there are several"},
+    kCompanyFlag,
     Flag{"name", "NAME", "create: what the key is for, e.g. \"till 1\""},
     Flag{"scopes", "all|S,S…", "create: what the key may do (listed below)"},
     Flag{"tier", "TIER", "create: standard, plus, lan (default) or unlimited: requests a minute"},
     Flag{"expires-at", "INSTANT", "create: the key ends then, e.g. 2027-01-31T00:00:00Z"},
     Flag{"all", "", "list: revoked and expired keys too"},
-    Flag{"json", "", "the answer as JSON, for scripts"},
-    Flag{"help", "", "show this"},
+    kJsonFlag,
+    kHelpFlag,
 };
 
 std::string Help() {
@@ -164,15 +164,12 @@ int Revoke(const Arguments& arguments) {
 }  // namespace
 
 int Keys(Words words) {
-  const Arguments arguments = Arguments::Parse(words, kFlags);
-  const std::string verb = arguments.positional().empty() ? "" : arguments.positional().front();
-  if (arguments.Has("help")) {
-    Print(Help());
-    return kExitDone;
-  }
-  if (verb == "create") return Create(arguments);
-  if (verb == "list") return List(arguments);
-  if (verb == "revoke") return Revoke(arguments);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  const std::string verb = arguments->positional().empty() ? "" : arguments->positional().front();
+  if (verb == "create") return Create(*arguments);
+  if (verb == "list") return List(*arguments);
+  if (verb == "revoke") return Revoke(*arguments);
   throw Refusal(Problem::kInvalidParameter, "say create, list or revoke; see comanda keys --help");
 }
 

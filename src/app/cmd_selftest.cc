@@ -28,7 +28,7 @@ constexpr std::array kFlags = {
     Flag{"ca", "FILE", "the certificate authority to trust (PEM)"},
     Flag{"data", "DIR", "a box's data directory: its own authority is trusted"},
     Flag{"json", "", "one object, for scripts"},
-    Flag{"help", "", "show this"},
+    kHelpFlag,
 };
 
 std::string Help() {
@@ -131,19 +131,14 @@ std::shared_ptr<const crypto::Authorities> ReadAuthorities(const Arguments& argu
 }  // namespace
 
 int SelfTest(Words words) {
-  const Arguments arguments = Arguments::Parse(words, kFlags);
-  if (arguments.Has("help")) {
-    Print(Help());
-    return kExitDone;
-  }
-  if (!arguments.positional().empty()) {
-    throw Wrong("selftest takes options alone; see comanda selftest --help");
-  }
-  const selftest::Settings settings{.url = ReadUrl(arguments),
-                                    .key = ReadKey(arguments),
-                                    .authorities = ReadAuthorities(arguments),
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  RequireOptionsAlone(*arguments, "selftest");
+  const selftest::Settings settings{.url = ReadUrl(*arguments),
+                                    .key = ReadKey(*arguments),
+                                    .authorities = ReadAuthorities(*arguments),
                                     .interrupted = [] { return interrupted != 0; }};
-  const bool as_json = arguments.Has("json");
+  const bool as_json = arguments->Has("json");
   WatchForInterrupts();
 
   std::string_view subject;

@@ -98,18 +98,15 @@ void LimitHeaps() {
 
 int Serve(Words words) {
   const std::vector<Flag> flags = Flags();
-  const Arguments arguments = Arguments::Parse(words, flags);
-  if (arguments.Has("help")) {
-    Print(Help());
-    return kExitDone;
-  }
-  if (!arguments.positional().empty()) {
+  const std::optional<Arguments> arguments = ReadArguments(words, flags, Help);
+  if (!arguments) return kExitDone;
+  if (!arguments->positional().empty()) {
     throw Refusal(Problem::kInvalidParameter,
-                  "serve takes options only, not '" + arguments.positional().front() + "'");
+                  "serve takes options only, not '" + arguments->positional().front() + "'");
   }
 
   LimitHeaps();
-  const auto load = [&] { return config::Load(arguments.flags()); };
+  const auto load = [&] { return config::Load(arguments->flags()); };
   const config::Options options = load();
   std::optional<App> app;
   try {

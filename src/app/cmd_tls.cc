@@ -16,8 +16,8 @@ namespace comanda::app {
 namespace {
 
 constexpr std::array kFlags = {
-    Flag{"data", "DIR", "the data directory (default /var/lib/comanda)"},
-    Flag{"help", "", "show this"},
+    kDataFlag,
+    kHelpFlag,
 };
 
 std::string Help() {
@@ -55,16 +55,13 @@ int RenewAuthority(const Arguments& arguments) {
 }  // namespace
 
 int Tls(Words words) {
-  const Arguments arguments = Arguments::Parse(words, kFlags);
-  if (arguments.Has("help")) {
-    Print(Help());
-    return kExitDone;
-  }
-  if (arguments.positional().size() != 1 || arguments.positional().front() != "renew-authority") {
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  if (arguments->positional().size() != 1 || arguments->positional().front() != "renew-authority") {
     throw Refusal(Problem::kInvalidParameter,
                   "comanda tls renew-authority is the one thing it does; see comanda tls --help");
   }
-  return RenewAuthority(arguments);
+  return RenewAuthority(*arguments);
 }
 
 }  // namespace comanda::app

@@ -18,9 +18,9 @@ namespace comanda::app {
 namespace {
 
 constexpr std::array kFlags = {
-    Flag{"data", "DIR", "the data directory (default /var/lib/comanda)"},
-    Flag{"json", "", "the answer as JSON, for scripts"},
-    Flag{"help", "", "show this"},
+    kDataFlag,
+    kJsonFlag,
+    kHelpFlag,
 };
 
 std::string Help() {
@@ -69,16 +69,10 @@ std::string Json(const std::vector<Verified>& all, bool is_sound) {
 }  // namespace
 
 int Verify(Words words) {
-  const Arguments arguments = Arguments::Parse(words, kFlags);
-  if (arguments.Has("help")) {
-    Print(Help());
-    return kExitDone;
-  }
-  if (!arguments.positional().empty()) {
-    throw Refusal(Problem::kInvalidParameter,
-                  "verify takes options alone; see comanda verify --help");
-  }
-  const config::Options options = ReadControlOptions(arguments);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  RequireOptionsAlone(*arguments, "verify");
+  const config::Options options = ReadControlOptions(*arguments);
   std::vector<Verified> all;
   bool is_sound = true;
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
@@ -88,7 +82,7 @@ int Verify(Words words) {
     all.push_back({std::string(Name(mode)) + ".db", VerifyDatabase(path, SystemClock())});
     is_sound = is_sound && all.back().report.damage.empty();
   }
-  Print(arguments.Has("json") ? Json(all, is_sound) : Text(all));
+  Print(arguments->Has("json") ? Json(all, is_sound) : Text(all));
   return is_sound ? kExitDone : kExitRefused;
 }
 

@@ -17,7 +17,7 @@
 namespace comanda::app {
 namespace {
 
-constexpr std::array kFlags = {Flag{"help", "", "show this"}};
+constexpr std::array kFlags = {kHelpFlag};
 
 std::string Row(std::string name, std::string_view version) {
   name.resize(12, ' ');

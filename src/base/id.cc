@@ -2,35 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <span>
 
-#include "base/check.h"
 #include "base/random.h"
-#include "base/sha1.h"
 #include "base/text.h"
 
 namespace comanda {
 namespace {
 
-using Bytes = std::array<uint8_t, 16>;
 constexpr size_t kTextSize = 36;
 
 bool IsDashAt(size_t i) { return i == 8 || i == 13 || i == 18 || i == 23; }
-
-// Sets the version and the variant of RFC 9562 and writes the id.
-std::string Text(Bytes bytes, uint8_t version) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  bytes[6] = static_cast<uint8_t>((bytes[6] & 0x0f) | version << 4);
-  bytes[8] = static_cast<uint8_t>((bytes[8] & 0x3f) | 0x80);
-  std::string text(kTextSize, '-');
-  size_t at = 0;
-  for (const uint8_t byte : bytes) {
-    if (IsDashAt(at)) ++at;
-    text[at++] = kHex[byte >> 4];
-    text[at++] = kHex[byte & 15];
-  }
-  return text;
-}
 
 // The counter that keeps ids of one millisecond in order (RFC 9562 6.2, method 1): 42 bits, in
 // rand_a and the front of rand_b. It runs on for the life of the process whatever the clock does,
@@ -53,23 +34,12 @@ std::array<uint8_t, 4> DrawTail() {
 
 int HexValue(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
-Bytes BytesOf(std::string_view lower_case_id) {
-  Bytes bytes{};
-  size_t nibble = 0;
-  for (const char c : lower_case_id) {
-    if (c == '-') continue;
-    bytes[nibble / 2] = static_cast<uint8_t>(bytes[nibble / 2] << 4 | HexValue(c));
-    ++nibble;
-  }
-  return bytes;
-}
-
 }  // namespace
 
 std::string NewId(UtcMs now) {
   const uint64_t time = static_cast<uint64_t>(std::max<UtcMs>(now, 0));
   const uint64_t count = NextCount();
-  Bytes bytes{};
+  IdBytes bytes{};
   for (size_t i = 0; i < 6; ++i) bytes[i] = static_cast<uint8_t>(time >> (40 - 8 * i));
   bytes[6] = static_cast<uint8_t>(count >> 38);
   bytes[7] = static_cast<uint8_t>(count >> 30);
@@ -79,19 +49,7 @@ std::string NewId(UtcMs now) {
   bytes[11] = static_cast<uint8_t>(count);
   static const std::array<uint8_t, 4> tail = DrawTail();
   std::ranges::copy(tail, bytes.begin() + 12);
-  return Text(bytes, 7);
-}
-
-std::string DerivedId(std::string_view namespace_id, std::string_view name) {
-  const std::optional<std::string> parsed = ParseId(namespace_id);
-  CHECK(parsed.has_value(), "a namespace is an id of ours");
-  const Bytes space = BytesOf(*parsed);
-  std::string hashed(space.begin(), space.end());
-  hashed += name;
-  const std::array<uint8_t, 20> digest = Sha1(hashed);
-  Bytes bytes{};
-  std::copy_n(digest.begin(), bytes.size(), bytes.begin());
-  return Text(bytes, 5);
+  return FormatId(bytes, 7);
 }
 
 std::optional<std::string> ParseId(std::string_view text) {
@@ -103,6 +61,31 @@ std::optional<std::string> ParseId(std::string_view text) {
     if (IsDashAt(i) ? c != '-' : !hex) return std::nullopt;
   }
   return id;
+}
+
+IdBytes BytesOfId(std::string_view lower_case_id) {
+  IdBytes bytes{};
+  size_t nibble = 0;
+  for (const char c : lower_case_id) {
+    if (c == '-') continue;
+    bytes[nibble / 2] = static_cast<uint8_t>(bytes[nibble / 2] << 4 | HexValue(c));
+    ++nibble;
+  }
+  return bytes;
+}
+
+std::string FormatId(IdBytes bytes, uint8_t version) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  bytes[6] = static_cast<uint8_t>((bytes[6] & 0x0f) | version << 4);
+  bytes[8] = static_cast<uint8_t>((bytes[8] & 0x3f) | 0x80);
+  std::string text(kTextSize, '-');
+  size_t at = 0;
+  for (const uint8_t byte : bytes) {
+    if (IsDashAt(at)) ++at;
+    text[at++] = kHex[byte >> 4];
+    text[at++] = kHex[byte & 15];
+  }
+  return text;
 }
 
 }  // namespace comanda

@@ -18,10 +18,13 @@ namespace comanda {
 // Unique, but not hard to guess: no id is a secret. Any thread.
 std::string NewId(UtcMs now);
 
-// Version 5 of RFC 9562: the same namespace and name give the same id.
-std::string DerivedId(std::string_view namespace_id, std::string_view name);
-
 // The id in lower case, or nothing where it is not a UUID in 8-4-4-4-12 form.
 std::optional<std::string> ParseId(std::string_view text);
+
+// The 16 bytes behind the text: of an id as ParseId returns it, and back with the version and the
+// variant of RFC 9562 set.
+using IdBytes = std::array<uint8_t, 16>;
+IdBytes BytesOfId(std::string_view lower_case_id);
+std::string FormatId(IdBytes bytes, uint8_t version);
 
 }  // namespace comanda

@@ -3,13 +3,13 @@
 #include <array>
 #include <utility>
 
-#include "base/id.h"
 #include "base/money.h"
 #include "base/text.h"
 #include "base/zone.h"
 #include "company/import_row.h"
 #include "company/json.h"
 #include "company/store.h"
+#include "crypto/derived_id.h"
 
 namespace comanda::company {
 namespace {
@@ -113,7 +113,7 @@ void ReadLocation(json::ObjectReader& row, Company& company) {
 
 std::string ReadId(json::ObjectReader& row, const Company& company) {
   if (auto id = row.Uuid("id")) return *std::move(id);
-  return DerivedId(kCompanies, company.country_code + ":" + Folded(company.name));
+  return crypto::DerivedId(kCompanies, company.country_code + ":" + Folded(company.name));
 }
 
 Company ReadCompany(json::ObjectReader& row) {

@@ -1,8 +1,8 @@
 #include "company/import_row.h"
 
 #include "base/decimal.h"
-#include "base/id.h"
 #include "base/text.h"
+#include "crypto/derived_id.h"
 
 namespace comanda::company {
 namespace {
@@ -54,7 +54,7 @@ void Distinct::Add(json::ObjectReader& row, std::string_view field,
 }
 
 std::string RowIds::Derive(std::string_view key) const {
-  return DerivedId(company_id_, std::string(kind_) + ":" + std::string(key));
+  return crypto::DerivedId(company_id_, std::string(kind_) + ":" + std::string(key));
 }
 
 std::string RowIds::Take(json::ObjectReader& row, std::string_view key_field,

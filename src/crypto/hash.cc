@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 
+#include "mbedtls/base64.h"
 #include "mbedtls/sha256.h"
 #include "mbedtls/ssl.h"
 #include "mbedtls/version.h"
@@ -39,14 +40,14 @@ std::string Hex(std::string_view bytes) {
   return out;
 }
 
-bool ConstantTimeEquals(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  // volatile: the compiler must not end the loop at the first difference.
-  volatile unsigned char difference = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference = static_cast<unsigned char>(difference | (a[i] ^ b[i]));
-  }
-  return difference == 0;
+std::string Base64(std::span<const uint8_t> bytes) {
+  // mbedTLS writes a null byte behind the text, which is the string's own.
+  std::string text((bytes.size() + 2) / 3 * 4, '\0');
+  size_t written = 0;
+  const int result = mbedtls_base64_encode(reinterpret_cast<unsigned char*>(text.data()),
+                                           text.size() + 1, &written, bytes.data(), bytes.size());
+  CHECK(result == 0 && written == text.size(), "the buffer has the size of the encoding");
+  return text;
 }
 
 std::string LibraryVersion() {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/id.h"
 #include "base/problem.h"
+#include "crypto/derived_id.h"
 #include "events/check.h"
 #include "events/cursor.h"
 #include "events/store.h"
@@ -43,8 +43,8 @@ Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const
   store::Counted counted = Raised(tx, company, type.counter);
   counted.values.events = ++counted.seq;
   const int64_t epoch = counted.values.epoch;
-  const std::string event_id =
-      DerivedId(event.company_id, std::to_string(epoch) + ':' + std::to_string(counted.seq));
+  const std::string event_id = crypto::DerivedId(
+      event.company_id, std::to_string(epoch) + ':' + std::to_string(counted.seq));
   const std::string changes = Names(event.changes);
   const Content content{.seq = counted.seq,
                         .epoch = epoch,

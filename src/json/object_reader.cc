@@ -347,11 +347,6 @@ std::optional<std::string> ObjectReader::Uuid(std::string_view name) {
   return id;
 }
 
-std::optional<std::string> ObjectReader::RequireUuid(std::string_view name) {
-  if (!Require(name)) return std::nullopt;
-  return Uuid(name);
-}
-
 std::optional<UtcMs> ObjectReader::Instant(std::string_view name) {
   const std::optional<Value> value = Take(name);
   if (!value) return std::nullopt;

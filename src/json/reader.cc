@@ -192,6 +192,12 @@ std::optional<Value> Value::Find(std::string_view key) const {
 
 size_t Value::offset() const { return tree_->MarkOf(node_).offset; }
 
+std::string Value::Canonical() const {
+  std::string out;
+  AppendCanonical(out, *this);
+  return out;
+}
+
 // -- Document -----------------------------------------------------------------------------------
 
 static_assert(kNodesMax <= static_cast<size_t>(std::numeric_limits<int>::max()),

@@ -49,6 +49,9 @@ class Value {
   std::vector<std::pair<std::string_view, Value>> members() const;  // kObject only, in order
   std::optional<Value> Find(std::string_view key) const;            // kObject only; exact case
   size_t offset() const;  // where in the document it began: the order in which errors are reported
+  // Keys sorted, numbers normalised, no blanks: equal values have equal canonical texts
+  // (contract section 5).
+  std::string Canonical() const;
 
  private:
   friend class Document;
@@ -66,9 +69,7 @@ class Document {
   ~Document();
 
   Value root() const;
-  // Keys sorted, numbers normalised, no blanks: equal bodies have equal canonical texts
-  // (contract section 5).
-  std::string Canonical() const;
+  std::string Canonical() const;  // of the root
 
  private:
   explicit Document(std::unique_ptr<Tree> tree);
@@ -144,7 +145,6 @@ class ObjectReader {
   void RefuseNull(std::initializer_list<std::string_view> names);
   // A UUID, any case, returned in lower case; else invalid_format.
   std::optional<std::string> Uuid(std::string_view name);
-  std::optional<std::string> RequireUuid(std::string_view name);
   std::optional<UtcMs> Instant(std::string_view name);
   // One of the words, exactly as written; returns its index. unknown_value lists the words (hint
   // added).

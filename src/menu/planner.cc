@@ -105,8 +105,8 @@ void Planner::Find(const Product& sent) {
     throw NoSuch("variant", sent.variants.front().id);
   }
   if (stored && !hit_.insert(stored->id).second) {
-    const bool by_id = sent.sent.has_id;
     const auto keyed = std::ranges::find_if(sent.variants, has_sku);
+    const bool by_id = sent.sent.has_id || keyed == sent.variants.end();
     Note(errors_, by_id ? sent.sent : keyed->sent, by_id ? "id" : "sku", FieldCode::kDuplicate,
          "names product " + stored->id + ", which another row of this call names too");
     return;

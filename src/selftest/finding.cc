@@ -148,10 +148,10 @@ bool Finding::SameRecord(std::string_view what, std::optional<json::Value> expec
     Differs(std::string(what), "a record", Shown(got));
     return false;
   }
-  if (Canonical(*expected) == Canonical(*got)) return true;
+  if (expected->Canonical() == got->Canonical()) return true;
   for (const auto& [name, member] : expected->members()) {
     const auto other = got->Find(name);
-    if (other && Canonical(*other) == Canonical(member)) continue;
+    if (other && other->Canonical() == member.Canonical()) continue;
     Differs(std::string(what) + ", " + std::string(name), Shown(member), Shown(other));
     return false;
   }

@@ -162,7 +162,7 @@ void LinksToTheMenu(Probe& probe, Finding& finding) {
   const auto sku = Find(variant, "sku");
   const Reply reply = probe.Write(probe.take_away, "POST", "combos",
                                   Filled(R"({"combos":[{"sku":$,"quantity":1,"variant_price":$}]})",
-                                         {Canonical(*sku), probe.Amount(kDishPrice)}));
+                                         {sku->Canonical(), probe.Amount(kDishPrice)}));
   if (!finding.Status(reply, 200)) return;
   finding.Text(reply, "data.combos.last.product_id", TextAt(variant, "product_id"));
   finding.Text(reply, "data.combos.last.variant_id", TextAt(variant, "id"));

@@ -247,7 +247,7 @@ void UpsertsWithoutChange(Probe& probe, Finding& finding) {
       probe.Send({.method = "PUT",
                   .path = "/v1/menu/products",
                   .body = Filled(R"({"products":[{"id":"$","name":$}]})",
-                                 {TextAt(product, "id"), name ? Canonical(*name) : "null"})});
+                                 {TextAt(product, "id"), name ? name->Canonical() : "null"})});
   if (!finding.Status(reply, 200)) return;
   finding.Number(reply, "data.unchanged", "1");
   finding.Number(reply, "data.created", "0");

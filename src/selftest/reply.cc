@@ -1,12 +1,9 @@
 #include "selftest/reply.h"
 
 #include <charconv>
-#include <map>
 
-#include "base/decimal.h"
 #include "base/problem.h"
 #include "base/text.h"
-#include "json/writer.h"
 
 namespace comanda::selftest {
 namespace {
@@ -29,49 +26,6 @@ std::optional<json::Value> Step(const json::Value& value, std::string_view name)
   if (value.kind() == json::Kind::kObject) return value.Find(name);
   if (value.kind() == json::Kind::kArray) return Item(value, name);
   return std::nullopt;
-}
-
-void AppendCanonical(std::string& out, const json::Value& value) {
-  switch (value.kind()) {
-    case json::Kind::kNull:
-      out += "null";
-      return;
-    case json::Kind::kBoolean:
-      out += value.boolean() ? "true" : "false";
-      return;
-    case json::Kind::kNumber:
-      out += CanonicalNumber(value.number_text());
-      return;
-    case json::Kind::kText:
-      json::AppendQuoted(out, value.text());
-      return;
-    case json::Kind::kArray: {
-      out += '[';
-      bool first = true;
-      for (const json::Value& item : value.items()) {
-        if (!first) out += ',';
-        first = false;
-        AppendCanonical(out, item);
-      }
-      out += ']';
-      return;
-    }
-    case json::Kind::kObject: {
-      std::map<std::string_view, json::Value> sorted;
-      for (const auto& [name, member] : value.members()) sorted.emplace(name, member);
-      out += '{';
-      bool first = true;
-      for (const auto& [name, member] : sorted) {
-        if (!first) out += ',';
-        first = false;
-        json::AppendQuoted(out, name);
-        out += ':';
-        AppendCanonical(out, member);
-      }
-      out += '}';
-      return;
-    }
-  }
 }
 
 std::shared_ptr<const json::Document> Parsed(const std::string& body) {
@@ -99,12 +53,6 @@ std::string TextAt(std::optional<json::Value> value, std::string_view path) {
   return std::string(found->text());
 }
 
-std::string Canonical(const json::Value& value) {
-  std::string out;
-  AppendCanonical(out, value);
-  return out;
-}
-
 std::string Shown(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -118,7 +66,7 @@ std::string Shown(std::string_view text) {
 }
 
 std::string Shown(std::optional<json::Value> value) {
-  return value ? Shown(Canonical(*value)) : "nothing: the field is missing";
+  return value ? Shown(value->Canonical()) : "nothing: the field is missing";
 }
 
 Reply::Reply(net::Answer answer)

@@ -20,9 +20,6 @@ std::optional<json::Value> Find(std::optional<json::Value> value, std::string_vi
 // The text at a path; empty where there is none.
 std::string TextAt(std::optional<json::Value> value, std::string_view path);
 
-// The value with sorted keys and plain numbers: equal values have equal texts.
-std::string Canonical(const json::Value& value);
-
 // For a person: short, without control characters.
 std::string Shown(std::optional<json::Value> value);
 std::string Shown(std::string_view text);
@@ -35,7 +32,6 @@ class Reply {
   // 0 where no whole answer came; answer() says why.
   int status() const { return answer_->outcome == net::Outcome::kAnswered ? answer_->status : 0; }
   const net::Answer& answer() const { return *answer_; }
-  bool has_document() const { return document_ != nullptr; }
   std::optional<std::string_view> Header(std::string_view name) const {
     return answer_->Header(name);
   }

@@ -16,26 +16,9 @@
 namespace comanda::web {
 namespace {
 
-// RFC 4648 section 4.
-std::string Base64(std::span<const uint8_t> bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  constexpr size_t kGroup = 3;
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); i += kGroup) {
-    const size_t count = std::min(kGroup, bytes.size() - i);
-    uint32_t group = 0;
-    for (size_t k = 0; k < kGroup; ++k) group = group << 8 | (k < count ? bytes[i + k] : 0u);
-    for (size_t k = 0; k <= kGroup; ++k) {
-      text += k <= count ? kDigits[group >> (18 - 6 * k) & 63u] : '=';
-    }
-  }
-  return text;
-}
-
 // How a Content-Security-Policy names what may stand in the page.
 std::string SourceOf(std::string_view text) {
-  return "'sha256-" + Base64(crypto::Sha256(text)) + "'";
+  return "'sha256-" + crypto::Base64(crypto::Sha256(text)) + "'";
 }
 
 void Fill(std::string& page, std::string_view mark, std::string_view text) {

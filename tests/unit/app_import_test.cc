@@ -16,6 +16,7 @@
 #include "company/companies.h"
 #include "company/hours.h"
 #include "company/json.h"
+#include "crypto/derived_id.h"
 #include "events/types.h"
 #include "menu/catalogue.h"
 #include "menu/json.h"
@@ -235,13 +236,14 @@ TEST_F(AppImport, DerivesIdsFromTheCompanyAndTheNaturalKey) {
 
   EXPECT_EQ(Of(summary, "products").inserted, 2);
   EXPECT_EQ(Text("SELECT id FROM payment_method WHERE code = 'cash'"),
-            DerivedId(kBar, "payment_method:cash"));
-  EXPECT_EQ(Text("SELECT id FROM staff"), DerivedId(kBar, "user:email:eva@example.com"));
-  EXPECT_EQ(Text("SELECT id FROM client"), DerivedId(kBar, "client:phone:+51987654321"));
+            crypto::DerivedId(kBar, "payment_method:cash"));
+  EXPECT_EQ(Text("SELECT id FROM staff"), crypto::DerivedId(kBar, "user:email:eva@example.com"));
+  EXPECT_EQ(Text("SELECT id FROM client"), crypto::DerivedId(kBar, "client:phone:+51987654321"));
   EXPECT_EQ(Text("SELECT id FROM product WHERE name = 'Agua'"),
-            DerivedId(kBar, "product:sku:AGUA"));
-  EXPECT_EQ(Text("SELECT id FROM variant WHERE name = 'Copa'"), DerivedId(kBar, "variant:sku:VC"));
-  EXPECT_EQ(Text("SELECT id FROM dining_table"), DerivedId(kBar, "table:mesa 1"));
+            crypto::DerivedId(kBar, "product:sku:AGUA"));
+  EXPECT_EQ(Text("SELECT id FROM variant WHERE name = 'Copa'"),
+            crypto::DerivedId(kBar, "variant:sku:VC"));
+  EXPECT_EQ(Text("SELECT id FROM dining_table"), crypto::DerivedId(kBar, "table:mesa 1"));
   EXPECT_EQ(Written(Bring(kBarFull)), 0);
 }
 
@@ -588,7 +590,7 @@ std::vector<WrongRows> EveryWrongRow() {
       {{fine + R"(, "kitchen_id": "11111111-0000-7000-8000-0000000000ee")"},
        "[0].kitchen_id",
        FieldCode::kNotFound},
-      {{R"("id": ")" + DerivedId(kBar, "product:sku:AGUA") +
+      {{R"("id": ")" + crypto::DerivedId(kBar, "product:sku:AGUA") +
         R"(", "name": "Agua", "price": 1, "sku": "VC")"},
        "[0].sku",
        FieldCode::kSkuTaken},

@@ -7,8 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/sha1.h"
-
 namespace comanda {
 namespace {
 
@@ -60,14 +58,6 @@ TEST(Id, IsUniqueAcrossThreads) {
   EXPECT_EQ(all.size(), 8000U);
 }
 
-TEST(Id, DerivesTheKnownVectorsOfVersionFive) {
-  // RFC 9562 A.4: the DNS namespace and www.example.com.
-  EXPECT_EQ(DerivedId("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "www.example.com"),
-            "2ed6657d-e927-568b-95e1-2665a8aea6a2");
-  EXPECT_EQ(DerivedId("6BA7B810-9DAD-11D1-80B4-00C04FD430C8", "python.org"),
-            "886313e1-3b8a-5372-9b90-0c9aee199e5d");
-}
-
 TEST(Id, ReadsAnyCaseAndVersion) {
   EXPECT_EQ(ParseId("2ED6657D-E927-568B-95E1-2665A8AEA6A2"),
             "2ed6657d-e927-568b-95e1-2665a8aea6a2");
@@ -85,16 +75,11 @@ TEST(Id, RefusesOtherForms) {
   }
 }
 
-TEST(Sha1, GivesTheStandardsVectors) {
-  const auto first_bytes = [](std::string_view data) {
-    const auto digest = Sha1(data);
-    return uint32_t{digest[0]} << 24 | uint32_t{digest[1]} << 16 | uint32_t{digest[2]} << 8 |
-           digest[3];
-  };
-  EXPECT_EQ(first_bytes("abc"), 0xa9993e36U);
-  EXPECT_EQ(first_bytes(""), 0xda39a3eeU);
-  EXPECT_EQ(first_bytes("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"), 0x84983e44U);
-  EXPECT_EQ(first_bytes(std::string(1'000'000, 'a')), 0x34aa973cU);
+TEST(Id, WritesBytesWithVersionAndVariant) {
+  const std::string id = "2ed6657d-e927-568b-95e1-2665a8aea6a2";
+
+  EXPECT_EQ(FormatId(BytesOfId(id), 5), id);
+  EXPECT_EQ(FormatId(IdBytes{}, 7), "00000000-0000-7000-8000-000000000000");
 }
 
 }  // namespace

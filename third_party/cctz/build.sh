@@ -4,18 +4,7 @@
 # locales behind them weigh more than all the rest of cctz and are used by nothing else.
 
 apply_series '*'
-
-file=$source/src/time_zone_info.cc
-
-# The zone data of another system, whose version is read with a stream.
-replace_once "$file" 'if (auto z = FuchsiaZoneInfoSource::Open(n)) return z;' ''
-
-# A text for people, put together with a stream.
-replace_once "$file" 'std::ostringstream oss;' 'std::string oss;'
-replace_once "$file" 'oss << "#trans=" << transitions_.size();' 'oss += "#trans=" + std::to_string(transitions_.size());'
-replace_once "$file" 'oss << " #types=" << transition_types_.size();' 'oss += " #types=" + std::to_string(transition_types_.size());'
-replace_once "$file" "oss << \" spec='\" << future_spec_ << \"'\";" "oss += \" spec='\" + future_spec_ + \"'\";"
-replace_once "$file" 'return oss.str();' 'return oss;'
+apply_patches
 
 set --
 for file in "$source"/src/*.cc; do

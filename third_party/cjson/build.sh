@@ -2,9 +2,7 @@
 # cJSON: the parser and printer alone; cJSON_Utils (pointers and patches) is not used.
 
 apply_series '*cmake*'
-
-# Every parser writes where the last mistake was, which nobody here asks: threads had one place for it.
-replace_once "$source/cJSON.c" 'static error global_error = ' 'static __thread error global_error = '
+apply_patches
 
 compile "$CC" "$CFLAGS -DNDEBUG -DCJSON_NESTING_LIMIT=64" "$source/cJSON.c"
 archive libcjson.a cJSON.o
