@@ -24,10 +24,11 @@ constexpr int kControlWorkers = 4;
 constexpr int64_t kDrainMs = 10'000;
 constexpr int64_t kWatchEveryMs = 1'000;
 constexpr int64_t kNamesEveryMs = 60'000;
-// A clock that steps all the time must not make a certificate each time.
+// Limits how often a clock that steps repeatedly can make a new certificate.
 constexpr int64_t kNamesAfterStepMs = 5'000;
 constexpr int64_t kChoresEveryMs = 60'000;
-// Between two signs of progress: a few jobs behind a busy writer on a slow disk.
+// The longest time between two heartbeats of the chores: several write jobs, each of which waits
+// for a busy writer on a slow disk.
 constexpr int64_t kChoreMaxMs = 10 * 60'000;
 
 log::Level LevelOf(std::string_view name) {
@@ -51,14 +52,15 @@ std::unique_ptr<wire::Server> ControlServer(const std::string& path, wire::Handl
                                         metrics);
 }
 
-// Integrators find a restaurant to try things on.
+// Imports the demo restaurant into an empty sandbox.
 void SeedSandbox(db::Database& database) {
   const bool is_empty =
       database.Read([](db::Snapshot& snapshot) { return company::All(snapshot).empty(); });
   if (is_empty) Import(database, DemoRestaurant());
 }
 
-// Refuses to serve on guessed clocks: days, opening hours and order numbers follow these zones.
+// Fault where the system lacks the time zone of a company: business days, opening hours and order
+// numbers depend on it.
 void RequireZones(db::Database& database) {
   const std::string missing = database.Read([](db::Snapshot& snapshot) {
     std::string names;
@@ -73,7 +75,7 @@ void RequireZones(db::Database& database) {
                                              "; install it (`apt install tzdata`) and start again");
 }
 
-// What fails here is tried again, or can be done without: it must not end the server.
+// Logs what `work` throws and returns normally. For work that is repeated later or is optional.
 template <typename Work>
 void Attempt(std::string_view consequence, Work&& work) {
   try {
@@ -103,33 +105,33 @@ App::App(const config::Options& options, db::DirectoryLock lock)
             [this](std::vector<http::Readiness>& checks) {
               // Reported, but does not make the box unready: selling does not depend on the
               // sandbox, and a wrong clock is not to stop it.
-              const char* trouble = test_.trouble();
+              const char* trouble = sandbox_.trouble();
               if (trouble) checks.push_back({.name = "sandbox", .ok = true, .state = trouble});
               const std::string certificate = certificates_.trouble();
               if (!certificate.empty()) {
                 checks.push_back({.name = "certificate", .ok = true, .state = certificate});
               }
             }),
-      test_([this](const Upgrading& upgrading) { return OpenSandbox(upgrading); },
-            options_.errors_base, ops::NotifyUpgrading),
+      sandbox_([this](const Upgrading& upgrading) { return OpenSandbox(upgrading); },
+               options_.errors_base, ops::NotifyUpgrading),
       clock_watch_(clock_, live_.database(), live_.marks()),
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
       certificates_(options_, *names_, clock_),
       tls_(certificates_.pair()),
-      control_(ControlServer(options_.data_directory + "/control.sock", Live(), options_, clock_,
-                             metrics_)),
-      control_test_(ControlServer(options_.data_directory + "/control-test.sock", Test(), options_,
-                                  clock_, metrics_)) {
+      control_(ControlServer(options_.data_directory + "/control.sock", LiveHandler(), options_,
+                             clock_, metrics_)),
+      sandbox_control_(ControlServer(options_.data_directory + "/control-test.sock",
+                                     SandboxHandler(), options_, clock_, metrics_)) {
   SetLogLevel();
   for (const std::string& left : RemoveUnfinishedBackups(options_.data_directory)) {
     log::Notice("removed what an interrupted backup left", {{"directory", left}});
   }
   RequireZones(live_.database());
   if (!options_.sandbox_listen.empty()) {
-    sandbox_ = Listen(options_.sandbox_listen, Test(), auth::Mode::kTest);
+    sandbox_https_ = Listen(options_.sandbox_listen, SandboxHandler(), auth::Mode::kTest);
   }
-  https_ = Listen(options_.listen, Live(), auth::Mode::kLive);
-  for (Environment* environment : {&live_, test_.environment()}) {
+  https_ = Listen(options_.listen, LiveHandler(), auth::Mode::kLive);
+  for (Environment* environment : {&live_, sandbox_.environment()}) {
     if (environment) environment->database().StartInspector();
   }
 }
@@ -144,30 +146,30 @@ std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
   return sandbox;
 }
 
-wire::Handler App::Live() {
+wire::Handler App::LiveHandler() {
   return [this](const wire::Request& request) { return live_.dispatcher().Handle(request); };
 }
 
-wire::Handler App::Test() {
-  return [this](const wire::Request& request) { return test_.Answer(request); };
+wire::Handler App::SandboxHandler() {
+  return [this](const wire::Request& request) { return sandbox_.Answer(request); };
 }
 
-// Little is logged where the disk has other use for its last pages.
+// On a nearly full disk info-level lines are suppressed (db::Fullness::kTight).
 void App::SetLogLevel() {
   const log::Level most =
       space_.fullness() >= db::Fullness::kTight ? log::Level::kNotice : log::Level::kDebug;
   log::SetLevel(std::min(LevelOf(options_.log_level), most));
 }
 
-// All at once, since systemd gives a limited time to stop, and a client that does not read its
-// answer holds each of them for the whole of kDrainMs.
+// Stops the servers in parallel: each may wait kDrainMs for a client that does not read its answer,
+// and systemd limits the time of the whole stop.
 void App::StopServers() {
   std::vector<std::jthread> beside;
-  for (wire::Server* server : {sandbox_.get(), control_.get(), control_test_.get()}) {
+  for (wire::Server* server : {sandbox_https_.get(), control_.get(), sandbox_control_.get()}) {
     if (!server) continue;
     try {
       beside.emplace_back([server] { server->Stop(kDrainMs); });
-    } catch (const std::system_error&) {  // no thread is granted
+    } catch (const std::system_error&) {  // the system grants no thread
       server->Stop(kDrainMs);
     }
   }
@@ -180,15 +182,15 @@ App::~App() {
   chores_.reset();
   checks_.reset();
   live_.StopWaiting();
-  if (Environment* test = test_.environment()) test->StopWaiting();
+  if (Environment* sandbox = sandbox_.environment()) sandbox->StopWaiting();
   StopServers();
   Attempt("when keys were last used is not written down", [this] {
-    live_.WriteDown();
-    if (Environment* test = test_.environment()) test->WriteDown();
+    live_.FlushKeyUse();
+    if (Environment* sandbox = sandbox_.environment()) sandbox->FlushKeyUse();
   });
   Attempt("the time of the stop is not written down", [this] {
     live_.marks().Renew();
-    if (Environment* test = test_.environment()) test->marks().Renew();
+    if (Environment* sandbox = sandbox_.environment()) sandbox->marks().Renew();
   });
 }
 
@@ -202,7 +204,7 @@ std::unique_ptr<wire::Server> App::Listen(const std::string& address, wire::Hand
       .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
       .errors_base = options_.errors_base,
       .heartbeats = &heartbeats_,
-      .key_shown = [this] { certificates_.DeviceCame(); }};
+      .key_shown = [this] { certificates_.RecordTrust(); }};
   return std::make_unique<wire::Server>(std::move(settings), std::move(handler), &tls_, clock_,
                                         metrics_);
 }
@@ -212,8 +214,8 @@ std::vector<std::string> App::Addresses() const {
 }
 
 std::vector<std::string> App::SandboxAddresses() const {
-  if (!sandbox_) return {};
-  return AddressesOf(options_.sandbox_listen, sandbox_->port());
+  if (!sandbox_https_) return {};
+  return AddressesOf(options_.sandbox_listen, sandbox_https_->port());
 }
 
 std::vector<std::string> App::AddressesOf(const std::string& listen, int port) const {
@@ -243,15 +245,16 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
   chores_.emplace(events::WorkerSettings{.name = "chores", .heartbeat_max_ms = kChoreMaxMs},
                   heartbeats_, metrics_,
                   [this, is_first = true](events::Worker::Pass& pass) mutable {
-                    if (!std::exchange(is_first, false) && !test_.environment()) RetrySandbox(pass);
+                    const bool is_retry = !std::exchange(is_first, false);
+                    if (is_retry && !sandbox_.environment()) RetrySandbox(pass);
                     DoChores(pass);
                     return events::Worker::Done{.due_in_ms = ChoresDueInMs()};
                   });
   checks_.emplace(events::WorkerSettings{.name = "checks", .heartbeat_max_ms = kChoreMaxMs},
                   heartbeats_, metrics_, [this](events::Worker::Pass& pass) {
                     int64_t due_in_ms = live_.CheckPart(pass);
-                    if (Environment* test = test_.environment()) {
-                      due_in_ms = std::min(due_in_ms, test->CheckPart(pass));
+                    if (Environment* sandbox = sandbox_.environment()) {
+                      due_in_ms = std::min(due_in_ms, sandbox->CheckPart(pass));
                     }
                     return events::Worker::Done{.due_in_ms = due_in_ms};
                   });
@@ -275,8 +278,8 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
   }
 }
 
-// All or nothing: what can be refused comes before what changes. Only the settings that may be
-// reloaded, since other threads read the rest.
+// Applies all changes or none: what can throw comes before the first change. Changes only the
+// settings that are marked as reloadable (config/options.cc): other threads read the rest.
 void App::Reload(const config::Options& options) {
   auto names = std::make_shared<const ops::Names>(ops::MachineNames(options));
   certificates_.Reload(options, *names, tls_);
@@ -299,7 +302,8 @@ bool App::HostAllowed(std::string_view host) const {
   return names_->Allows(host);
 }
 
-// systemd restarts us when the pings stop: they do while a thread hangs.
+// Once a second: the disk, the names, the threads. systemd restarts the process when WATCHDOG=1
+// stops coming, which is so while the heartbeat of a thread is missing.
 void App::Watch() {
   if (clock_.MonotonicMs() < next_watch_ms_) return;
   next_watch_ms_ = clock_.MonotonicMs() + kWatchEveryMs;
@@ -308,7 +312,7 @@ void App::Watch() {
   if (clock_.MonotonicMs() >= next_names_ms_) {
     looked_at_names_ms_ = clock_.MonotonicMs();
     next_names_ms_ = looked_at_names_ms_ + kNamesEveryMs;
-    SayClock();
+    LogClockTrouble();
     Attempt("names and certificate stay as they are", [this] { FollowNetwork(); });
   }
   const std::vector<std::string> stale = heartbeats_.Stale();
@@ -321,25 +325,26 @@ void App::Watch() {
 
 void App::DoChores(events::Worker::Pass& pass) {
   const auto progress = [&] { pass.Beat(); };
-  // Each for itself: what fails in one must not keep the other.
+  // Separately: a failure of one must not prevent the others.
   Attempt("chores put off", [&] { live_.DoChores(progress); });
-  if (Environment* test = test_.environment()) {
-    Attempt("chores of the sandbox put off", [&] { test->DoChores(progress); });
+  if (Environment* sandbox = sandbox_.environment()) {
+    Attempt("chores of the sandbox put off", [&] { sandbox->DoChores(progress); });
   }
   Attempt("copies from before an upgrade are kept on", [&] { DeleteUpgradeCopies(); });
 }
 
 int64_t App::ChoresDueInMs() const {
   const int64_t due_ms = live_.DueInMs(kChoresEveryMs);
-  const Environment* test = test_.environment();
-  return test ? test->DueInMs(due_ms) : due_ms;
+  const Environment* sandbox = sandbox_.environment();
+  return sandbox ? sandbox->DueInMs(due_ms) : due_ms;
 }
 
-// Whatever the times of the files say: each is from before the form that its database has had for
-// so long.
+// Deletes the copies that were made before an upgrade, once the upgraded database has been in use
+// for kUpgradeCopyKeptMs of counted time. The times of the files are not used: a wrong clock may
+// have set them.
 void App::DeleteUpgradeCopies() {
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
-    Environment* environment = mode == auth::Mode::kLive ? &live_ : test_.environment();
+    Environment* environment = mode == auth::Mode::kLive ? &live_ : sandbox_.environment();
     if (!environment || !environment->UpgradeIsOld()) continue;
     db::DeleteUpgradeCopies(options_.data_directory, std::string(Name(mode)) + ".db",
                             std::numeric_limits<UtcMs>::max());
@@ -347,12 +352,12 @@ void App::DeleteUpgradeCopies() {
 }
 
 void App::RetrySandbox(events::Worker::Pass& pass) {
-  if (test_.TryToOpen([&](const std::string&) { pass.Beat(); })) {
-    test_.environment()->database().StartInspector();
+  if (sandbox_.TryToOpen([&](const std::string&) { pass.Beat(); })) {
+    sandbox_.environment()->database().StartInspector();
   }
 }
 
-void App::SayClock() {
+void App::LogClockTrouble() {
   std::string trouble = ops::ClockTrouble(clock_);
   if (trouble == clock_trouble_) return;
   if (trouble.empty()) {
@@ -363,8 +368,8 @@ void App::SayClock() {
   clock_trouble_ = std::move(trouble);
 }
 
-// The machine's addresses change with its network, and a name that it did not have at start must
-// get in; the certificate has to be valid at every time that the clock shows.
+// Reads the machine's names and addresses again, which change with its network, and renews the
+// certificate if they or the clock require it.
 void App::FollowNetwork() {
   SetNames(std::make_shared<const ops::Names>(ops::MachineNames(options_)));
   certificates_.Look(options_, *names_, tls_);

@@ -1,6 +1,13 @@
 #pragma once
 
-// The whole server. Members stand in start order, so that destruction is the shutdown order.
+// The running server: the live environment, the sandbox, their addresses, the background threads.
+// Members are declared in the order in which they start; destruction stops them in reverse.
+//
+// The threads of the process:
+//   main               signals, clock, names of the machine, certificate, watchdog of systemd
+//   writer, inspector  one of each per database (db/writer.h, db/inspector.h)
+//   chores, checks     periodic work; the background check of the databases (events/worker.h)
+//   the servers'       those that accept, and the workers that handle requests (wire/server.h)
 
 #include <functional>
 #include <memory>
@@ -26,24 +33,27 @@
 
 namespace comanda::app {
 
+// One thread makes it, runs it and destroys it; no other thread calls its public methods.
 class App {
  public:
-  // Opens the databases, makes or reads the certificate, listens. Refusal where the settings cannot
-  // be used, Fault where the machine does not let us.
+  // Opens and upgrades the databases, reads or makes the certificate, and listens. Blocks for the
+  // time of an upgrade. Throws Refusal where a setting cannot be used, Fault where the system
+  // refuses something: a file, an address, a thread, time zone data.
   App(const config::Options& options, db::DirectoryLock lock);
+  // Stops accepting, answers what was accepted, and closes the databases. Blocks for about 10 s at
+  // most: clients that do not read their answers are then disconnected.
   ~App();
 
-  // Until SIGTERM or SIGINT; SIGHUP reads settings and certificate again. Signals must be blocked
-  // in all threads before the App is made.
+  // Blocks until SIGTERM or SIGINT. SIGHUP calls `reload` and applies the settings and certificate
+  // that it returns. The caller must have blocked these signals in every thread before.
   void RunUntilSignal(const std::function<config::Options()>& reload);
 
-  // Where it can be reached: https://ADDR:PORT for each address that is listened on; the sandbox's
-  // too.
+  // https://ADDR:PORT for each address that the server listens on.
   std::vector<std::string> Addresses() const;
   std::vector<std::string> SandboxAddresses() const;
-  // SHA-256 of the certificate that is served, as browsers show it.
+  // The SHA-256 of the presented certificate, in the form that browsers show.
   std::string CertificateFingerprint() const;
-  size_t company_count();  // of the live environment
+  size_t company_count();  // in the live environment
 
  private:
   void Reload(const config::Options& options);
@@ -51,15 +61,17 @@ class App {
   void FollowNetwork();
   std::unique_ptr<wire::Server> Listen(const std::string& address, wire::Handler handler,
                                        auth::Mode mode);
-  wire::Handler Live();  // answers for it
-  wire::Handler Test();
+  // What the servers call for each request. Any thread.
+  wire::Handler LiveHandler();
+  wire::Handler SandboxHandler();
   std::unique_ptr<Environment> OpenSandbox(const Upgrading& upgrading);
-  void RetrySandbox(events::Worker::Pass& pass);
+  void RetrySandbox(events::Worker::Pass& pass);  // on the thread of the chores
   std::vector<std::string> AddressesOf(const std::string& listen, int port) const;
-  bool HostAllowed(std::string_view host) const;
+  bool HostAllowed(std::string_view host) const;  // the name in a Host header; any thread
   void StopServers();
   void Watch();
-  void SayClock();
+  void LogClockTrouble();
+  // On the thread of the chores:
   void DoChores(events::Worker::Pass& pass);
   int64_t ChoresDueInMs() const;
   void DeleteUpgradeCopies();
@@ -72,24 +84,24 @@ class App {
   Heartbeats heartbeats_;
   db::DiskSpace space_;
   http::AnswerBudget answer_budget_;
-  Environment live_;  // a writer thread each, and one that looks for damage
-  Sandbox test_;
+  Environment live_;  // each environment has a writer thread and an inspector thread
+  Sandbox sandbox_;
   ClockWatch clock_watch_;
   mutable std::mutex names_mutex_;
   std::shared_ptr<const ops::Names>
       names_;  // guarded by names_mutex_; replaced when addresses change
   ops::Certificates certificates_;
   wire::Tls tls_;
-  std::unique_ptr<wire::Server> control_;       // DIR/control.sock, a few threads
-  std::unique_ptr<wire::Server> control_test_;  // DIR/control-test.sock
-  std::unique_ptr<wire::Server> https_;         // the workers
-  std::unique_ptr<wire::Server> sandbox_;       // where the settings name an address
+  std::unique_ptr<wire::Server> control_;          // DIR/control.sock
+  std::unique_ptr<wire::Server> sandbox_control_;  // DIR/control-test.sock
+  std::unique_ptr<wire::Server> https_;            // the setting `listen`
+  std::unique_ptr<wire::Server> sandbox_https_;    // the setting `sandbox_listen`; null: none
   int64_t next_watch_ms_ = 0;
   int64_t next_names_ms_ = 0;
   int64_t looked_at_names_ms_ = 0;
-  std::string clock_trouble_;             // as it was last logged
-  std::optional<events::Worker> checks_;  // whether what is stored is what was written
-  std::optional<events::Worker> chores_;  // so that the pings do not wait for what takes long
+  std::string clock_trouble_;             // as last logged; empty: none
+  std::optional<events::Worker> checks_;  // the background check of both databases (checker.h)
+  std::optional<events::Worker> chores_;  // a thread of its own: chores may take minutes
 };
 
 }  // namespace comanda::app

@@ -9,7 +9,7 @@
 namespace comanda::app {
 namespace {
 
-// Settings are written with underscores in files; on a command line people write hyphens.
+// Names in configuration files have underscores; on a command line hyphens are usual.
 std::string WithUnderscores(std::string_view name) {
   std::string text(name);
   std::ranges::replace(text, '-', '_');

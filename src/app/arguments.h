@@ -1,6 +1,7 @@
 #pragma once
 
-// The command line of one command: positional words and --name value (or --name=value).
+// The command line of one command: positional words and flags, written --name VALUE or
+// --name=VALUE. Hyphens and underscores in names are the same. Pure.
 
 #include <map>
 #include <optional>
@@ -12,12 +13,12 @@
 namespace comanda::app {
 
 struct Flag {
-  std::string_view name;      // "data"
-  std::string_view argument;  // "DIR"; empty: a switch
+  std::string_view name;      // without hyphens: "data"
+  std::string_view argument;  // the name of its value in --help: "DIR"; empty: it takes none
   std::string_view help;
 };
 
-// Those that several commands have.
+// Flags of several commands.
 inline constexpr Flag kDataFlag = {"data", "DIR", "the data directory (default /var/lib/comanda)"};
 inline constexpr Flag kCompanyFlag = {"company", "ID",
                                       "which restaurant; needed where there are several"};
@@ -26,10 +27,11 @@ inline constexpr Flag kHelpFlag = {"help", "", "show this"};
 
 class Arguments {
  public:
-  // Refusal (invalid_parameter) for an unknown flag, with the nearest known one, or a missing
-  // value.
+  // Refusal invalid_parameter for an unknown flag, with the most similar known one, and for a flag
+  // without its value.
   static Arguments Parse(std::span<const std::string_view> words, std::span<const Flag> flags);
 
+  // Flags are looked up by Flag::name.
   bool Has(std::string_view flag) const { return flags_.contains(std::string(flag)); }
   std::optional<std::string> Find(std::string_view flag) const;
   const std::vector<std::string>& positional() const { return positional_; }
@@ -40,15 +42,15 @@ class Arguments {
   std::vector<std::string> positional_;
 };
 
-// The arguments of a command, or nothing where --help is among them: then help() is printed.
-// Refusal as Parse().
+// The arguments of a command. Nothing if --help is among them: prints help() then. Throws as
+// Parse().
 std::optional<Arguments> ReadArguments(std::span<const std::string_view> words,
                                        std::span<const Flag> flags, std::string (*help)());
 
-// Refusal (invalid_parameter) where there are words beside the options.
+// Refusal invalid_parameter if there are positional words.
 void RequireOptionsAlone(const Arguments& arguments, std::string_view command);
 
-// Aligned lines "  --data DIR   help" for --help.
+// The lines of --help for these flags: "  --data DIR   help", aligned.
 std::string DescribeFlags(std::span<const Flag> flags);
 
 }  // namespace comanda::app

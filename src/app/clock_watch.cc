@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMinuteMs = 60'000;
 constexpr int64_t kDayMs = 24 * 60 * kMinuteMs;
 constexpr int64_t kBackMs = 5 * kMinuteMs;
-// A clock that steps all the time must not fill the disk.
+// Limits the audit entries of a clock that steps repeatedly: one a minute after the first ten.
 constexpr int64_t kNotesMax = 10;
 constexpr std::string_view kActor = "clock";
 
@@ -63,7 +63,7 @@ std::string Detail(const SettledClock::Step& step) {
   return detail;
 }
 
-// The last mark; of a database that has none, from an older program, its last event.
+// The last mark, or one with the time of the last event: databases of older programs have no marks.
 std::optional<events::Mark> LastMark(db::Snapshot& snapshot) {
   if (const auto mark = events::LastMark(snapshot)) return mark;
   const UtcMs last = events::LastTime(snapshot);
@@ -71,7 +71,8 @@ std::optional<events::Mark> LastMark(db::Snapshot& snapshot) {
   return events::Mark{.at = last, .settled_at = last};
 }
 
-// Whether a box that was switched off at `from` may well see `now` when it starts again.
+// True if a box that stopped at `from` can plausibly have started again at `now`: within a day, or
+// up to 5 minutes before.
 bool IsSoonAfter(UtcMs from, UtcMs now) { return now >= from - kBackMs && now - from <= kDayMs; }
 
 }  // namespace
@@ -93,11 +94,12 @@ void ClockWatch::Resume() {
   }
 }
 
-// Noted where it is not resolved within a minute.
+// `stood_ms`: how long the wall clock had differed from the settled clock before the restart; 0 if
+// it did not. A new difference is written to the audit log unless it ends within a minute.
 void ClockWatch::ResumeFrom(UtcMs settled, int64_t stood_ms) {
   const UtcMs now = clock_.Now();
   clock_.Resume(settled, stood_ms);
-  if (stood_ms > 0) return;  // noted already
+  if (stood_ms > 0) return;  // written to the audit log before the restart
   to_note_ = SettledClock::Step{now > settled ? Event::kAhead : Event::kBehind, settled, now};
   notes_left_ = 0;
   note_more_at_ms_ = clock_.MonotonicMs() + kMinuteMs;
@@ -110,7 +112,7 @@ bool ClockWatch::Look() {
                                            {"from", FormatInstant(step->from)},
                                            {"to", FormatInstant(step->to)},
                                            {"meaning", Meaning(step->event)}});
-    // The last one decides after a restart.
+    // Of several steps the last one is written.
     to_note_ = step;
   }
   if (to_note_ && MayNote()) {

@@ -38,7 +38,7 @@ std::string Padded(std::string_view text, size_t width) {
   return padded;
 }
 
-// The key as it was after the change: its name, tier and scopes.
+// Name, tier and scopes of the key after the change.
 std::string Described(const json::Value& detail) {
   const auto name = detail.Find("name");
   const auto tier = detail.Find("tier");

@@ -65,11 +65,12 @@ void SayIfSameDisk(const config::Options& options, const std::string& target,
              ": a disk that fails takes both; put a copy on another disk");
 }
 
-// On the disk of the data directory a backup must leave what orders need.
+// Fault if the backup is on the disk of the data directory and would leave too little free space
+// for orders.
 void RequireRoom(const config::Options& options, const std::string& target) {
   if (DiskOf(target) != DiskOf(options.data_directory)) return;
   db::SpaceSettings settings = SpaceOf(options);
-  settings.ballast_bytes = 0;  // the server's own affair
+  settings.ballast_bytes = 0;  // the server makes and keeps the ballast
   metrics::Registry metrics;
   int64_t wanted = 0;
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
@@ -81,7 +82,7 @@ void RequireRoom(const config::Options& options, const std::string& target) {
                                           "directory on another disk");
 }
 
-// `name`: below the data directory.
+// `name` is relative to the data directory.
 void CopyFile(const config::Options& options, const std::string& name, const std::string& to) {
   const auto content = ReadFile(options.data_directory + "/" + name);
   if (!content) return;
@@ -93,16 +94,17 @@ void CopyFile(const config::Options& options, const std::string& name, const std
 void CopyCertificates(const config::Options& options, const std::string& to) {
   const std::string directory = options.data_directory + "/tls";
   const auto names = FilesIn(directory);
-  if (!names && errno != ENOENT) {  // else it never served
+  if (!names && errno != ENOENT) {  // ENOENT: no server has run in this directory yet
     throw Fault(Fault::Kind::kInternal, "cannot read " + directory + ": " + std::strerror(errno));
   }
   if (names) {
     for (const std::string& name : *names) {
-      // Where it is missing, devices trust the authority: some may have begun to since the backup.
+      // Not copied, since a missing file means "used": a device may install the authority after the
+      // backup was taken (ops/certificates.h).
       if (name != "ca.trust") CopyFile(options, "tls/" + name, to);
     }
   }
-  // The owner's own, wherever the settings look for them.
+  // The files that the settings tls_certificate and tls_key name, if they are in the directory.
   const std::string inside = options.data_directory + "/";
   for (const std::string& path : {options.tls_certificate, options.tls_key}) {
     if (path.starts_with(inside)) {
@@ -113,12 +115,13 @@ void CopyCertificates(const config::Options& options, const std::string& to) {
   }
 }
 
-// How many rows are damaged, in the database as in the copy: it holds all that is left of them.
+// Copies the database and checks the copy. Returns the number of damaged rows, which the copy
+// contains as they are.
 size_t CopyDatabase(auth::Mode mode, const config::Options& options, const std::string& to) {
   const std::string name = std::string(Name(mode)) + ".db";
   db::BackUp(DatabasePath(mode, options), to + "/" + name, SystemClock());
   const auto verified = VerifyRows(to + "/" + name, SystemClock());
-  // Reading it has made them, empty; nobody else knows the copy.
+  // The check has made these files; they are empty, and no other process uses the copy.
   for (const char* part : {"-wal", "-shm"}) RemoveAll(to + "/" + name + part);
   const size_t damaged = verified ? verified->damage.size() : 0;
   Print(name + "  " + std::to_string(BytesOf(to + "/" + name)) + " bytes, checked" +
@@ -126,7 +129,7 @@ size_t CopyDatabase(auth::Mode mode, const config::Options& options, const std::
   return damaged;
 }
 
-// The restaurant's backup does not fail with it.
+// A failure is reported and does not make the backup fail.
 void CopySandbox(const config::Options& options, const std::string& to) {
   if (!IsThere(DatabasePath(auth::Mode::kTest, options))) return;
   try {
@@ -172,7 +175,7 @@ int BackUp(Words words) {
   CopyFile(options, "comanda.conf", unfinished.path());
   CopyCertificates(options, unfinished.path());
   CopySandbox(options, unfinished.path());
-  // Last: it syncs the directory.
+  // The last copy: it also syncs the directory, and with it the files above.
   const size_t damaged = CopyDatabase(auth::Mode::kLive, options, unfinished.path());
   unfinished.Finish();
   Print(target + " holds the whole data directory; keep it secret\n");

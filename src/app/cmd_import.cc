@@ -37,7 +37,7 @@ std::string Help() {
          DescribeFlags(kFlags);
 }
 
-// What the control socket takes for the demo restaurant inside the program.
+// The document to send. For the demo restaurant, which the server contains: the text "demo".
 std::string Document(const std::string& file) {
   if (file == "demo") return R"("demo")";
   auto text = ReadFile(file);

@@ -57,7 +57,7 @@ volatile sig_atomic_t interrupted = 0;
 
 void NoteInterrupt(int) { interrupted = 1; }
 
-// The second Ctrl-C ends the program at once.
+// The first Ctrl-C lets the selftest clean up; the second one ends the program immediately.
 void WatchForInterrupts() {
   struct sigaction action = {};
   action.sa_handler = NoteInterrupt;
@@ -80,7 +80,7 @@ bool IsLoopback(std::string_view authority) {
   return host == "localhost" || host == "[::1]" || host.starts_with("127.");
 }
 
-// Without the slash at its end.
+// The value of --url, without a slash at the end.
 std::string ReadUrl(const Arguments& arguments) {
   std::string url = Require(arguments, "url");
   while (url.ends_with('/')) url.pop_back();

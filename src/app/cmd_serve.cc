@@ -22,7 +22,7 @@
 namespace comanda::app {
 namespace {
 
-// Every setting may stand on the command line.
+// The flags of `comanda serve`: one for each setting.
 std::vector<Flag> Flags() {
   std::vector<Flag> flags;
   for (const config::Help& row : config::Table())
@@ -42,7 +42,7 @@ std::string Help() {
          DescribeFlags(Flags());
 }
 
-// The writer, the workers and the rest must not take the signals that RunUntilSignal waits for.
+// Signals to block in every thread, so that RunUntilSignal() receives them.
 sigset_t Signals(std::initializer_list<int> numbers) {
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -55,14 +55,16 @@ void BlockSignals() {
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-// Before all other code of the program: a reload that is asked for in the first milliseconds would
-// end the server. The signal waits until RunUntilSignal. glibc passes the arguments of main.
+// Runs before all other code of the program, with the arguments of main() (a glibc extension).
+// Without it, a SIGHUP in the first milliseconds would end the process; blocked, it stays pending
+// until RunUntilSignal().
 [[gnu::constructor(101)]] void BlockSignalsOfServe(int count, char** words, char**) {
   if (count > 1 && std::string_view(words[1]) == "serve") BlockSignals();
 }
 
-// systemd starts again after a second what has ended. An upgrade that met a full disk would fill it
-// again each time, for hours: it waits a minute, or until it is stopped.
+// Waits a minute, or until a signal, before the process ends after an upgrade that failed on a full
+// disk. systemd restarts the process a second after its end; without the wait each restart would
+// fill the disk again.
 void WaitBeforeTheNextTry(const std::string& why) {
   if (!ops::UnderSystemd()) return;
   log::Error("not serving, tried again in a minute", {{"why", why}});
@@ -82,14 +84,15 @@ db::DirectoryLock Own(const std::string& data_directory) {
   return *std::move(lock);
 }
 
-// glibc makes up to eight heaps per processor, each of which keeps memory that was freed. After
-// 100,000 requests to 64 workers on two processors the server then holds 62 to 68 MB instead of 41
-// (tests/fault/test_soak.py allows 64 MiB). Call it before the first thread begins.
+// Limits the number of malloc's heaps. By default glibc makes up to eight per processor, each of
+// which keeps freed memory: after 100,000 requests to 64 workers on two processors the server then
+// uses 62 to 68 MB instead of 41 (tests/fault/test_soak.py allows 64 MiB). Call it before the first
+// thread starts.
 void LimitHeaps() {
   constexpr int kHeapsMax = 2;
   ::mallopt(M_ARENA_MAX, kHeapsMax);
-  // Large answers go back to the system when they are out. Unless it is set, glibc raises this
-  // limit to the largest block that was ever freed, and keeps the next ones of that size.
+  // Blocks of this size and more are returned to the system when they are freed. Without a fixed
+  // value, glibc raises the threshold to the largest block that was ever freed.
   constexpr int kOwnMappingBytes = 256 * 1024;
   ::mallopt(M_MMAP_THRESHOLD, kOwnMappingBytes);
 }
@@ -123,7 +126,7 @@ int Serve(Words words) {
     log::Notice("listening", {{"address", address}});
   for (const std::string& address : app->SandboxAddresses())
     log::Notice("sandbox", {{"address", address}});
-  // "UTC" alone is inside the program.
+  // The program contains "UTC"; "Etc/UTC" is found only if time zone data is installed.
   if (!Zone::Find("Etc/UTC")) {
     log::Warning("this machine has no time zone data: install it (`apt install tzdata`)");
   }

@@ -27,7 +27,7 @@ struct Command {
   int (*run)(Words);
 };
 
-// THE table of commands; the help is made of it.
+// The table of commands. `comanda --help` is made from it.
 constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
@@ -73,7 +73,7 @@ int Unknown(std::string_view name) {
 
 std::string Describe(const Refusal& refusal) {
   std::string text = Visible(refusal.detail);
-  // A single wrong field stands in the detail already.
+  // The detail of a Refusal with one wrong field describes that field.
   if (refusal.errors.size() < 2) return text;
   for (const FieldError& error : refusal.errors)
     text += "\n  " + Visible(error.field) + ": " + Visible(error.message);
@@ -93,7 +93,7 @@ void PrintError(std::string_view text) {
 }
 
 int RunCommand(Words words) {
-  // A secret must not end up in a core file.
+  // No core files: they would contain keys.
   ::prctl(PR_SET_DUMPABLE, 0);
   ::signal(SIGPIPE, SIG_IGN);
 
@@ -103,7 +103,7 @@ int RunCommand(Words words) {
   }
   const std::string_view name = words[0] == "--version" ? "version" : words[0];
   if (name != "serve") {
-    // stdout is the answer's; a person at a terminal wants to hear of trouble only.
+    // stdout is for the output of the command. The log goes to stderr, without info-level lines.
     log::SetOutput(STDERR_FILENO);
     log::SetLevel(log::Level::kError);
   }
@@ -119,7 +119,7 @@ int RunCommand(Words words) {
   } catch (const Fault& fault) {
     PrintError(fault.cause);
     return kExitFault;
-  } catch (const std::system_error& error) {  // thrown by threads alone
+  } catch (const std::system_error& error) {  // only std::thread throws it
     PrintError("the system grants too few threads (" + std::string(error.what()) +
                "): raise TasksMax of the service or `ulimit -u`");
     return kExitFault;

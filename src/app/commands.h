@@ -1,7 +1,9 @@
 #pragma once
 
-// The command line: `comanda <command> …`. The table stands in commands.cc, one file per command
-// beside it.
+// The command line, `comanda <command> …`. The table of commands is in commands.cc; each command is
+// a file cmd_*.cc. Each function gets the words after the command's name, may block for as long as
+// its work takes, prints its own output, and returns an exit code. Refusal and Fault are thrown to
+// RunCommand(), which prints them.
 
 #include <span>
 #include <string_view>
@@ -10,9 +12,9 @@ namespace comanda::app {
 
 // Exit codes, for scripts.
 inline constexpr int kExitDone = 0;
-inline constexpr int kExitRefused = 1;  // what was asked cannot be done; the reason is on stderr
+inline constexpr int kExitRefused = 1;  // a Refusal: the command cannot be carried out
 inline constexpr int kExitUsage = 2;    // the command line is wrong
-inline constexpr int kExitFault = 70;   // ours or the machine's: disk, database, address in use
+inline constexpr int kExitFault = 70;   // a Fault: disk, database, address in use
 
 using Words = std::span<const std::string_view>;
 
@@ -27,6 +29,7 @@ int ShowConfig(Words words);
 int Verify(Words words);
 int Version(Words words);
 
+// Runs the command that the first word names, and returns its exit code. The whole of main().
 int RunCommand(Words words);
 
 }  // namespace comanda::app

@@ -17,7 +17,7 @@
 namespace comanda::app {
 namespace {
 
-// An import of a large menu takes a while on a slow disk.
+// Importing a large menu takes this long on a slow disk.
 constexpr int64_t kControlTimeoutMs = 120'000;
 
 ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call) {
@@ -109,7 +109,7 @@ std::string DescribeProblem(std::string_view problem_json) {
     const auto detail = document.root().Find("detail");
     std::string text = Visible(detail ? detail->text() : "refused without a reason");
     const auto errors = document.root().Find("errors");
-    // A single wrong field stands in the detail already.
+    // The detail of a problem with one wrong field describes that field.
     if (errors && errors->items().size() > 1) {
       for (const json::Value& error : errors->items()) {
         text += "\n  " + Visible(error.Find("field")->text()) + ": " +

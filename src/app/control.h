@@ -1,7 +1,8 @@
 #pragma once
 
-// How the command line acts: through the same handlers as everyone (design section 4). While the
-// daemon runs, over its control socket; when the data directory is free, in this process.
+// How a command acts on a data directory: it sends a request to the same handlers that serve the
+// API (design section 4). While a server owns the directory, the request goes over its control
+// socket; else the command opens the database itself.
 
 #include <string>
 #include <string_view>
@@ -15,10 +16,10 @@ namespace comanda::app {
 struct ControlCall {
   auth::Mode mode = auth::Mode::kLive;
   std::string method;
-  std::string path;        // with its query
-  std::string company_id;  // UUID; empty: the only one
+  std::string path;        // with the query
+  std::string company_id;  // UUID; empty: the only company of the database
   std::string body;        // JSON, or empty
-  bool may_begin = false;  // a directory and a database where there are none
+  bool may_begin = false;  // make the directory and the database if they are missing
 };
 
 struct ControlAnswer {
@@ -26,19 +27,21 @@ struct ControlAnswer {
   std::string body;
 };
 
-// Refusal where there is no database and the call may not begin one. Fault where neither the daemon
-// nor the directory can be used, with what to do.
+// Sends the request and returns the answer, whatever its status. Blocks for 120 s at most while a
+// server handles it. Refusal if there is no database and the call may not begin one; Fault, with
+// what to do, if a server owns the directory and does not answer, or the directory cannot be used.
 ControlAnswer CallControl(const config::Options& options, const ControlCall& call);
 
-// Refusal where it does not exist: a mistyped directory is not to look like an empty restaurant.
+// Refusal if the database file does not exist, so that a mistyped directory is reported instead of
+// used as an empty one.
 void RequireDatabase(const std::string& path);
 
-// --data and --env of a command that acts through the control socket.
+// The flags --data and --env. Refusal for a value that cannot be used.
 config::Options ReadControlOptions(const Arguments& arguments);
 auth::Mode ReadMode(const Arguments& arguments);
 
-// Lines for a technician out of a problem document: its detail and every wrong field, for the
-// terminal (base/text.h, Visible).
+// A problem document as lines for the terminal: its detail and each wrong field, with control
+// characters escaped (base/text.h, Visible).
 std::string DescribeProblem(std::string_view problem_json);
 
 }  // namespace comanda::app

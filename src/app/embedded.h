@@ -1,6 +1,7 @@
 #pragma once
 
-// Files of src/app that are part of the program; scripts/embed.cmake turns them into the source.
+// Files of src/app that are compiled into the program. scripts/embed.cmake generates the source of
+// these functions at build time.
 
 #include <string_view>
 #include <vector>
@@ -10,7 +11,7 @@
 namespace comanda::app {
 
 std::string_view DemoJson();
-// migrations/NNNN_name.sql, by number.
+// The files migrations/NNNN_name.sql, in the order of their numbers.
 const std::vector<db::Migration>& Migrations();
 
 }  // namespace comanda::app

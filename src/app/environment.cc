@@ -23,7 +23,7 @@
 namespace comanda::app {
 namespace {
 
-// About fifty pages of fifty orders.
+// The size of the cache of list answers: about 50 pages of 50 orders.
 constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
 
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
@@ -44,8 +44,8 @@ Served ServedNow(db::Database& database, auth::Mode mode, const config::Options&
               [](db::Snapshot& snapshot) { return events::TotalOfChanges(snapshot); })};
 }
 
-// A backup, or a copy that was put in place by hand. One that was upgraded just now comes from a
-// program that noted nothing.
+// True if the file is a backup, or is not the file that DIR/served describes (app/served.h). A
+// database that was upgraded by this start may come from a program that did not write DIR/served.
 bool IsRestored(db::Database& database, auth::Mode mode, const config::Options& options,
                 bool was_upgraded) {
   if (database.Read([](db::Snapshot& snapshot) { return db::IsBackup(snapshot); })) return true;
@@ -55,7 +55,8 @@ bool IsRestored(db::Database& database, auth::Mode mode, const config::Options& 
   return noted->file != now.file || now.changes < noted->changes;
 }
 
-// What was told after the copy was taken is not in it, and must not be taken for current.
+// If the database is a restored copy: raises the epochs, so that clients discard the cursors and
+// entity tags of changes that the copy does not contain, and writes this to the audit log.
 void TakeUpCopy(db::Database& database, auth::Mode mode, const config::Options& options,
                 bool was_upgraded) {
   if (!IsRestored(database, mode, options, was_upgraded)) return;
@@ -109,7 +110,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
       options_(options),
       clock_(clock),
       space_(space),
-      // The other half of the workers stays free for those who do not wait.
+      // Long polls may use half of the connections; the other half stays free.
       long_polls_(WorkersOf(mode, options) / 2),
       long_polls_reader_(feed_, "long polls", {.committed = [this] { long_polls_.Wake(); }}),
       answers_(kAnswerBytesMax),
@@ -148,21 +149,22 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
       [&](db::Snapshot& snapshot) { database_.ContinueFrom(events::LastTime(snapshot)); });
   TakeUpCopy(database_, mode, options, was_upgraded_);
   NoteServed();
-  gate_.SetWriteDownEnds([this] { WriteDownEnds(); });
+  gate_.SetWriteDownEnds([this] { RecordEndedKeys(); });
   database_.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database_.counters());
     keys_.Load(keys::LoadAll(snapshot));
   });
   try {
     clients::MakeSearchable(database_, [&] { upgrading("clients"); });
-  } catch (const Fault& fault) {  // a full disk: reads go on, and the chores try again
+  } catch (const Fault& fault) {  // e.g. a full disk; the chores try again
     log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
   }
 }
 
 Environment::~Environment() { NoteServed(); }
 
-// What cannot be noted, on a full disk, is taken for a copy at the next start at worst.
+// If it cannot be written, e.g. on a full disk, the next start may take the database for a restored
+// copy: that raises the epoch and costs each display one read.
 void Environment::NoteServed() {
   try {
     app::NoteServed(options_.data_directory, FileName(mode_),
@@ -176,11 +178,11 @@ void Environment::DoChores(const std::function<void()>& progress) {
   if (space_.fullness() < db::Fullness::kOrdersOnly) {
     clients::MakeSearchable(database_, progress);
     menu::RenderStale(database_, progress);
-    WriteDown();
+    FlushKeyUse();
   }
-  WriteDownEnds();
+  RecordEndedKeys();
   marks_.MakeIfDue();
-  // What is deleted makes place for orders.
+  // Also on a full disk: the space of deleted rows is used by new orders.
   const auto old = database_.Read(
       [&](db::Snapshot& snapshot) { return marks_.LastBefore(snapshot, events::kKeptMs); });
   if (old) http::idempotency::Purge(database_, *old);
@@ -189,12 +191,12 @@ void Environment::DoChores(const std::function<void()>& progress) {
                 {.holds_record = orders::HoldsRecord, .release_record = orders::ReleaseRecord});
 }
 
-void Environment::WriteDown() { keys::FlushLastUsed(database_, keys_); }
+void Environment::FlushKeyUse() { keys::FlushLastUsed(database_, keys_); }
 
-void Environment::WriteDownEnds() {
+void Environment::RecordEndedKeys() {
   try {
     keys::WriteDownEnds(database_, keys_, clock_);
-  } catch (const Fault& fault) {  // memory has it, and the chores try again
+  } catch (const Fault& fault) {  // the key is refused from memory; the chores try again
     log::Error("the end of a key is not written down yet", {{"why", fault.cause}});
   }
 }

@@ -1,7 +1,8 @@
 #pragma once
 
-// One environment: a database file with its keys, and the dispatcher that answers for it. A box has
-// two, live and test; nothing crosses between them (contract section 14).
+// One environment: a database with its keys, limits and caches, and the dispatcher that answers
+// requests with them. A box has two: live, and test, which is the sandbox. They share no data
+// (contract section 14), only the disk, the clock and the metrics.
 
 #include <functional>
 #include <string>
@@ -23,24 +24,28 @@
 
 namespace comanda::app {
 
-// The most connections at once.
+// The maximum number of connections of the environment's HTTPS server.
 int WorkersOf(auth::Mode mode, const config::Options& options);
 
-// What the settings want to be kept free.
+// The thresholds of free disk space that the settings name.
 db::SpaceSettings SpaceOf(const config::Options& options);
 
 // DIR/live.db or DIR/test.db.
 std::string DatabasePath(auth::Mode mode, const config::Options& options);
 
-// Told the steps of an upgrade, now and then; what it throws ends the upgrade.
+// Called repeatedly during an upgrade, with the name of its current step. An exception ends the
+// upgrade.
 using Upgrading = std::function<void(const std::string& step)>;
-// More lines of /readyz.
+// Appends checks to those of /readyz. Called by any thread.
 using MoreChecks = std::function<void(std::vector<http::Readiness>& checks)>;
 
+// Methods may be called by any thread unless they say otherwise.
 class Environment {
  public:
-  // Opens DIR/live.db or DIR/test.db with its migrations and loads keys and counters into memory.
-  // The caller holds the lock of the data directory; what is given outlives the environment.
+  // Opens and upgrades the database, which blocks for the time of the upgrade; loads keys and
+  // change counters into memory. If the file is a restored copy, raises the epoch of its event logs
+  // (app/served.h). The caller holds the lock of the data directory; the arguments must outlive the
+  // environment. Fault where the database cannot be used.
   Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
               db::DiskSpace& space, http::AnswerBudget& answer_budget, Heartbeats& heartbeats,
               metrics::Registry& metrics, const Upgrading& upgrading, MoreChecks more_checks = {});
@@ -48,32 +53,36 @@ class Environment {
 
   db::Database& database() { return database_; }
   http::Dispatcher& dispatcher() { return dispatcher_; }
-  // Ends the long polls: the server stops.
+  // Answers all waiting long polls; later ones do not wait. Called when the server stops.
   void StopWaiting() { long_polls_.Stop(); }
 
-  // Now and then: writes down when keys were last used and deletes what has been kept long enough.
-  // Tells its progress.
+  // The periodic work: writes the last use and the end of keys to the database, deletes expired
+  // events and idempotency answers, completes what an import or upgrade left for later. Blocks for
+  // the writer; calls `progress` between steps, which ends the chores if it throws. The thread of
+  // the chores alone.
   void DoChores(const std::function<void()>& progress);
-  // A part of the background check; how long to wait before the next.
+  // Runs a part of the background check (app/checker.h) and returns the ms to wait before the next
+  // one. The thread of the checks alone.
   int64_t CheckPart(events::Worker::Pass& pass) { return checker_.DoPart(pass); }
-  // When the chores are due that write down which keys have ended: within that time or sooner.
+  // The ms until DoChores() is due: `max_ms`, or less if a key ends earlier.
   int64_t DueInMs(int64_t max_ms) const;
-  // Before the end: what is otherwise written down now and then.
-  void WriteDown();
+  // Writes to the database when keys were last used, which is kept in memory meanwhile.
+  void FlushKeyUse();
   events::Marks& marks() { return marks_; }
-  // Whether the copy from before the last upgrade has been kept long enough.
+  // True if the database has been in use since its last upgrade for as long as the copy from before
+  // it is kept (db::kUpgradeCopyKeptMs).
   bool UpgradeIsOld();
 
  private:
   void NoteServed();
-  void WriteDownEnds();
+  void RecordEndedKeys();
 
   const auth::Mode mode_;
   const config::Options& options_;
-  bool was_upgraded_ = false;  // or made
+  bool was_upgraded_ = false;  // this start upgraded or made the database
   const Clock& clock_;
   const db::DiskSpace& space_;
-  events::Feed feed_;  // before the database, whose commits call it
+  events::Feed feed_;  // before database_, whose commits call it
   http::LongPolls long_polls_;
   events::Feed::Reader long_polls_reader_;
   http::AnswerCache answers_;

@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kCompaniesMax = 1'000;
 
-// One company of the file, every room's part of it.
+// One company of the document: what each room has read of it.
 struct Draft {
   company::Draft company;
   menu::Draft menu;
@@ -46,7 +46,7 @@ Draft ReadDraft(json::ObjectReader& row) {
 }
 
 std::vector<Draft> ReadDrafts(const json::Document& document, json::Errors& errors) {
-  // A typing error must not vanish, so unknown fields are refused in both environments.
+  // Unknown fields are refused in both environments: ignoring a misspelt one would lose data.
   json::ObjectReader file(document.root(), "", errors, json::UnknownFields::kRefused);
   company::Distinct ids;
   std::vector<Draft> drafts;
@@ -70,7 +70,7 @@ std::string NewCompanyMessage(const std::vector<company::Company>& stored) {
          names + ". Give the id of the one that is meant, or say --new-company";
 }
 
-// Notes the companies that would be new without having been called so.
+// Adds an error for each company that NewCompanies::kByIdAlone refuses.
 void CheckCompanies(db::Session& session, const std::vector<Draft>& drafts,
                     NewCompanies new_companies, json::Errors& errors) {
   if (new_companies == NewCompanies::kTaken) return;
@@ -85,14 +85,14 @@ void CheckCompanies(db::Session& session, const std::vector<Draft>& drafts,
   }
 }
 
-// Notes what the rows have wrong among themselves and beside the stored ones.
+// Adds an error for each row that conflicts with another row of the document or a stored row.
 void Check(db::Session& session, const std::vector<Draft>& drafts, NewCompanies new_companies,
            json::Errors& errors) {
   CheckCompanies(session, drafts, new_companies, errors);
   for (const Draft& draft : drafts) {
     company::Check(session, draft.company, errors);
     const auto stored = company::FindByUuid(session, draft.company.company.id);
-    // No company has the number 0: nothing is stored of one that is new.
+    // A new company has no number yet. No company has the number 0, so no stored row is found.
     menu::Check(session, stored ? stored->company_id : 0, draft.menu, errors);
   }
 }
@@ -113,8 +113,8 @@ CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& st
   const clients::Imported clients = clients::Import(tx, own.company_id, draft.clients, stamp);
   const company::Tally users = users::Import(tx, own.company_id, draft.users, stamp);
 
-  // Nobody can have followed a company that is new. A changed currency or zone would show in the
-  // menu too, and a new company starts all its lists.
+  // Events are written for changes of the menu of a company that was there before. All other
+  // changes only raise the counters on which the entity tags of lists depend.
   const bool followed = announced == Announced::kToFollowers && own.company.inserted == 0;
   const bool told = followed && menu::Announce(tx, company::Get(tx, own.company_id), menu, stamp);
   if (!told && (menu.changed() || own.company.changed())) {
@@ -124,7 +124,7 @@ CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& st
       clients.clients.changed() || users.changed()) {
     events::RaiseCounter(tx, own.company_id, events::Counter::kOther);
   }
-  // Days are days of the company's zone, in the filters of orders too.
+  // The company's time zone affects which orders a filter by date matches.
   if (own.company.updated > 0) {
     events::RaiseCounter(tx, own.company_id, events::Counter::kOrders);
   }
@@ -140,12 +140,12 @@ CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& st
                  Counts("modifiers", menu.modifiers)}};
 }
 
-// A person looks for the place in a file, so each wrong field gets its line.
+// Appends the line in the document to the message of each wrong field.
 Refusal WithLines(Refusal refusal, const json::Document& document, std::string_view text) {
   for (FieldError& error : refusal.errors) {
     error.message += " (line " + std::to_string(LineOf(document, text, error.field)) + ")";
   }
-  // The detail of a single wrong field repeats it.
+  // The detail of a Refusal with one wrong field repeats that field's message.
   if (refusal.errors.size() == 1) {
     refusal.detail = refusal.errors[0].field + ": " + refusal.errors[0].message;
   }
@@ -161,8 +161,8 @@ ImportSummary Import(db::Database& database, std::string_view text, NewCompanies
     const std::vector<Draft> drafts = ReadDrafts(document, errors);
     database.Read([&](db::Snapshot& snapshot) { Check(snapshot, drafts, new_companies, errors); });
     errors.ThrowIfAny();
-    // What was stored meanwhile may not fit any more: each room refuses that itself, and the whole
-    // transaction with it. The file's size bounds how long it takes.
+    // Rows may have changed since Check(): each room checks again in the transaction and refuses
+    // what conflicts. The document's size limits how long the transaction takes.
     const ImportSummary summary = database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
       json::Errors late;
       CheckCompanies(tx, drafts, new_companies, late);
@@ -195,7 +195,8 @@ void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_id
     clients::EraseAll(tx, company);
     users::EraseAll(tx, company);
     company::EraseAll(tx, company);
-    ImportCompany(tx, draft, stamp, Announced::kToNobody);  // they are told to start anew
+    // Without events: the new epoch makes every reader start again from the lists.
+    ImportCompany(tx, draft, stamp, Announced::kToNobody);
   }
 }
 

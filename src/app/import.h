@@ -1,6 +1,7 @@
 #pragma once
 
-// Restaurants from a JSON file (contract section 10; the format: app/IMPORT.md).
+// Imports restaurants from a JSON document (contract section 10). Its format is described in
+// app/IMPORT.md.
 
 #include <cstdint>
 #include <string>
@@ -11,9 +12,9 @@
 
 namespace comanda::app {
 
-// What became of the rows of one kind.
+// The numbers of rows of one kind that were inserted, updated and left as they were.
 struct ImportCounts {
-  std::string_view kind;  // as the list is called in the file
+  std::string_view kind;  // the name of the list in the document
   int inserted = 0;
   int updated = 0;
   int unchanged = 0;
@@ -29,22 +30,24 @@ struct ImportSummary {
   std::vector<CompanySummary> companies;
 };
 
-// Whether a company without an id that none of the stored ones has may be made beside them. It may
-// be one that was renamed, or that was to take the demo restaurant's place.
+// What to do with a company of the document that has no id and whose name no stored company has:
+// refuse it, since it may be a stored one that was renamed, or add it. The first company of a
+// database is always added.
 enum class NewCompanies : uint8_t { kByIdAlone, kTaken };
 
-// Reads the whole document and checks it against what is stored: a Refusal names every wrong field
-// with its path and line (at most kFieldErrorsMax). Then all of it is written in one transaction,
-// or nothing.
+// Writes the whole document in one transaction, or nothing. Blocks for the writer. Throws Refusal
+// with the path and line of every wrong field (at most kFieldErrorsMax), what the database throws.
+// Any thread.
 ImportSummary Import(db::Database& database, std::string_view document,
                      NewCompanies new_companies = NewCompanies::kByIdAlone);
 
-// Puts a company of the sandbox back to its beginning: no orders, events and answers; the demo
-// restaurant's menu, people and tables as in its file, another company's as they are.
+// Deletes the orders, events and idempotency answers of a company of the sandbox. The menu,
+// clients, users and tables of the demo restaurant are imported again; those of other companies
+// stay.
 void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_id,
                   const db::Stamp& stamp);
 
-// The demo restaurant, as such a document.
+// The demo restaurant as a document for Import().
 std::string_view DemoRestaurant();
 
 }  // namespace comanda::app

@@ -9,7 +9,7 @@
 namespace comanda::app {
 namespace {
 
-// A restaurant of a thousand products is about 1 MiB.
+// A restaurant with a thousand products takes about 1 MiB.
 constexpr size_t kImportBytesMax = 8 * 1024 * 1024;
 
 void WriteCounts(json::Writer& out, const ImportCounts& counts) {
@@ -21,7 +21,7 @@ void WriteCounts(json::Writer& out, const ImportCounts& counts) {
   out.EndObject();
 }
 
-// The body is read here: a whole restaurant is larger than what other endpoints take.
+// Reads the body itself: its limit is larger than that of other endpoints.
 http::Response ImportDocument(http::Context& ctx) {
   constexpr std::array<std::string_view, 1> kParameters = {"new_company"};
   ctx.query().AllowOnly(kParameters);

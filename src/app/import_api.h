@@ -1,7 +1,6 @@
 #pragma once
 
-// POST /control/import: what `comanda import` calls while the server runs. For the command line
-// alone.
+// POST /control/import: the request of `comanda import`. Accepted only over the control socket.
 
 #include <span>
 

@@ -7,7 +7,8 @@
 namespace comanda::app {
 namespace {
 
-// Takes the first step off the path: "categories[3].name" leaves "[3].name", that leaves "name".
+// Removes the first step of the path and returns it: "categories", of "categories[3].name", which
+// becomes "[3].name"; then "[3]", and "name" remains.
 std::string_view TakeStep(std::string_view& path) {
   const size_t begin = path.starts_with('.') ? 1 : 0;
   const size_t end = std::min(path.find_first_of(".[", begin + 1), path.size());

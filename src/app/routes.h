@@ -1,6 +1,6 @@
 #pragma once
 
-// The whole API: every room's table of routes, in the order of the rooms.
+// The routes of the whole API: the tables of all rooms.
 
 #include <span>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace comanda::app {
 
-// The test environment has the sandbox's own on top.
+// The routes of an environment. Only the test environment has POST /sandbox/reset.
 std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode);
 
 }  // namespace comanda::app

@@ -1,8 +1,8 @@
 #pragma once
 
-// The sandbox beside the live environment. The restaurant must sell whatever is the matter with it:
-// while its database cannot be used or upgraded, its addresses answer 503, /readyz of the live one
-// and the log say why, and it is tried again each minute.
+// The test environment, which may be unavailable. A failure of its database or upgrade must not
+// keep the live environment from starting: then the sandbox answers 503, /readyz of the live
+// environment and the log say why, and the chores try to open it again once a minute.
 
 #include <atomic>
 #include <functional>
@@ -19,16 +19,18 @@ class Sandbox {
  public:
   using Open = std::function<std::unique_ptr<Environment>(const Upgrading&)>;
 
-  // Tries for the first time; `open` may fail as it likes.
+  // Calls TryToOpen(). An exception of `open` is logged and not passed on.
   Sandbox(Open open, std::string errors_base, const Upgrading& upgrading);
 
-  // One thread. False where it is still not served.
+  // Calls `open`, which may block for the time of an upgrade; false if it throws. Only while
+  // environment() is null, and by one thread at a time.
   bool TryToOpen(const Upgrading& upgrading);
 
-  // Null while it is not served. Any thread.
+  // Null until TryToOpen() has succeeded; then valid as long as this object. Any thread.
   Environment* environment() const { return serving_; }
-  // Why it is not served, without internals; null while it is. Any thread.
+  // Why environment() is null, without internals; null if it is not. Any thread.
   const char* trouble() const { return trouble_; }
+  // The environment's answer, or 503. Any thread.
   wire::Response Answer(const wire::Request& request) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// POST /sandbox/reset (contract section 14): in the test environment alone.
+// POST /sandbox/reset (contract section 14). Only the test environment has this route.
 
 #include <span>
 

@@ -33,7 +33,7 @@ std::string_view TakeUntil(std::string_view& rest, char end) {
   return taken;
 }
 
-// A line each: database, inode, birth, changes. Others are skipped.
+// A line contains database, inode, birth time and changes. Other lines are ignored.
 Notes ReadNotes(const std::string& data_directory) {
   Notes notes;
   std::optional<std::string> text;
@@ -79,7 +79,7 @@ void NoteServed(const std::string& data_directory, const std::string& database,
   ReplaceFile(PathIn(data_directory), text, 0600);
 }
 
-// Not the device: its number may be another after each start of the machine.
+// The device number is left out: it may change with each start of the machine.
 std::string FileIdentity(const std::string& path) {
   struct statx found = {};
   if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0) return "";
@@ -95,8 +95,8 @@ void RefuseLostDatabase(const std::string& data_directory) {
   struct stat found = {};
   const bool is_there = ::stat(path.c_str(), &found) == 0;
   if (is_there ? found.st_size > 0 : errno != ENOENT) return;
-  // The first start makes live.db, notes it, and makes test.db and the certificates next. Before
-  // there was a note, these alone tell of it.
+  // The first start makes live.db, its line in DIR/served, test.db and the certificates, in this
+  // order. Older programs did not write DIR/served: the other files show that they were here.
   const std::string certificate = data_directory + "/tls/server.crt";
   const bool has_served =
       FindServed(data_directory, "live.db") || IsThere(certificate) || IsThere(path + "-wal") ||

@@ -1,13 +1,12 @@
 #pragma once
 
-// DIR/served: what this data directory has served. With it a start tells a database that was lost
-// from one that was never made, and a copy of a database, put in place by hand, from the database
-// itself.
-//
-// A copy has another inode or another birth than the file that was served; one written over that
-// file has fewer changes than were counted when the server last stopped or started. What is unlike
-// the note is taken for a restored backup: that begins a new epoch of the event log, which costs
-// each display one read.
+// The file DIR/served: a line for each database file that was in use in this data directory. At
+// start the program compares it with the files that it finds, and so detects
+//   - a database that was lost: the line exists, the file does not;
+//   - a copy that was put in the place of the database by hand: a copied file has another inode or
+//     birth time, and a file that was overwritten has fewer changes than the line says.
+// A copy is treated as a restored backup: the epoch of the event logs is raised (events/log.h),
+// after which each client reads its lists once more.
 
 #include <cstdint>
 #include <optional>
@@ -15,23 +14,24 @@
 
 namespace comanda::app {
 
+// The line of one database.
 struct Served {
-  std::string file;     // inode and birth, opaque
-  int64_t changes = 0;  // of the rows of all companies together; never falls in the life of a file
+  std::string file;     // FileIdentity()
+  int64_t changes = 0;  // events::TotalOfChanges(), which never decreases within one file
   bool operator==(const Served&) const = default;
 };
 
-// What is noted of a database ("live.db"). Nothing also where the note cannot be read.
+// The line of a database ("live.db"). Nothing if there is none, or if DIR/served is not readable.
 std::optional<Served> FindServed(const std::string& data_directory, const std::string& database);
-// Fault where it cannot be written.
+// Writes the line, and blocks until it is on disk. Fault if it cannot be written.
 void NoteServed(const std::string& data_directory, const std::string& database,
                 const Served& served);
 
-// The file as Served has it; empty where it cannot be looked at.
+// Inode and birth time of the file as opaque text; empty if the file cannot be examined.
 std::string FileIdentity(const std::string& path);
 
-// Fault kDamaged where the directory has served and its `live.db` is missing or empty: that is no
-// new restaurant.
+// Fault kDamaged if live.db is missing or empty although the directory was in use. Without this
+// check the program would begin an empty database in its place.
 void RefuseLostDatabase(const std::string& data_directory);
 
 }  // namespace comanda::app

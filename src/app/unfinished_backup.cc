@@ -39,7 +39,7 @@ std::optional<std::string> Resolved(const std::string& path) {
   return std::string(real.get());
 }
 
-// Of the nearest directory above that exists, links resolved.
+// The real path of the nearest directory above that exists.
 std::string ResolvedAbove(std::string path) {
   while (true) {
     if (auto real = Resolved(path)) return *std::move(real);
@@ -49,7 +49,7 @@ std::string ResolvedAbove(std::string path) {
   }
 }
 
-// Nothing where it is another's, or a backup is at work in it.
+// An empty Fd if another user owns the directory, or a running backup has locked it.
 Fd LockUnfinished(const std::string& path) {
   struct stat found = {};
   if (::lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
@@ -61,7 +61,7 @@ Fd LockUnfinished(const std::string& path) {
   return directory;
 }
 
-// Whatever is still being written into it.
+// Repeats until the directory is gone: another thread may still be writing files into it.
 void RemoveDirectory(const std::string& path) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
@@ -71,7 +71,7 @@ void RemoveDirectory(const std::string& path) {
   }
 }
 
-// DEVICE POINT …, with blanks between.
+// Lines of /etc/fstab are: DEVICE POINT …, separated by blanks or tabs.
 bool IsInTableOfMounts(const std::string& point) {
   const auto table = ReadFile("/etc/fstab");
   if (!table) return false;
@@ -96,7 +96,7 @@ bool IsMounted(const std::string& point) {
          own.st_dev != above.st_dev;
 }
 
-// /mnt/DISK, /media/DISK, /media/USER/DISK, /run/media/USER/DISK.
+// True for /mnt/DISK, /media/DISK, /media/USER/DISK and /run/media/USER/DISK.
 bool StandsWhereDisksAreMounted(const std::string& path) {
   const std::string above = DirectoryOf(path);
   return above == "/mnt" || above == "/media" || DirectoryOf(above) == "/media" ||
@@ -105,7 +105,8 @@ bool StandsWhereDisksAreMounted(const std::string& path) {
 
 }  // namespace
 
-// The note comes first: a kill leaves no directory that nobody knows of.
+// The file in the data directory is written first, so that a SIGKILL leaves no directory that no
+// file names.
 UnfinishedBackup::UnfinishedBackup(const std::string& target, const std::string& data_directory)
     : target_(target) {
   MakeDirectories(DirectoryOf(target), 0700);
@@ -151,7 +152,7 @@ void UnfinishedBackup::Remove() {
   ::unlink(note_.c_str());
 }
 
-// The signal then does what it would have done.
+// Removes the directory when a signal comes, and then lets the signal end the process as usual.
 void UnfinishedBackup::WaitForSignal(std::stop_token stop) {
   const timespec wait{.tv_sec = 0, .tv_nsec = 50'000'000};
   while (!stop.stop_requested()) {
@@ -193,7 +194,7 @@ std::vector<std::string> RemoveUnfinishedBackups(const std::string& data_directo
   }
   for (const std::string& note : notes) {
     const std::string path = ReadFile(note).value_or("");
-    // A disk that is away may come back with it.
+    // Keeps the file while the disk of the backup is not mounted: the directory is still on it.
     const bool is_away = ::access(DirectoryOf(path).c_str(), F_OK) != 0;
     if (!is_away && ::access(path.substr(0, path.find('\n')).c_str(), F_OK) != 0) {
       ::unlink(note.c_str());

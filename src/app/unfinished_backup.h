@@ -1,10 +1,12 @@
 #pragma once
 
-// The directory that becomes a backup. While it is made it lies beside its target as
-// comanda-backup-unfinished.XXXXXX, locked (flock), and the data directory has a note of it,
-// backup-unfinished.XXXXXX. An interrupted backup must not stay: it holds the authority's key, and
-// nobody knows of it. A failure, Ctrl-C and SIGTERM remove it at once; what a kill or a power cut
-// leaves is removed by the next backup beside it, or the next start.
+// The directory into which a backup is written until it is complete. It is next to the target,
+// named comanda-backup-unfinished.XXXXXX and locked (flock); a file backup-unfinished.XXXXXX in the
+// data directory contains its path. When the backup is complete, it is renamed to the target.
+//
+// An interrupted backup must not remain: it contains the authority's key in a place that nobody
+// checks. A failure, Ctrl-C and SIGTERM remove it immediately. What a SIGKILL or a power cut leaves
+// is removed by the next backup to the same place, or by the next start of the server.
 
 #include <signal.h>
 
@@ -19,14 +21,15 @@ namespace comanda::app {
 
 class UnfinishedBackup {
  public:
-  // Makes it, and the directories above. Blocks SIGINT, SIGTERM and SIGHUP in this thread: to be
-  // made before there are others. Fault where it cannot be made.
+  // Makes the directory and those above it. Blocks SIGINT, SIGTERM and SIGHUP for the calling
+  // thread and starts a thread that waits for them: call it before other threads exist. Fault if
+  // the directory cannot be made.
   UnfinishedBackup(const std::string& target, const std::string& data_directory);
   UnfinishedBackup(const UnfinishedBackup&) = delete;
   ~UnfinishedBackup();
 
   const std::string& path() const { return path_; }
-  // Gives it its name. Fault where it cannot.
+  // Renames the directory to the target, on disk. Fault if it cannot.
   void Finish();
 
  private:
@@ -39,22 +42,23 @@ class UnfinishedBackup {
   Fd lock_;
   sigset_t signals_;
   sigset_t signals_before_;
-  std::mutex mutex_;       // one at the directory's name
+  std::mutex mutex_;       // held while the directory is renamed or removed
   bool finished_ = false;  // guarded by mutex_
   std::jthread signal_thread_;
 };
 
-// Removes what interrupted backups of this data directory have left, and what lies beside those and
-// in that further directory: directories of that name which belong to this user and are not
-// locked. Which were removed.
+// Removes the unfinished backups that the files in the data directory name, those next to them, and
+// those in `beside_too`: directories with the name above that belong to this user and are not
+// locked. Returns the paths of the removed ones.
 std::vector<std::string> RemoveUnfinishedBackups(const std::string& data_directory,
                                                  const std::string& beside_too = "");
 
-// Whether the path, which need not exist, lies in the directory, links resolved.
+// True if the path, which need not exist, is inside the directory. Symbolic links are resolved.
 bool LiesInside(const std::string& path, const std::string& directory);
 
-// The directory above the path that should be a mount point and is none: /etc/fstab names it, or it
-// stands where disks are mounted (/mnt, /media, /run/media). Empty where there is none.
+// The nearest directory above the path that should be a mount point and is not mounted: /etc/fstab
+// names it, or it is where disks are usually mounted (/mnt, /media, /run/media). Empty if there is
+// none.
 std::string UnmountedPoint(const std::string& path);
 
 }  // namespace comanda::app

@@ -17,7 +17,7 @@
 namespace comanda::events {
 namespace {
 
-// Which scope shows which events.
+// The scope that a key needs to see the events that raise a counter (events/types.h).
 struct Visibility {
   auth::Scope scope;
   Counter counter;
@@ -33,7 +33,7 @@ std::vector<Counter> VisibleCounters(const http::Context& ctx) {
   for (const Visibility& row : kVisibilities) {
     if (ctx.principal().scopes.Has(row.scope)) counters.push_back(row.counter);
   }
-  // The scope that most readers of this feed have.
+  // The refusal names one scope: the one that most clients of the feed have.
   if (counters.empty()) auth::Gate::RequireScope(ctx.principal().scopes, auth::Scope::kOrdersRead);
   return counters;
 }
@@ -53,7 +53,8 @@ void WriteChanges(json::Writer& out, std::string_view names) {
   out.EndArray();
 }
 
-// The cursor is of the epoch that the log is in now: a restore raises it, the events stay.
+// `epoch` is the log's current epoch, not the one that the event was written in: restoring a backup
+// raises the epoch and keeps the events.
 void WriteEvent(json::Writer& out, const StoredEvent& event, int64_t epoch) {
   out.BeginObject();
   out.Key("cursor").Text(Encode({epoch, event.seq}));
@@ -75,7 +76,8 @@ void WriteEvent(json::Writer& out, const StoredEvent& event, int64_t epoch) {
   out.EndObject();
 }
 
-// The position to read after: the cursor's, or that before the oldest event.
+// The seq after which the page begins: the cursor's, or the one before the oldest event where the
+// request has no cursor. Refusal invalid_parameter or cursor_expired.
 int64_t StartOf(std::string_view after, const Extent& extent) {
   if (after.empty()) return extent.oldest - 1;
   const std::optional<Cursor> cursor = Decode(after);
@@ -92,26 +94,27 @@ int64_t StartOf(std::string_view after, const Extent& extent) {
   throw refusal;
 }
 
-// One page of the feed, as far as the key may see it.
+// One page of the feed, with the events that the key may see.
 struct Shown {
   std::string body;
   bool is_empty = true;
   bool at_end = false;              // no event comes after the page
-  std::vector<std::string> damage;  // of events that are left out
+  std::vector<std::string> damage;  // one message for each damaged event that is left out
 };
 
-// Counts the page for the key before it is put together. Refusal where there is no room.
+// Reserves memory for the page (http/answer_budget.h) before it is rendered; returns the size of
+// the body. Refusal where the key or the process has no memory left for answers.
 size_t ReserveFor(http::Context& ctx, const Page& page) {
-  constexpr size_t kHeadBytes = 512;  // what stands around a body
+  constexpr size_t kHeadBytes = 512;  // the members of an event beside its body
   size_t bytes = kHeadBytes;
   for (const StoredEvent& event : page.events) bytes += event.body.size() + kHeadBytes;
   if (!ctx.TryReserve(2 * bytes)) throw http::AnswerBudget::NoRoom();  // the events, and the page
   return bytes;
 }
 
-// Gives a damaged event the body that it had, where that can be made again and nothing else of the
-// event is damaged.
-bool Mend(http::Context& ctx, db::Session& session, StoredEvent& event) {
+// Replaces the body of a damaged event by the original one, rendered again from the order's rows.
+// False where that is impossible, or where more than the body is damaged.
+bool RecoverBody(http::Context& ctx, db::Session& session, StoredEvent& event) {
   try {
     std::optional<std::string> body = ctx.site().read_event_body(session, ctx.company(), event.seq);
     if (!body || !HadBody(ctx.company(), event, *body)) return false;
@@ -135,7 +138,7 @@ Shown ReadShown(http::Context& ctx, std::string_view after, int64_t per_page,
     json::Writer out(shown.body);
     out.BeginObject().Key("data").BeginArray();
     for (StoredEvent& event : page.events) {
-      if (event.is_damaged && !Mend(ctx, snapshot, event)) {
+      if (event.is_damaged && !RecoverBody(ctx, snapshot, event)) {
         shown.damage.push_back("event " + std::to_string(event.seq) + " of company " +
                                std::to_string(ctx.company()) + " is not what was written");
         continue;
@@ -150,7 +153,7 @@ Shown ReadShown(http::Context& ctx, std::string_view after, int64_t per_page,
   });
 }
 
-// How often what the key may see has changed.
+// The sum of the change counters of the events that the key may see.
 int64_t ChangesSeen(http::Context& ctx, const std::vector<Counter>& counters) {
   const db::ChangeCounters::Values values = ctx.site().database.counters().Of(ctx.company());
   int64_t sum = 0;
@@ -165,13 +168,13 @@ http::Response Read(http::Context& ctx) {
   const std::string_view after = ctx.query().Find("after").value_or("");
   const int64_t per_page = ctx.query().ReadPaging().per_page;
 
-  // Before the rows: a change in between then ends the wait at once.
+  // Taken before the rows are read: a change in between then ends the wait immediately.
   const int64_t seen = ChangesSeen(ctx, counters);
   Shown shown = ReadShown(ctx, after, per_page, counters);
   if (shown.is_empty && shown.at_end) {
     ctx.AwaitChange([&] { return ChangesSeen(ctx, counters) != seen; });
     const bool has_news = ChangesSeen(ctx, counters) != seen;
-    // The key may have other scopes by now.
+    // The scopes of the key may have changed during the wait.
     if (has_news) shown = ReadShown(ctx, after, per_page, VisibleCounters(ctx));
   }
 
@@ -182,7 +185,7 @@ http::Response Read(http::Context& ctx) {
   return response;
 }
 
-// Any of the scopes that show events; which ones it shows depends on them.
+// No scope in the row: any scope of kVisibilities suffices, and the handler checks it.
 constexpr std::array kRoutes = {
     http::Route{http::Method::kGet, "/v1/events", http::Access::kKey, std::nullopt,
                 http::Replay::kNone, false, Read},

@@ -1,6 +1,7 @@
 #pragma once
 
-// GET /v1/events: the company's event log as a feed (contract section 6).
+// GET /v1/events: pages of the company's event log after a cursor (contract section 6). A key sees
+// the kinds of events that its scopes show; without any such scope it gets insufficient_scope.
 
 #include <span>
 

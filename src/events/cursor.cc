@@ -6,7 +6,7 @@
 namespace comanda::events {
 namespace {
 
-// Both in base 36, so that nobody is tempted to count with it.
+// Epoch and seq are written in base 36, which discourages clients from computing with cursors.
 constexpr int kBase = 36;
 constexpr char kMark = '.';
 
@@ -40,7 +40,7 @@ std::optional<Cursor> Decode(std::string_view text) {
   const std::optional<int64_t> seq = ReadNumber(text.substr(mark + 1));
   if (!epoch || !seq) return std::nullopt;
   const Cursor cursor{*epoch, *seq};
-  // One spelling alone: no leading zeros, no capitals.
+  // Each cursor has one spelling: no leading zeros, no capitals.
   if (Encode(cursor) != text) return std::nullopt;
   return cursor;
 }

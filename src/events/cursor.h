@@ -1,7 +1,9 @@
 #pragma once
 
-// Where a reader stands in a company's event log, as opaque text: the database's epoch and the
-// number of the last event seen (contract section 6).
+// The cursor of the event feed: a position in a company's event log as opaque text (contract
+// section 6). It holds the epoch of the log and the seq of the last event seen. The epoch is a
+// number that changes when the history of the log does: when a backup is restored, or the sandbox
+// reset. A cursor of another epoch is refused, since the same seq may now be another event. Pure.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +20,7 @@ struct Cursor {
 };
 
 std::string Encode(Cursor cursor);
-// Nothing where the text is no cursor.
+// The inverse of Encode; nothing for any other text.
 std::optional<Cursor> Decode(std::string_view text);
 
 }  // namespace comanda::events

@@ -15,7 +15,7 @@ Page ReadPage(db::Session& session, db::CompanyId company, int64_t position, int
   while (page.position < look_to && missing() > 0 && !is_full) {
     std::vector<StoredEvent> found =
         ReadAfter(session, company, page.position, missing(), kPageBytesMax);
-    if (found.empty()) break;  // nothing of the log is left
+    if (found.empty()) break;  // rows at the end of the log are missing: damage
     for (StoredEvent& event : found) {
       const bool is_wanted = wants(event);
       if (is_wanted) bytes += event.body.size();

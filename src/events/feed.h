@@ -10,15 +10,15 @@
 // and is the only queue: a reader that is behind costs nothing but its position.
 //
 // The feed of a database connects the readers with the log:
-//   - ReadPage() hands out the events after a position, with the extent of the log;
+//   - ReadPage() returns the events after a position, with the extent of the log;
 //   - after each commit it wakes the readers that wait;
-//   - it tells every reader when the purge (events/retention.h) deletes events, inside the purge's
-//     transaction. A reader whose position is before them moves it there and counts what it has
-//     lost. The purge waits for no reader: events older than the log's retention go.
+//   - it calls every reader when the purge (events/retention.h) deletes events, inside the purge's
+//     transaction. A reader that has not handled all of them moves its position to the last one and
+//     counts the events that it has missed. The purge waits for no reader.
 //
-// After StartAnew() (events/log.h) the events of a company count from 1 again: whoever calls it
-// deletes the positions of its readers in the same transaction. A restored backup needs nothing:
-// positions and log are of the same moment.
+// StartAnew() (events/log.h) numbers the events of a company from 1 again: its caller deletes the
+// positions of the company's readers in the same transaction. Restoring a backup needs no such
+// step: positions and log were copied at the same moment.
 
 #include <cstdint>
 #include <functional>
@@ -33,46 +33,47 @@
 
 namespace comanda::events {
 
-// Every event up to this many is looked at for one page, so that a reader that wants few of them
-// does not read the whole log at once.
+// ReadPage() examines at most this many events, so that a reader that selects few of them does not
+// read the whole log in one transaction.
 inline constexpr int64_t kLookedAtMax = 1'000;
 
 struct Page {
   Extent extent;
   std::vector<StoredEvent> events;
-  int64_t position = 0;  // of the reader once it has handled the page: not wanted ones included
-  bool at_end = false;   // no event comes after that position
+  int64_t position = 0;  // the last seq examined: the reader's position once it handled the page
+  bool at_end = false;   // the log has no event after `position`
 };
 
-// The bodies of a page have at most so many bytes, unless one alone has more.
+// The bodies of a page have at most this many bytes together; a single larger body is a page.
 inline constexpr size_t kPageBytesMax = 1024 * 1024;
 
-// At most `limit` events after the position that `wants` selects, in order, read in one snapshot
-// with the extent. It ends early where their bodies would have more than kPageBytesMax. A page
-// without events that is not at_end is followed by another.
+// At most `limit` events after the position for which `wants` returns true, in order, read in one
+// snapshot with the extent. The page ends early at kLookedAtMax and kPageBytesMax: so it may be
+// empty although it is not at_end; the caller then reads on from its position.
 Page ReadPage(db::Session& session, db::CompanyId company, int64_t position, int limit,
               const std::function<bool(const StoredEvent&)>& wants);
 Page ReadPage(db::Session& session, db::CompanyId company, int64_t position, int limit);
 
-// The position that a client's cursor stands for. Nothing where the log cannot continue it: events
-// after it are purged, or it is of another epoch.
+// The position that a client's cursor names. Nothing where the log cannot continue from it: events
+// after it are purged, or the cursor has another epoch.
 std::optional<int64_t> PositionOf(const Cursor& cursor, const Extent& extent);
 
-// What a reader may be told. Members that are empty are not called.
+// The callbacks of a reader. An empty one is not called.
 struct ReaderCalls {
-  // On the writer thread after each commit, whether it wrote events or not: must be quick and must
-  // not throw or use the database.
+  // Called on the writer thread after each commit, whether it wrote events or not. Must be quick,
+  // must not throw, and must not use the database.
   std::function<void()> committed;
-  // Inside the purge's transaction, which may run again: the events of this company up to and
-  // including `last` are deleted next. Uses the transaction alone. What it throws ends this purge.
+  // Called inside the purge's transaction, which may be repeated, before it deletes the events of
+  // this company up to and including `last`. May use nothing but the transaction. An exception ends
+  // the purge.
   std::function<void(db::Tx& tx, db::CompanyId company, int64_t last)> purged;
 };
 
-// Any thread.
+// All methods may be called by any thread.
 class Feed {
  public:
-  // The registration of a reader for as long as the object lives. Once it is destroyed, none of its
-  // calls is running or comes any more.
+  // Registers a reader for the lifetime of the object. The destructor waits for a callback that is
+  // running; afterwards none is called.
   class Reader {
    public:
     Reader(Feed& feed, std::string name, ReaderCalls calls);
@@ -88,9 +89,9 @@ class Feed {
     const ReaderCalls calls_;
   };
 
-  // After each commit of the database (db::Database::SetAfterCommit).
+  // Calls `committed` of all readers. For db::Database::SetAfterCommit.
   void Committed() const;
-  // In the purge's transaction.
+  // Calls `purged` of all readers. For the purge.
   void Purged(db::Tx& tx, db::CompanyId company, int64_t last) const;
 
  private:

@@ -22,7 +22,7 @@ std::string Names(Changes changes) {
   return names;
 }
 
-// The company's counters as they are after one more change of that kind.
+// The company's counters, with the given change counter raised by one. Writes nothing.
 store::Counted Raised(db::Tx& tx, db::CompanyId company, Counter counter) {
   store::Counted counted = store::CountersOrNew(tx, company);
   ++counted.values.changes[static_cast<size_t>(counter)];

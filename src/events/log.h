@@ -1,12 +1,15 @@
 #pragma once
 
-// The company's event log: exactly one row per committed change, written in its own transaction,
-// `seq` gapless per company (contract section 13, design section 4). Webhooks, sync, long polls and
-// the feed read it with their own cursors.
+// The company's event log: one row per committed change, written in the change's transaction and
+// numbered by `seq`, which has no gaps within a company (contract section 13, design section 4).
+// Readers follow it from a position of their own (events/feed.h).
 //
-// The body of an order's latest event is also the order's stored record (orders/record.h). So when
-// the log is purged (retention.h), the rows that hold a record stay, before the start of the log:
-// they are events no longer, and no reader of the log sees them.
+// The body of an order's latest event is also the order's stored record (orders/record.h). The
+// purge (events/retention.h) moves the log's start forward and keeps the rows that hold a record.
+// Those rows lie before the log's start: they are not events any more, and no reader sees them.
+//
+// The epoch of a log is a number that cursors carry (events/cursor.h): when the history of the log
+// changes, it is raised, and older cursors are refused.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,68 +30,69 @@ struct Event {
   Changes changes;
   std::string_view subject_id;
   int64_t subject_version = 0;
-  std::string_view body;       // the record after the change, as GET shows it
-  std::string_view note = {};  // further members of the event as JSON, e.g. {"stock_warning":[…]}
+  std::string_view body;       // the subject's record after the change, as GET shows it
+  std::string_view note = {};  // the event's note as JSON, e.g. {"stock_warning":[…]}; empty: none
 };
 
-// Where an event was written, and where the log starts.
+// The seq of the event that was appended, and that of the log's first event.
 struct Appended {
   int64_t seq = 0;
   int64_t log_start = 1;
 };
 
-// Appends the row, raises the counter of its kind and publishes it at commit. The event_id is
-// derived from company, epoch and seq (UUID version 5), so nothing random is needed here.
+// Appends the row and raises the change counter of its type (events/types.h); the counter in memory
+// follows when the transaction is committed. The event_id is a UUID version 5 made from company,
+// epoch and seq, so that a repeated transaction makes the same one.
 Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event);
 
-// Raises a change counter without an event (imports).
+// Raises a change counter without writing an event: imports change many records at once.
 void RaiseCounter(db::Tx& tx, db::CompanyId company, Counter counter);
 
-// A row of the log as it was written.
+// A row of the table of events. Texts are as they were written.
 struct StoredEvent {
   int64_t seq = 0;
   int64_t epoch = 0;
   std::string event_id;
-  std::string type;     // its name on the wire
-  std::string changes;  // names, comma-separated
+  std::string type;     // TypeRow::name
+  std::string changes;  // names of kChangeNames, separated by commas
   std::string subject_type;
   std::string subject_id;
   int64_t subject_version = 0;
   UtcMs at = 0;
   std::string body;
   std::string note;
-  std::optional<int64_t> checksum, chain;  // check.h; none: of an older program
-  bool is_damaged = false;                 // the row is not what was written
+  std::optional<int64_t> checksum, chain;  // check.h; none: an older program wrote the row
+  bool is_damaged = false;                 // the checksum does not match the values
 };
 
-// One event, or a row before the log's start that holds a record.
+// The row with that seq: an event, or a row before the log's start that holds a record.
 std::optional<StoredEvent> Find(db::Session& session, db::CompanyId company, int64_t seq);
-// The body of that row; Fault kDamaged where the row is not what was written.
+// The body of that row. Fault kDamaged where the row is damaged.
 std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, int64_t seq);
-// The body of that row where it is sound and shows the record of that subject in that version.
+// The body of that row, if the row is undamaged and belongs to that subject in that version.
 std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
                                     std::string_view subject_id, int64_t subject_version);
 
 // Damage (check.h)
 
-// Whether this was the event's body when it was written, as far as its checksum can say.
+// True if the event's checksum matches its values with this body in place of the stored one.
 bool HadBody(db::CompanyId company, const StoredEvent& event, std::string_view body);
-// Puts it back where it was the event's body; false where it was not.
+// Writes this body to the row if HadBody() is true of it; else returns false.
 bool RestoreBody(db::Tx& tx, db::CompanyId company, int64_t seq, std::string_view body);
-// Whether an event or an order of the company that has no checksum is damaged; else it may be of an
-// older program.
+// True once every event and order of the company has been given a checksum: one that has none is
+// damaged from then on. Before that, an older program may have written it.
 bool HasAllChecksums(db::Session& session, db::CompanyId company);
 
-// Deletes a row before the log's start whose record was replaced by a newer event.
+// Deletes a row before the log's start that held a record. For orders whose record is now the body
+// of a newer event.
 void DropRecord(db::Tx& tx, db::CompanyId company, int64_t seq);
 
-// At most `limit` events behind that one, in order; fewer where their bodies have more than that
-// many bytes, but one at least.
+// At most `limit` rows with a greater seq, in order. Fewer where their bodies would exceed
+// `bytes_max` together, but at least one if there is one.
 std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, int64_t seq,
                                    int limit, size_t bytes_max = SIZE_MAX);
 
-// What the log holds: from its start to the last event written (oldest is last + 1 where it is
-// empty).
+// The seq of the log's first and last event. `oldest` is last + 1 where the log is empty.
 struct Extent {
   int64_t epoch = 1;
   int64_t oldest = 1;
@@ -96,25 +100,26 @@ struct Extent {
 };
 Extent ExtentOf(db::Session& session, db::CompanyId company);
 
-// The opaque cursor after the last event, for X-Event-Cursor; read in the same snapshot as the
-// rows.
+// The cursor after the last event, for X-Event-Cursor. Read it in the snapshot of the rows that the
+// answer shows.
 std::string CurrentCursor(db::Session& session, db::CompanyId company);
 
-// At start: the counters of every company into memory.
+// Loads the change counters of every company into memory. Called once, at start.
 void LoadCounters(db::Session& session, db::ChangeCounters& counters);
 
-// When the last event of any company was written; 0 where there is none.
+// The time of the newest event of all companies; 0 where there is none.
 UtcMs LastTime(db::Session& session);
 
-// How often the rows of all companies have changed; never falls in the life of a database.
+// The sum of the change counters of all companies. It never decreases within one database file.
 int64_t TotalOfChanges(db::Session& session);
 
-// Another life of all logs, after a backup was restored: they go on, and cursors and tags of the
-// former life are refused. `by` is random, from 1: a backup may be restored twice.
+// Raises the epoch of every log: for a database that was restored from a backup. The logs keep
+// their events and seqs; cursors and entity tags from before are refused. `by` is a random number
+// of at least 1, so that restoring the same backup twice does not give the same epoch.
 void RaiseEpochs(db::Tx& tx, int64_t by);
 
-// Forgets the log and begins a new epoch, so that cursors of the old one are refused: for the
-// sandbox alone. Every list has changed then.
+// Deletes the events of the company, raises its epoch, numbers events from 1 again, and raises all
+// its change counters. For the reset of the sandbox alone.
 void StartAnew(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::events

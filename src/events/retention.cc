@@ -12,7 +12,7 @@ constexpr int64_t kHourMs = 60 * 60 * 1000;
 constexpr int64_t kPurgedAtOnce = 500;
 constexpr int64_t kRecordKeptMs = 90 * 24 * kHourMs;
 
-// The last event that may go; 0: none.
+// The seq of the last event that this step deletes; 0: none.
 int64_t LastToPurge(db::Session& session, db::CompanyId company, int64_t old_mark) {
   const Extent extent = ExtentOf(session, company);
   const int64_t last = store::EventAtMark(session, company, old_mark).value_or(0);
@@ -33,11 +33,12 @@ void PurgeUpTo(db::Tx& tx, db::CompanyId company, int64_t last, const RecordKeep
   http::idempotency::ForgetPointingUpTo(tx, company, last);
 }
 
-// Rows before the log's start are looked at once, in their order, when they are old enough: an
-// order that changes later gets a newer record, and the row of the old one is deleted then.
+// The rows before the log's start that are old enough for their record to be dropped. Each row is
+// examined once, in the order of seq: an order that is still open then gets a newer record when it
+// changes, and Append's caller deletes the old row.
 struct OldRecords {
   std::vector<store::Subject> rows;
-  int64_t last = 0;  // up to which row they were looked for
+  int64_t last = 0;  // the seq of the last row examined; 0: none
 };
 
 OldRecords FindOldRecords(db::Session& session, db::CompanyId company, UtcMs before, UtcMs now) {
@@ -47,7 +48,7 @@ OldRecords FindOldRecords(db::Session& session, db::CompanyId company, UtcMs bef
   for (const store::Time& row : store::Times(session, company, from, kPurgedAtOnce)) {
     const bool is_young = row.at >= before && row.at <= now;
     if (row.seq >= log_start || is_young) break;
-    found.last = row.seq;  // also behind one that a wrong clock stamped later than now
+    found.last = row.seq;  // a row that a wrong clock stamped later than now does not stop the scan
   }
   if (found.last > 0) {
     found.rows = store::Subjects(session, company, from, found.last, kPurgedAtOnce);

@@ -1,7 +1,8 @@
 #pragma once
 
-// How long the event log is kept: 7 days of counted time (contract section 6). And how long the
-// records of orders are, which are bodies of events (log.h).
+// Deletes what the event log need not keep: events older than 7 days of counted time
+// (events/marks.h; contract section 6), and the stored records, which are bodies of events
+// (events/log.h), of orders that were closed 90 days ago.
 
 #include <cstdint>
 #include <string_view>
@@ -13,24 +14,24 @@
 
 namespace comanda::events {
 
-// What the room of orders says of its events.
+// What the purge asks the room of orders, which this room does not include.
 struct RecordKeeper {
-  // Whether the event's body is the stored record of the order.
+  // True if the event's body is the stored record of the order.
   bool (*holds_record)(db::Session&, db::CompanyId, std::string_view order_id,
                        int64_t seq) = nullptr;
-  // Lets go of the record of an order that was closed before that time; false where the order is
-  // not.
+  // If the order was closed before that time: marks its record as not stored, and returns true. The
+  // caller then deletes the row.
   bool (*release_record)(db::Tx&, db::CompanyId, std::string_view order_id,
                          UtcMs closed_before) = nullptr;
 };
 
-// Moves the start of the log past the events that lie before a mark of 7 days ago (marks.h), a
-// bounded number at a time, and deletes those events but the ones that hold a record; app/ calls it
-// now and then. Answers kept under an Idempotency-Key that point at the events are forgotten with
-// them. Tells the feed's readers in the same transaction and waits for none of them.
-//
-// Drops the records of orders closed for 90 days, a bounded number at a time. Nothing is lost by
-// that: the record is rendered again when it is read.
+// Runs one step of the purge for each company; app/ calls it about once a minute. A step:
+//   - moves the log's start past at most 500 events that are older than 7 days, deletes those of
+//     them that hold no record, and deletes the idempotency answers that refer to them. It calls
+//     the feed's readers in the same transaction and waits for none of them.
+//   - deletes the records of at most 500 orders that were closed 90 days ago. They are rendered
+//     from the order's rows from then on.
+// Each part is a transaction of its own. Blocks for the writer. Throws what the database throws.
 void Purge(db::Database& database, const Clock& clock, const Marks& marks, const Feed& feed,
            const RecordKeeper& records);
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// All SQL of the room: the event log and the change counters.
+// All SQL of the room: the event log, the change counters, the marks. Every function runs in the
+// caller's transaction, throws Fault where SQLite fails, and checks no rules.
 
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace comanda::events::store {
 
-// The counters of a company after a change.
+// The row of a company in company_counter.
 struct Counted {
   int64_t seq = 0;
   int64_t log_start = 1;    // the first event that is part of the log
@@ -23,25 +24,25 @@ struct Counted {
   db::ChangeCounters::Values values;
 };
 
-// Those of a company that has none yet begin.
+// Inserts the row if the company has none yet.
 Counted CountersOrNew(db::Tx& tx, db::CompanyId company);
-// Writes what an event or a change moves: seq, chain and the counters of changes.
+// Writes seq, chain and the change counters.
 void Save(db::Tx& tx, db::CompanyId company, const Counted& counted);
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company);
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session);
 
 void Insert(db::Tx& tx, db::CompanyId company, const Content& event, int64_t checksum,
             int64_t chain);
-// A new epoch, whose events and order numbers count from 1 again.
+// Raises the epoch; events and order numbers count from 1 again.
 void CountAnew(db::Tx& tx, db::CompanyId company);
-// A new epoch of every company, whose events and order numbers go on.
+// Raises the epoch of every company; events and order numbers go on.
 void RaiseEpochs(db::Tx& tx, int64_t by);
 void SetLogStart(db::Tx& tx, db::CompanyId company, int64_t seq);
 struct Time {
   int64_t seq;
   UtcMs at;
 };
-// Of at most `limit` events from that number on, in order; 0 where the row is damaged.
+// The times of at most `limit` rows from `first` on, in order; 0 where the row is damaged.
 std::vector<Time> Times(db::Session& session, db::CompanyId company, int64_t first, int64_t limit);
 std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t seq);
 std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
@@ -53,33 +54,34 @@ void SetBody(db::Tx& tx, db::CompanyId company, int64_t seq, std::string_view bo
 void Delete(db::Tx& tx, db::CompanyId company, int64_t seq);
 void DeleteAll(db::Tx& tx, db::CompanyId company);
 
-// Of an event of an order: which order. Empty where the row is damaged.
+// The subject of an event. Texts are empty where the row is damaged.
 struct Subject {
   int64_t seq = 0;
   std::string type;
   std::string id;
 };
-// Of at most `limit` events between two numbers, both included, in order.
+// The subjects of at most `limit` events from `first` to `last`, both included, in order.
 std::vector<Subject> Subjects(db::Session& session, db::CompanyId company, int64_t first,
                               int64_t last, int64_t limit);
 
-// Up to which event the records of orders closed long ago have been dropped.
+// The seq up to which the purge has examined records (events/retention.h).
 int64_t RecordsDroppedTo(db::Session& session, db::CompanyId company);
 void SetRecordsDroppedTo(db::Tx& tx, db::CompanyId company, int64_t seq);
 
-// Of marks (marks.h): counted times are in milliseconds.
+// Marks (events/marks.h). Counted times are in milliseconds.
 std::optional<Mark> LastMark(db::Session& session);
 std::optional<int64_t> LastMarkBefore(db::Session& session, int64_t counted_ms);
 bool AnyMarkOf(db::Session& session, int schema_version, int64_t counted_before_ms);
-// The mark with the last event of every company.
+// Writes the mark, and with it the seq of the last event of every company.
 void InsertMark(db::Tx& tx, const Mark& mark, int schema_version);
 void UpdateMark(db::Tx& tx, const Mark& mark);
 void DeleteMarksBefore(db::Tx& tx, int64_t mark);
-// The last event that the company's log had at that mark; nothing where it had none yet.
+// The seq of the last event of the company at that mark; nothing where the log was empty.
 std::optional<int64_t> EventAtMark(db::Session& session, db::CompanyId company, int64_t mark);
 
 std::vector<db::CompanyId> Companies(db::Session& session);
-// It ends early where the bodies would have more bytes.
+// At most `limit` rows with a greater seq, in order; at least one, and no more than have bodies of
+// `bytes_max` together.
 std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit,
                                size_t bytes_max = SIZE_MAX);
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// THE table of events (contract section 13), and which change counter each kind of record moves.
+// The table of event types (contract section 13). Each type raises one change counter of its
+// company (db/change_counters.h), from which the entity tags of lists are made.
 
 #include <array>
 #include <cstdint>
@@ -17,13 +18,14 @@ enum class Type : uint8_t {
   kStoreStatusChanged,
 };
 
-// Index into db::ChangeCounters: what a list's tag depends on (contract section 6).
+// The change counters of a company; the value is the index in db::ChangeCounters::Values. A list's
+// entity tag changes with its counter (contract section 6).
 enum class Counter : uint8_t { kOrders, kCatalogue, kOther };
 
 struct TypeRow {
   Type type;
-  std::string_view name;
-  std::string_view subject;
+  std::string_view name;     // event_type
+  std::string_view subject;  // subject.type
   Counter counter;
 };
 
@@ -38,7 +40,7 @@ inline constexpr std::array kTypes = {
 
 constexpr const TypeRow& Row(Type type) { return kTypes[static_cast<size_t>(type)]; }
 
-// What an ORDER_UPDATED changed; `changes[]` lists the names in this order.
+// The parts of an order that an ORDER_UPDATED changed. `changes[]` lists their names in this order.
 enum class Change : uint8_t {
   kStatus,
   kCombos,
@@ -55,6 +57,7 @@ inline constexpr std::array<std::string_view, 9> kChangeNames = {
     "status",          "combos", "payments", "discounts", "rider",
     "delivery_status", "fields", "paid",     "cancelled"};
 
+// A set of Change.
 class Changes {
  public:
   constexpr Changes() = default;

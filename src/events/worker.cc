@@ -44,7 +44,7 @@ Worker::Worker(WorkerSettings settings, Heartbeats& heartbeats, metrics::Registr
 void Worker::Run(const std::stop_token& stop) try {
   while (!stop.stop_requested()) {
     {
-      // Before the pass: a commit during it leads to another pass.
+      // Cleared before the pass: a commit during the pass leads to another one.
       const std::lock_guard lock(mutex_);
       has_commit_ = false;
     }
@@ -52,7 +52,7 @@ void Worker::Run(const std::stop_token& stop) try {
     Sleep(stop, sleep_ms);
   }
 } catch (const Stopped&) {
-  // The work goes on after the next start.
+  // Beat() threw it because the worker is to end.
 }
 
 std::optional<int64_t> Worker::RunPass(const std::stop_token& stop) {

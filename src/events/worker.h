@@ -1,17 +1,16 @@
 #pragma once
 
-// The base of every thread of our own that works in the background: those that follow the event log
-// as readers (events/feed.h), and those that do chores from time to time.
+// The base of every background thread: readers of the event log (events/feed.h), and chores that
+// run from time to time.
 //
-// A Worker calls its work again and again, one pass after another. Between two passes it sleeps
-// until the pass is due that the last one asked for, until a commit where it follows a feed, or
-// until it is stopped. A pass that throws is logged and counted, and the worker waits before the
-// next one with full jitter, longer with each failure in a row; a commit does not cut that wait
-// short. The heartbeat is beaten around each pass and while the worker sleeps; a pass that takes
-// long beats it itself.
+// A Worker calls its work repeatedly; one call is a pass. After a pass it sleeps until the time
+// that the pass returned, until a commit if it follows a feed, or until it is stopped. If a pass
+// throws, the worker logs and counts the failure and waits with exponential backoff and full
+// jitter; a commit does not shorten that wait. The worker beats its heartbeat before each pass and
+// while it sleeps; a pass that takes long calls Beat() itself.
 //
-// The position that a pass returns is shown in the metrics, so that a worker that is stuck is seen:
-// the log's last seq goes on and its position does not.
+// The position that a pass returns is shown in the metrics: a worker whose position stands still
+// while the log grows is stuck.
 
 #include <atomic>
 #include <condition_variable>
@@ -32,21 +31,22 @@ namespace comanda::events {
 
 struct WorkerSettings {
   std::string name;                   // unique in the process: heartbeat, log, metrics
-  int64_t heartbeat_max_ms = 60'000;  // between two beats of a pass
-  net::Growth backoff = {};           // of failures in a row
-  Feed* feed = nullptr;               // commits wake the worker where there is one; outlives it
-  decltype(ReaderCalls::purged) purged = {};  // as a reader of the feed
+  int64_t heartbeat_max_ms = 60'000;  // the longest time between two beats of a pass
+  net::Growth backoff = {};           // the wait after failures in a row
+  Feed* feed = nullptr;               // its commits wake the worker; null: none. Outlives it.
+  decltype(ReaderCalls::purged) purged = {};  // called by the feed
 };
 
+// Constructor and destructor may be called by any thread; `work` runs on the worker's own thread.
 class Worker {
  public:
-  // One run of the work. Used by the work on the worker's thread.
+  // One call of the work. Used by the work, on the worker's thread.
   class Pass {
    public:
-    // To be called now and then. Throws Stopped where the worker is to end, which the work lets
-    // pass through: it is no std::exception.
+    // Beats the heartbeat. Throws Stopped if the worker is to end: the work must not catch it.
+    // Stopped is no std::exception, so that `catch (const std::exception&)` lets it through.
     void Beat();
-    // For what waits: net::Network::Send(), for one.
+    // For functions that wait, such as net::Network::Send().
     const std::stop_token& stop() const { return stop_; }
 
    private:
@@ -57,19 +57,19 @@ class Worker {
   };
   struct Stopped {};
 
-  // What a pass leaves behind.
+  // What a pass returns.
   struct Done {
-    // The next pass comes at the latest after so long, at once where it is 0. Nothing: it comes
-    // after the next commit.
+    // The longest time until the next pass; 0: immediately; nothing: until the next commit.
     std::optional<int64_t> due_in_ms = std::nullopt;
-    // The seq that all readers of this worker have handled, added up over the companies.
+    // The number of events handled: the sum of the readers' positions over all companies.
     int64_t position = 0;
   };
   using Work = std::function<Done(Pass& pass)>;
 
-  // Starts the thread; the first pass comes at once. What `work` uses outlives the worker.
+  // Starts the thread and the first pass. What `work` uses must outlive the worker. Throws
+  // std::system_error where the system grants no thread.
   Worker(WorkerSettings settings, Heartbeats& heartbeats, metrics::Registry& registry, Work work);
-  // Stops: ends the sleep, or waits for the pass under way.
+  // Ends the sleep; blocks until a pass under way has ended.
   ~Worker() = default;
 
  private:
@@ -78,11 +78,11 @@ class Worker {
             const std::atomic<int64_t>& position);
     metrics::Counter passes;
     metrics::Counter failures;
-    std::optional<metrics::Gauge> position;  // of one that follows a feed
+    std::optional<metrics::Gauge> position;  // of a worker that follows a feed
   };
 
   void Run(const std::stop_token& stop);
-  // How long to sleep after it; nothing: until a commit.
+  // Returns how long to sleep; nothing: until a commit.
   std::optional<int64_t> RunPass(const std::stop_token& stop);
   void Sleep(const std::stop_token& stop, std::optional<int64_t> ms);
   void Wake();
@@ -92,14 +92,14 @@ class Worker {
   Heartbeat heartbeat_;
   std::atomic<int64_t> position_{0};
   Metrics metrics_;
-  int failures_in_a_row_ = 0;  // the thread's own
+  int failures_in_a_row_ = 0;  // used by the thread alone
 
   std::mutex mutex_;
   std::condition_variable_any woken_;
-  bool has_commit_ = false;  // guarded by mutex_; since the last pass began
+  bool has_commit_ = false;  // guarded by mutex_; a commit came since the last pass began
 
   std::optional<Feed::Reader> reader_;
-  std::jthread thread_;  // behind all that it uses
+  std::jthread thread_;  // last: destroyed before the members that it uses
 };
 
 }  // namespace comanda::events

@@ -10,18 +10,19 @@ using enum CertificateTrouble;
 using crypto::Validity;
 
 constexpr UtcMs kDayMs = 24 * 60 * 60 * 1000;
-// Long before the end, so that a box that is off for a month still has a good one.
+// Early enough that a box that was switched off for a month still has a valid certificate.
 constexpr UtcMs kRenewBeforeMs = 60 * kDayMs;
-// Somebody has to go to every device.
+// Replacing the authority takes time: the new one must be installed on every device.
 constexpr UtcMs kAuthorityWarnBeforeMs = 365 * kDayMs;
 
 bool EndsSoon(const Validity& validity, UtcMs now, UtcMs before_ms) {
   return validity.not_after <= now + before_ms;
 }
 
-// Dated by the settled clock where that still leaves the certificate valid for long by the wall
-// clock: whichever of both is right, devices accept it. It ends with the authority at the latest,
-// unless that is not valid now: some clients do not look at the dates of an authority they trust.
+// The dates of a new server certificate. They follow the settled clock if the certificate is then
+// also valid for 60 days by the wall clock: devices accept it whichever of the two clocks is right.
+// It does not outlive the authority, unless the authority is not valid now: some clients ignore the
+// dates of an authority that they trust.
 Validity NewServer(const Validity& authority, const CertificateTimes& times) {
   const UtcMs now = CertificateNow(times);
   Validity server = crypto::ServerFrom(std::max(times.settled, times.built));
@@ -30,13 +31,14 @@ Validity NewServer(const Validity& authority, const CertificateTimes& times) {
   return server;
 }
 
-// A jump of the clock alone does not bring the end near: that waits until the clock has settled.
+// True if the server certificate need not be made again. A step of the wall clock that is not
+// confirmed yet does not trigger an early renewal.
 bool IsGood(const CertificateFacts& facts, const CertificateTimes& times) {
   if (!facts.server || !facts.fits) return false;
   const UtcMs now = CertificateNow(times);
   if (!facts.server->Holds(now)) return false;
   const UtcMs earliest = std::min(now, times.settled);
-  // Of an authority that ends, none lasts longer.
+  // A new certificate would not last longer if the authority ends at the same time.
   const bool can_last_longer =
       facts.authority->not_after > facts.server->not_after || !facts.authority->Holds(now);
   return !can_last_longer || !EndsSoon(*facts.server, earliest, kRenewBeforeMs);

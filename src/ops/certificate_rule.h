@@ -1,13 +1,14 @@
 #pragma once
 
-// What becomes of the box's authority and server certificate (contract section 1, Timestamps): a
-// pure function of dates, so that a simulation of clocks can call it. certificates.h does what it
-// decides.
+// Decides whether the box's authority and its server certificate are kept or made again (contract
+// section 1, Timestamps). Pure: a function of dates, so that a simulation of clocks can call it;
+// ops/certificates.h carries out the decision.
 //
-// The server certificate follows the wall clock and both bounds: one that is not valid now is made
-// again at once. An authority is what devices have installed: it is replaced only while no device
-// can have trusted it. A clock before the program's build date is wrong; then the settled clock is
-// asked, and nothing is dated before the build.
+// The authority is the certificate that devices install. It signs the server certificate, which the
+// box presents in TLS. A server certificate that is not valid by the wall clock, in either
+// direction, is made again immediately. An authority is replaced only while no device can have
+// installed it. A wall clock before the program's build date is wrong: then the settled clock
+// (base/settled_clock.h) is used, and no certificate is dated before the build.
 
 #include <cstdint>
 #include <optional>
@@ -19,46 +20,47 @@ namespace comanda::ops {
 
 struct CertificateTimes {
   UtcMs wall = 0;
-  // Not carried away by a step of the clock until it has stood (Clock::RetentionNow).
+  // Ignores a step of the wall clock until the step is confirmed (Clock::RetentionNow).
   UtcMs settled = 0;
-  UtcMs built = 0;
+  UtcMs built = 0;  // the program's build date
 };
 
-// What lies in DIR/tls.
+// The state of DIR/tls.
 struct CertificateFacts {
-  // Empty: no certificate that can be read.
+  // Nothing: no readable authority certificate.
   std::optional<crypto::Validity> authority;
-  bool can_sign = false;  // the authority's key is there and belongs to it
-  // A device can have trusted the authority: a request with a valid key came since it was made.
+  bool can_sign = false;  // the authority's key is present and matches its certificate
+  // A device may have installed the authority: a request with a valid API key came since the
+  // authority was made.
   bool trusted = false;
-  // Empty: none with its key.
+  // Nothing: no readable server certificate with a matching key.
   std::optional<crypto::Validity> server;
-  // The server certificate is of this authority and carries every name of the machine.
+  // The server certificate is signed by this authority and names all names of the machine.
   bool fits = false;
 };
 
 enum class CertificateAction : uint8_t {
   kKeep,
   kRemakeServer,
-  kRemakeAuthority,  // and with it the server certificate
-  kNothingToServe,   // the authority that devices trust cannot sign, and no certificate is left
+  kRemakeAuthority,  // also makes a new server certificate
+  kNothingToServe,   // no server certificate, and the trusted authority has lost its key
 };
 
-// What a person has to do something about.
+// A state that only a person can change: shown in /readyz and logged.
 enum class CertificateTrouble : uint8_t {
   kNone,
   kAuthorityNotYetValid,
   kAuthorityEnded,
   kAuthorityEndsSoon,  // within a year
-  kCannotSign,         // certificates cannot be renewed
-  kServerNotYetValid,  // and cannot be made again
+  kCannotSign,         // the authority's key is missing: certificates cannot be renewed
+  kServerNotYetValid,  // this and the next: and the authority cannot sign another
   kServerEnded,
 };
 
 struct CertificateDecision {
   CertificateAction action = CertificateAction::kKeep;
-  CertificateTrouble trouble = CertificateTrouble::kNone;  // after the action
-  // The dates of what is made.
+  CertificateTrouble trouble = CertificateTrouble::kNone;  // what remains after the action
+  // The dates of the certificates to make.
   crypto::Validity server;
   crypto::Validity authority;
 };
@@ -66,12 +68,13 @@ struct CertificateDecision {
 CertificateDecision DecideCertificates(const CertificateFacts& facts,
                                        const CertificateTimes& times);
 
-// The time that certificates are judged and dated by: never before the build date.
+// The current time for certificates: the wall clock's, or the settled clock's where the wall clock
+// is wrong; never before the build date.
 UtcMs CertificateNow(const CertificateTimes& times);
-// The dates of an authority made now. It is valid from the build date on, so that one made by a
-// clock that was ahead is valid when the clock is right again.
+// The dates of an authority made now. It is valid from the build date on, so that an authority made
+// while the clock was ahead is valid when the clock is corrected.
 crypto::Validity NewAuthority(const CertificateTimes& times);
-// What is wrong with the bounds of a certificate of the owner, which is never replaced.
+// Whether a certificate that the owner configured is valid now. It is never replaced.
 CertificateTrouble JudgeOwners(const crypto::Validity& server, const CertificateTimes& times);
 
 }  // namespace comanda::ops

@@ -17,7 +17,7 @@
 namespace comanda::ops {
 namespace {
 
-constexpr int64_t kNoteAgainMs = 10'000;
+constexpr int64_t kRecordAgainMs = 10'000;
 
 std::string TlsDirectory(const config::Options& options) { return options.data_directory + "/tls"; }
 
@@ -39,7 +39,7 @@ void AddInterfaceAddresses(std::set<std::string>& addresses) {
       ::inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
     } else if (entry->ifa_addr->sa_family == AF_INET6) {
       const auto* address = reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr);
-      // A link-local address means nothing without the interface it belongs to.
+      // A link-local address is not usable without the name of an interface.
       if (IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr)) continue;
       ::inet_ntop(AF_INET6, &address->sin6_addr, text, sizeof text);
     }
@@ -72,7 +72,7 @@ std::string TrustPath(const config::Options& options) {
   return TlsDirectory(options) + "/ca.trust";
 }
 
-// Empty where the file is missing, empty or no certificate.
+// The text itself, or an empty one if it is no certificate.
 std::string ReadableCertificate(const std::string& pem) {
   try {
     crypto::Inspect(pem);
@@ -82,7 +82,7 @@ std::string ReadableCertificate(const std::string& pem) {
   }
 }
 
-// Empty where the key belongs to the certificate, else what is wrong with it.
+// Why the key cannot be used with the certificate; empty if it can.
 std::string WrongKey(const std::string& certificate_pem, const std::string& key_pem) {
   if (certificate_pem.empty()) return "there is no certificate to it";
   if (key_pem.empty()) return "it is missing or empty";
@@ -99,12 +99,12 @@ bool Covers(const crypto::CertificateInfo& info, const Names& names) {
                              [&](const auto& name) { return has(info.addresses, name); });
 }
 
-// What lies in DIR/tls, as far as it can be used.
+// The files of DIR/tls.
 struct Found {
-  crypto::KeyPair authority;  // empty texts where a file is missing or damaged
+  crypto::KeyPair authority;  // a text is empty if its file is missing or damaged
   crypto::KeyPair server;
-  std::string wrong_key;           // why the authority cannot sign
-  bool restore_authority = false;  // ca.crt was lost; it stands behind the server certificate
+  std::string wrong_key;           // why the authority cannot sign; empty: it can
+  bool restore_authority = false;  // ca.crt was lost; server.crt contains a copy
   bool is_first_start = false;
   CertificateFacts facts;
 };
@@ -143,8 +143,8 @@ Found Find(const config::Options& options, const Names& names) {
   return found;
 }
 
-// Before the files of the authority: where the power goes between them, both the old and the new
-// one count as unused.
+// Called before the authority's files are replaced. It names both authorities, so that whichever of
+// them a power cut leaves counts as unused.
 void MarkUnused(const config::Options& options, const std::string& old_pem,
                 const std::string& new_pem) {
   std::string text = "unused";
@@ -160,13 +160,13 @@ crypto::KeyPair MakeAuthority(const config::Options& options, const crypto::Vali
   MakeDirectories(directory, 0700);
   crypto::KeyPair made = crypto::MakeAuthority("Comanda " + HostName(), validity);
   MarkUnused(options, unused_pem, made.certificate_pem);
-  // The key first: a certificate without its key would be served as if it could sign.
+  // The key first, so that the directory never holds a new certificate whose key is not on disk.
   ReplaceFile(directory + "/ca.key", made.key_pem, 0600);
   ReplaceFile(directory + "/ca.crt", made.certificate_pem, 0644);
   return made;
 }
 
-// One that cannot be written is served all the same, and made again the next time.
+// A certificate that cannot be written is presented nevertheless, and made again at the next look.
 void WriteServer(const config::Options& options, const crypto::KeyPair& pair) {
   const std::string directory = TlsDirectory(options);
   try {
@@ -228,8 +228,8 @@ std::string ExplainOwners(const crypto::Validity& server, const CertificateTimes
          "; set the clock where it is wrong, else renew the certificate and reload";
 }
 
-Served ServeOwners(const config::Options& options, const CertificateTimes& times) {
-  Served served{.pair = OwnersPair(options)};
+ServedCertificate ServeOwners(const config::Options& options, const CertificateTimes& times) {
+  ServedCertificate served{.pair = OwnersPair(options)};
   served.trouble = ExplainOwners(crypto::Inspect(served.pair.certificate_pem).validity, times);
   return served;
 }
@@ -242,7 +242,7 @@ Served ServeOwners(const config::Options& options, const CertificateTimes& times
                   "makes a new one, which every device must then install");
 }
 
-// The authority to sign with, made where the decision says so.
+// The authority to sign with; makes it if the decision is kRemakeAuthority.
 crypto::KeyPair AuthorityOf(const config::Options& options, const Found& found,
                             const CertificateDecision& decision) {
   if (decision.action != CertificateAction::kRemakeAuthority) return found.authority;
@@ -277,8 +277,8 @@ Names MachineNames(const config::Options& options) {
   return names;
 }
 
-Served CurrentCertificate(const config::Options& options, const Names& names,
-                          const CertificateTimes& times) {
+ServedCertificate CurrentCertificate(const config::Options& options, const Names& names,
+                                     const CertificateTimes& times) {
   if (!options.tls_certificate.empty()) return ServeOwners(options, times);
 
   MakeDirectories(TlsDirectory(options), 0700);
@@ -289,9 +289,9 @@ Served CurrentCertificate(const config::Options& options, const Names& names,
     ReplaceFile(AuthorityPath(options), found.authority.certificate_pem, 0644);
     log::Warning("tls/ca.crt was lost and is restored from the server certificate");
   }
-  Served served{.pair = found.server,
-                .unused = !found.facts.trusted,
-                .trouble = Explain(decision.trouble, found, times)};
+  ServedCertificate served{.pair = found.server,
+                           .unused = !found.facts.trusted,
+                           .trouble = Explain(decision.trouble, found, times)};
   if (decision.action == CertificateAction::kKeep) return served;
 
   const crypto::KeyPair authority = AuthorityOf(options, found, decision);
@@ -320,7 +320,7 @@ CertificateTimes Certificates::Times() const {
   return {.wall = clock_.Now(), .settled = clock_.RetentionNow(), .built = BuildDate()};
 }
 
-void Certificates::Adopt(Served served) {
+void Certificates::Adopt(ServedCertificate served) {
   unused_ = served.unused;
   if (served.trouble != trouble_) {
     if (served.trouble.empty()) {
@@ -335,7 +335,7 @@ void Certificates::Adopt(Served served) {
 
 void Certificates::Look(const config::Options& options, const Names& names, wire::Tls& tls) {
   const std::lock_guard lock(mutex_);
-  Served served = CurrentCertificate(options, names, Times());
+  ServedCertificate served = CurrentCertificate(options, names, Times());
   if (served.renewed) {
     tls.Replace(served.pair);
     log::Notice("certificate renewed");
@@ -347,21 +347,21 @@ void Certificates::Look(const config::Options& options, const Names& names, wire
 
 void Certificates::Reload(const config::Options& options, const Names& names, wire::Tls& tls) {
   const std::lock_guard lock(mutex_);
-  Served served = CurrentCertificate(options, names, Times());
+  ServedCertificate served = CurrentCertificate(options, names, Times());
   tls.Replace(served.pair);
   Adopt(std::move(served));
 }
 
-void Certificates::DeviceCame() noexcept {
+void Certificates::RecordTrust() noexcept {
   if (!unused_.load(std::memory_order_relaxed)) return;
-  if (clock_.MonotonicMs() < note_again_at_ms_) return;  // a full disk is not asked each time
+  if (clock_.MonotonicMs() < record_again_at_ms_) return;  // limits the tries on a full disk
   try {
     const std::lock_guard lock(mutex_);
     if (!unused_) return;
     ReplaceFile(directory_ + "/ca.trust", "used\n", 0600);
     unused_ = false;
   } catch (const std::exception& error) {
-    note_again_at_ms_ = clock_.MonotonicMs() + kNoteAgainMs;
+    record_again_at_ms_ = clock_.MonotonicMs() + kRecordAgainMs;
     log::Error("that devices trust tls/ca.crt is not written down yet", {{"why", error.what()}});
   }
 }

@@ -1,12 +1,12 @@
 #pragma once
 
-// The box's own authority and server certificate in DIR/tls, made at the first start, renewed in
-// time, whenever the clock leaves its bounds (certificate_rule.h), and whenever the machine has a
-// name or address that the certificate does not carry; or the owner's own certificate, where the
-// settings name one, which is never replaced.
+// The certificate that the box presents in TLS. Either the box makes it: its own authority and
+// server certificate are files in DIR/tls, made at the first start. The server certificate is
+// renewed when it is due (ops/certificate_rule.h) and when the machine has a name or address that
+// it does not contain. Or the settings name a certificate of the owner, which is never replaced.
 //
-// ca.trust beside them says "unused" and the fingerprint of an authority that no device can have
-// trusted yet, else "used". Where it is missing, devices trust the authority.
+// DIR/tls/ca.trust records whether a device may have installed the authority: "unused" and the
+// authority's fingerprint while none can have, else "used". A missing file means "used".
 
 #include <atomic>
 #include <mutex>
@@ -21,61 +21,65 @@
 
 namespace comanda::ops {
 
-// What the machine answers to: its host name (also with .local), localhost, comanda.local, the
-// addresses of its interfaces, and the further names of the settings. Lower case.
+// The names of the machine: its host name, also with .local; localhost; comanda.local; the
+// addresses of its interfaces; the setting `hosts`. In lower case.
 struct Names {
   std::set<std::string> dns;
   std::set<std::string> addresses;
 
-  bool Allows(std::string_view host) const;  // a Host header's name, without port
+  bool Allows(std::string_view host) const;  // the name in a Host header, without the port
 };
+// Reads the interfaces. Throws nothing but std::bad_alloc.
 Names MachineNames(const config::Options& options);
 
-// The pair to serve. Refusal where the owner's files cannot be used, Fault where nothing is left to
-// serve, both with what to do.
-struct Served {
+// The certificate and key to present. Makes or renews them if they are due, which blocks on the
+// disk. Throws Refusal if the owner's files cannot be used, Fault if there is no certificate to
+// present or DIR/tls cannot be written; both messages say what to do.
+struct ServedCertificate {
   crypto::KeyPair pair;
-  bool renewed = false;  // it is another than last time
-  bool unused = false;   // no device can have trusted the authority yet
-  std::string trouble;   // what a person has to do something about; empty: nothing
+  bool renewed = false;  // the server certificate was made by this call
+  bool unused = false;   // no device can have installed the authority yet
+  std::string trouble;   // CertificateTrouble in words, with what to do; empty: none
 };
-Served CurrentCertificate(const config::Options& options, const Names& names,
-                          const CertificateTimes& times);
+ServedCertificate CurrentCertificate(const config::Options& options, const Names& names,
+                                     const CertificateTimes& times);
 
-// A new authority takes the place of the one in DIR/tls, for `comanda tls renew-authority`: the
-// server makes its certificate of it the next time it looks.
+// Replaces the authority in DIR/tls, for `comanda tls renew-authority`. A running server signs a
+// new certificate with it at its next Look(). Fault if the directory cannot be written.
 crypto::KeyPair RenewAuthority(const config::Options& options, const CertificateTimes& times);
 
 // DIR/tls/ca.crt
 std::string AuthorityPath(const config::Options& options);
 
-// The certificate that is served, kept valid.
+// Keeps the presented certificate valid while the server runs. Belongs to the thread that made it,
+// except for the methods that say otherwise.
 class Certificates {
  public:
-  // As CurrentCertificate. The clock outlives it.
+  // Throws as CurrentCertificate. The clock must outlive the object.
   Certificates(const config::Options& options, const Names& names, const Clock& clock);
 
-  // At start, on a reload, once a minute and when the clock was stepped: makes again what has to
-  // be, and logs what changed. The thread that made it.
+  // Renews what is due, hands a new certificate to `tls`, and logs changes. Called once a minute
+  // and after a step of the clock. Throws as CurrentCertificate.
   void Look(const config::Options& options, const Names& names, wire::Tls& tls);
-  // The settings may have changed: throws as CurrentCertificate, and the old pair stays in use.
+  // Like Look(), with new settings. If it throws, the old certificate stays in use.
   void Reload(const config::Options& options, const Names& names, wire::Tls& tls);
-  const crypto::KeyPair& pair() const { return served_.pair; }  // the thread that made it
+  const crypto::KeyPair& pair() const { return served_.pair; }
 
-  // A request with a valid key came: from now on a device can have trusted the authority. Written
-  // down before it returns, the first time. Any thread; throws nothing.
-  void DeviceCame() noexcept;
-  // For /readyz: empty where nothing is wrong. Any thread.
+  // Records in ca.trust that a device may have installed the authority; for the first request with
+  // a valid API key. The first call blocks until the file is on disk; later calls return
+  // immediately. Any thread.
+  void RecordTrust() noexcept;
+  // For /readyz; empty if nothing is wrong. Any thread.
   std::string trouble() const;
 
  private:
   CertificateTimes Times() const;
-  void Adopt(Served served);
+  void Adopt(ServedCertificate served);
 
   const Clock& clock_;
-  Served served_;
+  ServedCertificate served_;
   std::atomic<bool> unused_{false};
-  std::atomic<int64_t> note_again_at_ms_{0};
+  std::atomic<int64_t> record_again_at_ms_{0};  // after a failure; monotonic clock
   mutable std::mutex mutex_;  // guards the files of the authority, trouble_ and directory_
   std::string trouble_;
   std::string directory_;

@@ -24,7 +24,8 @@ http::Readiness CheckDisk(const db::DiskSpace& space) {
           .state = std::move(state)};
 }
 
-// A damaged row keeps nothing else from being sold, so it is shown and not held against the box.
+// Reported in /readyz, but does not make the box unready: the other rows can still be read and
+// written.
 http::Readiness CheckRows(const db::DamagedRows& rows) {
   const size_t count = rows.count();
   std::string state = "no damage is known";
@@ -49,8 +50,8 @@ http::Readiness CheckClock(const Clock& clock) {
   return {.name = "clock", .ok = true, .state = std::move(state)};
 }
 
-// These answers are of the moment: they carry no tag, and a monitor may add what it likes behind
-// the question mark to get past a cache.
+// These answers are never cached and have no entity tag. Parameters are ignored: monitors append
+// random ones to bypass caches.
 http::Response Healthz(http::Context&) {
   return {.body = R"({"status":"ok"})", .cache = http::Cache::kNoStore};
 }
@@ -105,7 +106,7 @@ bool ClockIsSynchronised() { return ClockState() == kSynchronised; }
 std::string_view ClockState(int adjtimex_result) {
   if (adjtimex_result == TIME_ERROR) return "not synchronised";
   if (adjtimex_result >= 0) return kSynchronised;
-  // A sandbox that keeps the clock from us keeps its state from us too (ProtectClock=yes).
+  // Under ProtectClock=yes (systemd) adjtimex(2) is forbidden; systemd-timesyncd leaves this file.
   return ::access("/run/systemd/timesync/synchronized", F_OK) == 0 ? kSynchronised : "unknown";
 }
 
@@ -118,7 +119,7 @@ std::string ClockTrouble(const Clock& clock) {
     return "it shows " + FormatInstant(now) + ", and this program was built on " +
            FormatInstant(BuildDate()).substr(0, 10) + "; " + std::string(kWhatToDo);
   }
-  // SettledClock follows smaller steps at once.
+  // They differ only after a step that SettledClock has not accepted yet.
   const UtcMs settled = clock.RetentionNow();
   if (now == settled) return {};
   return "it was stepped to " + FormatInstant(now) + ", and without the step it would be " +

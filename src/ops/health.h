@@ -1,6 +1,8 @@
 #pragma once
 
-// GET /healthz, /readyz, /metrics (contract section 16): no key, no business data.
+// GET /healthz, /readyz and /metrics (contract section 16). They need no key and show no business
+// data. /healthz: the process runs. /readyz: it can take orders, with the state of each check.
+// /metrics: the Prometheus text format, for the machine itself and the addresses of metrics_from.
 
 #include <span>
 #include <string>
@@ -17,15 +19,15 @@ namespace comanda::ops {
 
 std::span<const http::Route> Routes();
 
-// Whether the system vouches for its clock.
+// True if the kernel, or systemd-timesyncd, reports the wall clock as synchronised.
 bool ClockIsSynchronised();
-// What adjtimex(2) said, in words.
+// The result of adjtimex(2) in words: "synchronised", "not synchronised", "unknown".
 std::string_view ClockState(int adjtimex_result);
 
-// What is wrong with the clock, and what to do; empty where nothing is known to be.
+// What is wrong with the wall clock, and what to do; empty if nothing is known to be wrong.
 std::string ClockTrouble(const Clock& clock);
 
-// The lines of /readyz for one environment: database, rows, disk, clock, sync.
+// The checks of /readyz for one environment: database, rows, disk, clock, sync. Any thread.
 std::vector<http::Readiness> CheckReadiness(const db::Database& database,
                                             const db::DiskSpace& space, const Clock& clock);
 

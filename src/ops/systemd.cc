@@ -26,7 +26,7 @@ void Notify(std::string_view state) {
 
   const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) return;
-  // systemd may be gone; nothing to be done about it here.
+  // A failure is ignored: systemd may be restarting.
   (void)::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL,
                  reinterpret_cast<const sockaddr*>(&address),
                  static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length));

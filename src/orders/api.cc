@@ -29,7 +29,7 @@ constexpr size_t kOrdersCounter = static_cast<size_t>(events::Counter::kOrders);
 
 // What handlers share
 
-// What was found damaged on the way: a background thread makes it again.
+// Has the background check repair the stored record of this order (app/checker.h).
 void NoteRemade(http::Context& ctx, std::string_view id) {
   ctx.site().database.damaged_rows().NoteRecord({ctx.company(), std::string(id)});
 }
@@ -75,9 +75,9 @@ int MoneyDecimals(http::Context& ctx) {
 
 constexpr std::string_view kCursorHeader = "X-Event-Cursor";
 
-// The state of the log and the tag of the list, taken in this order and before the rows: those, and
-// what a client has under the tag, may be newer than the cursor, never older. Events of the menu
-// move the cursor and not the tag.
+// The cursor of the log and the entity tag of the list. They are read in this order and before the
+// rows, so that the rows may be newer than the cursor, but not older: a client that follows the
+// events from the cursor misses no change. Events of the menu change the cursor and not the tag.
 struct Moment {
   events::Cursor cursor;
   std::string tag;
@@ -93,7 +93,8 @@ http::Response Unchanged(Moment moment) {
   return response;
 }
 
-// A page that was made earlier, for others, has an older cursor.
+// A shared page may have been rendered for an earlier request: its cursor is replaced by the
+// current one.
 void RenewCursor(const events::Cursor& now, http::Response& response) {
   for (auto& [name, value] : response.headers) {
     if (name != kCursorHeader) continue;
@@ -112,7 +113,7 @@ http::Response List(http::Context& ctx) {
     if (!waited || ctx.HasMatch(moment.tag)) return Unchanged(std::move(moment));
   }
   const std::string& tag = moment.tag;
-  // Thirty displays that were waiting for the same order get one page, rendered once.
+  // Rendered once for all requests with the same tag: a change wakes many waiting displays at once.
   http::Response response = ctx.Shared(tag, [&] {
     return ctx.ReadPage([&](db::Snapshot& snapshot, http::PageRows& rows) {
       Page page = FindPage(snapshot, ctx.company(), ctx.query(), rows);
@@ -130,7 +131,7 @@ http::Response List(http::Context& ctx) {
 http::Response Get(http::Context& ctx) {
   ctx.query().AllowOnly({});
   const std::string key = KeyOf(ctx);
-  // A till that asks again while no order has changed is answered without the database.
+  // While no order changes, repeated requests are answered from memory.
   return ctx.Shared(ctx.ListTag(kOrdersCounter), [&] {
     const auto record = ctx.Read([&](db::Snapshot& snapshot) -> std::optional<Record> {
       const std::optional<std::string> id = FindUuid(snapshot, ctx.company(), key);
@@ -143,14 +144,15 @@ http::Response Get(http::Context& ctx) {
 
 // Placing
 
-// Ten digits, the first not 0; the chance that all of them are taken is none.
+// Candidates for the public id: numbers of ten digits that do not begin with 0. There are so many
+// that one of the candidates is free.
 std::vector<std::string> PublicNumbers() {
   constexpr size_t kCandidates = 4;
   constexpr uint64_t kLeast = 1'000'000'000;
   std::array<uint64_t, kCandidates> draws;
   FillRandom({reinterpret_cast<uint8_t*>(draws.data()), sizeof draws});
   std::vector<std::string> numbers;
-  // What the remainder of 64 bits favours is less than a billionth.
+  // The bias of the remainder of 64 bits is below one in a billion.
   for (const uint64_t draw : draws) numbers.push_back(std::to_string(kLeast + draw % (9 * kLeast)));
   return numbers;
 }
@@ -187,8 +189,8 @@ http::Response CreateNew(http::Context& ctx) {
   });
 }
 
-// The key of an order is remembered for ever as its reference: what was right when it was placed (a
-// date in the future) may be wrong today, or the disk full.
+// Answers a repeated creation even if the request would be refused today, because its date has
+// passed or the disk is full: the order's reference is its Idempotency-Key and is never deleted.
 http::Response Create(http::Context& ctx) {
   ctx.query().AllowOnly({});
   try {
@@ -314,7 +316,7 @@ constexpr http::Route kCreateRoute = {http::Method::kPost,
                                       true,
                                       Create};
 
-// Orders are written as long as anything is.
+// Orders are accepted until the disk is full: other writes are refused earlier (db/disk_space.h).
 constexpr auto kRoutes = http::With(
     db::Readers::kOrders,
     http::With(

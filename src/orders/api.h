@@ -1,6 +1,7 @@
 #pragma once
 
-// The endpoints of orders (specification, Orders reading to logistics).
+// The endpoints under /v1/orders, except the reports (specification, Orders; contract sections 7
+// and 8).
 
 #include <span>
 

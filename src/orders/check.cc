@@ -72,11 +72,12 @@ std::string DamagedRecord(const std::string& id) {
 bool RemakeRecord(db::Tx& tx, db::CompanyId company, const std::string& id) {
   std::optional<Order> order = Select(tx, company, id);
   if (!order || RecordIsSound(tx, *order)) return false;
-  // Where more than the body of its event is damaged, the record is rendered when it is read.
+  // If more than the body of the event is damaged, the body is not restored: the record counts as
+  // not stored from now on, and is rendered when it is read.
   if (!events::RestoreBody(tx, company, *order->record_seq, Render(*order))) {
     ForgetRecord(tx, *order);
   }
-  // What was answered meanwhile may lack the order.
+  // Lists that were answered meanwhile may lack the order: their entity tags become invalid.
   events::RaiseCounter(tx, company, events::Counter::kOrders);
   return true;
 }

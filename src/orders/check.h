@@ -1,8 +1,8 @@
 #pragma once
 
-// Whether orders are what was written (checksum.h), part by part, and what can be mended: the
-// stored record of an order is made again from the order's rows. For the background check and for
-// `comanda verify` (app/verification.h).
+// Checks that the orders of a company are as they were written (orders/checksum.h), a bounded
+// number at a time, and repairs what can be repaired: a damaged stored record is rendered again
+// from the order's rows. For the background check and `comanda verify` (app/verification.h).
 
 #include <cstdint>
 #include <limits>
@@ -14,8 +14,8 @@
 
 namespace comanda::orders {
 
-// An order's place among those of the company, by the time of creation. The first position of a
-// check is behind the newest order.
+// The position of a check: the next part has the orders before this one, in the order of creation.
+// The default is after the newest order.
 struct OrderKey {
   UtcMs created_at = std::numeric_limits<int64_t>::max();
   std::string id;
@@ -25,27 +25,27 @@ struct OrdersPart {
   OrderKey position;
   int64_t orders = 0;
   bool at_end = false;
-  std::vector<std::string> damage;            // each names its order and says what is wrong
-  std::vector<std::string> damaged_records;   // ids of orders whose rows are sound
-  std::vector<std::string> without_checksum;  // ids; of older programs
+  std::vector<std::string> damage;            // messages that name the order
+  std::vector<std::string> damaged_records;   // ids of orders whose rows are undamaged
+  std::vector<std::string> without_checksum;  // ids of orders that older programs have written
 };
-// At most `limit` orders older than the position, the newest first: their rows, the facet that
-// counts them, their stored records.
+// Checks at most `limit` orders before the position, the newest first: their rows, their facet
+// (orders/store.h), their stored record.
 OrdersPart CheckOrders(db::Session& session, db::CompanyId company, const OrderKey& position,
                        int64_t limit);
-// Whether the orders are as many as their facets count. Reads an index of all orders.
+// Checks the counts of the facets. Reads an index of all orders. Returns messages.
 std::vector<std::string> CheckCounts(db::Session& session, db::CompanyId company);
-// As the facets count them.
+// The number of orders of the company, as the facets count them.
 int64_t CountAll(db::Session& session, db::CompanyId company);
 
-// What CheckOrders says of a stored record that is damaged.
+// The message of CheckOrders for a damaged stored record.
 std::string DamagedRecord(const std::string& id);
 
-// Makes the stored record again where it is damaged and the order's rows are sound; false where
-// there was nothing to do. Fault kDamaged where the rows are not sound either.
+// Renders a damaged stored record again; false if it is not damaged. Fault kDamaged if the order's
+// rows are damaged too.
 bool RemakeRecord(db::Tx& tx, db::CompanyId company, const std::string& id);
 
-// Gives the order a checksum where it has none; of an older program.
+// Writes the checksum of an order that has none.
 void GiveChecksum(db::Tx& tx, db::CompanyId company, const std::string& id);
 
 }  // namespace comanda::orders

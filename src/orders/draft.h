@@ -1,10 +1,11 @@
 #pragma once
 
-// What a caller asks for, as far as it can be checked without the database: read from bodies by
-// json, by delivery/ and cloud/ from theirs.
+// Drafts: the contents of a request, checked as far as that is possible without the database.
+// orders/json.h reads them from bodies.
 //
-// A draft of combos is a list of Combo with line totals already; what links to the menu stands in
-// product_id, variant_id, sku and modifier_id as it was sent, names that were not sent are empty.
+// A draft of combos is a vector of Combo. Line totals are computed; product_id, variant_id, sku and
+// modifier_id are as they were sent; names that were not sent are empty (orders/references.h fills
+// them).
 
 #include <optional>
 #include <string>
@@ -15,17 +16,18 @@
 
 namespace comanda::orders {
 
-// A field that may be cleared: nothing keeps it, an empty inner value clears it.
+// A change of a field that can be null. Nothing: keep the value; an inner nothing: set it to null.
 template <typename T>
 using Setting = std::optional<std::optional<T>>;
 
 // The fields of PATCH /v1/orders/{id}.
 struct FieldsDraft {
-  std::optional<std::string> comment;  // appended
+  std::optional<std::string> comment;  // appended to the comment of the order
   Setting<std::string> order_title;
   Setting<std::string> delivery_comment;
   Setting<UtcMs> scheduled_delivery_date;
-  // Of a change whose date lies in the past: now. Only the date that the order has is accepted.
+  // If the scheduled date is in the past: the time of the request. The date is then accepted only
+  // if the order has it already.
   std::optional<UtcMs> past_date_judged_at;
   std::optional<Minor> delivery_price;
   std::optional<Minor> packaging_price;
@@ -40,17 +42,17 @@ struct OrderDraft {
 };
 
 struct PaymentDraft {
-  std::optional<std::string> method_id, method_code;  // at least one
-  std::string_view amount_field = "amount";           // or its other name, where that was sent
+  std::optional<std::string> method_id, method_code;  // at least one of them
+  std::string_view amount_field = "amount";           // the name that was sent: or "bill_amount"
   Payment payment;
 };
 
-// Whose rider it is: the caller's own, or one of the company's staff.
+// Who provides the rider: the caller, or the company, whose riders are users.
 enum class RiderProvider : uint8_t { kApi, kPlatform };
 
 struct RiderDraft {
   RiderProvider kind = RiderProvider::kApi;
-  std::optional<std::string> user_uuid;  // where the user_id is a UUID
+  std::optional<std::string> user_uuid;  // the user_id, if it is a UUID
   Rider rider;
 };
 

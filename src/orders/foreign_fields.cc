@@ -52,11 +52,11 @@ void RefuseRows(ObjectReader& reader, std::span<const Row> rows) {
 
 // Money of other systems
 
-// How a field that the object does not have says that nothing is meant.
+// The values with which a foreign field is ignored instead of refused.
 enum class Harmless : uint8_t {
   kNull,     // null
   kNothing,  // null, 0 or empty
-  kOwn,      // these, or what the line costs anyway
+  kOwn,      // null, 0, empty, or the line total
 };
 struct MoneyRow {
   std::string_view field;
@@ -134,7 +134,7 @@ bool IsHarmless(json::Value value, Harmless harmless, std::span<const std::optio
   if (harmless == Harmless::kNull) return value.is_null();
   if (IsNothing(value)) return true;
   if (harmless == Harmless::kNothing) return false;
-  if (!own.front()) return true;  // the line has errors of its own
+  if (!own.front()) return true;  // the line has other errors
   for (const std::optional<Minor>& amount : own) {
     if (Is(value, amount, decimals)) return true;
   }

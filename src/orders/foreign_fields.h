@@ -1,8 +1,9 @@
 #pragma once
 
-// Fields that a body under /v1/orders must not have (contract section 1, Unknown body field;
-// sections 7 and 18). They are refused on the live address too, because dropping them would lose
-// what the client meant: an order's items, a payment in another currency, a till's discount.
+// Fields that clients of other systems send and that a body under /v1/orders must not have
+// (contract section 1, Unknown body field; sections 7 and 18). Unknown fields are otherwise ignored
+// in the live environment; these are refused there too, since ignoring them would lose an order's
+// items, a payment's currency or a discount. The functions add errors to the reader. Pure.
 
 #include <optional>
 
@@ -11,20 +12,20 @@
 
 namespace comanda::orders {
 
-// In the body of POST or PATCH of an order: lists, status and rider have endpoints of their own,
-// the rest comes from the credential.
+// For POST and PATCH of an order. Refuses fields that have an endpoint of their own (lists, status,
+// rider) or follow from the API key (company, source).
 void RefuseOfOtherEndpoints(json::ObjectReader& order);
-// In PATCH of an order, besides: what is set when the order is placed.
+// For PATCH of an order, in addition. Refuses fields that are set when the order is placed.
 void RefuseOfPlacing(json::ObjectReader& order);
-// In the body that adds rows to an order: other lists and the credential's fields, unless null, 0
-// or empty. `own` is the list that the body may have, or "".
+// For bodies that add rows to an order. Refuses other lists and the fields that follow from the API
+// key, unless they are null, 0 or empty. `own`: the list that the body may have, or "".
 void RefuseBesideRows(json::ObjectReader& body, std::string_view own);
 
-// Names of other systems for money and amounts. `own` is what the line costs, to compare `total`
-// and `amount` with; nothing where the line is wrong, and those two are then not looked at.
+// Refuse names that other systems use for prices and amounts. `total` and `amount` are accepted if
+// they equal `own`, the line total. Nothing: the line has errors, and the two are not checked.
 void RefuseMoneyOfItem(json::ObjectReader& item, std::optional<Minor> own, int decimals);
 void RefuseMoneyOfModifier(json::ObjectReader& modifier, std::optional<Minor> own, int decimals);
-// `own`: the amount; `with_tip`: with its tip.
+// `own`: the amount of the payment; `with_tip`: the amount and its tip.
 void RefuseMoneyOfPayment(json::ObjectReader& payment, std::optional<Minor> own,
                           std::optional<Minor> with_tip, int decimals);
 

@@ -39,7 +39,7 @@ std::vector<std::string_view> Words(const Names& names) {
   return {names.begin(), names.end()};
 }
 
-// One of the words, which must be there.
+// The index of a required field's value in the list of words.
 std::optional<size_t> RequireOneOf(ObjectReader& reader, std::string_view name,
                                    const std::vector<std::string_view>& words,
                                    std::string_view hint = "") {
@@ -61,7 +61,7 @@ Setting<std::string> ReadClearableText(ObjectReader& reader, std::string_view na
   return Setting<std::string>(std::in_place, std::move(text));
 }
 
-// A change may repeat the date that the order has, which only the order can tell.
+// What to do with a scheduled date in the past. A PATCH may repeat the date that the order has.
 enum class PastDate : uint8_t { kRefused, kJudgedLater };
 
 void ReadSchedule(ObjectReader& reader, UtcMs now, PastDate past, FieldsDraft& draft) {
@@ -120,7 +120,7 @@ Minor ReadLineTotal(ObjectReader& line, std::string_view field, Minor unit_price
   return 0;
 }
 
-// The price and the list price, which defaults to the price charged: as sent, and as line totals.
+// The price charged and the list price, which defaults to it: per unit as sent, and per line.
 struct LinePrices {
   Minor unit_price = 0;
   Minor original_unit_price = 0;
@@ -204,7 +204,8 @@ Combo ReadCombo(ObjectReader& item, int decimals) {
 
 // Payments
 
-// `amount`, or its other name `bill_amount`; the same where both are sent.
+// `amount` or `bill_amount`, which are two names of one field. If both are sent, they must be
+// equal.
 std::optional<Minor> ReadAmount(ObjectReader& reader, int decimals) {
   const std::optional<Minor> amount = reader.Money("amount", decimals);
   const std::optional<Minor> bill_amount = reader.Money("bill_amount", decimals);
@@ -218,7 +219,7 @@ std::optional<Minor> ReadAmount(ObjectReader& reader, int decimals) {
 
 void CheckAmounts(ObjectReader& reader, const PaymentDraft& draft, int decimals) {
   const Payment& payment = draft.payment;
-  const Minor handed = payment.amount + payment.tip_amount;  // both are far below 64 bits
+  const Minor handed = payment.amount + payment.tip_amount;  // cannot overflow (base/money.h)
   if (handed == 0) {
     reader.Fail(draft.amount_field, FieldCode::kMustBePositive,
                 "must be above 0, together with tip_amount");
@@ -245,7 +246,7 @@ bool IsWhole(std::string_view number) {
   return number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// A text or an integer, as JSON: it comes back as it was sent.
+// Keeps the user_id, a text or an integer, as the JSON that was sent.
 void ReadRiderUser(ObjectReader& reader, RiderDraft& draft) {
   const std::optional<json::Value> sent = reader.Raw("user_id");
   if (!sent) return;

@@ -1,10 +1,9 @@
 #pragma once
 
-// The wire form of the room (contract sections 7 and 8): drafts from bodies; the record is in
-// record.h.
+// Reads request bodies into drafts (contract sections 7 and 8). Rendering is in orders/record.h.
 //
-// Every Read… throws one Refusal that lists all wrong fields. Each asks `decimals` where the body
-// has money: those of the company's currency.
+// Every Read… function throws one Refusal that lists all wrong fields. `decimals` is the number of
+// decimals of the company's currency. Pure.
 
 #include <optional>
 #include <string>
@@ -23,16 +22,17 @@ struct Body {
 };
 
 OrderDraft ReadOrder(Body body, int decimals, UtcMs now);
-// A scheduled date in the past is left to the order: PastDateMessage() says what is wrong with it.
+// Accepts a scheduled date in the past: whether it is allowed depends on the order
+// (FieldsDraft::past_date_judged_at). PastDateMessage() is the message for refusing it.
 FieldsDraft ReadFields(Body body, int decimals, UtcMs now);
 std::string PastDateMessage(UtcMs now);
 std::vector<Combo> ReadCombos(Body body, int decimals);
 PaymentDraft ReadPayment(Body body, int decimals);
 Discount ReadDiscount(Body body, int decimals);
-// Refusal use_cancel_endpoint for CANCELLED.
+// Also throws Refusal use_cancel_endpoint, for CANCELLED.
 Status ReadStatus(Body body);
 std::string ReadCancelReason(Body body);
-// `platform_name` is the provider that names the company's own staff.
+// `platform_name`: the value of `provider` for riders who are users of the company.
 RiderDraft ReadRider(Body body, std::string_view platform_name);
 DeliveryReport ReadDeliveryReport(Body body);
 

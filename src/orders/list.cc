@@ -45,7 +45,8 @@ void AddRow(db::Session& session, db::CompanyId company, const ListedRow& row, I
   }
 }
 
-// Rows that are counted and cannot be found: an index leads to an order whose id is damaged.
+// Adds a message for each row that the total counts and the page lacks: an index refers to an order
+// whose id is damaged.
 void NoteMissing(int64_t listed, Page& page) {
   const int64_t expected =
       std::clamp<int64_t>(page.total - page.paging.offset(), 0, page.paging.per_page);

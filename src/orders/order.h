@@ -1,8 +1,8 @@
 #pragma once
 
-// The nouns of the room (specification, Order to Discount; contract section 7). Money in minor
-// units, quantities in thousandths. A combo and its modifiers carry line totals, as the record
-// shows them.
+// The types of the room (specification, Order to Discount; contract section 7). Money is in minor
+// units of the order's currency, quantities are in thousandths. The prices of a combo and its
+// modifiers are line totals, as the record shows them; fields with `unit` in the name are per unit.
 
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace comanda::orders {
 
-// In the order of an order's life; the number is its rank, and what the database keeps.
+// In the order of an order's life (orders/lifecycle.h). The database stores the numbers.
 enum class Status : uint8_t { kPending, kPreparing, kReady, kDelivered, kFinalized, kCancelled };
 inline constexpr std::array<std::string_view, 6> kStatusNames = {
     "PENDING", "PREPARING", "READY", "DELIVERED", "FINALIZED", "CANCELLED"};
@@ -29,7 +29,7 @@ constexpr std::string_view Name(ServiceType type) {
   return kServiceTypeNames[static_cast<size_t>(type)];
 }
 
-// The first five in the order of a delivery; NOT_DELIVERED stands beside them.
+// The first five are in the order of a delivery; NOT_DELIVERED is an outcome besides DELIVERED.
 enum class DeliveryStatus : uint8_t {
   kRiderAssigned,
   kArrivedAtStore,
@@ -55,36 +55,37 @@ constexpr std::string_view Name(DiscountType type) {
   return kDiscountTypeNames[static_cast<size_t>(type)];
 }
 
-// The channel of orders that came through this API: the only ones that it may edit.
+// The source of orders that were placed through this API. API keys may edit no others
+// (orders/permission.h).
 inline constexpr std::string_view kApiSource = "API";
 
-// Caps of an order (contract section 1), cancelled rows included.
+// Maximum numbers in one order (contract section 1). Cancelled rows count.
 inline constexpr size_t kCombosMax = 500;
 inline constexpr size_t kCombosPerCallMax = 200;
 inline constexpr size_t kModifiersMax = 50;
 inline constexpr size_t kPaymentsMax = 100;
 inline constexpr size_t kDiscountsMax = 50;
 inline constexpr size_t kCommentMax = 500;        // characters of one comment
-inline constexpr size_t kWholeCommentMax = 2000;  // of all that were appended
+inline constexpr size_t kWholeCommentMax = 2000;  // characters of all appended comments together
 
-// Percentages are kept in units of 10^-4 percent, quantities in 10^-3.
+// Percentages are stored in units of 10^-4 percent, quantities in units of 10^-3.
 inline constexpr int kPercentageDecimals = 4;
 inline constexpr int kQuantityDecimals = 3;
 inline constexpr int64_t kOneInThousandths = 1000;
 
-// The Idempotency-Key of the request that made a row or a status change; none where it had none.
-// Whoever repeats the order elsewhere sends the same key.
+// The Idempotency-Key of the request that made a row or a status change; nothing if the request had
+// none. A copy of the order in another system is made with the same keys.
 using RequestKey = std::optional<std::string>;
 
 struct Modifier {
   std::string id;
   std::optional<std::string> modifier_id;
   std::string name;
-  int64_t quantity = 0;  // thousandths: of the modifier x of the item
+  int64_t quantity = 0;  // thousandths: unit_quantity times the quantity of the combo
   Minor price = 0;
   Minor original_price = 0;
-  // As they were sent: per item, so that the line can be repeated elsewhere to the cent.
-  int64_t unit_quantity = 1;  // whole
+  // Per item, as they were sent: the line totals can be computed from them again without rounding.
+  int64_t unit_quantity = 1;  // a whole number
   Minor unit_price = 0;
   Minor original_unit_price = 0;
 
@@ -103,11 +104,11 @@ struct Combo {
   Minor modifiers_price = 0;
   Minor combo_price = 0;
   Minor combo_original_price = 0;
-  Minor variant_unit_price = 0;  // this and the next as they were sent
+  Minor variant_unit_price = 0;  // this one and the next: per unit, as they were sent
   Minor variant_original_unit_price = 0;
   std::vector<Modifier> modifiers;
   std::optional<std::string> kitchen_id;
-  int64_t stock_taken = 0;  // thousandths; given back when the combo is cancelled
+  int64_t stock_taken = 0;  // thousandths that the stock fell by; returned by a cancel
   UtcMs created_at = 0;
   std::optional<UtcMs> canceled_at;
   RequestKey request_key;
@@ -115,7 +116,7 @@ struct Combo {
   bool operator==(const Combo&) const = default;
 };
 
-// The company's way to pay, as it was called when the payment was made.
+// The payment method, with its code and description at the time of the payment.
 struct PaidWith {
   std::string id;
   std::string code;
@@ -127,7 +128,7 @@ struct PaidWith {
 struct Payment {
   std::string id;
   PaidWith method;
-  Minor amount = 0;  // the part applied to the bill
+  Minor amount = 0;  // the part that pays the bill, without the tip
   Minor tip_amount = 0;
   std::optional<Minor> received_amount;  // cash handed over
   std::optional<std::string> reference, comment;
@@ -140,10 +141,10 @@ struct Payment {
 
 struct Discount {
   std::string id;
-  int64_t position = 0;  // grows; rows before it may have been removed
+  int64_t position = 0;  // increases; numbers of removed discounts are not used again
   DiscountType type = DiscountType::kAmount;
   int64_t value = 0;  // minor units, or 10^-4 percent
-  Minor amount = 0;   // its effect
+  Minor amount = 0;   // the effect on the total, computed by orders/pricing.h
   std::optional<std::string> reason;
   UtcMs created_at = 0;
   RequestKey request_key;
@@ -153,7 +154,7 @@ struct Discount {
 
 struct Rider {
   std::string provider;
-  std::optional<std::string> user_id;  // JSON, a text or an integer, as it was sent
+  std::optional<std::string> user_id;  // as JSON: a text or an integer, as it was sent
   std::optional<std::string> name, phone_number, country_calling_code;
   UtcMs assigned_at = 0;
 
@@ -163,18 +164,18 @@ struct Rider {
 struct StatusChange {
   Status status = Status::kPending;
   UtcMs at = 0;
-  std::string by;        // "key:<id>", "app:<provider>", "cloud", "local"
-  bool implied = false;  // filled in by a jump: not for kitchen statistics
+  std::string by;        // an actor (orders/permission.h)
+  bool implied = false;  // a step that a move to a later status skipped: its time is not measured
   RequestKey request_key;
 
   bool operator==(const StatusChange&) const = default;
 };
 
-// What the rows of an order add up to; computed by pricing alone.
+// The sums of an order's rows. Only orders/pricing.h computes them.
 struct Totals {
-  Minor subtotal = 0;  // active combos, before discounts
+  Minor subtotal = 0;  // of the combos that are not cancelled, before discounts
   Minor total_discounts = 0;
-  Minor total_tips = 0;  // no part of the total
+  Minor total_tips = 0;  // not part of `total`
   Minor total = 0;
   Minor total_paid = 0;
   bool paid = false;
@@ -191,7 +192,7 @@ struct Order {
   std::string public_id;
   int64_t order_number = 0;
   std::optional<std::string> reference;    // the Idempotency-Key of its creation
-  std::optional<std::string> fingerprint;  // of that request
+  std::optional<std::string> fingerprint;  // hash of that request (http/idempotency.h)
   std::string source;
   std::string country_code;
   std::string timezone;
@@ -204,15 +205,15 @@ struct Order {
   std::vector<StatusChange> status_history;
   std::optional<DeliveryStatus> delivery_status;
   std::optional<std::string> delivery_status_reason;
-  bool delivery_status_by_rider =
-      false;  // RIDER_ASSIGNED set by PUT rider, taken back by its DELETE
+  // True if PUT rider has set RIDER_ASSIGNED: DELETE rider then sets delivery_status to null again.
+  bool delivery_status_by_rider = false;
   std::optional<std::string> delivered_by;
   std::optional<Rider> rider;
   std::optional<std::string> cancel_reason;
   std::optional<UtcMs> canceled_at, closed_at;
   std::optional<UtcMs> scheduled_delivery_date;
 
-  // Snapshots are JSON, of the moment when the reference was made.
+  // The id of each reference, and the record that it named at the time, as JSON.
   std::optional<std::string> client_id, client;
   std::optional<std::string> table_id, table;
   std::optional<std::string> address_id, address;
@@ -231,12 +232,12 @@ struct Order {
   UtcMs created_at = 0;
   UtcMs updated_at = 0;
 
-  // What the database keeps beside the order.
-  std::optional<std::string> external_id;  // given by another channel, unique within its source
-  int64_t facet = 0;                       // stands for the values that lists filter by (store.h)
-  int64_t created_seq = 0;                 // the number of the event of its creation
-  std::optional<int64_t> record_seq;       // the event whose body is the record (record.h)
-  int64_t render_version = 0;              // of that body
+  // Not shown in the record.
+  std::optional<std::string> external_id;  // the id in another channel, unique within `source`
+  int64_t facet = 0;                       // the combination of values for lists (orders/store.h)
+  int64_t created_seq = 0;                 // the seq of the ORDER_CREATED event
+  std::optional<int64_t> record_seq;       // the seq of the event whose body is the record
+  int64_t render_version = 0;              // kRenderVersion when that body was rendered
 };
 
 }  // namespace comanda::orders

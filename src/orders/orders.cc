@@ -55,14 +55,14 @@ void RequireVersion(const Target& target, const Order& order) {
   if (target.require_version) target.require_version(order.version);
 }
 
-// The order, in the version that the caller has seen.
+// Loads the order and checks that it has the version that the caller expects.
 Order Open(db::Tx& tx, const Target& target) {
   Order order = Load(tx, target);
   RequireVersion(target, order);
   return order;
 }
 
-// The row that the path names.
+// The row with that id. Refusal not_found if the order has none.
 template <typename Row>
 Row& RowNamed(std::vector<Row>& rows, std::string_view id, std::string_view noun) {
   const auto found = std::ranges::find(rows, id, &Row::id);
@@ -71,7 +71,7 @@ Row& RowNamed(std::vector<Row>& rows, std::string_view id, std::string_view noun
                 "the order has no " + std::string(noun) + " " + std::string(id));
 }
 
-// In one transaction: an index names a row that is not there.
+// A row was found by an index and then not found in its table, within one transaction.
 Fault NotFoundAgain(std::string_view id) {
   return Fault(Fault::Kind::kDamaged,
                "order " + std::string(id) + " is damaged: an index and its table disagree");
@@ -121,7 +121,7 @@ bool DiscountEffectMoved(const Order& before, const Order& after) {
                              &Discount::amount);
 }
 
-// `blamed` is the field whose value would make a sum too large.
+// `blamed`: the field that the Refusal names if a sum is out of range.
 void PriceOrRefuse(Order& order, UtcMs now, std::string_view blamed) {
   if (Price(order, now)) return;
   std::string most;
@@ -130,7 +130,7 @@ void PriceOrRefuse(Order& order, UtcMs now, std::string_view blamed) {
                 "makes a sum of the order larger than " + most + ", the most that is possible");
 }
 
-// The event of a change; its body is the order's record from now on.
+// Appends the event of a change. Its body becomes the stored record of the order.
 events::Appended Announce(db::Tx& tx, const Order& order, events::Type type,
                           events::Changes changes, std::string_view record, const db::Stamp& stamp,
                           std::string_view note = {}) {
@@ -150,8 +150,8 @@ void SignRows(const std::vector<Row>& before, std::vector<Row>& after, const Req
   for (Row& row : std::span(after).subspan(before.size())) row.request_key = key;
 }
 
-// What the request made keeps its Idempotency-Key. Rows are only appended; of discounts one may be
-// removed, but not by the request that adds one.
+// Writes the request's Idempotency-Key to the rows that it has added. New rows are at the end of
+// their list: no request adds one discount and removes another.
 void SignNewRows(const Order& before, Order& after, const RequestKey& key) {
   SignRows(before.status_history, after.status_history, key);
   SignRows(before.combos, after.combos, key);
@@ -159,15 +159,18 @@ void SignNewRows(const Order& before, Order& after, const RequestKey& key) {
   SignRows(before.discounts, after.discounts, key);
 }
 
-// What is wrong where a change makes the order too large.
+// What the Refusal names if the changed order is too large.
 struct Blame {
-  std::string_view sum = "body";  // the field whose value makes a sum too large
-  Adds adds = Adds::kLittle;      // what makes the record too large
+  std::string_view sum = "body";  // the field that makes a sum too large
+  Adds adds = Adds::kLittle;      // the change that makes the record too large
 };
 
-Record Commit(db::Tx& tx, const Target& target, const Order& before, Order after,
-              events::Changes changes, const db::Stamp& stamp, const Blame& blame = {},
-              std::string_view note = {}) {
+// The end of every command that changes an order: prices it, raises its version, renders its
+// record, appends the event and writes the rows that differ. The writer commits the transaction
+// later.
+Record SaveChange(db::Tx& tx, const Target& target, const Order& before, Order after,
+                  events::Changes changes, const db::Stamp& stamp, const Blame& blame = {},
+                  std::string_view note = {}) {
   SignNewRows(before, after, target.request_key);
   PriceOrRefuse(after, stamp.now, blame.sum);
   if (DiscountEffectMoved(before, after)) changes.Add(kDiscounts);
@@ -207,7 +210,7 @@ void RequireFitting(const FieldsDraft& fields, const Order& order) {
   errors.ThrowIfAny();
 }
 
-// On a closed order only a comment, alone.
+// A closed order accepts a comment and no other field.
 void RequireEditable(const Target& target, const FieldsDraft& fields, const Order& order) {
   RequireEditor(target, order);
   FieldsDraft comment_alone;
@@ -272,7 +275,8 @@ Order NewOrder(const company::Company& company, ServiceType service_type,
   return order;
 }
 
-// The public id is random: so a taken one is met once in a great while, and another tried.
+// Inserts the order with the first free candidate for its public id. Candidates are random numbers:
+// one that is taken is rare.
 void InsertUnderFreePublicId(db::Tx& tx, Order& order, const std::vector<std::string>& numbers) {
   for (const std::string& number : numbers) {
     order.public_id = order.country_code + "-" + number;
@@ -281,7 +285,7 @@ void InsertUnderFreePublicId(db::Tx& tx, Order& order, const std::vector<std::st
   throw Fault(Fault::Kind::kUnavailable, "every candidate for a public id is taken");
 }
 
-// Writes a priced order that is new, with its number, and announces it.
+// Gives a new, priced order its number, and writes it, its record and its event.
 Placed PlaceOrder(db::Tx& tx, const company::Company& company, Order order,
                   const Placement& placement, const db::Stamp& stamp, std::string_view note) {
   order.order_number = company::TakeOrderNumber(
@@ -296,7 +300,7 @@ Placed PlaceOrder(db::Tx& tx, const company::Company& company, Order order,
   return {{order.id, order.version, std::move(record), event.seq}};
 }
 
-// What a whole order brings beside its rows: references as snapshots, texts, prices.
+// Moves the references, texts and prices of a WholeOrder to the new order, but not its rows.
 void TakeOver(Order whole, Order& order) {
   order.external_id = std::move(whole.external_id);
   order.scheduled_delivery_date = whole.scheduled_delivery_date;
@@ -371,8 +375,8 @@ void NoteShortage(json::Writer& out, const Combo& combo) {
   out.EndObject();
 }
 
-// A shortage refuses nothing: the food is promised already. It is noted beside the event, as
-// {"stock_warning":[…]}; empty where there is none.
+// Takes the stock of the combos. A shortage refuses nothing, since the guest has been promised the
+// food: it is returned as the note of the event, {"stock_warning":[…]}; empty if there is none.
 std::string TakeStock(db::Tx& tx, db::CompanyId company, std::vector<Combo>& combos,
                       const db::Stamp& stamp) {
   std::vector<menu::StockLine> lines;
@@ -396,7 +400,7 @@ std::string TakeStock(db::Tx& tx, db::CompanyId company, std::vector<Combo>& com
   return note;
 }
 
-// Each combo gives back what it took, once.
+// Returns the stock that the combos took, and sets stock_taken to 0, so that it happens once.
 void GiveStockBack(db::Tx& tx, const Order& order, std::span<Combo> combos,
                    const db::Stamp& stamp) {
   std::vector<menu::StockLine> lines;
@@ -410,7 +414,7 @@ void GiveStockBack(db::Tx& tx, const Order& order, std::span<Combo> combos,
 
 // Stored records
 
-// What `work` says, or `otherwise` where it meets a damaged row.
+// The result of `work`, or `otherwise` if it throws Fault kDamaged.
 template <typename Work>
 bool UnlessDamaged(bool otherwise, Work&& work) {
   try {
@@ -463,7 +467,7 @@ std::optional<std::string> EventBody(db::Session& session, db::CompanyId company
   const std::optional<Order> order = Select(session, company, event->subject_id);
   if (order && order->version == event->subject_version) {
     std::string record = Render(*order);
-    // Equal to the body: it is another value of the event that is damaged.
+    // If the record equals the stored body, another value of the event is damaged.
     if (record == event->body || events::HadBody(company, *event, record)) return record;
   }
   return events::BodyOf(session, company, seq);  // throws
@@ -474,7 +478,7 @@ std::optional<Placed> FindPlaced(db::Session& session, db::CompanyId company,
   const std::optional<Made> made = SelectByReference(session, company, reference);
   if (!made) return std::nullopt;
   if (made->fingerprint != fingerprint) {
-    // A damaged fingerprint is no other request: Fault kDamaged.
+    // Select() throws kDamaged if the fingerprint differs because it is damaged.
     if (!Select(session, company, made->id)) throw NotFoundAgain(made->id);
     throw Refusal(Problem::kIdempotencyKeyReused,
                   "this Idempotency-Key made order " + made->id + " (" + made->public_id +
@@ -546,8 +550,8 @@ Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
   Order order = before;
   Apply(fields, order);
   if (FieldsOf(order) == FieldsOf(before)) return Unchanged(tx, before);
-  return Commit(tx, target, before, std::move(order), Changed({kFields}), stamp,
-                {BlamedField(fields), Adds::kTexts});
+  return SaveChange(tx, target, before, std::move(order), Changed({kFields}), stamp,
+                    {BlamedField(fields), Adds::kTexts});
 }
 
 // Combos
@@ -565,8 +569,8 @@ Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
     combo.created_at = stamp.now;
     order.combos.push_back(std::move(combo));
   }
-  return Commit(tx, target, before, std::move(order), Changed({kCombos}), stamp,
-                {"combos", Adds::kCombos}, note);
+  return SaveChange(tx, target, before, std::move(order), Changed({kCombos}), stamp,
+                    {"combos", Adds::kCombos}, note);
 }
 
 Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
@@ -580,7 +584,7 @@ Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
   RequireOpen(before);
   combo.canceled_at = stamp.now;
   GiveStockBack(tx, order, {&combo, 1}, stamp);
-  return Commit(tx, target, before, std::move(order), Changed({kCombos}), stamp);
+  return SaveChange(tx, target, before, std::move(order), Changed({kCombos}), stamp);
 }
 
 // Payments
@@ -595,8 +599,8 @@ Record Pay(db::Tx& tx, const Target& target, const PaymentDraft& draft, const db
   payment.created_at = stamp.now;
   Order order = before;
   order.payments.push_back(std::move(payment));
-  return Commit(tx, target, before, std::move(order), Changed({kPayments}), stamp,
-                {draft.amount_field, Adds::kPayment});
+  return SaveChange(tx, target, before, std::move(order), Changed({kPayments}), stamp,
+                    {draft.amount_field, Adds::kPayment});
 }
 
 Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_id,
@@ -609,7 +613,7 @@ Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_
   RequireEditor(target, before);
   RequireNotCancelled(before);
   payment.canceled_at = stamp.now;
-  return Commit(tx, target, before, std::move(order), Changed({kPayments}), stamp);
+  return SaveChange(tx, target, before, std::move(order), Changed({kPayments}), stamp);
 }
 
 // Discounts
@@ -623,8 +627,8 @@ Record AddDiscount(db::Tx& tx, const Target& target, Discount discount, const db
   discount.position = order.discounts.empty() ? 0 : order.discounts.back().position + 1;
   discount.created_at = stamp.now;
   order.discounts.push_back(std::move(discount));
-  return Commit(tx, target, before, std::move(order), Changed({kDiscounts}), stamp,
-                {"value", Adds::kDiscount});
+  return SaveChange(tx, target, before, std::move(order), Changed({kDiscounts}), stamp,
+                    {"value", Adds::kDiscount});
 }
 
 Record RemoveDiscount(db::Tx& tx, const Target& target, std::string_view discount_id,
@@ -636,7 +640,7 @@ Record RemoveDiscount(db::Tx& tx, const Target& target, std::string_view discoun
   RequireEditor(target, before);
   RequireOpen(before);
   order.discounts.erase(order.discounts.begin() + (&discount - order.discounts.data()));
-  return Commit(tx, target, before, std::move(order), Changed({kDiscounts}), stamp);
+  return SaveChange(tx, target, before, std::move(order), Changed({kDiscounts}), stamp);
 }
 
 // Status
@@ -646,7 +650,7 @@ Record Advance(db::Tx& tx, const Target& target, Status status, const db::Stamp&
   RequireNotCancelled(before);
   Order order = before;
   if (!MoveTo(order, status, stamp.now, target.actor)) return Unchanged(tx, before);
-  return Commit(tx, target, before, std::move(order), Changed({kStatus}), stamp);
+  return SaveChange(tx, target, before, std::move(order), Changed({kStatus}), stamp);
 }
 
 Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const db::Stamp& stamp) {
@@ -663,7 +667,7 @@ Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const d
   Order order = before;
   MarkCancelled(order, reason, stamp.now, target.actor);
   GiveStockBack(tx, order, order.combos, stamp);
-  return Commit(tx, target, before, std::move(order), Changed({kStatus, kCancelled}), stamp);
+  return SaveChange(tx, target, before, std::move(order), Changed({kStatus, kCancelled}), stamp);
 }
 
 // Logistics
@@ -684,7 +688,7 @@ Record AssignRider(db::Tx& tx, const Target& target, const RiderDraft& draft,
     order.delivery_status_by_rider = true;
     changes.Add(kDeliveryStatus);
   }
-  return Commit(tx, target, before, std::move(order), changes, stamp);
+  return SaveChange(tx, target, before, std::move(order), changes, stamp);
 }
 
 Record UnassignRider(db::Tx& tx, const Target& target, const db::Stamp& stamp) {
@@ -699,7 +703,7 @@ Record UnassignRider(db::Tx& tx, const Target& target, const db::Stamp& stamp) {
     order.delivery_status_by_rider = false;
     changes.Add(kDeliveryStatus);
   }
-  return Commit(tx, target, before, std::move(order), changes, stamp);
+  return SaveChange(tx, target, before, std::move(order), changes, stamp);
 }
 
 Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& report,
@@ -715,7 +719,7 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
     Order order = before;
     order.delivery_status_reason = *report.reason;
     order.delivered_by = "API";
-    return Commit(tx, target, before, std::move(order), Changed({kDeliveryStatus}), stamp);
+    return SaveChange(tx, target, before, std::move(order), Changed({kDeliveryStatus}), stamp);
   }
   if (move == DeliveryMove::kIllegal) RefuseMove(before, report.status);
   events::Changes changes = Changed({kDeliveryStatus});
@@ -728,7 +732,7 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
   if (lift && MoveTo(order, lift->status, stamp.now, target.actor, lift->last_step)) {
     changes.Add(kStatus);
   }
-  return Commit(tx, target, before, std::move(order), changes, stamp);
+  return SaveChange(tx, target, before, std::move(order), changes, stamp);
 }
 
 // Stored records
@@ -741,7 +745,7 @@ bool HoldsRecord(db::Session& session, db::CompanyId company, std::string_view i
 }
 
 bool ReleaseRecord(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs closed_before) {
-  // The record of an order whose rows are damaged is the last that is left of it.
+  // Kept if the order's rows are damaged: the stored record is then the only copy.
   return UnlessDamaged(false, [&] {
     const std::optional<RecordPlace> place = SelectRecordPlace(tx, company, id);
     if (!place || !place->closed_at || *place->closed_at >= closed_before) return false;

@@ -1,13 +1,18 @@
 #pragma once
 
-// The face of the room: what can be done with an order (specification, Orders; contract sections 7,
-// 8 and 13). The till's API, delivery apps and the cloud all come in here.
+// The functions of the room for other rooms: everything that can be done with an order
+// (specification, Orders; contract sections 7, 8 and 13).
 //
-// Every command runs in the caller's transaction, is a pure function of (tx, input, stamp) and may
-// run again. It checks in this order: the order (not_found), the row named (not_found), what the
-// caller has seen (Target::require_version), references, the order's state. Then it prices the
-// order, raises its version by one, stores what differs, renders the record and writes exactly one
-// event. A command that would change nothing writes nothing and returns the record as it stands.
+// The functions that take a Tx are the commands. A command runs in the caller's transaction and
+// depends on nothing but (tx, input, stamp), so that the transaction can be repeated. It checks, in
+// this order: the order exists (not_found); the row named in the path exists (not_found); the
+// version is the one that the caller expects (Target::require_version); references; the rules of
+// the order's state. Then it computes prices, raises the version by one, writes the rows that
+// differ, renders the record and appends exactly one event. A command that would change nothing
+// writes nothing and returns the current record.
+//
+// Errors: Refusal for what a check finds; Fault kDamaged if rows of the order are damaged and the
+// function says nothing else.
 
 #include <functional>
 #include <optional>
@@ -28,97 +33,100 @@ struct Record {
   std::string id;
   int64_t version = 0;
   std::string json;
-  std::optional<int64_t> event_seq = {};  // after a change: the event that was written
-  bool was_remade = false;                // the stored one is damaged: this is made from the rows
+  std::optional<int64_t> event_seq = {};  // of the event that the command appended; none: no change
+  bool was_remade = false;                // rendered from the rows: the stored record is damaged
 };
 
 // Reading
 
-// "PE-7222853393" or a UUID, as it is stored; nothing where the text is neither.
+// The key of an order is its UUID or its public id, such as "PE-7222853393". Returns the text in
+// the stored spelling; nothing if it is neither.
 std::optional<std::string> NormalisedKey(std::string_view text);
 
-// The UUID for a UUID (not looked up) or the public id of an order of the company.
+// The UUID of the order with that key. Nothing if no order has the public id. A UUID is returned
+// without looking it up.
 std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
                                     std::string_view id_or_public_id);
 
-// By UUID. A record that is not stored, damaged, or of an older render version, is rendered. Fault
-// kDamaged where the order's rows are damaged too.
+// The record of the order with that UUID. Uses the stored record; if that is missing, damaged or of
+// an older render version, renders it from the rows. Fault kDamaged if they are needed and damaged.
 std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id);
-// The body of an event. Where the event is damaged and announced the version that the order has
-// now, it is made again from the order's rows. Fault kDamaged where it cannot be.
+// The body of an event of an order. If the event is damaged, but belongs to the order's current
+// version, the body is rendered from the rows. Fault kDamaged if that is impossible too.
 std::optional<std::string> EventBody(db::Session& session, db::CompanyId company, int64_t seq);
 
-// The answer to a creation that is repeated.
+// The result of placing an order: a new order, or the one that an earlier request with the same
+// Idempotency-Key has placed.
 struct Placed {
   Record record;
   enum class Answer : uint8_t {
-    kCreated,     // by this call
-    kFirstAgain,  // it had been placed: the record as it was then
-    kAsItIsNow,   // it had been placed so long ago that its first event is no longer kept
+    kCreated,     // this call placed the order
+    kFirstAgain,  // an earlier one did; `record` is the record of that time
+    kAsItIsNow,   // an earlier one did, but its event is purged; `record` is the current one
   };
   Answer answer = Answer::kCreated;
 };
 
-// The order that this Idempotency-Key made, however long ago (contract section 5): its first
-// record while the event log has it, else the record as it is now. Refusal idempotency_key_reused
-// where the request was another one.
+// The order that was placed with this Idempotency-Key, at any time (contract section 5). Refusal
+// idempotency_key_reused if `fingerprint` is not that of the request that placed it.
 std::optional<Placed> FindPlaced(db::Session& session, db::CompanyId company,
                                  std::string_view reference, std::string_view fingerprint);
 
 // Placing
 
-// What the caller brings to a new order beside the draft.
+// The values of a new order that do not come from the body. Random ones are made outside of the
+// transaction, which may be repeated.
 struct Placement {
   std::string id;
-  // Candidates for the ten digits of the public id; the first that is free is taken.
+  // Candidates for the ten digits of the public id; the first free one is used.
   std::vector<std::string> public_numbers;
   std::string source = std::string(kApiSource);
   std::optional<std::string> reference, fingerprint;
   std::string actor;
 };
 
-// Where the reference made an order before, nothing is written.
+// Places an order. If the reference has placed one before, returns that one and writes nothing.
 Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,
              const Placement& placement, const db::Stamp& stamp);
 
-// An order that another channel took whole: a delivery app, the cloud, a kiosk.
+// An order that another channel (a delivery app, the cloud, a kiosk) has accepted with all its
+// rows.
 struct WholeOrder {
-  // The id that the channel gave it: unique within the channel, Placement::source. Empty for
-  // source API alone.
+  // The id in that channel, unique within Placement::source. Empty only for source API.
   std::string external_id;
-  // How far it has come there: in the life (lifecycle.h).
+  // The status in that channel; one of kLife (orders/lifecycle.h).
   Status status = Status::kPending;
-  // Service type, references with their snapshots, texts, prices, fee; combos with line totals
-  // (pricing.h, SumUp) and links to the menu where the channel has any; payments, discounts. Ids
-  // of rows are given; what is not named here is left as it is made.
+  // The caller fills: service type, references with their snapshots, texts, prices, fee; combos
+  // with line totals (SumUp(), orders/pricing.h) and their links to the menu, if any; payments;
+  // discounts; the ids of all rows. Other members are ignored.
   Order order;
 };
 
-// Writes the order with all its rows, as one ORDER_CREATED. Where the channel's order is here
-// already, nothing is written and the answer is the order as it is now. Stock falls as for a line
-// that a till adds. Refusal where a cap, its record among them (size.h), or the bound of a sum
-// would be passed.
+// Writes the order with all its rows and one ORDER_CREATED event, and takes the stock of its lines.
+// If the channel's order was written before, returns the current record and writes nothing. Refusal
+// if a cap (order.h), the size of the record (orders/size.h) or the bound of a sum is exceeded.
 Placed PlaceWhole(db::Tx& tx, const company::Company& company, WholeOrder whole,
                   const Placement& placement, const db::Stamp& stamp);
-// The order of that channel with that id.
+// The order of that channel with that external id.
 std::optional<Record> FindWhole(db::Session& session, db::CompanyId company,
                                 std::string_view source, std::string_view external_id);
 
 // Changing
 
-// Which order, who asks, and what that caller has seen of it.
+// The order to change, the caller, and the version that the caller expects.
 struct Target {
   db::CompanyId company = 0;
-  std::string key;    // NormalisedKey
-  std::string actor;  // for the status history: "key:<id>", "app:<provider>", "cloud", "local"
-  RequestKey request_key = {};  // kept with the rows that the request makes
-  std::function<void(int64_t version)> require_version = {};  // throws; empty: any version will do
+  std::string key;              // as NormalisedKey() returns it
+  std::string actor;            // orders/permission.h; written to the status history
+  RequestKey request_key = {};  // written to the rows that the command adds
+  // Throws if the order's version is not the expected one (If-Match). Empty: any version.
+  std::function<void(int64_t version)> require_version = {};
 };
 
 Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
                   const db::Stamp& stamp);
 
-// Combos, modifiers, payments and discounts bring their ids.
+// The caller has made the ids of new combos, modifiers, payments and discounts.
 Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
                  const db::Stamp& stamp);
 Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
@@ -130,7 +138,8 @@ Record AddDiscount(db::Tx& tx, const Target& target, Discount discount, const db
 Record RemoveDiscount(db::Tx& tx, const Target& target, std::string_view discount_id,
                       const db::Stamp& stamp);
 
-// To the same or an earlier status: unchanged. `status` is in the life.
+// Moves the order to a later status. The same or an earlier one changes nothing. `status` is one of
+// kLife (orders/lifecycle.h).
 Record Advance(db::Tx& tx, const Target& target, Status status, const db::Stamp& stamp);
 Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const db::Stamp& stamp);
 
@@ -142,13 +151,15 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
 
 // Stored records
 
-// Whether that event holds the stored record of the order (record.h).
+// For the purge of the event log (events/retention.h).
+
+// True if the body of that event is the stored record of the order (orders/record.h).
 bool HoldsRecord(db::Session& session, db::CompanyId company, std::string_view id, int64_t seq);
-// From now on the record is rendered when it is read, where the order was closed before that time;
-// false where it was not.
+// Marks the record as not stored if the order was closed before that time, and returns true: the
+// record is rendered from the rows from then on. False, and no change, for other orders.
 bool ReleaseRecord(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs closed_before);
 
-// Forgets every order of a company: for the sandbox alone.
+// Deletes every order of a company. For the reset of the sandbox alone.
 void EraseAll(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::orders

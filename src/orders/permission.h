@@ -1,18 +1,18 @@
 #pragma once
 
-// Who may edit or cancel which orders (specification, States and transitions; contract section 7,
-// Status and cancel). Moving an order along its life, riders and delivery statuses are allowed to
-// everybody. Pure.
+// Which actors may edit or cancel which orders (specification, States and transitions; contract
+// section 7, Status and cancel). Changes of the status, the rider and the delivery status are not
+// restricted by actor. Pure.
 
 #include <string_view>
 
 namespace comanda::orders {
 
-// `actor` is "key:<id>" or "local" (this box's API and command line), "app:<provider>" (a delivery
-// app) or "cloud"; `source` is the order's channel.
+// `actor`: "key:<id>" (an API key), "local" (the command line), "app:<provider>" (a delivery app)
+// or "cloud". `source`: Order::source, the channel through which the order came.
 //
-// Keys and the command line edit orders of source API, an app those of its own channel (its
-// provider's name in capitals), the cloud those of every channel but this API.
+// API keys and the command line may edit orders of source API; an app those of its own source (its
+// provider's name in capitals); the cloud those of every source except API.
 bool MayEdit(std::string_view actor, std::string_view source);
 
 }  // namespace comanda::orders

@@ -5,7 +5,7 @@
 namespace comanda::orders {
 namespace {
 
-// A sum that remembers whether it ever left the bounds of money.
+// A sum that records whether it has ever exceeded the bound of money.
 class Sum {
  public:
   explicit Sum(int currency_decimals) : max_(MoneyMax(currency_decimals)) {}
@@ -35,7 +35,7 @@ Minor WishedEffect(const Discount& discount, Minor subtotal) {
   return 0;
 }
 
-// Gives each discount what the earlier ones left; the sum of the effects.
+// Sets the amount of each discount, at most what the earlier ones have left; returns their sum.
 Minor ShareOut(std::vector<Discount>& discounts, Minor subtotal, Minor base) {
   Minor room = base;
   for (Discount& discount : discounts) {

@@ -33,7 +33,7 @@ void WriteHistory(json::Writer& out, const Order& order) {
   out.EndArray();
 }
 
-// JSON as it stands, or null.
+// Writes the JSON unchanged, or null.
 void WriteRaw(json::Writer& out, const std::optional<std::string>& json) {
   out.Raw(json ? std::string_view(*json) : "null");
 }
@@ -198,7 +198,7 @@ void WriteRows(json::Writer& out, json::Name name, const std::vector<Row>& rows,
 }  // namespace
 
 std::string Render(const Order& order) {
-  constexpr size_t kHeadBytes = 2048;  // these two of most orders
+  constexpr size_t kHeadBytes = 2048;  // this and the next suffice for most orders
   constexpr size_t kRowBytes = 768;
   std::string record;
   record.reserve(kHeadBytes + (order.combos.size() + order.payments.size()) * kRowBytes);
@@ -217,8 +217,8 @@ std::string Render(const Order& order) {
 
 std::string Cut(std::string record, Include include) {
   if (include == Include{}) return record;
-  // The lists are the last members, in this order. A quote inside a text is escaped, so that these
-  // words cannot be part of one; no other member has such a name.
+  // The lists are the last members, in this order. The searched texts contain unescaped quotes and
+  // so cannot occur inside a string; no other member has these names.
   constexpr std::string_view kNames[] = {",\"combos\":[", ",\"payments\":[", ",\"discounts\":["};
   const bool kept[] = {include.combos, include.payments, include.discounts};
   size_t begins[4] = {};

@@ -1,10 +1,10 @@
 #pragma once
 
-// The record of an order: its public JSON, the same in list, detail, every answer and webhook
-// (contract section 7, Record). It is rendered once per change, in the change's transaction, and
-// stored once: as the body of the event that announces the change. The order's row names that event
-// (record_seq); an order whose record was dropped because it was closed long ago has none, and is
-// rendered from its rows when it is read.
+// The record of an order: its public JSON, the same in lists, single answers, events and webhooks
+// (contract section 7, Record). It is rendered once per change, in the transaction of the change,
+// and stored once: as the body of the event of that change. Order::record_seq is the seq of that
+// event. The purge (events/retention.h) deletes the records of orders that were closed long ago:
+// those have no record_seq, and are rendered from their rows when they are read. Pure.
 
 #include <cstdint>
 #include <string>
@@ -13,13 +13,13 @@
 
 namespace comanda::orders {
 
-// Raised when the same order is rendered differently than before; part of the tag. Stored records
-// of an older one are not used.
+// To be raised when a new program renders the same order differently. It is part of the order's
+// entity tag; stored records of an older version are not used.
 inline constexpr int64_t kRenderVersion = 1;
 
 std::string Render(const Order& order);
 
-// Which lists a record shows (filter[include]).
+// The lists of rows that a record shows (filter[include]).
 struct Include {
   bool combos = true;
   bool payments = true;
@@ -28,7 +28,8 @@ struct Include {
   bool operator==(const Include&) const = default;
 };
 
-// The rendered record without the lists that are left out. Fault kDamaged where it is no record.
+// Removes the lists that `include` does not name from a rendered record. Fault kDamaged if the text
+// is no record.
 std::string Cut(std::string record, Include include);
 
 }  // namespace comanda::orders

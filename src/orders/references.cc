@@ -14,7 +14,7 @@
 namespace comanda::orders {
 namespace {
 
-// Snapshots: what a version of an order shows of a guest, a table, an address
+// Snapshots: the JSON that an order keeps of a client, a table, an address
 
 std::string Snapshot(const clients::Client& client) {
   std::string text;
@@ -102,7 +102,7 @@ void ReferToAddress(db::Session& session, const OrderDraft& draft, Order& order,
 
 // The menu
 
-// One line of a call, on its way to the menu.
+// Links one line of a request to the menu.
 class LineLinker {
  public:
   LineLinker(db::Session& session, db::CompanyId company, Combo& combo, size_t index,
@@ -131,7 +131,7 @@ class LineLinker {
     failed_ = true;
   }
 
-  // A variant says most, then the product, then the sku.
+  // The variant decides; without one the product; without both the sku.
   std::optional<menu::Item> FindItem() {
     if (combo_.variant_id) return FindVariant();
     if (combo_.product_id && combo_.sku) return FindProductBySku();
@@ -150,8 +150,8 @@ class LineLinker {
     return item;
   }
 
-  // The sku chooses among the product's variants. Where it is none of theirs, the line keeps it as
-  // text and links to the product.
+  // The sku selects one of the product's variants. If no variant has it, the line is linked to the
+  // product and keeps the sku.
   std::optional<menu::Item> FindProductBySku() {
     std::optional<menu::Item> item = menu::FindSku(session_, company_, *combo_.sku);
     if (item && item->product_id == *combo_.product_id) return item;
@@ -260,7 +260,7 @@ std::string EnabledFor(uint32_t service_types) {
 
 // Riders
 
-// The user, or nothing and the error.
+// The user; nothing if there is an error, which is added.
 std::optional<users::User> FindStaffRider(db::Session& session, db::CompanyId company,
                                           const RiderDraft& draft, json::Errors& errors) {
   auto user = draft.user_uuid ? users::Find(session, company, *draft.user_uuid) : std::nullopt;

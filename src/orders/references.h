@@ -1,7 +1,8 @@
 #pragma once
 
-// What an order refers to in the rooms above it, looked up and taken over as it stands at that
-// moment (contract section 7). A reference that leads nowhere is a Refusal with every wrong field.
+// Resolves the references of an order to clients, tables, addresses, the menu, payment methods and
+// users, and copies what the order keeps of them: later changes of those records do not change the
+// order (contract section 7). Refusal with every wrong field if a reference names nothing.
 
 #include <vector>
 
@@ -11,20 +12,20 @@
 
 namespace comanda::orders {
 
-// Fills client, table and address of a new order, ids and snapshots.
+// Sets client, table and address of a new order: the ids and the snapshots.
 void ReferToPeopleAndPlace(db::Session& session, const OrderDraft& draft, Order& order);
 
-// Links the lines to the menu and takes over its names and stations where none were sent. An
-// unknown sku leaves a free-form line that keeps it. Prices are never touched: the price sent is
-// the truth.
+// Sets the ids of the menu in the lines, and names and stations that were not sent. A line with an
+// unknown sku becomes a free-form line with that sku. Prices are not changed: the ones that the
+// client sent are valid.
 void LinkToMenu(db::Session& session, db::CompanyId company, std::vector<Combo>& combos);
 
-// The company's method, active and enabled for the service type.
+// The payment method of the draft. It must be active and enabled for the service type.
 PaidWith FindMethod(db::Session& session, db::CompanyId company, const PaymentDraft& draft,
                     ServiceType service_type);
 
-// The rider that the draft names, for that order. The platform's must be an active user of role
-// rider, and the order a DELIVERY order behind PENDING (specification, Rules for PUT rider).
+// The rider of the draft. A rider of the company must be an active user with the role rider, and
+// the order must be a DELIVERY order after PENDING (specification, Rules for PUT rider).
 Rider FindRider(db::Session& session, const RiderDraft& draft, const Order& order);
 
 }  // namespace comanda::orders

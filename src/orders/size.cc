@@ -43,7 +43,7 @@ std::vector<std::string_view> ChangedTexts(const Order& before, const Order& aft
 void RequireSizeOfTexts(const Order& before, const Order& after, size_t bytes) {
   const std::vector<std::string_view> fields = ChangedTexts(before, after);
   if (fields.empty()) return;
-  if (bytes <= Render(before).size()) return;  // a text is cleared
+  if (bytes <= Render(before).size()) return;  // the change makes the record smaller
   throw TooLong(fields, bytes, kRecordBytesMax);
 }
 

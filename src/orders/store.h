@@ -1,6 +1,12 @@
 #pragma once
 
-// The SQL of an order and its rows; that of the list is in list_store.h.
+// The SQL of an order and its rows; the SQL of the list is in orders/list_store.h. Every function
+// runs in the caller's transaction and throws Fault where SQLite fails.
+//
+// A facet is a combination of status, service type, source, paid and delivery status that orders of
+// a company have or had, with the number of orders that have it now. Each order refers to its facet
+// (Order::facet). The counts give exact totals of lists without counting rows; in the indexes of
+// the list the facet takes the place of the five columns.
 
 #include <functional>
 #include <optional>
@@ -14,24 +20,26 @@
 
 namespace comanda::orders {
 
-// A new order with all its rows, whose record will be the body of the event that is appended next.
-// False, and nothing written, where the company has an order with that public_id already. Fills
-// what the database keeps beside the order.
+// Inserts a new order with all its rows. Its record must be the body of the event that is appended
+// next. Sets facet, created_seq, record_seq and render_version of the order. False, and nothing
+// written, if an order of the company has this public_id.
 [[nodiscard]] bool Insert(db::Tx& tx, Order& order);
 
-// Writes what differs: the order's row, new history, new or cancelled rows, changed or removed
-// discounts. Fills what the database keeps beside the order, but for after.record_seq.
+// Writes the rows that differ: the order, added history entries, added or cancelled rows, changed
+// or removed discounts. Sets facet and render_version of `after`; the caller has set record_seq.
 void Update(db::Tx& tx, const Order& before, Order& after);
 
-// The whole aggregate. Fault kDamaged where its rows are not what was written (checksum.h).
+// Reads the order with all its rows. Fault kDamaged if the checksum does not match them
+// (orders/checksum.h).
 std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id);
-// Whether the order is there and has a checksum; those of an older program have none at first.
+// True if the order exists and has a checksum. Orders of older programs get theirs from the
+// background check.
 bool HasChecksum(db::Session& session, db::CompanyId company, std::string_view id);
 void WriteChecksum(db::Tx& tx, const Order& order);
 std::optional<std::string> SelectIdByPublicId(db::Session& session, db::CompanyId company,
                                               std::string_view public_id);
 
-// The order that an Idempotency-Key made, with the fingerprint of the request.
+// The order that was placed with an Idempotency-Key, and the fingerprint of that request.
 struct Made {
   std::string id;
   std::string public_id;
@@ -44,40 +52,36 @@ std::optional<std::string> SelectIdByExternalId(db::Session& session, db::Compan
                                                 std::string_view source,
                                                 std::string_view external_id);
 
-// Where the record of the order is stored, and since when the order is closed.
+// Where the record of an order is stored (orders/record.h), and when the order was closed.
 struct RecordPlace {
   int64_t version = 0;
   int64_t render_version = 0;
-  std::optional<int64_t> seq;  // none: it has to be rendered
+  std::optional<int64_t> seq;  // of the event; nothing: the record is not stored
   std::optional<UtcMs> closed_at;
 };
 std::optional<RecordPlace> SelectRecordPlace(db::Session& session, db::CompanyId company,
                                              std::string_view id);
-// From now on the record is rendered when it is read.
+// Marks the record as not stored: it is rendered when it is read.
 void ForgetRecord(db::Tx& tx, Order& order);
 
 // For checks (check.h)
 
-// At most `limit` before that one, the newest first.
+// The keys of at most `limit` orders before that one, the newest first.
 std::vector<OrderKey> SelectKeysBefore(db::Session& session, db::CompanyId company,
                                        const OrderKey& before, int64_t limit);
-// Whether order.facet stands for the order's values.
+// True if order.facet is the facet of the order's values.
 bool FacetFits(db::Session& session, const Order& order);
-// How many facets count another number of orders than there are.
+// The number of facets whose count is wrong.
 int64_t CountWrongFacets(db::Session& session, db::CompanyId company);
 int64_t CountOrders(db::Session& session, db::CompanyId company);
 
-// Facets: one for each combination of status, service type, source, paid and delivery status that
-// orders of the company have or had, with the number of orders that have it now. They give exact
-// totals without counting rows, and stand for the five values in the indexes of the list.
-
-// The highest order number of those made in that time, the end excluded; 0: none.
+// The highest order number of the orders created from `begin` to before `end`; 0: there is none.
 int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begin, UtcMs end);
 
-// The number of the company's last event: orders made later have a greater created_seq.
+// The seq of the company's last event. Orders that are created later have a greater created_seq.
 int64_t CurrentSeq(db::Session& session, db::CompanyId company);
 
-// Every row of the room: for the sandbox alone.
+// Deletes every row of the company's orders. For the reset of the sandbox alone.
 void DeleteAll(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::orders

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads the record of an order (record.h) from where it is stored, and from the order's rows where
-// it is not stored or the stored one is damaged.
+// Reads the stored record of an order (orders/record.h), or renders it from the order's rows if it
+// is not stored or damaged.
 
 #include <string_view>
 
@@ -11,8 +11,8 @@
 
 namespace comanda::orders {
 
-// Of an order that is there; `place` was read in the same transaction. Fault kDamaged where neither
-// the stored record nor the order's rows are what was written.
+// The record of an existing order. `place` must have been read in the same transaction. Fault
+// kDamaged if both the stored record and the order's rows are damaged.
 Record ReadRecord(db::Session& session, db::CompanyId company, std::string_view id,
                   const RecordPlace& place);
 
