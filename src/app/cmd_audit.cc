@@ -80,7 +80,7 @@ int ShowAudit(Words words) {
                   {.mode = ReadMode(*arguments),
                    .method = "GET",
                    .path = "/control/audit?per_page=100&page=" + std::to_string(page),
-                   .company_id = arguments->Find("company").value_or(""),
+                   .company_uuid = arguments->Find("company").value_or(""),
                    .body = {}});
   if (answer.status != 200) {
     PrintError(DescribeProblem(answer.body));

@@ -77,7 +77,7 @@ int ImportFile(Words words) {
                    .method = "POST",
                    .path = arguments->Has("new-company") ? "/control/import?new_company=true"
                                                          : "/control/import",
-                   .company_id = {},
+                   .company_uuid = {},
                    .body = Document(file),
                    .may_begin = true});
   if (answer.status != 200) {

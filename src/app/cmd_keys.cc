@@ -79,7 +79,7 @@ ControlAnswer Call(const Arguments& arguments, std::string method, std::string p
                      {.mode = ReadMode(arguments),
                       .method = std::move(method),
                       .path = std::move(path),
-                      .company_id = arguments.Find("company").value_or(""),
+                      .company_uuid = arguments.Find("company").value_or(""),
                       .body = std::move(body)});
 }
 

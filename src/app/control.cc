@@ -30,7 +30,7 @@ ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call
                     .headers = {"Content-Type: application/json"},
                     .body = call.body,
                     .timeout_ms = kControlTimeoutMs};
-  if (!call.company_id.empty()) request.headers.push_back("X-Company-Id: " + call.company_id);
+  if (!call.company_uuid.empty()) request.headers.push_back("X-Company-Id: " + call.company_uuid);
 
   metrics::Registry metrics;
   Heartbeats heartbeats(SystemClock());
@@ -60,7 +60,7 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   const size_t question = call.path.find('?');
   request.path = call.path.substr(0, question);
   if (question != std::string::npos) request.query = call.path.substr(question + 1);
-  if (!call.company_id.empty()) request.headers.emplace_back("X-Company-Id", call.company_id);
+  if (!call.company_uuid.empty()) request.headers.emplace_back("X-Company-Id", call.company_uuid);
   request.client_address = "127.0.0.1";
   request.request_id = "local";
   request.local = true;

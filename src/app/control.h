@@ -16,10 +16,10 @@ namespace comanda::app {
 struct ControlCall {
   auth::Mode mode = auth::Mode::kLive;
   std::string method;
-  std::string path;        // with the query
-  std::string company_id;  // UUID; empty: the only company of the database
-  std::string body;        // JSON, or empty
-  bool may_begin = false;  // make the directory and the database if they are missing
+  std::string path;          // with the query
+  std::string company_uuid;  // empty: the only company of the database
+  std::string body;          // JSON, or empty
+  bool may_begin = false;    // make the directory and the database if they are missing
 };
 
 struct ControlAnswer {

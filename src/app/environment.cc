@@ -7,6 +7,7 @@
 #include "base/problem.h"
 #include "base/random.h"
 #include "clients/clients.h"
+#include "company/api.h"
 #include "company/companies.h"
 #include "db/backup.h"
 #include "db/upgrade_copies.h"
@@ -139,6 +140,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .long_polls = long_polls_,
             .answers = answers_,
             .answer_budget = answer_budget,
+            .find_companies = company::FindNames,
             .find_order_uuid = orders::FindUuid,
             .read_event_body = orders::EventBody,
             .current_mark = [this] { return marks_.current(); }},

@@ -93,7 +93,7 @@ void Check(db::Session& session, const std::vector<Draft>& drafts, NewCompanies 
     company::Check(session, draft.company, errors);
     const auto stored = company::FindByUuid(session, draft.company.company.id);
     // A new company has no number yet. No company has the number 0, so no stored row is found.
-    menu::Check(session, stored ? stored->company_id : 0, draft.menu, errors);
+    menu::Check(session, stored ? stored->company_id : db::CompanyId(), draft.menu, errors);
   }
 }
 
@@ -180,7 +180,7 @@ ImportSummary Import(db::Database& database, std::string_view text, NewCompanies
   }
 }
 
-void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_id,
+void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_uuid,
                   const db::Stamp& stamp) {
   orders::EraseAll(tx, company);
   http::idempotency::ForgetAll(tx, company);
@@ -190,7 +190,7 @@ void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_id
   const std::vector<Draft> drafts = ReadDrafts(demo, errors);
   errors.ThrowIfAny();
   for (const Draft& draft : drafts) {
-    if (draft.company.company.id != company_id) continue;
+    if (draft.company.company.id != company_uuid) continue;
     menu::EraseAll(tx, company);
     clients::EraseAll(tx, company);
     users::EraseAll(tx, company);

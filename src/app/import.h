@@ -44,7 +44,7 @@ ImportSummary Import(db::Database& database, std::string_view document,
 // Deletes the orders, events and idempotency answers of a company of the sandbox. The menu,
 // clients, users and tables of the demo restaurant are imported again; those of other companies
 // stay.
-void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_id,
+void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_uuid,
                   const db::Stamp& stamp);
 
 // The demo restaurant as a document for Import().

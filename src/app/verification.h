@@ -27,7 +27,7 @@ class Verification {
   };
   // What a part leaves to the one who may write.
   struct Part {
-    db::CompanyId company = 0;
+    db::CompanyId company;
     std::vector<std::string> damaged_records;   // ids of orders
     std::vector<std::string> without_checksum;  // ids of orders
     bool was_last_of_orders = false;            // of that company

@@ -121,7 +121,7 @@ void Admission::StepBack() { key_->use->under_way.fetch_add(1, std::memory_order
 Principal Admission::principal() const {
   return {.actor = "key:" + key_->id,
           .company = key_->company,
-          .company_id = key_->company_id,
+          .company_uuid = key_->company_uuid,
           .scopes = key_->scopes,
           .tier = key_->tier};
 }

@@ -13,6 +13,7 @@
 
 #include "auth/scopes.h"
 #include "base/clock.h"
+#include "db/company_id.h"
 
 namespace comanda::auth {
 
@@ -51,9 +52,9 @@ enum class Ended : uint8_t { kNot, kRevoked, kExpired };
 // An immutable version of a key's row.
 struct KeyRecord {
   std::string id;
-  int64_t company = 0;     // db::CompanyId
-  std::string company_id;  // its UUID
-  std::string hash;        // 32 bytes, SHA-256 of the whole key
+  db::CompanyId company;
+  std::string company_uuid;
+  std::string hash;  // 32 bytes, SHA-256 of the whole key
   ScopeSet scopes;
   Tier tier = Tier::kStandard;
   Mode mode = Mode::kLive;
@@ -76,8 +77,8 @@ struct KeyRecord {
 // Who makes a request.
 struct Principal {
   std::string actor;  // as status_history and audit name it: "key:<id>" or "local"
-  int64_t company = 0;
-  std::string company_id;
+  db::CompanyId company;
+  std::string company_uuid;
   ScopeSet scopes;
   Tier tier = Tier::kUnlimited;
 };

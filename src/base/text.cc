@@ -54,7 +54,7 @@ void AppendHex(std::string& out, std::string_view escape, uint32_t value, int di
 
 bool IsCombiningMark(char32_t c) { return c >= 0x300 && c <= 0x36f; }
 
-// -- card numbers --------------------------------------------------------------------
+// Card numbers
 
 // The numbers of one scheme: what their first digits are, and how many digits there are.
 struct Scheme {

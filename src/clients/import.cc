@@ -57,9 +57,9 @@ Draft ReadDraft(json::ObjectReader& row, company::RowIds& ids, company::RowIds& 
 
 }  // namespace
 
-std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& company_id) {
-  company::RowIds ids(company_id, "client");
-  company::RowIds address_ids(company_id, "address");
+std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& company_uuid) {
+  company::RowIds ids(company_uuid, "client");
+  company::RowIds address_ids(company_uuid, "address");
   std::vector<Draft> drafts;
   for (json::ObjectReader& item : row.Objects("clients", company::kRowsMax, true)) {
     drafts.push_back(ReadDraft(item, ids, address_ids));

@@ -13,7 +13,7 @@
 namespace comanda::clients {
 
 // `row` is the company's; every wrong field is noted in its errors.
-std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& company_id);
+std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& company_uuid);
 
 struct Imported {
   company::Tally clients, addresses;

@@ -20,7 +20,7 @@ using http::ListRequest;
 using http::ListSort;
 using http::Operands;
 
-// -- sorts ----------------------------------------------------------------------------------------
+// Sorts
 
 constexpr std::array kSorts = {
     ListSort{"name", "c.name_folded, c.id", "c.name_folded DESC, c.id DESC"},
@@ -29,7 +29,7 @@ constexpr std::array kSorts = {
              "c.last_order_at DESC NULLS LAST, c.id DESC"},
 };
 
-// -- filters --------------------------------------------------------------------------------------
+// Filters
 
 constexpr std::string_view kSearch = "filter[search]";
 constexpr std::string_view kPhone = "filter[phone]";
@@ -122,7 +122,7 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
 
   db::ClauseBuilder count = CountOf(company, selection.FirstTerm());
   selection.Narrow(count);
-  page.total = http::Count(session, count);
+  page.total = session.GetInt(count);
   page.snapshot = http::SnapshotOf(query, LastCreated(session, company));
   return page;
 }

@@ -15,34 +15,34 @@ namespace {
 // What begins with a text stands from that text up to the text with this character behind it.
 constexpr std::string_view kLastCharacter = "\U0010FFFF";
 
-Address ReadAddress(const db::Rows& row) {
+Address ReadAddress(const auto& row) {
   Address address;
-  address.id = row.Text(0);
-  address.client_id = row.Text(1);
-  address.address = row.Text(2);
-  address.area = row.OptionalText(3);
-  address.city = row.OptionalText(4);
-  address.reference = row.OptionalText(5);
-  address.complement = row.OptionalText(6);
-  address.latitude = row.OptionalText(7);
-  address.longitude = row.OptionalText(8);
+  address.id = row.Text("id");
+  address.client_id = row.Text("client_id");
+  address.address = row.Text("address");
+  address.area = row.OptionalText("area");
+  address.city = row.OptionalText("city");
+  address.reference = row.OptionalText("reference");
+  address.complement = row.OptionalText("complement");
+  address.latitude = row.OptionalText("latitude");
+  address.longitude = row.OptionalText("longitude");
   return address;
 }
 
-Client ReadClient(const db::Rows& row) {
+Client ReadClient(const auto& row) {
   Client client;
-  client.id = row.Text(0);
-  client.name = row.Text(1);
-  client.email = row.OptionalText(2);
-  client.country_calling_code = row.OptionalText(3);
-  client.phone_number = row.OptionalText(4);
-  client.document_type = row.OptionalText(5);
-  client.document_number = row.OptionalText(6);
-  client.notes = row.OptionalText(7);
-  client.orders_count = row.Int(8);
-  client.last_order_at = row.OptionalInt(9);
-  client.created_at = row.Int(10);
-  client.updated_at = row.Int(11);
+  client.id = row.Text("id");
+  client.name = row.Text("name");
+  client.email = row.OptionalText("email");
+  client.country_calling_code = row.OptionalText("country_calling_code");
+  client.phone_number = row.OptionalText("phone_number");
+  client.document_type = row.OptionalText("document_type");
+  client.document_number = row.OptionalText("document_number");
+  client.notes = row.OptionalText("notes");
+  client.orders_count = row.Int("orders_count");
+  client.last_order_at = row.OptionalInt("last_order_at");
+  client.created_at = row.Int("created_at");
+  client.updated_at = row.Int("updated_at");
   return client;
 }
 
@@ -52,15 +52,20 @@ void WriteWords(db::Tx& tx, db::CompanyId company, std::string_view id,
   for (const std::string& word : before) {
     if (std::ranges::binary_search(words, word)) continue;
     tx.Run(
-        "DELETE FROM client_word WHERE company_id = $1 AND word = $2 AND client_seq ="
-        " (SELECT created_seq FROM client WHERE company_id = $1 AND id = $3)",
+        R"sql(
+      DELETE FROM client_word
+      WHERE company_id = $1 AND word = $2 AND client_seq =
+        (SELECT created_seq FROM client WHERE company_id = $1 AND id = $3)
+      )sql",
         company, word, id);
   }
   for (const std::string& word : words) {
     tx.Run(
-        "INSERT INTO client_word (company_id, word, client_seq)"
-        " SELECT $1, $2, created_seq FROM client WHERE company_id = $1 AND id = $3"
-        " ON CONFLICT (company_id, word, client_seq) DO NOTHING",
+        R"sql(
+      INSERT INTO client_word (company_id, word, client_seq)
+      SELECT $1, $2, created_seq FROM client WHERE company_id = $1 AND id = $3
+      ON CONFLICT (company_id, word, client_seq) DO NOTHING
+      )sql",
         company, word, id);
   }
 }
@@ -68,52 +73,52 @@ void WriteWords(db::Tx& tx, db::CompanyId company, std::string_view id,
 }  // namespace
 
 std::optional<Client> Select(db::Session& session, db::CompanyId company, std::string_view id) {
-  const auto row = session.One(
-      "SELECT id, name, email, country_calling_code, phone_number, document_type, document_number,"
-      " notes, orders_count, last_order_at, created_at, updated_at FROM client"
-      " WHERE company_id = $1 AND id = $2",
-      company, id);
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT id, name, email, country_calling_code, phone_number, document_type, document_number,
+        notes, orders_count, last_order_at, created_at, updated_at
+      FROM client WHERE company_id = $1 AND id = $2
+      )sql";
+  const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
   return ReadClient(*row);
 }
 
 std::optional<Address> SelectAddress(db::Session& session, db::CompanyId company,
                                      std::string_view id) {
-  const auto row = session.One(
-      "SELECT id, client_id, address, area, city, reference, complement, latitude, longitude"
-      " FROM address WHERE company_id = $1 AND id = $2",
-      company, id);
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT id, client_id, address, area, city, reference, complement, latitude, longitude
+      FROM address WHERE company_id = $1 AND id = $2
+      )sql";
+  const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
   return ReadAddress(*row);
 }
 
 std::vector<Address> SelectAddresses(db::Session& session, db::CompanyId company,
                                      std::string_view client_id) {
-  db::Rows rows = session.Query(
-      "SELECT id, client_id, address, area, city, reference, complement, latitude, longitude"
-      " FROM address WHERE company_id = $1 AND client_id = $2 ORDER BY position, id",
-      company, client_id);
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT id, client_id, address, area, city, reference, complement, latitude, longitude
+      FROM address WHERE company_id = $1 AND client_id = $2 ORDER BY position, id
+      )sql";
+  auto rows = session.Query<kSelect>(company, client_id);
   std::vector<Address> addresses;
   while (rows.Next()) addresses.push_back(ReadAddress(rows));
   return addresses;
 }
 
 int64_t LastCreated(db::Session& session, db::CompanyId company) {
-  const auto row = session.One(
-      "SELECT coalesce(max(created_seq), 0) FROM client WHERE company_id = $1", company);
-  return row->Int(0);
+  return session.GetInt(
+      R"sql(SELECT coalesce(max(created_seq), 0) FROM client WHERE company_id = $1)sql", company);
 }
 
-db::ClauseBuilder PageOf(db::CompanyId company, const Term* term) {
-  if (term == nullptr) {
-    return {R"sql(
-      SELECT c.id, c.name, c.email, c.country_calling_code, c.phone_number, c.document_type,
-        c.document_number, c.notes, c.orders_count, c.last_order_at, c.created_at, c.updated_at
-      FROM client c
-      WHERE c.company_id = $1)sql",
-            {company}};
-  }
-  return {R"sql(
+namespace {
+
+constexpr db::Sql kAllClients = R"sql(
+    SELECT c.id, c.name, c.email, c.country_calling_code, c.phone_number, c.document_type,
+      c.document_number, c.notes, c.orders_count, c.last_order_at, c.created_at, c.updated_at
+    FROM client c
+    WHERE c.company_id = $1)sql";
+constexpr db::Sql kFoundClients = R"sql(
     SELECT c.id, c.name, c.email, c.country_calling_code, c.phone_number, c.document_type,
       c.document_number, c.notes, c.orders_count, c.last_order_at, c.created_at, c.updated_at
     FROM (
@@ -123,13 +128,26 @@ db::ClauseBuilder PageOf(db::CompanyId company, const Term* term) {
       SELECT p.created_seq FROM client p
       WHERE p.company_id = $1 AND p.phone_reversed >= $3 AND p.phone_reversed < $3 || $4
     ) AS found CROSS JOIN client c
-    WHERE c.company_id = $1 AND c.created_seq = found.seq)sql",
-          {company, term->word, term->phone_end, kLastCharacter}};
+    WHERE c.company_id = $1 AND c.created_seq = found.seq)sql";
+
+template <const db::Sql& kBase>
+std::vector<Listed> ReadPage(db::Session& session, const db::ClauseBuilder& sql) {
+  std::vector<Listed> page;
+  auto rows = session.Query<kBase>(sql);
+  while (rows.Next()) page.push_back({ReadClient(rows), {}});
+  return page;
+}
+
+}  // namespace
+
+db::ClauseBuilder PageOf(db::CompanyId company, const Term* term) {
+  if (term == nullptr) return {kAllClients, {company}};
+  return {kFoundClients, {company, term->word, term->phone_end, kLastCharacter}};
 }
 
 db::ClauseBuilder CountOf(db::CompanyId company, const Term* term) {
   if (term == nullptr) {
-    return {"SELECT count(*) FROM client c WHERE c.company_id = $1", {company}};
+    return {R"sql(SELECT count(*) FROM client c WHERE c.company_id = $1)sql", {company}};
   }
   return {R"sql(
     SELECT count(*)
@@ -163,9 +181,8 @@ void AndHasPhone(db::ClauseBuilder& sql, std::string_view digits, std::string_vi
 
 std::vector<Listed> SelectPage(db::Session& session, db::CompanyId company,
                                const db::ClauseBuilder& sql) {
-  std::vector<Listed> page;
-  db::Rows rows = session.QueryBound(sql);
-  while (rows.Next()) page.push_back({ReadClient(rows), {}});
+  std::vector<Listed> page = sql.IsMadeOf(kAllClients) ? ReadPage<kAllClients>(session, sql)
+                                                       : ReadPage<kFoundClients>(session, sql);
   for (Listed& listed : page) {
     listed.addresses = SelectAddresses(session, company, listed.client.id);
   }
@@ -173,29 +190,35 @@ std::vector<Listed> SelectPage(db::Session& session, db::CompanyId company,
 }
 
 bool AnyUnsearchable(db::Session& session) {
-  return session.One("SELECT 1 FROM client WHERE searchable = 0 LIMIT 1").has_value();
+  return session.Exists(R"sql(SELECT 1 FROM client WHERE searchable = 0 LIMIT 1)sql");
 }
 
 void IndexUnsearchable(db::Tx& tx, int limit) {
   std::vector<std::pair<db::CompanyId, std::string>> clients;
   {
-    db::Rows rows =
-        tx.Query("SELECT company_id, id FROM client WHERE searchable = 0 LIMIT $1", limit);
-    while (rows.Next()) clients.emplace_back(rows.Int(0), rows.Text(1));
+    static constexpr db::Sql kSelect =
+        R"sql(SELECT company_id, id FROM client WHERE searchable = 0 LIMIT $1)sql";
+    auto rows = tx.Query<kSelect>(limit);
+    while (rows.Next()) clients.emplace_back(rows.Company("company_id"), rows.Text("id"));
   }
   for (const auto& [company, id] : clients) {
     const std::optional<Client> client = Select(tx, company, id);
+    if (!client) continue;  // an index that disagrees with its table
     WriteWords(tx, company, id, {}, SearchWords(client->name, client->email));
     tx.Run(
-        "UPDATE client SET phone_reversed = $3, searchable = 1 WHERE company_id = $1 AND id = $2",
+        R"sql(
+      UPDATE client SET phone_reversed = $3, searchable = 1 WHERE company_id = $1 AND id = $2
+      )sql",
         company, id, ReversedPhone(client->country_calling_code, client->phone_number));
   }
 }
 
 void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at) {
   tx.Run(
-      "UPDATE client SET orders_count = orders_count + 1, last_order_at = $3, updated_at = $3"
-      " WHERE company_id = $1 AND id = $2",
+      R"sql(
+      UPDATE client SET orders_count = orders_count + 1, last_order_at = $3, updated_at = $3
+      WHERE company_id = $1 AND id = $2
+      )sql",
       company, client_id, at);
 }
 
@@ -203,23 +226,25 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
                         const db::Stamp& stamp) {
   const std::optional<Client> known = Select(tx, company, draft.id);
   const int64_t written = tx.Run(
-      "INSERT INTO client (company_id, id, name, name_folded, email, country_calling_code,"
-      " phone_number, document_type, document_number, notes, created_at, updated_at, "
-      "phone_reversed,"
-      " searchable, created_seq)"
-      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, 1,"
-      " (SELECT coalesce(max(created_seq), 0) + 1 FROM client WHERE company_id = $1))"
-      " ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,"
-      " name_folded = excluded.name_folded, email = excluded.email,"
-      " country_calling_code = excluded.country_calling_code, phone_number = excluded.phone_number,"
-      " document_type = excluded.document_type, document_number = excluded.document_number,"
-      " notes = excluded.notes, updated_at = excluded.updated_at,"
-      " phone_reversed = excluded.phone_reversed, searchable = excluded.searchable"
-      " WHERE (client.name, client.name_folded, client.email, client.country_calling_code,"
-      " client.phone_number, client.document_type, client.document_number, client.notes)"
-      " IS DISTINCT FROM (excluded.name, excluded.name_folded, excluded.email,"
-      " excluded.country_calling_code, excluded.phone_number, excluded.document_type,"
-      " excluded.document_number, excluded.notes)",
+      R"sql(
+      INSERT INTO client (company_id, id, name, name_folded, email, country_calling_code,
+        phone_number, document_type, document_number, notes, created_at, updated_at,
+        phone_reversed, searchable, created_seq)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, 1,
+        (SELECT coalesce(max(created_seq), 0) + 1 FROM client WHERE company_id = $1))
+      ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,
+        name_folded = excluded.name_folded, email = excluded.email,
+        country_calling_code = excluded.country_calling_code,
+        phone_number = excluded.phone_number, document_type = excluded.document_type,
+        document_number = excluded.document_number, notes = excluded.notes,
+        updated_at = excluded.updated_at, phone_reversed = excluded.phone_reversed,
+        searchable = excluded.searchable
+      WHERE (client.name, client.name_folded, client.email, client.country_calling_code,
+        client.phone_number, client.document_type, client.document_number, client.notes)
+        IS DISTINCT FROM (excluded.name, excluded.name_folded, excluded.email,
+        excluded.country_calling_code, excluded.phone_number, excluded.document_type,
+        excluded.document_number, excluded.notes)
+      )sql",
       company, draft.id, draft.name, Folded(draft.name), draft.email, draft.country_calling_code,
       draft.phone_number, draft.document_type, draft.document_number, draft.notes, stamp.now,
       ReversedPhone(draft.country_calling_code, draft.phone_number));
@@ -234,31 +259,34 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Address& address, int position) {
   const bool existed = SelectAddress(tx, company, address.id).has_value();
   const int64_t written = tx.Run(
-      "INSERT INTO address (company_id, id, client_id, address, area, city, reference, complement,"
-      " latitude, longitude, position) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
-      " ON CONFLICT (company_id, id) DO UPDATE SET client_id = excluded.client_id,"
-      " address = excluded.address, area = excluded.area, city = excluded.city,"
-      " reference = excluded.reference, complement = excluded.complement,"
-      " latitude = excluded.latitude, longitude = excluded.longitude, position = excluded.position"
-      " WHERE (address.client_id, address.address, address.area, address.city, address.reference,"
-      " address.complement, address.latitude, address.longitude, address.position)"
-      " IS DISTINCT FROM (excluded.client_id, excluded.address, excluded.area, excluded.city,"
-      " excluded.reference, excluded.complement, excluded.latitude, excluded.longitude,"
-      " excluded.position)",
+      R"sql(
+      INSERT INTO address (company_id, id, client_id, address, area, city, reference, complement,
+        latitude, longitude, position)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+      ON CONFLICT (company_id, id) DO UPDATE SET client_id = excluded.client_id,
+        address = excluded.address, area = excluded.area, city = excluded.city,
+        reference = excluded.reference, complement = excluded.complement,
+        latitude = excluded.latitude, longitude = excluded.longitude, position = excluded.position
+      WHERE (address.client_id, address.address, address.area, address.city, address.reference,
+        address.complement, address.latitude, address.longitude, address.position)
+        IS DISTINCT FROM (excluded.client_id, excluded.address, excluded.area, excluded.city,
+        excluded.reference, excluded.complement, excluded.latitude, excluded.longitude,
+        excluded.position)
+      )sql",
       company, address.id, address.client_id, address.address, address.area, address.city,
       address.reference, address.complement, address.latitude, address.longitude, position);
   return company::OutcomeOf(existed, written);
 }
 
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view client_id, const db::Stamp& stamp) {
-  tx.Run("UPDATE client SET updated_at = $3 WHERE company_id = $1 AND id = $2", company, client_id,
-         stamp.now);
+  tx.Run(R"sql(UPDATE client SET updated_at = $3 WHERE company_id = $1 AND id = $2)sql", company,
+         client_id, stamp.now);
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) {
-  tx.Run("DELETE FROM client_word WHERE company_id = $1", company);
-  tx.Run("DELETE FROM address WHERE company_id = $1", company);
-  tx.Run("DELETE FROM client WHERE company_id = $1", company);
+  tx.Run(R"sql(DELETE FROM client_word WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM address WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM client WHERE company_id = $1)sql", company);
 }
 
 }  // namespace comanda::clients

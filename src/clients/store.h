@@ -32,7 +32,7 @@ int64_t LastCreated(db::Session& session, db::CompanyId company);
 // and a page. The bases with a term read the clients that match it, by the index of words and the
 // one of phone numbers, instead of all: their time depends on how many match.
 db::ClauseBuilder PageOf(db::CompanyId company, const Term* term);   // SelectPage reads its rows
-db::ClauseBuilder CountOf(db::CompanyId company, const Term* term);  // http::Count reads it
+db::ClauseBuilder CountOf(db::CompanyId company, const Term* term);  // Session::GetInt reads it
 void AndMatches(db::ClauseBuilder& sql, const Term& term);
 // The whole number, with or without its calling code. `reversed`: the digits, the last one first.
 void AndHasPhone(db::ClauseBuilder& sql, std::string_view digits, std::string_view reversed);

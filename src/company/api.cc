@@ -6,6 +6,7 @@
 #include "company/hours.h"
 #include "company/json.h"
 #include "company/list.h"
+#include "company/store.h"
 #include "events/types.h"
 #include "http/context.h"
 #include "http/list.h"
@@ -39,5 +40,16 @@ constexpr std::array kRoutes = {
 }  // namespace
 
 std::span<const http::Route> Routes() { return kRoutes; }
+
+std::vector<http::CompanyName> FindNames(db::Session& session,
+                                         const std::optional<std::string>& uuid, size_t limit) {
+  const std::vector<Named> found =
+      uuid ? SelectNamed(session, *uuid) : SelectOldest(session, limit);
+  std::vector<http::CompanyName> names;
+  for (const Named& company : found) {
+    names.push_back({.company = company.company_id, .uuid = company.uuid, .name = company.name});
+  }
+  return names;
+}
 
 }  // namespace comanda::company

@@ -2,12 +2,21 @@
 
 // GET /v1/company and /v1/company/payment-methods (specification, Company; contract section 10).
 
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "db/session.h"
+#include "http/context.h"
 #include "http/route.h"
 
 namespace comanda::company {
 
 std::span<const http::Route> Routes();
+
+// For http::Site: which company a request of the command line means.
+std::vector<http::CompanyName> FindNames(db::Session& session,
+                                         const std::optional<std::string>& uuid, size_t limit);
 
 }  // namespace comanda::company

@@ -4,16 +4,28 @@
 
 #include "base/problem.h"
 #include "company/store.h"
+#include "events/counters.h"
 #include "events/types.h"
 
 namespace comanda::company {
 
+namespace {
+
+// Companies are never deleted.
+template <typename T>
+T Required(std::optional<T> found, db::CompanyId company) {
+  if (found) return *std::move(found);
+  throw Fault(Fault::Kind::kDamaged, "company " + std::to_string(company.value) + " is gone");
+}
+
+}  // namespace
+
 Company Get(db::Session& session, db::CompanyId company) {
-  std::optional<Company> found = Select(session, company);
-  if (!found) {  // companies are never deleted
-    throw Fault(Fault::Kind::kDamaged, "company " + std::to_string(company) + " is gone");
-  }
-  return *std::move(found);
+  return Required(Select(session, company), company);
+}
+
+std::string UuidOf(db::Session& session, db::CompanyId company) {
+  return Required(SelectUuid(session, company), company);
 }
 
 std::shared_ptr<const Company> Known(db::Database& database, db::CompanyId company) {
@@ -68,11 +80,11 @@ int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now,
   const bool before_opening = local.minute_of_day < company.day_starts_at;
   const Day day = before_opening ? PreviousDay(local.day) : local.day;
   const std::string name = FormatDay(day);
-  if (const auto next = NextOrderNumber(tx, company.company_id, name)) return *next;
+  if (const auto next = events::NextOrderNumber(tx, company.company_id, name)) return *next;
   const int64_t number = last_between(zone.ToInstant(day, company.day_starts_at),
                                       zone.ToInstant(NextDay(day), company.day_starts_at)) +
                          1;
-  StartOrderNumbers(tx, company.company_id, name, number);
+  events::StartOrderNumbers(tx, company.company_id, name, number);
   return number;
 }
 

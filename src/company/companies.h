@@ -17,6 +17,7 @@ namespace comanda::company {
 Company Get(db::Session& session, db::CompanyId company);  // CHECKs that it is there
 // The same for every request, read again only after an import or a change of the menu.
 std::shared_ptr<const Company> Known(db::Database& database, db::CompanyId company);
+std::string UuidOf(db::Session& session, db::CompanyId company);  // Fault where it is gone
 std::optional<Company> FindByUuid(db::Session& session, std::string_view id);
 std::vector<Company> All(db::Session& session);
 // Its time zone. Fault where the system has no data for it any more.

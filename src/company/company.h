@@ -13,8 +13,8 @@ namespace comanda::company {
 
 // One restaurant: tenant, event stream, shard key (contract section 10).
 struct Company {
-  db::CompanyId company_id = 0;  // inside this file
-  std::string id;                // UUID
+  db::CompanyId company_id;
+  std::string id;  // its UUID, elsewhere called company_uuid
   std::string name;
   std::optional<std::string> description, logo, public_url, phone;
   std::optional<std::string> address, area, city, state, postal_code, latitude, longitude;

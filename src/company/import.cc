@@ -151,8 +151,8 @@ uint32_t ReadServiceTypes(json::ObjectReader& row) {
 }
 
 std::vector<PaymentMethod> ReadPaymentMethods(json::ObjectReader& row,
-                                              const std::string& company_id) {
-  RowIds ids(company_id, "payment_method");
+                                              const std::string& company_uuid) {
+  RowIds ids(company_uuid, "payment_method");
   Distinct codes;
   std::vector<PaymentMethod> methods;
   for (json::ObjectReader& item : row.Objects("payment_methods", kRowsMax, true)) {
@@ -169,8 +169,8 @@ std::vector<PaymentMethod> ReadPaymentMethods(json::ObjectReader& row,
   return methods;
 }
 
-std::vector<Table> ReadTables(json::ObjectReader& row, const std::string& company_id) {
-  RowIds ids(company_id, "table");
+std::vector<Table> ReadTables(json::ObjectReader& row, const std::string& company_uuid) {
+  RowIds ids(company_uuid, "table");
   std::vector<Table> tables;
   for (json::ObjectReader& item : row.Objects("tables", kRowsMax, true)) {
     Table& table = tables.emplace_back();

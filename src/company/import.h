@@ -29,7 +29,7 @@ Draft ReadDraft(json::ObjectReader& row);
 void Check(db::Session& session, const Draft& draft, json::Errors& errors);
 
 struct Imported {
-  db::CompanyId company_id = 0;
+  db::CompanyId company_id;
   Tally company, payment_methods, tables;
 };
 

@@ -54,7 +54,7 @@ void Distinct::Add(json::ObjectReader& row, std::string_view field,
 }
 
 std::string RowIds::Derive(std::string_view key) const {
-  return crypto::DerivedId(company_id_, std::string(kind_) + ":" + std::string(key));
+  return crypto::DerivedId(company_uuid_, std::string(kind_) + ":" + std::string(key));
 }
 
 std::string RowIds::Take(json::ObjectReader& row, std::string_view key_field,

@@ -37,8 +37,8 @@ class Distinct {
 // key, so that the same row has the same id in every import.
 class RowIds {
  public:
-  RowIds(std::string company_id, std::string_view kind)
-      : company_id_(std::move(company_id)), kind_(kind) {}
+  RowIds(std::string company_uuid, std::string_view kind)
+      : company_uuid_(std::move(company_uuid)), kind_(kind) {}
 
   // `key` is the row's value of `key_field`, normalised by the caller where spellings mean the
   // same. Two rows with one id are `duplicate`; with an empty key_field the caller sees to repeated
@@ -48,7 +48,7 @@ class RowIds {
   std::string Derive(std::string_view key) const;
 
  private:
-  std::string company_id_;
+  std::string company_uuid_;
   std::string_view kind_;
   std::unordered_set<std::string> seen_;
 };

@@ -31,13 +31,15 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
   page.paging = query.ReadPaging();
 
   db::ClauseBuilder sql(
-      "SELECT m.id FROM payment_method m"
-      " WHERE m.company_id = $1 AND m.active = 1 AND m.service_types <> 0",
+      R"sql(
+      SELECT m.id
+      FROM payment_method m WHERE m.company_id = $1 AND m.active = 1 AND m.service_types <> 0
+      )sql",
       {company});
   conditions.Narrow(sql);
   sql.OrderBy(http::ReadSort(query, kSorts, "code"))
       .Limit(page.paging.per_page, page.paging.offset());
-  for (const std::string& id : http::FindIds(session, sql)) {
+  for (const std::string& id : session.FindTexts(sql)) {
     const auto method = SelectPaymentMethod(session, company, id);
     if (!method) {
       throw Fault(Fault::Kind::kDamaged, "payment method " + id + " is listed and not stored");
@@ -46,11 +48,13 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
   }
 
   db::ClauseBuilder count(
-      "SELECT count(*) FROM payment_method m"
-      " WHERE m.company_id = $1 AND m.active = 1 AND m.service_types <> 0",
+      R"sql(
+      SELECT count(*)
+      FROM payment_method m WHERE m.company_id = $1 AND m.active = 1 AND m.service_types <> 0
+      )sql",
       {company});
   conditions.Narrow(count);
-  page.total = http::Count(session, count);
+  page.total = session.GetInt(count);
   page.snapshot = http::SnapshotOf(query, LastPaymentMethod(session, company));
   return page;
 }

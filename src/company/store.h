@@ -14,8 +14,18 @@
 namespace comanda::company {
 
 std::optional<Company> Select(db::Session& session, db::CompanyId company);
+std::optional<std::string> SelectUuid(db::Session& session, db::CompanyId company);
 std::optional<Company> SelectByUuid(db::Session& session, std::string_view id);
 std::vector<Company> SelectAll(db::Session& session);  // by name
+
+// What tells one company from another.
+struct Named {
+  db::CompanyId company_id;
+  std::string uuid;
+  std::string name;
+};
+std::vector<Named> SelectNamed(db::Session& session, std::string_view uuid);  // one or none
+std::vector<Named> SelectOldest(db::Session& session, size_t limit);
 
 // Writes the row where it is new or differs; sets company_id. A new one gets its counters too.
 Outcome Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp);
@@ -30,11 +40,5 @@ int64_t LastPaymentMethod(db::Session& session, db::CompanyId company);  // newe
 
 std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, std::string_view id);
 Outcome Upsert(db::Tx& tx, db::CompanyId company, const Table& table);
-
-// The next order number of that business day (YYYY-MM-DD); nothing where the last was of another.
-std::optional<int64_t> NextOrderNumber(db::Tx& tx, db::CompanyId company,
-                                       std::string_view business_day);
-void StartOrderNumbers(db::Tx& tx, db::CompanyId company, std::string_view business_day,
-                       int64_t first);
 
 }  // namespace comanda::company

@@ -41,7 +41,7 @@ void ParseWorkers(const Given& given, Options& options) {
   options.workers = static_cast<int>(ParseInteger(given, 8, 2048));
 }
 
-// -- addresses ----------------------------------------------------------------------------------
+// Addresses
 
 bool IsIpv4(const std::string& text) {
   in_addr address;
@@ -135,7 +135,7 @@ void ParseMetricsFrom(const Given& given, Options& options) {
                 "must be numeric addresses with commas between them, like 10.0.0.7,10.0.0.8");
 }
 
-// -- words --------------------------------------------------------------------------------------
+// Words
 
 void ParseData(const Given& given, Options& options) {
   if (given.value.empty()) {
@@ -218,7 +218,7 @@ void ParsePath(const Given& given, Options& options) {
   options.*member = given.value;
 }
 
-// -- THE table ----------------------------------------------------------------------------------
+// THE table
 
 constexpr std::array kSettings = {
     Setting{"data", "DIR", "/var/lib/comanda",

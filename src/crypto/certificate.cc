@@ -72,7 +72,7 @@ const unsigned char* Bytes(const std::string& text) {
   return reinterpret_cast<const unsigned char*>(text.c_str());
 }
 
-// -- reading ----------------------------------------------------------------------------
+// Reading
 
 void ReadCertificates(Certificate& certificate, std::string_view pem) {
   if (pem.find("-----BEGIN CERTIFICATE-----") == std::string_view::npos) {
@@ -134,7 +134,7 @@ void ReadName(CertificateInfo& info, const mbedtls_x509_buf& name) {
   }
 }
 
-// -- writing ----------------------------------------------------------------------------
+// Writing
 
 // Characters that separate the parts of a distinguished name are escaped (RFC 4514).
 std::string DistinguishedName(std::string_view common_name) {

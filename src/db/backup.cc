@@ -43,9 +43,7 @@ void BackUp(const std::string& source, const std::string& target, const Clock& c
   PutInPlace(unfinished, target);
 }
 
-bool IsBackup(Session& session) {
-  return session.One("PRAGMA application_id")->Int(0) == kBackupId;
-}
+bool IsBackup(Session& session) { return session.GetInt("PRAGMA application_id") == kBackupId; }
 
 void TakeUp(Tx& tx) {
   static_assert(kInUseId == 0x434d4441);

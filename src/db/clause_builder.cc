@@ -7,7 +7,7 @@
 namespace comanda::db {
 
 ClauseBuilder::ClauseBuilder(Sql base, std::vector<Bound> values)
-    : sql_(base.text()), values_(std::move(values)) {}
+    : base_(base.text()), sql_(base.text()), values_(std::move(values)) {}
 
 ClauseBuilder& ClauseBuilder::And(Sql clause) {
   sql_ += " AND ";

@@ -4,14 +4,15 @@
 // request has, and the clause of its sort. It is the one exception to "SQL is a literal at the
 // call" (db/sql.h): every piece of text is an Sql, and values are bound.
 //
-//   ClauseBuilder sql("SELECT o.id FROM orders o WHERE o.company_id = $1", {company});
+//   static constexpr Sql kOrders = R"sql(SELECT o.id FROM orders o WHERE o.company_id = $1)sql";
+//   ClauseBuilder sql(kOrders, {company});
 //   sql.And("o.status IN ({})", statuses)          // {} becomes $2, $3, …
 //       .And("o.created_at >= {}", start)          // {} becomes the next one
 //       .OrderBy("o.created_at DESC, o.id DESC")
 //       .Limit(per_page, offset);
-//   Rows rows = session.QueryBound(sql);
+//   auto rows = session.Query<kOrders>(sql);
 //
-// Bound holds texts by view: what is given must live until QueryBound() was called.
+// Bound holds texts by view: what is given must live until Query() was called.
 
 #include <cstdint>
 #include <string>
@@ -39,6 +40,7 @@ class ClauseBuilder {
   // What closes a subquery of the base: the clauses that follow belong to the outer query.
   ClauseBuilder& EndSubquery(Sql closing);
 
+  bool IsMadeOf(Sql base) const { return base_.data() == base.text().data(); }
   const std::string& sql() const { return sql_; }
   const std::vector<Bound>& values() const { return values_; }
 
@@ -46,6 +48,7 @@ class ClauseBuilder {
   void Append(Sql clause, std::string_view in_place_of_braces);
   std::string NextParameter(Bound value);
 
+  std::string_view base_;
   std::string sql_;
   std::vector<Bound> values_;
 };

@@ -36,7 +36,7 @@ class DamagedRows {
   // The stored record of an order is damaged and can be made again from the order's rows: a
   // background thread takes it from here.
   struct Record {
-    CompanyId company = 0;
+    CompanyId company;
     std::string order_id;
     auto operator<=>(const Record&) const = default;
   };

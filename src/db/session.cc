@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "base/check.h"
+
 namespace comanda::db {
 namespace {
 
@@ -24,24 +26,24 @@ Rows::~Rows() {
 
 bool Rows::Next() { return connection_->Step(*statement_); }
 
-bool Rows::IsNull(int column) const {
+bool Rows::IsNullAt(int column) const {
   return sqlite3_column_type(statement_->handle, column) == SQLITE_NULL;
 }
 
-int64_t Rows::Int(int column) const {
+int64_t Rows::IntAt(int column) const {
   if (sqlite3_column_type(statement_->handle, column) != SQLITE_INTEGER) {
     ThrowNot("number", *statement_, column);
   }
   return sqlite3_column_int64(statement_->handle, column);
 }
 
-bool Rows::Bool(int column) const {
-  const int64_t number = Int(column);
+bool Rows::BoolAt(int column) const {
+  const int64_t number = IntAt(column);
   if (number != 0 && number != 1) ThrowNot("boolean", *statement_, column);
   return number == 1;
 }
 
-std::string_view Rows::View(int column) const {
+std::string_view Rows::ViewAt(int column) const {
   const int type = sqlite3_column_type(statement_->handle, column);
   if (type == SQLITE_NULL) return {};
   if (type != SQLITE_TEXT) ThrowNot("text", *statement_, column);
@@ -51,21 +53,46 @@ std::string_view Rows::View(int column) const {
   return {reinterpret_cast<const char*>(text), static_cast<size_t>(bytes)};
 }
 
-std::optional<std::string> Rows::OptionalText(int column) const {
-  if (IsNull(column)) return std::nullopt;
-  return Text(column);
+std::optional<std::string> Rows::OptionalTextAt(int column) const {
+  if (IsNullAt(column)) return std::nullopt;
+  return TextAt(column);
 }
 
-std::optional<int64_t> Rows::OptionalInt(int column) const {
-  if (IsNull(column)) return std::nullopt;
-  return Int(column);
+std::optional<int64_t> Rows::OptionalIntAt(int column) const {
+  if (IsNullAt(column)) return std::nullopt;
+  return IntAt(column);
 }
 
-Rows Session::QueryBound(const ClauseBuilder& sql) {
-  return Start(sql.sql(), sql.values().data(), sql.values().size(), Texts::kCopied);
+Rows Session::StartBuilt(const ClauseBuilder& sql) {
+  return StartBound(sql.sql(), sql.values().data(), sql.values().size(), Copies::kCopied);
 }
 
-Rows Session::Start(std::string_view sql, const Bound* values, size_t count, Texts texts) {
+void Session::RequireBase(Sql base, const ClauseBuilder& sql) {
+  CHECK(sql.IsMadeOf(base), "rows are read as what the builder began with");
+}
+
+std::optional<int64_t> Session::FirstInt(Rows rows) {
+  if (!rows.Next()) return std::nullopt;
+  return rows.IntAt(0);
+}
+
+std::optional<std::string> Session::FirstText(Rows rows) {
+  if (!rows.Next()) return std::nullopt;
+  return rows.TextAt(0);
+}
+
+int64_t Session::OnlyInt(Rows rows) {
+  CHECK(rows.Next(), "an aggregate has one row");
+  return rows.IntAt(0);
+}
+
+std::vector<std::string> Session::AllTexts(Rows rows) {
+  std::vector<std::string> texts;
+  while (rows.Next()) texts.push_back(rows.TextAt(0));
+  return texts;
+}
+
+Rows Session::StartBound(std::string_view sql, const Bound* values, size_t count, Copies texts) {
   Rows rows(connection_, connection_.Take(sql));
   const Statement& statement = *rows.statement_;
   if (statement.positions.size() != count) {
@@ -73,7 +100,7 @@ Rows Session::Start(std::string_view sql, const Bound* values, size_t count, Tex
                                             " parameters got " + std::to_string(count) +
                                             " values: " + statement.sql);
   }
-  const auto lifetime = texts == Texts::kCopied ? SQLITE_TRANSIENT : SQLITE_STATIC;
+  const auto lifetime = texts == Copies::kCopied ? SQLITE_TRANSIENT : SQLITE_STATIC;
   for (size_t i = 0; i < count; ++i) {
     const Bound& value = values[i];
     const int position = statement.positions[i];

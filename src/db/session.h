@@ -8,8 +8,18 @@
 // statement, so that temporaries may be bound; Run() does not, because its statement has ended when
 // it returns.
 //
-//   auto row = session.One("SELECT name FROM client WHERE company_id = $1 AND id = $2", company,
-//   id); if (!row) return std::nullopt; return row->Text(0);
+// Rows are read by the names of their columns, which the compiler finds in the statement's text
+// (db/columns.h). Therefore the statement is a constexpr template argument:
+//
+//   static constexpr db::Sql kStation = R"sql(
+//       SELECT id, name FROM station WHERE company_id = $1 AND id = $2
+//       )sql";
+//   const auto row = session.One<kStation>(company, id);
+//   if (!row) return std::nullopt;
+//   return Station{.id = row->Text("id"), .name = row->Text("name")};
+//
+// A function that reads the rows of several statements takes `const auto& row`. A statement with
+// one column needs no names: FindInt(), FindText(), GetInt(), FindTexts(), Exists().
 
 #include <cstdint>
 #include <functional>
@@ -22,15 +32,16 @@
 #include "base/clock.h"
 #include "db/change_counters.h"
 #include "db/clause_builder.h"
+#include "db/columns.h"
 #include "db/company_id.h"
 #include "db/connection.h"
 #include "db/sql.h"
 
 namespace comanda::db {
 
-// A running query. Next() steps to the next row; columns count from 0. Texts are views into the
-// current row. The statement goes back to the cache when this object goes, which must be before the
-// transaction ends: a Rows is a local of the job or of the function given to Read().
+// A running query. Next() steps to the next row. Texts are views into the current row. The
+// statement goes back to the cache when this object goes, which must be before the transaction
+// ends: it is a local of the job or of the function given to Read().
 class Rows {
  public:
   Rows(Rows&& other) noexcept;
@@ -40,15 +51,17 @@ class Rows {
   // False behind the last row, also when asked again. Fault where SQLite fails; kUnavailable where
   // a reader's query ran longer than 5 s.
   bool Next();
-  bool IsNull(int column) const;
-  // The readers of a value throw Fault kDamaged where the file holds one of another type; View()
-  // and Text() read null as an empty text.
-  int64_t Int(int column) const;
-  bool Bool(int column) const;              // 0 or 1
-  std::string_view View(int column) const;  // until the next step
-  std::string Text(int column) const { return std::string(View(column)); }
-  std::optional<std::string> OptionalText(int column) const;
-  std::optional<int64_t> OptionalInt(int column) const;
+
+ protected:
+  // Columns count from 0. The readers of a value throw Fault kDamaged where the file holds one of
+  // another type; ViewAt() reads null as an empty text.
+  bool IsNullAt(int column) const;
+  int64_t IntAt(int column) const;
+  bool BoolAt(int column) const;
+  std::string_view ViewAt(int column) const;
+  std::string TextAt(int column) const { return std::string(ViewAt(column)); }
+  std::optional<std::string> OptionalTextAt(int column) const;
+  std::optional<int64_t> OptionalIntAt(int column) const;
 
  private:
   friend class Session;
@@ -58,32 +71,113 @@ class Rows {
   Statement* statement_;
 };
 
+// The rows of the statement kSql: each value is read by the name of its column. The readers throw
+// Fault kDamaged where the file holds a value of another type.
+template <const Sql& kSql>
+class NamedRows : public Rows {
+ public:
+  // Made of a name where it is written, at compile time.
+  class Column {
+   public:
+    template <size_t kSize>
+    consteval Column(const char (&name)[kSize]) : Column(std::string_view(name, kSize - 1)) {}
+    consteval Column(std::string_view name) : number_(columns::Find(kSql.text(), name)) {
+      if (number_ < 0) throw "the statement has no column of this name, or several";
+    }
+    constexpr int number() const { return number_; }
+
+   private:
+    int number_;
+  };
+
+  bool IsNull(Column column) const { return IsNullAt(column.number()); }
+  int64_t Int(Column column) const { return IntAt(column.number()); }
+  bool Bool(Column column) const { return BoolAt(column.number()); }  // 0 or 1
+  CompanyId Company(Column column) const { return {IntAt(column.number())}; }
+  // A null is an empty text. The view holds until the next step.
+  std::string_view View(Column column) const { return ViewAt(column.number()); }
+  std::string Text(Column column) const { return TextAt(column.number()); }
+  std::optional<std::string> OptionalText(Column column) const {
+    return OptionalTextAt(column.number());
+  }
+  std::optional<int64_t> OptionalInt(Column column) const { return OptionalIntAt(column.number()); }
+
+ private:
+  friend class Session;
+  explicit NamedRows(Rows rows) : Rows(std::move(rows)) {}
+};
+
 class Session {
  public:
   explicit Session(Connection& connection) : connection_(connection) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  template <typename... Values>
-  Rows Query(Sql sql, const Values&... values) {
-    const Bound bound[] = {Bound(values)..., Bound(nullptr)};
-    return Start(sql.text(), bound, sizeof...(Values), Texts::kCopied);
+  template <const Sql& kSql, typename... Values>
+  NamedRows<kSql> Query(const Values&... values) {
+    return NamedRows<kSql>(Start(kSql, values...));
   }
-  Rows QueryBound(const ClauseBuilder& sql);
+  // `sql` begins with kBase, whose columns are read.
+  template <const Sql& kBase>
+  NamedRows<kBase> Query(const ClauseBuilder& sql) {
+    RequireBase(kBase, sql);
+    return NamedRows<kBase>(StartBuilt(sql));
+  }
 
   // The first row, already stepped to, or nothing.
-  template <typename... Values>
-  std::optional<Rows> One(Sql sql, const Values&... values) {
-    Rows rows = Query(sql, values...);
+  template <const Sql& kSql, typename... Values>
+  std::optional<NamedRows<kSql>> One(const Values&... values) {
+    NamedRows<kSql> rows = Query<kSql>(values...);
     if (!rows.Next()) return std::nullopt;
     return rows;
   }
 
+  // Of statements with one column: the value in the first row, or nothing where there is no row.
+  // Fault kDamaged where it is of another type; a null is no number, but an empty text.
+  template <typename... Values>
+  std::optional<int64_t> FindInt(Sql sql, const Values&... values) {
+    return FirstInt(Start(sql, values...));
+  }
+  template <typename... Values>
+  std::optional<std::string> FindText(Sql sql, const Values&... values) {
+    return FirstText(Start(sql, values...));
+  }
+  // Of an aggregate, which always has a row: count, coalesce(max(…), 0).
+  template <typename... Values>
+  int64_t GetInt(Sql sql, const Values&... values) {
+    return OnlyInt(Start(sql, values...));
+  }
+  int64_t GetInt(const ClauseBuilder& sql) { return OnlyInt(StartBuilt(sql)); }
+  // The texts of all rows.
+  template <typename... Values>
+  std::vector<std::string> FindTexts(Sql sql, const Values&... values) {
+    return AllTexts(Start(sql, values...));
+  }
+  std::vector<std::string> FindTexts(const ClauseBuilder& sql) { return AllTexts(StartBuilt(sql)); }
+  // Whether there is any row.
+  template <typename... Values>
+  bool Exists(Sql sql, const Values&... values) {
+    return Start(sql, values...).Next();
+  }
+
  protected:
-  enum class Texts : uint8_t { kCopied, kOutliveTheStatement };
+  enum class Copies : uint8_t { kCopied, kOutliveTheStatement };
+  template <typename... Values>
+  Rows Start(Sql sql, const Values&... values) {
+    const Bound bound[] = {Bound(values)..., Bound(nullptr)};
+    return StartBound(sql.text(), bound, sizeof...(Values), Copies::kCopied);
+  }
   // `sql` is the text of an Sql or of a ClauseBuilder.
-  Rows Start(std::string_view sql, const Bound* values, size_t count, Texts texts);
+  Rows StartBound(std::string_view sql, const Bound* values, size_t count, Copies texts);
   Connection& connection_;
+
+ private:
+  Rows StartBuilt(const ClauseBuilder& sql);
+  static void RequireBase(Sql base, const ClauseBuilder& sql);
+  static std::optional<int64_t> FirstInt(Rows rows);
+  static std::optional<std::string> FirstText(Rows rows);
+  static int64_t OnlyInt(Rows rows);
+  static std::vector<std::string> AllTexts(Rows rows);
 };
 
 // A consistent read-only view, given back as soon as the answer is made (db/database.h).
@@ -104,7 +198,7 @@ class Tx : public Session {
   template <typename... Values>
   int64_t Run(Sql sql, const Values&... values) {
     const Bound bound[] = {Bound(values)..., Bound(nullptr)};
-    Rows rows = Start(sql.text(), bound, sizeof...(Values), Texts::kOutliveTheStatement);
+    Rows rows = StartBound(sql.text(), bound, sizeof...(Values), Copies::kOutliveTheStatement);
     while (rows.Next()) continue;
     return Changes();
   }

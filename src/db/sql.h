@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "db/company_id.h"
+
 namespace comanda::db {
 
 class Sql {
@@ -40,6 +42,7 @@ class Bound {
   Bound(std::nullopt_t) : kind_(Kind::kNull) {}
   Bound(int64_t value) : kind_(Kind::kInteger), integer_(value) {}
   Bound(int value) : kind_(Kind::kInteger), integer_(value) {}
+  Bound(CompanyId company) : kind_(Kind::kInteger), integer_(company.value) {}
   Bound(bool value) : kind_(Kind::kInteger), integer_(value ? 1 : 0) {}
   Bound(std::string_view value) : kind_(Kind::kText), text_(value) {}
   Bound(const std::string& value) : kind_(Kind::kText), text_(value) {}

@@ -22,8 +22,9 @@ std::string Watcher::IntegrityCheck() {
   std::string problems;
   Session session(*connection_);
   try {
-    for (Rows rows = session.Query("PRAGMA integrity_check(20)"); rows.Next();) {
-      if (rows.View(0) != "ok") problems += rows.Text(0) + "\n";
+    static constexpr Sql kCheck = "SELECT integrity_check AS found FROM pragma_integrity_check(20)";
+    for (auto rows = session.Query<kCheck>(); rows.Next();) {
+      if (rows.View("found") != "ok") problems += rows.Text("found") + "\n";
     }
   } catch (const Fault& fault) {
     if (connection_->trouble() != Trouble::kDamaged) throw;

@@ -140,7 +140,7 @@ Shown ReadShown(http::Context& ctx, std::string_view after, int64_t per_page,
     for (StoredEvent& event : page.events) {
       if (event.is_damaged && !RecoverBody(ctx, snapshot, event)) {
         shown.damage.push_back("event " + std::to_string(event.seq) + " of company " +
-                               std::to_string(ctx.company()) + " is not what was written");
+                               std::to_string(ctx.company().value) + " is not what was written");
         continue;
       }
       if (!IsVisible(event, counters)) continue;

@@ -8,7 +8,7 @@ namespace comanda::events {
 namespace {
 
 std::string NameOf(db::CompanyId company, int64_t seq) {
-  return "event " + std::to_string(seq) + " of company " + std::to_string(company);
+  return "event " + std::to_string(seq) + " of company " + std::to_string(company.value);
 }
 
 // Whether the event is linked to its predecessor, as far as that is known.
@@ -48,7 +48,11 @@ Content ContentOf(const StoredEvent& event) {
 int64_t ChecksumOf(db::CompanyId company, const Content& content) {
   constexpr size_t kBytes = 384;  // without a note
   Checksum sum(kBytes + content.note.size());
-  sum.Add(company).Add(content.seq).Add(content.epoch).Add(content.event_id).Add(content.type);
+  sum.Add(company.value)
+      .Add(content.seq)
+      .Add(content.epoch)
+      .Add(content.event_id)
+      .Add(content.type);
   sum.Add(content.changes).Add(content.subject_type).Add(content.subject_id);
   sum.Add(content.subject_version).Add(content.at).Add(content.note);
   // The body is large: its own CRC stands for it, so that it is not copied.

@@ -44,7 +44,7 @@ Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const
   counted.values.events = ++counted.seq;
   const int64_t epoch = counted.values.epoch;
   const std::string event_id = crypto::DerivedId(
-      event.company_id, std::to_string(epoch) + ':' + std::to_string(counted.seq));
+      event.company_uuid, std::to_string(epoch) + ':' + std::to_string(counted.seq));
   const std::string changes = Names(event.changes);
   const Content content{.seq = counted.seq,
                         .epoch = epoch,
@@ -75,7 +75,8 @@ std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, i
   if (!event) return std::nullopt;
   if (event->is_damaged) {
     throw Fault(Fault::Kind::kDamaged, "event " + std::to_string(seq) + " of company " +
-                                           std::to_string(company) + " is not what was written");
+                                           std::to_string(company.value) +
+                                           " is not what was written");
   }
   return std::move(event->body);
 }

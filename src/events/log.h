@@ -25,7 +25,7 @@
 namespace comanda::events {
 
 struct Event {
-  std::string_view company_id;  // the company's UUID
+  std::string_view company_uuid;  // the company's UUID
   Type type;
   Changes changes;
   std::string_view subject_id;

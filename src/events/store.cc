@@ -8,38 +8,34 @@
 namespace comanda::events::store {
 namespace {
 
-// Columns: event_seq, log_start, event_chain, chain_start, epoch, order_changes, catalogue_changes,
-// other_changes, from `first` on.
-Counted ReadCounted(const db::Rows& row, int first = 0) {
+Counted ReadCounted(const auto& row) {
   Counted counted;
-  counted.seq = row.Int(first);
+  counted.seq = row.Int("event_seq");
   counted.values.events = counted.seq;
-  counted.log_start = row.Int(first + 1);
-  counted.chain = row.Int(first + 2);
-  counted.chain_start = row.Int(first + 3);
-  counted.values.epoch = row.Int(first + 4);
-  counted.values.changes[static_cast<size_t>(Counter::kOrders)] = row.Int(first + 5);
-  counted.values.changes[static_cast<size_t>(Counter::kCatalogue)] = row.Int(first + 6);
-  counted.values.changes[static_cast<size_t>(Counter::kOther)] = row.Int(first + 7);
+  counted.log_start = row.Int("log_start");
+  counted.chain = row.Int("event_chain");
+  counted.chain_start = row.Int("chain_start");
+  counted.values.epoch = row.Int("epoch");
+  counted.values.changes[static_cast<size_t>(Counter::kOrders)] = row.Int("order_changes");
+  counted.values.changes[static_cast<size_t>(Counter::kCatalogue)] = row.Int("catalogue_changes");
+  counted.values.changes[static_cast<size_t>(Counter::kOther)] = row.Int("other_changes");
   return counted;
 }
 
-// Columns: seq, epoch, event_id, type, changes, subject_type, subject_id, subject_version, at,
-// body, note, checksum. Views of the row. Fault kDamaged where a value is of another type.
-Content ReadContent(const db::Rows& row) {
-  return {.seq = row.Int(0),
-          .epoch = row.Int(1),
-          .event_id = row.View(2),
-          .type = row.View(3),
-          .changes = row.View(4),
-          .subject_type = row.View(5),
-          .subject_id = row.View(6),
-          .subject_version = row.Int(7),
-          .at = row.Int(8),
-          .body = row.View(9),
-          .note = row.View(10)};
+// Views of the row. Fault kDamaged where a value is of another type.
+Content ReadContent(const auto& row) {
+  return {.seq = row.Int("seq"),
+          .epoch = row.Int("epoch"),
+          .event_id = row.View("event_id"),
+          .type = row.View("type"),
+          .changes = row.View("changes"),
+          .subject_type = row.View("subject_type"),
+          .subject_id = row.View("subject_id"),
+          .subject_version = row.Int("subject_version"),
+          .at = row.Int("at"),
+          .body = row.View("body"),
+          .note = row.View("note")};
 }
-constexpr int kChecksumColumn = 11;
 
 bool IsSound(db::Session& session, db::CompanyId company, const Content& content,
              std::optional<int64_t> checksum) {
@@ -47,12 +43,12 @@ bool IsSound(db::Session& session, db::CompanyId company, const Content& content
   return *checksum == ChecksumOf(company, content);
 }
 
-StoredEvent ReadEvent(db::Session& session, db::CompanyId company, const db::Rows& row) {
-  StoredEvent event{.seq = row.Int(0), .is_damaged = true};
+StoredEvent ReadEvent(db::Session& session, db::CompanyId company, const auto& row) {
+  StoredEvent event{.seq = row.Int("seq"), .is_damaged = true};
   try {
     const Content content = ReadContent(row);
-    event.checksum = row.OptionalInt(kChecksumColumn);
-    event.chain = row.OptionalInt(kChecksumColumn + 1);
+    event.checksum = row.OptionalInt("checksum");
+    event.chain = row.OptionalInt("chain");
     event.is_damaged = !IsSound(session, company, content, event.checksum);
     event.epoch = content.epoch;
     event.event_id = content.event_id;
@@ -85,7 +81,7 @@ Value OrDefault(Value value, Read&& read) {
 
 Counted CountersOrNew(db::Tx& tx, db::CompanyId company) {
   if (const std::optional<Counted> counted = Counters(tx, company)) return *counted;
-  tx.Run("INSERT INTO company_counter (company_id, epoch) VALUES ($1, $2)", company,
+  tx.Run(R"sql(INSERT INTO company_counter (company_id, epoch) VALUES ($1, $2))sql", company,
          tx.counters().first_epoch());
   const std::optional<Counted> counted = Counters(tx, company);
   CHECK(counted.has_value(), "an insert leaves its row");
@@ -105,25 +101,53 @@ void Save(db::Tx& tx, db::CompanyId company, const Counted& counted) {
 }
 
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {
-  const auto row = session.One(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT event_seq, log_start, event_chain, chain_start, epoch, order_changes,
         catalogue_changes, other_changes
       FROM company_counter WHERE company_id = $1
-      )sql",
-                               company);
+      )sql";
+  const auto row = session.One<kSelect>(company);
   if (!row) return std::nullopt;
   return ReadCounted(*row);
 }
 
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session) {
-  db::Rows rows = session.Query(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT company_id, event_seq, log_start, event_chain, chain_start, epoch, order_changes,
         catalogue_changes, other_changes
       FROM company_counter ORDER BY company_id
-      )sql");
+      )sql";
+  auto rows = session.Query<kSelect>();
   std::vector<std::pair<db::CompanyId, Counted>> all;
-  while (rows.Next()) all.emplace_back(rows.Int(0), ReadCounted(rows, 1));
+  while (rows.Next()) all.emplace_back(rows.Company("company_id"), ReadCounted(rows));
   return all;
+}
+
+int64_t LastSeq(db::Session& session, db::CompanyId company) {
+  return session
+      .FindInt(R"sql(SELECT event_seq FROM company_counter WHERE company_id = $1)sql", company)
+      .value_or(0);
+}
+
+bool CountOrder(db::Tx& tx, db::CompanyId company, std::string_view business_day) {
+  return tx.Run(R"sql(
+      UPDATE company_counter SET order_number = order_number + 1
+      WHERE company_id = $1 AND business_day = $2
+      )sql",
+                company, business_day) > 0;
+}
+
+std::optional<int64_t> OrderNumber(db::Session& session, db::CompanyId company) {
+  return session.FindInt(R"sql(SELECT order_number FROM company_counter WHERE company_id = $1)sql",
+                         company);
+}
+
+void SetOrderNumber(db::Tx& tx, db::CompanyId company, std::string_view business_day,
+                    int64_t number) {
+  tx.Run(R"sql(
+      UPDATE company_counter SET business_day = $2, order_number = $3 WHERE company_id = $1
+      )sql",
+         company, business_day, number);
 }
 
 void Insert(db::Tx& tx, db::CompanyId company, const Content& event, int64_t checksum,
@@ -140,139 +164,153 @@ void Insert(db::Tx& tx, db::CompanyId company, const Content& event, int64_t che
 
 void CountAnew(db::Tx& tx, db::CompanyId company) {
   tx.Run(
-      "UPDATE company_counter SET epoch = epoch + 1, event_seq = 0, log_start = 1, "
-      "records_dropped_to = 0, business_day = '', order_number = 0, event_chain = 0, "
-      "chain_start = 1, checksums_complete = 1 WHERE company_id = $1",
+      R"sql(
+      UPDATE company_counter SET epoch = epoch + 1, event_seq = 0, log_start = 1,
+        records_dropped_to = 0, business_day = '', order_number = 0, event_chain = 0,
+        chain_start = 1, checksums_complete = 1 WHERE company_id = $1
+      )sql",
       company);
 }
 
 void RaiseEpochs(db::Tx& tx, int64_t by) {
-  tx.Run("UPDATE company_counter SET epoch = epoch + $1", by);
+  tx.Run(R"sql(UPDATE company_counter SET epoch = epoch + $1)sql", by);
 }
 
 void SetLogStart(db::Tx& tx, db::CompanyId company, int64_t seq) {
-  tx.Run("UPDATE company_counter SET log_start = $2 WHERE company_id = $1", company, seq);
+  tx.Run(R"sql(UPDATE company_counter SET log_start = $2 WHERE company_id = $1)sql", company, seq);
 }
 
 std::vector<Time> Times(db::Session& session, db::CompanyId company, int64_t first, int64_t limit) {
   std::vector<Time> times;
-  db::Rows rows = session.Query(
-      "SELECT seq, at FROM event WHERE company_id = $1 AND seq >= $2 ORDER BY seq LIMIT $3",
-      company, first, limit);
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT seq, at FROM event WHERE company_id = $1 AND seq >= $2 ORDER BY seq LIMIT $3
+      )sql";
+  auto rows = session.Query<kSelect>(company, first, limit);
   while (rows.Next()) {
-    const UtcMs at = OrDefault<UtcMs>(0, [&] { return rows.Int(1); });
-    times.push_back({rows.Int(0), at});
+    const UtcMs at = OrDefault<UtcMs>(0, [&] { return rows.Int("at"); });
+    times.push_back({rows.Int("seq"), at});
   }
   return times;
 }
 
 std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t seq) {
-  const auto row =
-      session.One("SELECT at FROM event WHERE company_id = $1 AND seq = $2", company, seq);
+  static constexpr db::Sql kSelect =
+      R"sql(SELECT at FROM event WHERE company_id = $1 AND seq = $2)sql";
+  const auto row = session.One<kSelect>(company, seq);
   if (!row) return std::nullopt;
-  return OrDefault<std::optional<UtcMs>>(std::nullopt, [&] { return row->Int(0); });
+  return OrDefault<std::optional<UtcMs>>(std::nullopt, [&] { return row->Int("at"); });
 }
 
 std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
                                     std::string_view subject_id, int64_t subject_version) {
-  const auto row = session.One(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT seq, epoch, event_id, type, changes, subject_type, subject_id, subject_version, at,
         body, note, checksum
       FROM event WHERE company_id = $1 AND seq = $2
-      )sql",
-                               company, seq);
+      )sql";
+  const auto row = session.One<kSelect>(company, seq);
   if (!row) return std::nullopt;
   return OrDefault<std::optional<std::string>>(std::nullopt, [&]() -> std::optional<std::string> {
     const Content content = ReadContent(*row);
     const bool is_wanted = content.subject_id == subject_id &&
                            content.subject_version == subject_version &&
-                           IsSound(session, company, content, row->OptionalInt(kChecksumColumn));
+                           IsSound(session, company, content, row->OptionalInt("checksum"));
     if (!is_wanted) return std::nullopt;
     return std::string(content.body);
   });
 }
 
 bool HasAllChecksums(db::Session& session, db::CompanyId company) {
-  const auto row =
-      session.One("SELECT checksums_complete FROM company_counter WHERE company_id = $1", company);
-  return row && row->Bool(0);
+  static constexpr db::Sql kSelect =
+      R"sql(SELECT checksums_complete FROM company_counter WHERE company_id = $1)sql";
+  const auto row = session.One<kSelect>(company);
+  return row && row->Bool("checksums_complete");
 }
 
 void SetAllChecksums(db::Tx& tx, db::CompanyId company) {
-  tx.Run("UPDATE company_counter SET checksums_complete = 1 WHERE company_id = $1", company);
+  tx.Run(R"sql(
+      UPDATE company_counter SET checksums_complete = 1 WHERE company_id = $1
+      )sql",
+         company);
 }
 
 void SetChecksum(db::Tx& tx, db::CompanyId company, int64_t seq, int64_t checksum) {
-  tx.Run("UPDATE event SET checksum = $3 WHERE company_id = $1 AND seq = $2", company, seq,
+  tx.Run(R"sql(UPDATE event SET checksum = $3 WHERE company_id = $1 AND seq = $2)sql", company, seq,
          checksum);
 }
 
 void SetBody(db::Tx& tx, db::CompanyId company, int64_t seq, std::string_view body) {
-  tx.Run("UPDATE event SET body = $3 WHERE company_id = $1 AND seq = $2", company, seq, body);
+  tx.Run(R"sql(UPDATE event SET body = $3 WHERE company_id = $1 AND seq = $2)sql", company, seq,
+         body);
 }
 
 void Delete(db::Tx& tx, db::CompanyId company, int64_t seq) {
-  tx.Run("DELETE FROM event WHERE company_id = $1 AND seq = $2", company, seq);
+  tx.Run(R"sql(DELETE FROM event WHERE company_id = $1 AND seq = $2)sql", company, seq);
 }
 
 void DeleteAll(db::Tx& tx, db::CompanyId company) {
-  tx.Run("DELETE FROM event WHERE company_id = $1", company);
-  tx.Run("DELETE FROM event_mark WHERE company_id = $1", company);
+  tx.Run(R"sql(DELETE FROM event WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM event_mark WHERE company_id = $1)sql", company);
 }
 
 std::vector<Subject> Subjects(db::Session& session, db::CompanyId company, int64_t first,
                               int64_t last, int64_t limit) {
-  db::Rows rows = session.Query(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT seq, subject_type, subject_id FROM event
       WHERE company_id = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq LIMIT $4
-      )sql",
-                                company, first, last, limit);
+      )sql";
+  auto rows = session.Query<kSelect>(company, first, last, limit);
   std::vector<Subject> subjects;
   while (rows.Next()) {
-    const int64_t seq = rows.Int(0);
+    const int64_t seq = rows.Int("seq");
     subjects.push_back(OrDefault<Subject>({.seq = seq, .type = {}, .id = {}}, [&] {
-      return Subject{seq, rows.Text(1), rows.Text(2)};
+      return Subject{seq, rows.Text("subject_type"), rows.Text("subject_id")};
     }));
   }
   return subjects;
 }
 
 int64_t RecordsDroppedTo(db::Session& session, db::CompanyId company) {
-  const auto row =
-      session.One("SELECT records_dropped_to FROM company_counter WHERE company_id = $1", company);
-  return row ? row->Int(0) : 0;
+  return session
+      .FindInt(R"sql(SELECT records_dropped_to FROM company_counter WHERE company_id = $1)sql",
+               company)
+      .value_or(0);
 }
 
 void SetRecordsDroppedTo(db::Tx& tx, db::CompanyId company, int64_t seq) {
-  tx.Run("UPDATE company_counter SET records_dropped_to = $2 WHERE company_id = $1", company, seq);
+  tx.Run(R"sql(
+      UPDATE company_counter SET records_dropped_to = $2 WHERE company_id = $1
+      )sql",
+         company, seq);
 }
 
 std::optional<Mark> LastMark(db::Session& session) {
-  const auto row = session.One(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT mark, counted_ms, at, settled_at, away_ms, is_synchronised FROM mark
       ORDER BY mark DESC LIMIT 1
-      )sql");
+      )sql";
+  const auto row = session.One<kSelect>();
   if (!row) return std::nullopt;
-  return Mark{.number = row->Int(0),
-              .counted_ms = row->Int(1),
-              .at = row->Int(2),
-              .settled_at = row->Int(3),
-              .away_ms = row->Int(4),
-              .is_synchronised = row->Bool(5)};
+  return Mark{.number = row->Int("mark"),
+              .counted_ms = row->Int("counted_ms"),
+              .at = row->Int("at"),
+              .settled_at = row->Int("settled_at"),
+              .away_ms = row->Int("away_ms"),
+              .is_synchronised = row->Bool("is_synchronised")};
 }
 
 std::optional<int64_t> LastMarkBefore(db::Session& session, int64_t counted_ms) {
-  const auto row = session.One(
-      "SELECT mark FROM mark WHERE counted_ms <= $1 ORDER BY mark DESC LIMIT 1", counted_ms);
-  if (!row) return std::nullopt;
-  return row->Int(0);
+  return session.FindInt(R"sql(
+      SELECT mark FROM mark WHERE counted_ms <= $1 ORDER BY mark DESC LIMIT 1
+      )sql",
+                         counted_ms);
 }
 
 bool AnyMarkOf(db::Session& session, int schema_version, int64_t counted_before_ms) {
-  return session
-      .One("SELECT 1 FROM mark WHERE schema_version = $1 AND counted_ms <= $2 LIMIT 1",
-           schema_version, counted_before_ms)
-      .has_value();
+  return session.Exists(R"sql(
+      SELECT 1 FROM mark WHERE schema_version = $1 AND counted_ms <= $2 LIMIT 1
+      )sql",
+                        schema_version, counted_before_ms);
 }
 
 void InsertMark(db::Tx& tx, const Mark& mark, int schema_version) {
@@ -299,32 +337,33 @@ void UpdateMark(db::Tx& tx, const Mark& mark) {
 }
 
 void DeleteMarksBefore(db::Tx& tx, int64_t mark) {
-  tx.Run("DELETE FROM event_mark WHERE mark < $1", mark);
-  tx.Run("DELETE FROM mark WHERE mark < $1", mark);
+  tx.Run(R"sql(DELETE FROM event_mark WHERE mark < $1)sql", mark);
+  tx.Run(R"sql(DELETE FROM mark WHERE mark < $1)sql", mark);
 }
 
 std::optional<int64_t> EventAtMark(db::Session& session, db::CompanyId company, int64_t mark) {
-  const auto row = session.One(
-      "SELECT event_seq FROM event_mark WHERE company_id = $1 AND mark = $2", company, mark);
-  if (!row) return std::nullopt;
-  return row->Int(0);
+  return session.FindInt(
+      R"sql(SELECT event_seq FROM event_mark WHERE company_id = $1 AND mark = $2)sql", company,
+      mark);
 }
 
 std::vector<db::CompanyId> Companies(db::Session& session) {
-  db::Rows rows = session.Query("SELECT company_id FROM company_counter ORDER BY company_id");
+  static constexpr db::Sql kSelect =
+      R"sql(SELECT company_id FROM company_counter ORDER BY company_id)sql";
+  auto rows = session.Query<kSelect>();
   std::vector<db::CompanyId> companies;
-  while (rows.Next()) companies.push_back(rows.Int(0));
+  while (rows.Next()) companies.push_back(rows.Company("company_id"));
   return companies;
 }
 
 std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit,
                                size_t bytes_max) {
-  db::Rows rows = session.Query(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT seq, epoch, event_id, type, changes, subject_type, subject_id, subject_version, at,
         body, note, checksum, chain
       FROM event WHERE company_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
-      )sql",
-                                company, seq, limit);
+      )sql";
+  auto rows = session.Query<kSelect>(company, seq, limit);
   std::vector<StoredEvent> events;
   size_t bytes = 0;
   while (rows.Next()) {

@@ -31,6 +31,14 @@ void Save(db::Tx& tx, db::CompanyId company, const Counted& counted);
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company);
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session);
 
+int64_t LastSeq(db::Session& session, db::CompanyId company);  // 0: none
+
+// Order numbers (counters.h). CountOrder() raises the number where the last was of that day.
+bool CountOrder(db::Tx& tx, db::CompanyId company, std::string_view business_day);
+std::optional<int64_t> OrderNumber(db::Session& session, db::CompanyId company);
+void SetOrderNumber(db::Tx& tx, db::CompanyId company, std::string_view business_day,
+                    int64_t number);
+
 void Insert(db::Tx& tx, db::CompanyId company, const Content& event, int64_t checksum,
             int64_t chain);
 // Raises the epoch; events and order numbers count from 1 again.

@@ -206,9 +206,9 @@ std::string Context::ListTag(size_t counter_kind) {
 
 const std::string& Context::Question() const {
   if (question_.empty()) {
-    question_.reserve(kVersion.size() + principal_.company_id.size() + request_.path.size() +
+    question_.reserve(kVersion.size() + principal_.company_uuid.size() + request_.path.size() +
                       request_.query.size() + 16);
-    question_.append(kVersion).append(" ").append(principal_.company_id).append(" ");
+    question_.append(kVersion).append(" ").append(principal_.company_uuid).append(" ");
     question_.append(std::to_string(principal_.scopes.bits())).append(" ");
     question_.append(request_.path).append("?").append(request_.query);
   }

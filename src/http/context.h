@@ -36,6 +36,16 @@ struct Readiness {
   std::string state;  // in words
 };
 
+// A company that a request of the command line may mean.
+struct CompanyName {
+  db::CompanyId company;
+  std::string uuid;
+  std::string name;
+};
+// Those in the database: the one with that UUID, or the oldest ones, at most `limit`.
+using FindCompanies = std::function<std::vector<CompanyName>(
+    db::Session&, const std::optional<std::string>& uuid, size_t limit)>;
+
 // One environment that is served: the live address (and the sandbox beside it). Owned by app/.
 struct Site {
   auth::Mode mode = auth::Mode::kLive;
@@ -49,6 +59,7 @@ struct Site {
   LongPolls& long_polls;
   AnswerCache& answers;
   AnswerBudget& answer_budget;  // of the process
+  FindCompanies find_companies;
   // The UUID of the order with that public id: one order has one path in an idempotency scope.
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, std::string_view)>
       find_order_uuid;

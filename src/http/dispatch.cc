@@ -111,10 +111,10 @@ std::string CanonicalPath(const Context& context, const std::vector<std::string>
 }
 
 // Which of several is asked for: a technician must never make a key of the wrong restaurant.
-Refusal SayWhichCompany(const std::vector<store::CompanyName>& companies) {
+Refusal SayWhichCompany(const std::vector<CompanyName>& companies) {
   std::vector<FieldError> listed;
-  for (const store::CompanyName& company : companies) {
-    listed.push_back({company.id, FieldCode::kRequired, company.name});
+  for (const CompanyName& company : companies) {
+    listed.push_back({company.uuid, FieldCode::kRequired, company.name});
   }
   return Refusal(Problem::kInvalidParameter,
                  "There are several restaurants here: say which one with --company ID.",
@@ -122,7 +122,7 @@ Refusal SayWhichCompany(const std::vector<store::CompanyName>& companies) {
 }
 
 // The company that the command line speaks for: the one that X-Company-Id names, or the only one.
-auth::Principal LocalPrincipal(const Request& request, const Route& route, db::Database& database) {
+auth::Principal LocalPrincipal(const Request& request, const Route& route, Site& site) {
   auth::Principal local;
   local.actor = "local";
   local.scopes = auth::ScopeSet::All();
@@ -130,12 +130,8 @@ auth::Principal LocalPrincipal(const Request& request, const Route& route, db::D
   const std::optional<std::string_view> wanted = request.Header("X-Company-Id");
   const std::optional<std::string> id = wanted ? ParseId(*wanted) : std::nullopt;
   if (wanted && !id) throw Refusal(Problem::kInvalidHeader, "The id of a company must be a UUID.");
-  const std::vector<store::CompanyName> companies = database.Read([&](db::Snapshot& snapshot) {
-    if (!id) return store::OldestCompanies(snapshot, static_cast<int64_t>(kFieldErrorsMax));
-    std::vector<store::CompanyName> named;
-    if (auto found = store::FindCompany(snapshot, *id)) named.push_back(*std::move(found));
-    return named;
-  });
+  const std::vector<CompanyName> companies = site.database.Read(
+      [&](db::Snapshot& snapshot) { return site.find_companies(snapshot, id, kFieldErrorsMax); });
   if (companies.empty() && id) {
     throw Refusal(Problem::kNotFound, "There is no company " + *id + " here.");
   }
@@ -144,7 +140,7 @@ auth::Principal LocalPrincipal(const Request& request, const Route& route, db::D
   }
   if (companies.size() > 1) throw SayWhichCompany(companies);
   local.company = companies.front().company;
-  local.company_id = companies.front().id;
+  local.company_uuid = companies.front().uuid;
   return local;
 }
 
@@ -321,7 +317,7 @@ void Dispatcher::Admit(Visit& visit, const Route& route) {
   const Request& request = visit.request;
   if (route.access == Access::kOpen) return;
   if (request.local) {
-    visit.local = LocalPrincipal(request, route, site_.database);
+    visit.local = LocalPrincipal(request, route, site_);
     return;
   }
   if (route.access == Access::kLocal) throw Refusal(Problem::kNotFound, "There is no such path.");
@@ -366,7 +362,7 @@ void Dispatcher::ReadIdempotencyKey(Context& context) const {
                   "the same one when you repeat the request.");
   }
   context.idempotency_key_ = std::move(*key);
-  if (context.company() == 0) return;
+  if (context.company() == db::CompanyId()) return;
 
   std::string& scope = context.idempotency_scope_;
   scope = std::string(Name(context.request().method)) + ' ' +

@@ -94,9 +94,10 @@ void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq) {
 void ForgetAll(db::Tx& tx, db::CompanyId company) { store::DeleteAll(tx, company); }
 
 void Purge(db::Database& database, int64_t mark) {
-  const std::vector<db::CompanyId> companies =
-      database.Read([&](db::Snapshot& snapshot) { return store::Companies(snapshot); });
-  for (const db::CompanyId company : companies) {
+  db::CompanyId company;
+  while (const std::optional<db::CompanyId> next = database.Read(
+             [&](db::Snapshot& snapshot) { return store::NextCompany(snapshot, company); })) {
+    company = *next;
     const bool any = database.Read(
         [&](db::Snapshot& snapshot) { return store::AnyBefore(snapshot, company, mark); });
     if (!any) continue;

@@ -87,19 +87,6 @@ std::vector<db::Bound> ToBound(const Operands& operands) {
   return bound;
 }
 
-int64_t Count(db::Session& session, const db::ClauseBuilder& sql) {
-  db::Rows rows = session.QueryBound(sql);
-  CHECK(rows.Next(), "a count has one row");
-  return rows.Int(0);
-}
-
-std::vector<std::string> FindIds(db::Session& session, const db::ClauseBuilder& sql) {
-  db::Rows rows = session.QueryBound(sql);
-  std::vector<std::string> ids;
-  while (rows.Next()) ids.push_back(rows.Text(0));
-  return ids;
-}
-
 // Sorts
 
 db::Sql ReadSort(const Query& query, std::span<const ListSort> sorts,

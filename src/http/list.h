@@ -97,11 +97,6 @@ class Conditions {
 
 std::vector<db::Bound> ToBound(const Operands& operands);
 
-// Runs a "SELECT count(*) …".
-int64_t Count(db::Session& session, const db::ClauseBuilder& sql);
-// Runs a "SELECT id …".
-std::vector<std::string> FindIds(db::Session& session, const db::ClauseBuilder& sql);
-
 // Sorts
 
 struct ListSort {

@@ -1,6 +1,6 @@
 #pragma once
 
-// All SQL of the room: remembered answers, and which company a local request means.
+// All SQL of the room: remembered answers.
 
 #include <cstdint>
 #include <optional>
@@ -36,14 +36,7 @@ void DeletePointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq);
 
 void DeleteAll(db::Tx& tx, db::CompanyId company);
 
-struct CompanyName {
-  db::CompanyId company = 0;
-  std::string id;  // UUID
-  std::string name;
-};
-std::optional<CompanyName> FindCompany(db::Session& session, std::string_view id);
-// The oldest ones, at most `limit`.
-std::vector<CompanyName> OldestCompanies(db::Session& session, int64_t limit);
-std::vector<db::CompanyId> Companies(db::Session& session);
+// The first company behind that one that has remembered answers.
+std::optional<db::CompanyId> NextCompany(db::Session& session, db::CompanyId behind);
 
 }  // namespace comanda::http::store

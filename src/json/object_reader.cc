@@ -48,7 +48,7 @@ std::string_view Suggestion(std::string_view word, const auto& candidates) {
   return nearest;
 }
 
-// -- texts --------------------------------------------------------------------------------------
+// Texts
 
 bool IsBlank(std::string_view text) {
   return text.find_first_not_of(" \t\n") == std::string_view::npos;
@@ -106,7 +106,7 @@ std::optional<std::string> CheckedText(Value value, const std::string& path, con
   return text;
 }
 
-// -- numbers ------------------------------------------------------------------------------------
+// Numbers
 
 std::string Amount(int64_t units, int decimals) {
   std::string text;
@@ -213,7 +213,7 @@ NumberRule MoneyRule(int currency_decimals, bool positive) {
       .decimals = currency_decimals, .min = positive ? 1 : 0, .max = MoneyMax(currency_decimals)};
 }
 
-// -- words --------------------------------------------------------------------------------------
+// Words
 
 std::string UnknownWord(std::string_view sent, const std::vector<std::string_view>& words,
                         std::string_view hint) {
@@ -239,7 +239,7 @@ std::string UnknownWord(std::string_view sent, const std::vector<std::string_vie
 
 }  // namespace
 
-// -- ObjectReader -------------------------------------------------------------------------------
+// ObjectReader
 
 ObjectReader::ObjectReader(Value value, std::string path, Errors& errors, UnknownFields unknown)
     : path_(std::move(path)), errors_(&errors), unknown_(unknown) {

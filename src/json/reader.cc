@@ -137,7 +137,7 @@ void AppendCanonical(std::string& out, Value value) {
 
 }  // namespace
 
-// -- Value --------------------------------------------------------------------------------------
+// Value
 
 Kind Value::kind() const {
   if (cJSON_IsBool(node_)) return Kind::kBoolean;
@@ -198,7 +198,7 @@ std::string Value::Canonical() const {
   return out;
 }
 
-// -- Document -----------------------------------------------------------------------------------
+// Document
 
 static_assert(kNodesMax <= static_cast<size_t>(std::numeric_limits<int>::max()),
               "the index of a mark must fit in cJSON's valueint");
@@ -238,7 +238,7 @@ std::string Document::Canonical() const {
 
 std::string LibraryVersion() { return cJSON_Version(); }
 
-// -- Errors -------------------------------------------------------------------------------------
+// Errors
 
 void Errors::Add(std::string field, FieldCode code, std::string message, size_t document_offset) {
   errors_.emplace_back(document_offset, FieldError{std::move(field), code, std::move(message)});

@@ -8,6 +8,7 @@
 #include "auth/gate.h"
 #include "base/id.h"
 #include "base/problem.h"
+#include "company/companies.h"
 #include "crypto/hash.h"
 #include "keys/audit.h"
 #include "keys/json.h"
@@ -29,10 +30,10 @@ std::string Bytes(std::string_view hex) {
   return bytes;
 }
 
-auth::KeyRecord Record(const Key& key, db::CompanyId company, std::string company_id) {
+auth::KeyRecord Record(const Key& key, db::CompanyId company, std::string company_uuid) {
   auth::KeyRecord record{.id = key.id,
                          .company = company,
-                         .company_id = std::move(company_id),
+                         .company_uuid = std::move(company_uuid),
                          .hash = Bytes(key.hash_hex),
                          .scopes = key.scopes,
                          .tier = key.tier,
@@ -52,7 +53,7 @@ void Announce(db::Tx& tx, Door door, const auth::Principal& who, std::string_vie
               const Key& key, const db::Stamp& stamp,
               std::optional<int64_t> grace_until_ms = std::nullopt) {
   Audit(tx, who.company, stamp, {who.actor, action, key.id, Render(key)});
-  auth::KeyRecord record = Record(key, who.company, store::CompanyUuid(tx, who.company));
+  auth::KeyRecord record = Record(key, who.company, company::UuidOf(tx, who.company));
   record.grace_until_ms = grace_until_ms;
   tx.OnCommit([&table = door.table, record = std::move(record)] { table.Put(record); });
 }
@@ -145,7 +146,7 @@ void Apply(Key& key, const Draft& draft) {
 std::vector<auth::KeyRecord> LoadAll(db::Session& session) {
   std::vector<auth::KeyRecord> records;
   for (const store::Owned& owned : store::All(session)) {
-    records.push_back(Record(owned.key, owned.company, owned.company_id));
+    records.push_back(Record(owned.key, owned.company, company::UuidOf(session, owned.company)));
   }
   return records;
 }

@@ -4,19 +4,11 @@
 #include <array>
 #include <utility>
 
-#include "base/check.h"
-#include "base/problem.h"
 #include "base/text.h"
 #include "db/clause_builder.h"
 
 namespace comanda::keys::store {
 namespace {
-
-// In the order of ReadKey.
-#define KEY_COLUMNS                                                                              \
-  "k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier, k.allowed_cidrs, " \
-  "k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at, k.revoked_at, "     \
-  "k.ended"
 
 template <typename Use>
 void ForEachWord(std::string_view list, Use use) {
@@ -64,40 +56,43 @@ auth::Ended ReadEnded(const std::optional<std::string>& name) {
   return *name == "expired" ? auth::Ended::kExpired : auth::Ended::kRevoked;
 }
 
-Key ReadKey(const db::Rows& row) {
-  Key key{.id = row.Text(0),
-          .name = row.Text(1),
-          .hash_hex = row.Text(2),
-          .key_prefix = row.Text(3),
-          .last_four = row.Text(4),
-          .mode = row.View(5) == "test" ? auth::Mode::kTest : auth::Mode::kLive,
+Key ReadKey(const auto& row) {
+  Key key{.id = row.Text("id"),
+          .name = row.Text("name"),
+          .hash_hex = row.Text("hash"),
+          .key_prefix = row.Text("key_prefix"),
+          .last_four = row.Text("last_four"),
+          .mode = row.View("mode") == "test" ? auth::Mode::kTest : auth::Mode::kLive,
           .scopes = {},
           .tier = auth::Tier::kStandard,
           .allowed_cidrs = {},
-          .created_at = row.Int(9),
-          .updated_at = row.Int(10),
-          .last_used_at = row.OptionalInt(11),
-          .last_used_ip = row.OptionalText(12),
-          .expires_at = row.OptionalInt(13),
-          .revoked_at = row.OptionalInt(14),
-          .ended = ReadEnded(row.OptionalText(15))};
+          .created_at = row.Int("created_at"),
+          .updated_at = row.Int("updated_at"),
+          .last_used_at = row.OptionalInt("last_used_at"),
+          .last_used_ip = row.OptionalText("last_used_ip"),
+          .expires_at = row.OptionalInt("expires_at"),
+          .revoked_at = row.OptionalInt("revoked_at"),
+          .ended = ReadEnded(row.OptionalText("ended"))};
   // A scope that a newer program granted is not known here, and grants nothing.
-  ForEachWord(row.View(6), [&](std::string_view name) {
+  ForEachWord(row.View("scopes"), [&](std::string_view name) {
     if (const auto scope = auth::FindScope(name)) key.scopes.Add(*scope);
   });
-  const auto tier = std::ranges::find(auth::kTierNames, row.View(7));
+  const auto tier = std::ranges::find(auth::kTierNames, row.View("tier"));
   if (tier != auth::kTierNames.end()) {
     key.tier = static_cast<auth::Tier>(tier - auth::kTierNames.begin());
   }
-  ForEachWord(row.View(8), [&](std::string_view cidr) { key.allowed_cidrs.emplace_back(cidr); });
+  ForEachWord(row.View("allowed_cidrs"),
+              [&](std::string_view cidr) { key.allowed_cidrs.emplace_back(cidr); });
   return key;
 }
 
 // As Key::IsActive has it.
-constexpr db::Sql kActive =
-    "k.ended IS NULL AND (k.revoked_at IS NULL OR k.revoked_at > {}) "
-    "AND (k.expires_at IS NULL OR k.expires_at > {})";
-constexpr db::Sql kInactive = "(k.ended IS NOT NULL OR k.revoked_at <= {} OR k.expires_at <= {})";
+constexpr db::Sql kActive = R"sql(
+    k.ended IS NULL AND (k.revoked_at IS NULL OR k.revoked_at > {})
+    AND (k.expires_at IS NULL OR k.expires_at > {})
+    )sql";
+constexpr db::Sql kInactive =
+    R"sql((k.ended IS NOT NULL OR k.revoked_at <= {} OR k.expires_at <= {}))sql";
 
 // By order and direction.
 constexpr std::array<std::array<db::Sql, 2>, 2> kOrders = {{
@@ -115,35 +110,39 @@ db::ClauseBuilder Selected(db::Sql base, db::CompanyId company, const Selection&
 }  // namespace
 
 std::vector<Owned> All(db::Session& session) {
-  db::Rows rows = session.Query(
-      "SELECT " KEY_COLUMNS
-      ", k.company_id, c.id "
-      "FROM api_key k JOIN company c ON c.company_id = k.company_id ORDER BY k.company_id, k.id");
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
+        k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
+        k.revoked_at, k.ended, k.company_id
+      FROM api_key k ORDER BY k.company_id, k.id
+      )sql";
+  auto rows = session.Query<kSelect>();
   std::vector<Owned> all;
-  while (rows.Next()) all.push_back({rows.Int(16), rows.Text(17), ReadKey(rows)});
+  while (rows.Next()) all.push_back({rows.Company("company_id"), ReadKey(rows)});
   return all;
 }
 
-std::string CompanyUuid(db::Session& session, db::CompanyId company) {
-  const auto row = session.One("SELECT id FROM company WHERE company_id = $1", company);
-  if (!row) {
-    throw Fault(Fault::Kind::kDamaged,
-                "company " + std::to_string(company) + " has keys and is gone");
-  }
-  return row->Text(0);
-}
-
 std::optional<Key> Find(db::Session& session, db::CompanyId company, std::string_view id) {
-  const auto row = session.One(
-      "SELECT " KEY_COLUMNS " FROM api_key k WHERE k.company_id = $1 AND k.id = $2", company, id);
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
+        k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
+        k.revoked_at, k.ended
+      FROM api_key k WHERE k.company_id = $1 AND k.id = $2
+      )sql";
+  const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
   return ReadKey(*row);
 }
 
 bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_view id, UtcMs now,
                      UtcMs until) {
-  db::Rows rows =
-      session.Query("SELECT " KEY_COLUMNS " FROM api_key k WHERE k.company_id = $1", company);
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
+        k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
+        k.revoked_at, k.ended
+      FROM api_key k WHERE k.company_id = $1
+      )sql";
+  auto rows = session.Query<kSelect>(company);
   while (rows.Next()) {
     const Key key = ReadKey(rows);
     // One that is about to end counts no more.
@@ -158,27 +157,30 @@ bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_vi
 namespace {
 
 int64_t LastCreated(db::Session& session, db::CompanyId company) {
-  return session
-      .One("SELECT coalesce(max(created_seq), 0) FROM api_key WHERE company_id = $1", company)
-      ->Int(0);
+  return session.GetInt(R"sql(
+      SELECT coalesce(max(created_seq), 0) FROM api_key WHERE company_id = $1
+      )sql",
+                        company);
 }
 
 }  // namespace
 
 Page List(db::Session& session, db::CompanyId company, const Selection& selection) {
+  static constexpr db::Sql kKeys = R"sql(
+      SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
+        k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
+        k.revoked_at, k.ended
+      FROM api_key k WHERE k.company_id = $1
+      )sql";
+  static constexpr db::Sql kCount =
+      R"sql(SELECT count(*) FROM api_key k WHERE k.company_id = $1)sql";
   Page page;
-  const db::ClauseBuilder count =
-      Selected("SELECT count(*) FROM api_key k WHERE k.company_id = $1", company, selection);
-  {
-    db::Rows rows = session.QueryBound(count);
-    CHECK(rows.Next(), "a count has one row");
-    page.total = rows.Int(0);
-  }
-  db::ClauseBuilder builder =
-      Selected("SELECT " KEY_COLUMNS " FROM api_key k WHERE k.company_id = $1", company, selection);
+  const db::ClauseBuilder count = Selected(kCount, company, selection);
+  page.total = session.GetInt(count);
+  db::ClauseBuilder builder = Selected(kKeys, company, selection);
   builder.OrderBy(kOrders[static_cast<size_t>(selection.order)][selection.descending ? 1 : 0])
       .Limit(selection.limit, selection.offset);
-  db::Rows rows = session.QueryBound(builder);
+  auto rows = session.Query<kKeys>(builder);
   while (rows.Next()) page.keys.push_back(ReadKey(rows));
   page.snapshot = selection.snapshot.value_or(LastCreated(session, company));
   return page;
@@ -186,11 +188,13 @@ Page List(db::Session& session, db::CompanyId company, const Selection& selectio
 
 void Insert(db::Tx& tx, db::CompanyId company, const Key& key) {
   tx.Run(
-      "INSERT INTO api_key (company_id, id, name, name_folded, hash, key_prefix, last_four, mode, "
-      "scopes, tier, allowed_cidrs, created_at, updated_at, last_used_at, last_used_ip, "
-      "expires_at, revoked_at, created_seq) "
-      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, "
-      "(SELECT coalesce(max(created_seq), 0) + 1 FROM api_key WHERE company_id = $1))",
+      R"sql(
+      INSERT INTO api_key (company_id, id, name, name_folded, hash, key_prefix, last_four, mode,
+        scopes, tier, allowed_cidrs, created_at, updated_at, last_used_at, last_used_ip,
+        expires_at, revoked_at, created_seq)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+        (SELECT coalesce(max(created_seq), 0) + 1 FROM api_key WHERE company_id = $1))
+      )sql",
       company, key.id, key.name, Folded(key.name), key.hash_hex, key.key_prefix, key.last_four,
       Name(key.mode), ScopeNames(key.scopes), Name(key.tier), Joined(key.allowed_cidrs),
       key.created_at, key.updated_at, key.last_used_at, key.last_used_ip, key.expires_at,
@@ -199,9 +203,11 @@ void Insert(db::Tx& tx, db::CompanyId company, const Key& key) {
 
 void Update(db::Tx& tx, db::CompanyId company, const Key& key) {
   tx.Run(
-      "UPDATE api_key SET name = $3, name_folded = $4, scopes = $5, tier = $6, "
-      "allowed_cidrs = $7, updated_at = $8, expires_at = $9, revoked_at = $10, ended = $11 "
-      "WHERE company_id = $1 AND id = $2",
+      R"sql(
+      UPDATE api_key SET name = $3, name_folded = $4, scopes = $5, tier = $6, allowed_cidrs = $7,
+        updated_at = $8, expires_at = $9, revoked_at = $10, ended = $11
+      WHERE company_id = $1 AND id = $2
+      )sql",
       company, key.id, key.name, Folded(key.name), ScopeNames(key.scopes), Name(key.tier),
       Joined(key.allowed_cidrs), key.updated_at, key.expires_at, key.revoked_at, NameOf(key.ended));
 }
@@ -219,29 +225,35 @@ bool UpdateEnded(db::Tx& tx, db::CompanyId company, std::string_view id, auth::E
 void UpdateUse(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs last_used_at,
                std::string_view last_used_ip) {
   tx.Run(
-      "UPDATE api_key SET last_used_at = $3, last_used_ip = $4 WHERE company_id = $1 AND id = $2",
+      R"sql(
+      UPDATE api_key SET last_used_at = $3, last_used_ip = $4 WHERE company_id = $1 AND id = $2
+      )sql",
       company, id, last_used_at, last_used_ip);
 }
 
 void InsertAudit(db::Tx& tx, db::CompanyId company, UtcMs at, const AuditEntry& entry) {
   tx.Run(
-      "INSERT INTO audit (company_id, seq, at, actor, action, subject_id, detail) "
-      "SELECT $1, coalesce(max(seq), 0) + 1, $2, $3, $4, $5, $6 FROM audit WHERE company_id = $1",
+      R"sql(
+      INSERT INTO audit (company_id, seq, at, actor, action, subject_id, detail)
+      SELECT $1, coalesce(max(seq), 0) + 1, $2, $3, $4, $5, $6
+      FROM audit WHERE company_id = $1
+      )sql",
       company, at, entry.actor, entry.action, entry.subject_id, entry.detail);
 }
 
 AuditPage ListAudit(db::Session& session, db::CompanyId company, int64_t limit, int64_t offset) {
   AuditPage page;
   // Numbered without a gap: the last number is the count.
-  page.total =
-      session.One("SELECT coalesce(max(seq), 0) FROM audit WHERE company_id = $1", company)->Int(0);
-  db::Rows rows = session.Query(
-      "SELECT seq, at, actor, action, subject_id, detail FROM audit WHERE company_id = $1 "
-      "ORDER BY seq DESC LIMIT $2 OFFSET $3",
-      company, limit, offset);
+  page.total = session.GetInt(
+      R"sql(SELECT coalesce(max(seq), 0) FROM audit WHERE company_id = $1)sql", company);
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT seq, at, actor, action, subject_id, detail
+      FROM audit WHERE company_id = $1 ORDER BY seq DESC LIMIT $2 OFFSET $3
+      )sql";
+  auto rows = session.Query<kSelect>(company, limit, offset);
   while (rows.Next()) {
-    page.rows.push_back(
-        {rows.Int(0), rows.Int(1), rows.Text(2), rows.Text(3), rows.Text(4), rows.Text(5)});
+    page.rows.push_back({rows.Int("seq"), rows.Int("at"), rows.Text("actor"), rows.Text("action"),
+                         rows.Text("subject_id"), rows.Text("detail")});
   }
   return page;
 }

@@ -15,14 +15,11 @@
 namespace comanda::keys::store {
 
 struct Owned {
-  db::CompanyId company = 0;
-  std::string company_id;  // UUID
+  db::CompanyId company;
   Key key;
 };
 // Of every company.
 std::vector<Owned> All(db::Session& session);
-
-std::string CompanyUuid(db::Session& session, db::CompanyId company);
 
 std::optional<Key> Find(db::Session& session, db::CompanyId company, std::string_view id);
 // Active keys that may change keys, of the company, except that one, and still may at `until`.

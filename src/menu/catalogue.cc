@@ -222,7 +222,7 @@ void Announce(db::Tx& tx, const company::Company& company, events::Type type,
   json::Writer out(body);
   Renderer(company, Costs::kHidden).Write(out, product);
   events::Append(tx, company.company_id, stamp,
-                 {.company_id = company.id,
+                 {.company_uuid = company.id,
                   .type = type,
                   .changes = type == events::Type::kProductUpdated ? Fields() : events::Changes(),
                   .subject_id = product.id,
@@ -299,7 +299,7 @@ bool Announce(db::Tx& tx, const company::Company& company, const Written& writte
   const bool all_created = created == written.rows.size() && updated == 0;
   events::Append(
       tx, company.company_id, stamp,
-      {.company_id = company.id,
+      {.company_uuid = company.id,
        .type = all_created ? events::Type::kProductCreated : events::Type::kProductUpdated,
        .changes = all_created ? events::Changes() : Fields(),
        .subject_id = "",
@@ -326,20 +326,23 @@ Product WriteOne(db::Tx& tx, const company::Company& company, const Draft& draft
 
 void RenderStale(db::Database& database, const std::function<void()>& progress) {
   constexpr int kProductsAJob = 50;
-  const auto select = [](db::Session& session) {
-    return SelectStale(session, kRenderVersion, kProductsAJob);
-  };
-  while (!database.Read(select).empty()) {
-    database.Write([&](db::Tx& tx, const db::Stamp&) {
-      std::optional<company::Company> company;
-      for (const StaleRow& row : select(tx)) {
-        if (!company || company->company_id != row.company) {
-          company = company::Get(tx, row.company);
+  const auto companies =
+      database.Read([](db::Snapshot& snapshot) { return company::All(snapshot); });
+  for (const company::Company& listed : companies) {
+    const auto select = [&](db::Session& session) {
+      const company::Company company = company::Get(session, listed.company_id);
+      return SelectStale(session, company.company_id, kRenderVersion, company.currency,
+                         kProductsAJob);
+    };
+    while (!database.Read(select).empty()) {
+      database.Write([&](db::Tx& tx, const db::Stamp&) {
+        const company::Company company = company::Get(tx, listed.company_id);
+        for (const std::string& id : select(tx)) {
+          Keep(tx, company, GetProduct(tx, company.company_id, id));
         }
-        Keep(tx, *company, GetProduct(tx, row.company, row.product_id));
-      }
-    });
-    progress();
+      });
+      progress();
+    }
   }
 }
 

@@ -7,13 +7,16 @@
 // defaults. A stored row has an empty `sent`.
 //
 // Fields() lists a row's own fields: all but its id, the rows below it and what only the store
-// sets. It is the order of the columns in store.cc. Rows are merged, compared, read and written by
-// it, so that a new field is named there once (menu/fields.h).
+// sets; kColumns names their columns, in the same order. store.cc reads by these names and writes
+// in this order. Rows are merged, compared, read and written by them, so that a new field is named
+// there once (menu/fields.h).
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -45,6 +48,7 @@ struct Station {
   Sent sent;
 
   static constexpr auto Fields() { return std::tuple(&Station::name); }
+  static constexpr std::array<std::string_view, 1> kColumns = {"name"};
 };
 
 // What has a price. A product of one price has one variant, named kOnlyVariant.
@@ -66,6 +70,9 @@ struct Variant {
                       &Variant::packaging_price, &Variant::cost, &Variant::stock,
                       &Variant::stock_threshold, &Variant::position);
   }
+  static constexpr std::array<std::string_view, 9> kColumns = {
+      "name", "sku",   "price",           "original_price", "packaging_price",
+      "cost", "stock", "stock_threshold", "position"};
   bool operator==(const Variant&) const = default;
 };
 
@@ -86,6 +93,8 @@ struct Modifier {
     return std::tuple(&Modifier::name, &Modifier::sku, &Modifier::price, &Modifier::original_price,
                       &Modifier::max_limit, &Modifier::visible, &Modifier::position);
   }
+  static constexpr std::array<std::string_view, 7> kColumns = {
+      "name", "sku", "price", "original_price", "max_limit", "visible", "position"};
   bool operator==(const Modifier&) const = default;
 };
 
@@ -106,6 +115,8 @@ struct ModifierCategory {
                       &ModifierCategory::min_modifiers, &ModifierCategory::max_modifiers,
                       &ModifierCategory::is_active, &ModifierCategory::position);
   }
+  static constexpr std::array<std::string_view, 7> kColumns = {
+      "name", "type", "required", "min_modifiers", "max_modifiers", "is_active", "position"};
   bool operator==(const ModifierCategory&) const = default;
 };
 
@@ -136,6 +147,10 @@ struct Product {
                       &Product::stock_enabled, &Product::messages_for_customers,
                       &Product::kitchen_id);
   }
+  static constexpr std::array<std::string_view, 11> kColumns = {
+      "category_id", "name",     "slug",    "description",   "image_url",
+      "images",      "position", "visible", "stock_enabled", "messages_for_customers",
+      "kitchen_id"};
   bool operator==(const Product&) const = default;
 };
 
@@ -152,6 +167,8 @@ struct Category {
     return std::tuple(&Category::name, &Category::slug, &Category::description,
                       &Category::image_url, &Category::position, &Category::visible);
   }
+  static constexpr std::array<std::string_view, 6> kColumns = {
+      "name", "slug", "description", "image_url", "position", "visible"};
 };
 
 // `available`: visible and in stock.

@@ -1,54 +1,68 @@
 #include "menu/store.h"
 
+#include <tuple>
+#include <utility>
+
 #include "db/change_counters.h"
 #include "menu/fields.h"
 
 namespace comanda::menu {
 namespace {
 
-void Read(const db::Rows& from, int column, std::string& to) { to = from.Text(column); }
-void Read(const db::Rows& from, int column, int64_t& to) { to = from.Int(column); }
-void Read(const db::Rows& from, int column, bool& to) { to = from.Bool(column); }
-void Read(const db::Rows& from, int column, std::optional<std::string>& to) {
+template <const db::Sql& kSql>
+using ColumnOf = typename db::NamedRows<kSql>::Column;
+
+template <const db::Sql& kSql>
+void Read(const db::NamedRows<kSql>& from, ColumnOf<kSql> column, std::string& to) {
+  to = from.Text(column);
+}
+template <const db::Sql& kSql>
+void Read(const db::NamedRows<kSql>& from, ColumnOf<kSql> column, int64_t& to) {
+  to = from.Int(column);
+}
+template <const db::Sql& kSql>
+void Read(const db::NamedRows<kSql>& from, ColumnOf<kSql> column, bool& to) {
+  to = from.Bool(column);
+}
+template <const db::Sql& kSql>
+void Read(const db::NamedRows<kSql>& from, ColumnOf<kSql> column, std::optional<std::string>& to) {
   to = from.OptionalText(column);
 }
-void Read(const db::Rows& from, int column, std::optional<int64_t>& to) {
+template <const db::Sql& kSql>
+void Read(const db::NamedRows<kSql>& from, ColumnOf<kSql> column, std::optional<int64_t>& to) {
   to = from.OptionalInt(column);
 }
 
-// The id and, behind it, Fields(): the first columns of every statement that reads a row. `behind`
-// becomes the column that follows.
-template <typename Row>
-Row ReadRow(const db::Rows& from, int* behind = nullptr) {
+// The id and Fields(), each by the name of its column.
+template <typename Row, const db::Sql& kSql>
+Row ReadRow(const db::NamedRows<kSql>& from) {
   Row row;
-  row.id = from.Text(0);
-  int column = 1;
-  ForEachField<Row>([&](auto field, uint32_t) { Read(from, column++, row.*field); });
-  if (behind) *behind = column;
+  row.id = from.Text("id");
+  [&]<size_t... kField>(std::index_sequence<kField...>) {
+    (Read<kSql>(from, ColumnOf<kSql>(Row::kColumns[kField]), row.*std::get<kField>(Row::Fields())),
+     ...);
+  }
+  (std::make_index_sequence<Row::kColumns.size()>());
   return row;
 }
 
-template <typename Row>
-std::vector<Row> ReadRows(db::Rows from) {
+template <typename Row, const db::Sql& kSql>
+std::vector<Row> ReadRows(db::NamedRows<kSql> from) {
   std::vector<Row> rows;
   while (from.Next()) rows.push_back(ReadRow<Row>(from));
   return rows;
 }
 
-std::optional<Item> ReadItem(std::optional<db::Rows> row) {
+std::optional<Item> ReadItem(const auto& row) {
   if (!row) return std::nullopt;
-  return Item{.product_id = row->Text(0),
-              .product_name = row->Text(1),
-              .category_name = row->Text(2),
-              .kitchen_id = row->OptionalText(3),
-              .stock_enabled = row->Bool(4),
-              .variant_id = row->OptionalText(5),
-              .variant_name = row->OptionalText(6),
-              .sku = row->OptionalText(7)};
-}
-
-std::optional<std::string> ReadId(std::optional<db::Rows> row) {
-  return row ? std::optional(row->Text(0)) : std::nullopt;
+  return Item{.product_id = row->Text("product_id"),
+              .product_name = row->Text("product_name"),
+              .category_name = row->Text("category_name"),
+              .kitchen_id = row->OptionalText("kitchen_id"),
+              .stock_enabled = row->Bool("stock_enabled"),
+              .variant_id = row->OptionalText("variant_id"),
+              .variant_name = row->OptionalText("variant_name"),
+              .sku = row->OptionalText("sku")};
 }
 
 // The catalogues that are kept rendered show counts.
@@ -60,52 +74,51 @@ void NoteStockMove(db::Tx& tx, db::CompanyId company) {
 
 std::optional<Item> FindProduct(db::Session& session, db::CompanyId company,
                                 std::string_view product_id) {
-  return ReadItem(session.One(
-      R"sql(
-        SELECT p.id, p.name, c.name, p.kitchen_id, p.stock_enabled, v.id, v.name, v.sku
+  static constexpr db::Sql kSelect = R"sql(
+        SELECT p.id AS product_id, p.name AS product_name, c.name AS category_name, p.kitchen_id,
+          p.stock_enabled, v.id AS variant_id, v.name AS variant_name, v.sku
         FROM product p
         JOIN category c ON c.company_id = p.company_id AND c.id = p.category_id
         LEFT JOIN variant v ON v.company_id = p.company_id AND v.product_id = p.id
           AND NOT EXISTS (SELECT 1 FROM variant other WHERE other.company_id = v.company_id
             AND other.product_id = v.product_id AND other.id <> v.id)
         WHERE p.company_id = $1 AND p.id = $2
-      )sql",
-      company, product_id));
+      )sql";
+  return ReadItem(session.One<kSelect>(company, product_id));
 }
 
 std::optional<Item> FindVariant(db::Session& session, db::CompanyId company,
                                 std::string_view variant_id) {
-  return ReadItem(session.One(
-      R"sql(
-        SELECT p.id, p.name, c.name, p.kitchen_id, p.stock_enabled, v.id, v.name, v.sku
+  static constexpr db::Sql kSelect = R"sql(
+        SELECT p.id AS product_id, p.name AS product_name, c.name AS category_name, p.kitchen_id,
+          p.stock_enabled, v.id AS variant_id, v.name AS variant_name, v.sku
         FROM variant v
         JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id
         JOIN category c ON c.company_id = p.company_id AND c.id = p.category_id
         WHERE v.company_id = $1 AND v.id = $2
-      )sql",
-      company, variant_id));
+      )sql";
+  return ReadItem(session.One<kSelect>(company, variant_id));
 }
 
 std::optional<Item> FindSku(db::Session& session, db::CompanyId company, std::string_view sku) {
-  return ReadItem(session.One(
-      R"sql(
-        SELECT p.id, p.name, c.name, p.kitchen_id, p.stock_enabled, v.id, v.name, v.sku
+  static constexpr db::Sql kSelect = R"sql(
+        SELECT p.id AS product_id, p.name AS product_name, c.name AS category_name, p.kitchen_id,
+          p.stock_enabled, v.id AS variant_id, v.name AS variant_name, v.sku
         FROM variant v
         JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id
         JOIN category c ON c.company_id = p.company_id AND c.id = p.category_id
         WHERE v.company_id = $1 AND v.sku = $2
-      )sql",
-      company, sku));
+      )sql";
+  return ReadItem(session.One<kSelect>(company, sku));
 }
 
 std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company,
                                      std::string_view product_id, std::string_view modifier_id) {
-  const auto row = session.One(
-      R"sql(
+  static constexpr db::Sql kSelect = R"sql(
         SELECT id, name, sku, price, original_price, max_limit, visible, position
         FROM modifier WHERE company_id = $1 AND id = $2 AND product_id = $3
-      )sql",
-      company, modifier_id, product_id);
+      )sql";
+  const auto row = session.One<kSelect>(company, modifier_id, product_id);
   if (!row) return std::nullopt;
   return ReadRow<Modifier>(*row);
 }
@@ -113,27 +126,26 @@ std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company
 // Rows as they are stored.
 
 std::vector<Station> SelectStations(db::Session& session, db::CompanyId company) {
-  return ReadRows<Station>(
-      session.Query("SELECT id, name FROM station WHERE company_id = $1 ORDER BY id", company));
+  static constexpr db::Sql kSelect =
+      R"sql(SELECT id, name FROM station WHERE company_id = $1 ORDER BY id)sql";
+  return ReadRows<Station>(session.Query<kSelect>(company));
 }
 
 std::vector<Category> SelectCategories(db::Session& session, db::CompanyId company) {
-  return ReadRows<Category>(session.Query(
-      R"sql(
+  static constexpr db::Sql kSelect = R"sql(
         SELECT id, name, slug, description, image_url, position, visible
         FROM category WHERE company_id = $1 ORDER BY position, id
-      )sql",
-      company));
+      )sql";
+  return ReadRows<Category>(session.Query<kSelect>(company));
 }
 
 std::optional<Category> SelectCategory(db::Session& session, db::CompanyId company,
                                        std::string_view id) {
-  const auto row = session.One(
-      R"sql(
+  static constexpr db::Sql kSelect = R"sql(
         SELECT id, name, slug, description, image_url, position, visible
         FROM category WHERE company_id = $1 AND id = $2
-      )sql",
-      company, id);
+      )sql";
+  const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
   return ReadRow<Category>(*row);
 }
@@ -142,73 +154,68 @@ std::optional<Product> SelectWhole(db::Session& session, db::CompanyId company, 
                                    Depth depth) {
   std::optional<Product> product;
   {
-    const auto row = session.One(
-        R"sql(
+    static constexpr db::Sql kProduct = R"sql(
           SELECT id, category_id, name, slug, description, image_url, images, position, visible,
             stock_enabled, messages_for_customers, kitchen_id, version, created_at, updated_at
           FROM product WHERE company_id = $1 AND id = $2
-        )sql",
-        company, id);
+        )sql";
+    const auto row = session.One<kProduct>(company, id);
     if (!row) return std::nullopt;
-    int column = 0;
-    product = ReadRow<Product>(*row, &column);
-    product->version = row->Int(column);
-    product->created_at = row->Int(column + 1);
-    product->updated_at = row->Int(column + 2);
+    product = ReadRow<Product>(*row);
+    product->version = row->Int("version");
+    product->created_at = row->Int("created_at");
+    product->updated_at = row->Int("updated_at");
   }
-  product->variants = ReadRows<Variant>(session.Query(
-      R"sql(
+  static constexpr db::Sql kVariants = R"sql(
         SELECT id, name, sku, price, original_price, packaging_price, cost, stock,
           stock_threshold, position
         FROM variant WHERE company_id = $1 AND product_id = $2 ORDER BY position, id
-      )sql",
-      company, id));
+      )sql";
+  product->variants = ReadRows<Variant>(session.Query<kVariants>(company, id));
   if (depth == Depth::kVariants) return product;
 
-  product->modifier_categories = ReadRows<ModifierCategory>(session.Query(
-      R"sql(
+  static constexpr db::Sql kModifierCategories = R"sql(
         SELECT id, name, type, required, min_modifiers, max_modifiers, is_active, position
         FROM modifier_category WHERE company_id = $1 AND product_id = $2 ORDER BY position, id
-      )sql",
-      company, id));
+      )sql";
+  product->modifier_categories =
+      ReadRows<ModifierCategory>(session.Query<kModifierCategories>(company, id));
   for (ModifierCategory& category : product->modifier_categories) {
-    category.modifiers = ReadRows<Modifier>(session.Query(
-        R"sql(
+    static constexpr db::Sql kModifiers = R"sql(
           SELECT id, name, sku, price, original_price, max_limit, visible, position
           FROM modifier WHERE company_id = $1 AND modifier_category_id = $2 ORDER BY position, id
-        )sql",
-        company, category.id));
+        )sql";
+    category.modifiers = ReadRows<Modifier>(session.Query<kModifiers>(company, category.id));
   }
   return product;
 }
 
 std::optional<std::string> ProductOfVariant(db::Session& session, db::CompanyId company,
                                             std::string_view id) {
-  return ReadId(
-      session.One("SELECT product_id FROM variant WHERE company_id = $1 AND id = $2", company, id));
+  return session.FindText(
+      R"sql(SELECT product_id FROM variant WHERE company_id = $1 AND id = $2)sql", company, id);
 }
 
 std::optional<std::string> ProductOfModifierCategory(db::Session& session, db::CompanyId company,
                                                      std::string_view id) {
-  return ReadId(session.One(
-      "SELECT product_id FROM modifier_category WHERE company_id = $1 AND id = $2", company, id));
+  return session.FindText(R"sql(
+      SELECT product_id FROM modifier_category WHERE company_id = $1 AND id = $2
+      )sql",
+                          company, id);
 }
 
 std::optional<std::string> ProductOfModifier(db::Session& session, db::CompanyId company,
                                              std::string_view id) {
-  return ReadId(session.One("SELECT product_id FROM modifier WHERE company_id = $1 AND id = $2",
-                            company, id));
+  return session.FindText(
+      R"sql(SELECT product_id FROM modifier WHERE company_id = $1 AND id = $2)sql", company, id);
 }
 
 int64_t NextPosition(db::Session& session, db::CompanyId company, std::string_view category_id) {
-  return session
-      .One(
-          R"sql(
+  return session.GetInt(R"sql(
             SELECT coalesce(max(position) + 1, 0) FROM product
             WHERE company_id = $1 AND category_id = $2
           )sql",
-          company, category_id)
-      ->Int(0);
+                        company, category_id);
 }
 
 // Rendered records.
@@ -216,33 +223,32 @@ int64_t NextPosition(db::Session& session, db::CompanyId company, std::string_vi
 void EachRecord(db::Session& session, db::CompanyId company, std::string_view category_id,
                 int64_t render_version, std::string_view currency,
                 const std::function<void(StoredRecord&)>& use) {
-  db::Rows rows = session.Query(
-      R"sql(
+  static constexpr db::Sql kRecords = R"sql(
         SELECT p.id, p.visible, p.updated_at, r.available, r.json FROM product p
         LEFT JOIN product_record r ON r.company_id = p.company_id AND r.product_id = p.id
           AND r.version = p.version AND r.render_version = $3 AND r.currency = $4
         WHERE p.company_id = $1 AND p.category_id = $2 ORDER BY p.position, p.id
-      )sql",
-      company, category_id, render_version, currency);
-  db::Rows stocks = session.Query(
-      R"sql(
+      )sql";
+  auto rows = session.Query<kRecords>(company, category_id, render_version, currency);
+  static constexpr db::Sql kStocks = R"sql(
         SELECT p.id, v.stock FROM product p
         JOIN variant v ON v.company_id = p.company_id AND v.product_id = p.id
           AND v.stock IS NOT NULL
         WHERE p.company_id = $1 AND p.category_id = $2
         ORDER BY p.position, p.id, v.position, v.id
-      )sql",
-      company, category_id);
+      )sql";
+  auto stocks = session.Query<kStocks>(company, category_id);
   bool has_stock = stocks.Next();
   while (rows.Next()) {
-    StoredRecord record{
-        .product_id = rows.Text(0), .visible = rows.Bool(1), .updated_at = rows.Int(2)};
-    if (!rows.IsNull(4)) {
-      record.available = rows.Bool(3);
-      record.json = rows.Text(4);
+    StoredRecord record{.product_id = rows.Text("id"),
+                        .visible = rows.Bool("visible"),
+                        .updated_at = rows.Int("updated_at")};
+    if (!rows.IsNull("json")) {
+      record.available = rows.Bool("available");
+      record.json = rows.Text("json");
     }
-    for (; has_stock && stocks.View(0) == record.product_id; has_stock = stocks.Next()) {
-      record.stocks.push_back(stocks.Int(1));
+    for (; has_stock && stocks.View("id") == record.product_id; has_stock = stocks.Next()) {
+      record.stocks.push_back(stocks.Int("stock"));
     }
     use(record);
   }
@@ -262,19 +268,15 @@ void PutRecord(db::Tx& tx, db::CompanyId company, const Product& product, int64_
       company, product.id, product.version, render_version, currency, IsAvailable(product), json);
 }
 
-std::vector<StaleRow> SelectStale(db::Session& session, int64_t render_version, int limit) {
-  db::Rows rows = session.Query(
-      R"sql(
-        SELECT p.company_id, p.id FROM product p
-        JOIN company c ON c.company_id = p.company_id
+std::vector<std::string> SelectStale(db::Session& session, db::CompanyId company,
+                                     int64_t render_version, std::string_view currency, int limit) {
+  return session.FindTexts(R"sql(
+        SELECT p.id FROM product p
         LEFT JOIN product_record r ON r.company_id = p.company_id AND r.product_id = p.id
-          AND r.version = p.version AND r.render_version = $1 AND r.currency = c.currency
-        WHERE r.product_id IS NULL LIMIT $2
+          AND r.version = p.version AND r.render_version = $2 AND r.currency = $3
+        WHERE p.company_id = $1 AND r.product_id IS NULL LIMIT $4
       )sql",
-      render_version, limit);
-  std::vector<StaleRow> stale;
-  while (rows.Next()) stale.push_back({rows.Int(0), rows.Text(1)});
-  return stale;
+                           company, render_version, currency, limit);
 }
 
 // Writing. The parameters are the company, the id, Fields() and then the rest.
@@ -423,31 +425,33 @@ void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const
 
 std::optional<Counted> SelectCounted(db::Session& session, db::CompanyId company,
                                      std::string_view variant_id) {
-  const auto row = session.One(
-      R"sql(
+  static constexpr db::Sql kSelect = R"sql(
         SELECT v.product_id, v.stock, p.stock_enabled, p.visible FROM variant v
         JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id
         WHERE v.company_id = $1 AND v.id = $2 AND v.stock IS NOT NULL
-      )sql",
-      company, variant_id);
+      )sql";
+  const auto row = session.One<kSelect>(company, variant_id);
   if (!row) return std::nullopt;
-  return Counted{row->Text(0), row->Int(1), row->Bool(2), row->Bool(3)};
+  return Counted{.product_id = row->Text("product_id"),
+                 .stock = row->Int("stock"),
+                 .stock_enabled = row->Bool("stock_enabled"),
+                 .visible = row->Bool("visible")};
 }
 
 void SetStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id, int64_t stock) {
-  tx.Run("UPDATE variant SET stock = $3 WHERE company_id = $1 AND id = $2", company, variant_id,
-         stock);
+  tx.Run(R"sql(UPDATE variant SET stock = $3 WHERE company_id = $1 AND id = $2)sql", company,
+         variant_id, stock);
   NoteStockMove(tx, company);
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) {
-  tx.Run("DELETE FROM product_record WHERE company_id = $1", company);
-  tx.Run("DELETE FROM modifier WHERE company_id = $1", company);
-  tx.Run("DELETE FROM modifier_category WHERE company_id = $1", company);
-  tx.Run("DELETE FROM variant WHERE company_id = $1", company);
-  tx.Run("DELETE FROM product WHERE company_id = $1", company);
-  tx.Run("DELETE FROM category WHERE company_id = $1", company);
-  tx.Run("DELETE FROM station WHERE company_id = $1", company);
+  tx.Run(R"sql(DELETE FROM product_record WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM modifier WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM modifier_category WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM variant WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM product WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM category WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM station WHERE company_id = $1)sql", company);
 }
 
 }  // namespace comanda::menu

@@ -51,12 +51,9 @@ void EachRecord(db::Session& session, db::CompanyId company, std::string_view ca
                 const std::function<void(StoredRecord&)>& use);
 void PutRecord(db::Tx& tx, db::CompanyId company, const Product& product, int64_t render_version,
                std::string_view currency, std::string_view json);
-// Products of any company whose record is stale, at most so many.
-struct StaleRow {
-  db::CompanyId company = 0;
-  std::string product_id;
-};
-std::vector<StaleRow> SelectStale(db::Session& session, int64_t render_version, int limit);
+// The ids of products whose record is stale, at most so many.
+std::vector<std::string> SelectStale(db::Session& session, db::CompanyId company,
+                                     int64_t render_version, std::string_view currency, int limit);
 
 // Writing one row, without those below it. Upsert() does not look whether anything differs; a
 // product's raises its version.

@@ -136,7 +136,7 @@ class Network::Loop {
     EndAll();
   }
 
-  // -- from waiting to active ------------------------------------------------------------------
+  // From waiting to active
 
   // True where calls go on waiting.
   bool StartWaiting() {
@@ -182,7 +182,7 @@ class Network::Loop {
     }
   }
 
-  // -- the end of a call ------------------------------------------------------------------------
+  // The end of a call
 
   void EndFinished() {
     int left = 0;

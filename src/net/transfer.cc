@@ -178,7 +178,7 @@ std::string Transfer::Address() const {
   return address == nullptr ? "" : address;
 }
 
-// -- called by libcurl ---------------------------------------------------------------------
+// Called by libcurl
 
 size_t Transfer::ReceiveHeader(char* data, size_t size, size_t count, void* self) noexcept try {
   const std::string_view line(data, size * count);

@@ -57,7 +57,7 @@ OrdersPart CheckOrders(db::Session& session, db::CompanyId company, const OrderK
 
 std::vector<std::string> CheckCounts(db::Session& session, db::CompanyId company) {
   if (CountWrongFacets(session, company) == 0) return {};
-  return {"the counts of the orders of company " + std::to_string(company) +
+  return {"the counts of the orders of company " + std::to_string(company.value) +
           " are not those of its orders"};
 }
 

@@ -8,7 +8,7 @@ namespace comanda::orders {
 namespace {
 
 void AddIdentity(Checksum& sum, const Order& order) {
-  sum.Add(order.company).Add(order.id).Add(order.public_id).Add(order.order_number);
+  sum.Add(order.company.value).Add(order.id).Add(order.public_id).Add(order.order_number);
   sum.Add(order.reference).Add(order.fingerprint).Add(order.source).Add(order.external_id);
   sum.Add(order.country_code).Add(order.timezone).Add(order.currency).Add(order.version);
   sum.Add(order.created_at).Add(order.updated_at).Add(order.created_seq).Add(order.facet);

@@ -7,6 +7,7 @@
 
 #include "base/problem.h"
 #include "company/companies.h"
+#include "events/counters.h"
 #include "events/log.h"
 #include "orders/list_store.h"
 #include "orders/orders.h"
@@ -80,7 +81,7 @@ Page FindPage(db::Session& session, db::CompanyId company, const http::Query& qu
                             ++listed;
                           });
   NoteMissing(listed, page);
-  page.snapshot = http::SnapshotOf(query, CurrentSeq(session, company));
+  page.snapshot = http::SnapshotOf(query, events::LastSeq(session, company));
   page.cursor = events::CurrentCursor(session, company);
   return page;
 }

@@ -54,30 +54,30 @@ constexpr std::string_view kPublicId = "filter[public_id]";
 // The clause finds the rows by an index, where there is one for it.
 constexpr std::array kFilters = {
     ListFilter{kStatus,
-               "o.facet IN (SELECT f.facet FROM order_facet AS f WHERE f.company_id = $1"
-               " AND f.status IN ({}))",
+               R"sql(o.facet IN (SELECT f.facet FROM order_facet AS f
+                 WHERE f.company_id = $1 AND f.status IN ({})))sql",
                http::ReadWordIndexes<kStatusNames>},
     ListFilter{kStartDate, "o.created_at >= {}", http::ReadStart},
     ListFilter{kEndDate, "o.created_at < {}", http::ReadEnd},
     ListFilter{kServiceType,
-               "o.facet IN (SELECT f.facet FROM order_facet AS f WHERE f.company_id = $1"
-               " AND f.service_type IN ({}))",
+               R"sql(o.facet IN (SELECT f.facet FROM order_facet AS f
+                 WHERE f.company_id = $1 AND f.service_type IN ({})))sql",
                http::ReadWordIndexes<kServiceTypeNames>},
     ListFilter{kSource,
-               "o.facet IN (SELECT f.facet FROM order_facet AS f WHERE f.company_id = $1"
-               " AND f.source IN ({}))",
+               R"sql(o.facet IN (SELECT f.facet FROM order_facet AS f
+                 WHERE f.company_id = $1 AND f.source IN ({})))sql",
                ReadSources},
     ListFilter{kClientId, "o.client_id = {}", http::ReadUuid},
     ListFilter{kTableId, "o.table_id = {}", http::ReadUuid},
     ListFilter{kReference, "o.reference = {}", http::ReadText},
     ListFilter{kPublicId, "o.public_id = {}", ReadPublicId},
     ListFilter{kPaid,
-               "o.facet IN (SELECT f.facet FROM order_facet AS f WHERE f.company_id = $1"
-               " AND f.paid IN ({}))",
+               R"sql(o.facet IN (SELECT f.facet FROM order_facet AS f
+                 WHERE f.company_id = $1 AND f.paid IN ({})))sql",
                http::ReadBoolean},
     ListFilter{kDeliveryStatus,
-               "o.facet IN (SELECT f.facet FROM order_facet AS f WHERE f.company_id = $1"
-               " AND f.delivery_status IN ({}))",
+               R"sql(o.facet IN (SELECT f.facet FROM order_facet AS f
+                 WHERE f.company_id = $1 AND f.delivery_status IN ({})))sql",
                http::ReadWordIndexes<kDeliveryStatusNames>},
     ListFilter{kUpdatedSince, "o.updated_at >= {}", http::ReadInstant},
     ListFilter{http::kSnapshotParameter, "o.created_seq + 0 <= {}", http::ReadSnapshot},
@@ -245,11 +245,11 @@ constexpr db::Sql kGathered = R"sql(
       SELECT o.id FROM orders AS o WHERE o.company_id = $1
     )sql";
 
-std::optional<RecordPlace> ReadPlace(const db::Rows& row) {
+std::optional<RecordPlace> ReadPlace(const auto& row) {
   try {
-    return RecordPlace{.version = row.Int(1),
-                       .render_version = row.Int(2),
-                       .seq = row.OptionalInt(3),
+    return RecordPlace{.version = row.Int("version"),
+                       .render_version = row.Int("render_version"),
+                       .seq = row.OptionalInt("record_seq"),
                        .closed_at = {}};
   } catch (const Fault& fault) {
     if (fault.kind != Fault::Kind::kDamaged) throw;
@@ -257,10 +257,11 @@ std::optional<RecordPlace> ReadPlace(const db::Rows& row) {
   }
 }
 
+template <const db::Sql& kBase>
 void Read(db::Session& session, const db::ClauseBuilder& sql,
           const std::function<void(const ListedRow&)>& add) {
-  db::Rows found = session.QueryBound(sql);
-  while (found.Next()) add({found.Text(0), ReadPlace(found)});
+  auto found = session.Query<kBase>(sql);
+  while (found.Next()) add({found.Text("id"), ReadPlace(found)});
 }
 
 }  // namespace
@@ -273,11 +274,13 @@ int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuesti
   const FoundBy index = FindIndex(conditions);
   int64_t total = 0;
   if (OnlyFacets(conditions)) {
-    total = http::Count(session, FacetTotal(company, conditions));
+    const db::ClauseBuilder sql = FacetTotal(company, conditions);
+    total = session.GetInt(sql);
   } else {
-    db::ClauseBuilder sql("SELECT count(*) FROM orders AS o WHERE o.company_id = $1", {company});
+    db::ClauseBuilder sql(R"sql(SELECT count(*) FROM orders AS o WHERE o.company_id = $1)sql",
+                          {company});
     Narrow(sql, conditions, index);
-    total = http::Count(session, sql);
+    total = session.GetInt(sql);
   }
   const int64_t offset = question.paging.offset();
   // No row behind the last match is looked at.
@@ -291,12 +294,12 @@ int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuesti
     Narrow(sql, conditions, index);
     sql.OrderBy(sort.gathered[question.descending]).Limit(rows, offset);
     sql.EndSubquery(")").OrderBy(sort.listed[question.descending]);
-    Read(session, sql, add);
+    Read<kGathered>(session, sql, add);
   } else {
     db::ClauseBuilder sql(kScanned, {company});
     Narrow(sql, conditions, IsSorted(index, question.sort) ? index : FoundBy::kNone);
     sql.OrderBy(sort.scanned[question.descending]).Limit(rows, offset);
-    Read(session, sql, add);
+    Read<kScanned>(session, sql, add);
   }
   return total;
 }

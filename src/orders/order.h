@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/money.h"
+#include "db/company_id.h"
 
 namespace comanda::orders {
 
@@ -186,8 +187,8 @@ struct Totals {
 };
 
 struct Order {
-  int64_t company = 0;     // the company inside this database file
-  std::string company_id;  // its UUID
+  db::CompanyId company;
+  std::string company_uuid;
   std::string id;
   std::string public_id;
   int64_t order_number = 0;

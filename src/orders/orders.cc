@@ -135,7 +135,7 @@ events::Appended Announce(db::Tx& tx, const Order& order, events::Type type,
                           events::Changes changes, std::string_view record, const db::Stamp& stamp,
                           std::string_view note = {}) {
   return events::Append(tx, order.company, stamp,
-                        {.company_id = order.company_id,
+                        {.company_uuid = order.company_uuid,
                          .type = type,
                          .changes = changes,
                          .subject_id = order.id,
@@ -258,7 +258,7 @@ Order NewOrder(const company::Company& company, ServiceType service_type,
                const Placement& placement, UtcMs now) {
   Order order;
   order.company = company.company_id;
-  order.company_id = company.id;
+  order.company_uuid = company.id;
   order.id = placement.id;
   order.reference = placement.reference;
   order.fingerprint = placement.fingerprint;

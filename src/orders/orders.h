@@ -115,7 +115,7 @@ std::optional<Record> FindWhole(db::Session& session, db::CompanyId company,
 
 // The order to change, the caller, and the version that the caller expects.
 struct Target {
-  db::CompanyId company = 0;
+  db::CompanyId company;
   std::string key;              // as NormalisedKey() returns it
   std::string actor;            // orders/permission.h; written to the status history
   RequestKey request_key = {};  // written to the rows that the command adds

@@ -12,7 +12,7 @@ void WriteIdentity(json::Writer& out, const Order& order) {
   out.Key("public_id").Text(order.public_id);
   out.Key("order_number").Integer(order.order_number);
   out.Key("reference").Text(order.reference);
-  out.Key("company_id").Text(order.company_id);
+  out.Key("company_id").Text(order.company_uuid);
   out.Key("source").Text(order.source);
   out.Key("country_code").Text(order.country_code);
   out.Key("timezone").Text(order.timezone);

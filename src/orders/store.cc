@@ -4,6 +4,8 @@
 #include <tuple>
 
 #include "base/problem.h"
+#include "company/companies.h"
+#include "events/counters.h"
 #include "events/log.h"
 #include "orders/checksum.h"
 #include "orders/pricing.h"
@@ -17,10 +19,9 @@ namespace {
               "order " + std::string(id) + " is damaged: " + std::string(why));
 }
 
-// A number from a row as a value of an enum with so many.
+// A stored number as a value of an enum with so many.
 template <typename Enum>
-Enum ReadEnum(const db::Rows& row, int column, size_t values, std::string_view order_id) {
-  const int64_t number = row.Int(column);
+Enum ReadEnum(int64_t number, size_t values, std::string_view order_id) {
   if (number < 0 || static_cast<size_t>(number) >= values) {
     ThrowDamaged(order_id, "a status or type is out of range");
   }
@@ -28,8 +29,8 @@ Enum ReadEnum(const db::Rows& row, int column, size_t values, std::string_view o
 }
 
 // Rows of an order are numbered from 0 without a gap.
-void RequirePosition(const db::Rows& row, int column, size_t expected, const Order& order) {
-  if (row.Int(column) == static_cast<int64_t>(expected)) return;
+void RequirePosition(int64_t position, size_t expected, const Order& order) {
+  if (position == static_cast<int64_t>(expected)) return;
   ThrowDamaged(order.id, "its rows are not numbered without a gap");
 }
 
@@ -50,22 +51,19 @@ auto FacetValues(const Order& order) {
 
 std::optional<int64_t> FindFacet(db::Tx& tx, const Order& order) {
   const auto& [status, service_type, source, paid, delivery_status] = FacetValues(order);
-  const auto row = tx.One(R"sql(
+  return tx.FindInt(R"sql(
       SELECT facet FROM order_facet
       WHERE company_id = $1 AND status = $2 AND service_type = $3 AND source = $4 AND paid = $5
         AND delivery_status = $6
       )sql",
-                          order.company, status, service_type, source, paid, delivery_status);
-  if (!row) return std::nullopt;
-  return row->Int(0);
+                    order.company, status, service_type, source, paid, delivery_status);
 }
 
 int64_t NextFacet(db::Tx& tx, db::CompanyId company) {
-  const auto row = tx.One(R"sql(
+  return tx.GetInt(R"sql(
       SELECT coalesce(max(facet), 0) + 1 FROM order_facet WHERE company_id = $1
       )sql",
-                          company);
-  return row->Int(0);
+                   company);
 }
 
 // Counts the order in the facet of its values. Two statements: RETURNING would cost more than both.
@@ -137,77 +135,72 @@ bool InsertRow(db::Tx& tx, const Order& order) {
   return inserted == 1;
 }
 
-std::optional<Rider> ReadRider(const db::Rows& row, int first_column) {
-  int n = first_column;
-  if (row.IsNull(n)) return std::nullopt;
+std::optional<Rider> ReadRider(const auto& row) {
+  if (row.IsNull("rider_provider")) return std::nullopt;
   Rider rider;
-  rider.provider = row.Text(n++);
-  rider.user_id = row.OptionalText(n++);
-  rider.name = row.OptionalText(n++);
-  rider.phone_number = row.OptionalText(n++);
-  rider.country_calling_code = row.OptionalText(n++);
-  rider.assigned_at = row.Int(n++);
+  rider.provider = row.Text("rider_provider");
+  rider.user_id = row.OptionalText("rider_user_id");
+  rider.name = row.OptionalText("rider_name");
+  rider.phone_number = row.OptionalText("rider_phone_number");
+  rider.country_calling_code = row.OptionalText("rider_country_calling_code");
+  rider.assigned_at = row.Int("rider_assigned_at");
   return rider;
 }
 
-constexpr int kRiderColumns = 6;
-
-Order ReadRow(const db::Rows& row) {
+Order ReadRow(const auto& row) {
   Order order;
-  int n = 0;
-  order.company = row.Int(n++);
-  order.company_id = row.Text(n++);
-  order.id = row.Text(n++);
-  order.public_id = row.Text(n++);
-  order.order_number = row.Int(n++);
-  order.reference = row.OptionalText(n++);
-  order.fingerprint = row.OptionalText(n++);
-  order.source = row.Text(n++);
-  order.country_code = row.Text(n++);
-  order.timezone = row.Text(n++);
-  order.currency = row.Text(n++);
-  order.version = row.Int(n++);
-  order.status = ReadEnum<Status>(row, n++, kStatusNames.size(), order.id);
-  order.service_type = ReadEnum<ServiceType>(row, n++, kServiceTypeNames.size(), order.id);
-  if (!row.IsNull(n)) {
-    order.delivery_status = ReadEnum<DeliveryStatus>(row, n, kDeliveryStatusNames.size(), order.id);
+  order.company = row.Company("company_id");
+  order.id = row.Text("id");
+  order.public_id = row.Text("public_id");
+  order.order_number = row.Int("order_number");
+  order.reference = row.OptionalText("reference");
+  order.fingerprint = row.OptionalText("fingerprint");
+  order.source = row.Text("source");
+  order.country_code = row.Text("country_code");
+  order.timezone = row.Text("timezone");
+  order.currency = row.Text("currency");
+  order.version = row.Int("version");
+  order.status = ReadEnum<Status>(row.Int("status"), kStatusNames.size(), order.id);
+  order.service_type =
+      ReadEnum<ServiceType>(row.Int("service_type"), kServiceTypeNames.size(), order.id);
+  if (!row.IsNull("delivery_status")) {
+    order.delivery_status =
+        ReadEnum<DeliveryStatus>(row.Int("delivery_status"), kDeliveryStatusNames.size(), order.id);
   }
-  ++n;
-  order.delivery_status_reason = row.OptionalText(n++);
-  order.delivery_status_by_rider = row.Bool(n++);
-  order.delivered_by = row.OptionalText(n++);
-  order.rider = ReadRider(row, n);
-  n += kRiderColumns;
-  order.cancel_reason = row.OptionalText(n++);
-  order.scheduled_delivery_date = row.OptionalInt(n++);
-  order.client_id = row.OptionalText(n++);
-  order.client = row.OptionalText(n++);
-  order.table_id = row.OptionalText(n++);
-  order.table = row.OptionalText(n++);
-  order.address_id = row.OptionalText(n++);
-  order.address = row.OptionalText(n++);
-  order.comment = row.OptionalText(n++);
-  order.order_title = row.OptionalText(n++);
-  order.delivery_comment = row.OptionalText(n++);
-  order.totals.subtotal = row.Int(n++);
-  order.totals.total_discounts = row.Int(n++);
-  order.delivery_price = row.Int(n++);
-  order.packaging_price = row.Int(n++);
-  order.service_fee_price = row.Int(n++);
-  order.totals.total_tips = row.Int(n++);
-  order.totals.total = row.Int(n++);
-  order.totals.total_paid = row.Int(n++);
-  order.totals.paid = row.Bool(n++);
-  order.paid_at = row.OptionalInt(n++);
-  order.created_at = row.Int(n++);
-  order.updated_at = row.Int(n++);
-  order.closed_at = row.OptionalInt(n++);
-  order.canceled_at = row.OptionalInt(n++);
-  order.external_id = row.OptionalText(n++);
-  order.facet = row.Int(n++);
-  order.created_seq = row.Int(n++);
-  order.record_seq = row.OptionalInt(n++);
-  order.render_version = row.Int(n++);
+  order.delivery_status_reason = row.OptionalText("delivery_status_reason");
+  order.delivery_status_by_rider = row.Bool("delivery_status_by_rider");
+  order.delivered_by = row.OptionalText("delivered_by");
+  order.rider = ReadRider(row);
+  order.cancel_reason = row.OptionalText("cancel_reason");
+  order.scheduled_delivery_date = row.OptionalInt("scheduled_delivery_date");
+  order.client_id = row.OptionalText("client_id");
+  order.client = row.OptionalText("client");
+  order.table_id = row.OptionalText("table_id");
+  order.table = row.OptionalText("table_snapshot");
+  order.address_id = row.OptionalText("address_id");
+  order.address = row.OptionalText("address");
+  order.comment = row.OptionalText("comment");
+  order.order_title = row.OptionalText("order_title");
+  order.delivery_comment = row.OptionalText("delivery_comment");
+  order.totals.subtotal = row.Int("subtotal");
+  order.totals.total_discounts = row.Int("total_discounts");
+  order.delivery_price = row.Int("delivery_price");
+  order.packaging_price = row.Int("packaging_price");
+  order.service_fee_price = row.Int("service_fee_price");
+  order.totals.total_tips = row.Int("total_tips");
+  order.totals.total = row.Int("total");
+  order.totals.total_paid = row.Int("total_paid");
+  order.totals.paid = row.Bool("paid");
+  order.paid_at = row.OptionalInt("paid_at");
+  order.created_at = row.Int("created_at");
+  order.updated_at = row.Int("updated_at");
+  order.closed_at = row.OptionalInt("closed_at");
+  order.canceled_at = row.OptionalInt("canceled_at");
+  order.external_id = row.OptionalText("external_id");
+  order.facet = row.Int("facet");
+  order.created_seq = row.Int("created_seq");
+  order.record_seq = row.OptionalInt("record_seq");
+  order.render_version = row.Int("render_version");
   const std::optional<int> decimals = CurrencyDecimals(order.currency);
   if (!decimals) ThrowDamaged(order.id, "its currency is none");
   order.currency_decimals = *decimals;
@@ -221,8 +214,8 @@ struct StoredOrder {
 
 std::optional<StoredOrder> SelectRow(db::Session& session, db::CompanyId company,
                                      std::string_view id) {
-  const auto row = session.One(R"sql(
-      SELECT o.company_id, c.id, o.id, o.public_id, o.order_number, o.reference, o.fingerprint,
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT o.company_id, o.id, o.public_id, o.order_number, o.reference, o.fingerprint,
         o.source, o.country_code, o.timezone, o.currency, o.version, o.status, o.service_type,
         o.delivery_status, o.delivery_status_reason, o.delivery_status_by_rider, o.delivered_by,
         o.rider_provider, o.rider_user_id, o.rider_name, o.rider_phone_number,
@@ -233,13 +226,13 @@ std::optional<StoredOrder> SelectRow(db::Session& session, db::CompanyId company
         o.total, o.total_paid, o.paid, o.paid_at, o.created_at, o.updated_at, o.closed_at,
         o.canceled_at, o.external_id, o.facet, o.created_seq, o.record_seq, o.render_version,
         o.checksum
-      FROM orders AS o JOIN company AS c ON c.company_id = o.company_id
-      WHERE o.company_id = $1 AND o.id = $2
-      )sql",
-                               company, id);
+      FROM orders AS o WHERE o.company_id = $1 AND o.id = $2
+      )sql";
+  const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
-  constexpr int kChecksumColumn = 54;
-  return StoredOrder{ReadRow(*row), row->OptionalInt(kChecksumColumn)};
+  StoredOrder stored{.order = ReadRow(*row), .checksum = row->OptionalInt("checksum")};
+  stored.order.company_uuid = company::UuidOf(session, company);
+  return stored;
 }
 
 // Everything that may change and is in no index but that of updated_at. SQLite rewrites each index
@@ -272,19 +265,21 @@ void UpdateRow(db::Tx& tx, const Order& order) {
 
 void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
   if (before.totals.total != after.totals.total) {
-    tx.Run("UPDATE orders SET total = $3 WHERE company_id = $1 AND id = $2", after.company,
+    tx.Run(R"sql(UPDATE orders SET total = $3 WHERE company_id = $1 AND id = $2)sql", after.company,
            after.id, after.totals.total);
   }
   if (before.scheduled_delivery_date != after.scheduled_delivery_date) {
-    tx.Run("UPDATE orders SET scheduled_delivery_date = $3 WHERE company_id = $1 AND id = $2",
+    tx.Run(R"sql(
+      UPDATE orders SET scheduled_delivery_date = $3 WHERE company_id = $1 AND id = $2
+      )sql",
            after.company, after.id, after.scheduled_delivery_date);
   }
   if (before.status != after.status) {
-    tx.Run("UPDATE orders SET status = $3 WHERE company_id = $1 AND id = $2", after.company,
-           after.id, static_cast<int64_t>(after.status));
+    tx.Run(R"sql(UPDATE orders SET status = $3 WHERE company_id = $1 AND id = $2)sql",
+           after.company, after.id, static_cast<int64_t>(after.status));
   }
   if (before.facet != after.facet) {
-    tx.Run("UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2", after.company,
+    tx.Run(R"sql(UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2)sql", after.company,
            after.id, after.facet);
   }
 }
@@ -309,15 +304,19 @@ void InsertStatus(db::Tx& tx, const Order& order, size_t position) {
 }
 
 void SelectHistory(db::Session& session, Order& order) {
-  db::Rows rows = session.Query(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT status, at, by, implied, request_key, position FROM order_status
       WHERE company_id = $1 AND order_id = $2 ORDER BY position
-      )sql",
-                                order.company, order.id);
+      )sql";
+  auto rows = session.Query<kSelect>(order.company, order.id);
   while (rows.Next()) {
-    RequirePosition(rows, 5, order.status_history.size(), order);
-    order.status_history.push_back({ReadEnum<Status>(rows, 0, kStatusNames.size(), order.id),
-                                    rows.Int(1), rows.Text(2), rows.Bool(3), rows.OptionalText(4)});
+    RequirePosition(rows.Int("position"), order.status_history.size(), order);
+    order.status_history.push_back(
+        {.status = ReadEnum<Status>(rows.Int("status"), kStatusNames.size(), order.id),
+         .at = rows.Int("at"),
+         .by = rows.Text("by"),
+         .implied = rows.Bool("implied"),
+         .request_key = rows.OptionalText("request_key")});
   }
 }
 
@@ -360,83 +359,83 @@ void InsertCombo(db::Tx& tx, const Order& order, size_t position) {
   InsertModifiers(tx, order, position);
 }
 
-Combo ReadCombo(const db::Rows& row) {
+Combo ReadCombo(const auto& row) {
   Combo combo;
-  int n = 0;
-  combo.id = row.Text(n++);
-  combo.product_id = row.OptionalText(n++);
-  combo.product_name = row.Text(n++);
-  combo.product_category_name = row.OptionalText(n++);
-  combo.variant_id = row.OptionalText(n++);
-  combo.variant_name = row.OptionalText(n++);
-  combo.sku = row.OptionalText(n++);
-  combo.quantity = row.Int(n++);
-  combo.comment = row.OptionalText(n++);
-  combo.variant_price = row.Int(n++);
-  combo.variant_original_price = row.Int(n++);
-  combo.modifiers_price = row.Int(n++);
-  combo.combo_price = row.Int(n++);
-  combo.combo_original_price = row.Int(n++);
-  combo.kitchen_id = row.OptionalText(n++);
-  combo.stock_taken = row.Int(n++);
-  combo.created_at = row.Int(n++);
-  combo.canceled_at = row.OptionalInt(n++);
-  combo.variant_unit_price =
-      row.OptionalInt(n++).value_or(UnitPrice(combo.variant_price, combo.quantity));
+  combo.id = row.Text("id");
+  combo.product_id = row.OptionalText("product_id");
+  combo.product_name = row.Text("product_name");
+  combo.product_category_name = row.OptionalText("product_category_name");
+  combo.variant_id = row.OptionalText("variant_id");
+  combo.variant_name = row.OptionalText("variant_name");
+  combo.sku = row.OptionalText("sku");
+  combo.quantity = row.Int("quantity");
+  combo.comment = row.OptionalText("comment");
+  combo.variant_price = row.Int("variant_price");
+  combo.variant_original_price = row.Int("variant_original_price");
+  combo.modifiers_price = row.Int("modifiers_price");
+  combo.combo_price = row.Int("combo_price");
+  combo.combo_original_price = row.Int("combo_original_price");
+  combo.kitchen_id = row.OptionalText("kitchen_id");
+  combo.stock_taken = row.Int("stock_taken");
+  combo.created_at = row.Int("created_at");
+  combo.canceled_at = row.OptionalInt("canceled_at");
+  combo.variant_unit_price = row.OptionalInt("variant_unit_price")
+                                 .value_or(UnitPrice(combo.variant_price, combo.quantity));
   combo.variant_original_unit_price =
-      row.OptionalInt(n++).value_or(UnitPrice(combo.variant_original_price, combo.quantity));
-  combo.request_key = row.OptionalText(n++);
+      row.OptionalInt("variant_original_unit_price")
+          .value_or(UnitPrice(combo.variant_original_price, combo.quantity));
+  combo.request_key = row.OptionalText("request_key");
   return combo;
 }
 
-Modifier ReadModifier(const db::Rows& row, int64_t item_quantity) {
+Modifier ReadModifier(const auto& row, int64_t item_quantity) {
   Modifier modifier;
-  int n = 1;  // behind the combo's position
-  modifier.id = row.Text(n++);
-  modifier.modifier_id = row.OptionalText(n++);
-  modifier.name = row.Text(n++);
-  modifier.quantity = row.Int(n++);
-  modifier.price = row.Int(n++);
-  modifier.original_price = row.Int(n++);
+  modifier.id = row.Text("id");
+  modifier.modifier_id = row.OptionalText("modifier_id");
+  modifier.name = row.Text("name");
+  modifier.quantity = row.Int("quantity");
+  modifier.price = row.Int("price");
+  modifier.original_price = row.Int("original_price");
   modifier.unit_quantity =
-      row.OptionalInt(n++).value_or(UnitQuantity(modifier.quantity, item_quantity));
-  modifier.unit_price = row.OptionalInt(n++).value_or(UnitPrice(modifier.price, modifier.quantity));
+      row.OptionalInt("unit_quantity").value_or(UnitQuantity(modifier.quantity, item_quantity));
+  modifier.unit_price =
+      row.OptionalInt("unit_price").value_or(UnitPrice(modifier.price, modifier.quantity));
   modifier.original_unit_price =
-      row.OptionalInt(n++).value_or(UnitPrice(modifier.original_price, modifier.quantity));
+      row.OptionalInt("original_unit_price")
+          .value_or(UnitPrice(modifier.original_price, modifier.quantity));
   return modifier;
 }
 
 void SelectModifiers(db::Session& session, Order& order) {
-  db::Rows rows = session.Query(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT combo_position, id, modifier_id, name, quantity, price, original_price, unit_quantity,
         unit_price, original_unit_price, position
       FROM combo_modifier WHERE company_id = $1 AND order_id = $2
       ORDER BY combo_position, position
-      )sql",
-                                order.company, order.id);
+      )sql";
+  auto rows = session.Query<kSelect>(order.company, order.id);
   while (rows.Next()) {
-    const auto combo_position = static_cast<size_t>(rows.Int(0));
+    const auto combo_position = static_cast<size_t>(rows.Int("combo_position"));
     if (combo_position >= order.combos.size()) {
       ThrowDamaged(order.id, "a modifier belongs to none of its combos");
     }
-    RequirePosition(rows, 10, order.combos[combo_position].modifiers.size(), order);
+    RequirePosition(rows.Int("position"), order.combos[combo_position].modifiers.size(), order);
     Combo& combo = order.combos[combo_position];
     combo.modifiers.push_back(ReadModifier(rows, combo.quantity));
   }
 }
 
 void SelectCombos(db::Session& session, Order& order) {
-  db::Rows rows = session.Query(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT id, product_id, product_name, product_category_name, variant_id, variant_name, sku,
         quantity, comment, variant_price, variant_original_price, modifiers_price, combo_price,
         combo_original_price, kitchen_id, stock_taken, created_at, canceled_at, variant_unit_price,
         variant_original_unit_price, request_key, position
       FROM combo WHERE company_id = $1 AND order_id = $2 ORDER BY position
-      )sql",
-                                order.company, order.id);
-  constexpr int kPositionColumn = 21;
+      )sql";
+  auto rows = session.Query<kSelect>(order.company, order.id);
   while (rows.Next()) {
-    RequirePosition(rows, kPositionColumn, order.combos.size(), order);
+    RequirePosition(rows.Int("position"), order.combos.size(), order);
     order.combos.push_back(ReadCombo(rows));
   }
   if (!order.combos.empty()) SelectModifiers(session, order);
@@ -476,25 +475,27 @@ void InsertPayment(db::Tx& tx, const Order& order, size_t position) {
 }
 
 void SelectPayments(db::Session& session, Order& order) {
-  db::Rows rows = session.Query(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT id, payment_method_id, payment_method_code, payment_method_description, amount,
         tip_amount, received_amount, reference, comment, created_at, canceled_at, request_key,
         position
       FROM payment WHERE company_id = $1 AND order_id = $2 ORDER BY position
-      )sql",
-                                order.company, order.id);
+      )sql";
+  auto rows = session.Query<kSelect>(order.company, order.id);
   while (rows.Next()) {
-    RequirePosition(rows, 12, order.payments.size(), order);
-    order.payments.push_back({rows.Text(0),
-                              {rows.Text(1), rows.Text(2), rows.Text(3)},
-                              rows.Int(4),
-                              rows.Int(5),
-                              rows.OptionalInt(6),
-                              rows.OptionalText(7),
-                              rows.OptionalText(8),
-                              rows.Int(9),
-                              rows.OptionalInt(10),
-                              rows.OptionalText(11)});
+    RequirePosition(rows.Int("position"), order.payments.size(), order);
+    order.payments.push_back({.id = rows.Text("id"),
+                              .method = {.id = rows.Text("payment_method_id"),
+                                         .code = rows.Text("payment_method_code"),
+                                         .description = rows.Text("payment_method_description")},
+                              .amount = rows.Int("amount"),
+                              .tip_amount = rows.Int("tip_amount"),
+                              .received_amount = rows.OptionalInt("received_amount"),
+                              .reference = rows.OptionalText("reference"),
+                              .comment = rows.OptionalText("comment"),
+                              .created_at = rows.Int("created_at"),
+                              .canceled_at = rows.OptionalInt("canceled_at"),
+                              .request_key = rows.OptionalText("request_key")});
   }
 }
 
@@ -527,19 +528,25 @@ void InsertDiscount(db::Tx& tx, const Order& order, const Discount& discount) {
 }
 
 void SelectDiscounts(db::Session& session, Order& order) {
-  db::Rows rows = session.Query(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT id, position, type, value, amount, reason, created_at, request_key
       FROM discount WHERE company_id = $1 AND order_id = $2 ORDER BY position
-      )sql",
-                                order.company, order.id);
+      )sql";
+  auto rows = session.Query<kSelect>(order.company, order.id);
   while (rows.Next()) {
-    const bool percentage = rows.View(2) == Name(DiscountType::kPercentage);
-    if (!percentage && rows.View(2) != Name(DiscountType::kAmount)) {
+    const bool percentage = rows.View("type") == Name(DiscountType::kPercentage);
+    if (!percentage && rows.View("type") != Name(DiscountType::kAmount)) {
       ThrowDamaged(order.id, "a discount is of no type");
     }
     order.discounts.push_back(
-        {rows.Text(0), rows.Int(1), percentage ? DiscountType::kPercentage : DiscountType::kAmount,
-         rows.Int(3), rows.Int(4), rows.OptionalText(5), rows.Int(6), rows.OptionalText(7)});
+        {.id = rows.Text("id"),
+         .position = rows.Int("position"),
+         .type = percentage ? DiscountType::kPercentage : DiscountType::kAmount,
+         .value = rows.Int("value"),
+         .amount = rows.Int("amount"),
+         .reason = rows.OptionalText("reason"),
+         .created_at = rows.Int("created_at"),
+         .request_key = rows.OptionalText("request_key")});
   }
 }
 
@@ -551,7 +558,9 @@ const Discount* FindDiscount(const Order& order, std::string_view id) {
 void UpdateDiscounts(db::Tx& tx, const Order& before, const Order& after) {
   for (const Discount& discount : before.discounts) {
     if (FindDiscount(after, discount.id)) continue;
-    tx.Run("DELETE FROM discount WHERE company_id = $1 AND order_id = $2 AND position = $3",
+    tx.Run(R"sql(
+      DELETE FROM discount WHERE company_id = $1 AND order_id = $2 AND position = $3
+      )sql",
            before.company, before.id, discount.position);
   }
   for (const Discount& discount : after.discounts) {
@@ -575,7 +584,7 @@ void UpdateDiscounts(db::Tx& tx, const Order& before, const Order& after) {
 bool Insert(db::Tx& tx, Order& order) {
   // The number that the event of this creation is about to get: lists leave out what was made after
   // a snapshot by it (filter[snapshot]).
-  order.created_seq = CurrentSeq(tx, order.company) + 1;
+  order.created_seq = events::LastSeq(tx, order.company) + 1;
   order.record_seq = order.created_seq;
   order.render_version = kRenderVersion;
   order.facet = JoinFacet(tx, order);
@@ -638,58 +647,58 @@ std::optional<Order> Select(db::Session& session, db::CompanyId company, std::st
 }
 
 bool HasChecksum(db::Session& session, db::CompanyId company, std::string_view id) {
-  return session
-      .One("SELECT 1 FROM orders WHERE company_id = $1 AND id = $2 AND checksum IS NOT NULL",
-           company, id)
-      .has_value();
+  return session.Exists(R"sql(
+      SELECT 1 FROM orders WHERE company_id = $1 AND id = $2 AND checksum IS NOT NULL
+      )sql",
+                        company, id);
 }
 
 void WriteChecksum(db::Tx& tx, const Order& order) {
-  tx.Run("UPDATE orders SET checksum = $3 WHERE company_id = $1 AND id = $2", order.company,
-         order.id, ChecksumOf(order));
+  tx.Run(R"sql(UPDATE orders SET checksum = $3 WHERE company_id = $1 AND id = $2)sql",
+         order.company, order.id, ChecksumOf(order));
 }
 
 std::optional<std::string> SelectIdByPublicId(db::Session& session, db::CompanyId company,
                                               std::string_view public_id) {
-  const auto row = session.One("SELECT id FROM orders WHERE company_id = $1 AND public_id = $2",
-                               company, public_id);
-  if (!row) return std::nullopt;
-  return row->Text(0);
+  return session.FindText(R"sql(SELECT id FROM orders WHERE company_id = $1 AND public_id = $2)sql",
+                          company, public_id);
 }
 
 std::optional<Made> SelectByReference(db::Session& session, db::CompanyId company,
                                       std::string_view reference) {
-  const auto row = session.One(R"sql(
-      SELECT id, public_id, coalesce(fingerprint, ''), created_seq FROM orders
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT id, public_id, coalesce(fingerprint, '') AS fingerprint, created_seq FROM orders
       WHERE company_id = $1 AND reference = $2
-      )sql",
-                               company, reference);
+      )sql";
+  const auto row = session.One<kSelect>(company, reference);
   if (!row) return std::nullopt;
-  return Made{row->Text(0), row->Text(1), row->Text(2), row->Int(3)};
+  return Made{.id = row->Text("id"),
+              .public_id = row->Text("public_id"),
+              .fingerprint = row->Text("fingerprint"),
+              .created_seq = row->Int("created_seq")};
 }
 
 std::optional<std::string> SelectIdByExternalId(db::Session& session, db::CompanyId company,
                                                 std::string_view source,
                                                 std::string_view external_id) {
-  const auto row = session.One(R"sql(
+  return session.FindText(R"sql(
       SELECT id FROM orders WHERE company_id = $1 AND source = $2 AND external_id = $3
       )sql",
-                               company, source, external_id);
-  if (!row) return std::nullopt;
-  return row->Text(0);
+                          company, source, external_id);
 }
 
 // The record
 
 std::optional<RecordPlace> SelectRecordPlace(db::Session& session, db::CompanyId company,
                                              std::string_view id) {
-  const auto row = session.One(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT version, render_version, record_seq, closed_at FROM orders
       WHERE company_id = $1 AND id = $2
-      )sql",
-                               company, id);
+      )sql";
+  const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
-  return RecordPlace{row->Int(0), row->Int(1), row->OptionalInt(2), row->OptionalInt(3)};
+  return RecordPlace{row->Int("version"), row->Int("render_version"),
+                     row->OptionalInt("record_seq"), row->OptionalInt("closed_at")};
 }
 
 void ForgetRecord(db::Tx& tx, Order& order) {
@@ -704,31 +713,30 @@ void ForgetRecord(db::Tx& tx, Order& order) {
 
 std::vector<OrderKey> SelectKeysBefore(db::Session& session, db::CompanyId company,
                                        const OrderKey& before, int64_t limit) {
-  db::Rows rows = session.Query(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT created_at, id FROM orders
       WHERE company_id = $1 AND (created_at, id) < ($2, $3)
       ORDER BY created_at DESC, id DESC LIMIT $4
-      )sql",
-                                company, before.created_at, before.id, limit);
+      )sql";
+  auto rows = session.Query<kSelect>(company, before.created_at, before.id, limit);
   std::vector<OrderKey> keys;
-  while (rows.Next()) keys.push_back({rows.Int(0), rows.Text(1)});
+  while (rows.Next()) keys.push_back({.created_at = rows.Int("created_at"), .id = rows.Text("id")});
   return keys;
 }
 
 bool FacetFits(db::Session& session, const Order& order) {
   const auto& [status, service_type, source, paid, delivery_status] = FacetValues(order);
-  return session
-      .One(R"sql(
+  return session.Exists(R"sql(
       SELECT 1 FROM order_facet
       WHERE company_id = $1 AND facet = $2 AND status = $3 AND service_type = $4 AND source = $5
         AND paid = $6 AND delivery_status = $7
       )sql",
-           order.company, order.facet, status, service_type, source, paid, delivery_status)
-      .has_value();
+                        order.company, order.facet, status, service_type, source, paid,
+                        delivery_status);
 }
 
 int64_t CountWrongFacets(db::Session& session, db::CompanyId company) {
-  const auto row = session.One(R"sql(
+  return session.GetInt(R"sql(
       SELECT count(*) FROM order_facet AS f
       LEFT JOIN (
         SELECT o.facet AS facet, count(*) AS orders FROM orders AS o
@@ -736,43 +744,35 @@ int64_t CountWrongFacets(db::Session& session, db::CompanyId company) {
       ) AS n ON n.facet = f.facet
       WHERE f.company_id = $1 AND f.orders <> coalesce(n.orders, 0)
       )sql",
-                               company);
-  return row->Int(0);
+                        company);
 }
 
 int64_t CountOrders(db::Session& session, db::CompanyId company) {
-  return session
-      .One("SELECT coalesce(sum(f.orders), 0) FROM order_facet AS f WHERE f.company_id = $1",
-           company)
-      ->Int(0);
+  return session.GetInt(R"sql(
+      SELECT coalesce(sum(f.orders), 0) FROM order_facet AS f WHERE f.company_id = $1
+      )sql",
+                        company);
 }
 
 // Numbers
 
 int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begin, UtcMs end) {
   // The sum keeps SQLite from looking for the maximum along the index of all numbers.
-  const auto row = session.One(R"sql(
+  return session.GetInt(R"sql(
       SELECT coalesce(max(order_number + 0), 0) FROM orders
       WHERE company_id = $1 AND created_at >= $2 AND created_at < $3
       )sql",
-                               company, begin, end);
-  return row->Int(0);
-}
-
-int64_t CurrentSeq(db::Session& session, db::CompanyId company) {
-  const auto row =
-      session.One("SELECT event_seq FROM company_counter WHERE company_id = $1", company);
-  return row ? row->Int(0) : 0;
+                        company, begin, end);
 }
 
 void DeleteAll(db::Tx& tx, db::CompanyId company) {
-  tx.Run("DELETE FROM discount WHERE company_id = $1", company);
-  tx.Run("DELETE FROM payment WHERE company_id = $1", company);
-  tx.Run("DELETE FROM combo_modifier WHERE company_id = $1", company);
-  tx.Run("DELETE FROM combo WHERE company_id = $1", company);
-  tx.Run("DELETE FROM order_status WHERE company_id = $1", company);
-  tx.Run("DELETE FROM orders WHERE company_id = $1", company);
-  tx.Run("DELETE FROM order_facet WHERE company_id = $1", company);
+  tx.Run(R"sql(DELETE FROM discount WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM payment WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM combo_modifier WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM combo WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM order_status WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM orders WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM order_facet WHERE company_id = $1)sql", company);
 }
 
 }  // namespace comanda::orders

@@ -78,9 +78,6 @@ int64_t CountOrders(db::Session& session, db::CompanyId company);
 // The highest order number of the orders created from `begin` to before `end`; 0: there is none.
 int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begin, UtcMs end);
 
-// The seq of the company's last event. Orders that are created later have a greater created_seq.
-int64_t CurrentSeq(db::Session& session, db::CompanyId company);
-
 // Deletes every row of the company's orders. For the reset of the sandbox alone.
 void DeleteAll(db::Tx& tx, db::CompanyId company);
 

@@ -16,7 +16,7 @@ namespace comanda::reports {
 // Which orders count. An empty list: all of them; without statuses, CANCELLED orders stay out of
 // the main figures, while what was cancelled is counted over all.
 struct Question {
-  db::CompanyId company = 0;
+  db::CompanyId company;
   std::vector<Interval> moments;
   std::vector<int64_t> statuses;
   std::vector<int64_t> service_types;

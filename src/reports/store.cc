@@ -18,30 +18,32 @@ using Facets = std::unordered_map<int64_t, bool>;
 
 Facets SelectFacets(db::Session& session, const Question& question) {
   constexpr auto kCancelled = static_cast<int64_t>(orders::Status::kCancelled);
-  db::Rows rows = session.Query(
-      "SELECT facet, status, service_type, source FROM order_facet WHERE company_id = $1",
-      question.company);
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT facet, status, service_type, source FROM order_facet WHERE company_id = $1
+      )sql";
+  auto rows = session.Query<kSelect>(question.company);
   Facets facets;
   while (rows.Next()) {
-    const int64_t status = rows.Int(1);
-    if (!Allows(question.statuses, status) || !Allows(question.service_types, rows.Int(2)) ||
-        !Allows(question.sources, rows.View(3))) {
+    const int64_t status = rows.Int("status");
+    if (!Allows(question.statuses, status) ||
+        !Allows(question.service_types, rows.Int("service_type")) ||
+        !Allows(question.sources, rows.View("source"))) {
       continue;
     }
-    facets[rows.Int(0)] = !question.statuses.empty() || status != kCancelled;
+    facets[rows.Int("facet")] = !question.statuses.empty() || status != kCancelled;
   }
   return facets;
 }
 
-// Calls add(rows, counts) for each row of orders that are chosen; the row's first column is the
-// order's facet. select(moment) starts the query of one stretch of time.
-template <typename Start, typename Add>
-void EachRow(db::Session& session, const Question& question, Start start, Add add) {
+// Calls add(rows, counts) for each row of orders that are chosen. kSelect takes the company and a
+// stretch of time, and returns the order's facet beside what is added.
+template <const db::Sql& kSelect, typename Add>
+void EachRow(db::Session& session, const Question& question, Add add) {
   const Facets facets = SelectFacets(session, question);
   for (const Interval& moment : question.moments) {
-    db::Rows rows = start(moment);
+    auto rows = session.Query<kSelect>(question.company, moment.from, moment.to);
     while (rows.Next()) {
-      const auto facet = facets.find(rows.Int(0));
+      const auto facet = facets.find(rows.Int("facet"));
       if (facet != facets.end()) add(rows, facet->second);
     }
   }
@@ -51,85 +53,76 @@ void EachRow(db::Session& session, const Question& question, Start start, Add ad
 
 void EachPayment(db::Session& session, const Question& question,
                  const std::function<void(const Payment&)>& add) {
-  const auto start = [&](const Interval& moment) {
-    return session.Query(R"sql(
-        SELECT o.facet, p.payment_method_id, p.amount, p.tip_amount, p.canceled_at
-        FROM orders AS o
-        JOIN payment AS p ON p.company_id = o.company_id AND p.order_id = o.id
-        WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
-        )sql",
-                         question.company, moment.from, moment.to);
-  };
-  EachRow(session, question, start, [&](const db::Rows& row, bool counts) {
-    add({.method_id = row.View(1),
-         .amount = row.Int(2),
-         .tip_amount = row.Int(3),
-         .canceled = !row.IsNull(4),
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT o.facet, p.payment_method_id, p.amount, p.tip_amount, p.canceled_at
+      FROM orders AS o
+      JOIN payment AS p ON p.company_id = o.company_id AND p.order_id = o.id
+      WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
+      )sql";
+  EachRow<kSelect>(session, question, [&](const auto& row, bool counts) {
+    add({.method_id = row.View("payment_method_id"),
+         .amount = row.Int("amount"),
+         .tip_amount = row.Int("tip_amount"),
+         .canceled = !row.IsNull("canceled_at"),
          .counts = counts});
   });
 }
 
 void EachLine(db::Session& session, const Question& question, LineKind kind,
               const std::function<void(const Line&)>& add) {
-  const auto start = [&](const Interval& moment) {
-    return session.Query(R"sql(
-        SELECT o.facet, l.order_id, l.product_id, l.variant_id, l.product_name, l.quantity,
-          l.combo_price, l.canceled_at
-        FROM orders AS o
-        JOIN combo AS l ON l.company_id = o.company_id AND l.order_id = o.id
-        WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
-        )sql",
-                         question.company, moment.from, moment.to);
-  };
-  EachRow(session, question, start, [&](const db::Rows& row, bool counts) {
-    if (row.IsNull(2) != (kind == LineKind::kFreehand)) return;
-    add({.order_id = row.View(1),
-         .product_id = row.View(2),
-         .variant_id = row.View(3),
-         .name = row.View(4),
-         .quantity = row.Int(5),
-         .price = row.Int(6),
-         .canceled = !row.IsNull(7),
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT o.facet, l.order_id, l.product_id, l.variant_id, l.product_name, l.quantity,
+        l.combo_price, l.canceled_at
+      FROM orders AS o
+      JOIN combo AS l ON l.company_id = o.company_id AND l.order_id = o.id
+      WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
+      )sql";
+  EachRow<kSelect>(session, question, [&](const auto& row, bool counts) {
+    if (row.IsNull("product_id") != (kind == LineKind::kFreehand)) return;
+    add({.order_id = row.View("order_id"),
+         .product_id = row.View("product_id"),
+         .variant_id = row.View("variant_id"),
+         .name = row.View("product_name"),
+         .quantity = row.Int("quantity"),
+         .price = row.Int("combo_price"),
+         .canceled = !row.IsNull("canceled_at"),
          .counts = counts});
   });
 }
 
 void EachModifier(db::Session& session, const Question& question,
                   const std::function<void(const Modifier&)>& add) {
-  const auto start = [&](const Interval& moment) {
-    return session.Query(R"sql(
-        SELECT o.facet, l.product_id, l.variant_id, m.name, m.quantity, m.price
-        FROM orders AS o
-        JOIN combo AS l ON l.company_id = o.company_id AND l.order_id = o.id
-        JOIN combo_modifier AS m ON m.company_id = l.company_id AND m.order_id = l.order_id
-          AND m.combo_position = l.position
-        WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
-          AND l.product_id IS NOT NULL AND l.canceled_at IS NULL
-        )sql",
-                         question.company, moment.from, moment.to);
-  };
-  EachRow(session, question, start, [&](const db::Rows& row, bool counts) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT o.facet, l.product_id, l.variant_id, m.name, m.quantity, m.price
+      FROM orders AS o
+      JOIN combo AS l ON l.company_id = o.company_id AND l.order_id = o.id
+      JOIN combo_modifier AS m ON m.company_id = l.company_id AND m.order_id = l.order_id
+        AND m.combo_position = l.position
+      WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
+        AND l.product_id IS NOT NULL AND l.canceled_at IS NULL
+      )sql";
+  EachRow<kSelect>(session, question, [&](const auto& row, bool counts) {
     if (!counts) return;
-    add({.product_id = row.View(1),
-         .variant_id = row.View(2),
-         .name = row.View(3),
-         .quantity = row.Int(4),
-         .price = row.Int(5)});
+    add({.product_id = row.View("product_id"),
+         .variant_id = row.View("variant_id"),
+         .name = row.View("name"),
+         .quantity = row.Int("quantity"),
+         .price = row.Int("price")});
   });
 }
 
 std::optional<SoldAs> FindName(db::Session& session, db::CompanyId company,
                                std::string_view order_id, std::string_view product_id,
                                const std::optional<std::string>& variant_id) {
-  const auto row = session.One(R"sql(
+  static constexpr db::Sql kSelect = R"sql(
       SELECT product_name, variant_name FROM combo
       WHERE company_id = $1 AND order_id = $2 AND product_id = $3
         AND coalesce(variant_id, '') = $4
       ORDER BY position LIMIT 1
-      )sql",
-                               company, order_id, product_id, variant_id.value_or(""));
+      )sql";
+  const auto row = session.One<kSelect>(company, order_id, product_id, variant_id.value_or(""));
   if (!row) return std::nullopt;
-  return SoldAs{row->Text(0), row->OptionalText(1)};
+  return SoldAs{row->Text("product_name"), row->OptionalText("variant_name")};
 }
 
 }  // namespace comanda::reports::store

@@ -52,7 +52,7 @@ void RefusesOtherWords(Probe& probe, Finding& finding) {
   finding.Invalid(Move(probe, "ACCEPTED"), "status", "unknown_value", "ACCEPTED");
 }
 
-// -- following ---------------------------------------------------------------------------
+// Following
 
 // Whether the feed from before the order on has an event of this type on it, with that change.
 bool FindEvent(Probe& probe, std::string_view type, std::string_view change, Finding& finding) {
@@ -109,7 +109,7 @@ void HoldsAPoll(Probe& probe, Finding& finding) {
   }
 }
 
-// -- cancelling --------------------------------------------------------------------------
+// Cancelling
 
 Reply Cancel(Probe& probe, std::string_view reason) {
   return probe.Write(probe.take_away, "POST", "cancel",

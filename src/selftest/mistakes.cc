@@ -92,7 +92,7 @@ void RefusesBadFilters(Probe& probe, Finding& finding) {
   CheckParameter(probe, "filter[paid]=perhaps", "", finding);
 }
 
-// -- bodies of orders that must not come to be -----------------------------------------------
+// Bodies of orders that must not come to be
 
 Reply Post(Probe& probe, std::string body, std::string content_type = "application/json") {
   return probe.Send({.method = "POST",

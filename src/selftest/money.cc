@@ -57,7 +57,7 @@ void CheckSum(const Probe& probe, std::string_view path, Minor expected, Finding
   finding.Number(probe.take_away.record, path, probe.Amount(expected));
 }
 
-// -- items -------------------------------------------------------------------------------
+// Items
 
 void AddsItems(Probe& probe, Finding& finding) {
   const std::string body =
@@ -183,7 +183,7 @@ void RemovesItems(Probe& probe, Finding& finding) {
   }
 }
 
-// -- discounts ---------------------------------------------------------------------------
+// Discounts
 
 void TakesLargeAmounts(Probe& probe, Finding& finding) {
   const Reply reply = probe.Write(
@@ -245,7 +245,7 @@ void AddsUpTheTotal(Probe& probe, Finding& finding) {
   finding.Number(reply, "data.total", probe.Amount(total));
 }
 
-// -- payments ----------------------------------------------------------------------------
+// Payments
 
 // Cash where the order may be paid with it, else the first method that takes the service type.
 std::string PaymentMethod(const Probe& probe) {

@@ -81,7 +81,7 @@ std::string TestOrder::Path(std::string_view below) const {
   return path;
 }
 
-// -- the line ----------------------------------------------------------------------------
+// The line
 
 void Probe::Pause(int64_t seconds) {
   const int64_t until = SystemClock().MonotonicMs() + seconds * 1000;
@@ -168,7 +168,7 @@ Reply Probe::Write(TestOrder& order, std::string_view method, std::string_view b
   return reply;
 }
 
-// -- what the key may do, and what money is here ---------------------------------------------
+// What the key may do, and what money is here
 
 void Probe::LearnScopes() {
   for (const ScopeProbe& probe : kScopeProbes) {
@@ -198,7 +198,7 @@ std::optional<Minor> Probe::MinorOf(std::optional<json::Value> value) const {
   return decimal ? Scaled(*decimal, decimals_) : std::nullopt;
 }
 
-// -- tidying up ------------------------------------------------------------------------------
+// Tidying up
 
 // Nothing where the order was never made.
 std::optional<Remnant> Probe::TidyUp(Made made) {

@@ -81,7 +81,7 @@ void CheckUnchanged(Probe& probe, const std::string& path, Finding& finding) {
   finding.NotChecked("it changed with every request");
 }
 
-// -- company -----------------------------------------------------------------------------
+// Company
 
 void ShowsTheCompany(Probe& probe, Finding& finding) {
   probe.company = probe.Get("/v1/company");
@@ -131,7 +131,7 @@ void ListsPaymentMethods(Probe& probe, Finding& finding) {
   }
 }
 
-// -- people ------------------------------------------------------------------------------
+// People
 
 void ListsUsers(Probe& probe, Finding& finding) {
   const Reply users = probe.Get("/v1/users?per_page=100");
@@ -185,7 +185,7 @@ void KeepsClientsOutOfCaches(Probe& probe, Finding& finding) {
                probe.Get("/v1/clients?per_page=1").HeaderOr("Cache-Control", "none"));
 }
 
-// -- menu --------------------------------------------------------------------------------
+// Menu
 
 std::optional<json::Value> FirstCategory(const Probe& probe) {
   for (const json::Value& category : probe.menu.Items("data.categories")) {
@@ -254,7 +254,7 @@ void UpsertsWithoutChange(Probe& probe, Finding& finding) {
   finding.Number(reply, "data.updated", "0");
 }
 
-// -- lists and reports ---------------------------------------------------------------------
+// Lists and reports
 
 void PagesOrders(Probe& probe, Finding& finding) {
   const Reply first = probe.Get("/v1/orders?page=1&per_page=1");

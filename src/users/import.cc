@@ -49,8 +49,8 @@ Draft ReadDraft(json::ObjectReader& row, company::RowIds& ids) {
 
 }  // namespace
 
-std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& company_id) {
-  company::RowIds ids(company_id, "user");
+std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& company_uuid) {
+  company::RowIds ids(company_uuid, "user");
   std::vector<Draft> drafts;
   for (json::ObjectReader& item : row.Objects("users", company::kRowsMax, true)) {
     drafts.push_back(ReadDraft(item, ids));

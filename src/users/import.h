@@ -13,7 +13,7 @@
 namespace comanda::users {
 
 // `row` is the company's; every wrong field is noted in its errors.
-std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& company_id);
+std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& company_uuid);
 
 company::Tally Import(db::Tx& tx, db::CompanyId company, const std::vector<Draft>& drafts,
                       const db::Stamp& stamp);

@@ -37,19 +37,20 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
   http::ListPage page;
   page.paging = query.ReadPaging();
 
-  db::ClauseBuilder sql("SELECT s.id FROM staff s WHERE s.company_id = $1", {company});
+  db::ClauseBuilder sql(R"sql(SELECT s.id FROM staff s WHERE s.company_id = $1)sql", {company});
   conditions.Narrow(sql);
   sql.OrderBy(http::ReadSort(query, kSorts, "name"))
       .Limit(page.paging.per_page, page.paging.offset());
-  for (const std::string& id : http::FindIds(session, sql)) {
+  for (const std::string& id : session.FindTexts(sql)) {
     const auto user = Select(session, company, id);
     if (!user) throw Fault(Fault::Kind::kDamaged, "user " + id + " is listed and not stored");
     rows.Add(Render(*user));
   }
 
-  db::ClauseBuilder count("SELECT count(*) FROM staff s WHERE s.company_id = $1", {company});
+  db::ClauseBuilder count(R"sql(SELECT count(*) FROM staff s WHERE s.company_id = $1)sql",
+                          {company});
   conditions.Narrow(count);
-  page.total = http::Count(session, count);
+  page.total = session.GetInt(count);
   page.snapshot = http::SnapshotOf(query, LastCreated(session, company));
   return page;
 }

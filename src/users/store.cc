@@ -6,21 +6,23 @@
 namespace comanda::users {
 
 std::optional<User> Select(db::Session& session, db::CompanyId company, std::string_view id) {
-  const auto row = session.One(
-      "SELECT id, name, email, country_calling_code, phone_number, role, active, created_at,"
-      " updated_at FROM staff WHERE company_id = $1 AND id = $2",
-      company, id);
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT id, name, email, country_calling_code, phone_number, role, active, created_at,
+        updated_at
+      FROM staff WHERE company_id = $1 AND id = $2
+      )sql";
+  const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
   User user;
-  user.id = row->Text(0);
-  user.name = row->Text(1);
-  user.email = row->OptionalText(2);
-  user.country_calling_code = row->OptionalText(3);
-  user.phone_number = row->OptionalText(4);
-  user.role = row->Text(5);
-  user.active = row->Bool(6);
-  user.created_at = row->Int(7);
-  user.updated_at = row->Int(8);
+  user.id = row->Text("id");
+  user.name = row->Text("name");
+  user.email = row->OptionalText("email");
+  user.country_calling_code = row->OptionalText("country_calling_code");
+  user.phone_number = row->OptionalText("phone_number");
+  user.role = row->Text("role");
+  user.active = row->Bool("active");
+  user.created_at = row->Int("created_at");
+  user.updated_at = row->Int("updated_at");
   return user;
 }
 
@@ -28,32 +30,33 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
                         const db::Stamp& stamp) {
   const bool existed = Select(tx, company, draft.id).has_value();
   const int64_t written = tx.Run(
-      "INSERT INTO staff (company_id, id, name, name_folded, email, country_calling_code, "
-      "phone_number,"
-      " role, active, created_at, updated_at, created_seq)"
-      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10,"
-      " (SELECT coalesce(max(created_seq), 0) + 1 FROM staff WHERE company_id = $1))"
-      " ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,"
-      " name_folded = excluded.name_folded, email = excluded.email,"
-      " country_calling_code = excluded.country_calling_code, phone_number = excluded.phone_number,"
-      " role = excluded.role, active = excluded.active, updated_at = excluded.updated_at"
-      " WHERE (staff.name, staff.name_folded, staff.email, staff.country_calling_code,"
-      " staff.phone_number, staff.role, staff.active)"
-      " IS DISTINCT FROM (excluded.name, excluded.name_folded, excluded.email,"
-      " excluded.country_calling_code, excluded.phone_number, excluded.role, excluded.active)",
+      R"sql(
+      INSERT INTO staff (company_id, id, name, name_folded, email, country_calling_code,
+        phone_number, role, active, created_at, updated_at, created_seq)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10,
+        (SELECT coalesce(max(created_seq), 0) + 1 FROM staff WHERE company_id = $1))
+      ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,
+        name_folded = excluded.name_folded, email = excluded.email,
+        country_calling_code = excluded.country_calling_code,
+        phone_number = excluded.phone_number, role = excluded.role, active = excluded.active,
+        updated_at = excluded.updated_at
+      WHERE (staff.name, staff.name_folded, staff.email, staff.country_calling_code,
+        staff.phone_number, staff.role, staff.active)
+        IS DISTINCT FROM (excluded.name, excluded.name_folded, excluded.email,
+        excluded.country_calling_code, excluded.phone_number, excluded.role, excluded.active)
+      )sql",
       company, draft.id, draft.name, Folded(draft.name), draft.email, draft.country_calling_code,
       draft.phone_number, draft.role, draft.active, stamp.now);
   return company::OutcomeOf(existed, written);
 }
 
 int64_t LastCreated(db::Session& session, db::CompanyId company) {
-  const auto row =
-      session.One("SELECT coalesce(max(created_seq), 0) FROM staff WHERE company_id = $1", company);
-  return row->Int(0);
+  return session.GetInt(
+      R"sql(SELECT coalesce(max(created_seq), 0) FROM staff WHERE company_id = $1)sql", company);
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) {
-  tx.Run("DELETE FROM staff WHERE company_id = $1", company);
+  tx.Run(R"sql(DELETE FROM staff WHERE company_id = $1)sql", company);
 }
 
 }  // namespace comanda::users

@@ -79,8 +79,7 @@ void ForEachItem(std::string_view list, Fn&& fn) {
   }
 }
 
-// -- request line
-// ------------------------------------------------------------------------------------
+// Request line
 
 enum class Version : uint8_t { kHttp10, kHttp11 };
 
@@ -194,8 +193,7 @@ Version ReadRequestLine(std::string_view line, Head& head) {
   return version;
 }
 
-// -- fields
-// ------------------------------------------------------------------------------------------
+// Fields
 
 void ReadField(std::string_view line, Head& head) {
   if (line.front() == ' ' || line.front() == '\t') {

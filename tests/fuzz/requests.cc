@@ -35,7 +35,7 @@ class Box {
     api_.key = api_.AddKey(auth::ScopeSet::All());
     auth::KeyRecord record = *api_.keys.All().front();
     record.company = DemoNumber();
-    record.company_id = kDemoId;
+    record.company_uuid = kDemoId;
     record.tier = auth::Tier::kUnlimited;
     api_.keys.Put(record);
     ids_["product"] = kProductId;
@@ -73,9 +73,9 @@ class Box {
  private:
   db::CompanyId DemoNumber() {
     return api_.database->Read([](db::Snapshot& snapshot) {
-      auto rows = snapshot.Query("SELECT company_id FROM company WHERE id = $1", kDemoId);
-      Must(rows.Next(), "the demo restaurant is there");
-      return rows.Int(0);
+      const auto number = snapshot.FindInt("SELECT company_id FROM company WHERE id = $1", kDemoId);
+      Must(number.has_value(), "the demo restaurant is there");
+      return db::CompanyId{*number};
     });
   }
 

@@ -67,6 +67,8 @@ def scan(text, macros, line=1):
 
 
 PAIRS = {"(": ")", "{": "}", "[": "]"}
+# What a session takes a whole statement by, beside Query<kName>() and One<kName>().
+CALLS = ("Run", "FindInt", "FindText", "GetInt", "FindTexts", "Exists")
 
 
 def closing(tokens, i):
@@ -141,7 +143,9 @@ class File:
     def _look(self, i, token, structs):
         after, before = self.tokens[i + 1], self.tokens[i - 1]
         is_member = before.text in (".", "->")
-        if after.text == "(" and is_member and token.text in ("Query", "One", "Run"):
+        if after.text == "<" and is_member and token.text in ("Query", "One"):
+            self.calls += 1  # its statement is a constant, which is found where it is declared
+        elif after.text == "(" and is_member and token.text in CALLS:
             self.calls += 1
             first = items(self.tokens, i + 1)[0]
             for text, line in literals(first):

@@ -14,11 +14,12 @@ struct Ladder {
 constexpr Ladder kLadder = {"o.at IS NOT NULL", "o.at, o.id"};
 constexpr std::array kSorts = {ListSort{"name", "o.name, o.id", "o.name DESC, o.id DESC"}};
 constexpr db::Sql kActive = "o.ends > {}";
-void F(db::Session& session, bool down) {  // session.Query("SELECT comment")
-  session.Query("SELECT " COLUMNS /* here */ " FROM k "
+void F(db::Session& session, bool down) {  // session.FindTexts("SELECT comment")
+  session.FindTexts("SELECT " COLUMNS /* here */ " FROM k "
                 "WHERE k.id = \"\x27\"", 'x', "SELECTED");
-  session.One(R"sql(
-    SELECT "quoted" FROM k)sql", 1'000);
+  static constexpr db::Sql kSelect = R"sql(
+    SELECT "quoted" FROM k)sql";
+  session.One<kSelect>(1'000);
   const db::Sql sql = down ? db::Sql("DELETE FROM k") : db::Sql("UPDATE k SET id = $1");
   tx->Run(sql);
   db::ClauseBuilder list("SELECT o.id FROM orders o WHERE o.company_id = $1", {company});
@@ -56,7 +57,7 @@ def test_knows_the_pieces_by_where_they_are_taken(read):
     assert file.calls == 5
 
 
-@pytest.mark.parametrize("call", ['session.Query("PRAGMA x")', 'session.One(name("SELECT 1"))', "sql.OrderBy(1)"])
+@pytest.mark.parametrize("call", ['session.GetInt("PRAGMA x")', 'session.Exists(name("SELECT 1"))', "sql.OrderBy(1)"])
 def test_complains_of_what_it_does_not_understand(read, call):
     with pytest.raises(AssertionError, match="store.cc:1: "):
         read(f"void F() {{ {call}; }}")

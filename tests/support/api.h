@@ -20,6 +20,21 @@
 
 namespace comanda::testing {
 
+// Which companies a request of the command line may mean, as the company room finds them.
+inline std::vector<http::CompanyName> FindCompanies(db::Session& session,
+                                                    const std::optional<std::string>& uuid,
+                                                    size_t limit) {
+  static constexpr db::Sql kSelect =
+      "SELECT company_id, id, name FROM company WHERE $1 IS NULL OR id = $1"
+      " ORDER BY company_id LIMIT $2";
+  std::vector<http::CompanyName> found;
+  auto rows = session.Query<kSelect>(uuid, static_cast<int64_t>(limit));
+  while (rows.Next()) {
+    found.push_back({rows.Company("company_id"), rows.Text("id"), rows.Text("name")});
+  }
+  return found;
+}
+
 struct Answer {
   http::Response response;
   int status() const { return response.status; }
@@ -57,7 +72,7 @@ class Api {
     auth::KeyRecord record;
     record.id = std::move(id);
     record.company = company;
-    record.company_id = company == kCompany ? kCompanyId : kOtherCompanyId;
+    record.company_uuid = company == kCompany ? kCompanyId : kOtherCompanyId;
     record.hash = {reinterpret_cast<const char*>(digest.data()), digest.size()};
     record.scopes = scopes;
     record.tier = auth::Tier::kLan;
@@ -122,6 +137,7 @@ class Api {
                   .long_polls = long_polls,
                   .answers = answers,
                   .answer_budget = answer_budget,
+                  .find_companies = FindCompanies,
                   .find_order_uuid = {}};
   std::string key;
 

@@ -61,8 +61,9 @@ class LogReader {
 
  private:
   State StateIn(db::Session& session) const {
-    const auto row = session.One("SELECT position, lost FROM reader WHERE name = $1", name_);
-    return {row->Int(0), row->Int(1)};
+    static constexpr db::Sql kSelect = "SELECT position, lost FROM reader WHERE name = $1";
+    const auto row = session.One<kSelect>(name_);
+    return {row->Int("position"), row->Int("lost")};
   }
 
   db::Database& database_;

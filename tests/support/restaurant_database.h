@@ -13,9 +13,9 @@
 
 namespace comanda::testing {
 
-inline constexpr db::CompanyId kCompany = 1;
+inline constexpr db::CompanyId kCompany{1};
 inline constexpr std::string_view kCompanyId = "0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90";
-inline constexpr db::CompanyId kOtherCompany = 2;
+inline constexpr db::CompanyId kOtherCompany{2};
 inline constexpr std::string_view kOtherCompanyId = "0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c91";
 
 // The migrations of src/app, by number. Their texts live as long as the program.

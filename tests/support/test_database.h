@@ -66,11 +66,7 @@ class TestDatabase {
     return database_->Read([](db::Snapshot& snapshot) { return NamesIn(snapshot); });
   }
   static std::vector<std::string> NamesIn(db::Session& session) {
-    std::vector<std::string> names;
-    for (auto rows = session.Query("SELECT name FROM dish ORDER BY name"); rows.Next();) {
-      names.push_back(rows.Text(0));
-    }
-    return names;
+    return session.FindTexts("SELECT name FROM dish ORDER BY name");
   }
 
   // Adds dishes of that number, overwrites a page of the closed file and opens it again.

@@ -115,26 +115,24 @@ class AppImport : public ::testing::Test {
   }
 
   int64_t Number(db::Sql sql) {
-    return database->Read([sql](db::Snapshot& snapshot) { return snapshot.One(sql)->Int(0); });
+    return database->Read([sql](db::Snapshot& snapshot) { return snapshot.GetInt(sql); });
   }
   std::string Text(db::Sql sql) {
-    return database->Read([sql](db::Snapshot& snapshot) { return snapshot.One(sql)->Text(0); });
+    return database->Read([sql](db::Snapshot& snapshot) { return snapshot.FindText(sql).value(); });
   }
   // Every id with its times: what a second import must not move.
   std::string Everything() {
     return database->Read([](db::Snapshot& snapshot) {
       std::string all;
       for (const db::Sql sql : std::initializer_list<db::Sql>{
-               "SELECT id, updated_at || '' FROM company ORDER BY id",
-               "SELECT id, updated_at || '' FROM product ORDER BY company_id, id",
-               "SELECT id, updated_at || '' FROM client ORDER BY company_id, id",
-               "SELECT id, updated_at || '' FROM staff ORDER BY company_id, id",
-               "SELECT id, price || '' FROM variant ORDER BY company_id, id",
-               "SELECT id, name FROM station ORDER BY company_id, id",
-               "SELECT id, position || '' FROM modifier ORDER BY company_id, id"}) {
-        for (auto rows = snapshot.Query(sql); rows.Next();) {
-          all += rows.Text(0) + " " + rows.Text(1) + "\n";
-        }
+               "SELECT id || ' ' || updated_at FROM company ORDER BY id",
+               "SELECT id || ' ' || updated_at FROM product ORDER BY company_id, id",
+               "SELECT id || ' ' || updated_at FROM client ORDER BY company_id, id",
+               "SELECT id || ' ' || updated_at FROM staff ORDER BY company_id, id",
+               "SELECT id || ' ' || price FROM variant ORDER BY company_id, id",
+               "SELECT id || ' ' || name FROM station ORDER BY company_id, id",
+               "SELECT id || ' ' || position FROM modifier ORDER BY company_id, id"}) {
+        for (const std::string& row : snapshot.FindTexts(sql)) all += row + "\n";
       }
       return all;
     });
@@ -215,8 +213,7 @@ TEST_F(AppImport, GivesTheDemoRestaurantWhatOrdersNeed) {
   });
   std::set<std::string> roles;
   database->Read([&](db::Snapshot& snapshot) {
-    for (auto rows = snapshot.Query("SELECT role FROM staff"); rows.Next();)
-      roles.insert(rows.Text(0));
+    for (std::string& role : snapshot.FindTexts("SELECT role FROM staff")) roles.insert(role);
   });
   EXPECT_EQ(roles.size(), 7u);
 }

@@ -26,7 +26,7 @@ class AuthGate : public ::testing::Test {
     KeyRecord record;
     record.id = "k1";
     record.company = 1;
-    record.company_id = "c1";
+    record.company_uuid = "c1";
     record.hash = HashOf(key_);
     record.scopes.Add(Scope::kOrdersRead);
     return record;

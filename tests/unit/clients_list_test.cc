@@ -46,7 +46,7 @@ class ClientList : public ::testing::Test {
     return ids + std::to_string(page.total);
   }
   int64_t Count(db::Sql sql) {
-    return api_.database->Read([&](db::Snapshot& snapshot) { return snapshot.One(sql)->Int(0); });
+    return api_.database->Read([&](db::Snapshot& snapshot) { return snapshot.GetInt(sql); });
   }
 
   Api api_{{Routes()}};
@@ -122,7 +122,7 @@ TEST(ClientMigration, NumbersWhatOlderProgramsWroteAndMakesItSearchable) {
   const auto text = [&](db::Sql sql) {
     return database->Read([&](db::Snapshot& snapshot) {
       std::string all;
-      for (db::Rows rows = snapshot.Query(sql); rows.Next();) all += rows.Text(0) + " ";
+      for (const std::string& row : snapshot.FindTexts(sql)) all += row + " ";
       return all;
     });
   };

@@ -245,8 +245,8 @@ void FillAndReopen(TestDatabase& database) {
 int64_t AddAfterReading(TestDatabase& database, const std::string& name) {
   return database->Write([&](Tx& tx, const Stamp&) {
     int64_t bytes = 0;
-    for (Rows rows = tx.Query("SELECT text FROM ballast"); rows.Next();) {
-      bytes += static_cast<int64_t>(rows.View(0).size());
+    for (const std::string& text : tx.FindTexts("SELECT text FROM ballast")) {
+      bytes += static_cast<int64_t>(text.size());
     }
     tx.Run("INSERT INTO dish (name) VALUES ($1)", name);
     return bytes;

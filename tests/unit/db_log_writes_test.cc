@@ -61,9 +61,12 @@ TEST(DbLogWrites, ATransactionLargerThanTheCacheIsThereAfterOpeningAgain) {
   // With no checkpoint between: the log alone has it.
   const auto count = [&] {
     return database->Read([&](Snapshot& snapshot) {
-      Rows rows = snapshot.Query("SELECT id, name FROM dish");
+      static constexpr Sql kSelect = "SELECT id, name FROM dish";
+      auto rows = snapshot.Query<kSelect>();
       int found = 0;
-      for (; rows.Next(); ++found) EXPECT_EQ(rows.Text(1), name(static_cast<int>(rows.Int(0)) - 1));
+      for (; rows.Next(); ++found) {
+        EXPECT_EQ(rows.Text("name"), name(static_cast<int>(rows.Int("id")) - 1));
+      }
       return found;
     });
   };

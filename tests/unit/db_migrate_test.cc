@@ -55,9 +55,9 @@ void Execute(const std::string& path, const char* sql) {
 TEST(DbMigrate, TakesANewFileThroughAllWithoutCopies) {
   TestDatabase database(Settings{.migrations = {kDishTable, kPrice}});
   database->Read([](Snapshot& session) {
-    EXPECT_EQ(session.One("PRAGMA user_version")->Int(0), 2);
-    EXPECT_EQ(session.One("PRAGMA application_id")->Int(0), 0x434d4441);
-    EXPECT_EQ(session.One("SELECT count(price) FROM dish")->Int(0), 0);
+    EXPECT_EQ(session.GetInt("PRAGMA user_version"), 2);
+    EXPECT_EQ(session.GetInt("PRAGMA application_id"), 0x434d4441);
+    EXPECT_EQ(session.GetInt("SELECT count(price) FROM dish"), 0);
   });
   EXPECT_FALSE(std::filesystem::exists(database.settings().path + ".before-1"));
   EXPECT_FALSE(std::filesystem::exists(database.settings().path + ".before-2"));
@@ -70,7 +70,7 @@ TEST(DbMigrate, CopiesTheFileBeforeItChangesIt) {
   database.settings().migrations = {kDishTable, kPrice};
   database.Open();
   database->Read([](Snapshot& session) {
-    EXPECT_EQ(session.One("SELECT price FROM dish WHERE name = 'soup'")->Int(0), 0);
+    EXPECT_EQ(session.GetInt("SELECT price FROM dish WHERE name = 'soup'"), 0);
   });
 
   TestDatabase before(Settings{.path = database.settings().path + ".before-2"});
@@ -212,7 +212,7 @@ TEST(DbMigrate, SortsInMemoryAfterwards) {
   database.settings().migrations = {kDishTable, kPrice};
   database.Open();
   database->Write(
-      [](Tx& tx, const Stamp&) { EXPECT_EQ(tx.One("PRAGMA temp_store")->Int(0), 2) << "MEMORY"; });
+      [](Tx& tx, const Stamp&) { EXPECT_EQ(tx.GetInt("PRAGMA temp_store"), 2) << "MEMORY"; });
   EXPECT_EQ(sqlite3_temp_directory, nullptr);
 }
 

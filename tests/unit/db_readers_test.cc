@@ -30,8 +30,8 @@ TEST(DbReaders, SeeOneStateWhileTheWriterWrites) {
 
 TEST(DbReaders, CannotWrite) {
   TestDatabase database;
-  EXPECT_THROW(database->Read([](Snapshot& s) { s.One("INSERT INTO dish (name) VALUES ('x')"); }),
-               Fault);
+  EXPECT_THROW(
+      database->Read([](Snapshot& s) { s.Exists("INSERT INTO dish (name) VALUES ('x')"); }), Fault);
   EXPECT_EQ(database.Names(), Names{});
 }
 
@@ -61,7 +61,7 @@ TEST(DbReaders, WaitForAFreeConnection) {
             const int now = ++together;
             int seen = most;
             while (now > seen && !most.compare_exchange_weak(seen, now)) continue;
-            snapshot.One("SELECT count(*) FROM dish");
+            snapshot.GetInt("SELECT count(*) FROM dish");
             // The first waits for the second, or on a busy machine they may never meet.
             do std::this_thread::yield();
             while (most < 2 && std::chrono::steady_clock::now() < patience);
@@ -116,8 +116,9 @@ TEST(DbReaders, InterruptAQueryThatTakesTooLong) {
   });
   try {
     database->Read([&](Snapshot& snapshot) {
-      auto rows = snapshot.Query(
-          "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n");
+      static constexpr Sql kEndless =
+          "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n";
+      auto rows = snapshot.Query<kEndless>();
       started.count_down();
       rows.Next();
     });
@@ -143,7 +144,7 @@ TEST(DbReaders, EndACheckThatIsToldToStop) {
 }
 
 TEST(DbKept, IsReadAgainOnlyAfterItsCounterHasChanged) {
-  constexpr CompanyId kCompany = 7, kOther = 8;
+  constexpr CompanyId kCompany{7}, kOther{8};
   TestDatabase database;
   int reads = 0;
   const auto names = [&](CompanyId company) {

@@ -108,7 +108,7 @@ TEST(DbWriter, IsNotTakenForHungWhileALargeJobGetsOn) {
   database->Write([&](Tx& tx, const Stamp&) {
     database.clock.Advance(61'000);
     before = database.heartbeats().Stale();
-    tx.One(
+    tx.GetInt(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) "
         "SELECT count(*) FROM n");
     after = database.heartbeats().Stale();
@@ -140,10 +140,10 @@ TEST(DbWriter, ReturnsTheResultOnlyWhenReadersSeeIt) {
   TestDatabase database;
   for (int i = 0; i < 200; ++i) {
     const int64_t id = database->Write([&](Tx& tx, const Stamp&) {
-      return tx.One("INSERT INTO dish (name) VALUES ($1) RETURNING id", std::to_string(i))->Int(0);
+      return tx.GetInt("INSERT INTO dish (name) VALUES ($1) RETURNING id", std::to_string(i));
     });
     EXPECT_TRUE(database->Read(
-        [&](Snapshot& s) { return s.One("SELECT 1 FROM dish WHERE id = $1", id).has_value(); }));
+        [&](Snapshot& s) { return s.Exists("SELECT 1 FROM dish WHERE id = $1", id); }));
   }
 }
 

@@ -24,7 +24,7 @@ class EventsApi : public ::testing::Test {
       for (int i = 0; i < count; ++i) {
         events::Append(
             tx, kCompany, stamp,
-            {.company_id = testing::kCompanyId, .type = type, .subject_id = "s", .body = "{}"});
+            {.company_uuid = testing::kCompanyId, .type = type, .subject_id = "s", .body = "{}"});
       }
     });
   }

@@ -18,7 +18,7 @@ int64_t AppendOne(RestaurantDatabase& database, db::CompanyId company, Type type
                   Changes changes = {}) {
   return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Append(tx, company, stamp,
-                  {.company_id = testing::kCompanyId,
+                  {.company_uuid = testing::kCompanyId,
                    .type = type,
                    .changes = changes,
                    .subject_id = "s1",
@@ -58,7 +58,7 @@ TEST(EventsLog, NumbersWithoutGapsPerCompany) {
   EXPECT_EQ(AppendOne(database, kOtherCompany, Type::kOrderCreated), 1);
   EXPECT_THROW(database->Write([](db::Tx& tx, const db::Stamp& stamp) {
     Append(tx, kCompany, stamp,
-           {.company_id = testing::kCompanyId,
+           {.company_uuid = testing::kCompanyId,
             .type = Type::kOrderCreated,
             .changes = {},
             .subject_id = "x",

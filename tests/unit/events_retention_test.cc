@@ -20,7 +20,7 @@ class EventsRetention : public ::testing::Test {
   int64_t AppendOne() {
     return database->Write([](db::Tx& tx, const db::Stamp& stamp) {
       return Append(tx, kCompany, stamp,
-                    {.company_id = testing::kCompanyId,
+                    {.company_uuid = testing::kCompanyId,
                      .type = Type::kOrderCreated,
                      .changes = {},
                      .subject_id = "s1",
@@ -58,8 +58,9 @@ class EventsRetention : public ::testing::Test {
   std::vector<int64_t> StoredBefore(int64_t seq) {
     return database->Read([&](db::Snapshot& snapshot) {
       std::vector<int64_t> found;
-      db::Rows rows = snapshot.Query("SELECT seq FROM event WHERE seq < $1 ORDER BY seq", seq);
-      while (rows.Next()) found.push_back(rows.Int(0));
+      static constexpr db::Sql kSelect = "SELECT seq FROM event WHERE seq < $1 ORDER BY seq";
+      auto rows = snapshot.Query<kSelect>(seq);
+      while (rows.Next()) found.push_back(rows.Int("seq"));
       return found;
     });
   }

@@ -28,7 +28,7 @@ class EventsWorker : public ::testing::Test {
     database_->Write([&](db::Tx& tx, const db::Stamp& stamp) {
       for (int i = 0; i < count; ++i) {
         events::Append(tx, kCompany, stamp,
-                       {.company_id = testing::kCompanyId,
+                       {.company_uuid = testing::kCompanyId,
                         .type = Type::kOrderCreated,
                         .subject_id = "s",
                         .body = "{}"});

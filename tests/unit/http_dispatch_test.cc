@@ -30,7 +30,7 @@ Response Record(Context& context) {
 Response Plain(Context&) { return Data("{\"a\":1}"); }
 Response Echo(Context& context) { return Data(context.body().Canonical()); }
 Response Who(Context& context) {
-  return Data("{\"company\":\"" + context.principal().company_id + "\",\"actor\":\"" +
+  return Data("{\"company\":\"" + context.principal().company_uuid + "\",\"actor\":\"" +
               context.principal().actor + "\"}");
 }
 Response Guarded(Context& context) {

@@ -30,8 +30,8 @@ void Act(db::Tx& tx) {
 Response Do(Context& context) {
   return context.Write([&](db::Tx& tx, const db::Stamp&) {
     Act(tx);
-    const auto count = tx.One("SELECT count(*) FROM audit WHERE company_id = $1", kCompany);
-    Response response = Data("{\"nth\":\"" + std::to_string(count->Int(0)) + "\"}", 201);
+    const int64_t count = tx.GetInt("SELECT count(*) FROM audit WHERE company_id = $1", kCompany);
+    Response response = Data("{\"nth\":\"" + std::to_string(count) + "\"}", 201);
     response.etag = "\"1.1\"";
     response.location = "/v1/things/1";
     return response;
@@ -90,13 +90,12 @@ class HttpIdempotency : public ::testing::Test {
   }
   int64_t Effects() {
     return api_.database->Read([](db::Snapshot& snapshot) {
-      return snapshot.One("SELECT count(*) FROM audit WHERE company_id = $1", kCompany)->Int(0);
+      return snapshot.GetInt("SELECT count(*) FROM audit WHERE company_id = $1", kCompany);
     });
   }
   int64_t Remembered() {
     return api_.database->Read([](db::Snapshot& snapshot) {
-      return snapshot.One("SELECT count(*) FROM idempotency WHERE company_id = $1", kCompany)
-          ->Int(0);
+      return snapshot.GetInt("SELECT count(*) FROM idempotency WHERE company_id = $1", kCompany);
     });
   }
 
@@ -171,7 +170,7 @@ TEST_F(HttpIdempotency, PointsAtTheEventThatHasTheBody) {
   EXPECT_EQ(again.response.body, first.response.body);
   EXPECT_EQ(again.Header("Idempotency-Replayed"), "true");
   api_.database->Read([](db::Snapshot& snapshot) {
-    EXPECT_EQ(snapshot.One("SELECT body FROM idempotency")->Text(0), "");
+    EXPECT_EQ(snapshot.FindText("SELECT body FROM idempotency"), "");
     return 0;
   });
   api_.database->Write(

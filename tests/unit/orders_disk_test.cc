@@ -69,7 +69,7 @@ class Restaurant {
   // Nothing where it is there already.
   void Found() {
     database_.Write([](db::Tx& tx, const db::Stamp& stamp) {
-      if (tx.One("SELECT 1 FROM company")) return;
+      if (tx.Exists("SELECT 1 FROM company")) return;
       tx.Run(
           "INSERT INTO company (company_id, id, name, country_code, timezone, business_hours,"
           " currency, created_at, updated_at)"
@@ -139,10 +139,8 @@ class Restaurant {
   }
 
   int64_t Number(db::Sql sql) {
-    return database_.Read([&](db::Snapshot& snapshot) {
-      const auto row = snapshot.One(sql);
-      return row ? row->Int(0) : -1;
-    });
+    return database_.Read(
+        [&](db::Snapshot& snapshot) { return snapshot.FindInt(sql).value_or(-1); });
   }
 
  private:

@@ -269,7 +269,7 @@ TEST(OrdersRecord, IsNotCutWhereItIsNone) {
 
 TEST(OrdersRecord, ShowsEveryFieldInItsPlace) {
   Order order;
-  order.company_id = kId;
+  order.company_uuid = kId;
   order.id = kId;
   order.public_id = "PE-7222853393";
   order.order_number = 7;

@@ -45,7 +45,7 @@ class PagesTest : public ::testing::Test {
   void Insert(db::Tx& tx) {
     Order order;
     order.company = kCompany;
-    order.company_id = kCompanyId;
+    order.company_uuid = kCompanyId;
     order.created_at = order.updated_at = kBegin + Below(60) * 86'400'000 + Below(3);
     char id[64];
     std::snprintf(id, sizeof id, "%08llx-%04llx-7000-8000-%012zx",
@@ -236,12 +236,7 @@ class PagesTest : public ::testing::Test {
   }
 
   std::vector<std::string> Rows(db::Sql sql) {
-    return database_->Read([&](db::Snapshot& snapshot) {
-      std::vector<std::string> found;
-      db::Rows rows = snapshot.Query(sql);
-      while (rows.Next()) found.push_back(rows.Text(0));
-      return found;
-    });
+    return database_->Read([&](db::Snapshot& snapshot) { return snapshot.FindTexts(sql); });
   }
 
   RestaurantDatabase database_;

@@ -756,7 +756,7 @@ TEST_F(OrdersTest, LeavesNoOldRecordBehindWhereTheLogHasMovedOn) {
   });
   const Record changed = AddDish(100);
   database->Read([&](db::Snapshot& snapshot) {
-    EXPECT_EQ(snapshot.One("SELECT count(*) FROM event")->Int(0), 1);
+    EXPECT_EQ(snapshot.GetInt("SELECT count(*) FROM event"), 1);
     EXPECT_TRUE(HoldsRecord(snapshot, kCompany, changed.id, *changed.event_seq));
     return 0;
   });

@@ -250,6 +250,7 @@ class Process {
                    .long_polls = long_polls_,
                    .answers = answers_,
                    .answer_budget = answer_budget_,
+                   .find_companies = company::FindNames,
                    .find_order_uuid = orders::FindUuid,
                    .read_event_body = events::BodyOf,
                    .current_mark = [this] { return marks.current(); }};

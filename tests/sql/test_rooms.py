@@ -1,0 +1,63 @@
+"""scripts/check_rooms finds mistakes that are planted into a copy of the source, and none without them."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from source import ROOT
+
+
+@pytest.fixture
+def tree(tmp_path):
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/check_rooms", tmp_path / "scripts")
+    return tmp_path
+
+
+def complaints(tree):
+    done = subprocess.run([sys.executable, tree / "scripts/check_rooms"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == (1 if done.stdout else 0), done.stderr
+    return done.stdout.splitlines()
+
+
+def test_finds_nothing_in_the_source(tree):
+    assert complaints(tree) == []
+
+
+PLANTED = [
+    ("keys/store.cc", 'R"sql(SELECT id FROM company WHERE company_id = $1)sql"', "has SQL on company, which belongs to company"),
+    ("keys/store.cc", 'R"sql(\n  SELECT k.id FROM api_key k\n  JOIN orders AS o ON o.id = k.id)sql"', "has SQL on orders"),
+    ("menu/store.cc", 'R"sql(DELETE FROM event WHERE seq = $1)sql"', "has SQL on event, which belongs to events"),
+    ("reports/store.cc", 'R"sql(UPDATE orders SET total = 0)sql"', "has SQL on orders, which belongs to orders"),
+    ("orders/store.cc", '"SELECT id FROM orders"', "has SQL in an ordinary string"),
+    ("orders/list_store.cc", '"o.facet IN (SELECT facet FROM order_facet)"', "has SQL in an ordinary string"),
+    ("orders/api.cc", 'R"sql(\n      SELECT id FROM orders)sql"', "has SQL; it belongs into the room's store.cc"),
+    ("auth/gate.cc", '0;\n#include "http/context.h"\nint y = 0', "which is below it in src/ROOMS"),
+    ("auth/gate.cc", "0;  // -- section ------", "has a rule of dashes"),
+]
+
+
+@pytest.mark.parametrize("file, planted, complaint", PLANTED)
+def test_finds_what_is_planted(tree, file, planted, complaint):
+    path = tree / "src" / file
+    path.write_text(path.read_text() + f"\nconst auto planted = {planted};\n")
+    found = complaints(tree)
+    assert len(found) == 1 and complaint in found[0], found
+
+
+@pytest.mark.parametrize("planted", [
+    'R"sql(SELECT o.id FROM orders AS o JOIN combo AS c ON c.order_id = o.id)sql"',
+    '"SELECTED FROM the menu"', "0;  // \"SELECT id FROM company\"", '"--data and --env"'])
+def test_takes_what_is_sound(tree, planted):
+    path = tree / "src/orders/store.cc"
+    path.write_text(path.read_text() + f"\nconst auto planted = {planted};\n")
+    assert complaints(tree) == []
+
+
+def test_wants_every_table_of_the_schema_listed(tree):
+    tables = tree / "src/TABLES"
+    tables.write_text(tables.read_text().replace("\nstaff ", "\nstuff "))
+    assert complaints(tree)[:2] == ["src/TABLES: staff: not listed", "src/TABLES: stuff: not a table of the schema"]
