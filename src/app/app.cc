@@ -147,11 +147,11 @@ std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
 }
 
 wire::Handler App::LiveHandler() {
-  return [this](const wire::Request& request) { return live_.dispatcher().Handle(request); };
+  return [this](wire::Exchange& exchange) { live_.dispatcher().Handle(exchange); };
 }
 
 wire::Handler App::SandboxHandler() {
-  return [this](const wire::Request& request) { return sandbox_.Answer(request); };
+  return [this](wire::Exchange& exchange) { sandbox_.Handle(exchange); };
 }
 
 // On a nearly full disk info-level lines are suppressed (db::Fullness::kTight).
@@ -203,9 +203,12 @@ std::unique_ptr<wire::Server> App::Listen(const std::string& address, wire::Hand
       .local = false,
       .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
       .errors_base = options_.errors_base,
-      .heartbeats = &heartbeats_,
-      .key_shown = [this] { certificates_.RecordTrust(); }};
-  return std::make_unique<wire::Server>(std::move(settings), std::move(handler), &tls_, clock_,
+      .heartbeats = &heartbeats_};
+  auto answer = [this, handler = std::move(handler)](wire::Exchange& exchange) {
+    handler(exchange);
+    if (exchange.authenticated()) certificates_.RecordTrust();
+  };
+  return std::make_unique<wire::Server>(std::move(settings), std::move(answer), &tls_, clock_,
                                         metrics_);
 }
 

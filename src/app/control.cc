@@ -9,7 +9,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "db/lock.h"
-#include "wire/request.h"
+#include "wire/exchange.h"
 #include "json/reader.h"
 #include "net/network.h"
 #include "ops/systemd.h"
@@ -54,8 +54,8 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   Environment environment(call.mode, options, SystemClock(), space, answer_budget, heartbeats,
                           metrics, ops::NotifyUpgrading);
 
-  wire::TextBody body(call.body);
-  wire::Request request;
+  wire::InProcessExchange exchange(call.body);
+  wire::Request& request = exchange.request;
   request.method = wire::FindMethod(call.method).value();
   const size_t question = call.path.find('?');
   request.path = call.path.substr(0, question);
@@ -64,10 +64,9 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   request.client_address = "127.0.0.1";
   request.request_id = "local";
   request.local = true;
-  request.body = &body;
 
-  wire::Response response = environment.dispatcher().Handle(request);
-  return {.status = response.status, .body = response.Body()};
+  environment.dispatcher().Handle(exchange);
+  return {.status = exchange.response.status, .body = exchange.response.Body()};
 }
 
 }  // namespace

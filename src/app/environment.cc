@@ -141,7 +141,6 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .answers = answers_,
             .answer_budget = answer_budget,
             .find_companies = company::FindNames,
-            .find_order_uuid = orders::FindUuid,
             .read_event_body = orders::EventBody,
             .current_mark = [this] { return marks_.current(); }},
       dispatcher_(site_, AllRoutes(mode)),

@@ -28,9 +28,7 @@ http::Response ImportDocument(http::Context& ctx) {
   const NewCompanies new_companies = ctx.query().ReadBoolean("new_company").value_or(false)
                                          ? NewCompanies::kTaken
                                          : NewCompanies::kByIdAlone;
-  wire::BodySource* body_source = ctx.request().body;
-  const std::string document =
-      body_source == nullptr ? std::string() : body_source->Read(kImportBytesMax);
+  const std::string document = ctx.ReadBody(kImportBytesMax);
   const ImportSummary summary = Import(
       ctx.site().database, document == R"("demo")" ? DemoRestaurant() : document, new_companies);
 

@@ -35,12 +35,13 @@ bool Sandbox::TryToOpen(const Upgrading& upgrading) {
   return true;
 }
 
-wire::Response Sandbox::Answer(const wire::Request& request) const {
-  if (Environment* environment = serving_) return environment->dispatcher().Handle(request);
+void Sandbox::Handle(wire::Exchange& exchange) const {
+  if (Environment* environment = serving_) return environment->dispatcher().Handle(exchange);
   Refusal refusal(Problem::kServiceUnavailable,
                   "The sandbox is not served just now; /readyz of the live address says why.");
   refusal.retry_after_s = kRetryAfterS;
-  return wire::ProblemResponse(refusal, errors_base_, request.path, request.request_id);
+  exchange.response = wire::ProblemResponse(refusal, errors_base_, exchange.request.path,
+                                            exchange.request.request_id);
 }
 
 }  // namespace comanda::app

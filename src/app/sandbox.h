@@ -10,8 +10,7 @@
 #include <string>
 
 #include "app/environment.h"
-#include "wire/request.h"
-#include "wire/response.h"
+#include "wire/exchange.h"
 
 namespace comanda::app {
 
@@ -30,8 +29,8 @@ class Sandbox {
   Environment* environment() const { return serving_; }
   // Why environment() is null, without internals; null if it is not. Any thread.
   const char* trouble() const { return trouble_; }
-  // The environment's answer, or 503. Any thread.
-  wire::Response Answer(const wire::Request& request) const;
+  // Answers the request, with 503 where environment() is null. Any thread.
+  void Handle(wire::Exchange& exchange) const;
 
  private:
   const Open open_;

@@ -99,26 +99,26 @@ struct Gate::FailureTable {
   std::unordered_map<std::string, std::list<Entry>::iterator> by_client;  // guarded by mutex
 };
 
-Admission::Admission(std::shared_ptr<const KeyRecord> key, RateState state)
+Permit::Permit(std::shared_ptr<const KeyRecord> key, RateState state)
     : rate(state), key_(std::move(key)) {
   key_->use->under_way.fetch_add(1, std::memory_order_relaxed);
 }
 
-Admission& Admission::operator=(Admission&& other) noexcept {
+Permit& Permit::operator=(Permit&& other) noexcept {
   std::swap(rate, other.rate);
   std::swap(key_, other.key_);
   return *this;
 }
 
-Admission::~Admission() {
+Permit::~Permit() {
   if (key_) key_->use->under_way.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Admission::StepAside() { key_->use->under_way.fetch_sub(1, std::memory_order_relaxed); }
+void Permit::Suspend() { key_->use->under_way.fetch_sub(1, std::memory_order_relaxed); }
 
-void Admission::StepBack() { key_->use->under_way.fetch_add(1, std::memory_order_relaxed); }
+void Permit::Resume() { key_->use->under_way.fetch_add(1, std::memory_order_relaxed); }
 
-Principal Admission::principal() const {
+Principal Permit::principal() const {
   return {.actor = "key:" + key_->id,
           .company = key_->company,
           .company_uuid = key_->company_uuid,
@@ -182,23 +182,23 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
   return key;
 }
 
-Admission Gate::Admit(std::shared_ptr<const KeyRecord> key) {
+Permit Gate::Admit(std::shared_ptr<const KeyRecord> key) {
   KeyUse& use = *key->use;
   const Tier tier = key->tier;
   const int64_t now_us = clock_.MonotonicMs() * 1000;
-  Admission admission(std::move(key), Take(use.theoretical_arrival_us, RateOf(tier), now_us));
-  const bool admitted = admission.rate.retry_after_s == 0;
+  Permit permit(std::move(key), Take(use.theoretical_arrival_us, RateOf(tier), now_us));
+  const bool admitted = permit.rate.retry_after_s == 0;
   if (admitted && use.under_way.load(std::memory_order_relaxed) > UnderWayMax(tier)) {
-    admission.rate = GiveBack(use.theoretical_arrival_us, RateOf(tier), now_us);
-    admission.rate.retry_after_s = 1;
-    admission.rate.reset_s = 1;
+    permit.rate = GiveBack(use.theoretical_arrival_us, RateOf(tier), now_us);
+    permit.rate.retry_after_s = 1;
+    permit.rate.reset_s = 1;
   }
-  return admission;
+  return permit;
 }
 
-void Gate::Refund(Admission& admission) {
-  admission.rate = GiveBack(admission.key().use->theoretical_arrival_us,
-                            RateOf(admission.key().tier), clock_.MonotonicMs() * 1000);
+void Gate::Refund(Permit& permit) {
+  permit.rate = GiveBack(permit.key().use->theoretical_arrival_us, RateOf(permit.key().tier),
+                         clock_.MonotonicMs() * 1000);
 }
 
 void Gate::RequireScope(const ScopeSet& scopes, Scope scope) {

@@ -29,19 +29,19 @@ struct Credentials {
   std::optional<std::string_view> api_key;
 };
 
-// One admitted request; counts as under way while it lives.
-class Admission {
+// Counts one request of a key as under way while it lives.
+class Permit {
  public:
-  Admission(std::shared_ptr<const KeyRecord> key, RateState rate);
-  Admission(Admission&&) noexcept = default;
-  Admission& operator=(Admission&&) noexcept;
-  ~Admission();
+  Permit(std::shared_ptr<const KeyRecord> key, RateState rate);
+  Permit(Permit&&) noexcept = default;
+  Permit& operator=(Permit&&) noexcept;
+  ~Permit();
 
   const KeyRecord& key() const { return *key_; }
   Principal principal() const;
-  // A waiting long poll does not count as under way (contract section 4).
-  void StepAside();
-  void StepBack();
+  // Between Suspend() and Resume() it does not count: a waiting long poll (contract section 4).
+  void Suspend();
+  void Resume();
   RateState rate;  // for the headers; retry_after_s above 0: the request is refused with 429
 
  private:
@@ -59,9 +59,9 @@ class Gate {
                                             std::string_view client_address);
   // Takes one request from the key's bucket and one place under way. Never throws: the caller sends
   // the rate headers also with the 429.
-  Admission Admit(std::shared_ptr<const KeyRecord> key);
+  Permit Admit(std::shared_ptr<const KeyRecord> key);
   // A 304 and an empty long poll cost nothing: gives one request back.
-  void Refund(Admission& admission);
+  void Refund(Permit& permit);
 
   // insufficient_scope with a detail that names the scope.
   static void RequireScope(const ScopeSet& scopes, Scope scope);

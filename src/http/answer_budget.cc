@@ -9,12 +9,6 @@ constexpr std::chrono::seconds kTurnWaitMax{2};
 
 }  // namespace
 
-AnswerBudget::Lease::Lease(Lease&& other) noexcept
-    : budget_(std::exchange(other.budget_, nullptr)),
-      key_(std::move(other.key_)),
-      reserved_(std::exchange(other.reserved_, 0)),
-      body_(std::exchange(other.body_, nullptr)) {}
-
 AnswerBudget::Lease& AnswerBudget::Lease::operator=(Lease&& other) noexcept {
   Release();
   budget_ = std::exchange(other.budget_, nullptr);
@@ -32,12 +26,11 @@ bool AnswerBudget::Lease::TryHold(std::string_view body) {
   return budget_ == nullptr || budget_->Count(*this, 0, body, false);
 }
 
-void AnswerBudget::Lease::Hold(std::string_view body) {
+void AnswerBudget::Lease::Count(std::string_view body) {
   if (budget_ != nullptr) budget_->Count(*this, 0, body, true);
 }
 
-void AnswerBudget::Lease::Release() noexcept {
-  if (budget_ == nullptr || (reserved_ == 0 && body_ == nullptr)) return;
+void AnswerBudget::Lease::Uncount() noexcept {
   const std::lock_guard lock(budget_->mutex_);
   budget_->Uncount(*this);
 }
@@ -75,7 +68,7 @@ bool AnswerBudget::Count(Lease& lease, size_t reserved, std::string_view body, b
       lease.key_.empty() || is_only_one || key.bytes + for_key <= limits_.of_one_key;
   const bool fits_all = all_ == 0 || all_ + for_all <= limits_.all;
   const bool counts = always || (fits_key && fits_all);
-  // What a refused reservation had before stays.
+  // A reservation that is refused keeps the bytes that it had before.
   lease.reserved_ = counts ? reserved : reserved_before;
   all_ += lease.reserved_;
   key.bytes += lease.reserved_;
@@ -94,7 +87,7 @@ bool AnswerBudget::Count(Lease& lease, size_t reserved, std::string_view body, b
   return counts;
 }
 
-// With the mutex.
+// The caller holds mutex_.
 void AnswerBudget::Uncount(Lease& lease) noexcept {
   const auto key = keys_.find(lease.key_);
   if (key == keys_.end()) return;

@@ -1,20 +1,21 @@
 #pragma once
 
-// How much memory answers may take (contract section 1, Budgets in bytes).
+// Bounds the memory that answers use (contract section 1, Budgets in bytes).
 //
-// An answer is *under way* from the moment its body is read from the database until its last byte
-// went out or its connection ended: as long as a slow client likes. All answers under way may have
-// 64 MiB, those of one key 16 MiB. What would pass that is refused, a GET with 503 and Retry-After:
-// 1; the answer to a write is never refused, since its change is made.
+// An answer is *under way* from the moment when its body is read from the database until its last
+// byte was sent or its connection ended, which a slow client can delay at will. The answers under
+// way may have 64 MiB together, and those of one key 16 MiB. A GET whose answer would exceed that
+// gets 503 with Retry-After: 1. The answer to a write is never refused, since the write is
+// committed.
 //
-// Each request has a Lease, which counts its body and gives the bytes back when it is destroyed. A
-// body that several answers share (http/answer_cache.h) is counted once in all, and once for each
-// key that it is sent to. Bodies up to 16 KiB are not counted: there are no more of them than
-// connections. An answer that is the only one of its key is sent whatever its size, so that a
-// record of an older program above the limits can be read.
+// Each request has a Lease, which counts its body and releases the bytes when it is destroyed. A
+// body that several answers share (http/answer_cache.h) is counted once in the total, and once for
+// each key that it is sent to. Bodies up to 16 KiB are not counted: their number is bounded by that
+// of the connections. An answer that is the only one of its key is sent whatever its size, so that
+// a record above the limits, made by an older program, can be read.
 //
-// Large answers, of more than 1 MiB, are made in turn, one at a time in the process: so two of them
-// that are made together cannot both fail for want of room, and what is not yet counted is small.
+// Large answers, of more than 1 MiB, are made one at a time in the process: two of them that are
+// made at once would otherwise both fail for want of room. A request that makes one has the *turn*.
 
 #include <chrono>
 #include <cstddef>
@@ -22,12 +23,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/problem.h"
 
 namespace comanda::http {
 
-// Any thread. Outlives its leases.
+// Thread-safe. Outlives its leases.
 class AnswerBudget {
  public:
   struct Limits {
@@ -39,42 +41,56 @@ class AnswerBudget {
   AnswerBudget() : AnswerBudget(Limits{}) {}
   explicit AnswerBudget(Limits limits) : limits_(limits) {}
 
-  // What one request holds. Used by one thread at a time; its budget outlives it.
+  // The bytes of one request. Used by one thread at a time.
   class Lease {
    public:
     Lease() = default;
-    // `key` is the one that asks; empty: none, counted among all alone.
+    // `key` names the key of the request; empty: the bytes count in the total alone.
     Lease(AnswerBudget& budget, std::string key) : budget_(&budget), key_(std::move(key)) {}
-    Lease(Lease&& other) noexcept;
+    Lease(Lease&& other) noexcept
+        : budget_(std::exchange(other.budget_, nullptr)),
+          key_(std::move(other.key_)),
+          reserved_(std::exchange(other.reserved_, 0)),
+          body_(std::exchange(other.body_, nullptr)) {}
     Lease& operator=(Lease&& other) noexcept;
     ~Lease() { Release(); }
 
-    // While a body is made: counts that many bytes for it. False, and nothing changed, where there
-    // is no room.
+    // Counts that many bytes for a body that is being made, instead of those counted before. False,
+    // and nothing is changed, where there is no room.
     [[nodiscard]] bool TryReserve(size_t bytes);
-    // Counts the body instead of what was reserved. It stays where it is until the lease ends.
-    // False, and nothing counted, where there is no room.
+    // Counts the body instead of what was reserved. The body must stay at its address until the
+    // lease ends. False, and nothing is counted, where there is no room.
     [[nodiscard]] bool TryHold(std::string_view body);
-    // The same, whatever room there is.
-    void Hold(std::string_view body);
-    void Release() noexcept;
+    // The same, whether there is room or not.
+    void Hold(std::string_view body) {
+      if (body.size() > kUncountedMax || HasBytes()) Count(body);
+    }
+    void Release() noexcept {
+      if (HasBytes()) Uncount();
+    }
 
    private:
     friend class AnswerBudget;
+    bool HasBytes() const { return reserved_ > 0 || body_ != nullptr; }
+    void Count(std::string_view body);
+    void Uncount() noexcept;
+
     AnswerBudget* budget_ = nullptr;
     std::string key_;
     size_t reserved_ = 0;
-    const char* body_ = nullptr;  // where the counted one is
+    const char* body_ = nullptr;  // the address of the counted body
   };
 
-  // The right to make a large answer. Refusal where it does not come within 2 s.
+  // The turn to make a large answer, until it is destroyed. Blocks for 2 s at most, and throws
+  // Refusal service_unavailable then.
   using Turn = std::unique_lock<std::timed_mutex>;
   Turn WaitForTurn();
 
-  // What a GET gets that has no room.
+  // The refusal of a GET for whose answer there is no room: service_unavailable.
   static Refusal NoRoom();
 
-  size_t bytes() const;  // under way, for the metrics
+  // The counted bytes, for the metrics.
+  size_t bytes() const;
 
  private:
   struct Body {

@@ -6,7 +6,7 @@
 namespace comanda::http {
 namespace {
 
-// Shared, not copied, by all who get it.
+// Moves the body to where all requests that get the answer share it.
 std::shared_ptr<const Response> Share(Response made) {
   if (!made.shared_body) {
     made.shared_body = std::make_shared<const std::string>(std::exchange(made.body, {}));
@@ -63,7 +63,7 @@ void AnswerCache::Keep(Entries::iterator entry) {
     return;
   }
   bytes_ += size;
-  // From the one not used for longest; those being made stay.
+  // Evicts from the least recently used entry on; entries that are being made stay.
   for (auto last = std::prev(entries_.end()); bytes_ > bytes_max_ && last != entries_.begin();) {
     const auto old = last--;
     if (!old->outcome->answer || old == entry) continue;

@@ -1,8 +1,9 @@
 #pragma once
 
-// Answers that many clients ask for at once, made once: thirty kitchen displays that are woken by
-// one order get one rendered list (contract section 6, long polling). An answer is found by what it
-// depends on, the change counter included, so it is never stale; old ones make room.
+// A cache of answers, for clients that ask for the same at once: thirty kitchen displays that one
+// order wakes get one list, rendered once (contract section 6, long polling). The key of an entry
+// contains everything that the answer depends on, the change counter included, so that an entry is
+// never stale. The least recently used entries are evicted.
 
 #include <condition_variable>
 #include <cstddef>
@@ -14,23 +15,22 @@
 #include <string>
 #include <unordered_map>
 
-#include "http/message.h"
+#include "http/response.h"
 
 namespace comanda::http {
 
-// Any thread.
+// Thread-safe.
 class AnswerCache {
  public:
   explicit AnswerCache(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // The answer kept under the key, or the one that make() returns, which is then kept unless it is
-  // larger than an eighth of the cache. While one caller makes it, others with the same key wait
-  // for it and get its result: the answer, or what make() throws. A failure is not kept: the next
-  // caller calls make() again.
+  // The cached answer, or the one that make() returns, which is cached unless it is larger than an
+  // eighth of the cache. While one thread runs make(), others that ask for the same key block, and
+  // get its result: the answer, or what make() throws. A failure is not cached.
   Response Get(const std::string& key, const std::function<Response()>& make);
 
  private:
-  // What comes of one call of make(), for all who wait for it. Guarded by mutex_.
+  // The result of one call of make(). Guarded by mutex_.
   struct Outcome {
     std::shared_ptr<const Response> answer;
     std::exception_ptr failure;
@@ -40,7 +40,7 @@ class AnswerCache {
     std::string key;
     std::shared_ptr<Outcome> outcome;
   };
-  using Entries = std::list<Entry>;  // the latest used first
+  using Entries = std::list<Entry>;  // the most recently used first
 
   Response Await(std::unique_lock<std::mutex>& lock, Entries::iterator entry);
   void Keep(Entries::iterator entry);

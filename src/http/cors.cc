@@ -18,8 +18,8 @@ constexpr std::string_view kAskedAgainAfterS = "600";
 
 }  // namespace
 
-void AddCors(const Request& request, std::span<const std::string> origins, std::string_view allowed,
-             Response& response) {
+void AddCors(const wire::Request& request, std::span<const std::string> origins,
+             std::string_view allowed, wire::Response& response) {
   if (origins.empty()) return;
   const auto vary =
       std::ranges::find(response.headers, "Vary", [](const auto& h) { return h.first; });

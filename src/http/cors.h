@@ -1,19 +1,20 @@
 #pragma once
 
-// Cross-origin requests from browsers: off, but for the origins that the settings list (contract
-// section 1). The Fetch standard's "CORS protocol".
+// Cross-origin requests from browsers (the Fetch standard's "CORS protocol"): refused by the
+// browser, except for the origins in the setting cors_origins (contract section 1).
 
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "http/message.h"
+#include "wire/request.h"
+#include "wire/response.h"
 
 namespace comanda::http {
 
-// Lets the page's script read the answer, where its origin is listed. `allowed` are the methods of
-// the path for an OPTIONS that asks before the real request; empty otherwise.
-void AddCors(const Request& request, std::span<const std::string> origins, std::string_view allowed,
-             Response& response);
+// Adds the header fields that let the page's script read the answer, where its origin is listed.
+// `allowed` are the methods of the path, for the answer to OPTIONS (a preflight); empty otherwise.
+void AddCors(const wire::Request& request, std::span<const std::string> origins,
+             std::string_view allowed, wire::Response& response);
 
 }  // namespace comanda::http

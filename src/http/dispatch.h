@@ -1,55 +1,52 @@
 #pragma once
 
-// The story of every request, from a framed head to an answer. Knows no socket: http/server calls
-// it for connections, app/ for commands in this process.
+// Runs every request: finds the row of its route, runs the steps (http/steps.h), and turns what
+// they throw into a problem document. Knows no socket: the server calls it for connections, app/
+// for commands in this process.
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "base/line_limit.h"
-#include "http/context.h"
-#include "http/message.h"
+#include "base/metrics.h"
+#include "base/problem.h"
 #include "http/route.h"
 #include "http/router.h"
+#include "http/site.h"
+#include "http/visit.h"
+#include "wire/exchange.h"
 
 namespace comanda::http {
 
 class Dispatcher {
  public:
-  // The routes live as long as the dispatcher.
+  // Site and tables outlive the dispatcher.
   Dispatcher(Site& site, std::vector<std::span<const Route>> tables);
 
-  // Any thread. Every answer to a key carries the rate headers;
-  // every refusal is a problem document. A HEAD is answered like its GET: the server counts the
-  // body's bytes and leaves them out. Throws std::bad_alloc where there is not even the memory to
-  // say so.
-  Response Handle(const Request& request);
+  // Answers the request: fills in exchange.response. A HEAD is answered like its GET; the server
+  // leaves the body out. Thread-safe. Blocks as the handler does. Throws std::bad_alloc at most.
+  void Handle(wire::Exchange& exchange);
 
   std::span<const Route* const> routes() const { return router_.routes(); }
 
  private:
-  struct Visit;
-  Response Answer(Visit& visit);
-  static void Fit(Context& context, Response& response);
-  Response Options(const Request& request) const;
-  std::shared_ptr<const auth::KeyRecord> Identify(const Request& request) const;
-  void Admit(Visit& visit, const Route& route);
-  void ReadBody(Context& context) const;
-  void RequireSpace(const Route& route) const;
-  void ReadIdempotencyKey(Context& context) const;
-  Response AnswerOnce(Context& context) const;
-  void Decorate(Visit& visit, Response& response);
-  void Note(const Visit& visit, const Response& response);
+  void Run(Visit& visit) const;
+  void AnswerOptions(wire::Exchange& exchange) const;
+  static void Refuse(Visit& visit, const Refusal& refusal);
+  void Finish(Visit& visit);
+  void Note(const Visit& visit);
+  bool MayLogUnauthenticated();
 
   Site& site_;
   Router router_;
   std::array<std::unique_ptr<metrics::Counter>, 4> answers_;  // 2xx to 5xx
   metrics::Histogram durations_;
-  LineLimit unauthenticated_lines_{10, 10'000};
+  // Log lines about requests without a valid key: in which period, and how many in that.
+  std::atomic<int64_t> log_period_{0};
+  std::atomic<int> lines_in_period_{0};
 };
 
 }  // namespace comanda::http

@@ -1,53 +1,94 @@
 #pragma once
 
-// The same request sent again gets the same answer (contract section 5). The record and the effect
-// are in one transaction.
+// Idempotency (contract section 5): a request that a client sends again under the same
+// Idempotency-Key gets the answer of the first one, and is carried out once.
+//
+// A key is unique within a company and a scope, which is the method and the canonical path. The
+// *fingerprint* of a request is a hash of scope, query and canonical body; the same key with
+// another fingerprint is refused. The *record* of a key is the answer, written in the transaction
+// that has the effect. The writer looks the key up in that same transaction, so that a key is never
+// used twice. This file is the one place that knows all of this; the SQL is in http/store.cc.
+//
+// The key of POST /v1/orders (Replay::kRequired) has no record here: orders/ stores it with the
+// order, for as long as the order exists.
 
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "db/database.h"
 #include "db/session.h"
-#include "http/message.h"
+#include "http/response.h"
+#include "http/route.h"
+#include "http/site.h"
+#include "wire/request.h"
 
 namespace comanda::http::idempotency {
 
-// The key as it came, or nothing. Refusal invalid_header where it is not 1 to 255 visible ASCII
-// characters, or came twice.
-std::optional<std::string> ReadKey(const Request& request);
+// The Idempotency-Key of the request; empty where it has none. Throws Refusal invalid_header where
+// the key is not 1 to 255 visible ASCII characters, or came twice.
+std::optional<std::string> ReadKey(const wire::Request& request);
 
-// What a key stands for: `scope` is method and path.
+// The scope of a request: its method, and its path with ids in their canonical form, so that every
+// path of one record is the same. An id is in lower case; where the route has public ids
+// (PublicIds), one of those is replaced by the UUID of its record, with a read of the database.
+std::string ScopeOf(Site& site, db::CompanyId company, wire::Method method, const Route& route,
+                    const std::vector<std::string>& parameters);
+
+// Marks an answer as one that was given before: Idempotency-Replayed, and no caching.
+void MarkReplayed(Response& response);
+
 struct Claim {
-  db::CompanyId company;
-  std::string_view scope;
-  std::string_view key;
-  std::string_view fingerprint;
+  db::CompanyId company = 0;
+  std::string scope;
+  std::string key;
+  std::string fingerprint;
 };
 
-// The body of an event of the company; nothing where there is none.
-using ReadEventBody =
-    std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t seq)>;
+// What one request has to do with its key: nothing where it has none. Used by the request's thread,
+// and by the writer's while the former waits for it.
+class Memory {
+ public:
+  using Job = std::function<Response(db::Tx&, const db::Stamp&)>;
 
-// The first answer, marked as replayed; nothing where the key is new. Refusal
-// idempotency_key_reused where it came with another request.
-std::optional<Response> Replay(db::Session& session, const Claim& claim,
-                               const ReadEventBody& read_event_body);
+  // Of a request without a key.
+  Memory() = default;
+  // has_record: the answer is recorded here, and not in the room of the handler.
+  Memory(Claim claim, bool has_record) : claim_(std::move(claim)), has_record_(has_record) {}
 
-// Remembers a success. `now` is wall time, the stamp of the write; `mark` says how old the answer
-// is (events/marks.h).
-void Remember(db::Tx& tx, const Claim& claim, const Response& response, UtcMs now, int64_t mark);
+  // Both are empty where the request has no key.
+  const std::string& key() const { return claim_.key; }
+  const std::string& fingerprint() const { return claim_.fingerprint; }
 
-// Forgets the answers that point at events up to that one: their bodies are about to be deleted.
+  // On the writer's thread: returns the recorded answer, marked as replayed; otherwise runs the job
+  // and records its answer. Throws what the job throws, and Refusal idempotency_key_reused.
+  Response Write(Site& site, db::Tx& tx, const db::Stamp& stamp, const Job& job);
+
+  // Whether the key may have a record that Write() has not seen, since it was not reached: the
+  // request was refused before, or the disk is full. A job that refuses has looked the key up.
+  bool IsUnread() const { return !claim_.key.empty() && !was_refused_; }
+  // The recorded answer, marked as replayed; empty where there is none, or the record is not here.
+  // Throws Refusal idempotency_key_reused.
+  std::optional<Response> FirstAnswer(Site& site, db::Session& session) const;
+  bool has_record() const { return has_record_; }
+
+ private:
+  Claim claim_;
+  bool has_record_ = false;
+  bool was_refused_ = false;  // by the job, in Write()
+};
+
+// Deletes the records that refer to events up to that one, which are about to be deleted.
 void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq);
 
-// Forgets every answer of the company: for the sandbox alone.
+// Deletes every record of the company: for the sandbox alone.
 void ForgetAll(db::Tx& tx, db::CompanyId company);
 
-// Forgets a bounded number of each company's answers that were remembered before that mark and have
-// their bodies with them; app/ calls it now and then. Writes nothing where there are none.
+// Deletes a bounded number of each company's records that were made before that mark and have their
+// bodies with them. app/ calls it now and then. Blocks on the writer where there are any.
 void Purge(db::Database& database, int64_t mark);
 
 }  // namespace comanda::http::idempotency

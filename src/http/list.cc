@@ -97,7 +97,7 @@ db::Sql ReadSort(const Query& query, std::span<const ListSort> sorts,
   return sort.descending ? sorts[sort.index].descending : sorts[sort.index].ascending;
 }
 
-// The whole
+// The list
 
 void RequireListParameters(const Query& query, std::span<const ListFilter> filters,
                            std::span<const std::string_view> more) {
@@ -145,7 +145,7 @@ Response ListResponse(const ListPage& page, PageRows& rows, std::string etag, Ca
 }
 
 Response AnswerList(Context& ctx, size_t counter_kind, Cache cache, FindPage find) {
-  // Before the rows: they may then be newer than the tag, never older.
+  // The tag is read before the rows, which may thus be newer than the tag, but never older.
   std::string tag = ctx.ListTag(counter_kind);
   if (ctx.HasMatch(tag)) {
     Response unchanged = NotModified(std::move(tag));

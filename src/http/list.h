@@ -1,8 +1,8 @@
 #pragma once
 
-// Lists put together from a table of filters and a table of sorts (contract section 6, design
-// section 4): what the query says of them, and the SQL that follows from it. The rooms bring the
-// tables; every Refusal is invalid_parameter and names the parameter.
+// Lists (contract section 6, design section 4). A room describes its list by a table of filters and
+// a table of sorts; this file reads the query by those tables and makes the clauses of the SQL.
+// Every Refusal thrown here is invalid_parameter and names the parameter.
 
 #include <cstdint>
 #include <optional>
@@ -19,19 +19,19 @@
 #include "db/sql.h"
 #include "http/page_rows.h"
 #include "http/query.h"
-#include "http/message.h"
+#include "http/response.h"
 
 namespace comanda::http {
 
 class Context;
 struct Site;
 
-// The query of one list, with what its values may need.
+// The query of one list, and what is needed to read its values.
 struct ListRequest {
   db::Session& session;
   db::CompanyId company;
   const Query& query;
-  // The company's, for filters that take days.
+  // Finds the company's time zone; must be set where a filter takes days.
   Zone (*find_zone)(db::Session&, db::CompanyId) = nullptr;
 
   std::string_view Value(std::string_view name) const { return *query.Find(name); }
@@ -44,20 +44,23 @@ using Operands = std::vector<Operand>;
 
 struct ListFilter {
   std::string_view parameter;
-  db::Sql clause;  // {} is the value, or the values
+  db::Sql clause;  // with {} in place of the value or values
   Operands (*read)(const ListRequest&, std::string_view parameter);
 };
 
-// Readers for the table.
-Operands ReadStart(const ListRequest& request, std::string_view name);  // >=
-// The first instant that is left out: of a day the next day's, of an instant the next millisecond.
-Operands ReadEnd(const ListRequest& request, std::string_view name);  // <
+// Readers for ListFilter::read. Each throws Refusal where the value is malformed.
+
+// The first instant of a period, for a clause with >=.
+Operands ReadStart(const ListRequest& request, std::string_view name);
+// The end of a period, for a clause with <: the first instant of the day after a day, the
+// millisecond after an instant.
+Operands ReadEnd(const ListRequest& request, std::string_view name);
 Operands ReadInstant(const ListRequest& request, std::string_view name);
 Operands ReadUuid(const ListRequest& request, std::string_view name);
 Operands ReadBoolean(const ListRequest& request, std::string_view name);
 Operands ReadText(const ListRequest& request, std::string_view name);
 Operands ReadSnapshot(const ListRequest& request, std::string_view name);
-// A comma list of words, as their indexes or as themselves.
+// A comma list of words of the table kNames, as their indexes.
 template <const auto& kNames>
 Operands ReadWordIndexes(const ListRequest& request, std::string_view name) {
   Operands operands;
@@ -66,6 +69,7 @@ Operands ReadWordIndexes(const ListRequest& request, std::string_view name) {
   }
   return operands;
 }
+// A comma list of words of the table kNames, as texts.
 template <const auto& kNames>
 Operands ReadWords(const ListRequest& request, std::string_view name) {
   Operands operands;
@@ -74,17 +78,20 @@ Operands ReadWords(const ListRequest& request, std::string_view name) {
   }
   return operands;
 }
-// What a reader throws where the value is none of its kind; the message is a sentence.
+// What a reader throws where the value is malformed. The message is the predicate of a sentence
+// about the parameter: "must be …".
 Refusal MalformedFilter(std::string_view name, std::string message);
 
-// The filters that a query has. The clause builder takes views of the operands: they must outlive
-// the query.
+// The filters of one request, with their values. Must outlive the clause builder that Narrow() was
+// called with, which has views of the values.
 class Conditions {
  public:
   static Conditions Read(const ListRequest& request, std::span<const ListFilter> filters);
 
-  const Operands* Find(std::string_view parameter) const;  // null where the query has it not
+  // The values of a filter; null where the query does not have it.
+  const Operands* Find(std::string_view parameter) const;
   bool empty() const { return conditions_.empty(); }
+  // Adds the clauses of all filters.
   void Narrow(db::ClauseBuilder& sql) const;
 
  private:
@@ -101,41 +108,44 @@ std::vector<db::Bound> ToBound(const Operands& operands);
 
 struct ListSort {
   std::string_view field;
-  db::Sql ascending, descending;  // each ends in a unique key
+  db::Sql ascending, descending;  // each ends in a unique key, so that the order is total
 };
-// The clause that the query asks for.
+// The clause of the sort that the query asks for.
 db::Sql ReadSort(const Query& query, std::span<const ListSort> sorts,
                  std::string_view default_sort);
 
-// The whole
+// The list
 
-// Refuses parameters other than page, per_page, sort, those of the filters, and `more`.
+// Refuses all parameters but page, per_page, sort, those of the filters, and `more`.
 void RequireListParameters(const Query& query, std::span<const ListFilter> filters,
                            std::span<const std::string_view> more = {});
 
-// Page 1 says how far the list went when it was read; the following pages send it back, and leave
-// out what was created since (contract section 6).
+// The snapshot of a list is the number of its last record when page 1 was read. Page 1 shows it as
+// X-Snapshot; clients send it back with the other pages, which then leave out the records that were
+// created since (contract section 6).
 inline constexpr std::string_view kSnapshotParameter = "filter[snapshot]";
 std::optional<int64_t> ReadSnapshot(const Query& query);
-// The one that came, else the current one.
+// The snapshot that was sent, else the current one.
 int64_t SnapshotOf(const Query& query, int64_t current);
+// Adds X-Snapshot to page 1.
 void AddSnapshot(Response& response, const Paging& paging, int64_t snapshot);
 
-// Says in the answer how many rows of a list or feed are left out because they are damaged
-// (X-Damaged-Rows), and which ones to those who look after the box.
+// Adds X-Damaged-Rows, the number of rows that are left out of a list or feed because they are
+// damaged, and reports each of them to db::DamagedRows.
 void NoteDamage(Site& site, std::span<const std::string> rows, Response& response);
 
-// What a page says beside its rows, and its answer.
+// What a page has beside its rows.
 struct ListPage {
   Paging paging;
   int64_t total = 0;
   int64_t snapshot = 0;
 };
+// The answer with that page and the rows that were added.
 Response ListResponse(const ListPage& page, PageRows& rows, std::string etag,
                       Cache cache = Cache::kPrivateNoCache);
 
-// The answer of a list whose tag is made of that change counter: 304 where the client has it
-// already, without a look at the database.
+// The answer to a list whose tag is made from that change counter: 304 where the client has it
+// already, without a read of the database. Otherwise calls find() in a read transaction.
 using FindPage = ListPage (*)(db::Session&, db::CompanyId, const Query&, PageRows& rows);
 Response AnswerList(Context& ctx, size_t counter_kind, Cache cache, FindPage find);
 

@@ -34,7 +34,7 @@ std::optional<int> ReadWait(std::string_view prefer) {
 
 void LongPolls::Wake() {
   if (waiting() == 0) return;
-  // Under the lock, so that nobody goes to sleep between looking and waiting.
+  // Under the lock: avoids a lost wake-up between the check and the wait.
   const std::lock_guard lock(mutex_);
   woken_.notify_all();
 }

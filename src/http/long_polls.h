@@ -1,8 +1,8 @@
 #pragma once
 
-// Requests that are held until something changes (contract section 6, long polling; RFC 7240
-// `wait`). Each holds a worker, so at most so many wait at once; above that the answer comes at
-// once.
+// Long polls: requests that wait until something changes (contract section 6; RFC 7240 `wait`).
+// Each of them occupies a worker thread, so their number is bounded; a request above the bound is
+// answered at once.
 
 #include <atomic>
 #include <chrono>
@@ -15,21 +15,22 @@
 
 namespace comanda::http {
 
-// The seconds that a Prefer header is ready to wait, at most 30; nothing where it names none or
-// cannot be read.
+// The seconds of `wait` in a Prefer header, at most 30. Empty where there is no `wait`, or its
+// value is malformed.
 std::optional<int> ReadWait(std::string_view prefer);
 
-// Any thread.
+// Thread-safe.
 class LongPolls {
  public:
   explicit LongPolls(int waiting_max) : waiting_max_(waiting_max) {}
 
-  // Wakes all that wait, to look again: called after each commit that changed something.
+  // Lets all waiting requests check again: called after each commit that changed something.
   void Wake();
-  // Ends every wait, for good: the server stops.
+  // Ends every wait, also those that begin later: the server stops.
   void Stop();
 
-  // True when it waited: until changed() or the time was up. False where no place was free.
+  // Blocks until changed() returns true, the time is over or Stop() was called. changed() is called
+  // by this thread, under the lock. False, without a wait, where too many requests wait already.
   bool Wait(std::chrono::milliseconds time, const std::function<bool()>& changed);
 
   int waiting() const { return waiting_.load(std::memory_order_relaxed); }

@@ -28,7 +28,7 @@ void PageRows::Require(size_t bytes) {
   if (wanted > kLargeAnswerBytes && !may_be_large_) throw LargePage();
   if (wanted > kAnswerBytesMax) RefusePage();
   if (lease_ == nullptr || wanted <= body_.capacity()) return;
-  // The text doubles its capacity in any case; this way no more is taken than is counted.
+  // std::string would grow to twice its capacity; this way it grows only by what is counted.
   const size_t more = may_be_large_ ? std::max(kReservedAtOnce, wanted / 4) : wanted;
   const size_t capacity = wanted + more;
   if (!lease_->TryReserve(capacity)) throw AnswerBudget::NoRoom();

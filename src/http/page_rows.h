@@ -1,7 +1,8 @@
 #pragma once
 
-// The body of a list while its rows are read: they are joined as they come, so that a page is in
-// memory once and reading ends before it is too large (contract section 1, Budgets in bytes).
+// The body of a list while its rows are read. Each row is appended to the body as it comes, so that
+// a page is in memory only once, and reading stops before the page is too large (contract section
+// 1, Budgets in bytes).
 
 #include <cstddef>
 #include <cstdint>
@@ -13,38 +14,38 @@
 
 namespace comanda::http {
 
-// An answer has at most so many bytes.
+// The largest answer.
 inline constexpr size_t kAnswerBytesMax = 16 * 1024 * 1024;
-// One with more is large: it is made in turn (http/answer_budget.h).
+// An answer with more bytes is large: large answers are made one at a time (http/answer_budget.h).
 inline constexpr size_t kLargeAnswerBytes = 1024 * 1024;
 
-// Thrown by PageRows where a page turns out to be large and it is not its turn: Context::ReadPage
-// catches it, waits for the turn and reads the page again.
+// Thrown by PageRows where a page turns out to be large and the request does not have the turn.
+// Context::ReadPage() catches it, waits for the turn and reads the page again.
 struct LargePage {};
 
 class PageRows {
  public:
   static constexpr std::string_view kListHead = R"({"data":[)";
 
-  // A page of whatever size.
+  // A page of any size.
   explicit PageRows(std::string_view head = kListHead) : body_(head) {}
-  // A page that is large only in its turn, and counted by the lease.
+  // A page that may be large only with the turn, and whose bytes are counted by the lease.
   PageRows(std::string_view head, AnswerBudget::Lease& lease, bool has_turn)
       : lease_(&lease), may_be_large_(has_turn), body_(head) {}
 
-  // One more row, which is JSON. A page's only row is taken whatever its size: what GET of that
-  // record shows. Refusal invalid_parameter that names the largest per_page that fits,
-  // service_unavailable where there is no room for the answer now. Throws LargePage.
+  // Appends one row, which is JSON. Throws LargePage, or Refusal: invalid_parameter where the page
+  // is too large, which names the largest per_page that fits; service_unavailable where there is no
+  // room for the answer now.
   void Add(std::string_view row);
 
-  // The same for a row that is put together in place: Begin() gives the text to append to, and
-  // Require() is asked before so many bytes are appended.
+  // Appends one row in pieces: Begin() returns the text to append to; Require() is called before
+  // that many bytes are appended, and throws as Add().
   std::string& Begin();
   void Require(size_t bytes);
 
   size_t count() const { return count_; }
 
-  // The whole body; nothing can be added after that.
+  // Appends the tail and returns the whole body. The object is empty after that.
   std::string End(std::string_view tail);
   std::string End(const Paging& paging, int64_t total);  // of a list
 

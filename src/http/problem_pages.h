@@ -1,6 +1,7 @@
 #pragma once
 
-// GET /problems/{code}: what an error means and what to do, for people, also without the internet.
+// GET /problems/{code}: a page for people that says what a problem means and what to do. The `type`
+// of problem documents may point here, so that it works without the internet.
 
 #include <span>
 

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kParametersMax = 64;
 constexpr size_t kShownMax = 80;
 
-// What a client sent, cut so that an answer stays readable.
+// A text that a client sent, shortened to what an error message can show.
 std::string Shown(std::string_view text) {
   std::string shown;
   for (const char c : text.substr(0, kShownMax)) {
@@ -81,7 +81,8 @@ int64_t ReadCount(std::string_view name, std::string_view text, int64_t max) {
   return number;
 }
 
-// A plus sign that was sent unescaped before the offset reads as a blank.
+// In "2026-11-22T18:00:00+01:00", sent unescaped, the plus sign of the offset is decoded as a
+// blank.
 std::optional<UtcMs> InstantOf(std::string_view text) {
   constexpr size_t kOffsetSize = 6;  // "+02:00"
   std::string instant(text);

@@ -1,7 +1,8 @@
 #pragma once
 
-// The query string (contract section 1, Unknown query parameter; section 6). Every Refusal is
-// invalid_parameter (400) and names the parameter and what would be accepted.
+// The query string (contract section 1, Unknown query parameter; section 6). Every Refusal thrown
+// here is invalid_parameter (400) and names the parameter and what would be accepted. Pure
+// functions of the text.
 
 #include <cstdint>
 #include <initializer_list>
@@ -26,7 +27,7 @@ struct Paging {
   int64_t offset() const { return (page - 1) * per_page; }
 };
 
-// A sort field and its direction; `index` counts in the list that was allowed.
+// A sort field, as its index in the list of allowed ones, and its direction.
 struct Sort {
   size_t index = 0;
   bool descending = false;
@@ -34,7 +35,8 @@ struct Sort {
 
 class Query {
  public:
-  // Percent-decodes; refuses an empty value, a repeated parameter, bad escapes, invalid UTF-8.
+  // Decodes the query. Refuses an empty value, a repeated parameter, a malformed escape and invalid
+  // UTF-8.
   static Query Parse(std::string_view raw);
 
   // Refuses parameters that are not in the list, with hints for page[size], limit, offset and bare
@@ -43,7 +45,7 @@ class Query {
 
   std::optional<std::string_view> Find(std::string_view name) const;
   bool empty() const { return parameters_.empty(); }
-  // Names and values sorted, each in JSON quotes: equal queries have equal texts.
+  // Names and values as JSON texts, sorted by name: queries that mean the same have the same text.
   std::string Canonical() const;
 
   Paging ReadPaging() const;
@@ -53,16 +55,17 @@ class Query {
   // when the parameter is absent.
   std::vector<size_t> ReadWords(std::string_view name,
                                 std::span<const std::string_view> words) const;
-  // A comma list of words that are not known here, in capitals. Empty when the parameter is absent.
+  // A comma list of any words, in capitals. Empty when the parameter is absent.
   std::vector<std::string> ReadCapitals(std::string_view name) const;
   std::optional<bool> ReadBoolean(std::string_view name) const;
   std::optional<std::string> ReadUuid(std::string_view name) const;
-  // An RFC 3339 instant, or a day of the zone: its first instant (day_end false), or the first
-  // instant of the next day (day_end true; the caller compares with <).
+  // One end of a period.
   struct Bound {
     UtcMs instant = 0;
-    bool exclusive = false;  // day_end of a day: compare with <; of an instant: with <=
+    bool exclusive = false;  // the end of a day: compare with <; an instant: with <=
   };
+  // Reads an RFC 3339 instant, or a day of the zone: its first instant, or, for day_end, the first
+  // instant of the next day.
   std::optional<Bound> ReadDayOrInstant(std::string_view name, const Zone& zone,
                                         bool day_end) const;
   std::optional<UtcMs> ReadInstant(std::string_view name) const;
@@ -71,7 +74,7 @@ class Query {
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
-// What stands behind the rows of a list: ],"pagination":{…}}
+// The text after the rows of a list: ],"pagination":{…}}
 std::string ListTail(Paging paging, int64_t total);
 
 }  // namespace comanda::http

@@ -1,7 +1,8 @@
 #pragma once
 
-// One row per endpoint. The row holds what must be true before the handler runs, so that no handler
-// can forget it.
+// The table of routes: one row per endpoint. A row holds everything that must be checked before its
+// handler runs, so that no handler can forget it, and what the steps of a request (http/steps.h)
+// must know about its room. The rooms own the rows, which are constants.
 
 #include <array>
 #include <cstddef>
@@ -10,66 +11,101 @@
 #include <string_view>
 
 #include "auth/scopes.h"
+#include "db/session.h"
 #include "db/settings.h"
-#include "http/message.h"
+#include "http/response.h"
+#include "wire/request.h"
 
 namespace comanda::http {
 
 class Context;
 
+using wire::Method;
+
 enum class Access : uint8_t {
-  kOpen,   // no key: service endpoints
-  kKey,    // a key with the row's scope
-  kLocal,  // the command line alone (control socket)
+  kOpen,   // needs no key: service endpoints
+  kKey,    // needs a key with the row's scope
+  kLocal,  // for the command line alone; others get 404
 };
 
 enum class Replay : uint8_t {
-  kNone,      // reads, and writes that need none
-  kHonoured,  // Idempotency-Key is honoured
-  kRequired,  // POST /v1/orders, which remembers the key itself, as the order's reference
+  kNone,      // Idempotency-Key is ignored: reads, and writes that are idempotent by themselves
+  kHonoured,  // the answer is recorded where a key was sent
+  kRequired,  // a key must be sent; the room records it (POST /v1/orders)
 };
 
-// What must be left on the disk for it (db/disk_space.h).
+// How much space must be left on the disk (db/disk_space.h); otherwise the route answers 503.
 enum class Space : uint8_t {
-  kNone,    // served whatever there is: reads, orders and payments
-  kCommon,  // not where only orders and payments are written
-  kPlenty,  // the first to stop: reports and imports
+  kNone,    // none: reads, orders and payments
+  kCommon,  // refused in db::Fullness::kOrdersOnly
+  kPlenty,  // refused from db::Fullness::kTight on: reports and imports
 };
 
 inline constexpr size_t kBodyMax = 1024 * 1024;
+
+// Ids that a room shows to people, and takes in paths instead of UUIDs, as the first parameter.
+struct PublicIds {
+  // Whether the text has the form of such an id.
+  bool (*is_one)(std::string_view text);
+  // The UUID of the record; empty where there is none.
+  std::optional<std::string> (*find_uuid)(db::Session& session, db::CompanyId company,
+                                          std::string_view id);
+};
+
+// A method and a path that no route has.
+struct Mistake {
+  Method method;
+  std::string_view path;  // percent-encoded as sent
+  bool path_exists;       // with another method
+};
 
 struct Route {
   Method method;
   std::string_view pattern;  // "/v1/orders/{id}/combos/{comboId}"
   Access access;
-  std::optional<auth::Scope> scope;  // kKey: needed
+  std::optional<auth::Scope> scope;  // of kKey; empty: any key will do
   Replay replay;
   bool reads_body;  // POST, PUT, PATCH with a JSON body; a DELETE's body is ignored
   Response (*handler)(Context&);
   size_t body_max = kBodyMax;
-  bool body_optional = false;  // an empty body counts as {}
+  bool body_optional = false;  // an empty body is taken for {}
   Space space = method == Method::kGet ? Space::kNone : Space::kCommon;
-  // What the command line asks of it is about one company; it must say which, where there are
-  // several.
+  // It is about one company: where there are several, the command line must name one.
   bool of_one_company = true;
-  db::Readers readers = db::Readers::kShared;  // which connections its reading may use
+  db::Readers readers = db::Readers::kShared;  // the database connections that its reads use
+  const PublicIds* public_ids = nullptr;  // of the first parameter; null: it is a UUID or a word
+  // Says what to do instead of a mistake that clients make with paths like this one; empty for all
+  // other mistakes. Begins with a blank. Asked for every mistake, not only for those at this row.
+  std::string_view (*hint)(const Mistake& mistake) = nullptr;
 };
 
-// The rows of a table with another need of space.
+// The rows of a table, with one field set in all of them.
 template <size_t N>
 constexpr std::array<Route, N> With(Space space, std::array<Route, N> rows) {
   for (Route& row : rows) row.space = space;
   return rows;
 }
 
-// The rows of a table whose reading has connections kept for it: they must be quick.
 template <size_t N>
 constexpr std::array<Route, N> With(db::Readers readers, std::array<Route, N> rows) {
   for (Route& row : rows) row.readers = readers;
   return rows;
 }
 
-// Rows for the usual kinds.
+template <size_t N>
+constexpr std::array<Route, N> With(const PublicIds& public_ids, std::array<Route, N> rows) {
+  for (Route& row : rows) row.public_ids = &public_ids;
+  return rows;
+}
+
+template <size_t N>
+constexpr std::array<Route, N> With(std::string_view (*hint)(const Mistake&),
+                                    std::array<Route, N> rows) {
+  for (Route& row : rows) row.hint = hint;
+  return rows;
+}
+
+// Rows of the usual kinds.
 constexpr Route Get(std::string_view pattern, auth::Scope scope, Response (*handler)(Context&)) {
   return {Method::kGet, pattern, Access::kKey, scope, Replay::kNone, false, handler};
 }

@@ -10,7 +10,7 @@
 namespace comanda::http {
 namespace {
 
-// Calls use(segment) for each text between slashes, the one before the first slash left out.
+// Calls use(segment) for each segment: the texts behind the slashes.
 template <typename Use>
 void ForEachSegment(std::string_view path, Use use) {
   while (!path.empty()) {
@@ -42,36 +42,11 @@ std::string MethodList(const std::vector<const Route*>& routes) {
   return list;
 }
 
-std::string LastSegment(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
-
-// Verbs that other services put behind an order (contract section 18).
-bool IsVerbOfOrder(std::string_view path) {
-  constexpr std::array<std::string_view, 14> kVerbs = {
-      "accept", "reject",   "confirm",  "prepare", "preparing", "ready", "deliver",
-      "deny",   "dispatch", "finalize", "finish",  "complete",  "close", "readyToPickup"};
-  return path.starts_with("/v1/orders/") &&
-         std::ranges::find(kVerbs, LastSegment(path)) != kVerbs.end();
-}
-
-// What to do instead, for a method that a path does not have. Empty where there is nothing to say.
-std::string_view MethodHint(Method method, std::string_view path) {
-  if (path.starts_with("/v1/orders/") && LastSegment(path) == "status") {
-    return " Change the status with PATCH and the body {\"status\": \"PREPARING\"}.";
-  }
-  if (path.starts_with("/v1/orders/") && method == Method::kDelete) {
-    return " An order is cancelled with POST /v1/orders/{id}/cancel.";
-  }
-  if (method == Method::kPut) return " Fields are changed with PATCH.";
-  return "";
-}
-
 }  // namespace
 
-// A path split and decoded where it had escapes.
+// A path, split into its segments, which are still encoded.
 struct Router::Path {
-  // Nothing where it has too many segments or does not begin with a slash.
+  // Empty where it has too many segments or does not begin with a slash.
   static std::optional<Path> Split(std::string_view raw) {
     if (!raw.starts_with('/')) return std::nullopt;
     if (static_cast<size_t>(std::ranges::count(raw, '/')) > kSegmentsMax) return std::nullopt;
@@ -106,7 +81,7 @@ Router::Router(std::vector<std::span<const Route>> tables) {
   }
 }
 
-bool Router::Fits(const Pattern& pattern, const Path& path) {
+bool Router::Matches(const Pattern& pattern, const Path& path) {
   for (size_t i = 0; i < path.count; ++i) {
     const std::string_view segment = path.segments[i];
     const std::string_view wanted = pattern.segments[i];
@@ -125,9 +100,10 @@ Router::Match Router::Find(Method method, std::string_view raw_path) const {
   if (!path) RefusePath(method, raw_path);
   const Pattern* first = nullptr;
   for (const Pattern& pattern : patterns_[path->count]) {
-    if (!Fits(pattern, *path)) continue;
+    if (!Matches(pattern, *path)) continue;
     if (first == nullptr) first = &pattern;
-    if (pattern.segments != first->segments) break;  // "by-tips" is no {id}
+    // The literal "by-tips" has precedence over {id}, whatever the method.
+    if (pattern.segments != first->segments) break;
     if (!Answers(*pattern.route, method)) continue;
     Match match{pattern.route, {}};
     for (size_t i = 0; i < path->count; ++i) {
@@ -151,10 +127,10 @@ std::vector<const Route*> Router::RoutesOf(std::string_view raw_path) const {
   if (!path) return routes;
   const Pattern* first = nullptr;
   for (const Pattern& pattern : patterns_[path->count]) {
-    if (!Fits(pattern, *path)) continue;
+    if (!Matches(pattern, *path)) continue;
     if (first == nullptr) first = &pattern;
     if (pattern.segments != first->segments) break;
-    // What the command line alone may call is not there for others to ask about.
+    // Others are not told which paths the command line has.
     if (pattern.route->access != Access::kLocal) routes.push_back(pattern.route);
   }
   return routes;
@@ -164,11 +140,23 @@ std::string Router::Allowed(std::string_view raw_path) const {
   return MethodList(RoutesOf(raw_path));
 }
 
+std::string_view Router::HintFor(const Mistake& mistake) const {
+  std::string_view (*asked)(const Mistake&) = nullptr;  // the rows of a table share one
+  for (const Route* route : all_) {
+    if (route->hint == nullptr || route->hint == asked) continue;
+    asked = route->hint;
+    if (const std::string_view hint = asked(mistake); !hint.empty()) return hint;
+  }
+  if (mistake.path_exists && mistake.method == Method::kPut)
+    return " Fields are changed with PATCH.";
+  return "";
+}
+
 void Router::RefusePath(Method method, std::string_view raw_path) const {
   if (std::string allowed = Allowed(raw_path); !allowed.empty()) {
     Refusal refusal(Problem::kMethodNotAllowed, std::string(Name(method)) +
                                                     " is not possible here, but " + allowed + "." +
-                                                    std::string(MethodHint(method, raw_path)));
+                                                    std::string(HintFor({method, raw_path, true})));
     refusal.allow = std::move(allowed);
     throw refusal;
   }
@@ -176,10 +164,8 @@ void Router::RefusePath(Method method, std::string_view raw_path) const {
   if (raw_path.size() > 1 && raw_path.ends_with('/') &&
       !Allowed(raw_path.substr(0, raw_path.size() - 1)).empty()) {
     detail += " Leave out the slash at its end.";
-  } else if (IsVerbOfOrder(raw_path)) {
-    detail +=
-        " The status of an order is changed with PATCH /v1/orders/{id}/status and the body "
-        "{\"status\": \"PREPARING\"}; an order is cancelled with POST /v1/orders/{id}/cancel.";
+  } else if (const std::string_view hint = HintFor({method, raw_path, false}); !hint.empty()) {
+    detail += hint;
   } else if (raw_path.starts_with('/') && !Allowed("/v1" + std::string(raw_path)).empty()) {
     detail += " Paths begin with /v1.";
   }

@@ -1,7 +1,8 @@
 #pragma once
 
-// From method and path to a row of the route tables. Paths are split at "/" first and decoded
-// after, so an encoded slash is never a separator. A trailing slash is another path.
+// Finds the row of the route tables for a method and a path. A path is split at "/" first and
+// decoded afterwards, so that an encoded slash is never a separator. A path with a trailing slash
+// is another path.
 
 #include <array>
 #include <span>
@@ -13,19 +14,21 @@
 
 namespace comanda::http {
 
+// Immutable once it is built, and thus thread-safe.
 class Router {
  public:
+  // The tables must outlive the router.
   explicit Router(std::vector<std::span<const Route>> tables);
 
   struct Match {
     const Route* route;
     std::vector<std::string> parameters;  // decoded, in the order of the pattern
   };
-  // Refusal not_found (with a hint where only a trailing slash is too much), method_not_allowed
-  // with Allow (with a hint for the mistakes of contract section 18), invalid_parameter for bad
-  // escapes. HEAD matches GET rows. For OPTIONS the caller asks Allowed().
+  // HEAD matches rows of GET. OPTIONS has no rows: its caller asks Allowed(). Throws Refusal:
+  // not_found, or method_not_allowed with Allow, both with a hint for the mistakes of contract
+  // section 18; invalid_parameter for a malformed escape.
   Match Find(Method method, std::string_view raw_path) const;
-  // "GET, HEAD, OPTIONS, PATCH", or empty where no route has that path.
+  // The methods of a path, as "GET, HEAD, OPTIONS, PATCH"; empty where no route has the path.
   std::string Allowed(std::string_view raw_path) const;
 
   std::span<const Route* const> routes() const { return all_; }
@@ -39,12 +42,14 @@ class Router {
   };
   struct Path;
 
-  static bool Fits(const Pattern& pattern, const Path& path);
+  static bool Matches(const Pattern& pattern, const Path& path);
   std::vector<const Route*> RoutesOf(std::string_view raw_path) const;
   [[noreturn]] void RefusePath(Method method, std::string_view raw_path) const;
+  std::string_view HintFor(const Mistake& mistake) const;
 
   std::vector<const Route*> all_;
-  // By number of segments; patterns with a literal where others have a parameter stand first.
+  // By number of segments. A pattern with a literal precedes one with a parameter in the same
+  // place.
   std::array<std::vector<Pattern>, kSegmentsMax + 1> patterns_;
 };
 

@@ -1,6 +1,7 @@
 #include "http/tags.h"
 
 #include <algorithm>
+#include <string>
 
 namespace comanda::http {
 namespace {
@@ -40,6 +41,26 @@ std::optional<TagList> ReadTags(std::string_view text) {
   }
   if (list.tags.empty()) return std::nullopt;
   return list;
+}
+
+bool NamesTag(const wire::Request& request, std::string_view etag) {
+  const std::optional<std::string_view> first = request.Header("If-None-Match");
+  if (!first) return false;
+  if (*first == etag) return true;  // as nearly all clients that poll send it
+  const std::string header = request.Joined("If-None-Match");
+  const std::optional<TagList> list = ReadTags(header);
+  if (!list) return false;
+  if (etag.starts_with("W/")) etag.remove_prefix(2);
+  return std::ranges::any_of(list->tags, [&](const Tag& tag) {
+    return etag.size() == tag.opaque.size() + 2 && etag.substr(1, tag.opaque.size()) == tag.opaque;
+  });
+}
+
+bool NamesAnyTag(const wire::Request& request) {
+  if (!request.Header("If-None-Match")) return false;
+  const std::string header = request.Joined("If-None-Match");
+  const std::optional<TagList> list = ReadTags(header);
+  return list && list->any;
 }
 
 }  // namespace comanda::http

@@ -1,10 +1,12 @@
 #pragma once
 
-// Entity tags as If-Match and If-None-Match carry them (RFC 9110 section 8.8.3, 13.1).
+// Entity tags and the conditions of a request (RFC 9110 sections 8.8.3 and 13). Pure functions.
 
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include "wire/request.h"
 
 namespace comanda::http {
 
@@ -18,7 +20,13 @@ struct TagList {
   std::vector<Tag> tags;
 };
 
-// Views into the text. Nothing where it is neither * nor a list of tags.
+// Reads If-Match or If-None-Match. The tags are views into the text. Empty where it is neither *
+// nor a list of tags.
 std::optional<TagList> ReadTags(std::string_view text);
+
+// Whether If-None-Match names this tag, by weak comparison. "*" names none.
+bool NamesTag(const wire::Request& request, std::string_view etag);
+// Whether If-None-Match is "*", which matches every tag.
+bool NamesAnyTag(const wire::Request& request);
 
 }  // namespace comanda::http

@@ -53,14 +53,14 @@ http::Readiness CheckClock(const Clock& clock) {
 // These answers are never cached and have no entity tag. Parameters are ignored: monitors append
 // random ones to bypass caches.
 http::Response Healthz(http::Context&) {
-  return {.body = R"({"status":"ok"})", .cache = http::Cache::kNoStore};
+  return {{.body = R"({"status":"ok"})", .cache = http::Cache::kNoStore}};
 }
 
 http::Response Readyz(http::Context& ctx) {
   const std::vector<http::Readiness> checks = ctx.site().readiness();
   const bool ready = std::ranges::all_of(checks, &http::Readiness::ok);
 
-  http::Response response{.status = ready ? 200 : 503, .cache = http::Cache::kNoStore};
+  http::Response response{{.status = ready ? 200 : 503, .cache = http::Cache::kNoStore}};
   json::Writer out(response.body);
   out.BeginObject().Key("status").Text(ready ? "ready" : "not_ready").Key("checks").BeginObject();
   for (const http::Readiness& check : checks) {
@@ -86,9 +86,9 @@ http::Response Metrics(http::Context& ctx) {
                   "Metrics are read on the box itself, or from an address named in the setting "
                   "metrics_from.");
   }
-  return {.body = ctx.site().metrics.Text(),
-          .content_type = "text/plain; version=0.0.4; charset=utf-8",
-          .cache = http::Cache::kNoStore};
+  return {{.body = ctx.site().metrics.Text(),
+           .content_type = "text/plain; version=0.0.4; charset=utf-8",
+           .cache = http::Cache::kNoStore}};
 }
 
 constexpr std::array kRoutes = {

@@ -1,5 +1,6 @@
 #include "orders/api.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -50,8 +51,8 @@ std::string KeyOf(const http::Context& ctx) {
 }
 
 RequestKey RequestKeyOf(const http::Context& ctx) {
-  if (ctx.idempotency_key().empty()) return std::nullopt;
-  return ctx.idempotency_key();
+  if (ctx.memory().key().empty()) return std::nullopt;
+  return ctx.memory().key();
 }
 
 Target TargetOf(const http::Context& ctx) {
@@ -161,16 +162,13 @@ http::Response Created(http::Context& ctx, const Placed& placed) {
   const bool as_now = placed.answer == Placed::Answer::kAsItIsNow;
   http::Response response = Answer(ctx, placed.record, as_now ? 200 : 201);
   if (!as_now) response.location = "/v1/orders/" + placed.record.id;
-  if (placed.answer != Placed::Answer::kCreated) {
-    response.headers.emplace_back("Idempotency-Replayed", "true");
-    response.cache = http::Cache::kNoStore;
-  }
+  if (placed.answer != Placed::Answer::kCreated) http::idempotency::MarkReplayed(response);
   return response;
 }
 
 std::optional<Placed> FindPlacedBefore(http::Context& ctx) {
   return ctx.Read([&](db::Snapshot& snapshot) {
-    return FindPlaced(snapshot, ctx.company(), ctx.idempotency_key(), ctx.fingerprint());
+    return FindPlaced(snapshot, ctx.company(), ctx.memory().key(), ctx.memory().fingerprint());
   });
 }
 
@@ -181,8 +179,8 @@ http::Response CreateNew(http::Context& ctx) {
       ReadOrder(BodyOf(ctx), company->currency_decimals, ctx.site().clock.Now());
   const Placement placement{.id = FreshId(ctx),
                             .public_numbers = PublicNumbers(),
-                            .reference = ctx.idempotency_key(),
-                            .fingerprint = ctx.fingerprint(),
+                            .reference = ctx.memory().key(),
+                            .fingerprint = ctx.memory().fingerprint(),
                             .actor = ctx.principal().actor};
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Created(ctx, Place(tx, *company, draft, placement, stamp));
@@ -191,11 +189,13 @@ http::Response CreateNew(http::Context& ctx) {
 
 // Answers a repeated creation even if the request would be refused today, because its date has
 // passed or the disk is full: the order's reference is its Idempotency-Key and is never deleted.
+// Where the writer has refused it, it has looked the reference up already.
 http::Response Create(http::Context& ctx) {
   ctx.query().AllowOnly({});
   try {
     return CreateNew(ctx);
   } catch (const std::exception&) {
+    if (!ctx.memory().IsUnread()) throw;
     if (const std::optional<Placed> earlier = FindPlacedBefore(ctx)) return Created(ctx, *earlier);
     throw;
   }
@@ -308,6 +308,38 @@ http::Response PatchDeliveryStatus(http::Context& ctx) {
   });
 }
 
+// Clients that know other services' APIs (contract section 18)
+
+std::string_view LastSegment(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// Verbs that other services have behind an order.
+bool IsVerb(std::string_view segment) {
+  constexpr std::array<std::string_view, 14> kVerbs = {
+      "accept", "reject",   "confirm",  "prepare", "preparing", "ready", "deliver",
+      "deny",   "dispatch", "finalize", "finish",  "complete",  "close", "readyToPickup"};
+  return std::ranges::find(kVerbs, segment) != kVerbs.end();
+}
+
+std::string_view HintFor(const http::Mistake& mistake) {
+  if (!mistake.path.starts_with("/v1/orders/")) return "";
+  const std::string_view last = LastSegment(mistake.path);
+  if (!mistake.path_exists && IsVerb(last)) {
+    return " The status of an order is changed with PATCH /v1/orders/{id}/status and the body "
+           "{\"status\": \"PREPARING\"}; an order is cancelled with POST /v1/orders/{id}/cancel.";
+  }
+  if (mistake.path_exists && last == "status") {
+    return " Change the status with PATCH and the body {\"status\": \"PREPARING\"}.";
+  }
+  if (mistake.path_exists && mistake.method == http::Method::kDelete) {
+    return " An order is cancelled with POST /v1/orders/{id}/cancel.";
+  }
+  return "";
+}
+
+bool IsPublicId(std::string_view text) { return !ParseId(text) && NormalisedKey(text); }
+
+constexpr http::PublicIds kPublicIds = {.is_one = IsPublicId, .find_uuid = FindUuid};
+
 constexpr http::Route kCreateRoute = {http::Method::kPost,
                                       "/v1/orders",
                                       http::Access::kKey,
@@ -316,31 +348,28 @@ constexpr http::Route kCreateRoute = {http::Method::kPost,
                                       true,
                                       Create};
 
+constexpr std::array kRows = {
+    http::Get("/v1/orders", Scope::kOrdersRead, List),
+    http::Get("/v1/orders/{id}", Scope::kOrdersRead, Get),
+    kCreateRoute,
+    http::Patch("/v1/orders/{id}", Scope::kOrdersWrite, PatchFields),
+    http::Patch("/v1/orders/{id}/status", Scope::kOrdersWrite, PatchStatus),
+    http::Post("/v1/orders/{id}/cancel", Scope::kOrdersWrite, PostCancel),
+    http::Post("/v1/orders/{id}/combos", Scope::kOrdersWrite, PostCombos),
+    http::Delete("/v1/orders/{id}/combos/{comboId}", Scope::kOrdersWrite, DeleteCombo),
+    http::Post("/v1/orders/{id}/payments", Scope::kOrdersWrite, PostPayment),
+    http::Delete("/v1/orders/{id}/payments/{paymentId}", Scope::kOrdersWrite, DeletePayment),
+    http::Post("/v1/orders/{id}/discounts", Scope::kOrdersWrite, PostDiscount),
+    http::Delete("/v1/orders/{id}/discounts/{discountId}", Scope::kOrdersWrite, DeleteDiscount),
+    http::Put("/v1/orders/{id}/rider", Scope::kLogisticsWrite, PutRider),
+    http::Delete("/v1/orders/{id}/rider", Scope::kLogisticsWrite, DeleteRider),
+    http::Patch("/v1/orders/{id}/delivery-status", Scope::kLogisticsWrite, PatchDeliveryStatus),
+};
+
 // Orders are accepted until the disk is full: other writes are refused earlier (db/disk_space.h).
 constexpr auto kRoutes = http::With(
-    db::Readers::kOrders,
-    http::With(
-        http::Space::kNone,
-        std::array{
-            http::Get("/v1/orders", Scope::kOrdersRead, List),
-            http::Get("/v1/orders/{id}", Scope::kOrdersRead, Get),
-            kCreateRoute,
-            http::Patch("/v1/orders/{id}", Scope::kOrdersWrite, PatchFields),
-            http::Patch("/v1/orders/{id}/status", Scope::kOrdersWrite, PatchStatus),
-            http::Post("/v1/orders/{id}/cancel", Scope::kOrdersWrite, PostCancel),
-            http::Post("/v1/orders/{id}/combos", Scope::kOrdersWrite, PostCombos),
-            http::Delete("/v1/orders/{id}/combos/{comboId}", Scope::kOrdersWrite, DeleteCombo),
-            http::Post("/v1/orders/{id}/payments", Scope::kOrdersWrite, PostPayment),
-            http::Delete("/v1/orders/{id}/payments/{paymentId}", Scope::kOrdersWrite,
-                         DeletePayment),
-            http::Post("/v1/orders/{id}/discounts", Scope::kOrdersWrite, PostDiscount),
-            http::Delete("/v1/orders/{id}/discounts/{discountId}", Scope::kOrdersWrite,
-                         DeleteDiscount),
-            http::Put("/v1/orders/{id}/rider", Scope::kLogisticsWrite, PutRider),
-            http::Delete("/v1/orders/{id}/rider", Scope::kLogisticsWrite, DeleteRider),
-            http::Patch("/v1/orders/{id}/delivery-status", Scope::kLogisticsWrite,
-                        PatchDeliveryStatus),
-        }));
+    http::Space::kNone,
+    http::With(db::Readers::kOrders, http::With(kPublicIds, http::With(HintFor, kRows))));
 
 }  // namespace
 

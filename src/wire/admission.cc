@@ -1,7 +1,5 @@
-#define COMANDA_HOOKS_IMPLEMENTATION
 #include "wire/admission.h"
 
-#include <civetweb_hooks.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -24,24 +22,24 @@
 namespace comanda::wire {
 namespace {
 
-// A connection that keeps its worker waiting is left alone for so long, however short workers are:
-// else a rush of good clients would push each other out.
+// A connection that makes its worker wait is not evicted before this time, however few workers are
+// free: in a rush, good clients would otherwise evict each other.
 constexpr int64_t kGraceMs = 1'000;
-// Left for the database and the files of a request.
+// File descriptors that connections may not take: the database and other files need them.
 constexpr uint64_t kDescriptorsKept = 8;
-// What the kernel holds back for a client that does not read: megabytes by itself, which would have
-// to be encrypted and kept for nothing.
+// How many unsent bytes the kernel buffers per socket. Its default is megabytes, which would be
+// encrypted and kept for a client that does not read.
 constexpr int kUnsentBytesMax = 64 * 1024;
 constexpr int64_t kReportEveryMs = 60'000;
 constexpr int64_t kHeartbeatMaxMs = 60'000;
-// What a client may still send after the last answer.
+// How many bytes a client may still send after the last answer, and for how long.
 constexpr size_t kDrainBytesMax = 16 * 1024 * 1024;
 constexpr int64_t kDrainMs = 2'000;
 constexpr int64_t kDiscardMs = 5'000;
-// The end of a wait is always announced by shutdown(2); this is for the moment between a look and
-// the wait.
+// The longest single poll(2). An eviction wakes it by shutdown(2); the bound covers an eviction
+// between the check of the state and the call.
 constexpr int64_t kSliceMs = 1'000;
-// The machine has no descriptor or memory for a connection: looking again at once would not help.
+// The pause after accept(2) failed for want of a descriptor or of memory.
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
 constexpr std::array<std::string_view, 4> kCauseNames = {"unauthenticated", "workers",
@@ -78,16 +76,11 @@ void SetSocketOptions(int fd, int family) {
 
 }  // namespace
 
-Worker& ThisWorker() {
-  thread_local Worker worker;
-  return worker;
-}
-
 Admission::Admission(int workers, const Timeouts& timeouts, const Clock& clock,
                      metrics::Registry& registry, const std::string& listener,
                      Heartbeats* heartbeats)
     : workers_(static_cast<size_t>(workers)),
-      strangers_max_(std::max<size_t>(1, workers_ / 2)),
+      unauthenticated_max_(std::max<size_t>(1, workers_ / 2)),
       untrusted_tolerated_(workers_ / 4),
       timeouts_(timeouts),
       clock_(clock),
@@ -101,13 +94,13 @@ Admission::Admission(int workers, const Timeouts& timeouts, const Clock& clock,
                             "TLS handshakes that failed.", Labels(listener, "reason=\"timeout\"")),
       handshakes_failed_(registry, "comanda_http_handshakes_failed_total",
                          "TLS handshakes that failed.", Labels(listener, "reason=\"error\"")),
-      strangers_(
+      unauthenticated_(
           registry, "comanda_http_connections_unauthenticated",
           "Open connections that have not shown a valid key, without the places kept for sources "
           "that did.",
           [this] {
             const std::lock_guard lock(mutex_);
-            return static_cast<double>(sources_.strangers());
+            return static_cast<double>(sources_.excess());
           },
           Labels(listener)) {
   for (size_t i = 0; i < kCauses; ++i) {
@@ -145,8 +138,8 @@ int Admission::Accept(int listener, sockaddr* address, unsigned* size) {
     return -1;
   }
   try {
-    if (LetIn(fd, *address)) return fd;
-  } catch (const std::bad_alloc&) {  // its client may try again
+    if (Admit(fd, *address)) return fd;
+  } catch (const std::bad_alloc&) {
     log::Error("no memory for a connection", {{"listener", listener_}});
   }
   ::close(fd);
@@ -154,7 +147,7 @@ int Admission::Accept(int listener, sockaddr* address, unsigned* size) {
   return -1;
 }
 
-bool Admission::LetIn(int fd, const sockaddr& address) {
+bool Admission::Admit(int fd, const sockaddr& address) {
   const int64_t now_ms = clock_.MonotonicMs();
   const std::lock_guard lock(mutex_);
   Source& source = sources_.Open(SourceOf(address));
@@ -171,14 +164,14 @@ bool Admission::LetIn(int fd, const sockaddr& address) {
     throw;
   }
   SetSocketOptions(fd, address.sa_family);
-  sources_.AddStranger(source);
-  // Who reaches a Unix socket was let in by the file's mode.
-  if (address.sa_family == AF_UNIX) BelieveIn(*connections_.at(fd));
+  sources_.AddUnauthenticated(source);
+  // The file's mode has authenticated the client of a Unix socket.
+  if (address.sa_family == AF_UNIX) Trust(*connections_.at(fd));
   accepted_.Add();
   return true;
 }
 
-// The machine has no descriptor or memory for one more; it stays in the listening socket's queue.
+// accept(2) failed for want of a descriptor or of memory; the client stays in the listen queue.
 void Admission::GiveUpOne() {
   {
     const int64_t now_ms = clock_.MonotonicMs();
@@ -186,23 +179,24 @@ void Admission::GiveUpOne() {
     Report(Cause::kDescriptors, "", now_ms);
     if (closing_ == 0) Evict(FindWaiting(nullptr, now_ms), Cause::kDescriptors);
   }
-  std::this_thread::sleep_for(kAcceptPause);  // looking again at once would not help
+  std::this_thread::sleep_for(kAcceptPause);
 }
 
-// Nothing where there is room for one more now; else why not.
+// Evicts where that is needed to accept one more connection. Empty where there is room for it then;
+// otherwise why it must be refused.
 std::optional<Cause> Admission::MakeRoom(const Source& newcomer, int fd, int64_t now_ms) {
   if (refusing_) return Cause::kStopping;
-  if (Sources::CountsAsStranger(newcomer) && sources_.strangers() >= strangers_max_ &&
-      !Evict(FindStranger(newcomer, now_ms), Cause::kStrangers)) {
-    return Cause::kStrangers;
+  if (Sources::HasNoReserve(newcomer) && sources_.excess() >= unauthenticated_max_ &&
+      !Evict(FindUnauthenticated(newcomer, now_ms), Cause::kUnauthenticated)) {
+    return Cause::kUnauthenticated;
   }
   const bool is_last_descriptor = static_cast<uint64_t>(fd) + kDescriptorsKept >= DescriptorsMax();
   if (!is_last_descriptor && connections_.size() - closing_ < workers_) return std::nullopt;
 
   const Cause cause = is_last_descriptor ? Cause::kDescriptors : Cause::kWorkers;
-  if (SparesTrusted() && Evict(FindStranger(newcomer, now_ms), cause)) return std::nullopt;
+  if (SparesTrusted() && Evict(FindUnauthenticated(newcomer, now_ms), cause)) return std::nullopt;
   if (Evict(FindWaiting(&newcomer, now_ms), cause)) return std::nullopt;
-  if (Evict(FindStranger(newcomer, now_ms), cause)) return std::nullopt;
+  if (Evict(FindUnauthenticated(newcomer, now_ms), cause)) return std::nullopt;
   return cause;
 }
 
@@ -210,8 +204,9 @@ bool Admission::Evict(Connection* victim, Cause cause) {
   if (victim == nullptr) return false;
   const std::string source = victim->source.name;
   const ConnectionState state = victim->state.load();
-  // A worker may go on meanwhile, from one state to the next; a stranger then stays one.
-  if (!End(*victim, state) && !(victim->is_stranger && End(*victim, victim->state.load()))) {
+  // Its worker may move it to another state meanwhile. An unauthenticated connection is evicted in
+  // that state as well; another one is busy now and stays.
+  if (!End(*victim, state) && !(victim->is_unauthenticated && End(*victim, victim->state.load()))) {
     return false;
   }
   evicted_[Index(cause)]->Add();
@@ -219,17 +214,19 @@ bool Admission::Evict(Connection* victim, Cause cause) {
   return true;
 }
 
-// The oldest stranger of the source that has most of them. Where the newcomer's source has as many
-// itself, it must be old enough: clients of one kind do not push each other out. While trusted
-// sources are spared, one of them pushes out strangers of any age.
-Connection* Admission::FindStranger(const Source& newcomer, int64_t now_ms) {
+// The oldest unauthenticated connection of the source with the largest excess; null where none may
+// be evicted. Where the newcomer's own source has as large an excess, only a connection older than
+// kGraceMs: clients of one kind do not evict each other. While trusted sources are spared, a
+// connection of theirs evicts unauthenticated ones of any age.
+Connection* Admission::FindUnauthenticated(const Source& newcomer, int64_t now_ms) {
   Connection* found = nullptr;
   const auto rank = [](const Connection& connection) {
     return std::pair(connection.source.Excess(), -connection.accepted_ms);
   };
   const bool spares_trusted = SparesTrusted();
   for (const auto& [fd, connection] : connections_) {
-    if (connection->state.load() == ConnectionState::kClosing || !connection->is_stranger) continue;
+    if (connection->state.load() == ConnectionState::kClosing || !connection->is_unauthenticated)
+      continue;
     if (spares_trusted && connection->source.IsTrusted()) continue;
     if (found == nullptr || rank(*connection) > rank(*found)) found = connection.get();
   }
@@ -239,9 +236,9 @@ Connection* Admission::FindStranger(const Source& newcomer, int64_t now_ms) {
   return is_fairer || found->accepted_ms <= now_ms - kGraceMs ? found : nullptr;
 }
 
-// Of the source that has most connections: the one that has been idle longest, else the one that
-// has kept its worker waiting longest. A young one only where its source has many more than the
-// newcomer's.
+// Of the source with the most connections: the one that has been idle for longest, else the one
+// that has made its worker wait for longest; null where none may be evicted. One younger than
+// kGraceMs only where its source has many more connections than the newcomer's.
 Connection* Admission::FindWaiting(const Source* newcomer, int64_t now_ms) {
   struct Rank {
     size_t open = 0;
@@ -256,13 +253,14 @@ Connection* Admission::FindWaiting(const Source* newcomer, int64_t now_ms) {
   for (const auto& [fd, connection] : connections_) {
     const ConnectionState state = connection->state.load();
     if (state == ConnectionState::kClosing) continue;
-    if (state == ConnectionState::kRequest && !connection->is_stranger) continue;
+    if (state == ConnectionState::kRequest && !connection->is_unauthenticated) continue;
     if (spares_trusted && connection->source.IsTrusted()) continue;
     const bool is_idle = state == ConnectionState::kIdle || state == ConnectionState::kDiscard;
-    const int64_t since_ms =
-        connection->is_stranger && !is_idle ? connection->accepted_ms : connection->since_ms.load();
+    const int64_t since_ms = connection->is_unauthenticated && !is_idle
+                                 ? connection->accepted_ms
+                                 : connection->since_ms.load();
     const Rank rank{connection->source.open, is_idle, now_ms - since_ms};
-    const bool has_many = rank.open > newcomer_open + Sources::kPlacesKept;
+    const bool has_many = rank.open > newcomer_open + Sources::kReserved;
     if (!is_idle && !has_many && rank.age_ms < kGraceMs) continue;
     if (found != nullptr && rank <= best) continue;
     found = connection.get();
@@ -271,7 +269,7 @@ Connection* Admission::FindWaiting(const Source* newcomer, int64_t now_ms) {
   return found;
 }
 
-// Under attack it would be a line for every connection.
+// Logs at most one line a minute for each cause: an attack must not fill the log.
 void Admission::Report(Cause cause, const std::string& source, int64_t now_ms) {
   int64_t& reported_ms = reported_ms_[Index(cause)];
   if (cause == Cause::kStopping || (reported_ms != 0 && now_ms - reported_ms < kReportEveryMs)) {
@@ -283,16 +281,16 @@ void Admission::Report(Cause cause, const std::string& source, int64_t now_ms) {
       {{"listener", listener_}, {"short_of", kCauseNames[Index(cause)]}, {"one_of", source}});
 }
 
-void Admission::BelieveIn(Connection& connection) {
-  connection.is_stranger = false;
-  sources_.ShowKey(connection.source);
+void Admission::Trust(Connection& connection) {
+  connection.is_unauthenticated = false;
+  sources_.Trust(connection.source);
 }
 
-bool Admission::ShowKey(Connection& connection) {
-  if (!connection.is_stranger) return true;
+bool Admission::Authenticate(Connection& connection) {
+  if (!connection.is_unauthenticated) return true;
   const std::lock_guard lock(mutex_);
   if (connection.state == ConnectionState::kClosing) return false;
-  BelieveIn(connection);
+  Trust(connection);
   return true;
 }
 
@@ -300,9 +298,9 @@ bool Admission::End(Connection& connection, ConnectionState from) {
   if (from == ConnectionState::kClosing) return false;
   if (!connection.state.compare_exchange_strong(from, ConnectionState::kClosing)) return false;
   ++closing_;
-  sources_.Leave(connection.source, connection.is_stranger);
-  // The worker sees the end of the stream and closes in good order. A client in the middle of a
-  // handshake or a head could go on sending, so its connection is cut both ways.
+  sources_.Leave(connection.source, connection.is_unauthenticated);
+  // An idle connection sends no more, and its worker reads the end of the stream. In all other
+  // states both directions are shut down: the client could go on sending.
   shutdown(connection.fd, from == ConnectionState::kIdle ? SHUT_RD : SHUT_RDWR);
   return true;
 }
@@ -367,7 +365,8 @@ int Admission::Poll(Connection& connection, pollfd& wanted, int timeout_ms) {
   // A handshake writes too, and its deadline counts for both.
   const bool bounded =
       connection.deadline_ms != 0 && (reading || connection.state == ConnectionState::kHandshake);
-  // CivetWeb counts how long a client does not read, and would look five times a second.
+  // CivetWeb measures itself for how long a client does not read, and would poll five times a
+  // second.
   if (!bounded)
     return PollOnce(connection, wanted, std::max(timeout_ms, static_cast<int>(kSliceMs)));
   for (;;) {
@@ -398,22 +397,20 @@ void Admission::Close(int fd) {
   }
   if (connection->drain_on_close) Drain(*connection);
   {
-    // Forgotten before it is closed: nobody may shut down a number that is in use again.
+    // Forgotten before it is closed: End() must not shut down a descriptor that is in use again.
     const std::lock_guard lock(mutex_);
     if (connection->state == ConnectionState::kClosing) {
       --closing_;
     } else {
-      sources_.Leave(connection->source, connection->is_stranger);
+      sources_.Leave(connection->source, connection->is_unauthenticated);
     }
     connections_.erase(fd);
   }
-  Worker& worker = ThisWorker();
-  if (worker.connection == connection) worker.connection = nullptr;
   ::close(fd);
 }
 
-// A close with unread input resets the connection, which can destroy an answer on its way. Our side
-// is shut already; what the client still sends is thrown away for a moment.
+// Reads and discards what the client still sends, for a moment: close(2) with unread input resets
+// the connection, which can destroy an answer on its way. Our direction is shut down already.
 void Admission::Drain(Connection& connection) {
   if (!Enter(connection, ConnectionState::kDiscard)) return;
   SetDeadline(connection, kDrainMs);
@@ -434,34 +431,3 @@ void Admission::CountHandshakeFailure(bool timed_out) {
 }
 
 }  // namespace comanda::wire
-
-using comanda::wire::Connection;
-using comanda::wire::ConnectionState;
-using comanda::wire::ThisWorker;
-using comanda::wire::Worker;
-
-extern "C" int comanda_accept(int listener, sockaddr* address, socklen_t* size) {
-  return ThisWorker().admission->Accept(listener, address, size);
-}
-
-extern "C" int comanda_close(int descriptor) {
-  if (Worker& worker = ThisWorker(); worker.admission != nullptr) {
-    worker.admission->Close(descriptor);
-    return 0;
-  }
-  return ::close(descriptor);
-}
-
-extern "C" int comanda_poll(pollfd* descriptors, unsigned long count, int timeout_ms) {
-  Worker& worker = ThisWorker();
-  if (worker.accepting) worker.admission->Beat();
-  if (worker.admission == nullptr || worker.accepting || count != 1) {
-    return ::poll(descriptors, count, timeout_ms);
-  }
-  if (worker.connection == nullptr) {  // the first wait of a connection without TLS
-    worker.connection = worker.admission->Find(descriptors->fd);
-    if (worker.connection == nullptr) return ::poll(descriptors, count, timeout_ms);
-    worker.admission->Enter(*worker.connection, ConnectionState::kHead);
-  }
-  return worker.admission->Poll(*worker.connection, *descriptors, timeout_ms);
-}

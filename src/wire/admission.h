@@ -1,14 +1,21 @@
 #pragma once
 
-// Which connections are open, where they come from and what each of them waits for. Connections
-// never exceed the workers, since a connection keeps its worker. Whoever has not shown a valid key
-// is a stranger, from accept through handshake, head and body: strangers have half of the workers
-// at most, and the first to go is the oldest of the source that has most of them. Where workers run
-// short, a connection gives way that is idle, or that keeps its worker waiting (design section 5).
+// Decides which connections stay open.
 //
-// A source is trusted that showed a valid key lately. Behind one address there may be twenty tills
-// (a router), so a trusted source never counts as the one that has most while strangers of other
-// sources hold more than a quarter of the workers: those give way to it.
+// CivetWeb holds one worker thread per connection, also while the connection is idle, so there are
+// never more connections than workers. A connection is unauthenticated until a request with a valid
+// key came over it, through accept, handshake, head and body (wire/sources.h). Two rules keep
+// workers free for clients with a key:
+//   - Unauthenticated connections have at most half of the workers. Where one more comes, the
+//   oldest
+//     one of the source with the most of them is evicted.
+//   - Where no worker is free, a connection is evicted that is idle, or that makes its worker wait.
+// A trusted source may be a router with twenty tills behind it. It is therefore not taken for the
+// source with the most connections while untrusted sources hold more than a quarter of the workers
+// with unauthenticated ones: theirs are evicted first.
+//
+// To evict a connection is to shut down its socket; its worker sees the end of the stream and
+// closes it in good order.
 
 #include <array>
 #include <atomic>
@@ -30,8 +37,6 @@ struct sockaddr;
 
 namespace comanda::wire {
 
-class Tls;
-
 struct Timeouts {  // contract section 19
   int64_t handshake_ms = 5'000;
   int64_t head_ms = 10'000;
@@ -41,78 +46,86 @@ struct Timeouts {  // contract section 19
 };
 
 enum class ConnectionState : uint8_t {
-  kHandshake,  // accepted; waits for a worker or its TLS handshake
-  kHead,       // a request's head is awaited or half read
-  kRequest,    // an answer is made
-  kBody,       // the request's body is read
-  kAnswer,     // the answer is sent
-  kDiscard,    // what the client still sends of a refused request is thrown away
+  kHandshake,  // accepted; waits for a worker or for its TLS handshake
+  kHead,       // waits for a request's head, or has read a part of it
+  kRequest,    // the handler runs
+  kBody,       // reads the request's body
+  kAnswer,     // sends the answer
+  kDiscard,    // reads and discards the rest of a refused request
   kIdle,       // between two requests
-  kClosing,    // told to end; its worker has not closed it yet
+  kClosing,    // evicted; its worker has not closed it yet
 };
 
-// One accepted socket. Its worker alone touches the members without atomic.
+// One accepted socket. Its worker alone uses the members that are neither atomic nor guarded.
 struct Connection {
   Connection(int socket, int64_t now_ms, Source& from)
       : fd(socket),
         accepted_ms(now_ms),
-        is_from_unknown(from.known_since == 0),
+        is_from_untrusted(!from.IsTrusted()),
         source(from),
         since_ms(now_ms) {}
 
   const int fd;
   const int64_t accepted_ms;
-  const bool is_from_unknown;  // its source had not shown a valid key lately
-  Source& source;              // guarded by the admission's mutex; gone once it is told to end
-  bool is_stranger = true;     // changed by its worker, under the admission's mutex
+  const bool is_from_untrusted;    // its source was not trusted when it was accepted
+  Source& source;                  // guarded by Admission::mutex_; dangles in kClosing
+  bool is_unauthenticated = true;  // written by its worker, under Admission::mutex_
   std::atomic<ConnectionState> state{ConnectionState::kHandshake};
   std::atomic<int64_t> since_ms;  // when the state began
-  int64_t deadline_ms = 0;        // reading ends then; 0: none
+  int64_t deadline_ms = 0;        // for reading; 0: none
   bool deadline_passed = false;
-  bool drain_on_close = false;  // the client may still be sending: let the answer reach it
-  // What was read of the socket together with what was wanted, from ahead_begin to ahead_end: a
-  // record of TLS is asked for in two pieces.
+  bool drain_on_close = false;  // the client may still be sending (Admission::Drain)
+  // Bytes that were read from the socket beyond what was asked for: those from ahead_begin to
+  // ahead_end. TLS asks for a record in two pieces, and both are read with one system call.
   std::array<unsigned char, 1024> ahead;
   size_t ahead_begin = 0;
   size_t ahead_end = 0;
 };
 
-// Why a connection is closed or not let in.
+// Why a connection was evicted or not accepted.
 enum class Cause : uint8_t {
-  kStrangers,    // too many that have not shown a key
-  kWorkers,      // no worker is free
-  kDescriptors,  // the process may not open more files
+  kUnauthenticated,  // too many unauthenticated connections
+  kWorkers,          // no worker is free
+  kDescriptors,      // the process has no more file descriptors
   kStopping,
 };
 
-// Threads: Accept and Beat from the accepting thread, the rest from any.
+// Thread-safe, but Accept() and Beat() are for the accepting thread alone, and Enter(), Poll(),
+// SetDeadline(), Authenticate() and Close() for the connection's own worker.
 class Admission {
  public:
   Admission(int workers, const Timeouts& timeouts, const Clock& clock, metrics::Registry& registry,
             const std::string& listener, Heartbeats* heartbeats);
 
-  // As accept(2); -1 also where there is no room, with the new connection closed.
+  // As accept(2). Returns -1 also where there is no room; the new connection is closed then.
+  // Blocks for 50 ms at most. Throws nothing.
   int Accept(int listener, sockaddr* address, unsigned* size);
-  // Its client showed a valid key: it is no stranger any more. False where it was told to end.
-  bool ShowKey(Connection& connection);
-  // Forgets and closes the socket; unknown ones are closed alone.
+  // Counts the connection as authenticated and its source as trusted. False where it was evicted
+  // already.
+  bool Authenticate(Connection& connection);
+  // Forgets and closes the socket; closes a socket that was not accepted here. Blocks for 2 s at
+  // most where the connection is to be drained.
   void Close(int fd);
 
-  void Beat();  // the accepting thread is alive
+  // Says that the accepting thread is alive.
+  void Beat();
 
-  // The worker's connection; null for a socket that was not accepted here.
+  // The connection of a socket; null for a socket that was not accepted here.
   Connection* Find(int fd);
-  // A connection enters a state, with the deadline that goes with it. False where it was told to
-  // end.
+  // Moves the connection into a state and sets the deadline that goes with it. False where it was
+  // evicted already.
   bool Enter(Connection& connection, ConnectionState state);
   void SetDeadline(Connection& connection, int64_t from_now_ms);
-  // As poll(2) on the connection's socket and what was read ahead of it, and never beyond its
-  // deadline: then -1 and ETIMEDOUT.
+  // As poll(2), on the connection's socket and the bytes that were read ahead. Blocks no longer
+  // than to the connection's deadline; returns -1 with ETIMEDOUT then, and with ECONNRESET where
+  // the connection was evicted.
   int Poll(Connection& connection, pollfd& wanted, int timeout_ms);
 
-  void Refuse() { refusing_ = true; }  // from now on nothing is accepted
+  // From now on no connection is accepted.
+  void Refuse() { refusing_ = true; }
   bool refusing() const { return refusing_; }
-  void EndAll();  // every connection is told to end, and every wait returns
+  // Evicts all connections; every Poll() returns.
+  void EndAll();
 
   const Timeouts& timeouts() const { return timeouts_; }
   void CountHandshakeFailure(bool timed_out);
@@ -120,16 +133,16 @@ class Admission {
  private:
   static constexpr size_t kCauses = 4;
 
-  bool LetIn(int fd, const sockaddr& address);  // false where there is no room
+  bool Admit(int fd, const sockaddr& address);  // false where there is no room
 
-  // Under mutex_, all of these.
+  // The caller of each of these holds mutex_.
   std::optional<Cause> MakeRoom(const Source& newcomer, int fd, int64_t now_ms);
-  bool Evict(Connection* victim, Cause cause);  // false for none
-  Connection* FindStranger(const Source& newcomer, int64_t now_ms);
-  Connection* FindWaiting(const Source* newcomer, int64_t now_ms);  // null: none in particular
+  bool Evict(Connection* victim, Cause cause);  // false for null
+  Connection* FindUnauthenticated(const Source& newcomer, int64_t now_ms);
+  Connection* FindWaiting(const Source* newcomer, int64_t now_ms);  // null: for no newcomer
   bool SparesTrusted() const { return sources_.of_untrusted() > untrusted_tolerated_; }
   bool End(Connection& connection, ConnectionState from);
-  void BelieveIn(Connection& connection);
+  void Trust(Connection& connection);
   void Report(Cause cause, const std::string& source, int64_t now_ms);
 
   void GiveUpOne();
@@ -137,17 +150,17 @@ class Admission {
   double CountIn(ConnectionState state) const;
 
   const size_t workers_;
-  const size_t strangers_max_;
-  const size_t untrusted_tolerated_;  // strangers of untrusted sources, a quarter of the workers
+  const size_t unauthenticated_max_;
+  const size_t untrusted_tolerated_;  // unauthenticated connections of untrusted sources
   const Timeouts timeouts_;
   const Clock& clock_;
   const std::string listener_;
-  const std::unique_ptr<Heartbeat> heartbeat_;  // null: nobody watches
+  const std::unique_ptr<Heartbeat> heartbeat_;  // null: nobody watches the accepting thread
   std::atomic<bool> refusing_{false};
   mutable std::mutex mutex_;
   Sources sources_;                                                   // guarded by mutex_
   std::unordered_map<int, std::unique_ptr<Connection>> connections_;  // guarded by mutex_
-  size_t closing_ = 0;  // guarded by mutex_: how many of them are told to end
+  size_t closing_ = 0;                          // guarded by mutex_: those in kClosing
   std::array<int64_t, kCauses> reported_ms_{};  // guarded by mutex_
 
   metrics::Counter accepted_;
@@ -156,17 +169,7 @@ class Admission {
   metrics::Counter handshakes_timed_out_;
   metrics::Counter handshakes_failed_;
   std::vector<std::unique_ptr<metrics::Gauge>> open_;  // by state
-  metrics::Gauge strangers_;
+  metrics::Gauge unauthenticated_;
 };
-
-// What this thread of CivetWeb serves: set once when it starts, the connection for as long as it
-// lives.
-struct Worker {
-  Admission* admission = nullptr;
-  Tls* tls = nullptr;
-  bool accepting = false;
-  Connection* connection = nullptr;
-};
-Worker& ThisWorker();
 
 }  // namespace comanda::wire

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kWeightMax = 1'000;
 
-// "q=0.5" in thousandths; 1 where nothing stands there, 0 where something else does.
+// The weight "q=0.5" in thousandths; 1,000 for an empty parameter, 0 for any other one.
 int ReadWeight(std::string_view parameter) {
   constexpr size_t kSizeMax = 5;  // 0.123
   if (parameter.empty()) return kWeightMax;
@@ -48,12 +48,11 @@ bool PrefersGzip(std::string_view accept_encoding) {
   return wish > 0 && wish >= identity.value_or(0);
 }
 
-Response Gzipped(Response plain) {
-  CHECK(plain.etag.empty() || plain.etag.starts_with("W/"), "two forms share no strong tag");
-  plain.body = Gzip(plain.Body());
-  plain.shared_body.reset();
-  plain.gzipped = true;
-  return plain;
+void Compress(Response& response) {
+  CHECK(response.etag.empty() || response.etag.starts_with("W/"), "two forms share no strong tag");
+  response.body = Gzip(response.Body());
+  response.shared_body.reset();
+  response.gzipped = true;
 }
 
 }  // namespace comanda::wire

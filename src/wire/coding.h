@@ -1,24 +1,23 @@
 #pragma once
 
-// Content codings (RFC 9110 section 8.4 and 12.5.3): gzip for those who would rather have it, and
-// only where a byte saved counts more than the work: lists, menus, reports and the feed.
+// Content coding: gzip, for clients that prefer it (RFC 9110 sections 8.4 and 12.5.3).
 
+#include <cstddef>
 #include <string_view>
 
 #include "wire/response.h"
 
 namespace comanda::wire {
 
-// Would who sent this Accept-Encoding rather have gzip than the bytes as they are? What is
-// malformed asks for nothing. Who refuses even the bytes as they are gets them where there is no
-// other form: nobody is helped by a 406.
+// True if Accept-Encoding prefers gzip over identity. Malformed members are ignored. A client that
+// refuses both gets identity where there is no other form: a 406 would help nobody.
 bool PrefersGzip(std::string_view accept_encoding);
 
-// Fewer bytes than these fit into one packet with their head anyway.
+// Smaller bodies are not compressed: with their head they fit into one packet anyway.
 inline constexpr size_t kGzipBytesMin = 1'024;
 
-// The same answer, its body compressed. Not to be used where the tag is strong: each form of the
-// bytes would need its own (RFC 9110 section 8.8.3).
-Response Gzipped(Response plain);
+// Compresses the body. The response must not have a strong tag: each form of the bytes would need a
+// tag of its own (RFC 9110 section 8.8.3). Throws std::bad_alloc, and changes nothing then.
+void Compress(Response& response);
 
 }  // namespace comanda::wire

@@ -58,7 +58,7 @@ bool IsAllDigits(std::string_view text) {
   Refuse(Problem::kHeadersTooLarge, "The header block may have at most 16384 bytes and 64 fields.");
 }
 
-// Takes the line up to CRLF off the front; both marks must stand together.
+// Removes the first line from the text and returns it without its CRLF. Refuses a CR or LF alone.
 std::string_view TakeLine(std::string_view& rest) {
   const size_t end = rest.find('\n');
   if (end == std::string_view::npos || end == 0 || rest.find('\r') != end - 1) {
@@ -79,7 +79,7 @@ void ForEachItem(std::string_view list, Fn&& fn) {
   }
 }
 
-// Request line
+// The request line
 
 enum class Version : uint8_t { kHttp10, kHttp11 };
 
@@ -93,7 +93,7 @@ Version ReadVersion(std::string_view text) {
   RefuseHeader("The request line must be METHOD TARGET HTTP/1.1.");
 }
 
-// "name", "name:port", "1.2.3.4:port", "[::1]:port": the part before the port.
+// The host of "name", "name:port", "1.2.3.4:port" or "[::1]:port": the part before the port.
 std::string_view ReadHost(std::string_view authority) {
   std::string_view host = authority;
   std::string_view port;
@@ -193,7 +193,7 @@ Version ReadRequestLine(std::string_view line, Head& head) {
   return version;
 }
 
-// Fields
+// The header fields
 
 void ReadField(std::string_view line, Head& head) {
   if (line.front() == ' ' || line.front() == '\t') {
@@ -218,7 +218,7 @@ uint64_t ReadLength(std::string_view value) {
   return length;
 }
 
-// What the fields say about the message, gathered before it is judged as a whole.
+// What the fields say about the framing of the message: counted first, then checked as a whole.
 struct Framing {
   int hosts = 0;
   int lengths = 0;
@@ -246,7 +246,7 @@ void ReadExpect(std::string_view value, Version version, Head& head) {
 void ReadHostField(std::string_view value, Framing& framing, Head& head) {
   if (++framing.hosts > 1) RefuseHeader("Host must be sent once.");
   const std::string_view host = ReadHost(value);
-  // The host of an absolute target stands above the field (RFC 9112 3.2.2).
+  // The host of an absolute target takes precedence over the field (RFC 9112 section 3.2.2).
   if (head.host.empty()) head.host = host;
 }
 
@@ -282,7 +282,7 @@ void ReadMeaning(Version version, Head& head) {
   if (head.length > kAnyBodyBytesMax) {
     Refuse(Problem::kPayloadTooLarge, "The body may have at most 8388608 bytes here.");
   }
-  // HTTP/1.0 clients get one answer a connection: few of them mean it when they ask for more.
+  // An HTTP/1.0 client gets one answer per connection: few of them implement keep-alive correctly.
   head.keeps_alive = version == Version::kHttp11 && !framing.wants_close &&
                      (framing.connections == 0 || framing.wants_keep_alive);
 }

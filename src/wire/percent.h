@@ -1,6 +1,6 @@
 #pragma once
 
-// Percent-encoding (RFC 3986 section 2.1).
+// Percent-encoding (RFC 3986 section 2.1). Pure functions.
 
 #include <cstdint>
 #include <optional>
@@ -10,11 +10,11 @@
 namespace comanda::wire {
 
 enum class PlusSign : uint8_t {
-  kItself,  // in paths
-  kBlank,   // in queries, as forms send them
+  kItself,  // a plus sign is one: in paths
+  kBlank,   // a plus sign is a blank: in queries, as browsers encode forms
 };
 
-// Nothing where an escape is malformed or the result is no UTF-8 text or has NUL in it.
+// Empty where an escape is malformed, or where the decoded text is not UTF-8 or contains NUL.
 std::optional<std::string> PercentDecoded(std::string_view text, PlusSign plus);
 
 }  // namespace comanda::wire

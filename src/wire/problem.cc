@@ -127,7 +127,7 @@ static_assert(RowsStandInOrder());
 static_assert(kRows.size() == static_cast<size_t>(Problem::kVersionNotSupported) + 1,
               "every kind of problem has its row");
 
-// RFC 6750 section 3; empty where the answer needs no challenge.
+// The value of WWW-Authenticate (RFC 6750 section 3); empty where the answer has none.
 std::string Challenge(const Refusal& refusal) {
   std::string challenge(kRealm);
   if (refusal.problem == Problem::kInsufficientScope) {
@@ -136,7 +136,8 @@ std::string Challenge(const Refusal& refusal) {
     return challenge;
   }
   if (Row(refusal.problem).status != 401) return "";
-  // A request without a key gets no error code, and an unknown one is not told from it.
+  // A request without a key gets no error code (RFC 6750 section 3.1); nor does one with an unknown
+  // key, so that both look the same.
   if (refusal.problem != Problem::kUnauthorized) challenge += R"(, error="invalid_token")";
   return challenge;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// The one place that turns our errors into problem documents (RFC 9457; contract section 2).
+// Problem documents (RFC 9457; contract section 2): how a Refusal or a Fault becomes an answer.
+// Each kind of problem has one row, with its status and a text for people.
 
 #include <string>
 #include <string_view>
@@ -14,19 +15,21 @@ struct ProblemRow {
   Problem problem;
   std::string_view code;
   int status;
-  std::string_view meaning;  // for the page /problems/<code>: what it means and what to do
+  // What it means and what to do, for the page /problems/<code>.
+  std::string_view meaning;
 };
 
 const ProblemRow& Row(Problem problem);
-// By its code; null where there is none.
+// The row with that code; null where there is none.
 const ProblemRow* FindRow(std::string_view code);
-// "invalid_json" -> "Invalid Json"
+// The title of a code: "Invalid Json" for "invalid_json".
 std::string Title(std::string_view code);
 
-// `instance` is the path without the query, or "/" where it could not be read.
+// The answer to a refused request. `errors_base` is the URL that the document's `type` begins with;
+// `instance` is the path without the query, or "/" where the path could not be read.
 Response ProblemResponse(const Refusal& refusal, std::string_view errors_base,
                          std::string_view instance, std::string_view request_id);
-// For whatever else was thrown: 500 or 503 without internals; what() goes to the log.
+// What a client is told of a fault: 500 or 503, without the cause, which belongs into the log.
 Refusal ToRefusal(Fault::Kind kind);
 
 }  // namespace comanda::wire

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/problem.h"
 #include "base/text.h"
 
 namespace comanda::wire {
@@ -22,12 +21,8 @@ std::optional<Method> FindMethod(std::string_view name) {
   return static_cast<Method>(it - kNames.begin());
 }
 
-std::string TextBody::Read(size_t max) {
-  if (text_.size() > max) {
-    throw Refusal(Problem::kPayloadTooLarge,
-                  "The body may have at most " + std::to_string(max) + " bytes here.");
-  }
-  return std::move(text_);
+bool IsRead(Method method) {
+  return method == Method::kGet || method == Method::kHead || method == Method::kOptions;
 }
 
 std::optional<std::string_view> Request::Header(std::string_view name) const {
@@ -35,6 +30,16 @@ std::optional<std::string_view> Request::Header(std::string_view name) const {
     if (AsciiEqualsIgnoreCase(header, name)) return value;
   }
   return std::nullopt;
+}
+
+std::string Request::Joined(std::string_view name) const {
+  std::string joined;
+  for (const auto& [header, value] : headers) {
+    if (!AsciiEqualsIgnoreCase(header, name)) continue;
+    if (!joined.empty()) joined += ", ";
+    joined += value;
+  }
+  return joined;
 }
 
 }  // namespace comanda::wire

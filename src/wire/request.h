@@ -1,10 +1,10 @@
 #pragma once
 
-// A request as the rooms see it: framed, split and decoded, but not yet read to its end. Made by
-// http/server from a connection, and by app/ for commands that run in this process.
+// A request as it came over a connection: framed, split at its separators, still percent-encoded.
+// The body is not part of it: wire::Exchange reads that when it is asked to. Plain data; throws
+// nothing.
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,46 +13,31 @@
 
 namespace comanda::wire {
 
-// kTrace: known, and possible nowhere.
+// TRACE is recognised, so that it is refused with 405, and no route has it.
 enum class Method : uint8_t { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions, kTrace };
 std::string_view Name(Method method);
+// Case-sensitive, as RFC 9110 section 9.1 has it. Empty for an unknown method.
 std::optional<Method> FindMethod(std::string_view name);
-
-// Where the body comes from. It is read only after credentials, rate and scope (contract section
-// 1).
-class BodySource {
- public:
-  virtual ~BodySource() = default;
-  // The whole body, at most max bytes. Answers Expect: 100-continue first. Refusal
-  // payload_too_large, request_timeout, length_required, invalid_header.
-  virtual std::string Read(size_t max) = 0;
-};
-
-// A body that is already there.
-class TextBody final : public BodySource {
- public:
-  explicit TextBody(std::string text) : text_(std::move(text)) {}
-  std::string Read(size_t max) override;
-
- private:
-  std::string text_;
-};
+// Whether the method is GET, HEAD or OPTIONS, which change nothing ("safe", RFC 9110
+// section 9.2.1).
+bool IsRead(Method method);
 
 struct Request {
   Method method = Method::kGet;
-  std::string path;   // as sent, still encoded, no query: what `instance` shows
-  std::string query;  // as sent, without the question mark
-  std::vector<std::pair<std::string_view, std::string_view>> headers;  // views into the connection
-  std::string client_address;                                          // numeric
-  std::string request_id;  // the client's valid one, or ours
-  bool local = false;      // over the control socket, or made in this process: principal `local`
-  BodySource* body = nullptr;  // null: no body
-  // To be called when its key turned out to be valid, before anything is done for it. Refusal where
-  // nobody is there any more. Empty where nobody asks.
-  std::function<void()> show_key;
+  std::string path;   // percent-encoded as sent, without the query
+  std::string query;  // percent-encoded as sent, without the question mark
+  // Names and values are views into the text of the head, which the exchange owns.
+  std::vector<std::pair<std::string_view, std::string_view>> headers;
+  std::string client_address;  // numeric; an IPv4-mapped IPv6 address is shown as IPv4
+  std::string request_id;      // the client's X-Request-Id where it is valid, else one of ours
+  // It came over the control socket, or was made in this process: the command line asks.
+  bool local = false;
 
-  // Case-insensitive; the first of that name.
+  // The value of the first header field of that name (names are case-insensitive).
   std::optional<std::string_view> Header(std::string_view name) const;
+  // The values of all header fields of that name as one list (RFC 9110 section 5.3). Empty where
+  // there are none.
+  std::string Joined(std::string_view name) const;
 };
 
 }  // namespace comanda::wire

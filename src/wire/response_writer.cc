@@ -77,7 +77,7 @@ bool IsControl(char c) {
   return byte < 0x20 || byte == 0x7f;
 }
 
-// A control byte in a value could begin a line of its own: none goes out.
+// Writes a field without the control bytes of its value: one of them could begin another line.
 void AppendField(std::string& out, std::string_view name, std::string_view value) {
   out.append(name).append(": ");
   if (std::ranges::any_of(value, IsControl)) {

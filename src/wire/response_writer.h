@@ -1,6 +1,7 @@
 #pragma once
 
-// A Response as the bytes of one HTTP/1.1 message.
+// Writes a Response as one HTTP/1.1 message (RFC 9112). Pure functions; they throw std::bad_alloc
+// at most.
 
 #include <cstddef>
 #include <limits>
@@ -13,18 +14,19 @@
 namespace comanda::wire {
 
 struct WireForm {
-  bool omit_body = false;  // HEAD: the length is told, the body is not sent
-  bool close = false;      // this is the last answer of the connection
+  bool omit_body = false;  // for HEAD: Content-Length is sent, the body is not
+  bool close = false;      // the connection is closed after this answer
   UtcMs now = 0;
-  std::string_view request_id;  // checked, or ours
-  size_t bytes_max =
-      std::numeric_limits<size_t>::max();  // appended; the head is whole whatever it is
+  std::string_view request_id;  // visible ASCII
+  // How many bytes are appended at most, but for the head, which is always whole.
+  size_t bytes_max = std::numeric_limits<size_t>::max();
 };
 
-// Appends the head and as much of the body as there is room for; what follows it is the rest of the
-// body.
+// Appends the head, and as much of the body as fits. Returns the rest of the body, a view into the
+// response.
 std::string_view AppendResponse(std::string& out, const Response& response, const WireForm& form);
 
+// "Not Found" for 404; "Status" for one that is not in the table.
 std::string_view ReasonPhrase(int status);
 
 // "Fri, 20 Nov 2026 18:03:11 GMT" (RFC 9110 5.6.7).

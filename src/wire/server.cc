@@ -3,7 +3,9 @@
 
 #include <civetweb.h>
 #include <civetweb_hooks.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,93 +22,27 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/id.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/text.h"
-#include "wire/head.h"
+#include "wire/connection_exchange.h"
 #include "wire/problem.h"
-#include "wire/response_writer.h"
+#include "wire/worker.h"
 
 namespace comanda::wire {
 namespace {
 
-constexpr uint64_t kUnreadBytesMax =
-    64 * 1024;  // more of an unread body than this ends the connection
-constexpr size_t kReadBytes = 64 * 1024;
-constexpr size_t kWriteBytes = 256 * 1024;  // each has its own time for the client to read it
-constexpr size_t kRecordBytes = 16 * 1024;  // a record of TLS: what is sent together
-constexpr size_t kRequestIdMax = 128;
 constexpr int64_t kStopDrainMs = 10'000;
 constexpr size_t kSocketPathMax = 107;
 constexpr int kExitStatus = 70;  // EX_SOFTWARE
 constexpr std::string_view kAllMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
-constexpr int kSilently = 503;  // a head that is refused without an answer still needs some status
-
-// A body in chunks while CivetWeb reads it.
-struct ChunkedBody {
-  uint64_t bytes_max = kAnyBodyBytesMax;
-  uint64_t declared_bytes = 0;  // by the sizes of its chunks
-  size_t framing_bytes = 0;     // chunk extensions and trailers
-
-  bool IsTooLarge() const { return declared_bytes > bytes_max; }
-  bool HasTooMuchFraming() const { return framing_bytes > kChunkFramingBytesMax; }
-};
-
-// The request of this worker thread, from the check of its head to its answer. Kept per thread
-// because CivetWeb's callbacks for these steps share no data of ours.
-struct Exchange {
-  std::string text;  // the head as it came; all views of `head` point into it
-  Head head;
-  std::optional<Refusal> refusal;  // why the head is refused
-  bool silent = false;             // refused, and nobody is there to hear it
-  ChunkedBody chunks;
-};
-
-Exchange& ThisExchange() {
-  thread_local Exchange exchange;
-  return exchange;
-}
-
-// CivetWeb would answer for its own host alone and not to "*", split the path and clean it: it gets
-// one of the same length without anything in it. It knows no TRACE: PATCH is as long.
-void HideTarget(const Exchange& exchange, char* raw) {
-  if (exchange.head.method == Method::kTrace) {
-    const std::string_view name = Name(Method::kPatch);
-    std::ranges::copy(name, raw + exchange.text.find(Name(Method::kTrace)));
-  }
-  const auto offset = static_cast<size_t>(exchange.head.target.data() - exchange.text.data());
-  raw[offset] = '/';
-  std::fill_n(raw + offset + 1, exchange.head.target.size() - 1, ' ');
-}
-
-bool IsRequestId(std::string_view text) {
-  return !text.empty() && text.size() <= kRequestIdMax && std::ranges::all_of(text, [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '_' || c == '-';
-  });
-}
-
-std::string RequestId(const Head& head, const Clock& clock) {
-  for (const auto& [name, value] : head.headers) {
-    if (AsciiEqualsIgnoreCase(name, "x-request-id") && IsRequestId(value))
-      return std::string(value);
-  }
-  return NewId(clock.Now());
-}
+// What CivetWeb is told of a head that is refused without an answer: it needs some status.
+constexpr int kStatusOfNoAnswer = 503;
 
 bool IsUnixSocket(const std::string& listen) { return listen.find('/') != std::string::npos; }
 
-std::string_view WithoutMappedPrefix(std::string_view address) {
-  constexpr std::string_view kMapped = "::ffff:";
-  if (address.starts_with(kMapped) && address.find('.') != std::string_view::npos) {
-    address.remove_prefix(kMapped.size());
-  }
-  return address;
-}
-
-// CivetWeb's spelling: "s" for TLS, "+PORT" for all addresses of both families on one socket, "x"
-// for a Unix socket.
+// CivetWeb's spelling of `listen`: "s" for TLS, "+PORT" for all addresses of both families on one
+// socket, "x" for a Unix socket.
 std::string ListeningPorts(const ServerSettings& settings) {
   constexpr std::string_view kAny6 = "[::]:";
   const std::string& listen = settings.listen;
@@ -122,11 +58,25 @@ std::string ListeningPorts(const ServerSettings& settings) {
   return ports;
 }
 
-// What the metrics call it: a Unix socket by its file, "control-test" for DIR/control-test.sock.
+// The listener's name in metrics: a Unix socket by its file, "control-test" for
+// DIR/control-test.sock.
 std::string ListenerName(const ServerSettings& settings) {
   if (!IsUnixSocket(settings.listen)) return settings.tls ? "https" : "http";
   const std::string name = settings.listen.substr(settings.listen.rfind('/') + 1);
   return name.substr(0, name.rfind('.'));
+}
+
+// Why a head that CivetWeb did not take is refused; empty where its client is gone.
+std::optional<Unfinished> WhyUnfinished(std::string_view text, int civetweb_status,
+                                        const Connection* connection) {
+  if (civetweb_status == 413) return Unfinished::kTooLarge;
+  const bool has_control = std::ranges::any_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\r' && c != '\n' && c != '\t') || byte == 0x7f;
+  });
+  if (has_control) return Unfinished::kMalformed;
+  if (connection != nullptr && connection->deadline_passed) return Unfinished::kTimedOut;
+  return std::nullopt;
 }
 
 Problem ProblemOf(int status) {
@@ -158,99 +108,8 @@ Problem ProblemOf(int status) {
   }
 }
 
-bool WriteAll(mg_connection* connection, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const size_t size = std::min(bytes.size(), kWriteBytes);
-    if (mg_write(connection, bytes.data(), size) != static_cast<int>(size)) return false;
-    bytes.remove_prefix(size);
-  }
-  return true;
-}
-
-// A body on its way over a connection.
-class ConnectionBody final : public BodySource {
- public:
-  ConnectionBody(mg_connection* connection, const Head& head, Admission& admission)
-      : connection_(connection), head_(head), admission_(admission) {}
-
-  std::string Read(size_t max) override {
-    if (!head_.chunked && head_.length > max) RefuseSize(max);
-    ThisExchange().chunks.bytes_max = max;
-    const bool was_begun = std::exchange(begun_, true);
-    if (finished_ || was_begun) return "";
-    Connection* const state = ThisWorker().connection;
-    if (state != nullptr) admission_.Enter(*state, ConnectionState::kBody);
-    if (head_.expects_continue && !WriteAll(connection_, "HTTP/1.1 100 Continue\r\n\r\n")) {
-      RefuseShort(state);
-    }
-    std::string body;
-    while (head_.chunked || body.size() < head_.length) {
-      if (ReadPiece(body, max, state) == 0) break;
-    }
-    finished_ = true;
-    if (state != nullptr && !admission_.Enter(*state, ConnectionState::kRequest))
-      RefuseShort(state);
-    return body;
-  }
-
-  // True where the connection cannot be used after the answer, since too much of the body would
-  // have to be read, or nobody knows how much.
-  bool MustClose() const {
-    if (finished_ || !exists()) return false;
-    return begun_ || head_.chunked || head_.expects_continue || head_.length > kUnreadBytesMax;
-  }
-  bool IsUnread() const { return exists() && !finished_; }
-  bool exists() const { return head_.chunked || head_.length > 0; }
-
- private:
-  size_t ReadPiece(std::string& body, size_t max, Connection* state) {
-    const size_t before = body.size();
-    const size_t wanted =
-        head_.chunked ? kReadBytes : std::min<uint64_t>(kReadBytes, head_.length - before);
-    body.resize(before + wanted);
-    const int got = mg_read(connection_, body.data() + before, wanted);
-    body.resize(before + static_cast<size_t>(std::max(got, 0)));
-    const ChunkedBody& chunks = ThisExchange().chunks;
-    if (chunks.IsTooLarge()) RefuseSize(max);
-    if (chunks.HasTooMuchFraming()) RefuseFraming();
-    if (got < 0 || (got == 0 && !head_.chunked)) RefuseShort(state);
-    if (body.size() > max) RefuseSize(max);
-    return static_cast<size_t>(got);
-  }
-
-  [[noreturn]] void RefuseSize(size_t max) const {
-    Refusal refusal(Problem::kPayloadTooLarge,
-                    "The body may have at most " + std::to_string(max) + " bytes here.");
-    refusal.close_connection = MustClose();
-    throw refusal;
-  }
-
-  [[noreturn]] void RefuseFraming() const {
-    Refusal refusal(Problem::kPayloadTooLarge, "Chunk extensions and trailers may have at most " +
-                                                   std::to_string(kChunkFramingBytesMax) +
-                                                   " bytes together.");
-    refusal.close_connection = true;
-    throw refusal;
-  }
-
-  [[noreturn]] void RefuseShort(const Connection* state) const {
-    const bool too_slow = state != nullptr && state->deadline_passed;
-    Refusal refusal = too_slow
-                          ? Refusal(Problem::kRequestTimeout, "The body did not arrive in time.")
-                          : Refusal(Problem::kInvalidHeader,
-                                    "The body ended early, or its chunks are malformed.");
-    refusal.close_connection = true;
-    throw refusal;
-  }
-
-  mg_connection* connection_;
-  const Head& head_;
-  Admission& admission_;
-  bool begun_ = false;
-  bool finished_ = false;
-};
-
-// CivetWeb's threads take no signals; those of a fault stay open.
+// Blocks all signals but those of a fault while it lives: threads that are started meanwhile, which
+// are CivetWeb's, inherit that.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -269,7 +128,8 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-// A socket file is for its owner alone from its first moment.
+// Lets new files be read and written by their owner alone while it lives: the socket file must
+// never have been open to others.
 class PrivateFiles {
  public:
   PrivateFiles() : before_(umask(S_IRWXG | S_IRWXO | S_IXUSR)) {}
@@ -313,8 +173,6 @@ struct Server::Impl {
   int CheckRequestHead(char* raw, int size, int civetweb_status);
   int Answer(mg_connection* connection);
   void AnswerError(mg_connection* connection, int status, std::string_view text);
-  void Send(mg_connection* connection, const Response& response, std::string_view request_id,
-            bool close);
 
   ServerSettings settings;
   const std::string listener;
@@ -333,14 +191,12 @@ struct Server::Impl {
   mg_context* context = nullptr;  // guarded by stop_mutex
   int port = 0;
   std::atomic<bool> started{false};
-  std::binary_semaphore accepting{0};  // raised by the thread that does
-  std::string start_message;           // what CivetWeb said while it started
+  std::binary_semaphore accepting{0};  // raised by the accepting thread
+  std::string start_message;           // the first message of CivetWeb while it started
 
  private:
-  void RefuseHost() const;
-  Response AnswerTo(const Request& request) const;
-  void ShowKey();
-  Refusal Unavailable() const;
+  void RequireHost(std::string_view host) const;
+  void Handle(Exchange& exchange) const;
 };
 
 namespace {
@@ -368,7 +224,8 @@ void OnRequestEnd(const mg_connection*, int) {
   }
 }
 
-// CivetWeb: "cannot bind to 127.0.0.1:8443s: 98 (Address already in use)".
+// The reason in a message of CivetWeb: "cannot bind to 127.0.0.1:8443s: 98 (Address already in
+// use)".
 std::string ReasonIn(std::string_view said) {
   const size_t open = said.rfind('(');
   const size_t close = said.rfind(')');
@@ -400,7 +257,7 @@ void Server::Impl::Start() {
   const std::string head_bytes = std::to_string(kHeadBytesMax);
   const Timeouts& timeouts = settings.timeouts;
   const std::string write_ms = std::to_string(timeouts.write_ms);
-  // Admission keeps the deadlines of reading; CivetWeb's must not come first.
+  // Admission enforces the deadlines of reading; CivetWeb's own must be later.
   const std::string waiting_ms = std::to_string(timeouts.idle_ms + timeouts.head_ms + 1'000);
   const char* options[] = {"listening_ports",
                            ports.c_str(),
@@ -464,8 +321,8 @@ void Server::Impl::Start() {
   if (!is_unix && mg_get_server_ports(context, 1, &bound) == 1) port = bound.port;
 }
 
-// CivetWeb goes on without the workers that it could not start, and without the thread that
-// accepts; then it cannot even be stopped.
+// Ends the process where the system grants too few threads: CivetWeb goes on without the workers
+// that it could not start, and without the accepting thread it cannot even be stopped.
 void Server::Impl::RequireThreads() {
   constexpr std::chrono::seconds kStartMax{5};
   const bool all_workers = !start_message.starts_with("Cannot start worker thread");
@@ -485,46 +342,44 @@ void Server::Impl::Stop(int64_t drain_ms) {
     std::unique_lock lock(drain_mutex);
     drained.wait_for(lock, std::chrono::milliseconds(drain_ms), [this] { return in_flight == 0; });
   }
-  // CivetWeb throws away what is written after mg_stop: by now every answer is out.
+  // CivetWeb discards what is written after mg_stop; all answers have been sent by now.
   admission.EndAll();
   mg_stop(context);
   context = nullptr;
 }
 
-void Server::Impl::RefuseHost() const {
-  const std::string host = AsciiLower(ThisExchange().head.host);
-  // Without one it is HTTP/1.0, which no browser speaks: there is nothing to rebind.
-  if (host.empty() || !settings.host_allowed || settings.host_allowed(host)) return;
+// Throws Refusal where the Host is none of ours: a web page of that host would read our answers
+// (DNS rebinding). A request without one is HTTP/1.0, which no browser speaks.
+void Server::Impl::RequireHost(std::string_view host) const {
+  const std::string name = AsciiLower(host);
+  if (name.empty() || !settings.host_allowed || settings.host_allowed(name)) return;
   throw Refusal(Problem::kMisdirectedRequest,
-                "This box does not answer to the host " + host +
+                "This box does not answer to the host " + name +
                     "; use its own name or address, or add the name to its settings.");
 }
 
+// The hook of CivetWeb for a request's head (third_party/civetweb/hooks.h): returns 0 to go on, or
+// the status of the answer. Throws std::bad_alloc.
 int Server::Impl::CheckRequestHead(char* raw, int size, int civetweb_status) {
-  Exchange& exchange = ThisExchange();
-  exchange = Exchange();
-  exchange.text.assign(raw, static_cast<size_t>(size));
   Worker& worker = ThisWorker();
+  worker.answers_nothing = false;
+  ConnectionExchange& exchange =
+      worker.exchange.emplace(std::string_view(raw, static_cast<size_t>(size)), admission,
+                              worker.connection, worker.chunks);
   try {
-    if (civetweb_status == 413) throw RefuseUnfinished(exchange.text, Unfinished::kTooLarge);
     if (civetweb_status != 0) {
-      const bool has_control = std::ranges::any_of(exchange.text, [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return (byte < 0x20 && c != '\r' && c != '\n' && c != '\t') || byte == 0x7f;
-      });
-      if (has_control) throw RefuseUnfinished(exchange.text, Unfinished::kMalformed);
-      if (worker.connection != nullptr && worker.connection->deadline_passed) {
-        throw RefuseUnfinished(exchange.text, Unfinished::kTimedOut);
+      if (const auto reason = WhyUnfinished(exchange.text(), civetweb_status, worker.connection)) {
+        throw RefuseUnfinished(exchange.text(), *reason);
       }
-      exchange.silent = true;  // the client left, or the connection was told to end
+      worker.answers_nothing = true;  // the client left, or the connection was evicted
       return 0;
     }
-    CheckHead(exchange.text, exchange.head);
-    RefuseHost();
+    exchange.ReadHead();
+    RequireHost(exchange.head().host);
     if (worker.connection != nullptr &&
-        !worker.admission->Enter(*worker.connection, ConnectionState::kRequest)) {
-      exchange.silent = true;  // it was closed as idle in the same moment
-      return kSilently;
+        !admission.Enter(*worker.connection, ConnectionState::kRequest)) {
+      worker.answers_nothing = true;  // it was evicted as idle in the same moment
+      return kStatusOfNoAnswer;
     }
   } catch (const Refusal& refusal) {
     exchange.refusal = refusal;
@@ -535,69 +390,46 @@ int Server::Impl::CheckRequestHead(char* raw, int size, int civetweb_status) {
     exchange.refusal = ToRefusal(KindOfHandled());
     return Row(exchange.refusal->problem).status;
   }
-  HideTarget(exchange, raw);
+  exchange.HideTarget(raw);
   return 0;
 }
 
-Refusal Server::Impl::Unavailable() const {
-  Refusal refusal(Problem::kServiceUnavailable, "The box is stopping; try again in a few seconds.");
-  refusal.retry_after_s = 5;
-  refusal.close_connection = true;
-  return refusal;
-}
-
-void Server::Impl::ShowKey() {
-  if (settings.key_shown) settings.key_shown();
-  const Worker& worker = ThisWorker();
-  if (worker.connection == nullptr || admission.ShowKey(*worker.connection)) return;
-  throw Refusal(Problem::kServiceUnavailable, "The connection was closed; try again.");
-}
-
-Response Server::Impl::AnswerTo(const Request& request) const {
+void Server::Impl::Handle(Exchange& exchange) const {
+  const Request& request = exchange.request;
   if (admission.refusing()) {
-    return ProblemResponse(Unavailable(), settings.errors_base, request.path, request.request_id);
+    Refusal refusal(Problem::kServiceUnavailable,
+                    "The box is stopping; try again in a few seconds.");
+    refusal.retry_after_s = 5;
+    refusal.close_connection = true;
+    exchange.response =
+        ProblemResponse(refusal, settings.errors_base, request.path, request.request_id);
+  } else if (request.path == "*") {
+    exchange.response.status = 204;
+    exchange.response.headers.emplace_back("Allow", kAllMethods);
+  } else {
+    handler(exchange);
   }
-  if (request.path != "*") return handler(request);
-  Response response;
-  response.status = 204;
-  response.headers.emplace_back("Allow", kAllMethods);
-  return response;
 }
 
-int Server::Impl::Answer(mg_connection* connection) {
+// CivetWeb's callback for a request whose head was accepted. Returns the status.
+int Server::Impl::Answer(mg_connection* stream) {
   ++in_flight;
-  const Exchange& exchange = ThisExchange();
-  const Head& head = exchange.head;
+  Worker& worker = ThisWorker();
   int status = 500;
   try {
-    ConnectionBody body(connection, head, admission);
-    Request request;
-    request.method = head.method;
-    request.path = head.path;
-    request.query = head.query;
-    request.headers = head.headers;
-    request.client_address =
-        settings.local ? "127.0.0.1"
-                       : WithoutMappedPrefix(mg_get_request_info(connection)->remote_addr);
-    request.request_id = RequestId(head, clock);
-    request.local = settings.local;
-    request.body = body.exists() ? &body : nullptr;
-    request.show_key = [this] { ShowKey(); };
-
-    const Response response = AnswerTo(request);
-    const bool close =
-        response.close_connection || !head.keeps_alive || body.MustClose() || admission.refusing();
-    Send(connection, response, request.request_id, close);
-    if (Worker& worker = ThisWorker(); worker.connection != nullptr && body.IsUnread()) {
-      worker.connection->drain_on_close = close;
-      admission.Enter(*worker.connection, ConnectionState::kDiscard);
-    }
-    status = response.status;
+    ConnectionExchange& exchange = worker.exchange.value();
+    exchange.Begin(stream, settings.local, clock);
+    Handle(exchange);
+    const bool close = exchange.MustClose() || admission.refusing();
+    exchange.Send(stream, clock.Now(), close);
+    exchange.DiscardBody(close);
+    status = exchange.response.status;
   } catch (const std::exception& error) {
     log::Error("answer failed", {{"cause", error.what()}});
-    mg_disable_connection_keep_alive(connection);
+    mg_disable_connection_keep_alive(stream);
   }
-  ThisExchange() = Exchange();  // an idle worker keeps no API key in memory
+  worker.exchange.reset();
+  worker.chunks = ChunkedBody();
   if (--in_flight == 0 && admission.refusing()) {
     const std::lock_guard lock(drain_mutex);
     drained.notify_all();
@@ -605,40 +437,25 @@ int Server::Impl::Answer(mg_connection* connection) {
   return status;
 }
 
-void Server::Impl::AnswerError(mg_connection* connection, int status, std::string_view text) {
-  const Exchange& exchange = ThisExchange();
-  if (exchange.silent) return;
+// CivetWeb's callback for what it answers itself: a head that was refused, or that it cannot read.
+void Server::Impl::AnswerError(mg_connection* stream, int status, std::string_view text) {
+  Worker& worker = ThisWorker();
+  if (worker.answers_nothing) return;
   try {
+    if (!worker.exchange) worker.exchange.emplace("", admission, worker.connection, worker.chunks);
+    ConnectionExchange& exchange = *worker.exchange;
     const Refusal refusal = exchange.refusal.value_or(
         Refusal(ProblemOf(status), "The request cannot be served: " + std::string(text) + "."));
-    const std::string instance(exchange.head.path.empty() ? "/" : exchange.head.path);
-    const std::string request_id = RequestId(exchange.head, clock);
-    const Response response = ProblemResponse(refusal, settings.errors_base, instance, request_id);
-    if (Worker& worker = ThisWorker(); worker.connection != nullptr) {
-      worker.connection->drain_on_close = true;
-    }
-    Send(connection, response, request_id, true);
+    const std::string instance(exchange.head().path.empty() ? "/" : exchange.head().path);
+    exchange.request.request_id = exchange.RequestId(clock);
+    exchange.response =
+        ProblemResponse(refusal, settings.errors_base, instance, exchange.request.request_id);
+    if (worker.connection != nullptr) worker.connection->drain_on_close = true;
+    exchange.Send(stream, clock.Now(), true);
   } catch (const std::exception& error) {
     log::Error("answer failed", {{"cause", error.what()}});
   }
-  ThisExchange() = Exchange();
-}
-
-void Server::Impl::Send(mg_connection* connection, const Response& response,
-                        std::string_view request_id, bool close) {
-  std::string first;
-  const bool omit_body = ThisExchange().head.method == Method::kHead;
-  const std::string_view rest = AppendResponse(first, response,
-                                               {.omit_body = omit_body,
-                                                .close = close,
-                                                .now = clock.Now(),
-                                                .request_id = request_id,
-                                                .bytes_max = kRecordBytes});
-  if (Worker& worker = ThisWorker(); worker.connection != nullptr) {
-    admission.Enter(*worker.connection, ConnectionState::kAnswer);
-  }
-  const bool sent = WriteAll(connection, first) && WriteAll(connection, rest);
-  if (!sent || close) mg_disable_connection_keep_alive(connection);
+  worker.exchange.reset();
 }
 
 Server::Server(ServerSettings settings, Handler handler, Tls* tls, const Clock& clock,
@@ -658,24 +475,55 @@ std::string LibraryVersion() { return mg_version(); }
 
 }  // namespace comanda::wire
 
+using comanda::wire::ConnectionState;
+using comanda::wire::ThisWorker;
+using comanda::wire::Worker;
+
+extern "C" int comanda_accept(int listener, sockaddr* address, socklen_t* size) {
+  return ThisWorker().admission->Accept(listener, address, size);
+}
+
+extern "C" int comanda_close(int descriptor) {
+  Worker& worker = ThisWorker();
+  if (worker.admission == nullptr) return ::close(descriptor);
+  const bool is_ours = worker.connection != nullptr && worker.connection->fd == descriptor;
+  worker.admission->Close(descriptor);
+  if (is_ours) worker.connection = nullptr;
+  return 0;
+}
+
+extern "C" int comanda_poll(pollfd* descriptors, unsigned long count, int timeout_ms) {
+  Worker& worker = ThisWorker();
+  if (worker.accepting) worker.admission->Beat();
+  if (worker.admission == nullptr || worker.accepting || count != 1) {
+    return ::poll(descriptors, count, timeout_ms);
+  }
+  if (worker.connection == nullptr) {  // the first wait of a connection without TLS
+    worker.connection = worker.admission->Find(descriptors->fd);
+    if (worker.connection == nullptr) return ::poll(descriptors, count, timeout_ms);
+    worker.admission->Enter(*worker.connection, ConnectionState::kHead);
+  }
+  return worker.admission->Poll(*worker.connection, *descriptors, timeout_ms);
+}
+
 extern "C" int comanda_check_request_head(const mg_connection* connection, char* head, int size,
                                           int civetweb_status) {
   try {
     return comanda::wire::ImplOf(connection).CheckRequestHead(head, size, civetweb_status);
   } catch (const std::bad_alloc&) {  // not even for a refusal
-    comanda::wire::ThisExchange().silent = true;
-    return comanda::wire::kSilently;
+    ThisWorker().answers_nothing = true;
+    return comanda::wire::kStatusOfNoAnswer;
   }
 }
 
 extern "C" int comanda_check_chunk(const mg_connection*, unsigned long size) {
-  comanda::wire::ChunkedBody& chunks = comanda::wire::ThisExchange().chunks;
-  chunks.declared_bytes += size;  // below 2^62 each, and the first one too large ends it
+  comanda::wire::ChunkedBody& chunks = ThisWorker().chunks;
+  chunks.declared_bytes += size;  // below 2^62 each, and the first one too large ends the body
   return chunks.IsTooLarge() ? 1 : 0;
 }
 
 extern "C" int comanda_count_framing(const mg_connection*, size_t size) {
-  comanda::wire::ChunkedBody& chunks = comanda::wire::ThisExchange().chunks;
+  comanda::wire::ChunkedBody& chunks = ThisWorker().chunks;
   chunks.framing_bytes += size;
   return chunks.HasTooMuchFraming() ? 1 : 0;
 }

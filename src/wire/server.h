@@ -1,7 +1,10 @@
 #pragma once
 
-// CivetWeb behind our own front: TLS, strict framing, limits, deadlines, one write per answer,
-// draining (design section 5). The only file that includes CivetWeb is server.cc.
+// A listening server: CivetWeb behind our own TLS (wire/tls.h), admission of connections
+// (wire/admission.h), strict framing (wire/head.h), deadlines and draining.
+//
+// CivetWeb accepts connections on one thread and serves each of them on a worker thread of its own.
+// For each request the worker makes an Exchange, calls the handler with it and sends the response.
 
 #include <functional>
 #include <memory>
@@ -9,44 +12,48 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "wire/admission.h"
-#include "wire/request.h"
-#include "wire/response.h"
+#include "wire/exchange.h"
 #include "wire/tls.h"
 
 namespace comanda::wire {
 
 struct ServerSettings {
-  std::string
-      listen;  // ADDR:PORT, numeric; IPv6 in brackets; or a path for a Unix socket (control)
+  // ADDR:PORT with a numeric address, IPv6 in brackets; or the path of a Unix socket.
+  std::string listen;
   int workers = 256;
   bool tls = true;
-  bool local = false;  // control socket: requests have the principal `local`
-  // Names and addresses that Host may carry (lower case, without port and brackets); empty: any
-  // (control socket). Any thread.
+  bool local = false;  // its requests come from the command line (wire::Request::local)
+  // Whether Host may carry this name or address (lower case, without port and brackets). Called by
+  // every worker; empty: Host may carry any.
   std::function<bool(std::string_view host)> host_allowed;
-  std::string errors_base;
+  std::string errors_base;  // the URL that the `type` of problem documents begins with
   Timeouts timeouts = {};
-  Heartbeats* heartbeats = nullptr;  // of the process; null: nobody watches the accepting thread
-  std::function<void()> key_shown = {};  // on each request with a valid key; must not throw
+  Heartbeats* heartbeats = nullptr;  // null: nobody watches the accepting thread
 };
 
-// Any thread; must not throw.
-using Handler = std::function<Response(const Request&)>;
+// Answers a request: fills in exchange.response. Called on worker threads, several at a time. May
+// block. Must throw nothing but std::bad_alloc: the connection is then closed without an answer.
+using Handler = std::function<void(Exchange& exchange)>;
 
 class Server {
  public:
-  // Listens and serves at once. Fault where the address cannot be bound (says which and why).
+  // Listens and serves at once. `tls` may be null where settings.tls is false. Throws Fault where
+  // the address cannot be bound; it says which and why. Ends the process where the system does not
+  // grant the threads.
   Server(ServerSettings settings, Handler handler, Tls* tls, const Clock& clock,
          metrics::Registry& metrics);
   ~Server();  // Stop(10'000)
 
-  // Stops accepting, answers new requests on open connections with 503 and close, waits until those
-  // under way are answered (at most that long), then closes. A committed order never looks failed.
+  // Stops accepting, answers further requests on open connections with 503, and waits at most
+  // drain_ms until the requests under way are answered; then closes all connections. So the client
+  // of an order that is committed gets its answer. Thread-safe; blocks.
   void Stop(int64_t drain_ms);
 
-  int port() const;  // the bound port (listen may say 0)
+  // The bound port: `listen` may say 0. 0 for a Unix socket.
+  int port() const;
 
   struct Impl;
 

@@ -26,8 +26,8 @@ std::string SourceOf(const sockaddr& address) {
 }
 
 size_t Source::Excess() const {
-  if (known_since == 0) return strangers;
-  return strangers - std::min(strangers, Sources::kPlacesKept);
+  if (trusted_since == 0) return unauthenticated;
+  return unauthenticated - std::min(unauthenticated, Sources::kReserved);
 }
 
 Source& Sources::Open(const std::string& name) {
@@ -37,56 +37,56 @@ Source& Sources::Open(const std::string& name) {
   return source;
 }
 
-bool Sources::CountsAsStranger(const Source& source) {
-  return source.known_since == 0 || source.strangers >= kPlacesKept;
+bool Sources::HasNoReserve(const Source& source) {
+  return source.trusted_since == 0 || source.unauthenticated >= kReserved;
 }
 
-// Keeps the sums right, whatever changes.
+// Applies the change to the source and keeps the sums over all sources in step with it.
 template <typename Change>
 void Sources::Adjust(Source& source, Change change) {
   excess_ -= source.Excess();
-  if (!source.IsTrusted()) of_untrusted_ -= source.strangers;
+  if (!source.IsTrusted()) of_untrusted_ -= source.unauthenticated;
   change();
   excess_ += source.Excess();
-  if (!source.IsTrusted()) of_untrusted_ += source.strangers;
+  if (!source.IsTrusted()) of_untrusted_ += source.unauthenticated;
 }
 
-void Sources::AddStranger(Source& source) {
-  Adjust(source, [&] { ++source.strangers; });
+void Sources::AddUnauthenticated(Source& source) {
+  Adjust(source, [&] { ++source.unauthenticated; });
 }
 
-void Sources::ShowKey(Source& source) {
-  if (source.known_since == 0) {
-    if (known_ == kKnownMax) ForgetLongestKnown();
-    ++known_;
+void Sources::Trust(Source& source) {
+  if (source.trusted_since == 0) {
+    if (trusted_ == kTrustedMax) DistrustOldest();
+    ++trusted_;
   }
   Adjust(source, [&] {
-    --source.strangers;
-    source.known_since = ++keys_shown_;
+    --source.unauthenticated;
+    source.trusted_since = ++authentications_;
   });
 }
 
-void Sources::Leave(Source& source, bool is_stranger) {
+void Sources::Leave(Source& source, bool is_unauthenticated) {
   Adjust(source, [&] {
     --source.open;
-    if (is_stranger) --source.strangers;
+    if (is_unauthenticated) --source.unauthenticated;
   });
   ForgetIfUnused(source);
 }
 
 void Sources::ForgetIfUnused(Source& source) {
-  if (source.open == 0 && source.known_since == 0) sources_.erase(sources_.find(source.name));
+  if (source.open == 0 && source.trusted_since == 0) sources_.erase(sources_.find(source.name));
 }
 
-void Sources::ForgetLongestKnown() {
-  Source* longest = nullptr;
+void Sources::DistrustOldest() {
+  Source* oldest = nullptr;
   for (auto& [name, source] : sources_) {
-    if (source.known_since == 0) continue;
-    if (longest == nullptr || source.known_since < longest->known_since) longest = &source;
+    if (source.trusted_since == 0) continue;
+    if (oldest == nullptr || source.trusted_since < oldest->trusted_since) oldest = &source;
   }
-  Adjust(*longest, [&] { longest->known_since = 0; });
-  --known_;
-  ForgetIfUnused(*longest);
+  Adjust(*oldest, [&] { oldest->trusted_since = 0; });
+  --trusted_;
+  ForgetIfUnused(*oldest);
 }
 
 }  // namespace comanda::wire

@@ -1,7 +1,13 @@
 #pragma once
 
-// Where connections come from: how many each source has open, how many of them have not shown a
-// valid key yet ("strangers"), and which sources showed one lately. Knows no sockets.
+// Counts connections per source, so that one source cannot take every worker.
+//
+// A source is where connections come from: one IPv4 address, one IPv6 /64 network, or the Unix
+// socket. A connection is unauthenticated until a request with a valid key came over it. A source
+// is trusted once one of its connections has authenticated; the last kTrustedMax sources that did
+// are remembered. Each trusted source has kReserved unauthenticated connections that do not count
+// against the limit for all of them (wire/admission.h), so that a known till can always reconnect.
+// Knows no sockets.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,48 +20,53 @@ namespace comanda::wire {
 
 struct Source {
   std::string name;
-  size_t open = 0;
-  size_t strangers = 0;      // of them: those that have not shown a valid key
-  uint64_t known_since = 0;  // 0: never showed a valid key; else higher is later
-  bool IsTrusted() const { return known_since != 0; }
-  size_t Excess() const;  // the strangers that count against the limit of all
+  size_t open = 0;             // connections
+  size_t unauthenticated = 0;  // of them
+  // 0: not trusted. Otherwise a higher number means that it authenticated more recently.
+  uint64_t trusted_since = 0;
+  bool IsTrusted() const { return trusted_since != 0; }
+  // Its unauthenticated connections that count against the limit for all sources.
+  size_t Excess() const;
 };
 
-// One address for IPv4, one /64 network for IPv6, all of a Unix socket.
+// The name of the source: the address for IPv4, its /64 network for IPv6, "local" for a Unix
+// socket.
 std::string SourceOf(const sockaddr& address);
 
-// Not for several threads at once.
+// Not thread-safe: wire::Admission guards it with its mutex.
 class Sources {
  public:
-  // Of each source that showed a valid key lately, so many strangers do not count as such: its next
-  // connection gets in however many strangers there are.
-  static constexpr size_t kPlacesKept = 8;
-  static constexpr size_t kKnownMax = 256;  // more than a restaurant has devices
+  static constexpr size_t kReserved = 8;
+  static constexpr size_t kTrustedMax = 256;  // more than a restaurant has devices
 
-  // The source of one more connection, which counts as open from now on; valid until it leaves.
+  // Counts one more open connection. The reference is valid until Leave() was called for it.
   Source& Open(const std::string& name);
-  // Whether one more stranger of this source would count as such.
-  static bool CountsAsStranger(const Source& source);
+  // Whether one more unauthenticated connection of the source would add to its Excess().
+  static bool HasNoReserve(const Source& source);
 
-  void AddStranger(Source& source);              // the connection is let in
-  void ShowKey(Source& source);                  // one of the strangers showed a valid key
-  void Leave(Source& source, bool is_stranger);  // may forget the source
+  // Counts an open connection as unauthenticated: it was accepted.
+  void AddUnauthenticated(Source& source);
+  // One of its unauthenticated connections has authenticated; the source is trusted from now on.
+  void Trust(Source& source);
+  // Counts one open connection less. May destroy the source.
+  void Leave(Source& source, bool is_unauthenticated);
 
-  size_t strangers() const { return excess_; }  // that count
-  // Strangers of sources that never showed a valid key.
+  // The sum of Excess() over all sources.
+  size_t excess() const { return excess_; }
+  // Unauthenticated connections of sources that are not trusted.
   size_t of_untrusted() const { return of_untrusted_; }
 
  private:
   template <typename Change>
   void Adjust(Source& source, Change change);
   void ForgetIfUnused(Source& source);
-  void ForgetLongestKnown();
+  void DistrustOldest();
 
   std::unordered_map<std::string, Source> sources_;
   size_t excess_ = 0;
   size_t of_untrusted_ = 0;
-  size_t known_ = 0;
-  uint64_t keys_shown_ = 0;
+  size_t trusted_ = 0;            // how many sources are
+  uint64_t authentications_ = 0;  // counted, to order trusted_since
 };
 
 }  // namespace comanda::wire

@@ -23,15 +23,16 @@
 #include "base/check.h"
 #include "base/problem.h"
 #include "crypto/hash.h"
-#include "wire/admission.h"
+#include "wire/worker.h"
 
 namespace comanda::wire {
 namespace {
 
 constexpr uint32_t kTicketLifetimeS = 24 * 60 * 60;
 
-// In our order, for both versions. Where AES has instructions the list is begun after ChaCha20,
-// which it ends with as well. No CBC, no CCM, no static RSA.
+// The server's order of preference, for both versions: AEAD with ECDHE only. Without instructions
+// for AES the list is used from its beginning, with ChaCha20 first; with them from behind
+// kChachaSuites, so that ChaCha20 comes last.
 constexpr size_t kChachaSuites = 3;
 constexpr std::array kSuites = {
     MBEDTLS_TLS1_3_CHACHA20_POLY1305_SHA256,
@@ -49,7 +50,7 @@ constexpr std::array kSuites = {
     0,
 };
 
-// The fastest first; TLS 1.3 clients choose by what they send at once, mostly X25519.
+// The fastest first. A TLS 1.3 client sends a share for the group it prefers, mostly X25519.
 constexpr std::array<uint16_t, 4> kGroups = {
     MBEDTLS_SSL_IANA_TLS_GROUP_X25519,
     MBEDTLS_SSL_IANA_TLS_GROUP_SECP256R1,
@@ -72,8 +73,9 @@ const unsigned char* Bytes(const std::string& text) {
   return reinterpret_cast<const unsigned char*>(text.c_str());
 }
 
-// One certificate and everything that is made from it. Tickets belong to it as well: after a change
-// of certificate every client makes one whole handshake and sees the new one.
+// A certificate with its key, and everything that is made from them. The keys of session tickets
+// belong to it: after a change of certificate every client makes one full handshake and sees the
+// new certificate.
 class Identity {
  public:
   Identity(const crypto::KeyPair& pair, bool aes_instructions) {
@@ -152,9 +154,6 @@ std::shared_ptr<const Identity> MakeIdentity(const crypto::KeyPair& pair, bool a
   return std::make_shared<const Identity>(pair, aes_instructions);
 }
 
-// What the connection of this thread was begun with; a worker has one connection at a time.
-thread_local std::shared_ptr<const Identity> identity_in_use;
-
 }  // namespace
 
 bool HasAesInstructions() {
@@ -169,7 +168,7 @@ struct Tls::Impl {
   bool aes_instructions;
   std::mutex mutex;
   std::shared_ptr<const Identity> current;  // guarded by mutex
-  std::mutex unknown;                       // whose turn it is to be computed for
+  std::mutex untrusted;  // held while a handshake of an untrusted client is computed
 };
 
 Tls::Tls(const crypto::KeyPair& certificate, bool aes_instructions)
@@ -186,16 +185,20 @@ void Tls::Replace(const crypto::KeyPair& certificate) {
   impl_->current.swap(next);
 }
 
-// What CivetWeb's calls are turned into (third_party/civetweb/hooks.h). Nothing here throws.
+// What CivetWeb's calls of TLS are redirected to (third_party/civetweb/hooks.h), on worker threads.
+// Nothing here throws.
 struct TlsHooks {
   static int Setup(mbedtls_ssl_context* ssl) {
-    Tls::Impl& impl = *ThisWorker().tls->impl_;
+    Worker& worker = ThisWorker();
+    Tls::Impl& impl = *worker.tls->impl_;
+    std::shared_ptr<const Identity> identity;
     {
       const std::lock_guard lock(impl.mutex);
-      identity_in_use = impl.current;
+      identity = impl.current;
     }
-    const int result = mbedtls_ssl_setup(ssl, identity_in_use->config());
-    if (result != 0) identity_in_use.reset();  // the handshake then fails
+    const int result = mbedtls_ssl_setup(ssl, identity->config());
+    worker.tls_identity.reset();
+    if (result == 0) worker.tls_identity = std::move(identity);  // else the handshake fails
     return result;
   }
 
@@ -203,7 +206,7 @@ struct TlsHooks {
     pollfd wanted{*static_cast<int*>(ssl->MBEDTLS_PRIVATE(p_bio)), 0, 0};
     Worker& worker = ThisWorker();
     worker.connection = worker.admission->Find(wanted.fd);
-    if (worker.connection == nullptr || identity_in_use == nullptr ||
+    if (worker.connection == nullptr || worker.tls_identity == nullptr ||
         !worker.admission->Enter(*worker.connection, ConnectionState::kHandshake)) {
       return MBEDTLS_ERR_SSL_INTERNAL_ERROR;
     }
@@ -231,8 +234,8 @@ struct TlsHooks {
     return mbedtls_net_send(&socket, data, size);
   }
 
-  // The library asks for a record's first five bytes and then for the rest of it: both come with
-  // one call of the system, where they are few.
+  // mbedTLS asks for the first five bytes of a record and then for its rest. Small records are read
+  // with one system call: what is more than was asked for is kept in Connection::ahead.
   static int Receive(void* context, unsigned char* out, size_t size) {
     Connection& connection = *static_cast<Connection*>(context);
     mbedtls_net_context socket{connection.fd};
@@ -267,20 +270,20 @@ struct TlsHooks {
     return InTurn([&] { return mbedtls_ssl_write(ssl, data, size); });
   }
 
-  // A handshake costs a client nothing and the box a millisecond, ten on a small one. Who has shown
-  // no key, and comes from where nobody has lately, takes turns with its like: however many they
-  // are, they have one processor. `compute` does not wait for the client.
+  // Handshakes of unauthenticated clients from untrusted sources run one at a time, so that a flood
+  // of them uses at most one core: a handshake costs a client nothing and the box a millisecond,
+  // ten on a small one. `compute` does not wait for the client.
   template <typename Compute>
   static int InTurn(Compute compute) {
     const Worker& worker = ThisWorker();
-    std::unique_lock turn(worker.tls->impl_->unknown, std::defer_lock);
-    if (worker.connection->is_stranger && worker.connection->is_from_unknown) turn.lock();
+    std::unique_lock turn(worker.tls->impl_->untrusted, std::defer_lock);
+    if (worker.connection->is_unauthenticated && worker.connection->is_from_untrusted) turn.lock();
     return compute();
   }
 
   static void Free(mbedtls_ssl_context* ssl) {
     mbedtls_ssl_free(ssl);
-    identity_in_use.reset();
+    ThisWorker().tls_identity.reset();
   }
 };
 

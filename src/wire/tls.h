@@ -1,6 +1,7 @@
 #pragma once
 
-// TLS 1.2 and 1.3, AEAD with ECDHE only. TLS stands behind this header alone.
+// TLS of the server: versions 1.2 and 1.3, AEAD cipher suites with ECDHE only. No other header
+// knows the TLS library, so that another library can take its place in tls.cc alone.
 
 #include <memory>
 #include <string>
@@ -9,21 +10,21 @@
 
 namespace comanda::wire {
 
-// Whether this processor has instructions for AES: in software it costs four times ChaCha20.
+// Whether this processor has instructions for AES. Without them AES costs four times as much as
+// ChaCha20, which is then preferred.
 bool HasAesInstructions();
 
-// The server's certificate and key in use. Replace() takes effect for new connections, without a
-// restart; old ones keep theirs. Any thread.
+// The server's certificate and key, and what every handshake needs of them. Thread-safe.
 class Tls {
  public:
-  // Refusal where the pair cannot be used.
+  // Throws Refusal validation_failed where the pair cannot be used.
   explicit Tls(const crypto::KeyPair& certificate, bool aes_instructions = HasAesInstructions());
   ~Tls();
-  // Refusal where the pair cannot be used; the old one stays.
+  // New connections use this pair; open ones keep theirs. Throws Refusal validation_failed where
+  // the pair cannot be used; the former one then stays in use.
   void Replace(const crypto::KeyPair& certificate);
 
  private:
-  friend class Server;
   friend struct TlsHooks;
   struct Impl;
   std::unique_ptr<Impl> impl_;

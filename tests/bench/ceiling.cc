@@ -157,7 +157,6 @@ void Serve(const Flags& flags) {
                   .long_polls = long_polls,
                   .answers = answers,
                   .answer_budget = answer_budget,
-                  .find_order_uuid = orders::FindUuid,
                   .read_event_body = events::BodyOf};
   http::Dispatcher dispatcher(site, Routes());
   database.Read([&](db::Snapshot& snapshot) {
@@ -173,9 +172,8 @@ void Serve(const Flags& flags) {
       .host_allowed = [&](std::string_view host) { return names.Allows(host); },
       .errors_base = options.errors_base};
   const wire::Server server(
-      std::move(settings),
-      [&dispatcher](const wire::Request& request) { return dispatcher.Handle(request); }, &tls,
-      clock, metrics);
+      std::move(settings), [&dispatcher](wire::Exchange& exchange) { dispatcher.Handle(exchange); },
+      &tls, clock, metrics);
   int signal = 0;
   ::sigwait(&signals, &signal);
 }

@@ -37,8 +37,8 @@ class Box {
     settings.workers = 4;
     settings.errors_base = "https://comanda.example/problems";
     server_ = std::make_unique<Server>(
-        settings, [this](const Request& request) { return Answer(request); }, nullptr,
-        SystemClock(), registry_);
+        settings, [this](Exchange& exchange) { Answer(exchange); }, nullptr, SystemClock(),
+        registry_);
   }
   ~Box() { unlink(path_.c_str()); }
 
@@ -69,14 +69,15 @@ class Box {
   }
 
  private:
-  Response Answer(const Request& request) {
+  void Answer(Exchange& exchange) {
+    const Request& request = exchange.request;
+    Response& response = exchange.response;
     std::string asked =
         std::string(Name(request.method)) + " " + request.path + "?" + request.query;
     for (const auto& [name, value] : request.headers)
       asked.append("\n").append(name).append(":").append(value);
-    Response response;
     try {
-      if (request.body != nullptr) asked += "\n\n" + request.body->Read(kBodyBytesMax);
+      asked += "\n\n" + exchange.ReadBody(kBodyBytesMax);
       response.body = "read";
     } catch (const Refusal& refusal) {
       asked += "\n\nrefused";
@@ -84,7 +85,6 @@ class Box {
     }
     const std::lock_guard lock(mutex_);
     asked_.push_back(std::move(asked));
-    return response;
   }
 
   Fd Connect() const {

@@ -119,7 +119,7 @@ void ReadEscapes(std::string_view text) {
 }
 
 void ReadIdempotencyKey(std::string_view text) {
-  http::Request request;
+  wire::Request request;
   for (size_t rest = 0; rest <= text.size();) {
     const size_t end = std::min(text.find('\n', rest), text.size());
     request.headers.emplace_back("idempotency-KEY", text.substr(rest, end - rest));

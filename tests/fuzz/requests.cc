@@ -29,7 +29,6 @@ class Box {
     log::SetLevel(log::Level::kError);
     app::Import(*api_.database, app::DemoRestaurant());
     api_.site.readiness = [] { return std::vector<http::Readiness>(); };
-    api_.site.find_order_uuid = orders::FindUuid;
     api_.site.read_event_body = events::BodyOf;
     api_.long_polls.Stop();  // no fuzzer waits
     api_.key = api_.AddKey(auth::ScopeSet::All());
@@ -42,7 +41,7 @@ class Box {
     ids_["key"] = record.id;
   }
 
-  http::Response Send(http::Method method, std::string_view target,
+  wire::Response Send(http::Method method, std::string_view target,
                       const testing::Api::Headers& headers, const std::string& body) {
     return api_.Send(method, target, body, headers).response;
   }
@@ -83,7 +82,7 @@ class Box {
   void Prepare() {
     if (ids_.contains("order")) return;
     const auto sent = [&](std::string_view path, std::string body) {
-      const http::Response answer =
+      const wire::Response answer =
           Send(http::Method::kPost, path, {{"Idempotency-Key", "p" + std::to_string(++prepared_)}},
                std::move(body));
       Must(answer.status < 300, "an order is prepared: " + answer.Body());
@@ -121,13 +120,13 @@ std::string_view TakeLine(std::string_view& text) {
   return line;
 }
 
-std::string PlainBody(const http::Response& answer) {
+std::string PlainBody(const wire::Response& answer) {
   const std::string& body = answer.Body();
   if (!answer.gzipped) return body;
   return Gunzip({reinterpret_cast<const uint8_t*>(body.data()), body.size()});
 }
 
-void CheckAnswer(const http::Response& answer, std::string_view target) {
+void CheckAnswer(const wire::Response& answer, std::string_view target) {
   Must(answer.status < 500 || answer.status == 501, "no request is our fault: " + answer.Body());
   const bool is_page = target.starts_with("/problems/") || target.starts_with("/docs") ||
                        target.starts_with("/metrics");
@@ -172,15 +171,16 @@ void Run(std::string_view input) {
     has_idempotency_key |= AsciiEqualsIgnoreCase(headers.back().first, "Idempotency-Key");
   }
   const std::string body = box->Filled(input);
-  const http::Response answer = box->Send(*method, target, headers, body);
+  const wire::Response answer = box->Send(*method, target, headers, body);
   CheckAnswer(answer, target);
   const bool is_write = *method != http::Method::kGet && *method != http::Method::kHead &&
                         *method != http::Method::kOptions;
   if (!is_write || !has_idempotency_key || answer.status >= 300) return;
-  const http::Response again = box->Send(*method, target, headers, body);
+  const wire::Response again = box->Send(*method, target, headers, body);
   Must(again.status == answer.status && again.etag == answer.etag,
        "a request that is repeated is answered as then");
-  if (answer.replay_body.empty()) {
+  const bool shows_secret = target.starts_with("/auth/");  // the first time alone
+  if (!shows_secret) {
     Must(again.Body() == answer.Body(), "a request that is repeated gets the same bytes");
   }
 }

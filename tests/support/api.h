@@ -20,7 +20,7 @@
 
 namespace comanda::testing {
 
-// Which companies a request of the command line may mean, as the company room finds them.
+// The companies that a request of the command line may mean, as the company room finds them.
 inline std::vector<http::CompanyName> FindCompanies(db::Session& session,
                                                     const std::optional<std::string>& uuid,
                                                     size_t limit) {
@@ -36,7 +36,7 @@ inline std::vector<http::CompanyName> FindCompanies(db::Session& session,
 }
 
 struct Answer {
-  http::Response response;
+  wire::Response response;
   int status() const { return response.status; }
   std::string Header(std::string_view name) const {
     for (const auto& [header, value] : response.headers) {
@@ -72,7 +72,7 @@ class Api {
     auth::KeyRecord record;
     record.id = std::move(id);
     record.company = company;
-    record.company_uuid = company == kCompany ? kCompanyId : kOtherCompanyId;
+    record.company_id = company == kCompany ? kCompanyId : kOtherCompanyId;
     record.hash = {reinterpret_cast<const char*>(digest.data()), digest.size()};
     record.scopes = scopes;
     record.tier = auth::Tier::kLan;
@@ -91,8 +91,8 @@ class Api {
     if (is_local && !says_which && !local_company.empty()) {
       headers.emplace_back("X-Company-Id", local_company);
     }
-    wire::TextBody text(std::move(body));
-    http::Request request;
+    wire::InProcessExchange exchange(std::move(body));
+    wire::Request& request = exchange.request;
     request.method = method;
     request.path = target.substr(0, target.find('?'));
     if (request.path.size() < target.size()) request.query = target.substr(request.path.size() + 1);
@@ -100,8 +100,8 @@ class Api {
     request.client_address = "10.0.0.9";
     request.request_id = "r1";
     request.local = is_local;
-    request.body = &text;
-    return {dispatcher_.Handle(request)};
+    dispatcher_.Handle(exchange);
+    return {std::move(exchange.response)};
   }
   Answer Get(std::string_view target, Headers headers = {}) {
     return Send(http::Method::kGet, target, "", std::move(headers));
@@ -137,8 +137,7 @@ class Api {
                   .long_polls = long_polls,
                   .answers = answers,
                   .answer_budget = answer_budget,
-                  .find_companies = FindCompanies,
-                  .find_order_uuid = {}};
+                  .find_companies = FindCompanies};
   std::string key;
 
  private:

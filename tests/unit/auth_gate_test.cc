@@ -131,13 +131,13 @@ TEST_F(AuthGate, RemembersABoundedNumberOfAddresses) {
 }
 
 TEST_F(AuthGate, CountsRequestsUnderWay) {
-  std::vector<Admission> under_way;
+  std::vector<Permit> under_way;
   for (int i = 0; i < 8; ++i) {
     under_way.push_back(gate_.Admit(table_.Find(HashOf(key_))));
     EXPECT_EQ(under_way.back().rate.retry_after_s, 0);
   }
   {
-    const Admission ninth = gate_.Admit(table_.Find(HashOf(key_)));
+    const Permit ninth = gate_.Admit(table_.Find(HashOf(key_)));
     EXPECT_EQ(ninth.rate.retry_after_s, 1);
     EXPECT_EQ(ninth.rate.remaining, 92) << "a refused request costs nothing";
   }
@@ -152,11 +152,11 @@ TEST_F(AuthGate, KeepsTheBucketWhenTheKeyIsChanged) {
 }
 
 TEST_F(AuthGate, RefundsAnAdmission) {
-  Admission admission = gate_.Admit(table_.Find(HashOf(key_)));
-  EXPECT_EQ(admission.rate.remaining, 99);
-  gate_.Refund(admission);
-  EXPECT_EQ(admission.rate.remaining, 100);
-  EXPECT_EQ(admission.rate.reset_s, 0);
+  Permit permit = gate_.Admit(table_.Find(HashOf(key_)));
+  EXPECT_EQ(permit.rate.remaining, 99);
+  gate_.Refund(permit);
+  EXPECT_EQ(permit.rate.remaining, 100);
+  EXPECT_EQ(permit.rate.reset_s, 0);
 }
 
 TEST_F(AuthGate, NotesWhenAndFromWhereAKeyWasUsed) {

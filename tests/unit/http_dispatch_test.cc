@@ -278,7 +278,7 @@ class LoggedLines {
   std::FILE* file_;
 };
 
-TEST_F(HttpDispatch, LetsNoStrangerFillTheLog) {
+TEST_F(HttpDispatch, LetsNobodyWithoutAKeyFillTheLog) {
   const std::string key = std::exchange(api_.key, "");
   const LoggedLines lines;
   for (int i = 0; i < 100; ++i) api_.Get("/plain");

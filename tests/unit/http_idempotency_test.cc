@@ -65,11 +65,22 @@ constexpr Route Required() {
   return route;
 }
 
+bool IsPublicId(std::string_view text) { return text.starts_with("PE-"); }
+std::optional<std::string> FindUuid(db::Session&, db::CompanyId, std::string_view id) {
+  if (id == "PE-1") return std::string(kOrderId);
+  return std::nullopt;
+}
+constexpr PublicIds kPublicIds = {IsPublicId, FindUuid};
+constexpr Route WithPublicId(Route route) {
+  route.public_ids = &kPublicIds;
+  return route;
+}
+
 constexpr std::array kRoutes = {
     Required(),
     Post("/v1/things", Scope::kOrdersWrite, Do),
-    Post("/v1/orders/{id}/combos", Scope::kOrdersWrite, Do),
-    Delete("/v1/orders/{id}/combos", Scope::kOrdersWrite, Do),
+    WithPublicId(Post("/v1/orders/{id}/combos", Scope::kOrdersWrite, Do)),
+    WithPublicId(Delete("/v1/orders/{id}/combos", Scope::kOrdersWrite, Do)),
     Post("/v1/secret", Scope::kOrdersWrite, DoSecretly),
     Post("/v1/event", Scope::kOrdersWrite, DoWithEvent),
     Post("/v1/refuse", Scope::kOrdersWrite, Refuse),
@@ -77,14 +88,7 @@ constexpr std::array kRoutes = {
 
 class HttpIdempotency : public ::testing::Test {
  protected:
-  HttpIdempotency() {
-    api_.key = api_.AddKey(auth::ScopeSet::All());
-    api_.site.find_order_uuid = [](db::Session&, db::CompanyId,
-                                   std::string_view id) -> std::optional<std::string> {
-      if (id == "PE-1") return std::string(kOrderId);
-      return std::nullopt;
-    };
-  }
+  HttpIdempotency() { api_.key = api_.AddKey(auth::ScopeSet::All()); }
   Answer Post(std::string_view path, std::string key, std::string body = "{}") {
     return api_.Send(Method::kPost, path, std::move(body), {{"Idempotency-Key", std::move(key)}});
   }

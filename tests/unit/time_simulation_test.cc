@@ -204,8 +204,8 @@ class Process {
 
   testing::Answer Send(http::Method method, const std::string& path, std::string body,
                        const std::string& key, const std::string& idempotency_key = "") {
-    wire::TextBody text(std::move(body));
-    http::Request request;
+    wire::InProcessExchange exchange(std::move(body));
+    wire::Request& request = exchange.request;
     request.method = method;
     request.path = path;
     if (key == "local") {
@@ -217,8 +217,8 @@ class Process {
     request.client_address = "10.0.0.9";
     request.request_id = "r1";
     request.local = key == "local";
-    request.body = &text;
-    return {dispatcher_.Handle(request)};
+    dispatcher_.Handle(exchange);
+    return {std::move(exchange.response)};
   }
 
  private:
@@ -251,7 +251,6 @@ class Process {
                    .answers = answers_,
                    .answer_budget = answer_budget_,
                    .find_companies = company::FindNames,
-                   .find_order_uuid = orders::FindUuid,
                    .read_event_body = events::BodyOf,
                    .current_mark = [this] { return marks.current(); }};
   http::Dispatcher dispatcher_;

@@ -53,7 +53,8 @@ TEST(WireCoding, CompressesABodyAndLeavesTheRest) {
   plain.etag = "W/\"1\"";
   plain.headers.emplace_back("X-Snapshot", "7");
 
-  const Response small = Gzipped(plain);
+  Response small = plain;
+  Compress(small);
 
   EXPECT_TRUE(small.gzipped);
   EXPECT_LT(small.Body().size(), 100u);
@@ -67,7 +68,7 @@ TEST(WireCodingDeathTest, TwoFormsNeverShareAStrongTag) {
   Response plain;
   plain.etag = "\"1.1\"";
 
-  EXPECT_DEATH(Gzipped(plain), "");
+  EXPECT_DEATH(Compress(plain), "");
 }
 
 }  // namespace

@@ -134,17 +134,19 @@ class WireServer : public testing::Test {
     settings.errors_base = "https://example.test/problems";
     if (settings.workers > 8) settings.workers = 8;
     server_ = std::make_unique<Server>(
-        settings, [this](const Request& request) { return Answer(request); }, tls_.get(),
-        SystemClock(), registry_);
+        settings, [this](Exchange& exchange) { Answer(exchange); }, tls_.get(), SystemClock(),
+        registry_);
     return *server_;
   }
 
-  Response Answer(const Request& request) {
-    Response response;
+  void Answer(Exchange& exchange) {
+    const Request& request = exchange.request;
+    Response& response = exchange.response;
     try {
-      if (!request.path.starts_with("/stranger")) request.show_key();
+      if (!request.path.starts_with("/unauthenticated")) exchange.Authenticate();
       if (request.path == "/echo") {
-        response.body = request.body == nullptr ? "no body" : request.body->Read(kBodyBytesMax);
+        response.body = exchange.ReadBody(kBodyBytesMax);
+        if (response.body.empty()) response.body = "no body";
       } else if (request.path == "/wait") {
         begun_.count_down();
         go_on_.wait();
@@ -156,7 +158,6 @@ class WireServer : public testing::Test {
       response = ProblemResponse(refusal, "https://example.test/problems", request.path,
                                  request.request_id);
     }
-    return response;
   }
 
   std::latch begun_{1};
@@ -421,26 +422,26 @@ TEST_F(WireServer, PushesOutAConnectionThatNeverSendsItsRequest) {
   EXPECT_TRUE(silent.IsClosed());
 }
 
-TEST_F(WireServer, LetsStrangersHaveHalfOfTheWorkersAndClosesTheOldestOfThem) {
+TEST_F(WireServer, LetsUnauthenticatedConnectionsHaveHalfOfTheWorkersAndEvictsTheOldest) {
   ServerSettings settings;
   settings.workers = 8;
   const int port = Start(settings).port();
-  std::vector<Client> strangers;
+  std::vector<Client> unauthenticated;
   for (int i = 0; i < 4; ++i) {
-    strangers.emplace_back(port);
-    strangers.back().Send(Get("/stranger"));
-    strangers.back().ReadAnswer();
+    unauthenticated.emplace_back(port);
+    unauthenticated.back().Send(Get("/unauthenticated"));
+    unauthenticated.back().ReadAnswer();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(1'200));
 
   Client fifth(port);
-  fifth.Send(Get("/stranger"));
+  fifth.Send(Get("/unauthenticated"));
 
   EXPECT_TRUE(HasStatus(fifth.ReadAnswer(), 200));
-  EXPECT_TRUE(strangers[0].IsClosed());
-  strangers[1].Send(Get("/stranger"));
-  EXPECT_TRUE(HasStatus(strangers[1].ReadAnswer(), 200));
+  EXPECT_TRUE(unauthenticated[0].IsClosed());
+  unauthenticated[1].Send(Get("/unauthenticated"));
+  EXPECT_TRUE(HasStatus(unauthenticated[1].ReadAnswer(), 200));
 }
 
 TEST_F(WireServer, FinishesWhatIsUnderWayWhenItStops) {
@@ -489,7 +490,7 @@ TEST_F(WireServer, SaysWhichAddressIsTaken) {
 
   try {
     Server second(
-        settings, [](const Request&) { return Response(); }, nullptr, SystemClock(), registry);
+        settings, [](Exchange&) {}, nullptr, SystemClock(), registry);
     FAIL() << "two servers on one address";
   } catch (const Fault& fault) {
     EXPECT_NE(fault.cause.find(address), std::string::npos) << fault.cause;

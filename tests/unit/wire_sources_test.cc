@@ -31,51 +31,51 @@ TEST(WireSources, AreAddressesOfIpv4AndNetworksOfIpv6) {
   EXPECT_EQ(SourceOf6("::ffff:192.168.1.20"), SourceOf4("192.168.1.20"));
 }
 
-TEST(WireSources, CountStrangersUntilTheyShowAKeyOrLeave) {
+TEST(WireSources, CountConnectionsAsUnauthenticatedUntilTheyAuthenticateOrLeave) {
   Sources sources;
   Source& one = sources.Open("one");
-  sources.AddStranger(one);
+  sources.AddUnauthenticated(one);
   Source& again = sources.Open("one");
-  sources.AddStranger(again);
+  sources.AddUnauthenticated(again);
   EXPECT_EQ(&one, &again);
-  EXPECT_EQ(sources.strangers(), 2U);
+  EXPECT_EQ(sources.excess(), 2U);
 
-  sources.ShowKey(one);
-  EXPECT_EQ(sources.strangers(), 0U) << "the other one has a kept place";
+  sources.Trust(one);
+  EXPECT_EQ(sources.excess(), 0U) << "the other one is one of the reserved";
 
   Source& other = sources.Open("other");
-  sources.AddStranger(other);
-  EXPECT_EQ(sources.strangers(), 1U);
+  sources.AddUnauthenticated(other);
+  EXPECT_EQ(sources.excess(), 1U);
   sources.Leave(other, true);
-  EXPECT_EQ(sources.strangers(), 0U);
+  EXPECT_EQ(sources.excess(), 0U);
 }
 
-TEST(WireSources, KeepAFewPlacesForASourceThatShowedAKey) {
+TEST(WireSources, ReserveAFewConnectionsForATrustedSource) {
   Sources sources;
-  Source& known = sources.Open("known");
-  sources.AddStranger(known);
-  sources.ShowKey(known);
-  for (size_t i = 0; i < Sources::kPlacesKept; ++i) {
-    EXPECT_FALSE(Sources::CountsAsStranger(known));
-    sources.AddStranger(known);
+  Source& trusted = sources.Open("trusted");
+  sources.AddUnauthenticated(trusted);
+  sources.Trust(trusted);
+  for (size_t i = 0; i < Sources::kReserved; ++i) {
+    EXPECT_FALSE(Sources::HasNoReserve(trusted));
+    sources.AddUnauthenticated(trusted);
   }
-  EXPECT_EQ(sources.strangers(), 0U);
-  EXPECT_TRUE(Sources::CountsAsStranger(known));
-  sources.AddStranger(known);
-  EXPECT_EQ(sources.strangers(), 1U);
+  EXPECT_EQ(sources.excess(), 0U);
+  EXPECT_TRUE(Sources::HasNoReserve(trusted));
+  sources.AddUnauthenticated(trusted);
+  EXPECT_EQ(sources.excess(), 1U);
 }
 
-TEST(WireSources, CountStrangersOfUntrustedSourcesForThemselves) {
+TEST(WireSources, CountThoseOfUntrustedSourcesSeparately) {
   Sources sources;
   Source& one = sources.Open("one");
-  sources.AddStranger(one);
+  sources.AddUnauthenticated(one);
   Source& other = sources.Open("other");
-  sources.AddStranger(other);
+  sources.AddUnauthenticated(other);
   sources.Open("one");
-  sources.AddStranger(one);
+  sources.AddUnauthenticated(one);
   EXPECT_EQ(sources.of_untrusted(), 3U);
 
-  sources.ShowKey(one);
+  sources.Trust(one);
   EXPECT_TRUE(one.IsTrusted());
   EXPECT_EQ(sources.of_untrusted(), 1U) << "those of a trusted source do not count";
   sources.Leave(one, false);
@@ -83,32 +83,32 @@ TEST(WireSources, CountStrangersOfUntrustedSourcesForThemselves) {
   EXPECT_EQ(sources.of_untrusted(), 0U);
 }
 
-TEST(WireSources, RememberAKnownSourceWithoutConnections) {
+TEST(WireSources, RememberATrustedSourceWithoutConnections) {
   Sources sources;
   Source& terminal = sources.Open("terminal");
-  sources.AddStranger(terminal);
-  sources.ShowKey(terminal);
+  sources.AddUnauthenticated(terminal);
+  sources.Trust(terminal);
   sources.Leave(terminal, false);
 
-  EXPECT_FALSE(Sources::CountsAsStranger(sources.Open("terminal")));
-  EXPECT_TRUE(Sources::CountsAsStranger(sources.Open("stranger")));
+  EXPECT_FALSE(Sources::HasNoReserve(sources.Open("terminal")));
+  EXPECT_TRUE(Sources::HasNoReserve(sources.Open("unknown")));
 }
 
 TEST(WireSources, ForgetTheSourceThatShowedItsKeyLongestAgo) {
   Sources sources;
   const auto visit = [&](const std::string& name) {
     Source& source = sources.Open(name);
-    sources.AddStranger(source);
-    sources.ShowKey(source);
+    sources.AddUnauthenticated(source);
+    sources.Trust(source);
     sources.Leave(source, false);
   };
   visit("first");
   visit("second");
   visit("first");
-  for (size_t i = 2; i <= Sources::kKnownMax; ++i) visit(std::to_string(i));
+  for (size_t i = 2; i <= Sources::kTrustedMax; ++i) visit(std::to_string(i));
 
-  EXPECT_TRUE(Sources::CountsAsStranger(sources.Open("second")));
-  EXPECT_FALSE(Sources::CountsAsStranger(sources.Open("first")));
+  EXPECT_TRUE(Sources::HasNoReserve(sources.Open("second")));
+  EXPECT_FALSE(Sources::HasNoReserve(sources.Open("first")));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
-#include "wire/response.h"
+#include "http/response.h"
+
+#include <utility>
 
 #include "crypto/hash.h"
 
-namespace comanda::wire {
+namespace comanda::http {
 
 Response Data(std::string_view json, int status) {
   Response response;
@@ -26,4 +28,4 @@ std::string BodyTag(std::string_view body) {
   return "W/\"" + crypto::Sha256Hex(body).substr(0, kDigits) + "\"";
 }
 
-}  // namespace comanda::wire
+}  // namespace comanda::http

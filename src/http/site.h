@@ -1,0 +1,62 @@
+#pragma once
+
+// What the requests of one environment (the live one, or the sandbox) are answered with. Owned by
+// app/; all members are thread-safe and live as long as the dispatcher.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "auth/gate.h"
+#include "auth/key.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "config/options.h"
+#include "db/database.h"
+#include "db/disk_space.h"
+#include "http/answer_budget.h"
+#include "http/answer_cache.h"
+#include "http/long_polls.h"
+
+namespace comanda::http {
+
+// One line of /readyz.
+struct Readiness {
+  std::string_view name;  // database, disk, clock, sync
+  bool ok = true;
+  std::string state;  // in words
+};
+
+// A company that a request of the command line may mean.
+struct CompanyName {
+  db::CompanyId company;
+  std::string uuid;
+  std::string name;
+};
+// The companies of the database: the one with that UUID, or the oldest ones, at most `limit`.
+using FindCompanies = std::function<std::vector<CompanyName>(
+    db::Session&, const std::optional<std::string>& uuid, size_t limit)>;
+
+struct Site {
+  auth::Mode mode = auth::Mode::kLive;
+  const config::Options& options;
+  const Clock& clock;
+  db::Database& database;
+  const db::DiskSpace& space;
+  auth::Gate& gate;
+  metrics::Registry& metrics;
+  std::function<std::vector<Readiness>()> readiness;
+  LongPolls& long_polls;
+  AnswerCache& answers;
+  AnswerBudget& answer_budget;  // of the process
+  FindCompanies find_companies;
+  // The body of an event, which idempotency records refer to (http::Response::event_seq).
+  std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t)> read_event_body;
+  // The number of the last mark (events/marks.h): the age of an idempotency record made now.
+  std::function<int64_t()> current_mark = [] { return int64_t{0}; };
+};
+
+}  // namespace comanda::http
