@@ -72,7 +72,7 @@ class Api {
     auth::KeyRecord record;
     record.id = std::move(id);
     record.company = company;
-    record.company_id = company == kCompany ? kCompanyId : kOtherCompanyId;
+    record.company_uuid = company == kCompany ? kCompanyId : kOtherCompanyId;
     record.hash = {reinterpret_cast<const char*>(digest.data()), digest.size()};
     record.scopes = scopes;
     record.tier = auth::Tier::kLan;
