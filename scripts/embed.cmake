@@ -1,11 +1,11 @@
 # Writes the source that holds files of a room, declared in src/<room>/embedded.h:
 #   cmake -DROOM=web "-DFILES=DocsHtml=docs.html DocsJs=docs.js" -DOUTPUT=FILE.cc -P scripts/embed.cmake
-# Each becomes a function that gives its text, and one more, <Function>Gzip, that gives it as it is kept,
-# compressed; migrations/*.sql of the room, where there are any, become Migrations().
+# Each file becomes a function that returns its text, and a function <Function>Gzip that returns it compressed, as
+# it is stored. migrations/*.sql of the room, if any, become Migrations().
 get_filename_component(folder "${CMAKE_CURRENT_LIST_DIR}/../src/${ROOM}" ABSOLUTE)
 
-# bytes(<name> <file>): appends an array of that name with the gzip of what the file holds, in JSON
-# without the line ends and indentation: inside of its strings neither can be.
+# bytes(<name> <file>): appends an array <name> with the gzipped content of the file. From JSON, line ends and indentation
+# are removed, which cannot occur inside of strings.
 function(bytes name file)
   if(file MATCHES "[.]json$")
     file(READ "${file}" text)

@@ -142,7 +142,7 @@ int SelfTest(Words words) {
   WatchForInterrupts();
 
   std::string_view subject;
-  const auto tell = [&](const selftest::Outcome& outcome) {
+  const auto tell = [&](const selftest::CheckResult& outcome) {
     if (as_json) return;
     if (outcome.subject != subject) Print("\n" + std::string(outcome.subject) + "\n");
     subject = outcome.subject;
@@ -154,7 +154,7 @@ int SelfTest(Words words) {
   net::Network network(heartbeats, metrics);
   const selftest::Summary summary = selftest::Run(settings, network, tell);
   Print(as_json ? selftest::AsJson(settings, summary) : selftest::AsText(summary));
-  return summary.Count(selftest::Result::kDiffers) == 0 ? kExitDone : kExitRefused;
+  return summary.Count(selftest::Verdict::kDiffers) == 0 ? kExitDone : kExitRefused;
 }
 
 }  // namespace comanda::app

@@ -15,7 +15,7 @@ http::Response Reset(http::Context& ctx) {
   json::ObjectReader(ctx.body().root(), "", errors, ctx.unknown_fields()).Finish();
   errors.ThrowIfAny();
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    ResetSandbox(tx, ctx.company(), ctx.principal().company_id, stamp);
+    ResetSandbox(tx, ctx.company(), ctx.principal().company_uuid, stamp);
     return http::Data(R"({"reset":true})");
   });
 }

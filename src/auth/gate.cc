@@ -15,14 +15,15 @@
 namespace comanda::auth {
 namespace {
 
-constexpr int kFailuresMax = 20;  // a minute, from one address
+// Unknown keys that one client may send within kWindowMs.
+constexpr int kFailuresMax = 20;
 constexpr int64_t kWindowMs = 60'000;
 constexpr size_t kClientsMax = 4096;
 
 constexpr std::string_view kHowTo =
     "send Authorization: Bearer <key>, or X-API-Key: <key>, with a key of this company";
 
-// What stands behind "Bearer"; nothing where the scheme is another.
+// The token after "Bearer"; nothing for another scheme.
 std::optional<std::string_view> BearerToken(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer";
   if (authorization.size() <= kScheme.size() || authorization[kScheme.size()] != ' ' ||
@@ -65,7 +66,8 @@ void CheckAddress(const KeyRecord& key, std::string_view client_address) {
 
 }  // namespace
 
-// Tries with unknown keys by client, in windows of a minute from the first one. Any thread.
+// Counts requests with unknown keys by client. The window of a client starts with its first
+// failure. At most kClientsMax clients; the oldest window is dropped. Any thread.
 struct Gate::FailureTable {
   struct Entry {
     std::string client;
@@ -73,7 +75,7 @@ struct Gate::FailureTable {
     int count;
   };
 
-  // Counts one failure; the seconds to wait where there were too many.
+  // Counts one failure. Returns the seconds to wait if there were too many, else 0.
   int Count(std::string client, int64_t now_ms) {
     std::lock_guard lock(mutex);
     while (!entries.empty() &&
@@ -95,8 +97,10 @@ struct Gate::FailureTable {
   }
 
   std::mutex mutex;
-  std::list<Entry> entries;  // guarded by mutex; oldest window first
-  std::unordered_map<std::string, std::list<Entry>::iterator> by_client;  // guarded by mutex
+  // Guarded by mutex; sorted by start of the window, oldest first.
+  std::list<Entry> entries;
+  // Guarded by mutex.
+  std::unordered_map<std::string, std::list<Entry>::iterator> by_client;
 };
 
 Permit::Permit(std::shared_ptr<const KeyRecord> key, RateState state)
@@ -186,10 +190,10 @@ Permit Gate::Admit(std::shared_ptr<const KeyRecord> key) {
   KeyUse& use = *key->use;
   const Tier tier = key->tier;
   const int64_t now_us = clock_.MonotonicMs() * 1000;
-  Permit permit(std::move(key), Take(use.theoretical_arrival_us, RateOf(tier), now_us));
+  Permit permit(std::move(key), TakeToken(use.theoretical_arrival_us, RateOf(tier), now_us));
   const bool admitted = permit.rate.retry_after_s == 0;
   if (admitted && use.under_way.load(std::memory_order_relaxed) > UnderWayMax(tier)) {
-    permit.rate = GiveBack(use.theoretical_arrival_us, RateOf(tier), now_us);
+    permit.rate = ReturnToken(use.theoretical_arrival_us, RateOf(tier), now_us);
     permit.rate.retry_after_s = 1;
     permit.rate.reset_s = 1;
   }
@@ -197,8 +201,8 @@ Permit Gate::Admit(std::shared_ptr<const KeyRecord> key) {
 }
 
 void Gate::Refund(Permit& permit) {
-  permit.rate = GiveBack(permit.key().use->theoretical_arrival_us, RateOf(permit.key().tier),
-                         clock_.MonotonicMs() * 1000);
+  permit.rate = ReturnToken(permit.key().use->theoretical_arrival_us, RateOf(permit.key().tier),
+                            clock_.MonotonicMs() * 1000);
 }
 
 void Gate::RequireScope(const ScopeSet& scopes, Scope scope) {

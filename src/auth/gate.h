@@ -1,7 +1,7 @@
 #pragma once
 
-// Who may come in: credentials, then rate, then scope (contract section 1, order of checks). Plain
-// values in; no HTTP types.
+// Access control for a request: authentication, then the rate limit, then the scope (contract
+// section 1, Order of checks). Takes plain values; knows no HTTP types.
 
 #include <functional>
 #include <memory>
@@ -16,6 +16,7 @@
 
 namespace comanda::auth {
 
+// The mode of keys that this address serves, and the rate of each tier.
 struct GateSettings {
   Mode mode = Mode::kLive;
   Rate standard{100};
@@ -23,57 +24,69 @@ struct GateSettings {
   Rate lan{3000};
 };
 
-// As they came; empty optional where the header is missing.
+// The values of the headers Authorization and X-API-Key as received; nothing if the header is
+// missing.
 struct Credentials {
   std::optional<std::string_view> authorization;
   std::optional<std::string_view> api_key;
 };
 
-// Counts one request of a key as under way while it lives.
+// An authenticated request in progress. While it exists it counts towards the limit of simultaneous
+// requests of its key (UnderWayMax).
 class Permit {
  public:
+  // Counts the request as in progress until destroyed.
   Permit(std::shared_ptr<const KeyRecord> key, RateState rate);
   Permit(Permit&&) noexcept = default;
   Permit& operator=(Permit&&) noexcept;
   ~Permit();
 
   const KeyRecord& key() const { return *key_; }
+  // The identity under which the request acts.
   Principal principal() const;
-  // Between Suspend() and Resume() it does not count: a waiting long poll (contract section 4).
+  // A waiting long poll does not count towards that limit (contract section 4): call Suspend()
+  // before the wait and Resume() after it.
   void Suspend();
   void Resume();
-  RateState rate;  // for the headers; retry_after_s above 0: the request is refused with 429
+  // For the RateLimit-* headers. If retry_after_s is above 0, the request must be refused with 429.
+  RateState rate;
 
  private:
   std::shared_ptr<const KeyRecord> key_;
 };
 
+// Any thread may call any method, except SetWriteDownEnds(). `keys` and `clock` must outlive the
+// gate.
 class Gate {
  public:
   Gate(GateSettings settings, KeyTable& keys, const Clock& clock);
 
-  // Identifies the key. Refusal: conflicting_credentials, unauthorized, key_revoked, key_expired,
-  // wrong_environment, address_not_allowed, rate_limit_exceeded (20 unknown keys a minute from one
-  // address: further unknown keys; a valid key is never affected).
+  // Authenticates a request: finds the record of its key, and notes its use. Throws Refusal:
+  // kConflictingCredentials, kUnauthorized, kKeyRevoked, kKeyExpired, kWrongEnvironment,
+  // kAddressNotAllowed, and kRateLimitExceeded for an unknown key from a client that has sent more
+  // than 20 of them within a minute. Requests with a valid key are never affected by that limit.
   std::shared_ptr<const KeyRecord> Identify(const Credentials& credentials,
                                             std::string_view client_address);
-  // Takes one request from the key's bucket and one place under way. Never throws: the caller sends
-  // the rate headers also with the 429.
+  // Takes one request from the key's rate limit, and counts it as in progress. Does not throw: the
+  // caller sends the RateLimit-* headers with a 429 too.
   Permit Admit(std::shared_ptr<const KeyRecord> key);
-  // A 304 and an empty long poll cost nothing: gives one request back.
+  // Gives the request back to the rate limit: a 304 and an empty long poll are free (contract
+  // section 4).
   void Refund(Permit& permit);
 
-  // insufficient_scope with a detail that names the scope.
+  // Throws Refusal(kInsufficientScope) that names the scope.
   static void RequireScope(const ScopeSet& scopes, Scope scope);
 
-  // Called with no argument before a request is refused because its key's time is up, and that is
-  // not written down yet. To be set before the first request; must not throw.
+  // Sets a function that stores which keys have ended (keys::WriteDownEnds). Identify() calls it
+  // before it refuses a key whose end is not stored yet. Call before the first request; `write`
+  // must not throw.
   void SetWriteDownEnds(std::function<void()> write) { write_down_ends_ = std::move(write); }
 
   KeyTable& keys() { return keys_; }
   Mode mode() const { return settings_.mode; }
 
  private:
+  // Counts requests with unknown keys, by client; defined in gate.cc.
   struct FailureTable;
   Rate RateOf(Tier tier) const;
   GateSettings settings_;

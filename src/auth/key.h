@@ -1,6 +1,7 @@
 #pragma once
 
-// API keys: their form and what the server knows of one (contract section 3).
+// API keys: their textual form, and what the server keeps in memory about each (contract section
+// 3).
 
 #include <atomic>
 #include <cstdint>
@@ -17,66 +18,80 @@
 
 namespace comanda::auth {
 
+// The kind of data that a key gives access to: the live address or the sandbox. It is part of the
+// key's text.
 enum class Mode : uint8_t { kLive, kTest };
 inline constexpr std::string_view Name(Mode mode) { return mode == Mode::kLive ? "live" : "test"; }
 
-// Rates stand in the configuration (contract section 4).
+// The class of rate limit of a key (contract section 4). The rates are settings.
 enum class Tier : uint8_t { kStandard, kPlus, kLan, kUnlimited };
+// Names in JSON, indexed by Tier.
 inline constexpr std::array<std::string_view, 4> kTierNames = {"standard", "plus", "lan",
                                                                "unlimited"};
 inline constexpr std::string_view Name(Tier tier) { return kTierNames[static_cast<size_t>(tier)]; }
 
-// A new key: <prefix>_live_ + 32 base62 characters + 6 of CRC-32.
+// A new random key: <prefix>_live_ or <prefix>_test_, 32 base62 characters, and a checksum of 6
+// base62 characters (CRC-32 of everything before it).
 std::string MakeKey(std::string_view prefix, Mode mode);
-// The whole key for a given 32-character body (for the checksum's test vector).
+// The key with a given body of 32 characters; for the test vector of the contract.
 std::string CompleteKey(std::string_view prefix, Mode mode, std::string_view body);
 
-// The mode that a well-formed key names: right form and checksum, any prefix; nothing where
-// mistyped.
+// The mode in the text of a key of any prefix; nothing if its form or its checksum is wrong.
+// Recognises a mistyped key without a lookup.
 std::optional<Mode> ModeOfKey(std::string_view key);
 
-// What changes while a key is used: shared between versions of its record, so that a change of the
-// key's name does not refill its bucket. Any thread.
+// The state that changes with each use of a key. The versions of a KeyRecord share it, so that
+// renaming a key does not refill its rate limit. Any thread.
 struct KeyUse {
-  std::atomic<int64_t> theoretical_arrival_us{0};  // GCRA, monotonic
+  // State of the rate limit (auth/rate_limit.h), monotonic time in us.
+  std::atomic<int64_t> theoretical_arrival_us{0};
+  // Requests in progress.
   std::atomic<int> under_way{0};
   std::mutex mutex;
-  UtcMs last_used_at = 0;        // guarded by mutex
-  std::string last_used_ip;      // guarded by mutex
-  bool last_used_dirty = false;  // guarded by mutex; written to the table now and then
+  // Guarded by mutex.
+  UtcMs last_used_at = 0;
+  // Guarded by mutex.
+  std::string last_used_ip;
+  // Guarded by mutex. True if the last use is not stored yet (keys::FlushLastUsed).
+  bool last_used_dirty = false;
 };
 
-// How a key has ended, for good.
+// How a key has ended. An ended key never works again, unless it expired and gets a later expiry.
 enum class Ended : uint8_t { kNot, kRevoked, kExpired };
 
-// An immutable version of a key's row.
+// An immutable version of one key. A change of the key replaces the record in the KeyTable;
+// requests in progress keep the version they started with.
 struct KeyRecord {
   std::string id;
   db::CompanyId company;
   std::string company_uuid;
-  std::string hash;  // 32 bytes, SHA-256 of the whole key
+  // SHA-256 of the key, 32 bytes.
+  std::string hash;
   ScopeSet scopes;
   Tier tier = Tier::kStandard;
   Mode mode = Mode::kLive;
-  std::vector<std::string> allowed_cidrs;  // empty: from anywhere
+  // Ranges that the key may be used from; empty: anywhere.
+  std::vector<std::string> allowed_cidrs;
   std::optional<UtcMs> expires_at;
-  std::optional<UtcMs> revoked_at;  // may lie ahead: rotation with grace
-  // The end of that grace by the monotonic clock, where this process granted it: a clock that is
-  // put right meanwhile makes it neither shorter nor longer.
+  // In the future during the grace period of a rotated key.
+  std::optional<UtcMs> revoked_at;
+  // The end of the grace period in monotonic time, if this process granted it: setting the clock
+  // changes its length neither way.
   std::optional<int64_t> grace_until_ms;
-  // As written down; no clock brings the key back. `end_is_written` is false where a full disk did
-  // not take it yet.
+  // The end as noted in memory. Once set, no change of the clock undoes it.
   Ended ended = Ended::kNot;
+  // False while `ended` is not stored yet, e.g. because the disk was full.
   bool end_is_written = true;
 
-  // Whether it has ended by now: as written down, else as the clocks say.
+  // Whether the key has ended: as noted, else by the given times (base/clock.h).
   Ended EndedAt(UtcMs settled_now, int64_t monotonic_ms) const;
   std::shared_ptr<KeyUse> use = std::make_shared<KeyUse>();
 };
 
-// Who makes a request.
+// The identity under which a request acts: a key, or the local command line.
 struct Principal {
-  std::string actor;  // as status_history and audit name it: "key:<id>" or "local"
+  // As status_history and the audit log name it: "key:<id>" or "local".
+  std::string actor;
   db::CompanyId company;
   std::string company_uuid;
   ScopeSet scopes;

@@ -1,7 +1,7 @@
 #pragma once
 
-// All keys of one database in memory, found by their hash. Commands replace rows in a commit's
-// publication, so a revocation acts on the very next request.
+// The keys of one database in memory, found by their hash. A command replaces a record when its
+// transaction has committed, before it answers, so that a revocation affects the very next request.
 
 #include <memory>
 #include <shared_mutex>
@@ -14,25 +14,28 @@
 
 namespace comanda::auth {
 
-// Any thread.
+// Any thread. Lookups share a lock; changes take it exclusively.
 class KeyTable {
  public:
-  // The key with that SHA-256, revoked and expired ones included; null where unknown.
+  // The key with this SHA-256 (32 bytes), even if it has ended; null if unknown.
   std::shared_ptr<const KeyRecord> Find(std::string_view hash) const;
-  // Inserts or replaces by id; keeps the KeyUse of an earlier version.
+  // Inserts the record, or replaces the one with the same id, whose KeyUse is kept.
   void Put(KeyRecord record);
-  // Replaces `before` by another version of the same key; false, and nothing is changed, where it
-  // is no longer the key's record.
+  // Compare and swap: replaces `before` by `after`, another version of the same key. Returns false
+  // and changes nothing if `before` is not the current record.
   bool Replace(const std::shared_ptr<const KeyRecord>& before,
                std::shared_ptr<const KeyRecord> after);
-  // Replaces everything (at start).
+  // Replaces all records. Called at start.
   void Load(std::vector<KeyRecord> records);
+  // A snapshot of all records, in no particular order.
   std::vector<std::shared_ptr<const KeyRecord>> All() const;
 
  private:
   mutable std::shared_mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<const KeyRecord>> by_hash_;  // guarded by mutex_
-  std::unordered_map<std::string, std::string> hash_of_id_;                    // guarded by mutex_
+  // Guarded by mutex_.
+  std::unordered_map<std::string, std::shared_ptr<const KeyRecord>> by_hash_;
+  // Guarded by mutex_.
+  std::unordered_map<std::string, std::string> hash_of_id_;
 };
 
 }  // namespace comanda::auth

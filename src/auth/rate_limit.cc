@@ -10,13 +10,13 @@ namespace {
 constexpr int64_t kSecondUs = 1'000'000;
 constexpr int64_t kMinuteUs = 60 * kSecondUs;
 
-// How long one request's share takes to come back.
+// The time in which one request's share of the bucket refills.
 int64_t ShareUs(Rate rate) { return std::max<int64_t>(1, kMinuteUs / rate.per_minute); }
 int64_t FullUs(Rate rate) { return ShareUs(rate) * rate.per_minute; }
 
 int64_t WholeSeconds(int64_t us) { return (us + kSecondUs - 1) / kSecondUs; }
 
-// debt_us: how far the theoretical arrival lies ahead, 0 where the bucket is full.
+// `debt_us` is how far the theoretical arrival time lies in the future; 0 if the bucket is full.
 RateState StateOf(Rate rate, int64_t debt_us) {
   return {.limit = rate.per_minute,
           .remaining = std::max<int64_t>(0, (FullUs(rate) - debt_us) / ShareUs(rate)),
@@ -25,7 +25,7 @@ RateState StateOf(Rate rate, int64_t debt_us) {
 
 }  // namespace
 
-RateState Take(std::atomic<int64_t>& theoretical_arrival_us, Rate rate, int64_t now_us) {
+RateState TakeToken(std::atomic<int64_t>& theoretical_arrival_us, Rate rate, int64_t now_us) {
   if (rate.per_minute <= 0) return {};
   int64_t before = theoretical_arrival_us.load(std::memory_order_relaxed);
   while (true) {
@@ -41,7 +41,7 @@ RateState Take(std::atomic<int64_t>& theoretical_arrival_us, Rate rate, int64_t 
   }
 }
 
-RateState GiveBack(std::atomic<int64_t>& theoretical_arrival_us, Rate rate, int64_t now_us) {
+RateState ReturnToken(std::atomic<int64_t>& theoretical_arrival_us, Rate rate, int64_t now_us) {
   if (rate.per_minute <= 0) return {};
   const int64_t after =
       theoretical_arrival_us.fetch_sub(ShareUs(rate), std::memory_order_relaxed) - ShareUs(rate);

@@ -1,6 +1,9 @@
 #pragma once
 
-// Token buckets as GCRA: one number per key, no timer (contract section 4).
+// Rate limits as token buckets (contract section 4). A bucket holds the quota of one minute and
+// refills continuously. It is implemented by the generic cell rate algorithm (GCRA), which keeps
+// one number per key and needs no timer: the theoretical arrival time, at which the bucket will be
+// full again.
 
 #include <atomic>
 #include <cstdint>
@@ -10,25 +13,29 @@
 
 namespace comanda::auth {
 
-// The numbers of the RateLimit-* headers; none for `unlimited`.
+// The values of the RateLimit-* headers after a request. All zero if the rate is unlimited.
 struct RateState {
   int64_t limit = 0;
   int64_t remaining = 0;
-  int64_t reset_s = 0;        // whole seconds until the bucket is full
-  int64_t retry_after_s = 0;  // above 0: refused
+  // Whole seconds until the bucket is full.
+  int64_t reset_s = 0;
+  // Above 0: the request is refused; whole seconds until one request is allowed.
+  int64_t retry_after_s = 0;
 };
 
-// A bucket that holds one minute's quota and refills continuously.
+// Quota and capacity of a bucket.
 struct Rate {
-  int64_t per_minute = 0;  // 0: unlimited
+  // 0: unlimited.
+  int64_t per_minute = 0;
 };
 
-// Takes one request from the bucket, or says how long to wait. now_us is monotonic.
-RateState Take(std::atomic<int64_t>& theoretical_arrival_us, Rate rate, int64_t now_us);
-// Gives it back (a 304 costs nothing); the state after that.
-RateState GiveBack(std::atomic<int64_t>& theoretical_arrival_us, Rate rate, int64_t now_us);
+// Takes one request from the bucket, or refuses it (retry_after_s). Lock-free; any thread. `now_us`
+// is monotonic time in us.
+RateState TakeToken(std::atomic<int64_t>& theoretical_arrival_us, Rate rate, int64_t now_us);
+// Returns one request to the bucket.
+RateState ReturnToken(std::atomic<int64_t>& theoretical_arrival_us, Rate rate, int64_t now_us);
 
-// Requests under way at once that a tier allows.
+// How many requests of one key may be in progress at once.
 int UnderWayMax(Tier tier);
 
 }  // namespace comanda::auth

@@ -1,7 +1,7 @@
 #pragma once
 
-// THE table of scopes (spec, Authentication 4; contract section 3). Keys, routes and documents read
-// it.
+// The table of scopes (specification, Authentication 4; contract section 3). A scope permits a key
+// to use a group of endpoints; keys, routes and documentation refer to this table.
 
 #include <array>
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 namespace comanda::auth {
 
+// The index of the scope in kScopes, and its bit in a ScopeSet.
 enum class Scope : uint8_t {
   kMenuRead,
   kMenuWrite,
@@ -24,10 +25,12 @@ enum class Scope : uint8_t {
   kPaymentMethodsRead,
   kUsersRead,
   kStoresRead,
-  kApiKeysRead,  // these two only the local command line can grant
+  // Only the local command line grants these two.
+  kApiKeysRead,
   kApiKeysWrite,
 };
 
+// One row: the name in JSON, and what the scope permits, for the documentation.
 struct ScopeRow {
   Scope scope;
   std::string_view name;
@@ -64,6 +67,7 @@ consteval bool ScopesStandInOrder() {
 }
 static_assert(ScopesStandInOrder());
 
+// Nothing for an unknown name.
 constexpr std::optional<Scope> FindScope(std::string_view name) {
   for (const ScopeRow& row : kScopes) {
     if (row.name == name) return row.scope;
@@ -71,13 +75,16 @@ constexpr std::optional<Scope> FindScope(std::string_view name) {
   return std::nullopt;
 }
 
+// A set of scopes as a bit mask.
 class ScopeSet {
  public:
   constexpr ScopeSet() = default;
   static constexpr ScopeSet All() { return ScopeSet((1u << kScopes.size()) - 1); }
+  // The inverse of bits().
   static constexpr ScopeSet FromBits(uint32_t bits) { return ScopeSet(bits); }
   constexpr void Add(Scope scope) { bits_ |= Bit(scope); }
   constexpr bool Has(Scope scope) const { return (bits_ & Bit(scope)) != 0; }
+  // True if `other` is a subset.
   constexpr bool Contains(ScopeSet other) const { return (other.bits_ & ~bits_) == 0; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr uint32_t bits() const { return bits_; }

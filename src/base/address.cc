@@ -16,7 +16,7 @@ bool IsIpv4(const Address& address) {
   return std::equal(kMappedPrefix.begin(), kMappedPrefix.end(), address.begin());
 }
 
-// The address with all bits behind the prefix cleared.
+// The address with its host bits cleared.
 Address Network(Address address, int bits) {
   for (int i = 0; i < 16; ++i) {
     const int kept = std::clamp(bits - i * 8, 0, 8);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Numeric addresses and ranges of them: where a key may be used from (contract section 3).
+// Numeric IP addresses and ranges of them: where a key may be used from (contract section 3). Any
+// thread.
 
 #include <array>
 #include <cstdint>
@@ -10,27 +11,32 @@
 
 namespace comanda {
 
-// IPv4 as IPv4-mapped IPv6, so that both compare alike.
+// IPv4 addresses are stored as IPv4-mapped IPv6 (RFC 4291 section 2.5.5.2), so that both families
+// compare alike.
 using Address = std::array<uint8_t, 16>;
 
-// "192.168.1.20", "fe80::1%eth0", "::ffff:192.168.1.20"; nothing where it is no numeric address.
+// "192.168.1.20", "fe80::1%eth0" (the zone is ignored), "::ffff:192.168.1.20"; nothing if the text
+// is not a numeric address.
 std::optional<Address> ParseAddress(std::string_view text);
 
+// A CIDR block (RFC 4632).
 class AddressRange {
  public:
-  // "192.168.1.0/24", "2001:db8::/32", or one address alone. Nothing where malformed or where bits
-  // behind the prefix are set.
+  // "192.168.1.0/24", "2001:db8::/32", or a single address. Nothing if malformed, or if host bits
+  // are set.
   static std::optional<AddressRange> Parse(std::string_view text);
   bool Contains(const Address& address) const;
 
  private:
   AddressRange(const Address& base, int bits) : base_(base), bits_(bits) {}
   Address base_;
-  int bits_;  // of 128
+  // Length of the prefix, of 128 bits.
+  int bits_;
 };
 
-// The address for IPv4, the /64 network for IPv6 ("2001:db8:1:2::/64"): what counts as one client
-// that tries out keys. Text, which logs show.
+// The unit by which failed authentications are limited: an IPv4 address, or the /64 network of an
+// IPv6 address ("2001:db8:1:2::/64"), since one client usually controls a whole /64. The text also
+// goes to the log.
 std::string ClientOf(std::string_view address);
 
 }  // namespace comanda

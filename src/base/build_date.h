@@ -1,13 +1,14 @@
 #pragma once
 
-// When this program was built: no right clock shows an earlier time.
+// The build date: a lower bound for the wall clock. A clock that shows an earlier time is certainly
+// wrong.
 
 #include "base/clock.h"
 
 namespace comanda {
 
-// The date of the last commit, so that the same source gives the same program; SOURCE_DATE_EPOCH
-// takes its place, and the day of the build where there is neither (CMakeLists.txt).
+// The date of the last commit, so that builds of the same source are identical (reproducible).
+// SOURCE_DATE_EPOCH overrides it; a tree without either uses the day of the build (CMakeLists.txt).
 UtcMs BuildDate();
 
 }  // namespace comanda

@@ -18,10 +18,10 @@ void CheckFailed(const char* condition, const char* file, int line, std::string_
 
 }  // namespace comanda
 
-// What libstdc++ calls for an exception that nobody catches. In place of its own, which would bring
-// the demangler into a static program.
 namespace __gnu_cxx {
 
+// Replaces the handler of libstdc++ for uncaught exceptions, which would link its demangler into a
+// static program.
 void __verbose_terminate_handler() {
   const std::type_info* type = abi::__cxa_current_exception_type();
   std::string_view why;

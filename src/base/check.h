@@ -1,7 +1,10 @@
 #pragma once
 
-// CHECK(condition, "why it must hold"): a broken invariant ends the process with one log line;
-// systemd restarts it on a consistent database.
+// CHECK(condition, "why it must hold") states an invariant of the program. If it is false, CHECK
+// writes one line to the log and aborts the process; systemd restarts it on a consistent database.
+//
+// Use it for programming errors alone. Data from a disk, a socket or a file is never an invariant:
+// a bad value there is a Refusal or a Fault (base/problem.h).
 
 #include <string_view>
 

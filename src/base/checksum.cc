@@ -6,8 +6,8 @@
 
 namespace comanda {
 
-// Numbers are in the byte order of the machine: a file must mean the same on both that we build
-// for.
+// Numbers are hashed in the machine's byte order. A database must read the same on both
+// architectures that we build for.
 static_assert(std::endian::native == std::endian::little);
 
 int64_t Checksum::Value() const { return static_cast<int32_t>(Crc32(bytes_)); }

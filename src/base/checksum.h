@@ -1,9 +1,12 @@
 #pragma once
 
-// The checksum of a record that is stored in columns: CRC-32 over its values in a form that has one
-// meaning, in which 1, "1" and null differ and no value can pass for a part of its neighbour. It
-// finds every change of up to 32 neighbouring bits, so every flipped bit, and misses one in four
-// billion of larger ones.
+// A checksum over the columns of one stored record, so that a changed byte in the database is
+// noticed when the record is read.
+//
+// CRC-32 of an unambiguous encoding: each value is preceded by its type, and a text by its length,
+// so that 1, "1" and null differ, and moving a character from one column to the next changes the
+// result. CRC-32 detects every error burst of up to 32 bits, hence every flipped bit, and misses
+// one in 2^32 larger changes. It does not protect against an attacker.
 
 #include <cstdint>
 #include <cstring>
@@ -15,8 +18,10 @@ namespace comanda {
 
 class Checksum {
  public:
+  // `bytes_expected` reserves memory; more may be added.
   explicit Checksum(size_t bytes_expected = 1024) { bytes_.reserve(bytes_expected); }
 
+  // The order of the calls is part of the checksum.
   Checksum& Add(int64_t value) {
     AddTagged('i', &value, sizeof value);
     return *this;
@@ -35,7 +40,7 @@ class Checksum {
     return *this;
   }
 
-  // As databases keep it: a signed number of 32 bits.
+  // The CRC as a signed 32-bit number, the form in which the column stores it.
   int64_t Value() const;
 
  private:

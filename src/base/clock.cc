@@ -37,7 +37,8 @@ void AppendDay(std::string& out, Day day) {
   AppendDigits(out, day.day, 2);
 }
 
-// Reads fixed-width parts from the front of a text; false, and nothing more, once one is wrong.
+// Reads fixed-width parts from the front of a text. Each function returns false and consumes
+// nothing if the part is malformed.
 class Parts {
  public:
   explicit Parts(std::string_view text) : rest_(text) {}
@@ -54,7 +55,7 @@ class Parts {
     return true;
   }
 
-  // One of the characters in the set.
+  // One character of the set.
   bool One(std::string_view set) {
     if (rest_.empty() || set.find(rest_[0]) == std::string_view::npos) return false;
     last_ = rest_[0];
@@ -62,7 +63,7 @@ class Parts {
     return true;
   }
 
-  // ".digits", at least one; cut to milliseconds.
+  // The digits of a fraction, at least one; digits beyond milliseconds are dropped.
   bool Fraction(int& milliseconds) {
     int weight = 100;
     int digit = 0;
@@ -87,7 +88,7 @@ bool ReadDay(Parts& parts, Day& day) {
          parts.One("-") && parts.Number(2, day.day) && IsRealDay(day);
 }
 
-// "Z" or "+hh:mm"; the offset east of Greenwich in minutes.
+// "Z" or "+hh:mm", as minutes east of Greenwich.
 bool ReadOffset(Parts& parts, int& minutes) {
   minutes = 0;
   if (parts.One("Zz")) return true;
@@ -147,7 +148,7 @@ std::optional<UtcMs> ParseInstant(std::string_view text) {
   }
   if (parts.One(".") && !parts.Fraction(milliseconds)) return std::nullopt;
   if (!ReadOffset(parts, offset_minutes) || !parts.done()) return std::nullopt;
-  // UTC has no name for a leap second in milliseconds since 1970: it counts as the second after it.
+  // Milliseconds since 1970 cannot express a leap second; it is read as the second after it.
   const bool leap_second = second == 60 && minute == 59;
   if (hour > 23 || minute > 59 || (second > 59 && !leap_second)) return std::nullopt;
 

@@ -1,18 +1,23 @@
 #pragma once
 
-// Time comes in through a door, so that tests own the clock. The rule (contract section 1,
-// Timestamps):
+// Time. Code takes a Clock by reference instead of asking the system, so that tests control it.
 //
-// - The wall clock gives every stamp that is stored, and judges dates that people name when they
-//   name them: a scheduled date, the end of a key, the business day and its order numbers. It may
-//   step at any time, by any amount.
-// - The monotonic clock measures what lasts while this process runs: deadlines, rates, waits, the
-//   grace of a rotated key. It never steps, and begins anew with the machine.
-// - The settled clock (base/settled_clock.h) only judges whether an end has come that lies at a
-//   wall time: the wall time, without a step ahead that may be a mistake.
-// - Counted time (events/marks.h) only judges whether something has been kept long enough: what has
-//   certainly passed, over restarts too. No step of the wall clock changes it.
-// - What has once ended is written down as ended, and no clock brings it back (keys/keys.h).
+// Four kinds of time exist, each for one purpose (contract section 1, Timestamps):
+//
+// - Wall time (Clock::Now): UTC as the system knows it. It supplies every stored timestamp, and
+//   decides whether a date is acceptable at the moment a client sends it: a scheduled date, the
+//   expiry of a key, the business day and its order numbers. It may step by any amount, forwards or
+//   backwards.
+// - Monotonic time (Clock::MonotonicMs): measures durations within this process: deadlines, rate
+//   limits, timeouts, the grace period of a rotated key. It never steps, and restarts at boot.
+// - Settled time (Clock::SettledNow, base/settled_clock.h): wall time that ignores a step until the
+//   step is known to be genuine. It decides whether a stored expiry has been reached.
+// - Counted time (events/marks.h): time that has certainly elapsed, accumulated over restarts. It
+//   decides whether a record has been retained long enough. Steps of the wall clock do not change
+//   it.
+//
+// An expiry that has been reached is stored as a fact (keys/keys.h), so that a clock that is set
+// back revives nothing.
 
 #include <cstdint>
 #include <optional>
@@ -21,37 +26,42 @@
 
 namespace comanda {
 
-// UTC milliseconds since 1970: how time is stored and passed.
+// A point in time as milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
 using UtcMs = int64_t;
 
-// Threads: all members may be called from any thread.
+// Any thread may call any member. No member throws.
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual UtcMs Now() const = 0;            // the wall clock
-  virtual int64_t MonotonicMs() const = 0;  // the monotonic clock
-  // The settled clock; and the same without a step back either, for what is dropped by its date
-  // and can be made again.
+  // Wall time.
+  virtual UtcMs Now() const = 0;
+  // Monotonic time, ms since boot.
+  virtual int64_t MonotonicMs() const = 0;
+  // Settled time. SettledNow() follows a step back at once, RetentionNow() ignores it like a step
+  // forward: use RetentionNow() for dropping data by its date where the data can be made again. A
+  // clock without this distinction returns wall time for both.
   virtual UtcMs SettledNow() const { return Now(); }
   virtual UtcMs RetentionNow() const { return Now(); }
-  // For how long the wall clock has been away from the settled one; 0: it is not.
+  // For how many ms the wall clock has disagreed with the settled clock; 0 while they agree.
   virtual int64_t AwayForMs() const { return 0; }
-  // Whether the system says that it keeps the wall clock right.
+  // True if the system reports that its wall clock is synchronised (NTP).
   virtual bool IsSynchronised() const { return false; }
 };
 
-// The machine's clock.
+// The clock of the machine: CLOCK_REALTIME and CLOCK_MONOTONIC. Lives as long as the process.
 const Clock& SystemClock();
 
-// RFC 3339 in UTC with milliseconds and Z: "2026-11-20T18:03:11.204Z" (contract section 1).
+// The form in which every timestamp leaves the program (contract section 1): RFC 3339 in UTC with
+// milliseconds and "Z", as "2026-11-20T18:03:11.204Z".
 std::string FormatInstant(UtcMs instant);
 void AppendInstant(std::string& out, UtcMs instant);
 
-// RFC 3339 with any offset, fraction optional (cut to milliseconds); nothing where it is malformed
-// or not a real date. Years 1970 to 9999.
+// Parses RFC 3339 with any offset. A fraction is optional and truncated to milliseconds. Nothing if
+// the text is malformed, is not a real date, or lies outside the years 1970 to 9999 in UTC. A leap
+// second (23:59:60) is read as the second after it.
 std::optional<UtcMs> ParseInstant(std::string_view text);
 
-// A calendar day without a zone, as filters and business days have it.
+// A calendar day without a time zone: date filters and business days.
 struct Day {
   int year = 1970;
   int month = 1;
@@ -60,7 +70,7 @@ struct Day {
   bool operator==(const Day&) const = default;
 };
 
-// "YYYY-MM-DD"; nothing where malformed or not a real day.
+// "YYYY-MM-DD"; nothing if malformed or not a real day.
 std::optional<Day> ParseDay(std::string_view text);
 std::string FormatDay(Day day);
 Day NextDay(Day day);

@@ -9,7 +9,7 @@ namespace comanda {
 namespace {
 
 constexpr int kDigitsMax = 18;
-// Beyond any exponent that a body of megabytes could compensate with zeros.
+// Larger than any exponent that the zeros of a body of megabytes could cancel.
 constexpr int64_t kExponentMax = 1'000'000'000'000;
 
 int64_t PowerOfTen(int exponent) {
@@ -18,10 +18,10 @@ int64_t PowerOfTen(int exponent) {
   return power;
 }
 
-// Collects digits without letting zeros at either end count as significant.
+// Accumulates digits; leading and trailing zeros do not count as significant.
 class SignificantDigits {
  public:
-  // False where the number has too many significant digits.
+  // False if the number has too many significant digits.
   bool Push(int digit) {
     if (digit == 0) {
       if (coefficient_ != 0) ++pending_zeros_;
@@ -45,7 +45,7 @@ class SignificantDigits {
   int64_t pending_zeros_ = 0;
 };
 
-// Reads "[+-]digits" to the end of the text, limited to +-kExponentMax.
+// Parses "[+-]digits", saturating at +-kExponentMax.
 std::optional<int64_t> ParseExponent(std::string_view text) {
   bool negative = false;
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
@@ -61,7 +61,8 @@ std::optional<int64_t> ParseExponent(std::string_view text) {
   return negative ? -value : value;
 }
 
-std::optional<Decimal> Place(const SignificantDigits& digits, int64_t power, bool negative) {
+// digits x 10^power as a Decimal; nothing if it does not fit.
+std::optional<Decimal> Normalised(const SignificantDigits& digits, int64_t power, bool negative) {
   int64_t coefficient = digits.coefficient();
   if (coefficient == 0) return Decimal{};
   int scale = 0;
@@ -103,7 +104,7 @@ std::optional<Decimal> ParseDecimal(std::string_view json_number) {
     exponent = *parsed;
   }
   if (!fits) return std::nullopt;
-  return Place(digits, digits.trailing_zeros() - decimals + exponent, negative);
+  return Normalised(digits, digits.trailing_zeros() - decimals + exponent, negative);
 }
 
 std::optional<int64_t> Scaled(Decimal value, int decimals) {
@@ -119,7 +120,8 @@ void AppendScaled(std::string& out, int64_t units, int decimals) {
   CHECK(decimals >= 0 && decimals <= kDigitsMax, "decimals fit in 64 bits");
   uint64_t magnitude = static_cast<uint64_t>(units);
   if (units < 0) {
-    magnitude = ~magnitude + 1;  // also right for the smallest value
+    // Unlike negation, defined for the smallest value too.
+    magnitude = ~magnitude + 1;
     out += '-';
   }
   while (decimals > 0 && magnitude % 10 == 0) {

@@ -29,7 +29,7 @@ constexpr size_t kChunkBytes = 64 * 1024;
                   (advice.empty() ? "" : ": " + advice));
 }
 
-// Of /etc/passwd alone: the library's way loads modules, which a static program cannot.
+// Reads /etc/passwd directly: getpwuid() loads NSS modules, which a static program cannot.
 std::string UserName(uid_t id) {
   const Fd fd(::open("/etc/passwd", O_RDONLY | O_CLOEXEC));
   std::string users(kChunkBytes, '\0');
@@ -49,8 +49,9 @@ std::string UserName(uid_t id) {
   return number;
 }
 
-// Empty where the path can be used as it must be, or is not there.
-std::string Refused(const std::string& path, int wanted) {
+// Why `path` cannot be accessed as `wanted`, and how to correct it. Empty if it can, or does not
+// exist.
+std::string AccessProblem(const std::string& path, int wanted) {
   struct stat status {};
   if (::faccessat(AT_FDCWD, path.c_str(), wanted, AT_EACCESS) == 0) return "";
   if (errno != EACCES || ::stat(path.c_str(), &status) != 0) return "";
@@ -80,7 +81,7 @@ void WriteAll(const Fd& fd, std::string_view content, const std::string& path) {
   }
 }
 
-// A file beside its target that disappears again unless it took the target's place.
+// A file next to its target, deleted unless it has replaced the target.
 class Temporary {
  public:
   explicit Temporary(const std::string& target) : path_(target + ".XXXXXX") {
@@ -106,7 +107,7 @@ class Temporary {
   bool renamed_ = false;
 };
 
-// Without the directory itself and the one above; nothing where it cannot be read.
+// Without "." and ".."; nothing if the directory cannot be read.
 std::optional<std::vector<std::string>> EntriesOf(const std::string& directory) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), &::closedir);
   if (!entries) return std::nullopt;
@@ -128,7 +129,7 @@ bool IsDirectory(const std::string& path) {
 
 void MakeDirectory(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) == 0) {
-    // mkdir takes the umask away from the mode.
+    // mkdir() applies the umask.
     if (::chmod(path.c_str(), mode) != 0) Fail("set the mode of", path);
     TakeOwnerOfDirectory(path);
   } else if (const int error = errno; !IsDirectory(path)) {
@@ -214,10 +215,11 @@ std::string AccessAdvice(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     for (size_t slash = path.find('/', 1); slash != std::string::npos;
          slash = path.find('/', slash + 1)) {
-      const std::string advice = Refused(path.substr(0, slash), X_OK);
+      const std::string advice = AccessProblem(path.substr(0, slash), X_OK);
       if (!advice.empty()) return advice;
     }
-    const std::string advice = Refused(path, IsDirectory(path) ? R_OK | W_OK | X_OK : R_OK | W_OK);
+    const std::string advice =
+        AccessProblem(path, IsDirectory(path) ? R_OK | W_OK | X_OK : R_OK | W_OK);
     if (!advice.empty()) return advice;
   }
   return "";
@@ -230,7 +232,7 @@ void TakeOwnerOfDirectory(const std::string& path) {
   const std::string directory = DirectoryOf(trimmed);
   struct stat status {};
   if (::stat(directory.c_str(), &status) != 0) Fail("look at", directory);
-  // Never through a link: the directory's owner could point it at a file of root's.
+  // Not through a symbolic link: the owner of the directory could point it at a file of root.
   if (::lchown(trimmed.c_str(), status.st_uid, status.st_gid) != 0) Fail("set the owner of", path);
 }
 

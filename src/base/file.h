@@ -1,6 +1,11 @@
 #pragma once
 
-// Files of our own (certificate, configuration): read whole, replaced whole.
+// Small files that the program owns (certificates, configuration, markers): read whole, replaced
+// atomically. Database files belong to db/.
+//
+// Unless stated otherwise, a function throws Fault on an I/O error: kDiskFull for ENOSPC and
+// EDQUOT, else kInternal. Functions that sync block until the disk confirms; threads that serve
+// requests do not call them. Any thread.
 
 #include <sys/types.h>
 
@@ -11,40 +16,44 @@
 
 namespace comanda {
 
-// Nothing where the file does not exist; Fault on other errors or above 64 MiB.
+// Nothing if the file does not exist. Throws Fault also for a file above 64 MiB.
 std::optional<std::string> ReadFile(const std::string& path);
 
-// Written to a temporary file beside it, synced, renamed, directory synced: after a power cut
-// either the old or the new content is there. The file gets the directory's owner (commands run as
-// root must not lock the daemon out). Fault on errors.
+// Replaces the file atomically and durably: writes a temporary file in the same directory, syncs
+// it, renames it over `path`, syncs the directory. After a power cut the file has either the old or
+// the new content. Run as root, the file is given to the owner of its directory, so that a command
+// does not lock out the daemon.
 void ReplaceFile(const std::string& path, std::string_view content, mode_t mode);
 
-// Of what is synced already, within a file system; the directory is synced: after a power cut it
-// has one of both names. Takes the place of a file. Fault on errors.
+// Renames within one file system and syncs the directory; an existing `to` is replaced. After a
+// power cut the file has exactly one of both names. The content must be synced already.
 void RenameDurably(const std::string& from, const std::string& to);
 
-// The names of the files in a directory, whatever their kind but directories; nothing where it
-// cannot be read, errno says why.
+// The names of all entries that are not directories. Nothing if the directory cannot be read; errno
+// has the reason. Throws nothing.
 std::optional<std::vector<std::string>> FilesIn(const std::string& directory);
 
-// The names of the directories in a directory; nothing where it cannot be read.
+// The names of the subdirectories. Nothing if the directory cannot be read. Throws nothing.
 std::optional<std::vector<std::string>> DirectoriesIn(const std::string& directory);
 
-// As far as it can be: a file, or a directory with all that is in it. Follows no link.
+// Deletes a file, or a directory with its content, as far as possible. Does not follow symbolic
+// links. Throws nothing; the caller checks whether the path is gone where that matters.
 void RemoveAll(const std::string& path);
 
-// What stands before the last slash; "." where there is none.
+// The path before the last slash; "." if there is no slash.
 std::string DirectoryOf(const std::string& path);
 
-// mkdir -p with that mode for what is made. Fault on errors.
+// Creates the directory and its missing parents, like mkdir -p. `mode` is applied to each directory
+// created, whatever the umask.
 void MakeDirectories(const std::string& path, mode_t mode);
 
-// For a message: which of the files, or which directory above them, this process may not read and
-// write, whose it is, and the command that mends it. Empty where all of them can be used, or are
-// missing in a directory that can be.
+// A sentence for an error message: the first of these files, or directory above it, that this
+// process cannot access, its owner and mode, and the shell command that corrects it. Empty if all
+// are accessible or do not exist yet. Throws nothing.
 std::string AccessAdvice(const std::vector<std::string>& paths);
 
-// Gives a file made by us the owner of the directory it stands in, when we run as root.
+// Run as root, gives the file the owner and group of its directory; otherwise does nothing. Does
+// not follow symbolic links.
 void TakeOwnerOfDirectory(const std::string& path);
 
 }  // namespace comanda

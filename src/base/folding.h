@@ -1,12 +1,13 @@
 #pragma once
 
-// The table behind Folded(): letters beyond ASCII as plain lower-case ones.
+// The table behind Folded() (base/text.h): Latin letters as plain lower-case ASCII.
 
 #include <string_view>
 
 namespace comanda {
 
-// "n" for U+00D1, "ss" for U+00DF; empty where the character has no plain form.
+// "n" for U+00D1, "ss" for U+00DF; empty if the letter has no ASCII form. ASCII itself is not in
+// the table.
 std::string_view FoldedLetter(char32_t letter);
 
 }  // namespace comanda

@@ -10,8 +10,11 @@
 namespace comanda {
 namespace {
 
-constexpr int kFastest = 1;  // a page of 50 orders: 165 KB to 12 in 0.13 ms; level 6: 8 in 0.27
-constexpr size_t kGrowthMax = 1032;  // no deflated bit says more than that (258 bytes in two bits)
+// Measured on a page of 50 orders of 165 KB: level 1 gives 12 KB in 0.13 ms, level 6 gives 8 KB in
+// 0.27 ms.
+constexpr int kFastest = 1;
+// The highest ratio that DEFLATE can reach: a match of 258 bytes coded in two bits.
+constexpr size_t kGrowthMax = 1032;
 
 struct Free {
   void operator()(libdeflate_compressor* one) const { libdeflate_free_compressor(one); }
@@ -24,7 +27,7 @@ std::unique_ptr<Handle, Free> Owned(Handle* handle) {
   return std::unique_ptr<Handle, Free>(handle);
 }
 
-// A gzip file ends with the size of what it holds.
+// The uncompressed size, which is the last field of a gzip file (RFC 1952 section 2.3.1).
 size_t SizeInside(std::span<const uint8_t> file) {
   constexpr size_t kSizeBytes = 4;
   size_t size = 0;

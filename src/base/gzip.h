@@ -1,6 +1,7 @@
 #pragma once
 
-// gzip (RFC 1952) of whole texts, and CRC-32. Through libdeflate.
+// gzip (RFC 1952) of complete texts, and CRC-32, by libdeflate. Any thread; each call allocates its
+// own compressor.
 
 #include <cstdint>
 #include <span>
@@ -9,17 +10,17 @@
 
 namespace comanda {
 
-// The text as one gzip file. Throws std::bad_alloc.
+// Compresses at the fastest level. Throws std::bad_alloc.
 std::string Gzip(std::string_view text);
 
-// The text inside a file made by `gzip -n` or Gzip. Only for files that the program carries itself:
-// a file that is cut or damaged is a broken invariant and ends the process.
+// Decompresses a file that is embedded in the program (made by Gzip or `gzip -n`). Not for input
+// from outside: a truncated or damaged file fails a CHECK and ends the process.
 std::string Gunzip(std::span<const uint8_t> file);
 
-// CRC-32 (IEEE, reflected): "123456789" is 0xcbf43926.
+// CRC-32 as in IEEE 802.3 and gzip (reflected): "123456789" gives 0xcbf43926.
 uint32_t Crc32(std::string_view data);
 
-// The version of libdeflate that is linked in.
+// The version of libdeflate linked in.
 std::string GzipVersion();
 
 }  // namespace comanda

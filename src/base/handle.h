@@ -1,6 +1,6 @@
 #pragma once
 
-// File descriptors that close themselves.
+// A file descriptor that is closed by its destructor.
 
 #include <unistd.h>
 
@@ -8,6 +8,8 @@
 
 namespace comanda {
 
+// Owns at most one descriptor; -1 is none. Movable, not copyable. Errors of close() are ignored:
+// where they matter, sync first.
 class Fd {
  public:
   Fd() = default;
@@ -21,6 +23,7 @@ class Fd {
 
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  // Closes the descriptor and takes over another.
   void Reset(int fd = -1) {
     if (fd_ >= 0) ::close(fd_);
     fd_ = fd;

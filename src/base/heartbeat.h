@@ -1,7 +1,8 @@
 #pragma once
 
-// Proof of life of the long-running threads: the watchdog pings systemd only while every heartbeat
-// is fresh (design section 5).
+// Liveness of the long-running threads. Each owns a Heartbeat and beats regularly; the watchdog
+// thread pings systemd only while every heartbeat is recent, so that a thread that hangs gets the
+// process restarted (design section 5).
 
 #include <atomic>
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace comanda {
 
 class Heartbeats;
 
-// A constructor argument of each thread's owner. Beat() from that thread, at least every
-// max_age_ms.
+// Registers itself for its lifetime. The thread that it stands for calls Beat() at least every
+// `max_age_ms`, also while idle.
 class Heartbeat {
  public:
   Heartbeat(Heartbeats& heartbeats, std::string name, int64_t max_age_ms);
@@ -32,10 +33,11 @@ class Heartbeat {
   std::atomic<int64_t> last_ms_;
 };
 
+// The registered heartbeats of the process, which they must not outlive. Any thread.
 class Heartbeats {
  public:
   explicit Heartbeats(const Clock& clock) : clock_(clock) {}
-  // The names of the threads that have not beaten in time; empty when all are well.
+  // The names of the threads whose last beat is older than their maximum; empty if all are alive.
   std::vector<std::string> Stale() const;
 
  private:

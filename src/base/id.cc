@@ -13,10 +13,10 @@ constexpr size_t kTextSize = 36;
 
 bool IsDashAt(size_t i) { return i == 8 || i == 13 || i == 18 || i == 23; }
 
-// The counter that keeps ids of one millisecond in order (RFC 9562 6.2, method 1): 42 bits, in
-// rand_a and the front of rand_b. It runs on for the life of the process whatever the clock does,
-// so ids stay in order also where threads pass different times. It begins at random with its
-// highest bit clear, which leaves room for two million million ids.
+// The counter that orders the ids of one millisecond (RFC 9562 section 6.2, method 1): 42 bits in
+// rand_a and the front of rand_b. It keeps counting for the life of the process, so that ids stay
+// in order even if threads pass slightly different times. Its highest bit starts as 0, which leaves
+// room for 2^41 ids before it wraps.
 constexpr int kCounterBits = 42;
 
 uint64_t NextCount() {
@@ -24,8 +24,7 @@ uint64_t NextCount() {
   return counter.fetch_add(1, std::memory_order_relaxed) & ((uint64_t{1} << kCounterBits) - 1);
 }
 
-// The last 32 bits, drawn once: they tell apart the ids of two processes whose clocks and counters
-// agree. Ids are names, not secrets.
+// The last 32 bits, drawn once: they distinguish two processes whose clocks and counters coincide.
 std::array<uint8_t, 4> DrawTail() {
   std::array<uint8_t, 4> tail;
   FillRandom(tail);

@@ -46,8 +46,8 @@ size_t RunLength(std::string_view text, size_t from, Predicate predicate) {
   return end - from;
 }
 
-// "<prefix>_live_" or "<prefix>_test_" and at least 38 letters and digits. `at` stands on the first
-// underscore. Gives the length of the secret part after the second one, or 0.
+// Recognises an API key at its first underscore `at`: "<prefix>_live_" or "<prefix>_test_" and at
+// least 38 letters and digits. Returns the length of the part after the second underscore, or 0.
 size_t KeyTailLength(std::string_view text, size_t at) {
   const std::string_view infix = text.substr(at, 6);
   if (infix != "_live_" && infix != "_test_") return 0;
@@ -106,7 +106,8 @@ void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
     } else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !utf8)) {
       AppendHexEscape(out, c);
     } else if (byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0) {
-      AppendHexEscape(out, text[++i]);  // C1 controls, which some terminals obey
+      // C1 controls, which some terminals execute.
+      AppendHexEscape(out, text[++i]);
     } else {
       out += c;
     }
@@ -117,7 +118,7 @@ bool NeedsQuotes(std::string_view value) {
   return value.empty() || value.find_first_of(" \"\\=") != std::string_view::npos;
 }
 
-// Cut between characters.
+// Cuts at a character boundary.
 std::string_view Shortened(std::string_view value) {
   if (value.size() <= kValueBytesMax) return value;
   size_t end = kValueBytesMax;
@@ -126,7 +127,8 @@ std::string_view Shortened(std::string_view value) {
 }
 
 constexpr std::array<bool, 256> MakeBareCharacters() {
-  constexpr std::string_view kSpecial = "\"\\=_";  // with '_' it may be a key
+  // An underscore may be part of a key, so the text needs masking.
+  constexpr std::string_view kSpecial = "\"\\=_";
   std::array<bool, 256> bare{};
   for (size_t c = '!'; c <= '~'; ++c) {
     bare[c] = kSpecial.find(static_cast<char>(c)) == std::string_view::npos;
@@ -135,7 +137,7 @@ constexpr std::array<bool, 256> MakeBareCharacters() {
 }
 constexpr std::array<bool, 256> kBareCharacters = MakeBareCharacters();
 
-// As nearly all names and values are: there is nothing to mask, quote, escape or cut.
+// True if the text needs neither masking, quoting, escaping nor cutting: the fast path.
 bool IsBare(std::string_view text) {
   return !text.empty() && text.size() <= kValueBytesMax && std::ranges::all_of(text, [](char c) {
     return kBareCharacters[static_cast<unsigned char>(c)];
@@ -156,28 +158,28 @@ void AppendValue(std::string& out, std::string_view value) {
   if (shortened.size() < masked.size()) out += "...";
 }
 
-// Whether the output took the last line: false while nobody reads a pipe that is full.
+// False while the output is a full pipe: the last line was dropped.
 std::atomic<bool> took_last{true};
 
-// Whether the output takes PIPE_BUF bytes without blocking. Waits for that only where the last line
-// was taken.
+// True if the output accepts PIPE_BUF bytes without blocking. Waits for that only if it accepted
+// the last line.
 bool TakesMore(int fd) {
   constexpr int kWaitMs = 100;
-  pollfd place{.fd = fd, .events = POLLOUT, .revents = 0};
+  pollfd output_state{.fd = fd, .events = POLLOUT, .revents = 0};
   const int wait_ms = took_last.load(std::memory_order_relaxed) ? kWaitMs : 0;
-  const bool takes = ::poll(&place, 1, wait_ms) != 0;
+  const bool takes = ::poll(&output_state, 1, wait_ms) != 0;
   if (takes != took_last.load(std::memory_order_relaxed)) {
     took_last.store(takes, std::memory_order_relaxed);
   }
   return takes;
 }
 
-// Held from the poll to the write where the output is a pipe: the poll finds room for one line, and
-// a thread whose room another thread fills would block in the write.
+// Held from poll() to write() if the output is a pipe. poll() reports room for one line only;
+// without the mutex another thread could fill that room, and write() would block.
 std::mutex pipe_mutex;
 
-// One call: what is not longer than PIPE_BUF is written whole, so lines of different threads do not
-// mix. What cannot be written is lost: there is no other place to report it.
+// One write() of at most PIPE_BUF bytes is atomic, so that lines of different threads do not
+// interleave. A failed write is ignored: there is no other place to report it.
 void WriteLine(std::string_view line) {
   const int fd = output.load(std::memory_order_relaxed);
   std::unique_lock lock(pipe_mutex, std::defer_lock);
@@ -186,7 +188,7 @@ void WriteLine(std::string_view line) {
   while (::write(fd, line.data(), line.size()) < 0 && errno == EINTR) continue;
 }
 
-// Leaves room for the end of the line.
+// Truncates the line so that "..." and the line end still fit in PIPE_BUF bytes.
 void Cut(std::string& line) {
   constexpr std::string_view kMark = "...";
   if (line.size() < PIPE_BUF) return;

@@ -1,15 +1,19 @@
 #pragma once
 
-// Structured log, one line per event, with journal priorities ("<6>"): changes and
-// errors, not a line per poll. No secret is ever passed to it; values that look like an API key are
-// masked all the same.
+// The structured log: one line per event, to stdout, with the priority prefix that the journal
+// reads ("<6>"). It records changes and errors, not each poll. Callers never pass secrets; values
+// that look like an API key or a webhook secret are masked as a second line of defence.
 //
 //   log::Info("order placed", {{"order", id}, {"total", total}});
-//   -> <6>order placed order=0190... total=12.5 (values with blanks or quotes are quoted)
+//   -> <6>order placed order=0190... total=12.5
 //
-// Any thread. Each line is written when it happens, cut at PIPE_BUF (4096 bytes). Where the output
-// is a pipe that nobody reads, a line waits at most 100 ms, and those after it do not wait until
-// the pipe is read again: they are lost, so that no request hangs on the log.
+// Values with blanks, quotes or "=" are quoted. Control bytes are escaped, so that no value can
+// start a line of its own. Values are cut at 4096 bytes, a line at PIPE_BUF (4096 bytes).
+//
+// Any thread; a line is written by the thread that logs it, in one write(), so that lines do not
+// interleave. Lines are dropped rather than stopping a request: if the output is a pipe that is
+// full, one line waits up to 100 ms for room, and the following ones are dropped without waiting
+// until the pipe has room again.
 
 #include <cstdint>
 #include <array>
@@ -21,9 +25,11 @@
 
 namespace comanda::log {
 
+// The priorities of syslog (RFC 5424 section 6.2.1).
 enum class Level : uint8_t { kError = 3, kWarning = 4, kNotice = 5, kInfo = 6, kDebug = 7 };
 
-// A name and what it is, which must live as long as the line is made. Needs no memory of its own.
+// One name=value pair. Refers to the caller's text, which must outlive the call that logs it;
+// numbers are formatted into the field itself. Allocates nothing.
 class Field {
  public:
   Field(std::string_view key, std::string_view text) : name(key), text_(text) {}
@@ -50,15 +56,15 @@ class Field {
 
 using Fields = std::initializer_list<Field>;
 
-// Lines below this level are dropped. Default kInfo.
+// Drops lines less severe than `level`. The default is kInfo.
 void SetLevel(Level level);
-// Where lines go: stdout, unless a command needs that for its answer.
+// Redirects the log to a file descriptor that the caller keeps open. Commands that print their
+// result to stdout send the log to stderr.
 void SetOutput(int fd);
-// Without the "<6>" prefix where the output is a terminal. A line that finds no memory or no reader
-// is lost: nothing that goes on or is given up depends on it.
+// Writes one line; without the "<6>" prefix if the output is a terminal. Never throws: a line that
+// finds neither memory nor room in the output is dropped.
 void Write(Level level, std::string_view message, Fields fields = {}) noexcept;
-// The line as Write puts it, without prefix and line end: secrets masked, control bytes escaped, so
-// that no value can begin a line of its own, and values cut at 4096 bytes.
+// The line as Write() formats it, without prefix and line end, and not cut at PIPE_BUF.
 std::string Line(std::string_view message, Fields fields = {});
 
 inline void Error(std::string_view message, Fields fields = {}) {

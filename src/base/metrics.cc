@@ -19,15 +19,15 @@ void AppendNumber(std::string& out, double value) {
   } else if (std::isinf(value)) {
     out += value > 0 ? "+Inf" : "-Inf";
   } else {
-    // Not std::to_chars, whose tables for floating point are 128 kB. 15 digits: bytes are exact and
-    // 0.1 stays 0.1.
+    // Not std::to_chars: its tables for floating point add 128 kB. 15 digits keep byte counts exact
+    // and print 0.1 as 0.1.
     std::array<char, 32> text;
     const int length = std::snprintf(text.data(), text.size(), "%.15g", value);
     out.append(text.data(), static_cast<size_t>(length));
   }
 }
 
-// name{labels,extra} and a blank.
+// "name{labels,extra} "
 void AppendSeries(std::string& out, std::string_view name, std::string_view labels,
                   std::string_view extra = {}) {
   out += name;

@@ -1,8 +1,11 @@
 #pragma once
 
-// Counters, gauges and histograms in Prometheus' text form (contract section 16). Objects are
-// members of what they measure and register themselves in a Registry for their lifetime. Updating
-// is lock-free.
+// Counters, gauges and histograms, exported in the text format of Prometheus (contract section 16).
+//
+// A metric is a member of the object that it measures. It registers itself in a Registry and leaves
+// it when destroyed, so the Registry must outlive it. Several metrics may share a name with
+// different labels, but not with different types (CHECK). Updates are lock-free and may come from
+// any thread; registering and exporting lock the Registry.
 
 #include <array>
 #include <atomic>
@@ -17,7 +20,8 @@ namespace comanda::metrics {
 
 class Registry;
 
-// `labels` is the text between the braces, e.g. R"(class="2xx")", or empty.
+// A number that only grows. `labels` is the text between the braces, e.g. R"(class="2xx")", or
+// empty.
 class Counter {
  public:
   Counter(Registry& registry, std::string name, std::string help, std::string labels = "");
@@ -30,7 +34,8 @@ class Counter {
   std::atomic<uint64_t> value_{0};
 };
 
-// A value read when it is asked for, under the registry's lock: `read` must not touch the registry.
+// A value that is read at each export by calling `read`, under the lock of the Registry: `read`
+// must not create, destroy or export metrics, and must not block.
 class Gauge {
  public:
   Gauge(Registry& registry, std::string name, std::string help, std::function<double()> read,
@@ -43,11 +48,13 @@ class Gauge {
   Registry& registry_;
 };
 
-// Durations in microseconds, in fixed buckets from 100 us to 10 s; exported in seconds.
+// A distribution of durations: observed in microseconds, in fixed buckets from 100 us to 10 s,
+// exported in seconds.
 class Histogram {
  public:
   Histogram(Registry& registry, std::string name, std::string help, std::string labels = "");
   ~Histogram();
+  // Negative durations count as 0.
   void ObserveUs(int64_t microseconds);
 
  private:
@@ -60,9 +67,10 @@ class Histogram {
   std::atomic<uint64_t> sum_us_{0};
 };
 
+// The metrics of one process.
 class Registry {
  public:
-  // The whole text for /metrics, names sorted, HELP and TYPE once per name.
+  // The body of /metrics: sorted by name, HELP and TYPE once for each name.
   std::string Text() const;
 
  private:
@@ -80,7 +88,8 @@ class Registry {
   void Remove(const void* owner);
 
   mutable std::mutex mutex_;
-  std::vector<Entry> entries_;  // guarded by mutex_; sorted by name
+  // Guarded by mutex_; sorted by name.
+  std::vector<Entry> entries_;
 };
 
 }  // namespace comanda::metrics

@@ -16,7 +16,7 @@ struct Currency {
   int decimals;
 };
 
-// ISO 4217, active currencies; sorted by code. Funds, metals and test codes are left out.
+// The active currencies of ISO 4217, sorted by code, without funds, metals and test codes.
 constexpr auto kCurrencies = std::to_array<Currency>({
     {"AED", 2}, {"AFN", 2}, {"ALL", 2}, {"AMD", 2}, {"AOA", 2}, {"ARS", 2}, {"AUD", 2}, {"AWG", 2},
     {"AZN", 2}, {"BAM", 2}, {"BBD", 2}, {"BDT", 2}, {"BGN", 2}, {"BHD", 3}, {"BIF", 0}, {"BMD", 2},
@@ -41,7 +41,7 @@ constexpr auto kCurrencies = std::to_array<Currency>({
 });
 static_assert(std::ranges::is_sorted(kCurrencies, {}, &Currency::code));
 
-// numerator / denominator, half away from zero; denominator even and above 0.
+// numerator / denominator, rounded half away from zero. The denominator is even and positive.
 Wide DividedHalfAway(Wide numerator, int64_t denominator) {
   const Wide half = denominator / 2;
   return numerator < 0 ? (numerator - half) / denominator : (numerator + half) / denominator;

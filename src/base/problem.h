@@ -1,11 +1,15 @@
 #pragma once
 
-// The two exceptions of the program and the list of problem kinds (contract section 2).
+// The two exceptions of the program, and the kinds of problem that clients see (contract section
+// 2).
 //
-// Refusal: the caller's doing; becomes a 4xx problem document. Fault: ours or the machine's;
-// becomes a 500 or 503, is logged with its cause and never shows internals to the client. Both are
-// thrown anywhere and caught in one place per edge: the request (http/dispatch), the writer's job
-// (db/writer), a worker's loop, a C callback.
+// - Refusal: the client made a mistake. Becomes a 4xx problem document that tells how to correct
+//   it.
+// - Fault: the program or the machine failed. Becomes a 500 or 503, is logged with its cause, and
+//   shows nothing internal to the client.
+//
+// Any code may throw them. Each edge has one place that catches them: the request (http/dispatch),
+// a job of the writer (db/writer), the loop of a worker, a C callback.
 
 #include <cstdint>
 #include <exception>
@@ -16,7 +20,8 @@
 
 namespace comanda {
 
-// One row each in http/problem.cc (code, status, title, page), where the compiler asks for it.
+// Each kind has one row in wire/problem.cc: code, status, title and page. A switch without default
+// makes the compiler demand the row.
 enum class Problem : uint8_t {
   kInvalidJson,
   kInvalidParameter,
@@ -57,7 +62,7 @@ enum class Problem : uint8_t {
   kVersionNotSupported,
 };
 
-// The codes of the items of errors[] (contract section 2).
+// What is wrong with one field: the codes in errors[] (contract section 2).
 enum class FieldCode : uint8_t {
   kRequired,
   kWrongType,
@@ -83,20 +88,21 @@ enum class FieldCode : uint8_t {
   kLooksLikeCardNumber,
 };
 
-// The code as it stands on the wire, e.g. "too_many_decimals".
+// The code as sent in JSON, e.g. "too_many_decimals".
 std::string_view Name(FieldCode code);
 
-// One wrong field: its path as the caller wrote it ("combos[0].quantity"), what was wrong and what
-// would be accepted, in one sentence.
+// One invalid field. `field` is its path as the client wrote it ("combos[0].quantity"); `message`
+// is a sentence that says what is wrong and what would be accepted.
 struct FieldError {
   std::string field;
   FieldCode code;
   std::string message;
 };
 
-// At most this many fields are named in one answer.
+// The most fields that one answer names.
 inline constexpr size_t kFieldErrorsMax = 50;
 
+// The client's mistake. The optional members below become headers of the answer.
 class Refusal : public std::exception {
  public:
   Refusal(Problem kind, std::string text) : problem(kind), detail(std::move(text)) {}
@@ -106,37 +112,52 @@ class Refusal : public std::exception {
   const char* what() const noexcept override { return detail.c_str(); }
 
   Problem problem;
-  std::string detail;  // for the client: what was wrong and what would be accepted
+  // For the client: what is wrong and what would be accepted.
+  std::string detail;
   std::vector<FieldError> errors;
-  int retry_after_s = 0;       // above 0: the Retry-After header
-  std::string allow;           // kMethodNotAllowed: the Allow header
-  std::string required_scope;  // kInsufficientScope: for WWW-Authenticate
-  std::string oldest_cursor;   // kCursorExpired: where reading can begin again
+  // Seconds of the Retry-After header; 0: no such header.
+  int retry_after_s = 0;
+  // With kMethodNotAllowed: the Allow header.
+  std::string allow;
+  // With kInsufficientScope: the scope that WWW-Authenticate names (RFC 6750 section 3).
+  std::string required_scope;
+  // With kCursorExpired: the oldest position of the event feed that can still be read.
+  std::string oldest_cursor;
+  // True if the connection cannot be used any more, e.g. because its body was not read.
   bool close_connection = false;
 };
 
-// A single wrong field as validation_failed; the detail is made from the message.
+// A validation_failed for a single field. The detail is the message, preceded by the field's name.
 Refusal Invalid(std::string field, FieldCode code, std::string message);
 
+// A failure of the program or the machine.
 class Fault : public std::exception {
  public:
   enum class Kind : uint8_t {
-    kInternal,     // a bug, or a page that SQLite cannot read: 500
-    kUnavailable,  // queue full, shutting down, reopening the database: 503 with Retry-After
-    kDiskFull,     // 503; reads go on, writes go on by themselves when space returns
-    kDamaged,      // what was read is not what was written: 500 for this request, all else goes on
-    kReadOnly,     // 503; the database file is damaged and takes no more writes, reads go on
+    // A bug, or a page that SQLite cannot read. Answered with 500.
+    kInternal,
+    // The writer's queue is full, memory is short, the server is shutting down or reopening its
+    // database. Answered with 503 and Retry-After.
+    kUnavailable,
+    // 503. Reads continue; writes resume by themselves when space is free again.
+    kDiskFull,
+    // A stored record is not what was written. Answered with 500 for this request; others continue.
+    kDamaged,
+    // 503. The database file is damaged and accepts no more writes; reads continue.
+    kReadOnly,
   };
 
   Fault(Kind what_kind, std::string why) : kind(what_kind), cause(std::move(why)) {}
   const char* what() const noexcept override { return cause.c_str(); }
 
   Kind kind;
-  std::string cause;  // for the log only
+  // For the log only.
+  std::string cause;
 };
 
-// What the exception that is being handled comes to: a request that found no memory may find it
-// when others are done. Only inside a handler.
+// Classifies the exception being handled. Call it inside a catch block only. std::bad_alloc is
+// kUnavailable, because memory returns when other requests have finished; any exception that is not
+// a Fault is kInternal.
 Fault::Kind KindOfHandled() noexcept;
 
 }  // namespace comanda

@@ -19,7 +19,8 @@ void FillRandom(std::span<uint8_t> out) {
 
 uint64_t RandomBelow(uint64_t bound) {
   CHECK(bound > 0, "there is no number below zero to draw");
-  // The highest multiple of the bound; draws above it would favour small values.
+  // Draws at or above the highest multiple of the bound are rejected: they would favour small
+  // values.
   constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
   const uint64_t limit = kMax - kMax % bound;
   uint64_t draw = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
-// The system's random source, for everything in the product (ids, keys, public ids).
+// Random numbers from the system's generator, for everything in the product: keys, ids, public ids.
+// Any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,10 +9,11 @@
 
 namespace comanda {
 
-// Fills from getrandom(2). A source that fails ends the process.
+// Fills the buffer by getrandom(2), which blocks only until the kernel has been seeded after boot.
+// A failing generator ends the process (CHECK).
 void FillRandom(std::span<uint8_t> out);
 
-// Uniform in [0, bound), bound above 0, by rejection.
+// A uniformly distributed number below `bound` (above 0), by rejection sampling.
 uint64_t RandomBelow(uint64_t bound);
 
 }  // namespace comanda

@@ -8,8 +8,9 @@ namespace comanda {
 namespace {
 
 constexpr int64_t kStepMinMs = 5 * 60'000;
-constexpr int64_t kStandsAfterMs = 24LL * 60 * 60'000;
-constexpr int64_t kDriftPerMs = 1000;  // a clock that is disciplined gains at most 1 in so many
+constexpr int64_t kBelievedAfterMs = 24LL * 60 * 60'000;
+// A disciplined clock gains or loses at most 1 ms in this many ms.
+constexpr int64_t kDriftPerMs = 1000;
 
 }  // namespace
 
@@ -52,7 +53,7 @@ std::optional<SettledClock::Step> SettledClock::Look() {
   if (is_new) away_since_ms_ = now_ms;
   away_ = true;
   away_offset_ = offset;
-  if (now_ms - away_since_ms_ >= kStandsAfterMs || is_synchronised_()) {
+  if (now_ms - away_since_ms_ >= kBelievedAfterMs || is_synchronised_()) {
     away_ = false;
     settled_offset_ = offset;
     return step(Event::kBelieved, settled);
@@ -61,10 +62,12 @@ std::optional<SettledClock::Step> SettledClock::Look() {
   return std::nullopt;
 }
 
-// As a clock drifts, so that many small steps make a large one.
+// Moves the settled time towards the wall clock, no faster than a clock can drift: otherwise many
+// small steps could add up to a large one.
 void SettledClock::Follow(int64_t offset, int64_t now_ms) {
   const int64_t drift_max = (now_ms - looked_at_ms_) / kDriftPerMs;
-  if (drift_max == 0) return;  // less than a millisecond waits for the next time
+  // Keeps looked_at_ms_, so that the fraction of a millisecond is not lost.
+  if (drift_max == 0) return;
   settled_offset_ += std::clamp(offset - settled_offset_, -drift_max, drift_max);
   looked_at_ms_ = now_ms;
 }

@@ -1,9 +1,10 @@
-// The members of the C library that need its name service, replaced.
+// Replacements for the functions of the C library that use its name service switch (NSS).
 //
-// In a static program glibc's own would load shared objects of the very same version at run time,
-// and the linker warns about each. Names are resolved by c-ares; CivetWeb and c-ares refer to these
-// functions for features that are not used here (running as another user, host names as listening
-// addresses, service names). A dynamic program keeps the C library's, which the sanitizers watch.
+// In a static program glibc would load NSS modules of exactly its own version at run time; the
+// linker warns about each such function. c-ares resolves names instead. CivetWeb and c-ares refer
+// to these functions only for features that are not used here: running as another user, host names
+// as listening addresses, service names. A dynamic program keeps glibc's functions, which the
+// sanitizers intercept.
 
 #ifdef COMANDA_STATIC
 
@@ -20,15 +21,15 @@
 
 namespace {
 
-// Copies with the closing NUL; false where there is no room.
-bool Put(const std::string& text, char* out, socklen_t size) {
+// Copies with the terminating NUL; false if the buffer is too small.
+bool CopyText(const std::string& text, char* out, socklen_t size) {
   if (out == nullptr || size == 0) return true;
   if (text.size() + 1 > size) return false;
   std::memcpy(out, text.c_str(), text.size() + 1);
   return true;
 }
 
-// What getaddrinfo gives out, in one piece.
+// The result of getaddrinfo(), in one allocation.
 struct NumericAddress {
   addrinfo info{};
   sockaddr_in v4{};
@@ -58,7 +59,7 @@ extern "C" {
 
 passwd* getpwnam(const char*) { return nullptr; }
 
-// Numeric addresses alone: CivetWeb reads its IPv6 listening address with this.
+// Numeric addresses only: CivetWeb parses its IPv6 listening address with it.
 int getaddrinfo(const char* host, const char*, const addrinfo* hints, addrinfo** result) {
   *result = nullptr;
   auto* address = new (std::nothrow) NumericAddress;
@@ -72,7 +73,7 @@ int getaddrinfo(const char* host, const char*, const addrinfo* hints, addrinfo**
   return 0;
 }
 
-// `info` is the first member of what getaddrinfo made.
+// `info` is the first member of a NumericAddress.
 void freeaddrinfo(addrinfo* info) noexcept { delete reinterpret_cast<NumericAddress*>(info); }
 
 int getservbyname_r(const char*, const char*, servent*, char*, size_t, servent** result) {
@@ -85,7 +86,7 @@ int getservbyport_r(int, const char*, servent*, char*, size_t, servent** result)
   return 0;
 }
 
-// Numbers whatever the flags ask for.
+// Always numeric, whatever the flags.
 int getnameinfo(const sockaddr* address, socklen_t address_size, char* host, socklen_t host_size,
                 char* service, socklen_t service_size, int) {
   char text[INET6_ADDRSTRLEN] = "";
@@ -103,7 +104,8 @@ int getnameinfo(const sockaddr* address, socklen_t address_size, char* host, soc
   } else {
     return EAI_FAMILY;
   }
-  const bool fits = Put(text, host, host_size) && Put(std::to_string(port), service, service_size);
+  const bool fits =
+      CopyText(text, host, host_size) && CopyText(std::to_string(port), service, service_size);
   return fits ? 0 : EAI_OVERFLOW;
 }
 

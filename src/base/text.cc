@@ -11,7 +11,7 @@
 namespace comanda {
 namespace {
 
-// A character at the front of a text: its code point and its bytes. size 0: not UTF-8.
+// The first character of a text: its code point and its length in bytes; size 0 if it is not UTF-8.
 struct Character {
   char32_t code = 0;
   size_t size = 0;
@@ -41,7 +41,7 @@ bool IsBlank(char32_t c) {
 // C0, DEL and C1.
 bool IsControl(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
 
-// Bidirectional controls, and what some terminals break lines at.
+// Bidirectional controls, and separators at which some terminals break lines.
 bool MovesText(char32_t c) {
   return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2066 && c <= 0x2069);
@@ -54,9 +54,9 @@ void AppendHex(std::string& out, std::string_view escape, uint32_t value, int di
 
 bool IsCombiningMark(char32_t c) { return c >= 0x300 && c <= 0x36f; }
 
-// Card numbers
+// Card numbers.
 
-// The numbers of one scheme: what their first digits are, and how many digits there are.
+// A range of card numbers: the values of its first digits, and the total number of digits.
 struct Scheme {
   size_t leading_digits;
   int first, last;
@@ -71,19 +71,19 @@ constexpr size_t kCardDigitsMax = 19;
 constexpr size_t kSixteenDigits = 16;
 constexpr size_t kSeparatorsMax = 3;  // " - "
 
-// Digits that stand together, as pieces of the text.
+// Groups of digits with separators between them.
 struct Run {
   std::vector<std::string_view> groups;
   bool begins_as_phone = false;
 };
 
-// Blanks and dashes, also the typographic ones that pasted text brings.
+// Blanks and dashes, with the typographic ones of pasted text.
 bool IsSeparator(char32_t c) {
   return c == ' ' || c == '\t' || c == '-' || c == 0xa0 || (c >= 0x2000 && c <= 0x2015) ||
          c == 0x202f || c == 0x2212;
 }
 
-// The bytes of one to three separators with a digit after them, or 0.
+// The length in bytes of one to three separators followed by a digit, or 0.
 size_t SeparatorBytes(std::string_view text) {
   size_t bytes = 0;
   for (size_t count = 0; count < kSeparatorsMax && bytes < text.size(); ++count) {
@@ -100,7 +100,7 @@ bool EndsWithWord(std::string_view lower_case, std::string_view word) {
   return lower_case.empty() || !IsAlphanumeric(lower_case.back());
 }
 
-// Whether a number that follows this text is a phone's: "+", "Tel.: ", "teléfono ", "WhatsApp ".
+// True if a number after this text is a phone number: "+", "Tel.: ", "teléfono ", "WhatsApp ".
 bool AnnouncesPhone(std::string_view before) {
   constexpr std::string_view kMarks = " \t.:#=(";
   constexpr size_t kLongest = 40;
@@ -114,7 +114,7 @@ bool AnnouncesPhone(std::string_view before) {
          word.ends_with("fono") || word.ends_with("phone");
 }
 
-// `at` stands on a digit and is moved behind the run.
+// Reads a run that starts at the digit at `at`, and moves `at` behind it.
 Run TakeRun(std::string_view text, size_t& at) {
   Run run;
   run.begins_as_phone = AnnouncesPhone(text.substr(0, at));
@@ -147,7 +147,8 @@ bool PassesLuhn(std::string_view digits) {
   return sum % 10 == 0;
 }
 
-// A card stands in whole groups, perhaps with other numbers before or after it: "12 4111 1111 ...".
+// Tries every sequence of whole groups, since other numbers may precede or follow: "12 4111 1111
+// ...".
 bool HasCard(const Run& run, CardDigits wanted) {
   for (size_t first = run.begins_as_phone ? 1 : 0; first < run.groups.size(); ++first) {
     std::string digits;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Text as clients send it.
+// Text as clients send it: validation, normalisation for search, safe display. All functions are
+// pure; any thread.
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace comanda {
 
-// Of ASCII, whatever the locale.
+// ASCII only, whatever the locale.
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsAlphanumeric(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -18,55 +19,62 @@ constexpr bool IsAlphanumeric(char c) {
 
 bool IsUtf8(std::string_view text);
 
-// Unicode characters (code points) of valid UTF-8.
+// The number of Unicode code points: the unit in which the contract limits texts. `utf8` must be
+// valid.
 size_t CharacterCount(std::string_view utf8);
 
-// CRLF becomes LF (contract section 1, Text). A lone CR stays: it is a forbidden control.
+// Replaces CRLF by LF (contract section 1, Text). Keeps a lone CR, which HasForbiddenControl()
+// reports.
 std::string WithUnixLines(std::string_view text);
 
-// True where there is a C0 control other than \n and \t (contract section 1, Text).
+// True if the text has a C0 control other than \n and \t (contract section 1, Text).
 bool HasForbiddenControl(std::string_view text);
-// True where there is any control character: C0, DEL or C1. Names have none (contract section 3).
+// True if the text has any control character: C0, DEL or C1. Names may have none (contract section
+// 3).
 bool HasControl(std::string_view utf8);
 
-// For terminals: control characters (C0 with line ends and tabs, DEL, C1), characters that reorder
-// or break lines (bidirectional controls, U+2028, U+2029) and bytes that are no UTF-8 are written
-// as \n, \t, \u009b or \xff, so that a text from outside can neither make a line of its own nor
-// command the terminal. Inside the strings of a JSON document the result is the same document.
+// Makes untrusted text safe to print on a terminal, on one line. Escapes as \n, \t, \u009b or \xff:
+// control characters (C0 with line ends and tabs, DEL, C1), characters that reorder or break lines
+// (bidirectional controls, U+2028, U+2029), and bytes that are not UTF-8. Applied to a JSON
+// document, the result is an equivalent document.
 std::string Visible(std::string_view text);
-// The same for a text of several lines: line ends stay.
+// Like Visible(), but keeps line ends.
 std::string VisibleLines(std::string_view text);
 
-// Lower case without accents, spaces folded to one: "  Ñandú CEVICHE" is "nandu ceviche". Latin
-// letters; others stay as they are. For search and sort columns.
+// The form in which names are searched and sorted: lower case, without accents, runs of blanks as
+// one blank, none at the start or end. "  Ñandú CEVICHE" gives "nandu ceviche". Covers Latin
+// letters; other scripts stay unchanged.
 std::string Folded(std::string_view utf8);
 
-// Without blanks and line ends before and behind.
+// Without blanks, tabs and line ends at both ends.
 std::string_view Trimmed(std::string_view text);
-// Cuts the next piece off the front of a list, trimmed.
+// Removes the first piece, up to `separator`, from the front of `list` and returns it trimmed.
 std::string_view TakePiece(std::string_view& list, char separator);
 
+// Case mapping of ASCII only; other bytes stay unchanged.
 std::string AsciiLower(std::string_view text);
 bool AsciiEqualsIgnoreCase(std::string_view a, std::string_view b);
 
-// Only the digits of a text.
+// Only the ASCII digits of a text.
 std::string Digits(std::string_view text);
 
-// Which lengths of card numbers are looked for.
+// Which lengths LooksLikeCardNumber() searches for: those of any scheme, or 16 digits alone.
 enum class CardDigits : uint8_t { kAny, kSixteen };
 
-// True where the text has a run of digits that could be a card number: blanks and dashes between
-// groups allowed, passing Luhn, with the beginning and the length of a scheme (contract section 7,
-// Payments; the table is in text.cc). A card may stand among other groups of digits, but is never
-// cut out of a group: 20 digits in a row are none. What follows "+", "tel", "cel", "whatsapp",
-// "fono" or "phone" is a phone number. For free text only: never for ids, skus, phones or keys.
+// True if a text contains what is probably a payment card number (contract section 7, Payments), so
+// that it is refused before it is stored. It must pass the Luhn check and have the leading digits
+// and length of a known scheme (table in text.cc). Blanks and dashes may separate groups of digits;
+// a card is one or more whole groups, never part of one: 20 consecutive digits are none. A number
+// after "+", "tel", "cel", "whatsapp", "fono" or "phone" is a phone number. For free text only, not
+// for ids, skus, phones or keys.
 bool LooksLikeCardNumber(std::string_view text, CardDigits digits = CardDigits::kAny);
 
-// The candidate nearest to a mistyped word (Levenshtein distance at most 3, and not every letter
-// another), or empty.
+// The candidate closest to a mistyped word, for "did you mean"; empty if none is within a
+// Levenshtein distance of 3, or all letters differ.
 template <typename Range>
 std::string_view Nearest(std::string_view word, const Range& candidates);
 
+// Levenshtein distance in bytes.
 size_t EditDistance(std::string_view a, std::string_view b);
 
 template <typename Range>

@@ -1,6 +1,7 @@
 #pragma once
 
-// Of the program. Part of every list's tag: another program may render another form.
+// The version of the program. It is part of the ETag of every list, because another version may
+// render the same rows differently.
 
 #include <string_view>
 

@@ -19,9 +19,9 @@ using Seconds = cctz::time_point<cctz::seconds>;
 
 constexpr size_t kNameBytesMax = 64;
 
-// A name of the zone data and nothing else: it becomes part of a path, and cctz knows names of its
-// own (the machine's zone, fixed offsets) that no other system would understand. One name for each
-// zone: no slashes beyond those between its words.
+// Rejects names that are not entries of the zone data. The name becomes part of a path, and cctz
+// accepts names of its own (the machine's zone, fixed offsets) that other systems do not
+// understand. Slashes only between words, so that each zone has one name.
 bool IsZoneName(std::string_view name) {
   if (name.empty() || name.size() > kNameBytesMax) return false;
   if (name.front() == '/' || name.back() == '/' || name.find("//") != name.npos) return false;
@@ -32,9 +32,8 @@ bool IsZoneName(std::string_view name) {
   return true;
 }
 
-// Whether there is a file of that name where cctz looks for it. cctz keeps each name that it is
-// asked for until the process ends, also those without data: only names of existing files are
-// passed on.
+// True if cctz will find a file of that name. cctz caches every name it is asked for until the
+// process ends, unknown ones too: only names with a file may reach it.
 bool HasFile(const std::string& name) {
   const char* directory = std::getenv("TZDIR");
   if (directory == nullptr || *directory == '\0') directory = "/usr/share/zoneinfo";
@@ -61,7 +60,7 @@ std::optional<Zone> Zone::Find(std::string_view iana_name) {
   std::string name(iana_name);
   if (!HasFile(name)) return std::nullopt;
   auto data = std::make_shared<Data>();
-  // Where there is no data cctz puts UTC in its place and says false: a wrong zone is none to us.
+  // On failure cctz substitutes UTC and returns false.
   if (!cctz::load_time_zone(name, &data->zone)) return std::nullopt;
   return Zone(std::move(name), std::move(data));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// IANA time zones, from the system's zone data (never guessed: a missing zone is an error).
+// IANA time zones, read from the system's zone data. A zone without data is an error for the caller
+// to report, never replaced by a guess.
 
 #include <memory>
 #include <optional>
@@ -11,23 +12,27 @@
 
 namespace comanda {
 
-// A wall-clock reading in some zone. weekday: 0 is Monday.
+// A reading of the wall clock in some zone.
 struct LocalTime {
   Day day;
-  int minute_of_day = 0;  // 0..1439
+  // 0 to 1439.
+  int minute_of_day = 0;
+  // 0 is Monday.
   int weekday = 0;
 };
 
-// An immutable zone; cheap to copy; any thread.
+// One immutable time zone. Cheap to copy; any thread.
 class Zone {
  public:
-  // Nothing where the system has no data for that name.
+  // Nothing if the name is malformed or the system has no data for it. Reads a file the first time
+  // a name is asked for.
   static std::optional<Zone> Find(std::string_view iana_name);
 
   const std::string& name() const { return name_; }
   LocalTime ToLocal(UtcMs instant) const;
-  // The first instant at which the wall clock reads that minute of that day or later (a skipped
-  // hour gives the instant after the gap; of a repeated hour the first).
+  // The first instant at which the wall clock of the zone shows that minute of that day, or a later
+  // one: of an hour that a change of the clock repeats the first, of an hour that it skips the
+  // instant of the change. `minute_of_day` is 0 to 1439 (CHECK).
   UtcMs ToInstant(Day day, int minute_of_day) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// GET /v1/clients and /v1/clients/{id} (contract section 10).
+// The handlers of GET /v1/clients and /v1/clients/{id} (contract section 10).
 
 #include <span>
 

@@ -22,7 +22,7 @@ std::optional<Address> FindAddress(db::Session& session, db::CompanyId company,
 
 void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at) {
   CountOrder(tx, company, client_id, at);
-  // The lists of clients show the count.
+  // The count is part of the client's record, so lists of clients have changed.
   events::RaiseCounter(tx, company, events::Counter::kOther);
 }
 

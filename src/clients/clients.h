@@ -1,6 +1,7 @@
 #pragma once
 
-// The face of the room: guests and their addresses.
+// Clients (the guests of the restaurant) and their addresses: the interface of this room. Functions
+// with a Session or Tx run in the caller's transaction, and throw Fault on a database error.
 
 #include <functional>
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 namespace comanda::clients {
 
+// One client, without addresses.
 struct Client {
   std::string id;
   std::string name;
@@ -23,31 +25,34 @@ struct Client {
   std::optional<UtcMs> last_order_at;
   UtcMs created_at = 0;
   UtcMs updated_at = 0;
-  // E.164 ("+51987654321"), null where there is no number (contract section 19).
+  // The number in ITU-T E.164 form ("+51987654321"); nothing if the client has none (contract
+  // section 19).
   std::optional<std::string> Phone() const;
 };
 
+// A delivery address of a client. Coordinates are decimal texts.
 struct Address {
   std::string id;
   std::string client_id;
   std::string address;
-  std::optional<std::string> area, city, reference, complement, latitude,
-      longitude;  // decimal texts
+  std::optional<std::string> area, city, reference, complement, latitude, longitude;
 };
 
 std::optional<Client> Find(db::Session& session, db::CompanyId company, std::string_view id);
 std::optional<Address> FindAddress(db::Session& session, db::CompanyId company,
                                    std::string_view id);
 
-// An order of this client was placed.
+// Counts an order in the client's orders_count and last_order_at. Called in the transaction that
+// places the order.
 void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at);
 
-// Makes what clients are found by where a migration has left that to the program, in jobs of a
-// bounded size. Nothing to do costs next to nothing.
+// Fills the search index for clients stored by older versions, in transactions of bounded size.
+// Blocks until done; `progress` is called after each transaction. Cheap if there is nothing to do.
+// Called at start.
 void MakeSearchable(
     db::Database& database, const std::function<void()>& progress = [] {});
 
-// Forgets every client of a company: for the sandbox alone.
+// Deletes all clients of a company. For resetting the sandbox only.
 void EraseAll(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::clients

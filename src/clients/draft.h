@@ -8,7 +8,7 @@
 
 namespace comanda::clients {
 
-// A row of clients[] in an import file, with its addresses in order.
+// A row of clients[] in an import file, validated, with its addresses in the order of the file.
 struct Draft {
   std::string id;
   std::string name;

@@ -9,7 +9,8 @@
 namespace comanda::clients {
 namespace {
 
-constexpr size_t kAddressesMax = 100;  // of one client
+// Of one client.
+constexpr size_t kAddressesMax = 100;
 
 std::vector<Address> ReadAddresses(json::ObjectReader& row, const std::string& client_id,
                                    company::RowIds& ids) {

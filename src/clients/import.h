@@ -1,6 +1,6 @@
 #pragma once
 
-// clients[] of an import file, with their addresses.
+// The import of clients[] with their addresses (app/IMPORT.md).
 
 #include <string>
 #include <vector>
@@ -12,14 +12,16 @@
 
 namespace comanda::clients {
 
-// `row` is the company's; every wrong field is noted in its errors.
+// Reads the clients of a company's `row`; adds every invalid field to its errors.
 std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& company_uuid);
 
+// What Import() has changed.
 struct Imported {
   company::Tally clients, addresses;
 };
 
-// A client of whom an address changed is updated too: the address is part of the record.
+// Inserts new clients and updates those that differ. A client with a changed address counts as
+// updated, because addresses are part of its record.
 Imported Import(db::Tx& tx, db::CompanyId company, const std::vector<Draft>& drafts,
                 const db::Stamp& stamp);
 

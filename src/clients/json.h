@@ -1,6 +1,6 @@
 #pragma once
 
-// The wire form of clients (contract section 10).
+// Clients as JSON (contract section 10).
 
 #include <string>
 #include <vector>
@@ -9,6 +9,7 @@
 
 namespace comanda::clients {
 
+// The record as answers show it.
 std::string Render(const Client& client, const std::vector<Address>& addresses);
 
 }  // namespace comanda::clients

@@ -20,7 +20,7 @@ using http::ListRequest;
 using http::ListSort;
 using http::Operands;
 
-// Sorts
+// Sorts.
 
 constexpr std::array kSorts = {
     ListSort{"name", "c.name_folded, c.id", "c.name_folded DESC, c.id DESC"},
@@ -29,25 +29,26 @@ constexpr std::array kSorts = {
              "c.last_order_at DESC NULLS LAST, c.id DESC"},
 };
 
-// Filters
+// Filters.
 
 constexpr std::string_view kSearch = "filter[search]";
 constexpr std::string_view kPhone = "filter[phone]";
 
-// E-mails are stored in lower case.
+// E-mail addresses are stored in lower case.
 Operands ReadEmail(const ListRequest& request, std::string_view name) {
   return {AsciiLower(request.Value(name))};
 }
 
-// Beside search and phone, which take several values each.
+// Filters with one value; search and phone take several and are handled by Selection.
 constexpr std::array kFilters = {
-    // A range, since SQLite would answer an equality by a walk along the index that sorts: it takes
-    // the clients of a company for as few as those with one e-mail address.
+    // A range instead of an equality: for an equality SQLite scans the index that sorts, because
+    // its statistics count all clients of a company as equally rare as those with one e-mail
+    // address.
     ListFilter{"filter[email]", "c.email >= {} AND c.email <= {}", ReadEmail},
     ListFilter{"filter[start_date]", "c.created_at >= {}", http::ReadStart},
     ListFilter{"filter[end_date]", "c.created_at < {}", http::ReadEnd},
     ListFilter{"filter[updated_since]", "c.updated_at >= {}", http::ReadInstant},
-    // The plus keeps SQLite from walking this index instead of the one that sorts.
+    // The unary plus keeps SQLite from scanning this index instead of the one that sorts.
     ListFilter{http::kSnapshotParameter, "+c.created_seq <= {}", http::ReadSnapshot},
 };
 
@@ -74,7 +75,7 @@ std::optional<std::string> ReadPhone(const http::Query& query) {
   return digits;
 }
 
-// What the query asks for: the values that the statements of a page refer to.
+// The parsed parameters; the statements of a page refer to its values.
 class Selection {
  public:
   explicit Selection(const ListRequest& request)
@@ -84,7 +85,7 @@ class Selection {
     if (phone_) phone_reversed_.assign(phone_->rbegin(), phone_->rend());
   }
 
-  // The base of the statement reads the clients of this term; the others are conditions on them.
+  // The first term selects the rows that the statement reads; Narrow() adds the other conditions.
   const Term* FirstTerm() const { return terms_.empty() ? nullptr : &terms_.front(); }
   void Narrow(db::ClauseBuilder& sql) const {
     for (size_t i = 1; i < terms_.size(); ++i) AndMatches(sql, terms_[i]);

@@ -1,15 +1,16 @@
 #pragma once
 
-// GET /v1/clients: search, filters, sorts, totals (contract sections 6 and 10).
+// GET /v1/clients: search, filters, sorts and totals (contract sections 6 and 10).
 
 #include "db/session.h"
 #include "http/list.h"
 
 namespace comanda::clients {
 
-// Refusal invalid_parameter where the query has one that the list does not know.
+// Throws Refusal(kInvalidParameter) for an unknown parameter.
 void RequireListParameters(const http::Query& query);
-// Refusal invalid_parameter for a malformed value.
+// Adds the rows of the requested page to `rows`. Throws Refusal(kInvalidParameter) for a malformed
+// value.
 http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
                         http::PageRows& rows);
 

@@ -8,8 +8,8 @@
 namespace comanda::clients {
 namespace {
 
-// The bytes of a separator at the front: ASCII that is neither letter nor digit, and the marks of
-// Latin-1 and General Punctuation, as « or –. 0 before a letter or digit.
+// The length of the separator at the front: ASCII punctuation, and the punctuation of Latin-1 and
+// General Punctuation, as « or –. 0 before a letter or digit.
 size_t SeparatorSize(std::string_view text) {
   const auto byte = [&](size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -66,7 +66,8 @@ std::optional<std::string> ReversedPhone(const std::optional<std::string>& count
 
 std::vector<Term> ReadTerms(std::string_view text) {
   std::vector<Term> terms;
-  std::string number;  // of the groups of digits in a row
+  // The digits of consecutive groups, joined.
+  std::string number;
   size_t first_group = 0;
   for (std::string& word : WordsOf(text)) {
     const bool is_number = IsNumber(word);

@@ -1,7 +1,10 @@
 #pragma once
 
-// What clients are found by (contract section 10): the beginnings of words and the ends of phone
-// numbers, without accents and case. Pure.
+// How clients are searched (contract section 10): by prefixes of words, and by suffixes of phone
+// numbers, ignoring case and accents. Pure functions.
+//
+// Both are index scans. Each client has its words in one index, and its phone number in another,
+// written backwards, so that a suffix of the number is a prefix of the index entry.
 
 #include <optional>
 #include <string>
@@ -10,26 +13,30 @@
 
 namespace comanda::clients {
 
-// The words of a text: Folded, cut at everything that is neither letter nor digit.
+// The words of a text: Folded() (base/text.h) and split at everything that is not a letter or
+// digit.
 std::vector<std::string> WordsOf(std::string_view text);
-// The words that a client is found by, each once, sorted: those of name and e-mail.
+// The words under which a client is indexed: those of name and e-mail address, sorted, without
+// duplicates.
 std::vector<std::string> SearchWords(std::string_view name,
                                      const std::optional<std::string>& email);
 
-// The digits of calling code and number, the last one first, so that an end is a beginning.
+// The digits of calling code and number, in reverse order; nothing without a number.
 std::optional<std::string> ReversedPhone(const std::optional<std::string>& country_calling_code,
                                          const std::optional<std::string>& phone_number);
 
-// One word that is searched for. A client matches where one of its words begins with `word`, or
-// where its phone number ends with `phone_end`. Groups of digits in a row may be one number as
-// people write it: each of them has the end that all of them make.
+// One search term. A client matches if one of its words starts with `word`, or its phone number
+// ends with `phone_end`. Consecutive groups of digits may be one number as people write it, so each
+// group gets the digits of all of them as its phone_end.
 struct Term {
   std::string word;
-  std::optional<std::string> phone_end;  // reversed
+  // In reverse order.
+  std::optional<std::string> phone_end;
 
   bool operator==(const Term&) const = default;
 };
-// A client must match every term. No terms where the text has neither letter nor digit.
+// The terms of a search text. A client must match all of them. Empty if the text has neither
+// letters nor digits.
 std::vector<Term> ReadTerms(std::string_view text);
 
 }  // namespace comanda::clients

@@ -1,6 +1,6 @@
 #pragma once
 
-// All SQL of the room.
+// All SQL of this room. Functions throw Fault on a database error.
 
 #include <cstdint>
 #include <optional>
@@ -20,23 +20,29 @@ namespace comanda::clients {
 std::optional<Client> Select(db::Session& session, db::CompanyId company, std::string_view id);
 std::optional<Address> SelectAddress(db::Session& session, db::CompanyId company,
                                      std::string_view id);
+// Adds one to orders_count and sets last_order_at.
 void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at);
 
-// Of one client, in order.
+// The addresses of one client, in order.
 std::vector<Address> SelectAddresses(db::Session& session, db::CompanyId company,
                                      std::string_view client_id);
-// created_seq of the newest, 0 where there is none: also how many there are.
+// The largest created_seq, or 0. Clients are numbered without gaps, so it is also their number.
 int64_t LastCreated(db::Session& session, db::CompanyId company);
 
-// A list of clients is put together from one of these bases, conditions on the client `c`, a sort
-// and a page. The bases with a term read the clients that match it, by the index of words and the
-// one of phone numbers, instead of all: their time depends on how many match.
-db::ClauseBuilder PageOf(db::CompanyId company, const Term* term);   // SelectPage reads its rows
-db::ClauseBuilder CountOf(db::CompanyId company, const Term* term);  // Session::GetInt reads it
+// A list is composed of one of these two starts, conditions on the client `c`, a sort and a page.
+// With a term, the statement reads only the clients that match it, through the index of words and
+// that of phone numbers; its cost depends on the number of matches.
+//
+// SelectPage() reads the rows of PageOf(), Session::GetInt() the result of CountOf().
+db::ClauseBuilder PageOf(db::CompanyId company, const Term* term);
+db::ClauseBuilder CountOf(db::CompanyId company, const Term* term);
+// Appends the condition that the client matches a further term.
 void AndMatches(db::ClauseBuilder& sql, const Term& term);
-// The whole number, with or without its calling code. `reversed`: the digits, the last one first.
+// Appends the condition that the client has exactly this number, with or without the calling code.
+// `reversed` is the digits in reverse order.
 void AndHasPhone(db::ClauseBuilder& sql, std::string_view digits, std::string_view reversed);
 
+// A row of the list.
 struct Listed {
   Client client;
   std::vector<Address> addresses;
@@ -44,15 +50,17 @@ struct Listed {
 std::vector<Listed> SelectPage(db::Session& session, db::CompanyId company,
                                const db::ClauseBuilder& sql);
 
-// Clients of any company without what they are found by.
+// True if a client of any company is not in the search index yet.
 bool AnyUnsearchable(db::Session& session);
+// Indexes at most `limit` of those clients.
 void IndexUnsearchable(db::Tx& tx, int limit);
 
-// Write the row where it is new or differs; the client's without its addresses.
+// Inserts the row if it is new, updates it if it differs. The first writes the client without its
+// addresses.
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
                         const db::Stamp& stamp);
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Address& address, int position);
-// An address changed: the client's record did too.
+// Gives the client a new updated_at, after a change of an address.
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view client_id, const db::Stamp& stamp);
 
 }  // namespace comanda::clients

@@ -16,7 +16,7 @@ namespace {
 
 using auth::Scope;
 
-// Its tag is made of the bytes, so of `currently_open` too: a poll across an opening time changes.
+// The ETag is a hash of the body, so it changes when `currently_open` changes (contract section 6).
 http::Response GetCompany(http::Context& ctx) {
   ctx.query().AllowOnly({});
   const Company company =

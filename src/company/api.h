@@ -1,6 +1,7 @@
 #pragma once
 
-// GET /v1/company and /v1/company/payment-methods (specification, Company; contract section 10).
+// The handlers of GET /v1/company and /v1/company/payment-methods (specification, Company; contract
+// section 10).
 
 #include <optional>
 #include <span>

@@ -28,8 +28,9 @@ std::string UuidOf(db::Session& session, db::CompanyId company) {
   return Required(SelectUuid(session, company), company);
 }
 
-std::shared_ptr<const Company> Known(db::Database& database, db::CompanyId company) {
-  // A changed currency or zone shows in the menu, so its counter is raised with the company's row.
+std::shared_ptr<const Company> GetCached(db::Database& database, db::CompanyId company) {
+  // Changes of the currency or the zone are visible in the menu, so they raise the catalogue's
+  // counter, and with it invalidate this cache.
   constexpr auto kCounter = static_cast<size_t>(events::Counter::kCatalogue);
   return database.Kept<Company>(
       company, kCounter, [&](db::Snapshot& snapshot) { return Get(snapshot, company); },

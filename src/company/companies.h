@@ -1,6 +1,9 @@
 #pragma once
 
-// The face of the room: companies, their payment methods and tables.
+// Companies, their payment methods and their tables: the interface of this room.
+//
+// A company is one restaurant, and the tenant to which all other records belong. Functions with a
+// Session or Tx run in the caller's transaction, and throw Fault on a database error.
 
 #include <functional>
 #include <memory>
@@ -14,35 +17,41 @@
 
 namespace comanda::company {
 
-Company Get(db::Session& session, db::CompanyId company);  // CHECKs that it is there
-// The same for every request, read again only after an import or a change of the menu.
-std::shared_ptr<const Company> Known(db::Database& database, db::CompanyId company);
-std::string UuidOf(db::Session& session, db::CompanyId company);  // Fault where it is gone
+// Throws Fault(kDamaged) if the company does not exist: companies are never deleted.
+Company Get(db::Session& session, db::CompanyId company);
+// Like Get(), from a cache shared by all requests, which an import or a change of the menu
+// invalidates. Any thread.
+std::shared_ptr<const Company> GetCached(db::Database& database, db::CompanyId company);
+// Throws Fault(kDamaged) if the company does not exist.
+std::string UuidOf(db::Session& session, db::CompanyId company);
+// Nothing for an unknown id.
 std::optional<Company> FindByUuid(db::Session& session, std::string_view id);
+// Sorted by name.
 std::vector<Company> All(db::Session& session);
-// Its time zone. Fault where the system has no data for it any more.
+// The company's time zone. Throws Fault if the system no longer has data for it.
 Zone FindZone(db::Session& session, db::CompanyId company);
 Zone FindZone(const Company& company);
 
+// Inactive methods and tables are found too; the caller decides whether they may be used.
 std::optional<PaymentMethod> FindPaymentMethod(db::Session& session, db::CompanyId company,
                                                std::string_view id);
 std::optional<PaymentMethod> FindPaymentMethodByCode(db::Session& session, db::CompanyId company,
                                                      std::string_view code);
-// Codes of the active methods, for error messages.
+// The codes of the active methods, for error messages.
 std::vector<std::string> PaymentMethodCodes(db::Session& session, db::CompanyId company);
 
 std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std::string_view id);
 
-// The highest order number given in that time, the end excluded; 0: none.
+// Returns the highest order number assigned in [begin, end), or 0. The room orders/ supplies it.
 using LastNumberBetween = std::function<int64_t(UtcMs begin, UtcMs end)>;
 
-// The next short number of the business day of `now` in the company's zone; restarts at 1. Asks for
-// the last one where the day is another than that of the order before: a clock that is put right
-// comes back to a day that has numbers already.
+// Assigns the next order number of the business day that contains `now` in the company's zone.
+// Numbers restart at 1 each business day (contract section 7). On the first order of a day
+// `last_between` is asked: after a correction of the clock the day may have numbers already.
 int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now,
                         const LastNumberBetween& last_between);
 
-// Forgets payment methods and tables of a company: for the sandbox alone.
+// Deletes the payment methods and tables of a company. For resetting the sandbox only.
 void EraseAll(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::company

@@ -1,5 +1,7 @@
 #pragma once
 
+// The records of this room.
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -11,7 +13,7 @@
 
 namespace comanda::company {
 
-// One restaurant: tenant, event stream, shard key (contract section 10).
+// One restaurant: the tenant, and the owner of an event stream (contract section 10).
 struct Company {
   db::CompanyId company_id;
   std::string id;  // its UUID, elsewhere called company_uuid
@@ -20,25 +22,30 @@ struct Company {
   std::optional<std::string> address, area, city, state, postal_code, latitude, longitude;
   std::string country_code;
   std::string timezone;
-  std::string business_hours;  // JSON, seven weekdays
+  // JSON with seven weekdays, as company/json.h writes it.
+  std::string business_hours;
   std::optional<std::string> language;
   std::string currency;
   int currency_decimals = 2;
-  int day_starts_at = 0;  // minutes after local midnight
+  // Start of the business day, minutes after local midnight.
+  int day_starts_at = 0;
   UtcMs created_at = 0;
   UtcMs updated_at = 0;
 };
 
-// In the order of the bits of PaymentMethod::service_types.
+// Sorted like the bits of PaymentMethod::service_types.
 inline constexpr std::array<std::string_view, 4> kServiceTypes = {"ONSITE", "TABLE", "DELIVERY",
                                                                   "TAKEAWAY"};
 
-// A way to pay, as it stands in the company's list.
+// A way to pay that the company offers.
 struct PaymentMethod {
   std::string id;
   std::string code;
   std::string description;
-  uint32_t service_types = 0;  // bits: ONSITE 1, TABLE 2, DELIVERY 4, TAKEAWAY 8
+  // Bit mask of the service types for which it may be used: ONSITE 1, TABLE 2, DELIVERY 4, TAKEAWAY
+  // 8.
+  uint32_t service_types = 0;
+  // Inactive methods stay for old orders, and cannot be used for new payments.
   bool active = true;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Weekly opening hours (contract section 10). Pure.
+// Weekly opening hours (contract section 10). Pure functions.
 
 #include <array>
 #include <optional>
@@ -13,12 +13,13 @@
 
 namespace comanda::company {
 
-// Monday first, as LocalTime::weekday counts.
+// Monday first, like LocalTime::weekday.
 inline constexpr std::array<std::string_view, 7> kWeekdays = {
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
 
-// Minutes after local midnight, 0 to 1439; `open` included, `close` excluded. A close at or before
-// the open is on the next day, so 00:00 to 00:00 is the whole day.
+// One opening period, in minutes after local midnight (0 to 1439), from `open` inclusive to `close`
+// exclusive. If `close` is not after `open`, it is on the next day; 00:00 to 00:00 is the whole
+// day.
 struct Block {
   int open = 0;
   int close = 0;
@@ -27,22 +28,26 @@ struct Block {
   bool operator==(const Block&) const = default;
 };
 
+// The periods that start on one weekday.
 struct DayHours {
-  bool is_active = false;  // where false, the blocks are kept but do not open the restaurant
+  // False: the restaurant is closed; the blocks are kept for later.
+  bool is_active = false;
   std::vector<Block> blocks;
 
   bool operator==(const DayHours&) const = default;
 };
 
+// Indexed by weekday.
 using Hours = std::array<DayHours, 7>;
 
-// By the wall clock: in a repeated hour the restaurant opens or closes twice, a skipped hour is
-// skipped.
+// True if the restaurant is open. Decided by the local wall clock: an hour repeated by daylight
+// saving counts twice, a skipped one not at all.
 bool OpenAtLocal(const Hours& hours, const LocalTime& local);
 bool OpenAt(const Hours& hours, const Zone& zone, UtcMs instant);
 
-// "HH:MM", 00:00 to 23:59, as minutes after midnight; nothing where it is malformed.
+// "HH:MM", 00:00 to 23:59, in minutes after midnight; nothing if malformed.
 std::optional<int> ParseTimeOfDay(std::string_view text);
+// The inverse: "HH:MM".
 std::string FormatTimeOfDay(int minute_of_day);
 
 }  // namespace comanda::company

@@ -14,7 +14,7 @@
 namespace comanda::company {
 namespace {
 
-// The namespace of companies that come without an id; made once, never to change.
+// The namespace of derived company ids. Changing it would change the ids of existing companies.
 constexpr std::string_view kCompanies = "6f0c1f0e-2c1b-4a55-9d0e-5b1f5e0a7c31";
 
 constexpr uint32_t kAllServiceTypes = 0b1111;
@@ -212,8 +212,7 @@ Draft ReadDraft(json::ObjectReader& row) {
 void Check(db::Session& session, const Draft& draft, json::Errors& errors) {
   const std::optional<Company> known = SelectByUuid(session, draft.company.id);
   if (!known) return;
-  // Stored amounts are in minor units: another currency would say something else with the same
-  // figures.
+  // Amounts are stored in minor units; under another currency they would mean other sums.
   const bool is_currency = CurrencyDecimals(draft.company.currency).has_value();
   if (is_currency && known->currency != draft.company.currency) {
     errors.Add(draft.path + ".currency", FieldCode::kNotAllowed,

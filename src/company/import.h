@@ -1,6 +1,7 @@
 #pragma once
 
-// The company's own part of an import: profile, payment methods, tables.
+// The import of the company itself: profile, payment methods, tables (app/IMPORT.md). The other
+// rooms import their own rows.
 
 #include <string>
 #include <vector>
@@ -12,29 +13,33 @@
 
 namespace comanda::company {
 
+// One row of companies[] in an import file, validated.
 struct Draft {
   Company company;
-  bool has_id = false;  // else it was derived from country and name
-  std::string path;     // in the file: "companies[0]"
-  size_t offset = 0;    // there
+  // False: the file has no id, and it was derived from country and name.
+  bool has_id = false;
+  // Where the row is in the file: its path ("companies[0]") and byte offset.
+  std::string path;
+  size_t offset = 0;
   std::vector<PaymentMethod> payment_methods;
   std::vector<Table> tables;
 };
 
-// Every wrong field is noted in the row's errors. The draft is complete where there are none.
+// Adds every invalid field to the errors of `row`. The draft is usable only if there are none.
 Draft ReadDraft(json::ObjectReader& row);
 
-// Notes what of the draft does not fit what is stored: another currency, codes that belong to other
-// payment methods.
+// Adds an error for everything in the draft that contradicts the database: another currency, codes
+// that belong to other payment methods.
 void Check(db::Session& session, const Draft& draft, json::Errors& errors);
 
+// What Import() has changed.
 struct Imported {
   db::CompanyId company_id;
   Tally company, payment_methods, tables;
 };
 
-// Inserts what is new, updates what differs, leaves the rest alone. Refusal where what the file
-// says does not fit what is stored.
+// Inserts new rows, updates rows that differ, and leaves rows that the file does not mention.
+// Throws Refusal if the draft contradicts the database.
 Imported Import(db::Tx& tx, const Draft& draft, const db::Stamp& stamp);
 
 }  // namespace comanda::company

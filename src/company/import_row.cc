@@ -9,10 +9,12 @@ namespace {
 
 constexpr size_t kEmailMax = 254;
 constexpr size_t kPhoneDigitsMin = 4;
-constexpr size_t kPhoneDigitsMax = 15;  // E.164, calling code included
+// ITU-T E.164, calling code included.
+constexpr size_t kPhoneDigitsMax = 15;
 constexpr size_t kCallingCodeDigitsMax = 3;
 constexpr int kCoordinateDecimals = 9;
-constexpr int64_t kDegree = 1'000'000'000;  // in units of 10^-9
+// In units of 10^-kCoordinateDecimals.
+constexpr int64_t kDegree = 1'000'000'000;
 
 bool IsEmail(std::string_view text) {
   const size_t at = text.find('@');
@@ -21,7 +23,7 @@ bool IsEmail(std::string_view text) {
          text.find_first_of(" \t\n") == std::string_view::npos;
 }
 
-// Digits with the marks that people put between them.
+// Digits, and the punctuation people write between them.
 bool IsPhoneText(std::string_view text) {
   return text.find_first_not_of("+0123456789 -().") == std::string_view::npos;
 }
@@ -64,8 +66,7 @@ std::string RowIds::Take(json::ObjectReader& row, std::string_view key_field,
   if (seen_.insert(id).second) return id;
   if (sent) {
     row.Fail("id", FieldCode::kDuplicate, "stands in another row already");
-  } else if (!key.empty() &&
-             !key_field.empty()) {  // a key that could not be read has its own error
+  } else if (!key.empty() && !key_field.empty()) {
     row.Fail(key_field, FieldCode::kDuplicate,
              "stands in another row already; give both rows an id of their own");
   }

@@ -1,6 +1,7 @@
 #pragma once
 
-// What the rows of every kind have in common in an import file (app/IMPORT.md).
+// What all kinds of rows of an import file have in common (app/IMPORT.md): rules for texts, ids,
+// uniqueness, and fields that several kinds have.
 
 #include <optional>
 #include <string>
@@ -12,20 +13,23 @@
 
 namespace comanda::company {
 
-inline constexpr size_t kRowsMax = 100'000;  // of one list
+// The most rows of one list.
+inline constexpr size_t kRowsMax = 100'000;
 
-// Free text, where somebody may have noted a card number: the file is refused, with the line.
+// Free text, which may contain a card number: the import is refused then, naming the field.
 inline constexpr json::TextRule kNameRule = {.max = 200, .is_name = true};
 inline constexpr json::TextRule kAddressRule = {.max = 500};
 inline constexpr json::TextRule kProseRule = {.max = 2000};
-// What names something by its digits, as ids, skus, codes and phones do: none is looked for.
+// Texts that consist of digits anyway, as ids, skus, codes and phone numbers; not checked for card
+// numbers.
 inline constexpr json::TextRule kNumberRule = {.max = 200, .card_numbers_refused = false};
 inline constexpr json::TextRule kUrlRule = {.max = 2000, .card_numbers_refused = false};
 
-// Values of which a company has each only once: ids, codes, skus. A repeated one is `duplicate`.
+// Detects repeated values that must be unique in a company: ids, codes, skus.
 class Distinct {
  public:
-  // Where the field was wrong or absent there is nothing to note.
+  // Adds `duplicate` to the errors if the value occurred before. Does nothing if the field was
+  // invalid or missing.
   void Add(json::ObjectReader& row, std::string_view field,
            const std::optional<std::string>& value);
 
@@ -33,18 +37,18 @@ class Distinct {
   std::unordered_set<std::string> seen_;
 };
 
-// The ids of one kind of row. A row without an `id` gets one derived from its company and natural
-// key, so that the same row has the same id in every import.
+// Assigns the ids of one kind of row. A row without `id` gets one derived (UUID version 5) from its
+// company and its natural key, so that importing the same row again finds it.
 class RowIds {
  public:
   RowIds(std::string company_uuid, std::string_view kind)
       : company_uuid_(std::move(company_uuid)), kind_(kind) {}
 
-  // `key` is the row's value of `key_field`, normalised by the caller where spellings mean the
-  // same. Two rows with one id are `duplicate`; with an empty key_field the caller sees to repeated
-  // keys itself.
+  // The id of a row. `key` is the value of `key_field`, normalised by the caller if several
+  // spellings mean the same. A repeated id or key is `duplicate`; with an empty `key_field` the
+  // caller checks for repeated keys.
   std::string Take(json::ObjectReader& row, std::string_view key_field, std::string_view key);
-  // The id of a row that cannot bring its own.
+  // The id of a row that never has its own `id`.
   std::string Derive(std::string_view key) const;
 
  private:
@@ -53,16 +57,17 @@ class RowIds {
   std::unordered_set<std::string> seen_;
 };
 
-// An e-mail address in lower case, or nothing with the error noted: something@something.
+// An e-mail address (something@something) in lower case. Adds an error and returns nothing if
+// malformed.
 std::optional<std::string> ReadEmail(json::ObjectReader& row);
 
-// country_calling_code as "+51" and phone_number as digits; both or none.
+// country_calling_code as "+51", and phone_number as digits. Both or neither.
 struct Phone {
   std::optional<std::string> country_calling_code, number;
 };
 Phone ReadPhone(json::ObjectReader& row);
 
-// latitude and longitude as decimal texts; both or none.
+// Latitude and longitude as decimal texts. Both or neither.
 struct Coordinates {
   std::optional<std::string> latitude, longitude;
 };

@@ -8,7 +8,8 @@
 namespace comanda::company {
 namespace {
 
-constexpr size_t kBlocksMax = 12;  // of one day
+// Periods of one day.
+constexpr size_t kBlocksMax = 12;
 constexpr json::TextRule kTimeRule = {.max = 40, .card_numbers_refused = false};
 
 int ReadTime(json::ObjectReader& block, std::string_view name) {
@@ -34,7 +35,8 @@ DayHours ReadDay(json::ObjectReader& day) {
   }
   const bool hours_sent = day.Raw("hours").has_value();
   read.is_active = day.Boolean("is_active").value_or(!read.blocks.empty());
-  // Open all day and closed all day are both said with an empty list in the wild: refuse to guess.
+  // Other systems write an empty list both for "open all day" and for "closed": refuse rather than
+  // guess.
   if (read.is_active && read.blocks.empty()) {
     day.Fail("hours", hours_sent ? FieldCode::kEmpty : FieldCode::kRequired,
              "must have at least one block on an active day: {\"open\": \"00:00\", \"close\": "

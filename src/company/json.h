@@ -1,7 +1,7 @@
 #pragma once
 
-// The wire form of the company (contract section 10). Opening hours are seven lower-case weekdays,
-// each {"is_active": true, "hours": [{"open": "HH:MM", "close": "HH:MM"}]}.
+// The company as JSON (contract section 10). Opening hours are an object with seven lower-case
+// weekdays, each {"is_active": true, "hours": [{"open": "HH:MM", "close": "HH:MM"}]}.
 
 #include <string>
 #include <string_view>
@@ -12,15 +12,15 @@
 
 namespace comanda::company {
 
-// A missing weekday is closed. Wrong fields are noted in the reader's errors.
+// Adds invalid fields to the reader's errors. A missing weekday is closed.
 Hours ReadHours(json::ObjectReader& week);
 
-// As Company::business_hours keeps it: all seven days, in order.
+// The form in which Company::business_hours is stored: all seven days, in order.
 std::string HoursText(const Hours& hours);
-// The stored text back; Fault where it is not what HoursText() made.
+// The inverse of HoursText(). Throws Fault for any other text.
 Hours ParseHours(std::string_view stored);
 
-// The records.
+// The records as answers show them.
 std::string Render(const Company& company, bool currently_open);
 std::string Render(const PaymentMethod& method);
 

@@ -14,7 +14,8 @@ constexpr std::array kFilters = {
     http::ListFilter{http::kSnapshotParameter, "m.created_seq <= {}", http::ReadSnapshot},
 };
 constexpr std::array kSorts = {
-    http::ListSort{"code", "m.code", "m.code DESC"},  // unique
+    // Codes are unique, so no second column is needed.
+    http::ListSort{"code", "m.code", "m.code DESC"},
 };
 
 }  // namespace

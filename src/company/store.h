@@ -1,6 +1,6 @@
 #pragma once
 
-// All SQL of the room.
+// All SQL of this room. Functions throw Fault on a database error.
 
 #include <optional>
 #include <string>
@@ -16,9 +16,10 @@ namespace comanda::company {
 std::optional<Company> Select(db::Session& session, db::CompanyId company);
 std::optional<std::string> SelectUuid(db::Session& session, db::CompanyId company);
 std::optional<Company> SelectByUuid(db::Session& session, std::string_view id);
-std::vector<Company> SelectAll(db::Session& session);  // by name
+// Sorted by name.
+std::vector<Company> SelectAll(db::Session& session);
 
-// What tells one company from another.
+// What distinguishes one company from another for a person.
 struct Named {
   db::CompanyId company_id;
   std::string uuid;
@@ -27,16 +28,20 @@ struct Named {
 std::vector<Named> SelectNamed(db::Session& session, std::string_view uuid);  // one or none
 std::vector<Named> SelectOldest(db::Session& session, size_t limit);
 
-// Writes the row where it is new or differs; sets company_id. A new one gets its counters too.
+// Inserts the row if it is new, updates it if it differs, and sets company.company_id. A new
+// company also gets its row of counters.
 Outcome Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp);
 
+// Inactive methods too, unless said otherwise.
 std::optional<PaymentMethod> SelectPaymentMethod(db::Session& session, db::CompanyId company,
                                                  std::string_view id);
 std::optional<PaymentMethod> SelectPaymentMethodByCode(db::Session& session, db::CompanyId company,
                                                        std::string_view code);
+// Of active methods, sorted.
 std::vector<std::string> SelectPaymentMethodCodes(db::Session& session, db::CompanyId company);
 Outcome Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method);
-int64_t LastPaymentMethod(db::Session& session, db::CompanyId company);  // newest created_seq, or 0
+// The largest created_seq, or 0.
+int64_t LastPaymentMethod(db::Session& session, db::CompanyId company);
 
 std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, std::string_view id);
 Outcome Upsert(db::Tx& tx, db::CompanyId company, const Table& table);

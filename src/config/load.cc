@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::string_view kFileName = "comanda.conf";
 
-// What a setting was given, and where; the last source wins.
+// The value of a setting and where it comes from; a later source overwrites an earlier one.
 struct Source {
   std::string value;
   std::string where;
 };
 using Sources = std::map<std::string, Source, std::less<>>;
 
-// A # begins a comment at the start of a line or after a blank.
+// # starts a comment at the start of a line or after a blank.
 std::string_view WithoutComment(std::string_view line) {
   for (size_t i = 0; i < line.size(); ++i) {
     if (line[i] != '#') continue;
@@ -35,7 +35,7 @@ const Setting& GetSetting(const Given& given) {
   if (found != settings.end()) return *found;
   std::vector<std::string_view> names;
   for (const Setting& setting : settings) names.push_back(setting.name);
-  // People write the command line's dashes for the underscores of the table.
+  // Accepts dashes, as on the command line, for the underscores of the table.
   std::string wanted = AsciiLower(given.name);
   std::replace(wanted.begin(), wanted.end(), '-', '_');
   const std::string_view nearest = Nearest(wanted, names);
@@ -80,7 +80,7 @@ void ReadConfiguration(const std::string& directory, Sources& sources) {
   }
 }
 
-// The directory comes from the command line or its default; all else may stand in the file there.
+// The data directory comes from the command line or the default, because the file is inside it.
 Sources Collect(const std::map<std::string, std::string>& command_line) {
   Sources sources;
   Options options;
@@ -125,11 +125,12 @@ Options Load(const std::map<std::string, std::string>& command_line) {
 
 std::string Describe(const std::map<std::string, std::string>& command_line) {
   const Sources sources = Collect(command_line);
-  Apply(sources);  // what cannot be served is not described either
+  // Throws for settings that Load() would refuse.
+  Apply(sources);
   std::string text;
   for (const Setting& setting : Settings()) {
     const Source source = EffectiveSource(sources, setting);
-    // The output can be used as the file; what may not stand there is a comment.
+    // The output is a valid comanda.conf; settings that may not be in the file are commented out.
     if (!setting.in_file) text += "# ";
     text += std::string(setting.name) + " = " + source.value;
     text += (source.value.empty() ? "# " : "  # ") + source.where + "\n";

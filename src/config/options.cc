@@ -41,7 +41,7 @@ void ParseWorkers(const Given& given, Options& options) {
   options.workers = static_cast<int>(ParseInteger(given, 8, 2048));
 }
 
-// Addresses
+// Addresses.
 
 bool IsIpv4(const std::string& text) {
   in_addr address;
@@ -96,7 +96,7 @@ bool IsHostName(std::string_view text) {
     if (end == text.size()) break;
     begin = end + 1;
   }
-  // Four numbers that are no address are no name either.
+  // Digits and dots that are not an IPv4 address are not a host name either.
   return !std::all_of(text.begin(), text.end(), [](char c) { return IsDigit(c) || c == '.'; });
 }
 
@@ -135,7 +135,7 @@ void ParseMetricsFrom(const Given& given, Options& options) {
                 "must be numeric addresses with commas between them, like 10.0.0.7,10.0.0.8");
 }
 
-// Words
+// Words and paths.
 
 void ParseData(const Given& given, Options& options) {
   if (given.value.empty()) {
@@ -218,7 +218,7 @@ void ParsePath(const Given& given, Options& options) {
   options.*member = given.value;
 }
 
-// THE table
+// The table of settings.
 
 constexpr std::array kSettings = {
     Setting{"data", "DIR", "/var/lib/comanda",
@@ -239,9 +239,9 @@ constexpr std::array kSettings = {
             "Further names and addresses under which clients reach this server; its own are known.",
             true, true, ParseHosts},
     Setting{"errors_base", "URL", "https://comanda.example/problems",
-            "What the type of every error begins with; the same on all servers of a fleet.", false,
+            "The prefix of the type of every error; the same on all servers of a fleet.", false,
             true, ParseErrorsBase},
-    Setting{"key_prefix", "WORD", "cmd", "What every API key begins with.", false, true,
+    Setting{"key_prefix", "WORD", "cmd", "The first part of every API key.", false, true,
             ParseKeyPrefix},
     Setting{"platform_name", "WORD", "comanda",
             "The provider under which the platform's own riders are named.", false, true,
@@ -262,8 +262,8 @@ constexpr std::array kSettings = {
     Setting{"rate_lan", "N", "3000", "Requests a minute of a key of the tier lan.", false, true,
             ParseRate<&Options::rate_lan_per_minute>},
     Setting{"disk_low", "MIB", "500",
-            "Free space in the data directory below which the server says so; of a small disk a "
-            "quarter.",
+            "Free space in the data directory below which the server logs a warning; at most a "
+            "quarter of the disk.",
             false, true, ParseMebibytes<&Options::disk_low_mib>},
     Setting{
         "disk_tight", "MIB", "200",

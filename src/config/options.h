@@ -1,9 +1,12 @@
 #pragma once
 
-// Every setting of the server, from one table (options.cc): name, default, check, help. Sources,
-// later ones win: the default, the file comanda.conf in the data directory ("name = value" lines, #
-// comments), the command line (--name value). An unknown name refuses to start, with the nearest
-// known one.
+// All settings of the server. One table (options.cc) has the name, default, check and help text of
+// each.
+//
+// A setting comes from, in increasing priority: its default; the file comanda.conf in the data
+// directory ("name = value" lines, # starts a comment); the command line (--name value). An unknown
+// name or a bad value is an error that prevents the start; the message suggests the nearest known
+// name.
 
 #include <cstdint>
 #include <map>
@@ -13,46 +16,68 @@
 
 namespace comanda::config {
 
+// The settings as the rest of the program uses them. Immutable once loaded; a reload creates a new
+// object. Where a field has another name than its setting, the setting is given.
 struct Options {
-  std::string data_directory;             // data (command line only)
-  std::string listen;                     // listen: ADDR:PORT, IPv6 in brackets
-  std::string sandbox_listen;             // sandbox_listen: ADDR:PORT; empty: no sandbox
-  std::vector<std::string> cors_origins;  // cors_origins: web pages that may call from a browser
-  std::vector<std::string> hosts;         // hosts: further names the box answers to (comma list)
-  std::string errors_base;                // errors_base
-  std::string key_prefix;                 // key_prefix: default cmd
-  std::string platform_name;              // platform_name: the provider of the platform's riders
-  std::string tls_certificate;  // tls_certificate: PEM file with the chain; empty: own authority
-  std::string tls_key;          // tls_key: PEM file
-  int workers = 256;            // workers: most connections at once
-  int64_t rate_standard_per_minute = 100;  // rate_standard
-  int64_t rate_plus_per_minute = 600;      // rate_plus
-  int64_t rate_lan_per_minute = 3000;      // rate_lan
-  int64_t disk_low_mib = 500;              // disk_low
-  int64_t disk_tight_mib = 200;            // disk_tight
-  int64_t disk_orders_only_mib = 64;       // disk_orders_only
-  int64_t disk_ballast_mib = 32;           // disk_ballast
-  std::vector<std::string> metrics_from;   // metrics_from: addresses beside loopback
-  std::string log_level;                   // log_level: error warning notice info debug
+  // Setting `data`; command line only.
+  std::string data_directory;
+  // ADDR:PORT, IPv6 in brackets.
+  std::string listen;
+  // ADDR:PORT; empty: no sandbox.
+  std::string sandbox_listen;
+  // Origins of web pages whose scripts may call the API.
+  std::vector<std::string> cors_origins;
+  // Names of the box accepted in Host, besides its own.
+  std::vector<std::string> hosts;
+  // URL prefix of `type` in problem documents (contract section 2).
+  std::string errors_base;
+  // First part of new API keys.
+  std::string key_prefix;
+  // Name of the provider of the platform's riders.
+  std::string platform_name;
+  // PEM file with the chain; empty: a certificate of the box's own authority.
+  std::string tls_certificate;
+  // PEM file with the private key.
+  std::string tls_key;
+  // Threads that serve requests, hence the most connections at once.
+  int workers = 256;
+  // Settings `rate_...`: requests a minute of each tier (contract section 4).
+  int64_t rate_standard_per_minute = 100;
+  int64_t rate_plus_per_minute = 600;
+  int64_t rate_lan_per_minute = 3000;
+  // Settings `disk_...`: free disk space in MiB below which the server warns, refuses reports
+  // and imports, and writes orders and payments only (db/disk_space.h).
+  int64_t disk_low_mib = 500;
+  int64_t disk_tight_mib = 200;
+  int64_t disk_orders_only_mib = 64;
+  // Size in MiB of the file deleted when the disk is full.
+  int64_t disk_ballast_mib = 32;
+  // Addresses that may read /metrics, besides loopback.
+  std::vector<std::string> metrics_from;
+  // error, warning, notice, info or debug.
+  std::string log_level;
 };
 
+// One row of the table, for `comanda config --help`.
 struct Help {
   std::string_view name;
-  std::string_view argument;  // "ADDR:PORT"
+  // Placeholder for the value: "ADDR:PORT".
+  std::string_view argument;
   std::string_view default_value;
   std::string_view text;
-  bool reloadable;  // SIGHUP applies it
+  // True if SIGHUP applies a changed value without a restart.
+  bool reloadable;
 };
-// The table, for `comanda config --help`.
 std::vector<Help> Table();
 
-// Settings given by name ("listen" -> "0.0.0.0:8443"). Refusal (validation_failed, field = the
-// name) for an unknown name, a bad value, or a line of the file that cannot be read (with its
-// number). `data_directory` must be set in command_line.
+// Combines all sources. `command_line` maps names to values ("listen" -> "0.0.0.0:8443"). Throws
+// Refusal(kValidationFailed) whose field is the name of the setting, for an unknown name, a bad
+// value, or a line of the file that cannot be parsed (with its number); Fault if the file cannot be
+// read.
 Options Load(const std::map<std::string, std::string>& command_line);
 
-// "name = value" lines of the effective settings with the source of each (default, file, command
-// line).
+// The effective settings as "name = value" lines, each with its source in a comment. Throws like
+// Load().
 std::string Describe(const std::map<std::string, std::string>& command_line);
 
 }  // namespace comanda::config

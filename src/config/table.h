@@ -1,6 +1,7 @@
 #pragma once
 
-// One row per setting: options.cc holds them, load.cc applies them. Of this room alone.
+// The table of settings and its row type: options.cc holds the rows, load.cc applies them. Internal
+// to this room.
 
 #include <span>
 #include <string>
@@ -11,29 +12,33 @@
 
 namespace comanda::config {
 
-// A value as somebody gave it, and where.
+// A value and its source, for error messages.
 struct Given {
   std::string_view name;
   std::string_view value;
-  std::string_view where;  // "--listen", "comanda.conf, line 3"
+  // "--listen", or "comanda.conf, line 3".
+  std::string_view where;
 };
 
+// One row of the table.
 struct Setting {
   std::string_view name;
   std::string_view argument;
   std::string_view default_value;
   std::string_view text;
   bool reloadable;
-  bool in_file;  // may stand in comanda.conf, not only on the command line
-  void (*parse)(const Given& given, Options& options);  // Refusal for a bad value
+  // True if comanda.conf may set it; else it is for the command line only.
+  bool in_file;
+  // Stores the value in `options`. Throws Refusal for a bad value.
+  void (*parse)(const Given& given, Options& options);
 };
 
 std::span<const Setting> Settings();
 
-// Rules that concern two settings.
+// Rules that relate several settings to each other. Throws Refusal.
 void CheckTogether(const Options& options);
 
-// validation_failed on that setting; the message ends with where it stands.
+// A validation_failed on the setting; the message ends with the source of the value.
 Refusal Bad(const Given& given, FieldCode code, std::string message);
 
 }  // namespace comanda::config

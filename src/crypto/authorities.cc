@@ -18,10 +18,11 @@ struct Authorities::Chain {
 
 Authorities::Authorities(std::string_view pem)
     : fingerprint_(Sha256Hex(pem)), chain_(std::make_unique<Chain>()) {
-  const std::string text(pem);  // the parser wants the closing NUL
+  // mbedTLS requires a terminating NUL, counted in the length.
+  const std::string text(pem);
   const int result = mbedtls_x509_crt_parse(
       &chain_->first, reinterpret_cast<const unsigned char*>(text.c_str()), text.size() + 1);
-  // Above 0: the number of certificates that were not understood.
+  // A positive result is the number of certificates that were skipped.
   if (result < 0 || chain_->first.version == 0) {
     throw Invalid("certificate", FieldCode::kInvalidFormat,
                   "no certificate can be read; a PEM file with BEGIN CERTIFICATE is needed");

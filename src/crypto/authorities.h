@@ -1,9 +1,9 @@
 #pragma once
 
-// The certificate authorities that our own TLS clients trust.
+// The certificate authorities that the program trusts as a TLS client.
 //
-// libcurl's CURLOPT_CAINFO parses the PEM file again for every new connection (Debian's bundle: 5.7
-// ms and 540 KiB each). An Authorities object is parsed once and shared by all connections instead.
+// With CURLOPT_CAINFO libcurl parses the PEM file again for every connection (Debian's bundle: 5.7
+// ms and 540 KiB each time). An Authorities object is parsed once and shared by all connections.
 
 #include <memory>
 #include <string>
@@ -13,24 +13,25 @@ namespace comanda::crypto {
 
 class Authorities {
  public:
-  // Certificates that mbedTLS does not understand are left out, as in any system's bundle. Refusal
-  // (kValidationFailed) where none can be read.
+  // Parses a PEM bundle. Certificates that mbedTLS does not support are skipped, since every system
+  // bundle has some. Throws Refusal(kValidationFailed) if none is left.
   explicit Authorities(std::string_view pem);
   Authorities(const Authorities&) = delete;
   Authorities& operator=(const Authorities&) = delete;
   ~Authorities();
 
-  // SHA-256 (hex) of the PEM text: equal for equal sets.
+  // SHA-256 of the PEM text in hexadecimal. Equal sets have equal fingerprints.
   const std::string& fingerprint() const { return fingerprint_; }
 
-  // Makes these the trusted authorities of a connection before its handshake. `ssl_config` is its
-  // mbedtls_ssl_config; it comes untyped from libraries that speak TLS for us. This object must
-  // live until the handshake is done. Handshakes with the same Authorities run on one thread only:
-  // mbedTLS caches numbers in the public keys that it verifies with.
+  // Makes these the trusted authorities of a connection before its handshake. `ssl_config` is the
+  // mbedtls_ssl_config of the connection; libcurl hands it over untyped. This object must outlive
+  // the handshake. Handshakes that share one Authorities object must run on one thread: mbedTLS
+  // caches precomputed values in the public keys that it verifies with.
   void TrustIn(void* ssl_config) const;
 
  private:
-  struct Chain;  // mbedtls_x509_crt
+  // Wraps the mbedtls_x509_crt.
+  struct Chain;
   std::string fingerprint_;
   std::unique_ptr<Chain> chain_;
 };

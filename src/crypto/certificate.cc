@@ -23,7 +23,8 @@ namespace comanda::crypto {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-constexpr int64_t kAuthorityDays = 3652;  // ten years
+// Ten years.
+constexpr int64_t kAuthorityDays = 3652;
 constexpr int64_t kServerDays = 397;
 constexpr size_t kPemBytesMax = 64 * 1024;
 constexpr size_t kSerialBytes = 16;
@@ -32,7 +33,7 @@ constexpr size_t kNamesMax = 100;
 constexpr int kSanDnsName = MBEDTLS_X509_SAN_DNS_NAME;
 constexpr int kSanAddress = MBEDTLS_X509_SAN_IP_ADDRESS;
 
-// An mbedTLS structure with its init and free.
+// An mbedTLS structure, initialised and freed by the functions given.
 template <typename T, void (*init)(T*), void (*free)(T*)>
 class Owned {
  public:
@@ -72,23 +73,25 @@ const unsigned char* Bytes(const std::string& text) {
   return reinterpret_cast<const unsigned char*>(text.c_str());
 }
 
-// Reading
+// Reading.
 
 void ReadCertificates(Certificate& certificate, std::string_view pem) {
   if (pem.find("-----BEGIN CERTIFICATE-----") == std::string_view::npos) {
     throw Invalid("certificate", FieldCode::kInvalidFormat,
                   "no certificate was found; a PEM file with BEGIN CERTIFICATE is needed");
   }
-  const std::string text(pem);  // the parser wants the closing NUL
+  // mbedTLS requires a terminating NUL, counted in the length.
+  const std::string text(pem);
   const int result = mbedtls_x509_crt_parse(certificate.get(), Bytes(text), text.size() + 1);
-  if (result != 0) {  // above 0: so many certificates of the chain were not understood
+  // A positive result is the number of certificates of the chain that were skipped.
+  if (result != 0) {
     const std::string reason = result < 0 ? Reason(result) : "a part of the chain is unknown";
     throw Invalid("certificate", FieldCode::kInvalidFormat,
                   "the certificate cannot be read: " + reason);
   }
 }
 
-// Empty where it was read, else what is wrong.
+// Empty if the key was parsed, else what is wrong.
 std::string ReadKey(Key& key, std::string_view pem) {
   const std::string text(pem);
   const int result =
@@ -134,9 +137,9 @@ void ReadName(CertificateInfo& info, const mbedtls_x509_buf& name) {
   }
 }
 
-// Writing
+// Writing.
 
-// Characters that separate the parts of a distinguished name are escaped (RFC 4514).
+// Escapes the separators of a distinguished name (RFC 4514 section 2.4).
 std::string DistinguishedName(std::string_view common_name) {
   std::string out = "CN=";
   for (const char c : common_name) {
@@ -146,7 +149,7 @@ std::string DistinguishedName(std::string_view common_name) {
   return out;
 }
 
-// "YYYYMMDDhhmmss"
+// "YYYYMMDDhhmmss", the form that mbedTLS takes.
 std::string ValidityText(UtcMs instant) {
   std::string text = FormatInstant(instant).substr(0, 19);
   std::erase_if(text, [](char c) { return c < '0' || c > '9'; });
@@ -168,12 +171,13 @@ std::string KeyPem(Key& key) {
   return text;
 }
 
-// What every certificate of ours has. The issuer's key must be set before.
+// The fields common to all certificates created here. The issuer's key must be set before.
 void Describe(Draft& draft, Key& subject_key, const std::string& subject,
               const Validity& validity) {
   std::array<uint8_t, kSerialBytes> serial{};
   FillRandom(serial);
-  serial[0] = static_cast<uint8_t>((serial[0] & 0x7f) | 0x40);  // positive and of full length
+  // Positive and of full length (RFC 5280 section 4.1.2.2).
+  serial[0] = static_cast<uint8_t>((serial[0] & 0x7f) | 0x40);
   mbedtls_x509write_crt_set_version(draft.get(), MBEDTLS_X509_CRT_VERSION_3);
   mbedtls_x509write_crt_set_md_alg(draft.get(), MBEDTLS_MD_SHA256);
   mbedtls_x509write_crt_set_subject_key(draft.get(), subject_key.get());
@@ -196,7 +200,7 @@ std::string CertificatePem(Draft& draft) {
   return pem;
 }
 
-// Names and addresses as mbedTLS' linked list, which points into this object.
+// Names and addresses as the linked list that mbedTLS takes. The list points into this object.
 class AlternativeNames {
  public:
   AlternativeNames(const std::vector<std::string>& dns_names,
@@ -234,7 +238,7 @@ class AlternativeNames {
                   "\"" + address + "\" is not a numeric IPv4 or IPv6 address");
   }
 
-  // From the last to the first: mbedTLS writes the end of the list first.
+  // Links the entries in reverse, because mbedTLS writes the last element of the list first.
   void Link() {
     nodes_.resize(entries_.size());
     for (size_t i = 0; i < entries_.size(); ++i) {

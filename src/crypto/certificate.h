@@ -1,6 +1,8 @@
 #pragma once
 
-// The box's own certificate authority and server certificate (P-256, ECDSA with SHA-256; RFC 5280).
+// Creates and reads X.509 certificates (RFC 5280): the box's own certificate authority and its
+// server certificate, both P-256 with ECDSA and SHA-256. Any thread. Creating keys takes
+// milliseconds of CPU.
 
 #include <string>
 #include <string_view>
@@ -10,12 +12,13 @@
 
 namespace comanda::crypto {
 
+// A certificate, possibly followed by its chain, and its private key.
 struct KeyPair {
   std::string certificate_pem;
   std::string key_pem;
 };
 
-// Both ends included.
+// The period in which a certificate is valid, both ends included.
 struct Validity {
   UtcMs not_before = 0;
   UtcMs not_after = 0;
@@ -23,37 +26,41 @@ struct Validity {
   bool Holds(UtcMs now) const { return not_before <= now && now <= not_after; }
   bool operator==(const Validity&) const = default;
 };
-// Ten years, or 397 days for a server (some devices accept no more), from a day before now: the
-// clock of a device may be a little behind.
+// The validity of new certificates: ten years for an authority, 397 days for a server certificate
+// (some devices refuse longer ones). It starts a day before `now`, because the clock of a device
+// may be slow.
 Validity AuthorityFrom(UtcMs now);
 Validity ServerFrom(UtcMs now);
 
 struct CertificateInfo {
   std::string subject;
-  std::string fingerprint_sha256;  // "AB:CD:...", of the DER form, as browsers show it
+  // SHA-256 of the DER form as browsers show it: "AB:CD:...".
+  std::string fingerprint_sha256;
   Validity validity;
   std::vector<std::string> dns_names;
-  std::vector<std::string> addresses;  // numeric, IPv4 and IPv6
+  // Numeric IPv4 and IPv6 addresses.
+  std::vector<std::string> addresses;
 };
 
-// Self-signed, CA:TRUE pathlen 0, keyCertSign and cRLSign.
+// A self-signed authority: CA:TRUE, pathlen 0, keyCertSign and cRLSign.
 KeyPair MakeAuthority(std::string_view common_name, const Validity& validity);
 
-// A leaf signed by the authority with names and addresses as subjectAltName, serverAuth. Its chain
-// (leaf, then authority) is in certificate_pem. Refusal (kValidationFailed) where the authority
-// cannot be read, where an address is not numeric or where there is neither a name nor an address.
+// A serverAuth certificate signed by `authority`, with names and addresses as subjectAltName.
+// certificate_pem holds the chain: leaf, then authority. Throws Refusal(kValidationFailed) if the
+// authority cannot be parsed, an address is not numeric, or there is neither a name nor an address.
 KeyPair MakeServerCertificate(const KeyPair& authority, std::string_view common_name,
                               const std::vector<std::string>& dns_names,
                               const std::vector<std::string>& addresses, const Validity& validity);
 
-// Reads the first certificate of a PEM file. Refusal (kValidationFailed) where it cannot be read.
+// Describes the first certificate of a PEM file. Throws Refusal(kValidationFailed) if it cannot be
+// parsed.
 CertificateInfo Inspect(std::string_view certificate_pem);
 
-// The second certificate of a PEM file, as it stands there: the authority behind a server
-// certificate. Empty where there is none.
+// The PEM text of the second certificate of a chain: the authority behind a server certificate.
+// Empty if there is none. Does not parse it.
 std::string SecondOf(std::string_view chain_pem);
 
-// Empty where the private key belongs to the certificate, else what is wrong.
+// Empty if the private key belongs to the certificate, else a sentence that says what is wrong.
 std::string Mismatch(std::string_view certificate_pem, std::string_view key_pem);
 
 }  // namespace comanda::crypto

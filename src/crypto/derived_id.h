@@ -5,8 +5,8 @@
 
 namespace comanda::crypto {
 
-// An identifier of version 5 of RFC 9562 (SHA-1): the same namespace and name give the same id on
-// every machine. `namespace_id` is a UUID; anything else ends the process.
+// A UUID of version 5 (RFC 9562 section 5.5): the same namespace and name always give the same id.
+// `namespace_id` must be a UUID (CHECK). Any thread.
 std::string DerivedId(std::string_view namespace_id, std::string_view name);
 
 }  // namespace comanda::crypto

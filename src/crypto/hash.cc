@@ -15,8 +15,8 @@ void Initialise() {
   static std::once_flag once;
   std::call_once(once, [] {
     CHECK(psa_crypto_init() == PSA_SUCCESS, "TLS 1.3 cannot work without the PSA key store");
-    // mbedTLS makes this list at its first use, without a lock: where two threads began a
-    // connection at that moment, one could read a list that the other had half written.
+    // mbedTLS builds this list at its first use, without a lock: a second connection starting at
+    // that moment could read a half-built list.
     mbedtls_ssl_list_ciphersuites();
   });
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The other end of a TLS connection that one of our clients opened.
+// The server at the other end of a TLS connection that the program opened as a client.
 
 #include <optional>
 #include <string>
@@ -10,12 +10,14 @@
 namespace comanda::crypto {
 
 struct Peer {
-  std::string tls_version;                     // "TLSv1.3"
-  std::optional<CertificateInfo> certificate;  // nothing after a resumed handshake
+  // As "TLSv1.3".
+  std::string tls_version;
+  // Nothing after a resumed handshake, in which the server sends no certificate.
+  std::optional<CertificateInfo> certificate;
 };
 
-// `ssl` is the mbedtls_ssl_context of a connection whose handshake is done; it comes untyped from
-// libraries that speak TLS for us. Throws as Inspect does.
+// `ssl` is the mbedtls_ssl_context of a connection whose handshake is complete; libcurl hands it
+// over untyped. Throws Refusal(kValidationFailed) if the certificate cannot be parsed.
 Peer DescribePeer(const void* ssl);
 
 }  // namespace comanda::crypto

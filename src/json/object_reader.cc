@@ -8,11 +8,11 @@
 namespace comanda::json {
 namespace {
 
-// What a client sent is repeated to it only so far.
+// The longest part of a client's text that an error message quotes, in bytes.
 constexpr size_t kEchoMax = 100;
-// The longest value of which a message says how it should have been written.
+// The longest value that a message repeats in corrected form.
 constexpr size_t kHintMax = 15;
-// Above this many, a message does not list the known fields.
+// An object with more fields than this does not have them listed in a message.
 constexpr size_t kListedFieldsMax = 25;
 
 std::string Join(const std::vector<std::string_view>& words) {
@@ -32,7 +32,7 @@ std::string Path(const std::string& array, size_t index) {
   return array + "[" + std::to_string(index) + "]";
 }
 
-// The text up to kEchoMax bytes, cut between characters.
+// The first kEchoMax bytes, cut at a character boundary.
 std::string Echo(std::string_view text) {
   if (text.size() <= kEchoMax) return std::string(text);
   size_t end = kEchoMax;
@@ -40,7 +40,7 @@ std::string Echo(std::string_view text) {
   return std::string(text.substr(0, end)) + "…";
 }
 
-// A suggestion that shares less than half of its letters helps nobody.
+// The nearest candidate, or nothing if it shares less than half of its letters.
 std::string_view Suggestion(std::string_view word, const auto& candidates) {
   if (word.size() > kEchoMax) return {};
   const std::string_view nearest = Nearest(word, candidates);
@@ -48,7 +48,7 @@ std::string_view Suggestion(std::string_view word, const auto& candidates) {
   return nearest;
 }
 
-// Texts
+// Texts.
 
 bool IsBlank(std::string_view text) {
   return text.find_first_not_of(" \t\n") == std::string_view::npos;
@@ -106,7 +106,7 @@ std::optional<std::string> CheckedText(Value value, const std::string& path, con
   return text;
 }
 
-// Numbers
+// Numbers.
 
 std::string Amount(int64_t units, int decimals) {
   std::string text;
@@ -136,7 +136,7 @@ bool IsNumberText(std::string_view text) {
 std::string NotANumber(Value value, int decimals) {
   std::string message = NumberForm(decimals);
   if (value.kind() != Kind::kText) return message;
-  // The most frequent mistake gets its answer in the caller's own figures.
+  // A number in quotes is the most frequent mistake: the message shows the client's own number.
   const std::string_view sent = value.text();
   const bool repeatable = sent.size() <= kHintMax && IsNumberText(sent);
   const std::string number(repeatable ? sent : Example(decimals));
@@ -149,7 +149,8 @@ int DigitsToInt(std::string_view digits) {
   return value;
 }
 
-// Whether a number that is too long for a Decimal is so for its decimals: 0.0000000000000000001.
+// True if a number too long for a Decimal has too many decimals, as 0.0000000000000000001, rather
+// than too many digits.
 bool HasMoreDecimals(std::string_view number, int decimals) {
   const size_t e = std::min(number.find_first_of("eE"), number.size());
   const std::string_view mantissa = number.substr(0, e);
@@ -158,9 +159,10 @@ bool HasMoreDecimals(std::string_view number, int decimals) {
   if (negative || exponent_text.starts_with('+')) exponent_text.remove_prefix(1);
   const int exponent = negative ? -DigitsToInt(exponent_text) : DigitsToInt(exponent_text);
   const size_t last = mantissa.find_last_not_of("0.-");
-  if (last == std::string_view::npos) return false;  // zero
+  // The value is zero.
+  if (last == std::string_view::npos) return false;
   const size_t point = std::min(mantissa.find('.'), mantissa.size());
-  // The power of ten of the last digit that says something.
+  // The power of ten of the last significant digit.
   const int power =
       last < point ? static_cast<int>(point - last) - 1 : -static_cast<int>(last - point);
   return power + exponent < -decimals;
@@ -213,7 +215,7 @@ NumberRule MoneyRule(int currency_decimals, bool positive) {
       .decimals = currency_decimals, .min = positive ? 1 : 0, .max = MoneyMax(currency_decimals)};
 }
 
-// Words
+// Words of a fixed set.
 
 std::string UnknownWord(std::string_view sent, const std::vector<std::string_view>& words,
                         std::string_view hint) {
@@ -239,7 +241,7 @@ std::string UnknownWord(std::string_view sent, const std::vector<std::string_vie
 
 }  // namespace
 
-// ObjectReader
+// ObjectReader.
 
 ObjectReader::ObjectReader(Value value, std::string path, Errors& errors, UnknownFields unknown)
     : path_(std::move(path)), errors_(&errors), unknown_(unknown) {
@@ -253,27 +255,28 @@ ObjectReader::ObjectReader(Value value, std::string path, Errors& errors, Unknow
 
 std::string ObjectReader::FieldPath(std::string_view name) const { return Path(path_, name); }
 
-void ObjectReader::Learn(std::string_view name) {
-  if (unknown_ == UnknownFields::kIgnored) return;  // nobody will ask
+void ObjectReader::MakeKnown(std::string_view name) {
+  // Only UnknownMessage() and Finish() need the names.
+  if (unknown_ == UnknownFields::kIgnored) return;
   if (std::find(known_.begin(), known_.end(), name) == known_.end()) known_.emplace_back(name);
 }
 
 std::optional<Value> ObjectReader::Find(std::string_view name) {
-  Learn(name);
+  MakeKnown(name);
   if (!object_) return std::nullopt;
   std::optional<Value> value = object_->Find(name);
   if (value) any_found_ = true;
   return value;
 }
 
-std::optional<Value> ObjectReader::Take(std::string_view name) {
+std::optional<Value> ObjectReader::FindNonNull(std::string_view name) {
   std::optional<Value> value = Find(name);
   if (value && value->is_null()) return std::nullopt;
   return value;
 }
 
 bool ObjectReader::Require(std::string_view name) {
-  if (Take(name)) return true;
+  if (FindNonNull(name)) return true;
   if (object_) Fail(name, FieldCode::kRequired, "is required and must not be null");
   return false;
 }
@@ -286,7 +289,7 @@ bool ObjectReader::IsNull(std::string_view name) {
 }
 
 std::optional<std::string> ObjectReader::Text(std::string_view name, TextRule rule) {
-  const std::optional<Value> value = Take(name);
+  const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
   return CheckedText(*value, FieldPath(name), rule, *errors_);
 }
@@ -297,7 +300,7 @@ std::optional<std::string> ObjectReader::RequireText(std::string_view name, Text
 }
 
 std::optional<int64_t> ObjectReader::Number(std::string_view name, NumberRule rule) {
-  const std::optional<Value> value = Take(name);
+  const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
   if (value->kind() != Kind::kNumber) {
     Fail(name, FieldCode::kWrongType, NotANumber(*value, rule.decimals));
@@ -327,7 +330,7 @@ std::optional<int64_t> ObjectReader::RequireMoney(std::string_view name, int cur
 }
 
 std::optional<bool> ObjectReader::Boolean(std::string_view name) {
-  const std::optional<Value> value = Take(name);
+  const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
   if (value->kind() == Kind::kBoolean) return value->boolean();
   Fail(name, FieldCode::kWrongType, "must be true or false, without quotes");
@@ -335,7 +338,7 @@ std::optional<bool> ObjectReader::Boolean(std::string_view name) {
 }
 
 std::optional<std::string> ObjectReader::Uuid(std::string_view name) {
-  const std::optional<Value> value = Take(name);
+  const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
   constexpr std::string_view kForm = "must be a UUID, like 0190c3a1-7f3e-7a52-9d6b-3f1c2ab45e90";
   if (value->kind() != Kind::kText) {
@@ -348,7 +351,7 @@ std::optional<std::string> ObjectReader::Uuid(std::string_view name) {
 }
 
 std::optional<UtcMs> ObjectReader::Instant(std::string_view name) {
-  const std::optional<Value> value = Take(name);
+  const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
   constexpr std::string_view kForm =
       "must be a time with its offset as in RFC 3339, like 2026-11-20T18:03:11Z";
@@ -364,7 +367,7 @@ std::optional<UtcMs> ObjectReader::Instant(std::string_view name) {
 std::optional<size_t> ObjectReader::OneOf(std::string_view name,
                                           const std::vector<std::string_view>& words,
                                           std::string_view hint) {
-  const std::optional<Value> value = Take(name);
+  const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
   if (value->kind() != Kind::kText) {
     Fail(name, FieldCode::kWrongType, "must be one of " + Join(words) + ", in double quotes");
@@ -381,7 +384,7 @@ std::optional<size_t> ObjectReader::OneOf(std::string_view name,
 }
 
 std::optional<std::vector<Value>> ObjectReader::Items(std::string_view name, size_t max) {
-  const std::optional<Value> value = Take(name);
+  const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
   if (value->kind() != Kind::kArray) {
     Fail(name, FieldCode::kWrongType, "must be a list between [ and ]");
@@ -418,7 +421,7 @@ std::vector<ObjectReader> ObjectReader::RequireObjects(std::string_view name, si
 }
 
 std::optional<ObjectReader> ObjectReader::Object(std::string_view name) {
-  const std::optional<Value> value = Take(name);
+  const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
   return ObjectReader(*value, FieldPath(name), *errors_, unknown_);
 }
@@ -441,7 +444,7 @@ std::optional<std::vector<std::string>> ObjectReader::Texts(std::string_view nam
   return texts;
 }
 
-std::optional<Value> ObjectReader::Raw(std::string_view name) { return Take(name); }
+std::optional<Value> ObjectReader::Raw(std::string_view name) { return FindNonNull(name); }
 
 std::optional<Value> ObjectReader::Peek(std::string_view name) const {
   return object_ ? object_->Find(name) : std::nullopt;
@@ -461,7 +464,7 @@ bool ObjectReader::Refuse(std::string_view name, FieldCode code, std::string_vie
 }
 
 void ObjectReader::Fail(std::string_view name, FieldCode code, std::string_view message) {
-  Learn(name);
+  MakeKnown(name);
   size_t offset = 0;
   if (object_) {
     const std::optional<Value> value = object_->Find(name);
@@ -471,7 +474,7 @@ void ObjectReader::Fail(std::string_view name, FieldCode code, std::string_view 
 }
 
 void ObjectReader::Ignore(std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) Learn(name);
+  for (const std::string_view name : names) MakeKnown(name);
 }
 
 std::string ObjectReader::UnknownMessage(std::string_view name) const {
@@ -490,10 +493,10 @@ void ObjectReader::Finish() {
   size_t found = 0;
   for (const auto& [name, value] : object_->members()) {
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-    // A name that is empty must be seen all the same.
+    // An empty name is shown as "".
     errors_->Add(FieldPath(name.empty() ? "\"\"" : Echo(name)), FieldCode::kUnknownField,
                  UnknownMessage(name), value.offset());
-    // They come in document order, so the answer could not list more of them.
+    // Members come in document order, so the answer could not name more of them anyway.
     if (++found == kFieldErrorsMax) return;
   }
 }

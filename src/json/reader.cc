@@ -12,7 +12,7 @@
 namespace comanda::json {
 namespace {
 
-// Errors name this many fields in the detail; all of them stand in errors[].
+// The detail names this many fields; errors[] has all.
 constexpr size_t kNamedInDetail = 3;
 
 struct TreeDeleter {
@@ -23,35 +23,38 @@ bool IsContainer(const cJSON* node) { return cJSON_IsArray(node) || cJSON_IsObje
 
 }  // namespace
 
-// The text and what both passes made of it. Each node's valueint is the index of its mark.
+// A document: its text, and the results of both passes. The valueint of each node, unused
+// otherwise, is the index of its Location.
 struct Tree {
-  const Mark& MarkOf(const cJSON* node) const { return marks[static_cast<size_t>(node->valueint)]; }
+  const Location& LocationOf(const cJSON* node) const {
+    return locations[static_cast<size_t>(node->valueint)];
+  }
 
   std::string text;
-  std::vector<Mark> marks;
+  std::vector<Location> locations;
   std::unique_ptr<cJSON, TreeDeleter> root;
 };
 
 namespace {
 
-// What is read here came from a client, a file or the disk: a handler that takes it for another
-// kind of value, or two parsers that disagree, fail that one request.
+// Input never ends the process, not even if a handler mistakes the kind of a value, or the two
+// parsers disagree: the one request fails.
 void Require(bool holds, const char* why) {
   if (!holds) throw Fault(Fault::Kind::kInternal, std::string("json: ") + why);
 }
 
-// Both passes saw the same values in the same order, so the n-th node belongs to the n-th mark.
-void Number(cJSON* node, size_t& next, size_t count) {
+// Both passes visit the same values in the same order, so the n-th node has the n-th Location.
+void AssignLocations(cJSON* node, size_t& next, size_t count) {
   Require(next < count, "cJSON and the scanner see different values");
   node->valueint = static_cast<int>(next++);
   if (!IsContainer(node)) return;
   for (cJSON* child = node->child; child != nullptr; child = child->next) {
-    Number(child, next, count);
+    AssignLocations(child, next, count);
   }
 }
 
-// cJSON would end the text at a NUL. The scanner has let the escape pass in texts alone, where
-// every backslash begins an escape.
+// cJSON would end the string at a NUL. Scan() accepts \u0000 in strings only, where every backslash
+// starts an escape.
 void ReplaceEscapedNul(std::string& text) {
   constexpr std::string_view kNul = "\\u0000";
   if (text.find(kNul) == std::string::npos) return;
@@ -60,7 +63,7 @@ void ReplaceEscapedNul(std::string& text) {
   }
 }
 
-// Sorted rather than compared each with each: a body may hold one object of very many fields.
+// Sorts the keys, because comparing each pair is quadratic and a body may be one huge object.
 void RefuseDuplicateKeys(const Tree& tree, const cJSON* node) {
   if (!IsContainer(node)) return;
   std::vector<const cJSON*> members;
@@ -79,7 +82,7 @@ void RefuseDuplicateKeys(const Tree& tree, const cJSON* node) {
     if (duplicate == nullptr || members[i]->valueint < duplicate->valueint) duplicate = members[i];
   }
   if (duplicate == nullptr) return;
-  RefuseAt(tree.text, tree.MarkOf(duplicate).key_offset,
+  RefuseAt(tree.text, tree.LocationOf(duplicate).key_offset,
            "a field of this name stands in the same object already; send each field once");
 }
 
@@ -137,7 +140,7 @@ void AppendCanonical(std::string& out, Value value) {
 
 }  // namespace
 
-// Value
+// Value.
 
 Kind Value::kind() const {
   if (cJSON_IsBool(node_)) return Kind::kBoolean;
@@ -155,8 +158,8 @@ bool Value::boolean() const {
 
 std::string_view Value::number_text() const {
   Require(cJSON_IsNumber(node_), "a value of another kind was expected");
-  const Mark& mark = tree_->MarkOf(node_);
-  return std::string_view(tree_->text).substr(mark.offset, mark.length);
+  const Location& location = tree_->LocationOf(node_);
+  return std::string_view(tree_->text).substr(location.offset, location.length);
 }
 
 std::string_view Value::text() const {
@@ -190,7 +193,7 @@ std::optional<Value> Value::Find(std::string_view key) const {
   return std::nullopt;
 }
 
-size_t Value::offset() const { return tree_->MarkOf(node_).offset; }
+size_t Value::offset() const { return tree_->LocationOf(node_).offset; }
 
 std::string Value::Canonical() const {
   std::string out;
@@ -198,10 +201,10 @@ std::string Value::Canonical() const {
   return out;
 }
 
-// Document
+// Document.
 
 static_assert(kNodesMax <= static_cast<size_t>(std::numeric_limits<int>::max()),
-              "the index of a mark must fit in cJSON's valueint");
+              "the index of a location must fit in cJSON's valueint");
 
 Document::Document(std::unique_ptr<Tree> tree) : tree_(std::move(tree)) {}
 Document::Document(Document&&) noexcept = default;
@@ -210,19 +213,19 @@ Document::~Document() = default;
 
 Document Document::Parse(std::string_view text) {
   auto tree = std::make_unique<Tree>();
-  tree->marks = Scan(text);
+  tree->locations = Scan(text);
   tree->text = text;
   ReplaceEscapedNul(tree->text);
   const char* end = nullptr;
   tree->root.reset(cJSON_ParseWithLengthOpts(tree->text.data(), tree->text.size(), &end, 0));
   if (tree->root == nullptr) {
-    // Nothing that the scanner lets through is known to end here, except for want of memory.
+    // cJSON is not known to refuse a text that Scan() accepts, except for lack of memory.
     const auto offset = end == nullptr ? 0 : static_cast<size_t>(end - tree->text.data());
     RefuseAt(tree->text, std::min(offset, tree->text.size()), "the text could not be read here");
   }
   size_t count = 0;
-  Number(tree->root.get(), count, tree->marks.size());
-  Require(count == tree->marks.size(), "cJSON and the scanner see different values");
+  AssignLocations(tree->root.get(), count, tree->locations.size());
+  Require(count == tree->locations.size(), "cJSON and the scanner see different values");
   RefuseDuplicateKeys(*tree, tree->root.get());
   return Document(std::move(tree));
 }
@@ -238,7 +241,7 @@ std::string Document::Canonical() const {
 
 std::string LibraryVersion() { return cJSON_Version(); }
 
-// Errors
+// Errors.
 
 void Errors::Add(std::string field, FieldCode code, std::string message, size_t document_offset) {
   errors_.emplace_back(document_offset, FieldError{std::move(field), code, std::move(message)});

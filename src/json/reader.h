@@ -1,16 +1,19 @@
 #pragma once
 
-// A strict reader in front of cJSON, which alone accepts far too much.
+// Reads JSON from clients, strictly, and reports every invalid field of a request at once.
 //
-// Parse() refuses, with the byte offset: invalid UTF-8, a byte order mark, nesting deeper than 32,
-// duplicate keys, lone surrogates, \u0000 in keys, numbers outside RFC 8259's grammar, raw control
-// bytes in strings, trailing bytes, numbers of more than 63 characters, and more than kNodesMax
-// values (a small body must not become a huge tree). Numbers keep their text, so money and
-// quantities are read exactly. cJSON ends a text at NUL, so \u0000 in a text is read as \u0001: as
-// forbidden, but not lost (contract section 1, Text).
+// Document::Parse() builds a tree in two passes. The first (scan.h) validates the bytes against RFC
+// 8259 and the limits below; the second is cJSON, which alone would accept far too much. Refused,
+// with line, column and byte: invalid UTF-8, a byte order mark, nesting deeper than 32, duplicate
+// keys, lone surrogates, \u0000 in keys, numbers outside the grammar or longer than 63 characters,
+// raw control bytes in strings, trailing bytes, and more than kNodesMax values, because a small
+// body must not become a huge tree. Numbers keep their text, so that money and quantities are
+// converted exactly. cJSON ends a string at NUL; \u0000 in a string is therefore read as \u0001,
+// which is forbidden likewise (contract section 1, Text) but cannot truncate the value.
 //
-// ObjectReader then reads the fields of one object and notes every wrong one in Errors, so that all
-// are reported at once, in document order.
+// ObjectReader then reads the fields of one object and collects every invalid one in Errors.
+//
+// A Document and its readers belong to one thread at a time.
 
 #include <cstdint>
 #include <initializer_list>
@@ -29,28 +32,38 @@ struct cJSON;
 
 namespace comanda::json {
 
+// Limits of a document; beyond them Parse() refuses.
 inline constexpr int kDepthMax = 32;
 inline constexpr size_t kNodesMax = 400'000;
 
 enum class Kind : uint8_t { kNull, kBoolean, kNumber, kText, kArray, kObject };
 
-struct Tree;  // reader.cc
+// Defined in reader.cc.
+struct Tree;
 
-// One value of a document; valid as long as the document lives, also where it was moved. Cheap to
-// copy.
+// A reference to one value of a document, valid as long as the document, even after it is moved.
+// Cheap to copy. An accessor for another kind than kind() throws Fault(kInternal): that one request
+// fails.
 class Value {
  public:
   Kind kind() const;
   bool is_null() const { return kind() == Kind::kNull; }
-  bool boolean() const;                  // kBoolean only
-  std::string_view number_text() const;  // kNumber only: as it was written
-  std::string_view text() const;         // kText only
-  std::vector<Value> items() const;      // kArray only
-  std::vector<std::pair<std::string_view, Value>> members() const;  // kObject only, in order
-  std::optional<Value> Find(std::string_view key) const;            // kObject only; exact case
-  size_t offset() const;  // where in the document it began: the order in which errors are reported
-  // Keys sorted, numbers normalised, no blanks: equal values have equal canonical texts
-  // (contract section 5).
+  // For kBoolean.
+  bool boolean() const;
+  // For kNumber: the text of the document, e.g. "1.250e1".
+  std::string_view number_text() const;
+  // For kText: unescaped.
+  std::string_view text() const;
+  // For kArray.
+  std::vector<Value> items() const;
+  // For kObject: in document order.
+  std::vector<std::pair<std::string_view, Value>> members() const;
+  // For kObject: case-sensitive.
+  std::optional<Value> Find(std::string_view key) const;
+  // The byte offset of the value in the document. Errors are sorted by it.
+  size_t offset() const;
+  // The canonical text: keys sorted, numbers normalised, no blanks. Two requests with equal
+  // canonical texts are the same request (contract section 5).
   std::string Canonical() const;
 
  private:
@@ -60,32 +73,35 @@ class Value {
   const cJSON* node_;
 };
 
+// A parsed JSON text. Movable; owns the tree.
 class Document {
  public:
-  // Refusal invalid_json with what is wrong and where. The text is copied.
+  // Copies the text. Throws Refusal(kInvalidJson) that says what is wrong and where.
   static Document Parse(std::string_view text);
   Document(Document&&) noexcept;
   Document& operator=(Document&&) noexcept;
   ~Document();
 
   Value root() const;
-  std::string Canonical() const;  // of the root
+  // That of the root.
+  std::string Canonical() const;
 
  private:
   explicit Document(std::unique_ptr<Tree> tree);
   std::unique_ptr<Tree> tree_;
 };
 
-// The version of cJSON that is linked in.
+// The version of cJSON linked in.
 std::string LibraryVersion();
 
-// Every wrong field of one request. Add in any order; the answer lists them in document order.
+// The invalid fields of one request, in any order of addition.
 class Errors {
  public:
   void Add(std::string field, FieldCode code, std::string message, size_t document_offset = 0);
   bool empty() const { return errors_.empty(); }
   size_t size() const { return errors_.size(); }
-  // validation_failed with all errors (at most kFieldErrorsMax), or nothing when there are none.
+  // Throws Refusal(kValidationFailed) with the errors in document order, at most kFieldErrorsMax.
+  // Does nothing if there are none.
   void ThrowIfAny();
 
  private:
@@ -93,18 +109,28 @@ class Errors {
   std::vector<std::pair<size_t, FieldError>> errors_;
 };
 
-// What to do with a field that nobody reads: ignored on the live address, unknown_field in the
-// sandbox (contract section 1).
+// What Finish() does with fields that no handler read: the live address ignores them, the sandbox
+// reports unknown_field (contract section 1).
 enum class UnknownFields : uint8_t { kIgnored, kRefused };
 
+// What a text field accepts. Lengths are in Unicode characters.
 struct TextRule {
-  size_t max = 200;                  // Unicode characters
-  size_t min = 1;                    // 0: empty text is fine; else `empty`
-  bool card_numbers_refused = true;  // free text: looks_like_card_number
-  bool is_reference = false;         // of card numbers only those of 16 digits are refused
-  bool is_name = false;              // one line without any control character
+  // Longer: too_long.
+  size_t max = 200;
+  // Shorter: empty or too_short. 0 accepts an empty text.
+  size_t min = 1;
+  // Free text: a probable card number is looks_like_card_number (base/text.h).
+  bool card_numbers_refused = true;
+  // References of other systems: only 16-digit card numbers are refused, because other lengths
+  // occur as references.
+  bool is_reference = false;
+  // A single line without any control character (contract section 3).
+  bool is_name = false;
 };
 
+// What a number field accepts. Bounds are in units of 10^-decimals, inclusive. Below `min` the
+// error is must_be_positive if min is above 0 and the value is not, must_not_be_negative if the
+// value is negative, else out_of_range.
 struct NumberRule {
   int decimals = 0;
   int64_t min = 0;  // in units of 10^-decimals
@@ -113,88 +139,94 @@ struct NumberRule {
   // where the value is < 0, else out_of_range
 };
 
-// Reads one object's fields. A field that is null counts as absent (section 19) unless the caller
-// asks IsNull() first. Every Read… notes a wrong field in Errors and returns nothing; a missing
-// field returns nothing without an error, the Require… form notes `required`.
+// Reads the fields of one object.
+//
+// The reading functions add an Errors entry for an invalid field and return nothing; for a missing
+// field they return nothing, and the Require... form adds `required`. A field that is null counts
+// as missing (contract section 19), unless stated otherwise. Asking for a field by name, in any
+// function but Peek(), makes it known; see Finish().
 class ObjectReader {
  public:
-  // `path` is the prefix of field names in errors: "" for the body, "combos[0]" below it.
-  // A value that is no object is noted as wrong_type (on the field "body" where the path is empty),
-  // and the reader then reads nothing and requires nothing. A missing field is listed where its
-  // object begins: before the wrong fields of the same object.
+  // `path` prefixes the names of fields in errors: "" for the body, "combos[0]" for an item. If
+  // `value` is not an object, wrong_type is added (on "body" for an empty path), and all reading
+  // functions return nothing without further errors. A missing field has the offset of its object,
+  // so it is listed before the invalid fields of that object. `errors` must outlive the reader.
   ObjectReader(Value value, std::string path, Errors& errors, UnknownFields unknown);
 
-  // True where the field is there, null included.
+  // True if the field is present, null included.
   bool Has(std::string_view name);
-  // True where the field is there and null.
+  // True if the field is present and null.
   bool IsNull(std::string_view name);
 
-  // CRLF becomes LF; C0 controls, length and card numbers are checked.
+  // Checks control characters, length and card numbers by `rule`; returns the text with LF for
+  // CRLF.
   std::optional<std::string> Text(std::string_view name, TextRule rule = {});
   std::optional<std::string> RequireText(std::string_view name, TextRule rule = {});
-  // In units of 10^-decimals.
+  // A number in units of 10^-decimals.
   std::optional<int64_t> Number(std::string_view name, NumberRule rule);
   std::optional<int64_t> RequireNumber(std::string_view name, NumberRule rule);
-  // Money in minor units: 0 to MoneyMax. `positive`: above 0.
+  // Money in minor units: 0 to MoneyMax (base/money.h); above 0 if `positive`.
   std::optional<int64_t> Money(std::string_view name, int currency_decimals, bool positive = false);
   std::optional<int64_t> RequireMoney(std::string_view name, int currency_decimals,
                                       bool positive = false);
   std::optional<bool> Boolean(std::string_view name);
-  // In a PATCH: notes `required` on each of these that is null, because it cannot be cleared
-  // (contract section 19, Orders).
+  // In a PATCH: adds `required` for each of these fields that is null, because it cannot be cleared
+  // (contract section 3).
   void RefuseNull(std::initializer_list<std::string_view> names);
-  // A UUID, any case, returned in lower case; else invalid_format.
+  // A UUID in any case, returned in lower case; else invalid_format.
   std::optional<std::string> Uuid(std::string_view name);
+  // RFC 3339 with any offset (base/clock.h); else invalid_format.
   std::optional<UtcMs> Instant(std::string_view name);
-  // One of the words, exactly as written; returns its index. unknown_value lists the words (hint
-  // added).
+  // The index of the text in `words`, case-sensitive. The unknown_value message lists the words and
+  // ends with `hint`.
   std::optional<size_t> OneOf(std::string_view name, const std::vector<std::string_view>& words,
                               std::string_view hint = "");
-  // The items of an array, each as a reader with its own path "name[i]". wrong_type, too_many_items
-  // and (where empty is not allowed) empty are noted.
+  // The items of an array, each as a reader with the path "name[i]". Errors: wrong_type,
+  // too_many_items above `max`, empty unless `allow_empty`.
   std::vector<ObjectReader> Objects(std::string_view name, size_t max, bool allow_empty);
   std::vector<ObjectReader> RequireObjects(std::string_view name, size_t max);
-  // An object below; nothing where absent.
+  // A nested object.
   std::optional<ObjectReader> Object(std::string_view name);
-  // Texts of an array.
+  // An array of texts.
   std::optional<std::vector<std::string>> Texts(std::string_view name, size_t max_items,
                                                 TextRule rule);
-  // The value of a field that the object does not have, null included: the field stays unknown,
-  // unless the caller notes an error on it.
+  // The value of a field without making it known, null included.
   std::optional<Value> Peek(std::string_view name) const;
-  // The value as it stands (null counts as absent), for fields with a rule of their own.
+  // The value unchecked, for a field whose rule the caller implements.
   std::optional<Value> Raw(std::string_view name);
 
-  // Notes an error on the field where it is present (null included): for fields of another
-  // endpoint, read-only ones and so on. Returns true where it was present.
+  // Adds an error if the field is present, null included: fields of another endpoint, read-only
+  // fields. Returns whether it is present.
   bool Refuse(std::string_view name, FieldCode code, std::string_view message);
-  // Notes an error on the field, present or not.
+  // Adds an error on the field, present or not.
   void Fail(std::string_view name, FieldCode code, std::string_view message);
-  // Declares fields as known without reading them; for NothingRead() they do not count.
+  // Makes fields known without reading them. NothingRead() does not count them.
   void Ignore(std::initializer_list<std::string_view> names);
 
-  // At the end: fields that nobody asked for are unknown_field where unknown fields are refused.
-  // The message suggests the nearest known name.
+  // Call last. Where unknown fields are refused, adds unknown_field for each field that is not
+  // known, with the nearest known name.
   void Finish();
-  // True where none of the fields of the object was asked for by name (a PATCH without a known
-  // field). False for a value that was no object: that has its own error.
+  // True if no present field was asked for: a PATCH without any known field. False for a value that
+  // is not an object, which has its own error.
   bool NothingRead() const;
 
   const std::string& path() const { return path_; }
-  // Where the object begins in the document; 0 for a value that was no object.
+  // The offset of the object in the document; 0 if the value is not an object.
   size_t offset() const { return object_ ? object_->offset() : 0; }
+  // The full path of a field as errors name it: "combos[0].quantity".
   std::string FieldPath(std::string_view name) const;
   Errors& errors() const { return *errors_; }
   UnknownFields unknown() const { return unknown_; }
 
  private:
-  std::optional<Value> Find(
-      std::string_view name);  // null included; the field is known from now on
-  std::optional<Value> Take(std::string_view name);  // null counts as absent
-  // Notes `required` where the field is absent.
+  // Like Value::Find(); makes the field known.
+  std::optional<Value> Find(std::string_view name);
+  // Like Find(), but a field that is null is absent.
+  std::optional<Value> FindNonNull(std::string_view name);
+  // Adds `required` if the field is absent.
   bool Require(std::string_view name);
-  void Learn(std::string_view name);
-  // The items of an array of at most so many.
+  void MakeKnown(std::string_view name);
+  // The items of an array; too_many_items above `max`.
   std::optional<std::vector<Value>> Items(std::string_view name, size_t max);
   std::string UnknownMessage(std::string_view name) const;
 
@@ -202,7 +234,8 @@ class ObjectReader {
   std::string path_;
   Errors* errors_;
   UnknownFields unknown_;
-  std::vector<std::string> known_;  // where unknown fields are refused
+  // Names asked for; filled only where unknown fields are refused.
+  std::vector<std::string> known_;
   bool any_found_ = false;
 };
 

@@ -11,7 +11,7 @@
 namespace comanda::json {
 namespace {
 
-// cJSON reads a number through a buffer of 64 bytes; no amount and no id is that long.
+// cJSON parses a number in a buffer of 64 bytes.
 constexpr size_t kNumberLengthMax = 63;
 
 bool IsContinuation(unsigned char c) { return (c & 0xC0) == 0x80; }
@@ -24,7 +24,7 @@ size_t SequenceLength(std::string_view text) {
   const unsigned char lead = byte(0);
   if (lead >= 0xC2 && lead <= 0xDF) return IsContinuation(byte(1)) ? 2 : 0;
   if (lead >= 0xE0 && lead <= 0xEF) {
-    // Neither overlong forms nor surrogates.
+    // Excludes overlong forms and surrogates.
     const unsigned char low = lead == 0xE0 ? 0xA0 : 0x80;
     const unsigned char high = lead == 0xED ? 0x9F : 0xBF;
     const bool good = byte(1) >= low && byte(1) <= high && IsContinuation(byte(2));
@@ -46,7 +46,7 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  std::vector<Mark> Run() {
+  std::vector<Location> Run() {
     if (text_.size() > UINT32_MAX) RefuseAt(text_, 0, "the text is larger than 4 GiB");
     if (text_.starts_with("\xEF\xBB\xBF")) {
       Refuse("a byte order mark stands before the text; send it without");
@@ -56,12 +56,12 @@ class Scanner {
     ReadValue(at_, 0);
     SkipBlanks();
     if (!AtEnd()) Refuse("the value has ended, and nothing but blanks may follow it");
-    return std::move(marks_);
+    return std::move(locations_);
   }
 
  private:
   bool AtEnd() const { return at_ == text_.size(); }
-  // NUL at the end: no rule of the grammar accepts it.
+  // NUL at the end of the text: no rule of the grammar accepts it.
   char Peek() const { return AtEnd() ? '\0' : text_[at_]; }
   [[noreturn]] void Refuse(std::string_view what) const { RefuseAt(text_, at_, what); }
 
@@ -86,15 +86,15 @@ class Scanner {
   }
 
   void ReadValue(size_t key_offset, int depth) {
-    if (marks_.size() == kNodesMax) {
+    if (locations_.size() == kNodesMax) {
       Refuse("there are more than " + std::to_string(kNodesMax) + " values; send fewer at once");
     }
-    marks_.push_back({static_cast<uint32_t>(at_), 0, static_cast<uint32_t>(key_offset)});
+    locations_.push_back({static_cast<uint32_t>(at_), 0, static_cast<uint32_t>(key_offset)});
     const char c = Peek();
     if (c == '{') return ReadObject(depth + 1);
     if (c == '[') return ReadArray(depth + 1);
     if (c == '"') return ReadString(IsKey::kNo);
-    if (c == '-' || IsDigit(c)) return ReadNumber(marks_.back());
+    if (c == '-' || IsDigit(c)) return ReadNumber(locations_.back());
     ReadWord();
   }
 
@@ -217,7 +217,7 @@ class Scanner {
     return unit;
   }
 
-  void ReadNumber(Mark& mark) {
+  void ReadNumber(Location& location) {
     const size_t begin = at_;
     Take('-');
     const size_t first_digit = at_;
@@ -235,7 +235,7 @@ class Scanner {
     if (length > kNumberLengthMax) {
       RefuseAt(text_, begin, "a number must have at most 63 characters");
     }
-    mark.length = static_cast<uint32_t>(length);
+    location.length = static_cast<uint32_t>(length);
   }
 
   void RequireDigits(std::string_view expected) {
@@ -259,12 +259,12 @@ class Scanner {
 
   std::string_view text_;
   size_t at_ = 0;
-  std::vector<Mark> marks_;
+  std::vector<Location> locations_;
 };
 
 }  // namespace
 
-std::vector<Mark> Scan(std::string_view text) { return Scanner(text).Run(); }
+std::vector<Location> Scan(std::string_view text) { return Scanner(text).Run(); }
 
 void RefuseAt(std::string_view text, size_t offset, std::string_view what) {
   size_t line = 1;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The strict pass over the bytes of a JSON text, before cJSON may see it (RFC 8259 and the limits
-// of reader.h). Of this room alone.
+// The validating pass over the bytes of a JSON text (RFC 8259, and the limits in reader.h), which
+// runs before cJSON sees them. Internal to this room.
 
 #include <cstdint>
 #include <string_view>
@@ -9,18 +9,21 @@
 
 namespace comanda::json {
 
-// Where one value stands in the text.
-struct Mark {
-  uint32_t offset;      // of its first byte
-  uint32_t length;      // numbers only: of their text
-  uint32_t key_offset;  // of the name before it, or its own offset where it has none
+// The position of one value in the text, in bytes.
+struct Location {
+  // First byte of the value.
+  uint32_t offset;
+  // Length of the text of a number; 0 for other kinds.
+  uint32_t length;
+  // First byte of the member's name; equal to `offset` for a value that is not a member.
+  uint32_t key_offset;
 };
 
-// One mark for each value, in document order, each container before what it contains. Refusal
-// invalid_json where the text is anything but one JSON value.
-std::vector<Mark> Scan(std::string_view text);
+// The positions of all values in document order, a container before its content. Throws
+// Refusal(kInvalidJson) if the text is not exactly one JSON value.
+std::vector<Location> Scan(std::string_view text);
 
-// Refusal invalid_json: `what` and the line, the column and the byte.
+// Throws Refusal(kInvalidJson) with `what`, and the line, column and byte of `offset`.
 [[noreturn]] void RefuseAt(std::string_view text, size_t offset, std::string_view what);
 
 }  // namespace comanda::json

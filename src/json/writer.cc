@@ -47,7 +47,8 @@ void AppendEscape(std::string& out, char c) {
 
 void AppendQuoted(std::string& out, std::string_view text) {
   out += '"';
-  size_t begin = 0;  // of the run that stands as it is
+  // Start of the run of characters that need no escape.
+  size_t begin = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     if (!NeedsEscape(text[i])) continue;
     out.append(text, begin, i - begin);

@@ -1,8 +1,11 @@
 #pragma once
 
-// Writes JSON into a string, in the order of the calls, without blanks. It keeps the commas; the
-// caller keeps the nesting right (checked). Outside of any Begin… both keys and values may be
-// written: so a part of an object can be rendered by itself.
+// Writes JSON into a string, in the order of the calls and without blanks.
+//
+// The writer inserts commas; the caller balances Begin... and End... (CHECK). Outside of any
+// container both keys and values may be written, so that a part of an object can be rendered
+// separately and inserted by Raw(). Functions return the writer, for chaining. One thread at a
+// time.
 
 #include <array>
 #include <cstdint>
@@ -15,15 +18,15 @@
 
 namespace comanda::json {
 
-// Appends the text in quotes, escaped (RFC 8259 section 7; non-ASCII stays UTF-8).
+// Appends a JSON string. Escapes what RFC 8259 section 7 requires; other characters stay UTF-8.
 void AppendQuoted(std::string& out, std::string_view text);
 
 constexpr bool NeedsEscape(char c) {
   return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
 }
 
-// The name of a member as a literal that needs no escaping, which is checked when the program is
-// compiled.
+// The name of a member, given as a literal. That it needs no escaping is checked at compile time,
+// so Key() copies it unchanged.
 class Name {
  public:
   static constexpr size_t kSizeMax = 60;
@@ -40,6 +43,7 @@ class Name {
   std::string_view text_;
 };
 
+// `out` must outlive the writer; text is appended to it.
 class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
@@ -49,22 +53,25 @@ class Writer {
   Writer& BeginArray();
   Writer& EndArray();
   Writer& Key(Name name);
-  Writer& KeyOf(std::string_view name);  // escaped
+  // A name known only at run time; escaped.
+  Writer& KeyOf(std::string_view name);
 
   Writer& Text(std::string_view value);
   Writer& Text(const std::string& value) { return Text(std::string_view(value)); }
   Writer& Text(const char* value) { return Text(std::string_view(value)); }
-  Writer& Text(const std::optional<std::string>& value);  // null when nothing
+  // The overloads with an optional write null for nothing.
+  Writer& Text(const std::optional<std::string>& value);
   Writer& Integer(int64_t value);
   Writer& Integer(std::optional<int64_t> value);
   Writer& Boolean(bool value);
   Writer& Null();
-  // units x 10^-decimals, shortest exact decimal (contract section 1, money on the wire).
+  // units x 10^-decimals as the shortest exact decimal (contract section 1, Money on the wire).
   Writer& Scaled(int64_t units, int decimals);
   Writer& Scaled(std::optional<int64_t> units, int decimals);
+  // A timestamp as FormatInstant() writes it.
   Writer& Instant(UtcMs value);
   Writer& Instant(std::optional<UtcMs> value);
-  // JSON that is already rendered.
+  // Inserts rendered JSON unchanged.
   Writer& Raw(std::string_view json);
 
  private:

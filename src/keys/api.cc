@@ -17,7 +17,7 @@ namespace {
 
 using auth::Scope;
 
-Door DoorOf(http::Context& context) {
+CommandContext CommandContextOf(http::Context& context) {
   const http::Site& site = context.site();
   return {site.gate.keys(), site.mode, site.clock.SettledNow(), site.clock.MonotonicMs()};
 }
@@ -27,8 +27,8 @@ Secret NewSecret(http::Context& context) {
   return MakeSecret(site.options.key_prefix, site.mode, site.clock.Now());
 }
 
-// The tag has the use of keys by the minute: a key that asks for keys uses one, and would see a
-// change with every answer.
+// The tag includes last uses rounded to minutes: reading the list uses a key, so that with exact
+// times every answer would have a new tag.
 std::string TagOf(std::vector<Key> keys, std::string_view rest) {
   constexpr UtcMs kMinuteMs = 60'000;
   std::string text(rest);
@@ -44,14 +44,15 @@ http::Response Secretive(http::Response response) {
   return response;
 }
 
-// The one answer that shows a key; a replay of it shows null in its place.
+// The only answer that shows a key. The copy stored for replay has null instead (contract section
+// 3).
 http::Response ShownOnce(const Key& key, const Secret& secret, int status) {
   http::Response response = http::Data(RenderWithText(key, secret.text), status);
   response.replay_body = http::Data(RenderWithoutText(key)).body;
   return Secretive(std::move(response));
 }
 
-// The table in memory knows better when a key was used.
+// The KeyTable has later uses than the database.
 void RefreshUse(Key& key, const std::vector<std::shared_ptr<const auth::KeyRecord>>& records) {
   for (const auto& record : records) {
     if (record->id != key.id) continue;
@@ -69,7 +70,8 @@ http::Response Create(http::Context& context) {
       ReadNewKey(context.body(), context.unknown_fields(), context.site().clock.Now());
   const Secret secret = NewSecret(context);
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const Key key = keys::Create(tx, DoorOf(context), context.principal(), draft, secret, stamp);
+    const Key key =
+        keys::Create(tx, CommandContextOf(context), context.principal(), draft, secret, stamp);
     http::Response response = ShownOnce(key, secret, 201);
     response.location = "/auth/api-keys/" + key.id;
     return response;
@@ -124,8 +126,8 @@ http::Response Change(http::Context& context) {
   const Draft draft =
       ReadChange(context.body(), context.unknown_fields(), context.site().clock.Now());
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Secretive(http::Data(
-        Render(keys::Change(tx, DoorOf(context), context.principal(), id, draft, stamp))));
+    return Secretive(http::Data(Render(
+        keys::Change(tx, CommandContextOf(context), context.principal(), id, draft, stamp))));
   });
 }
 
@@ -135,8 +137,8 @@ http::Response Rotate(http::Context& context) {
   const int64_t grace_s = ReadGrace(context.body(), context.unknown_fields());
   const Secret secret = NewSecret(context);
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const Key key =
-        keys::Rotate(tx, DoorOf(context), context.principal(), id, secret, grace_s, stamp);
+    const Key key = keys::Rotate(tx, CommandContextOf(context), context.principal(), id, secret,
+                                 grace_s, stamp);
     return ShownOnce(key, secret, 200);
   });
 }
@@ -145,8 +147,8 @@ http::Response Revoke(http::Context& context) {
   const std::string id = context.UuidParameter("id");
   context.query().AllowOnly({});
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Secretive(
-        http::Data(Render(keys::Revoke(tx, DoorOf(context), context.principal(), id, stamp))));
+    return Secretive(http::Data(
+        Render(keys::Revoke(tx, CommandContextOf(context), context.principal(), id, stamp))));
   });
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// /auth/api-keys (contract section 3), on HTTPS and the control socket alike; the audit log for the
-// command line alone.
+// The handlers of /auth/api-keys (contract section 3), on HTTPS and on the control socket. The
+// audit log is served on the control socket only.
 
 #include <span>
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// The audit log: who changed what about the access to a company. Rows are never changed.
+// The audit log: every change of the access to a company, with its author. Rows are only ever
+// added.
 
 #include <string_view>
 
@@ -8,14 +9,18 @@
 
 namespace comanda::keys {
 
+// One row of the log.
 struct AuditEntry {
-  std::string_view actor;   // "key:<id>", "local" or "clock"
-  std::string_view action;  // "key.created"
+  // The author: "key:<id>", "local", or "clock" for an end that time has brought.
+  std::string_view actor;
+  // As "key.created".
+  std::string_view action;
   std::string_view subject_id;
-  std::string_view detail;  // JSON, never a secret
+  // JSON without secrets.
+  std::string_view detail;
 };
 
-// Writes the company's next row.
+// Adds a row with the next number of the company. Throws Fault on a database error.
 void Audit(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const AuditEntry& entry);
 
 }  // namespace comanda::keys

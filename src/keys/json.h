@@ -1,6 +1,7 @@
 #pragma once
 
-// The wire form of keys (contract section 3).
+// Keys as JSON: request bodies and answers (contract section 3). The reading functions throw
+// Refusal(kValidationFailed) that lists every invalid field.
 
 #include <string>
 #include <string_view>
@@ -11,20 +12,20 @@
 
 namespace comanda::keys {
 
-// The body of POST. Refusal lists every wrong field. `now`: a key cannot expire in the past.
+// The body of POST /auth/api-keys. `now` bounds expires_at, which must be in the future.
 Draft ReadNewKey(const json::Document& body, json::UnknownFields unknown, UtcMs now);
 // The body of PATCH: at least one known field.
 Draft ReadChange(const json::Document& body, json::UnknownFields unknown, UtcMs now);
-// The body of POST …/rotate: its grace_seconds.
+// The grace period of POST .../rotate in seconds; 0 if absent.
 int64_t ReadGrace(const json::Document& body, json::UnknownFields unknown);
 
-// The record.
+// The record of a key.
 std::string Render(const Key& key);
-// The record with the member `key`: the text, or null where it is shown no more.
+// The record with the member `key`: the secret text, or null in the answer stored for replay.
 std::string RenderWithText(const Key& key, std::string_view text);
 std::string RenderWithoutText(const Key& key);
 
-// An entry of the audit log.
+// A row of the audit log.
 std::string Render(const store::AuditRow& row);
 
 }  // namespace comanda::keys

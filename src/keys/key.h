@@ -1,6 +1,6 @@
 #pragma once
 
-// An API key as its row has it; never the key itself (contract section 3).
+// An API key as stored (contract section 3). The text of the key is never stored, only its hash.
 
 #include <cstdint>
 #include <optional>
@@ -12,13 +12,15 @@
 
 namespace comanda::keys {
 
+// How many characters of a key are stored in clear, so that people recognise it.
 inline constexpr size_t kShownPrefixSize = 12;
 inline constexpr size_t kShownSuffixSize = 4;
 
 struct Key {
   std::string id;
   std::string name;
-  std::string hash_hex;  // SHA-256 of the whole key
+  // SHA-256 of the key's text, hexadecimal.
+  std::string hash_hex;
   std::string key_prefix;
   std::string last_four;
   auth::Mode mode = auth::Mode::kLive;
@@ -30,12 +32,13 @@ struct Key {
   std::optional<UtcMs> last_used_at;
   std::optional<std::string> last_used_ip;
   std::optional<UtcMs> expires_at;
-  std::optional<UtcMs> revoked_at;  // may lie ahead: rotated, with grace
-  // Written down when the key is revoked without grace, and when it is first seen that its grace or
-  // its time is over. Nothing undoes it but another `expires_at` for a key that has expired.
+  // In the future during the grace period of a rotated key.
+  std::optional<UtcMs> revoked_at;
+  // Stored when a key is revoked without grace, and when its grace period or its validity is first
+  // seen to be over. Nothing undoes it, except a later `expires_at` for an expired key.
   auth::Ended ended = auth::Ended::kNot;
 
-  // `settled_now`: by the settled clock (base/clock.h).
+  // `settled_now` is settled time (base/clock.h).
   bool IsRevoked(UtcMs settled_now) const {
     return ended == auth::Ended::kRevoked || (revoked_at && *revoked_at <= settled_now);
   }
@@ -43,23 +46,27 @@ struct Key {
     return ended == auth::Ended::kNot && !IsRevoked(settled_now) &&
            (!expires_at || *expires_at > settled_now);
   }
-  // When it expires; the end of time where it does not.
+  // The expiry; the largest time if the key does not expire.
   UtcMs End() const { return expires_at.value_or(INT64_MAX); }
 };
 
-// What a request wants a key to be; a field that is left out stays as it is, or gets its default.
+// The wishes of a request to create or change a key. A missing field gets its default, or stays
+// unchanged.
 struct Draft {
   std::optional<std::string> name;
   std::optional<auth::ScopeSet> scopes;
   std::optional<auth::Tier> tier;
-  std::optional<std::optional<UtcMs>> expires_at;  // the inner one empty: without an end
+  // Inner nothing: the key does not expire.
+  std::optional<std::optional<UtcMs>> expires_at;
   std::optional<std::vector<std::string>> allowed_cidrs;
 };
 
-// A new key's text and id, made before the transaction (a command draws nothing random itself).
+// Id and text of a new key. Made before the transaction, because a command must be repeatable and
+// draws no random numbers.
 struct Secret {
   std::string id;
-  std::string text;  // the key; shown once
+  // The key itself; shown once, never stored.
+  std::string text;
 };
 
 }  // namespace comanda::keys

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kSecondMs = 1000;
 
-bool IsLocal(const auth::Principal& who) { return who.actor == "local"; }
+bool IsLocal(const auth::Principal& principal) { return principal.actor == "local"; }
 
 std::string Bytes(std::string_view hex) {
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
@@ -48,27 +48,28 @@ auth::KeyRecord Record(const Key& key, db::CompanyId company, std::string compan
   return record;
 }
 
-// The audit row and, at commit, the key table.
-void Announce(db::Tx& tx, Door door, const auth::Principal& who, std::string_view action,
-              const Key& key, const db::Stamp& stamp,
+// Adds the audit row, and replaces the record in the KeyTable at commit.
+void Announce(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+              std::string_view action, const Key& key, const db::Stamp& stamp,
               std::optional<int64_t> grace_until_ms = std::nullopt) {
-  Audit(tx, who.company, stamp, {who.actor, action, key.id, Render(key)});
-  auth::KeyRecord record = Record(key, who.company, company::UuidOf(tx, who.company));
+  Audit(tx, principal.company, stamp, {principal.actor, action, key.id, Render(key)});
+  auth::KeyRecord record = Record(key, principal.company, company::UuidOf(tx, principal.company));
   record.grace_until_ms = grace_until_ms;
-  tx.OnCommit([&table = door.table, record = std::move(record)] { table.Put(record); });
+  tx.OnCommit([&table = context.table, record = std::move(record)] { table.Put(record); });
 }
 
-// What only the local command line can grant.
+// Scopes that only the local command line can grant.
 bool IsLocalOnly(auth::Scope scope) {
   return scope == auth::Scope::kApiKeysRead || scope == auth::Scope::kApiKeysWrite;
 }
 
-// `before`: what the key has already and may keep.
-void RequireGrantable(const auth::Principal& who, auth::ScopeSet wanted, auth::ScopeSet before) {
-  if (IsLocal(who)) return;
+// `before`: the scopes that the key has already and may keep.
+void RequireGrantable(const auth::Principal& principal, auth::ScopeSet wanted,
+                      auth::ScopeSet before) {
+  if (IsLocal(principal)) return;
   for (const auth::ScopeRow& row : auth::kScopes) {
     if (!wanted.Has(row.scope) || before.Has(row.scope)) continue;
-    auth::Gate::RequireScope(who.scopes, row.scope);
+    auth::Gate::RequireScope(principal.scopes, row.scope);
     if (IsLocalOnly(row.scope)) {
       Refusal refusal(Problem::kInsufficientScope,
                       "Only the command line of the box can grant " + std::string(row.name) + ".");
@@ -78,10 +79,10 @@ void RequireGrantable(const auth::Principal& who, auth::ScopeSet wanted, auth::S
   }
 }
 
-void RequireTier(const auth::Principal& who, auth::Tier wanted) {
-  if (IsLocal(who) || wanted <= who.tier) return;
+void RequireTier(const auth::Principal& principal, auth::Tier wanted) {
+  if (IsLocal(principal) || wanted <= principal.tier) return;
   throw Refusal(Problem::kInsufficientScope,
-                "The key's own tier is " + std::string(Name(who.tier)) +
+                "The key's own tier is " + std::string(Name(principal.tier)) +
                     "; it cannot grant the higher tier " + std::string(Name(wanted)) + ".");
 }
 
@@ -91,7 +92,7 @@ Key Get(db::Session& session, db::CompanyId company, std::string_view id) {
   return std::move(*key);
 }
 
-// A key that ends is left as it is.
+// Refuses to change a key that is revoked or in its grace period.
 void RequireLasting(const Key& key, UtcMs now) {
   if (key.revoked_at) {
     throw Invalid("id", FieldCode::kNotAllowed,
@@ -104,23 +105,23 @@ bool Manages(const Key& key, UtcMs now) {
   return key.scopes.Has(auth::Scope::kApiKeysWrite) && key.IsActive(now);
 }
 
-// Through the API the company must keep a key that can manage keys, until then at least.
-void RequireOtherManager(db::Session& session, const auth::Principal& who, const Key& key,
+// Through the API a company must keep a key that can manage keys, at least until `until`.
+void RequireOtherManager(db::Session& session, const auth::Principal& principal, const Key& key,
                          UtcMs now, UtcMs until) {
-  if (IsLocal(who) || !Manages(key, now)) return;
-  if (store::AnyOtherManager(session, who.company, key.id, now, until)) return;
+  if (IsLocal(principal) || !Manages(key, now)) return;
+  if (store::AnyOtherManager(session, principal.company, key.id, now, until)) return;
   throw Refusal(Problem::kLastManagingKey,
                 "This is the last key that can manage keys; make another one first.");
 }
 
-Key NewKey(Door door, const Secret& secret, UtcMs now) {
+Key NewKey(CommandContext context, const Secret& secret, UtcMs now) {
   const std::string& text = secret.text;
   return {.id = secret.id,
           .name = "",
           .hash_hex = crypto::Sha256Hex(text),
           .key_prefix = text.substr(0, kShownPrefixSize),
           .last_four = text.substr(text.size() - kShownSuffixSize),
-          .mode = door.mode,
+          .mode = context.mode,
           .scopes = {},
           .tier = auth::Tier::kStandard,
           .allowed_cidrs = {},
@@ -183,7 +184,7 @@ namespace {
 
 using KeyPointer = std::shared_ptr<const auth::KeyRecord>;
 
-// The keys that have ended, as memory has them from now on, and whose end is not on disk yet.
+// Notes in memory which keys have ended. Returns those whose end is not stored yet.
 std::vector<KeyPointer> MarkEnded(auth::KeyTable& table, const Clock& clock) {
   std::vector<KeyPointer> ended;
   const UtcMs settled_now = clock.SettledNow();
@@ -211,7 +212,7 @@ void WriteDownEnds(db::Database& database, auth::KeyTable& table, const Clock& c
   if (ended.empty()) return;
   database.Write([&](db::Tx& tx, const db::Stamp&) {
     for (const KeyPointer& key : ended) {
-      // Unless it was changed meanwhile: then its row says more than this.
+      // False if the key was changed meanwhile: that change has stored its end.
       if (!store::UpdateEnded(tx, key->company, key->id, key->ended, key->expires_at)) continue;
       tx.OnCommit([&table, key] {
         auth::KeyRecord written = *key;
@@ -243,80 +244,81 @@ Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now) {
   return {.id = NewId(now), .text = auth::MakeKey(prefix, mode)};
 }
 
-Key Create(db::Tx& tx, Door door, const auth::Principal& who, const Draft& draft,
+Key Create(db::Tx& tx, CommandContext context, const auth::Principal& principal, const Draft& draft,
            const Secret& secret, const db::Stamp& stamp) {
-  Key key = NewKey(door, secret, stamp.now);
-  key.tier = IsLocal(who) ? auth::Tier::kLan : auth::Tier::kStandard;
+  Key key = NewKey(context, secret, stamp.now);
+  key.tier = IsLocal(principal) ? auth::Tier::kLan : auth::Tier::kStandard;
   Apply(key, draft);
-  RequireGrantable(who, key.scopes, {});
-  RequireTier(who, key.tier);
-  store::Insert(tx, who.company, key);
-  Announce(tx, door, who, "key.created", key, stamp);
+  RequireGrantable(principal, key.scopes, {});
+  RequireTier(principal, key.tier);
+  store::Insert(tx, principal.company, key);
+  Announce(tx, context, principal, "key.created", key, stamp);
   return key;
 }
 
-Key Change(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
-           const Draft& draft, const db::Stamp& stamp) {
-  const Key before = Get(tx, who.company, id);
-  RequireLasting(before, door.settled_now);
+Key Change(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+           std::string_view id, const Draft& draft, const db::Stamp& stamp) {
+  const Key before = Get(tx, principal.company, id);
+  RequireLasting(before, context.settled_now);
   Key key = before;
   Apply(key, draft);
   if (Render(key) == Render(before)) return before;
   if (key.expires_at != before.expires_at) key.ended = auth::Ended::kNot;
-  RequireGrantable(who, key.scopes, before.scopes);
-  if (key.tier > before.tier) RequireTier(who, key.tier);
+  RequireGrantable(principal, key.scopes, before.scopes);
+  if (key.tier > before.tier) RequireTier(principal, key.tier);
   if (!key.scopes.Has(auth::Scope::kApiKeysWrite)) {
-    RequireOtherManager(tx, who, before, door.settled_now, door.settled_now);
+    RequireOtherManager(tx, principal, before, context.settled_now, context.settled_now);
   } else if (key.End() < before.End()) {
-    // Nor may it come to an end before its time with nobody left to make another.
-    RequireOtherManager(tx, who, before, door.settled_now, before.End());
+    // An earlier expiry could also leave the company without a managing key.
+    RequireOtherManager(tx, principal, before, context.settled_now, before.End());
   }
   key.updated_at = stamp.now;
-  store::Update(tx, who.company, key);
-  Announce(tx, door, who, "key.changed", key, stamp);
+  store::Update(tx, principal.company, key);
+  Announce(tx, context, principal, "key.changed", key, stamp);
   return key;
 }
 
-Key Rotate(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
-           const Secret& secret, int64_t grace_s, const db::Stamp& stamp) {
-  Key old = Get(tx, who.company, id);
-  RequireLasting(old, door.settled_now);
-  if (!old.IsActive(door.settled_now)) {
+Key Rotate(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+           std::string_view id, const Secret& secret, int64_t grace_s, const db::Stamp& stamp) {
+  Key old = Get(tx, principal.company, id);
+  RequireLasting(old, context.settled_now);
+  if (!old.IsActive(context.settled_now)) {
     throw Invalid("id", FieldCode::kNotAllowed, "the key has expired; create a new one.");
   }
   for (const auth::ScopeRow& row : auth::kScopes) {
-    if (old.scopes.Has(row.scope)) auth::Gate::RequireScope(who.scopes, row.scope);
+    if (old.scopes.Has(row.scope)) auth::Gate::RequireScope(principal.scopes, row.scope);
   }
-  RequireTier(who, old.tier);
+  RequireTier(principal, old.tier);
 
-  Key key = NewKey(door, secret, stamp.now);
+  Key key = NewKey(context, secret, stamp.now);
   key.name = old.name;
   key.scopes = old.scopes;
   key.tier = old.tier;
   key.allowed_cidrs = old.allowed_cidrs;
   key.expires_at = old.expires_at;
-  store::Insert(tx, who.company, key);
-  Announce(tx, door, who, "key.created", key, stamp);
+  store::Insert(tx, principal.company, key);
+  Announce(tx, context, principal, "key.created", key, stamp);
 
   old.revoked_at = stamp.now + grace_s * kSecondMs;
   old.updated_at = stamp.now;
   if (grace_s == 0) old.ended = auth::Ended::kRevoked;
-  store::Update(tx, who.company, old);
-  Announce(tx, door, who, "key.rotated", old, stamp, door.monotonic_ms + grace_s * kSecondMs);
+  store::Update(tx, principal.company, old);
+  Announce(tx, context, principal, "key.rotated", old, stamp,
+           context.monotonic_ms + grace_s * kSecondMs);
   return key;
 }
 
-Key Revoke(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
-           const db::Stamp& stamp) {
-  Key key = Get(tx, who.company, id);
-  // One in its grace is revoked now, whatever the clock says of the end of that.
+Key Revoke(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+           std::string_view id, const db::Stamp& stamp) {
+  Key key = Get(tx, principal.company, id);
+  // Not IsRevoked(): a key in its grace period is revoked now, whatever the clock says.
   if (key.ended == auth::Ended::kRevoked) return key;
-  RequireOtherManager(tx, who, key, door.settled_now, door.settled_now);
+  RequireOtherManager(tx, principal, key, context.settled_now, context.settled_now);
   key.revoked_at = stamp.now;
   key.updated_at = stamp.now;
   key.ended = auth::Ended::kRevoked;
-  store::Update(tx, who.company, key);
-  Announce(tx, door, who, "key.revoked", key, stamp);
+  store::Update(tx, principal.company, key);
+  Announce(tx, context, principal, "key.revoked", key, stamp);
   return key;
 }
 

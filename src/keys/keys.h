@@ -1,7 +1,9 @@
 #pragma once
 
-// The face of the room: the life of an API key. Every change leaves a row in the audit log and acts
-// on the very next request (the key table is replaced at commit).
+// The life of an API key: create, change, rotate, revoke, end. The interface of this room.
+//
+// Every change adds a row to the audit log, and replaces the record in the KeyTable when the
+// transaction commits, so that it affects the very next request.
 
 #include <cstdint>
 #include <string>
@@ -15,48 +17,52 @@
 
 namespace comanda::keys {
 
-// All keys of the file, for KeyTable::Load at start.
+// All keys of all companies, for KeyTable::Load() at start.
 std::vector<auth::KeyRecord> LoadAll(db::Session& session);
 
-// Writes what the table learnt about the use of keys since the last call; app/ calls it every
-// minute and at the stop. Writes nothing where no key was used.
+// Stores when and from where keys were used since the last call. Called every minute and at the
+// stop, not by requests. Blocks on the writer; does nothing if no key was used. Throws Fault.
 void FlushLastUsed(db::Database& database, auth::KeyTable& table);
 
-// Id and text of a new key from the system's random source.
+// A new id and a new key from the system's random generator.
 Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now);
 
-// Writes down which keys have ended since the last call: no clock that is put back brings them
-// back. Acts in memory at once. app/ calls it when the next end is due (DueInMs), the gate before
-// it refuses a key. Writes nothing where none has ended. Fault where the disk does not take it; the
-// next call tries again.
+// Notes in memory, then stores, which keys have ended, so that setting the clock back does not
+// revive them. Called when the next end is due (DueInMs), and by the gate before it refuses an
+// ended key. Blocks on the writer; does nothing if no key has ended. Throws Fault if the database
+// is not writable; the end then stays noted in memory, and the next call stores it.
 void WriteDownEnds(db::Database& database, auth::KeyTable& table, const Clock& clock);
-// How long it is until the next key ends, if no clock is set; nothing where none will.
+// Milliseconds until the next key ends if the clock is not set; nothing if none will.
 std::optional<int64_t> DueInMs(const auth::KeyTable& table, const Clock& clock);
 
-struct Door {
+// What the commands need besides the transaction.
+struct CommandContext {
   auth::KeyTable& table;
   auth::Mode mode;
-  // What ends, ends by the settled clock; a grace that begins now by the monotonic one
-  // (base/clock.h). `stamp` says when a change was made.
+  // Expiries are compared with settled time; a grace period that starts now is measured by
+  // monotonic time (base/clock.h). The stamp says when a change was made.
   UtcMs settled_now;
   int64_t monotonic_ms;
 };
 
-// The commands. `who` is the principal: a key can grant neither a scope it lacks nor a higher tier
-// nor the scopes that manage keys (Refusal insufficient_scope); the local command line can grant
-// everything.
-
-// The draft has a name and scopes.
-Key Create(db::Tx& tx, Door door, const auth::Principal& who, const Draft& draft,
+// The commands below run inside the caller's transaction, on behalf of `principal`. A key can grant
+// neither a scope it lacks, nor a higher tier, nor the scopes that manage keys (Refusal
+// kInsufficientScope); the local command line can grant everything. Commands with an `id` throw
+// Refusal(kNotFound) for an unknown one.
+//
+// Creates a key. The draft must have a name and scopes.
+Key Create(db::Tx& tx, CommandContext context, const auth::Principal& principal, const Draft& draft,
            const Secret& secret, const db::Stamp& stamp);
-// Refusal not_found; validation_failed on a key that is revoked; last_managing_key.
-Key Change(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
-           const Draft& draft, const db::Stamp& stamp);
-// A new key like the old one, which lives on for that long.
-Key Rotate(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
-           const Secret& secret, int64_t grace_s, const db::Stamp& stamp);
-// Again on a revoked key: unchanged.
-Key Revoke(db::Tx& tx, Door door, const auth::Principal& who, std::string_view id,
-           const db::Stamp& stamp);
+// Throws Refusal: kValidationFailed if the key is revoked or in its grace period; kLastManagingKey
+// if the company would be left without a key that can manage keys.
+Key Change(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+           std::string_view id, const Draft& draft, const db::Stamp& stamp);
+// Creates a key with the same properties; the old one keeps working for `grace_s` seconds.
+Key Rotate(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+           std::string_view id, const Secret& secret, int64_t grace_s, const db::Stamp& stamp);
+// Ends the key at once, its grace period too. A revoked key is returned unchanged. Throws
+// Refusal(kLastManagingKey).
+Key Revoke(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+           std::string_view id, const db::Stamp& stamp);
 
 }  // namespace comanda::keys

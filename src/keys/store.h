@@ -1,6 +1,6 @@
 #pragma once
 
-// All SQL of the room.
+// All SQL of this room. Functions throw Fault on a database error.
 
 #include <cstdint>
 #include <optional>
@@ -14,22 +14,25 @@
 
 namespace comanda::keys::store {
 
+// A key with its company.
 struct Owned {
   db::CompanyId company;
   Key key;
 };
-// Of every company.
+// The keys of all companies.
 std::vector<Owned> All(db::Session& session);
 
 std::optional<Key> Find(db::Session& session, db::CompanyId company, std::string_view id);
-// Active keys that may change keys, of the company, except that one, and still may at `until`.
+// True if the company has another active key that can manage keys, without an end before `until`.
 bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_view id, UtcMs now,
                      UtcMs until);
 
+// The list's parameters, and one page of it.
 enum class Order : uint8_t { kCreatedAt, kName };
 struct Selection {
   std::optional<bool> active;
-  std::optional<int64_t> snapshot;  // leaves out keys made later
+  // Leaves out keys created after this point (contract section 6).
+  std::optional<int64_t> snapshot;
   UtcMs now = 0;
   Order order = Order::kCreatedAt;
   bool descending = true;
@@ -39,19 +42,23 @@ struct Selection {
 struct Page {
   std::vector<Key> keys;
   int64_t total = 0;
-  int64_t snapshot = 0;  // the one asked for, else of now
+  // The snapshot requested, else that of now.
+  int64_t snapshot = 0;
 };
 Page List(db::Session& session, db::CompanyId company, const Selection& selection);
 
 void Insert(db::Tx& tx, db::CompanyId company, const Key& key);
-// All that a command may change.
+// Stores all columns that a command may change.
 void Update(db::Tx& tx, db::CompanyId company, const Key& key);
-// Writes down how a key has ended, where it has that expiry and no other end; false where not.
+// Stores how a key has ended. Returns false and changes nothing if the row has another expiry or
+// has ended already: then it was changed meanwhile.
 bool UpdateEnded(db::Tx& tx, db::CompanyId company, std::string_view id, auth::Ended ended,
                  std::optional<UtcMs> expires_at);
+// Stores when and from where the key was last used.
 void UpdateUse(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs last_used_at,
                std::string_view last_used_ip);
 
+// Adds a row of the audit log with the next number of the company.
 void InsertAudit(db::Tx& tx, db::CompanyId company, UtcMs at, const AuditEntry& entry);
 
 struct AuditRow {
@@ -60,7 +67,8 @@ struct AuditRow {
   std::string actor, action, subject_id, detail;
 };
 struct AuditPage {
-  std::vector<AuditRow> rows;  // newest first
+  // Newest first.
+  std::vector<AuditRow> rows;
   int64_t total = 0;
 };
 AuditPage ListAudit(db::Session& session, db::CompanyId company, int64_t limit, int64_t offset);

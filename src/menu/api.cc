@@ -22,7 +22,7 @@ using auth::Scope;
 
 constexpr size_t kUpsertBytesMax = 8 * 1024 * 1024;
 
-// Before the rows: they may then be newer than the tag, never older.
+// Read before the rows: the rows may then be newer than the tag, but never older.
 std::string CatalogueTag(http::Context& ctx) {
   return ctx.ListTag(static_cast<size_t>(events::Counter::kCatalogue));
 }
@@ -43,7 +43,7 @@ Filter FilterOf(const http::Query& query) {
           .updated_since = query.ReadInstant("filter[updated_since]")};
 }
 
-// The whole catalogue is one page, unless the caller asks for pages of categories.
+// The whole catalogue is one page, unless the client asks for pages of categories.
 void WritePaging(json::Writer& out, const http::Paging& paging, bool paged, size_t total) {
   const auto count = static_cast<int64_t>(total);
   const int64_t per_page = paged ? paging.per_page : std::max<int64_t>(count, 1);
@@ -69,7 +69,7 @@ http::Response GetMenu(http::Context& ctx) {
     filter.categories_offset = static_cast<size_t>(paging.offset());
     filter.categories_limit = static_cast<size_t>(paging.per_page);
   }
-  // Counts move without a new tag.
+  // Stock counts change without a new tag, so the cache key needs their counter too.
   const int64_t stock_moves = ctx.site().database.counters().StockMoves(ctx.company());
   return ctx.Shared(tag + ' ' + std::to_string(stock_moves), [&] {
     const auto read = [&](db::Snapshot& snapshot, http::PageRows& rows) {
@@ -124,14 +124,14 @@ Draft ReadDraft(http::Context& ctx, const Form& form, const company::Company& co
                   errors);
 }
 
-// Gives the row the id of the path.
+// Overwrites the row's id with that of the path.
 template <typename Row>
 void Name(const std::string& id, Row& row) {
   row.id = id;
   row.sent.has_id = true;
 }
 
-// A product or one of its variants is written and shown.
+// Writes a product or one of its variants, and answers its record.
 http::Response WriteRecord(http::Context& ctx, const Form& form) {
   ctx.query().AllowOnly({});
   const std::string id = form.needs_product() ? ctx.UuidParameter("id") : "";

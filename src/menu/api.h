@@ -1,6 +1,6 @@
 #pragma once
 
-// The endpoints of the menu (specification, Menu; contract section 9).
+// The handlers of the menu (specification, Menu; contract section 9).
 
 #include <span>
 

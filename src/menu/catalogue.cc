@@ -52,7 +52,7 @@ void AddCategory(http::PageRows& rows, db::Session& session, const company::Comp
   text += "]}";
 }
 
-// Writes the rows of a plan that are new or differ from what is stored.
+// Writes the rows of a plan that are new or differ from the stored ones.
 class Saver {
  public:
   Saver(db::Tx& tx, db::CompanyId company, const Plan& plan, const db::Stamp& stamp)
@@ -61,20 +61,21 @@ class Saver {
   Written Save();
 
  private:
-  // What became of the rows below a product. kStockMoved: of nothing else that GET shows.
+  // What happened to the rows below a product. kStockMoved: only stock counts changed.
   enum class Below : uint8_t { kUnchanged, kStockMoved, kChanged };
 
   Effect SaveProduct(const PlannedProduct& row);
   Below SaveVariants(const Product& before, const Product& after);
   Below SaveModifiers(const Product& before, const Product& after);
 
-  // What becomes of a row that was below its parent, or that moves there from another, or neither.
+  // `stored` is the row below the same parent. Without it the row is new, or moves from another
+  // parent.
   template <typename Row>
   Outcome OutcomeOf(const Row* stored, const Row& row) const {
     if (stored) return SameFields(*stored, row) ? Outcome::kUnchanged : Outcome::kUpdated;
     return plan_.moved.contains(row.id) ? Outcome::kUpdated : Outcome::kInserted;
   }
-  // Two variants may swap their skus, so all of them let go first.
+  // Two variants may swap their skus, so all old ones are released first.
   void FreeSkus();
 
   db::Tx& tx_;
@@ -145,7 +146,7 @@ Effect Saver::SaveProduct(const PlannedProduct& row) {
 Saver::Below Saver::SaveVariants(const Product& before, const Product& after) {
   const auto changes_record = [&](const Variant* stored, const Variant& variant) {
     if (!stored || IsAvailable(before, *stored) != IsAvailable(after, variant)) return true;
-    // Whether it is counted at all is no matter of counts.
+    // Starting or ending to count the stock is a change of the variant.
     if (stored->stock.has_value() != variant.stock.has_value()) return true;
     Variant recounted = variant;
     recounted.stock = stored->stock;
@@ -192,7 +193,7 @@ Saver::Below Saver::SaveModifiers(const Product& before, const Product& after) {
   return below;
 }
 
-// Rows of the draft that are neither created nor updated.
+// The rest of the draft's rows.
 void CountUnchanged(const Draft& draft, Written& written) {
   const auto rest = [](size_t sent, company::Tally& tally) {
     tally.unchanged = static_cast<int>(sent) - tally.inserted - tally.updated;
@@ -230,7 +231,7 @@ void Announce(db::Tx& tx, const company::Company& company, events::Type type,
                   .body = body});
 }
 
-// Keeps the rendered record for readers of the whole menu.
+// Stores the rendered record.
 void Keep(db::Tx& tx, const company::Company& company, const Product& product) {
   PutRecord(tx, company.company_id, product, kRenderVersion, company.currency,
             RenderMarked(company, product));

@@ -1,11 +1,13 @@
 #pragma once
 
-// What can be done with the menu (specification, Menu; contract sections 9, 13 and 19). The API and
-// the import read and write it through this file alone.
+// Reads and writes the menu (specification, Menu; contract sections 9, 13 and 19): the interface of
+// this room for the API and the import. Orders use menu/menu.h instead.
 //
-// Writing runs in the caller's transaction, is a pure function of (tx, input, stamp) and may run
-// again. A stock count that moves without a variant's `available` flipping is no change: it is
-// written without event, updated_at or tag.
+// Writing runs in the caller's transaction and is a pure function of (tx, draft, stamp), because
+// the writer may run a job again. Changes of stock counts are not changes of a product: they raise
+// neither its version nor its updated_at and write no event, unless a variant's `available` flips.
+//
+// Functions throw Fault on a database error.
 
 #include <functional>
 #include <optional>
@@ -27,62 +29,70 @@ namespace comanda::menu {
 
 // Reading.
 
-// Which products are shown, of which categories.
+// Which products to return, and which slice of the categories.
 struct Filter {
   std::optional<bool> visible, available;
   std::optional<UtcMs> updated_since;
   size_t categories_offset = 0;
   size_t categories_limit = SIZE_MAX;
 };
-// Adds the categories' records with the products chosen. Returns how many categories there are in
-// all.
+// Adds one row for each category of the slice, with its matching products. Returns the number of
+// all categories of the company.
 size_t AddCategories(http::PageRows& rows, db::Session& session, const company::Company& company,
                      Costs costs, const Filter& filter);
-// The record of one. Refusal not_found where there is none.
+// Adds the row of one category with all its products. Throws Refusal(kNotFound).
 void AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
                  Costs costs, std::string_view id);
+// Throws Refusal(kNotFound).
 Product GetProduct(db::Session& session, db::CompanyId company, std::string_view id);
 
 // Writing.
 
+// What writing did to a product. kStockMoved: only stock counts changed.
 enum class Effect : uint8_t { kCreated, kUpdated, kStockMoved, kUnchanged };
 
-// What became of a draft.
+// The result of Write().
 struct Written {
   struct Row {
     std::string id;
-    std::optional<std::string> sku;  // of its first variant that has one
+    // The sku of its first variant that has one.
+    std::optional<std::string> sku;
     Effect effect = Effect::kUnchanged;
   };
-  std::vector<Row> rows;  // the draft's products
-  // Products that the draft does not name, from which it moved a row to another.
+  // One for each product of the draft.
+  std::vector<Row> rows;
+  // Ids of products that are not in the draft, from which it moved a variant or modifier to another
+  // product.
   std::vector<std::string> losers;
   company::Tally stations, categories, products, variants, modifier_categories, modifiers;
 
+  // True if anything was written except stock counts.
   bool changed() const {
     return stations.changed() || categories.changed() || products.changed() || !losers.empty();
   }
 };
 
-// Notes what Write() would refuse.
+// Adds the errors for which Write() would refuse the draft. Writes nothing.
 void Check(db::Session& session, db::CompanyId company, const Draft& draft, json::Errors& errors);
-// Writes all of the draft or, where anything is wrong, refuses it. Writes no event and no rendered
-// records: Announce() and RenderStale() follow.
+// Writes the whole draft, or throws Refusal with every error and writes nothing. Writes neither
+// events nor rendered records: call Announce() and RenderStale() afterwards.
 Written Write(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp);
-// One event of all products that were created or updated, which lists their ids:
-// {"created":[…],"updated":[…]}. False, and no event, where there are none.
+// Writes one event for all products created or updated, with their ids:
+// {"created":[…],"updated":[…]}. Returns false, without an event, if there are none.
 bool Announce(db::Tx& tx, const company::Company& company, const Written& written,
               const db::Stamp& stamp);
-// Writes a draft of one product with its event and its rendered record. The product as it is then.
+// Writes a draft of a single product with its event and its rendered record. Returns the stored
+// product.
 Product WriteOne(db::Tx& tx, const company::Company& company, const Draft& draft,
                  const db::Stamp& stamp);
 
-// Renders the records that are stale, if any (menu/record.h): after a bulk upsert or an import, at
-// the start of a new release, and as a chore. In jobs that do not hold the writer for long.
+// Renders the records that are stale (menu/record.h), in transactions of bounded size; cheap if
+// there are none. Called after a bulk upsert or an import, at the start of a new version, and
+// periodically. Blocks until done; `progress` is called after each transaction.
 void RenderStale(
     db::Database& database, const std::function<void()>& progress = [] {});
 
-// For stock: the product's record changed by itself. Raises its version and writes the event.
+// For changes of stock that flip `available`: raises the product's version and writes its event.
 void NoteChange(db::Tx& tx, const company::Company& company, std::string_view product_id,
                 const db::Stamp& stamp);
 

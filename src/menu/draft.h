@@ -1,6 +1,6 @@
 #pragma once
 
-// What a caller sends: the body of a request or the menu of an import file.
+// What a client wants the menu to be: the body of a request, or the menu of an import file.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,26 +10,26 @@
 
 namespace comanda::menu {
 
-// In what a request of each kind differs from the others and from a file, in reading and in what it
-// does. One constant each, below.
+// How a request or a file is to be interpreted. One constant for each kind, below.
 struct Form {
-  // What the JSON describes.
+  // What the JSON describes at its top level.
   enum class Top : uint8_t { kProduct, kVariant, kProducts, kFile };
   Top top = Top::kProduct;
-  // A row must have a name, a variant a price, a product variants; else only where it is new.
+  // True: every row must have its required fields (a name; a variant a price; a product variants).
+  // False: only new rows must.
   bool complete = false;
-  // PATCH: at least one field must be sent, and null clears what can be empty. Else null is a field
-  // left out.
+  // True for PATCH: at least one field must be present, and null clears an optional field.
+  // Otherwise null is the same as a missing field.
   bool is_change = false;
 
-  // A file says everything of its rows: a field left out gets its default, but a stock that is
-  // counted stays. Its rows match stored ones by their ids alone, wherever those stand, and move
-  // below the parent that the file gives them. A row's place in its list is its position. It has no
-  // computed fields.
+  // An import file is complete: a missing field gets its default, except stock, which is kept where
+  // it is counted. Rows match stored ones by id only, even below another parent, and then move to
+  // the parent given in the file. A row's index in its list is its position. Computed fields are
+  // not accepted.
   constexpr bool in_file() const { return top == Top::kFile; }
-  // The product is named by the path: it must be stored.
+  // The path of the request names the product, which must exist.
   constexpr bool needs_product() const { return top == Top::kVariant || is_change; }
-  // The sent variant is never one that is stored.
+  // The variant is always new.
   constexpr bool adds_variant() const { return top == Top::kVariant && !is_change; }
   bool operator==(const Form&) const = default;
 };
@@ -43,13 +43,15 @@ inline constexpr Form kImportFile = {.top = Form::Top::kFile, .complete = true};
 
 struct Draft {
   Form form;
-  std::vector<Station> stations;     // of a file
-  std::vector<Category> categories;  // of a file; its products name theirs by category_id
+  // From a file only.
+  std::vector<Station> stations;
+  // From a file only; its products refer to them by category_id.
+  std::vector<Category> categories;
   std::vector<Product> products;
 };
 
-// How many rows there may be, stored ones included.
-inline constexpr size_t kUpsertMax = 500;             // products of one PUT
+// Limits, which include the rows already stored. kUpsertMax: products of one PUT.
+inline constexpr size_t kUpsertMax = 500;
 inline constexpr size_t kVariantsMax = 100;           // of one product
 inline constexpr size_t kModifierCategoriesMax = 50;  // of one product
 inline constexpr size_t kModifiersMax = 200;          // of one category

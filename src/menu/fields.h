@@ -1,6 +1,7 @@
 #pragma once
 
-// What the rows of the menu have in common, written once over Row::Fields() (menu/product.h).
+// Generic operations on the rows of the menu, based on Row::Fields() (menu/product.h): a tuple of
+// pointers to the members that are stored as columns. Compile-time; any thread.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace comanda::menu {
 
-// Calls visit(pointer to member, its bit in Sent::fields) for each field.
+// Calls visit(member pointer, bit) for each field. The bits are those of Sent::fields.
 template <typename Row, typename Visit>
 constexpr void ForEachField(Visit visit) {
   std::apply(
@@ -24,6 +25,7 @@ constexpr void ForEachField(Visit visit) {
       Row::Fields());
 }
 
+// The bit of one field, e.g. BitOf(&Variant::sku).
 template <typename Row, typename T>
 constexpr uint32_t BitOf(T Row::*wanted) {
   uint32_t found = 0;
@@ -35,12 +37,13 @@ constexpr uint32_t BitOf(T Row::*wanted) {
   return found;
 }
 
+// True if the client sent the field.
 template <typename Row, typename T>
 bool IsSent(const Row& row, T Row::*field) {
   return (row.sent.fields & BitOf(field)) != 0;
 }
 
-// Copies the fields of the mask.
+// Copies the fields whose bits are in `mask`.
 template <typename Row>
 void CopyFields(const Row& from, uint32_t mask, Row& to) {
   ForEachField<Row>([&](auto field, uint32_t bit) {
@@ -48,6 +51,7 @@ void CopyFields(const Row& from, uint32_t mask, Row& to) {
   });
 }
 
+// True if all fields are equal; ids and nested rows are not compared.
 template <typename Row>
 bool SameFields(const Row& a, const Row& b) {
   bool same = true;
@@ -55,7 +59,7 @@ bool SameFields(const Row& a, const Row& b) {
   return same;
 }
 
-// The row with that id, or null.
+// The row with this id, or null.
 template <typename Row>
 const Row* FindById(const std::vector<Row>& rows, std::string_view id) {
   const auto found = std::ranges::find(rows, id, &Row::id);

@@ -17,9 +17,11 @@ using company::kProseRule;
 using company::kUrlRule;
 using json::ObjectReader;
 
-constexpr size_t kImagesMax = 50;                 // of one product
-constexpr int64_t kModifierCountMax = 1'000;      // min_modifiers, max_modifiers, max_limit
-constexpr int64_t kStockMax = 1'000'000'000'000;  // a thousand million, in thousandths
+constexpr size_t kImagesMax = 50;  // of one product
+// For min_modifiers, max_modifiers and max_limit.
+constexpr int64_t kModifierCountMax = 1'000;
+// 10^9 units, in thousandths.
+constexpr int64_t kStockMax = 1'000'000'000'000;
 constexpr json::TextRule kNameRule = {.max = 200, .is_name = true};
 constexpr json::TextRule kSkuRule = {.max = 100, .card_numbers_refused = false};
 constexpr json::NumberRule kStockRule = {.decimals = kStockDecimals, .min = 0, .max = kStockMax};
@@ -27,12 +29,12 @@ constexpr json::NumberRule kPositionRule = {.decimals = 0, .min = 0, .max = 1'00
 constexpr json::NumberRule kCountRule = {.decimals = 0, .min = 0, .max = kModifierCountMax};
 constexpr json::NumberRule kLimitRule = {.decimals = 0, .min = 1, .max = kModifierCountMax};
 
-// Fields of a variant that a product of one price may have itself.
+// The fields of a variant that a product with a single price may have itself.
 constexpr std::string_view kShorthand[] = {"price", "sku",   "original_price", "packaging_price",
                                            "cost",  "stock", "stock_threshold"};
 
-// The natural key of a row without an id: its sku, else its name below its parent; empty where
-// neither could be read.
+// The natural key of a row without an id: its sku, else its name within its parent. Empty if
+// neither is valid.
 std::string NaturalKey(const std::string& parent_id, const std::string& name,
                        const std::optional<std::string>& sku) {
   if (sku) return "sku:" + *sku;
@@ -55,12 +57,13 @@ class DraftReader {
         modifiers_(company.id, "modifier") {}
 
   Station ReadStation(ObjectReader& json);
-  // Appends its products to the list.
+  // Appends the category's products to `products`.
   Category ReadCategory(ObjectReader& json, std::vector<Product>& products);
-  // Appends to the list. Wrong rows are left out, so that the others can be checked further.
+  // Appends the valid products. Invalid ones are left out, so that the others can be checked
+  // further.
   void ReadProducts(std::vector<ObjectReader> rows, const std::string& category_id,
                     std::vector<Product>& products);
-  // `category_id`: of the category that a file has it below.
+  // `category_id` is the enclosing category of a file.
   Product ReadProduct(ObjectReader& json, const std::string& category_id = "");
   Variant ReadVariant(ObjectReader& json, const std::string& product_id);
   // The rows of a list.
@@ -73,19 +76,19 @@ class DraftReader {
   Variant ReadShorthand(ObjectReader& json);
   void ReadVariants(ObjectReader& json, Product& product);
   void ReadPrices(ObjectReader& json, Variant& variant);
-  // A record that GET has given may be sent back (contract section 9): of its computed fields the
-  // currency must be the company's, the others are ignored.
+  // Clients may send back the record that GET gave (contract section 9). Computed fields are
+  // ignored, but the currency must be the company's.
   void CheckRecordSentBack(ObjectReader& json) const;
   void ReadCategoryOf(ObjectReader& json, Product& product);
   void ReadImages(ObjectReader& json, Product& product);
   ModifierCategory ReadModifierCategory(ObjectReader& json, const std::string& product_id);
   Modifier ReadModifier(ObjectReader& json, const std::string& category_id);
 
-  // A row with its place in the document, its name and, where it has one, its position.
+  // A row with its path and offset, its name and, if sent, its position.
   template <typename Row>
   Row Start(ObjectReader& json);
-  // Gives the row the id that was sent; else, in a file, one derived from its natural key, in a
-  // request a new one. Notes an id or key that the call has twice.
+  // Sets the id that was sent; else, in a file, one derived from the natural key, and in a request
+  // a new one. Adds an error for an id or key that occurs twice.
   template <typename Row>
   void TakeId(ObjectReader& json, company::RowIds& ids, const std::string& parent_id,
               const std::optional<std::string>& sku, Row& row);
@@ -94,7 +97,7 @@ class DraftReader {
     row.*field = std::forward<Value>(value);
     row.sent.fields |= BitOf(field);
   }
-  // Sets the field to what was read, and in a change to nothing where null was sent.
+  // Sets the field to the value that was read; in a change, to nothing if null was sent.
   template <typename Row, typename T, typename Value>
   void Take(ObjectReader& json, std::string_view name, Row& row, T Row::*field,
             std::optional<Value> value) const {
@@ -153,7 +156,7 @@ std::vector<Row> DraftReader::ReadList(ObjectReader& json, std::string_view name
   return rows;
 }
 
-// Computed fields of a row that is made.
+// Computed fields are refused in a new row.
 void RefuseComputed(ObjectReader& json) {
   json.Refuse("available", FieldCode::kReadOnly,
               "follows from visible and the stock: send visible, or stock with stock_enabled");
@@ -161,7 +164,8 @@ void RefuseComputed(ObjectReader& json) {
               "comes from the company that owns the key; leave it out");
 }
 
-// An id in the spelling in which ids are stored; another text or value as it is no id of ours.
+// A valid id is normalised as ids are stored; any other text is returned unchanged, and will not
+// match.
 std::optional<std::string> ClaimedId(ObjectReader& json, std::string_view name) {
   const std::optional<json::Value> sent = json.Raw(name);
   if (!sent) return std::nullopt;
@@ -285,7 +289,7 @@ void DraftReader::ReadImages(ObjectReader& json, Product& product) {
   Set(product, &Product::images, std::move(text));
 }
 
-// Whether the product stands for its one variant.
+// True if the product has the fields of its only variant itself.
 bool DraftReader::HasShorthand(ObjectReader& json) const {
   if (form_.is_change || json.Raw("variants")) return false;
   bool any = form_.complete;
@@ -293,7 +297,7 @@ bool DraftReader::HasShorthand(ObjectReader& json) const {
   return any;
 }
 
-// Without its id, which a file derives from the product's.
+// Without an id: a file derives it from that of the product.
 Variant DraftReader::ReadShorthand(ObjectReader& json) {
   Variant only;
   only.sent.shorthand = true;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The menu on the wire (contract section 9).
+// The menu as JSON: request bodies, import files and answers (contract section 9).
 
 #include <string>
 
@@ -15,49 +15,57 @@ namespace comanda::menu {
 
 // Bodies.
 
+// A request body, and what to do with unknown fields.
 struct Body {
   const json::Document& document;
   json::UnknownFields unknown;
 };
 
-// Notes every wrong field in the errors. Products with a wrong field are left out of a bulk
-// upsert's draft. A row without an id gets a new one, made of `now`; the caller sets the ids that
-// the path names. Where there are no errors, a form of one product gives one product, a form of one
-// variant one product with one variant.
+// Reads a request body; adds every invalid field to `errors`. The draft is usable only if there are
+// none, but a bulk upsert's draft contains the valid products, so that they can be checked further.
+// A row without an id gets a new one (with `now` as its time); the caller overwrites the ids that
+// the path names. The draft of a form for one product has one product; that of a form for one
+// variant has one product with one variant.
 Draft ReadBody(const Body& body, const Form& form, const company::Company& company, UtcMs now,
                json::Errors& errors);
-// stations[] and categories[] of a company in an import file, with everything below them. Notes
-// every wrong field in the row's errors; products with a wrong field are left out. A row without an
-// id gets one derived from its natural key (app/IMPORT.md).
+// Reads stations[] and categories[] of a company in an import file, with everything below them.
+// Adds every invalid field to the errors of `row`; leaves invalid products out. A row without an id
+// gets one derived from its natural key (app/IMPORT.md).
 Draft ReadFile(json::ObjectReader& row, const company::Company& company);
 
 // Records.
 
+// Stock is exchanged with three decimals, and stored in thousandths.
 inline constexpr int kStockDecimals = 3;
 
-// What a variant costs is for menu:write alone.
+// Whether `cost` of variants is rendered. Only keys with menu:write may see it.
 enum class Costs : uint8_t {
   kHidden,
   kShown,
-  kMarked,  // for storing: costs between two kCostMark, kStockMark for each stock that is counted
+  // For the stored form of a record (menu/record.h): costs are enclosed by two kCostMark, and each
+  // stock count is replaced by kStockMark.
+  kMarked,
 };
-// No JSON text has these bytes.
+// Control bytes, which never occur in JSON text.
 inline constexpr char kStockMark = '\x01';
 inline constexpr char kCostMark = '\x02';
 inline constexpr char kMarks[] = {kStockMark, kCostMark};
 
+// Renders products of one company. Immutable; any thread.
 class Renderer {
  public:
   Renderer(const company::Company& company, Costs costs)
       : currency_(company.currency), decimals_(company.currency_decimals), costs_(costs) {}
 
+  // A product with its variants and modifiers.
   void Write(json::Writer& out, const Product& product) const;
+  // One variant; the product supplies what `available` depends on.
   void Write(json::Writer& out, const Product& product, const Variant& variant) const;
 
  private:
   void Write(json::Writer& out, const ModifierCategory& category) const;
   void Write(json::Writer& out, const Modifier& modifier) const;
-  // The currency and, behind it, what the variant costs.
+  // The end of a variant's record: the currency, and after it the cost, by `costs_`.
   std::string Tail(const Variant& variant) const;
 
   std::string currency_;
@@ -65,7 +73,7 @@ class Renderer {
   Costs costs_;
 };
 
-// The category's own fields, for an object that is still open.
+// Writes the category's own fields into an object that the caller has begun.
 void WriteFields(json::Writer& out, const Category& category);
 
 }  // namespace comanda::menu

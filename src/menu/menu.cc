@@ -10,7 +10,7 @@
 namespace comanda::menu {
 namespace {
 
-// Writes the count; true where that lets `available` flip.
+// Writes the count. True if that flips `available`.
 bool MoveStock(db::Tx& tx, db::CompanyId company, const StockLine& line, const Counted& counted,
                int64_t stock) {
   if (stock == counted.stock) return false;

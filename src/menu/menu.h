@@ -1,7 +1,8 @@
 #pragma once
 
-// The face of the room for orders: what a line links to, and the stock that it takes (contract
-// section 7, Combos; section 9; section 19, Orders).
+// The menu as orders use it: what a line of an order refers to, and the stock that it takes
+// (contract section 7, Combos; section 9; section 19, Orders). Functions run in the caller's
+// transaction, and throw Fault on a database error.
 
 #include <optional>
 #include <string>
@@ -13,44 +14,47 @@
 
 namespace comanda::menu {
 
-// A product or one of its variants as an order's line takes it over.
+// A product, or one of its variants, with what a line of an order copies from it.
 struct Item {
   std::string product_id;
   std::string product_name;
   std::string category_name;
   std::optional<std::string> kitchen_id;
   bool stock_enabled = false;
-  // Of the variant; absent where a product with several variants was named alone.
+  // Of the variant; nothing if a product with several variants was asked for.
   std::optional<std::string> variant_id, variant_name, sku;
 };
 
-// The product alone (with its only variant, where it has just one), or nothing.
+// The product, with its variant if it has exactly one. Each of these functions returns nothing for
+// an unknown id or sku.
 std::optional<Item> FindProduct(db::Session& session, db::CompanyId company,
                                 std::string_view product_id);
 std::optional<Item> FindVariant(db::Session& session, db::CompanyId company,
                                 std::string_view variant_id);
 std::optional<Item> FindSku(db::Session& session, db::CompanyId company, std::string_view sku);
-// A modifier of that product, or nothing.
+// A modifier of this product.
 std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company,
                                      std::string_view product_id, std::string_view modifier_id);
 
-// Some units of a variant, in thousandths.
+// A quantity of one variant, in thousandths.
 struct StockLine {
   std::string variant_id;
   int64_t quantity = 0;
-  // Where the variant's stock is counted: how much of the quantity there was.
+  // Set by TakeStock() if the variant's stock is counted: the part of the quantity that was in
+  // stock.
   std::optional<int64_t> taken = std::nullopt;
 };
 
-// Stock falls by the quantities, never below zero, where it is counted (the product's stock_enabled
-// and the variant's stock). A product of which `available` flips for a variant gets its event.
+// Subtracts the quantities from the stock, which never falls below zero. Stock is counted if the
+// product has stock_enabled and the variant has a stock. A product of which a variant's `available`
+// flips gets its event.
 void TakeStock(db::Tx& tx, db::CompanyId company, std::vector<StockLine>& lines,
                const db::Stamp& stamp);
-// Stock rises by the quantities, where it is still counted.
+// Adds the quantities to the stock, where it is still counted.
 void GiveBackStock(db::Tx& tx, db::CompanyId company, const std::vector<StockLine>& lines,
                    const db::Stamp& stamp);
 
-// Forgets the whole menu of a company: for the sandbox alone.
+// Deletes the whole menu of a company. For resetting the sandbox only.
 void EraseAll(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::menu

@@ -12,7 +12,7 @@
 namespace comanda::menu {
 namespace {
 
-// The rows of a list, and which of them a sent row has matched already.
+// The rows of a list, and which of them have been matched by a row that was sent.
 template <typename Row>
 class Matcher {
  public:
@@ -34,7 +34,7 @@ class Matcher {
     const std::string folded = Folded(sent.name);
     return Find([&](const Row& row) { return Folded(row.name) == folded; }, matched_too);
   }
-  // False where another sent row has matched it.
+  // False if another row has matched it already.
   bool Match(size_t index) {
     const bool first = !matched_[index];
     matched_[index] = true;
@@ -63,12 +63,12 @@ class Merger {
   Targets Apply(const Product& sent, bool is_new, Product& product);
 
  private:
-  // `list`: its name below the parent.
+  // `list` is the JSON name of the list.
   template <typename Row>
   Targets MergeList(const std::vector<Row>& sent, std::vector<Row>& rows, size_t max,
                     const Sent& parent, std::string_view list);
 
-  // The sent fields; in a file also those left out, which hold their defaults.
+  // Copies the fields that were sent; in a file also the missing ones, which have their defaults.
   template <typename Row>
   void ApplyFields(const Row& sent, Row& row);
   void Apply(const Variant& sent, Variant& variant) { ApplyFields(sent, variant); }
@@ -81,13 +81,13 @@ class Merger {
   std::optional<size_t> Find(const Row& sent, const Matcher<Row>& rows) const;
   template <typename Row>
   size_t MergeRow(const Row& sent, Matcher<Row>& rows);
-  // Whether the shorthand says which variant is meant.
+  // True if it is clear which variant the shorthand means.
   bool IsPlain(const Variant& sent, const Matcher<Variant>& variants);
   template <typename Row>
   bool IsPlain(const Row&, const Matcher<Row>&) {
     return true;
   }
-  // Whether a new row has what it needs.
+  // True if a new row has its required fields.
   bool IsComplete(const Variant& sent, const Matcher<Variant>& variants);
   template <typename Row>
   bool IsComplete(const Row& sent, const Matcher<Row>&) {
@@ -114,7 +114,7 @@ std::optional<size_t> Merger::Find(const Variant& sent, const Matcher<Variant>& 
   if (sent.sent.shorthand) {
     return variants.stored() == 1 ? std::optional<size_t>(0) : std::nullopt;
   }
-  // Two sizes of one name are two variants where each has a sku of its own.
+  // Variants with the same name are different ones if each has its own sku.
   return variants.FindName(sent, !IsSent(sent, &Variant::sku));
 }
 
@@ -124,7 +124,7 @@ std::optional<size_t> Merger::Find(const Row& sent, const Matcher<Row>& rows) co
   return rows.FindName(sent, !sent.sent.has_id);
 }
 
-// The field of a shorthand to blame: one that was sent.
+// The field of a shorthand to name in an error.
 std::string_view FirstSent(const Variant& sent) {
   if (IsSent(sent, &Variant::sku)) return "sku";
   if (IsSent(sent, &Variant::price)) return "price";
@@ -188,7 +188,8 @@ size_t Merger::MergeRow(const Row& sent, Matcher<Row>& rows) {
     if (!IsComplete(sent, rows)) return kRefused;
     Row row;
     row.id = sent.id;
-    row.name = sent.name;  // of a shorthand, which does not send it
+    // ApplyFields() does not copy it for a shorthand, which does not send a name.
+    row.name = sent.name;
     target = rows.Append(std::move(row));
   }
   Apply(sent, rows[*target]);

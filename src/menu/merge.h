@@ -1,6 +1,7 @@
 #pragma once
 
-// What a sent product makes of a stored or a new one (contract section 9). Pure.
+// Merges a product that a client sent into a stored or new one (contract section 9). Pure
+// functions.
 
 #include <cstddef>
 #include <string>
@@ -12,18 +13,20 @@
 
 namespace comanda::menu {
 
-// Which row of a list a sent row became; kRefused where it was refused.
+// For each row sent: its index in the merged list, or kRefused if it was refused.
 inline constexpr size_t kRefused = static_cast<size_t>(-1);
 using Targets = std::vector<size_t>;
 
-// Notes an error on a field of a sent row.
+// Adds an error on a field of a row that was sent.
 void Note(json::Errors& errors, const Sent& sent, std::string_view field, FieldCode code,
           std::string message);
 
-// Applies everything but the category; returns the targets of sent.variants. Variants match by id,
-// sku, then name, modifiers by id, then name (in a file by id alone). Nothing is deleted; a row
-// that matches none is new. `is_new`: the product has nothing but its id and category yet. What a
-// new row lacks, two rows that match the same, and lists that become too long are noted.
+// Merges `sent` into `product`, all but the category. Returns the targets of sent.variants.
+//
+// Variants match stored ones by id, then sku, then name; modifiers by id, then name; in a file both
+// by id only. A row without a match is added; nothing is deleted. `is_new`: `product` has only its
+// id and category so far. Adds an error for a new row without its required fields, for two rows
+// that match the same stored one, and for a list that becomes too long.
 Targets Merge(const Product& sent, const Form& form, bool is_new, Product& product,
               json::Errors& errors);
 

@@ -26,7 +26,7 @@ class Planner {
   Plan Make();
 
  private:
-  // Notes stations and categories of a file that are new or differ.
+  // Adds stations and categories of a file that are new or differ to the plan.
   template <typename Row>
   void Compare(const std::vector<Row>& stored, const std::vector<Row>& sent,
                std::vector<Row>& changed, company::Tally& tally);
@@ -39,10 +39,11 @@ class Planner {
   void DropMoved(Product& product) const;
 
   void Merge(PlannedProduct& row);
-  // Notes what a record that was sent back says of itself and is not so.
+  // Adds an error for each read-only field that differs from the stored value (Sent::claimed_id
+  // etc.).
   void RefuseOtherClaims(const Product& sent, const Product* stored);
-  // In a change of a product its lists are taken where they are what is stored; of variants the
-  // stock is taken over.
+  // In a change of a product, accepts lists that equal the stored ones, so that clients can send
+  // back what they have read. The stock of variants is taken from the request.
   Targets MergeSentBack(const Product& sent, Product& product);
   void Categorise(const Product& sent, bool is_new, Product& product);
   std::optional<std::string> FindCategory(const Product& sent);
@@ -53,10 +54,14 @@ class Planner {
   const db::CompanyId company_;
   const Draft& draft_;
   json::Errors& errors_;
-  std::vector<Category> categories_;                         // stored and new ones
-  std::unordered_map<std::string, int64_t> next_positions_;  // by category
-  std::unordered_set<std::string> hit_;                      // stored products
-  std::unordered_set<std::string> stations_;                 // that are there
+  // Stored and new ones.
+  std::vector<Category> categories_;
+  // By category.
+  std::unordered_map<std::string, int64_t> next_positions_;
+  // Stored products that the draft has matched.
+  std::unordered_set<std::string> hit_;
+  // Those that will exist.
+  std::unordered_set<std::string> stations_;
   Plan plan_;
 };
 
@@ -118,7 +123,7 @@ void Planner::Find(const Product& sent) {
       {.sent = &sent, .before = std::move(stored), .after = {}, .targets = {}});
 }
 
-// By id, in a bulk upsert also by the sku of a variant.
+// By id; in a bulk upsert also by the sku of a variant.
 std::optional<Product> Planner::FindStored(const Product& sent) {
   const Form& form = draft_.form;
   const bool needs_modifiers = sent.sent.has_modifiers || !sent.modifier_categories.empty();
@@ -136,7 +141,8 @@ std::optional<Product> Planner::FindStored(const Product& sent) {
   return std::nullopt;
 }
 
-// Whether the row, which is not below its product, is stored below another one. A file moves it.
+// True if the row, which is not below its product, is stored below another one. Only a file moves
+// it.
 template <typename Row, typename HolderOf>
 bool Planner::Moves(const Row& sent, HolderOf holder_of) {
   const bool in_file = draft_.form.in_file();
@@ -172,7 +178,7 @@ void Planner::LocateRows(const Product& sent, const Product& stored) {
   }
 }
 
-// Rows that move are no longer below the parent that they leave.
+// Removes the rows that move away from their stored parent.
 void Planner::DropMoved(Product& product) const {
   const auto moves = [&](const auto& row) { return plan_.moved.contains(row.id); };
   std::erase_if(product.variants, moves);
@@ -216,7 +222,8 @@ void Planner::RefuseOtherClaims(const Product& sent, const Product* stored) {
     Note(errors_, sent.sent, "created_at", FieldCode::kReadOnly,
          "is set by the box and cannot be changed: leave it out");
   }
-  if (!stored && !sent.sent.has_id) return;  // a new product's id is not known to the client yet
+  // The client does not know the id of a new product yet, so it cannot have claimed one.
+  if (!stored && !sent.sent.has_id) return;
   for (const Variant& variant : sent.variants) {
     if (differs(variant.sent.claimed_id, variant.id)) {
       Note(errors_, variant.sent, "id", FieldCode::kReadOnly, "is another one than the path names");
@@ -228,7 +235,7 @@ void Planner::RefuseOtherClaims(const Product& sent, const Product* stored) {
   }
 }
 
-// Whether each list of the product, where it was sent, has as many rows as the stored one.
+// True if each list that was sent is as long as the stored one.
 bool HasAsManyRows(const Product& sent, const Product& stored) {
   if (sent.sent.has_variants && sent.variants.size() != stored.variants.size()) return false;
   if (!sent.sent.has_modifiers) return true;
@@ -301,7 +308,7 @@ void Planner::Categorise(const Product& sent, bool is_new, Product& product) {
   product.position = next->second++;
 }
 
-// By id, else by name, else a new one.
+// By id, else by name, else a new category.
 std::optional<std::string> Planner::FindCategory(const Product& sent) {
   if (!sent.category_id.empty()) {
     const Category* found = FindById(categories_, sent.category_id);
@@ -340,9 +347,10 @@ void Planner::RefuseUnknownStation(const Product& sent) {
        "must be the id of one of the company's stations");
 }
 
-// After all products, because two variants of one draft may swap their skus.
+// After all products have been planned, because two variants of a draft may swap their skus.
 void Planner::RefuseTakenSkus() {
-  std::unordered_map<std::string_view, const Variant*> planned;  // by id
+  // By id.
+  std::unordered_map<std::string_view, const Variant*> planned;
   std::unordered_multimap<std::string_view, const Variant*> by_sku;
   for (const PlannedProduct& row : plan_.products) {
     for (const Variant& variant : row.after.variants) {
@@ -350,7 +358,7 @@ void Planner::RefuseTakenSkus() {
       if (variant.sku) by_sku.emplace(*variant.sku, &variant);
     }
   }
-  // Another variant that has the sku when all is written.
+  // Another variant that will have the sku after all writes.
   const auto find_other = [&](const Variant& wanting) -> std::optional<std::string> {
     const auto [begin, end] = by_sku.equal_range(*wanting.sku);
     for (auto it = begin; it != end; ++it) {

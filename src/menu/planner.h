@@ -1,8 +1,8 @@
 #pragma once
 
 // Decides what a draft does to the stored menu: which rows are created, updated or left alone. All
-// checks that need the database are here, and all run before anything is written, so that every bad
-// row is listed.
+// checks that need the database are here, and they all run before anything is written, so that
+// every invalid row is reported at once.
 
 #include <optional>
 #include <string>
@@ -20,31 +20,37 @@
 
 namespace comanda::menu {
 
-// A product of the draft.
+// One product of the draft.
 struct PlannedProduct {
   const Product* sent;
-  // As it is stored, and as it shall be. Modifiers are loaded in both or in neither.
+  // The stored product (nothing if it is new), and what it will be. Modifiers are loaded in both or
+  // in neither.
   std::optional<Product> before;
   Product after;
-  Targets targets;  // of the sent variants
+  // The targets of the variants sent.
+  Targets targets;
 };
 
+// The changes that a draft makes.
 struct Plan {
-  std::vector<Station> stations;     // new or different
-  std::vector<Category> categories;  // new or different
+  // Only those that are new or differ.
+  std::vector<Station> stations;
+  // Only those that are new or differ.
+  std::vector<Category> categories;
   company::Tally station_tally, category_tally;
   std::vector<PlannedProduct> products;
-  // Of a file: ids of rows that are stored below another parent than the draft has them, and the
-  // products that they leave.
+  // Of a file: ids of rows that are stored below another parent than in the draft, and ids of the
+  // products that lose them.
   std::unordered_set<std::string> moved, losers;
 };
 
-// Reads alone: in a snapshot or in the writer's transaction. What is wrong is added to the errors;
-// the plan is complete where there are none. The draft outlives it. Refusal not_found where the
-// product or variant of the path is not stored.
+// Reads only: usable in a snapshot and in the writer's transaction. Adds errors to `errors`; the
+// plan is complete only if there are none. Refers to `draft`, which must outlive it. Throws
+// Refusal(kNotFound) if the product or variant that the path names does not exist.
 Plan MakePlan(db::Session& session, db::CompanyId company, const Draft& draft,
               json::Errors& errors);
 
+// A Refusal(kNotFound) for the id of a `noun`, e.g. "product".
 Refusal NoSuch(std::string_view noun, std::string_view id);
 
 }  // namespace comanda::menu

@@ -1,15 +1,16 @@
 #pragma once
 
-// The nouns of the menu (contract section 9). Money in minor units, stock in thousandths.
+// The records of the menu (contract section 9). Amounts are in minor units, stock is in
+// thousandths.
 //
-// The same structs hold rows that are stored and rows that a caller sends, in a request or in an
-// import file. A sent row may leave fields out: `sent` says which it has, the others hold their
-// defaults. A stored row has an empty `sent`.
+// The same structs hold stored rows and rows that a client sent, in a request or an import file. A
+// row that was sent may lack fields: `sent` says which ones it has; the others have their defaults.
+// `sent` of a stored row is empty.
 //
-// Fields() lists a row's own fields: all but its id, the rows below it and what only the store
-// sets; kColumns names their columns, in the same order. store.cc reads by these names and writes
-// in this order. Rows are merged, compared, read and written by them, so that a new field is named
-// there once (menu/fields.h).
+// Fields() lists the members that are columns of the row itself: not its id, not the rows below it,
+// and not what only the store sets; kColumns names the columns, in the same order. Merging,
+// comparing, reading and writing are generic over them (menu/fields.h), so that a new field is added
+// in one place.
 
 #include <algorithm>
 #include <array>
@@ -25,23 +26,31 @@
 
 namespace comanda::menu {
 
-// What a caller sent of a row.
+// What a client sent of a row.
 struct Sent {
-  uint32_t fields = 0;     // bit n: the n-th of Fields()
-  bool has_id = false;     // else the row's id was made by the reader, for a row that is new
-  bool shorthand = false;  // a variant made of the price, sku … of its product
-  std::string path;        // "products[3].variants[0]", empty for the body: for errors
-  size_t offset = 0;       // in the document
-  // Of a product: it has variants, modifier_categories; of a modifier category: modifiers.
+  // Bit n: the n-th member of Fields() was sent.
+  uint32_t fields = 0;
+  // False: the id was made by the reader, for a new row.
+  bool has_id = false;
+  // True for a variant made from the price, sku etc. of a product that sent no variants.
+  bool shorthand = false;
+  // Where the row was sent, for errors: "products[3].variants[0]", empty for the whole body.
+  std::string path;
+  // Its byte offset in the document.
+  size_t offset = 0;
+  // Whether nested lists were sent: variants and modifier_categories of a product, modifiers of a
+  // modifier category.
   bool has_variants = false, has_modifiers = false;
-  // What a record that is sent back says of itself, which must be what is stored: the id of a row
-  // that the path names, a variant's product, a product's creation.
+  // Read-only fields, which must equal the stored values, so that clients can send back what they
+  // have read: the id of a row that the path names, the product of a variant, the creation of a
+  // product.
   std::optional<std::string> claimed_id, claimed_product_id, claimed_created_at;
 
   bool operator==(const Sent&) const = default;
 };
 
-// Where dishes are made; an order's line goes to its product's.
+// A place in the kitchen where dishes are prepared. Lines of orders are routed to the station of
+// their product (kitchen_id).
 struct Station {
   std::string id;
   std::string name;
@@ -51,7 +60,8 @@ struct Station {
   static constexpr std::array<std::string_view, 1> kColumns = {"name"};
 };
 
-// What has a price. A product of one price has one variant, named kOnlyVariant.
+// A size or version of a product; it has the price. A product with a single price has one variant,
+// named kOnlyVariant.
 struct Variant {
   std::string id;
   std::string name;
@@ -60,7 +70,8 @@ struct Variant {
   std::optional<Minor> original_price;
   Minor packaging_price = 0;
   std::optional<Minor> cost;
-  std::optional<int64_t> stock;  // absent: not counted
+  // Nothing: not counted.
+  std::optional<int64_t> stock;
   std::optional<int64_t> stock_threshold;
   int64_t position = 0;
   Sent sent;
@@ -78,6 +89,7 @@ struct Variant {
 
 inline constexpr char kOnlyVariant[] = "Default";
 
+// An extra that can be added to a product, such as a topping.
 struct Modifier {
   std::string id;
   std::string name;
@@ -98,10 +110,12 @@ struct Modifier {
   bool operator==(const Modifier&) const = default;
 };
 
+// A group of modifiers from which a guest chooses.
 struct ModifierCategory {
   std::string id;
   std::string name;
-  std::string type = "many";  // one, many
+  // "one" or "many".
+  std::string type = "many";
   bool required = false;
   int64_t min_modifiers = 0;
   std::optional<int64_t> max_modifiers;
@@ -120,25 +134,28 @@ struct ModifierCategory {
   bool operator==(const ModifierCategory&) const = default;
 };
 
+// A dish or article of the menu, with its variants and modifiers.
 struct Product {
   std::string id;
   std::string category_id;
   std::string name;
   std::string slug;
   std::optional<std::string> description, image_url;
-  std::string images = "[]";  // JSON array of texts
+  // A JSON array of texts.
+  std::string images = "[]";
   int64_t position = 0;
   bool visible = true;
   bool stock_enabled = false;
   std::optional<std::string> messages_for_customers, kitchen_id;
   std::vector<Variant> variants;
   std::vector<ModifierCategory> modifier_categories;
-  int64_t version = 0;  // +1 at each change of what GET shows, stock counts apart
+  // Incremented by each change of what GET shows, except stock counts.
+  int64_t version = 0;
   UtcMs created_at = 0;
   UtcMs updated_at = 0;
   Sent sent;
-  // Only of a sent row: its category's name, instead of category_id or beside it, and the id that
-  // the category gets where none has that name.
+  // Only of a row that was sent: the name of its category, instead of category_id or with it, and
+  // the id for a new category if none has this name.
   std::string category_name, new_category_id;
 
   static constexpr auto Fields() {
@@ -154,6 +171,7 @@ struct Product {
   bool operator==(const Product&) const = default;
 };
 
+// A heading of the menu.
 struct Category {
   std::string id;
   std::string name;
@@ -171,13 +189,13 @@ struct Category {
       "name", "slug", "description", "image_url", "position", "visible"};
 };
 
-// `available`: visible and in stock.
+// The field `available`: visible and in stock.
 inline bool IsAvailable(const Product& product, const Variant& variant) {
   const bool in_stock = !product.stock_enabled || !variant.stock || *variant.stock > 0;
   return product.visible && in_stock;
 }
 
-// One of its variants is.
+// A product is available if one of its variants is.
 inline bool IsAvailable(const Product& product) {
   return std::ranges::any_of(product.variants,
                              [&](const Variant& variant) { return IsAvailable(product, variant); });

@@ -5,8 +5,8 @@
 
 namespace comanda::menu {
 
-// A name as it stands in an address: "Arroz con mariscos (familiar)" is
-// "arroz-con-mariscos-familiar". Never empty: a name without a Latin letter or digit is "-".
+// The form of a name in URLs: "Arroz con mariscos (familiar)" is "arroz-con-mariscos-familiar".
+// Never empty: a name without Latin letters and digits gives "-".
 std::string Slug(std::string_view name);
 
 }  // namespace comanda::menu

@@ -1,6 +1,7 @@
 #pragma once
 
-// All SQL of the room; also that of the functions of menu/menu.h that find an order's items.
+// All SQL of this room, including the Find... functions of menu/menu.h. Functions throw Fault on a
+// database error.
 
 #include <functional>
 #include <optional>
@@ -17,47 +18,52 @@ namespace comanda::menu {
 // Rows as they are stored.
 
 std::vector<Station> SelectStations(db::Session& session, db::CompanyId company);
-// In order.
+// Sorted by position.
 std::vector<Category> SelectCategories(db::Session& session, db::CompanyId company);
 std::optional<Category> SelectCategory(db::Session& session, db::CompanyId company,
                                        std::string_view id);
+// What SelectWhole() loads: the product with its variants, or with its modifiers too.
 enum class Depth : uint8_t { kVariants, kModifiers };
-// A product with its variants, and (kModifiers) its modifiers too.
+// A product with the rows below it.
 std::optional<Product> SelectWhole(db::Session& session, db::CompanyId company, std::string_view id,
                                    Depth depth);
-// The product that a row stands below, or nothing where there is no such row.
+// The id of the product that owns the row; nothing for an unknown id.
 std::optional<std::string> ProductOfVariant(db::Session& session, db::CompanyId company,
                                             std::string_view id);
 std::optional<std::string> ProductOfModifierCategory(db::Session& session, db::CompanyId company,
                                                      std::string_view id);
 std::optional<std::string> ProductOfModifier(db::Session& session, db::CompanyId company,
                                              std::string_view id);
-// Behind the category's last product.
+// The position after the last product of the category.
 int64_t NextPosition(db::Session& session, db::CompanyId company, std::string_view category_id);
 
 // Rendered records (menu/record.h).
 
+// A rendered record (menu/record.h) with what is needed to filter and to fill it.
 struct StoredRecord {
   std::string product_id;
   bool visible = true;
   bool available = true;
   UtcMs updated_at = 0;
-  std::string json;             // empty where it is stale
-  std::vector<int64_t> stocks;  // in thousandths, of the variants that are counted, in order
+  // Empty if the record is stale.
+  std::string json;
+  // In thousandths: the counted variants, in order.
+  std::vector<int64_t> stocks;
 };
-// Of the category's products, in order, each as it is read.
+// Calls `use` for each product of the category, sorted by position.
 void EachRecord(db::Session& session, db::CompanyId company, std::string_view category_id,
                 int64_t render_version, std::string_view currency,
                 const std::function<void(StoredRecord&)>& use);
 void PutRecord(db::Tx& tx, db::CompanyId company, const Product& product, int64_t render_version,
                std::string_view currency, std::string_view json);
-// The ids of products whose record is stale, at most so many.
+// The ids of products whose record is stale, at most `limit`.
 std::vector<std::string> SelectStale(db::Session& session, db::CompanyId company,
                                      int64_t render_version, std::string_view currency, int limit);
 
-// Writing one row, without those below it. Upsert() does not look whether anything differs; a
-// product's raises its version.
+// Writing.
 
+// Upsert() writes one row, without the rows below it, even if it is equal. Upserting a product
+// raises its version.
 void Upsert(db::Tx& tx, db::CompanyId company, const Station& station);
 void Upsert(db::Tx& tx, db::CompanyId company, const Category& category);
 void Upsert(db::Tx& tx, db::CompanyId company, const Product& product, const db::Stamp& stamp);
@@ -66,13 +72,13 @@ void Upsert(db::Tx& tx, db::CompanyId company, const ModifierCategory& category,
             std::string_view product_id);
 void Upsert(db::Tx& tx, db::CompanyId company, const Modifier& modifier,
             std::string_view modifier_category_id, std::string_view product_id);
-// The stored modifiers of a category that moves to the product.
+// Moves the stored modifiers of the category to the product, to which the category itself moves.
 void MoveModifiers(db::Tx& tx, db::CompanyId company, const ModifierCategory& category,
                    std::string_view product_id);
-// Replaces the variant's sku by one that no other has, where it is about to get another (or none):
-// so that two variants can swap theirs. Upsert() of the variant must follow.
+// If the variant is about to change its sku, replaces the stored one by a unique placeholder, so
+// that two variants can swap theirs under the unique index. Upsert() of the variant must follow.
 void FreeOtherSku(db::Tx& tx, db::CompanyId company, const Variant& variant);
-// Raises the product's version: something below it changed.
+// Raises the product's version, after a change of a row below it.
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const db::Stamp& stamp);
 
 // Stock.
@@ -81,8 +87,10 @@ void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const
 struct Counted {
   std::string product_id;
   int64_t stock = 0;
-  bool stock_enabled = false;  // else the count says nothing
-  bool visible = true;         // the product
+  // Of the product; false: the count has no effect.
+  bool stock_enabled = false;
+  // Of the product.
+  bool visible = true;
 };
 std::optional<Counted> SelectCounted(db::Session& session, db::CompanyId company,
                                      std::string_view variant_id);

@@ -11,7 +11,7 @@
 namespace comanda::net {
 namespace {
 
-// Uniform in [0, limit]: the top bits of the product; the bias is below limit / 2^64.
+// Uniform in [0, limit], by the high half of the product. The bias is below limit / 2^64.
 int64_t Scaled(uint64_t random, int64_t limit) {
   const auto range = static_cast<unsigned __int128>(limit) + 1;
   return static_cast<int64_t>((range * random) >> 64);
@@ -46,7 +46,7 @@ std::optional<int64_t> ReadRetryAfter(std::string_view value, UtcMs now, int64_t
     }
     return wait_ms;
   }
-  // libcurl's reader knows the three forms of HTTP dates, but also takes bare numbers for dates.
+  // curl_getdate() parses the three forms of HTTP dates, but takes bare numbers for dates too.
   if (!(value.front() >= 'A' && value.front() <= 'Z')) return std::nullopt;
   const time_t seconds = curl_getdate(std::string(value).c_str(), nullptr);
   if (seconds < 0) return std::nullopt;

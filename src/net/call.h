@@ -1,6 +1,6 @@
 #pragma once
 
-// One outgoing HTTP call: what is asked, and what comes of it. Plain values.
+// One outgoing HTTP call: the request (Call) and its result (Answer). Plain values.
 
 #include <array>
 #include <cstddef>
@@ -18,14 +18,15 @@
 
 namespace comanda::net {
 
-// What a call is for. Each purpose has its own slots, so that slow servers of one purpose never
-// keep calls of another waiting.
+// The purpose of a call. Each purpose has a fixed number of slots (simultaneous transfers), so that
+// slow servers of one purpose cannot delay the calls of another.
 enum class Purpose : uint8_t { kWebhooks, kDeliveryApps, kOther };
 
 struct PurposeRow {
   Purpose purpose;
-  std::string_view name;  // in metrics
-  size_t slots;           // transfers at once
+  // The label in metrics.
+  std::string_view name;
+  size_t slots;
 };
 inline constexpr std::array kPurposes = {
     PurposeRow{Purpose::kWebhooks, "webhooks", 16},
@@ -33,66 +34,91 @@ inline constexpr std::array kPurposes = {
     PurposeRow{Purpose::kOther, "other", 4},
 };
 
-// How a call ended. outcome.cc translates libcurl's codes.
+// How a call ended. outcome.cc translates the codes of libcurl.
 enum class Outcome : uint8_t {
-  kAnswered,          // a whole answer came, whatever its status
-  kTimeout,           // connect_timeout_ms or timeout_ms passed
-  kNameNotFound,      // the resolver knows no address of the host
-  kAddressRefused,    // allows_address refused every address of the host
-  kConnectionFailed,  // no connection, or it broke, or what came is not HTTP or TLS
-  kTlsUntrusted,      // the server's certificate: unknown authority, wrong name, expired
-  kTlsPinMismatch,    // the server's key is not the pinned one
-  kAnswerTooLarge,    // longer than answer_bytes_max, or too many headers
-  kCancelled,         // by Cancel(), a stop token, or because the Network stopped
-  kNotStarted,        // too many calls wait, or none of the purpose's slots became free in time
-  kInvalidCall,       // the URL or an option cannot be used
+  // A complete answer arrived, whatever its status.
+  kAnswered,
+  // connect_timeout_ms or timeout_ms elapsed.
+  kTimeout,
+  // The resolver knows no address for the host name.
+  kNameNotFound,
+  // allows_address returned false for every address of the host.
+  kAddressRefused,
+  // The connection could not be made, or broke, or the peer did not speak HTTP or TLS.
+  kConnectionFailed,
+  // The certificate of the server is of an unknown authority, for another name, or expired.
+  kTlsUntrusted,
+  // The server's public key is not the pinned one.
+  kTlsPinMismatch,
+  // The answer exceeded answer_bytes_max, or had too many headers.
+  kAnswerTooLarge,
+  // Ended by Cancel(), a stop token, or the destructor of Network.
+  kCancelled,
+  // Too many calls were waiting, or no slot became free in time.
+  kNotStarted,
+  // The URL or an option is unusable.
+  kInvalidCall,
 };
 inline constexpr size_t kOutcomes = static_cast<size_t>(Outcome::kInvalidCall) + 1;
-std::string_view Name(Outcome outcome);  // "name_not_found"
+// As "name_not_found".
+std::string_view Name(Outcome outcome);
 
-// Whether a connection to this address may be made. `address` is numeric as inet_ntop(3) writes it
-// ("127.0.0.1", "::ffff:10.0.0.1"), so that every spelling in a URL arrives in one form. Runs on
-// the network thread; must not block or throw.
+// Decides whether a connection to an address may be made. `address` is numeric in the one form that
+// inet_ntop(3) writes ("127.0.0.1", "::ffff:10.0.0.1"), however the URL spelled it. Runs on the
+// network thread: it must neither block nor throw.
 using AddressCheck = std::function<bool(std::string_view address)>;
 
+// A request. Timeouts are in ms.
 struct Call {
   Purpose purpose = Purpose::kOther;
   std::string method = "GET";
-  std::string url;          // http or https
-  std::string unix_socket;  // a path: connect there instead of to the URL's host
-  // Who is trusted over https. Null: nobody, so that no https call succeeds without a pin.
+  // http or https.
+  std::string url;
+  // Path of a Unix socket to connect to, instead of the host of the URL.
+  std::string unix_socket;
+  // The certificate authorities to trust for https. Null: none, so an https call succeeds only with
+  // a pin.
   std::shared_ptr<const crypto::Authorities> authorities;
-  // "sha256//" and base64 of the hash of the server's public key: then it alone is checked, neither
-  // authorities nor the name in the certificate.
+  // "sha256//" and the base64 hash of the server's public key. With a pin, neither the authorities
+  // nor the name in the certificate are checked.
   std::string public_key_pin;
-  // Asked for each address before it is dialled, and for the address of a connection that is used
-  // again. Empty: every address is allowed.
+  // Called before each connection attempt, and for the peer of a reused connection. Empty: every
+  // address is allowed.
   AddressCheck allows_address;
-  std::vector<std::string> headers;  // "Name: value"
+  // "Name: value".
+  std::vector<std::string> headers;
   std::string body;
-  int64_t connect_timeout_ms = 10'000;  // name, connection and TLS handshake
-  int64_t timeout_ms = 10'000;          // the whole, from when the call has its slot
+  // Covers name resolution, connection and TLS handshake.
+  int64_t connect_timeout_ms = 10'000;
+  // Covers the whole call, from when it gets its slot.
+  int64_t timeout_ms = 10'000;
   size_t answer_bytes_max = 16 * 1024 * 1024;
 };
 
-// How the connection of a call was secured; empty for plain http.
+// How the connection was secured; empty for plain http.
 struct Security {
-  std::string tls_version;  // "TLSv1.3"
+  // As "TLSv1.3".
+  std::string tls_version;
   std::optional<UtcMs> certificate_ends_at;
 };
 
+// The result of a call.
 struct Answer {
   Outcome outcome = Outcome::kAnswered;
-  std::string error;  // unless kAnswered: in words, for the log and the technician
-  // 0 until the whole head came. Set without kAnswered where only the body failed.
+  // What went wrong, for the log and the technician; empty if kAnswered.
+  std::string error;
+  // 0 until the complete head arrived. Also set if only the body failed.
   int status = 0;
-  std::vector<std::pair<std::string, std::string>> headers;  // as they came, in order
-  std::string body;                                          // the first answer_bytes_max bytes
+  // In the order of arrival.
+  std::vector<std::pair<std::string, std::string>> headers;
+  // At most answer_bytes_max bytes.
+  std::string body;
   Security security;
-  std::string address;  // the numeric address that was connected to
+  // The numeric address of the peer.
+  std::string address;
   int64_t duration_ms = 0;
 
-  // The first header of that name, in any case.
+  // The first header of that name, case-insensitive.
   std::optional<std::string_view> Header(std::string_view name) const;
 };
 

@@ -27,7 +27,8 @@ namespace {
 constexpr int64_t kHeartbeatMaxMs = 30'000;
 constexpr int kIdlePollMs = 5'000;
 constexpr int kWaitingPollMs =
-    500;  // while calls wait for a slot, which they do for a limited time
+    // While calls wait for a slot, their deadlines must be checked.
+    500;
 
 static_assert([] {
   for (size_t i = 0; i < kPurposes.size(); ++i) {
@@ -36,7 +37,7 @@ static_assert([] {
   return true;
 }());
 
-// Of one purpose.
+// The metrics of one purpose.
 struct Metrics {
   Metrics(metrics::Registry& registry, std::string_view purpose)
       : started(registry, "comanda_net_transfers_started_total", "Outgoing calls begun.",
@@ -57,7 +58,8 @@ struct Metrics {
 
   metrics::Counter started;
   metrics::Histogram duration;
-  std::deque<metrics::Counter> outcomes;  // by Outcome
+  // Indexed by Outcome.
+  std::deque<metrics::Counter> outcomes;
 };
 
 struct MultiDeleter {
@@ -136,9 +138,9 @@ class Network::Loop {
     EndAll();
   }
 
-  // From waiting to active
+  // Starting waiting calls.
 
-  // True where calls go on waiting.
+  // Starts waiting calls as far as slots are free. True if some still wait.
   bool StartWaiting() {
     std::vector<Waiting> started;
     std::vector<Waiting> given_up;
@@ -166,7 +168,7 @@ class Network::Loop {
     return some_wait;
   }
 
-  // The slot is taken already.
+  // The caller has reserved the slot.
   void Begin(Waiting& waiting) {
     const Purpose purpose = waiting.call.purpose;
     metrics_[static_cast<size_t>(purpose)].started.Add();
@@ -182,13 +184,14 @@ class Network::Loop {
     }
   }
 
-  // The end of a call
+  // Ending calls.
 
   void EndFinished() {
     int left = 0;
     while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
       if (message->msg != CURLMSG_DONE) continue;
-      const CURLcode code = message->data.result;  // the message goes with its handle
+      // Read now: removing the handle frees the message.
+      const CURLcode code = message->data.result;
       const auto it = active_.find(message->easy_handle);
       End(it, [&](Transfer& transfer) { return transfer.Finish(code); });
     }
@@ -268,9 +271,10 @@ class Network::Loop {
 
   const Multi multi_;
   Heartbeat heartbeat_;
-  std::deque<Metrics> metrics_;  // by Purpose
+  // Indexed by Purpose.
+  std::deque<Metrics> metrics_;
 
-  // The network thread's own.
+  // Used by the network thread only.
   std::unordered_map<CURL*, Active> active_;
   std::array<size_t, kPurposes.size()> slots_used_{};
 
@@ -280,7 +284,8 @@ class Network::Loop {
   Ticket last_ticket_ = 0;                                     // guarded by mutex_
   bool stopped_ = false;                                       // guarded by mutex_
 
-  std::jthread thread_;  // behind all that it uses
+  // Last, so that it is joined before the members it uses are destroyed.
+  std::jthread thread_;
 };
 
 Network::Network(Heartbeats& heartbeats, metrics::Registry& registry)
@@ -295,7 +300,7 @@ std::optional<Network::Ticket> Network::Start(Call call, OnDone on_done) {
 void Network::Cancel(Ticket ticket) { loop_->Cancel(ticket); }
 
 Answer Network::Send(Call call, const std::stop_token& stop) {
-  // Shared: the network thread is still inside set_value() when this thread goes on.
+  // Shared, because the network thread may still be inside set_value() when this thread continues.
   const auto promise = std::make_shared<std::promise<Answer>>();
   std::future<Answer> answer = promise->get_future();
   const std::optional<Ticket> ticket =
@@ -306,14 +311,14 @@ Answer Network::Send(Call call, const std::stop_token& stop) {
 }
 
 std::optional<std::string> FindSystemAuthorities() {
-  constexpr std::array kPlaces = {
+  constexpr std::array kPaths = {
       "/etc/ssl/certs/ca-certificates.crt",  // Debian, Alpine, Arch
       "/etc/pki/tls/certs/ca-bundle.crt",    // Fedora, RHEL
       "/etc/ssl/ca-bundle.pem",              // openSUSE
       "/etc/ssl/cert.pem",
   };
-  for (const char* place : kPlaces) {
-    if (::access(place, R_OK) == 0) return place;
+  for (const char* path : kPaths) {
+    if (::access(path, R_OK) == 0) return path;
   }
   return std::nullopt;
 }

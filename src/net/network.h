@@ -1,14 +1,14 @@
 #pragma once
 
-// All outgoing HTTP calls of the process, on one thread, through libcurl's multi interface. The
-// only room that includes curl.
+// All outgoing HTTP calls of the process: one thread that drives libcurl's multi interface. No
+// other room includes curl.
 //
-// A call waits in the queue of its purpose until one of the purpose's slots is free (kPurposes in
-// net/call.h), then it is a transfer. Its timeouts begin with its slot: libcurl's own limits of
-// connections would count the wait against them. Connections stay open for later calls to the same
-// server. No redirect is followed, no proxy is used, no credentials are added.
+// A call waits in the queue of its purpose until a slot is free (kPurposes in net/call.h); with a
+// slot it is a transfer, and its timeouts start. libcurl's own connection limits are not used,
+// because they would count the waiting time against the timeouts. Connections are kept open and
+// reused. Redirects are not followed, proxies are not used, and no credentials are added.
 //
-// A Network is a member of its owner before everything that makes calls: it outlives them.
+// Declare a Network before the members that make calls through it, so that it outlives them.
 
 #include <cstdint>
 #include <functional>
@@ -23,42 +23,49 @@
 
 namespace comanda::net {
 
-inline constexpr size_t kWaitingMax = 256;        // calls of one purpose that wait for a slot
-inline constexpr int64_t kWaitingMsMax = 60'000;  // for a slot; then kNotStarted
-inline constexpr long kIdleConnectionsMax = 64;   // kept open, the oldest closed first
+// The most calls of one purpose that wait for a slot.
+inline constexpr size_t kWaitingMax = 256;
+// The longest wait for a slot, ms; then the call ends with kNotStarted.
+inline constexpr int64_t kWaitingMsMax = 60'000;
+// The most idle connections kept open; the oldest is closed first.
+inline constexpr long kIdleConnectionsMax = 64;
 
 class Network {
  public:
-  // Of one call; never given twice.
+  // Identifies one call for Cancel(); unique for the life of the Network.
   using Ticket = uint64_t;
   using OnDone = std::function<void(Answer)>;
 
-  // Starts the thread. Fault (kUnavailable) where libcurl cannot be initialised.
+  // Starts the thread. Throws Fault(kUnavailable) if libcurl cannot be initialised.
   Network(Heartbeats& heartbeats, metrics::Registry& registry);
-  // Ends the calls under way and those that wait with kCancelled, then the thread.
+  // Ends all calls, active and waiting, with kCancelled, then joins the thread.
   ~Network();
 
-  // Any thread. Queues the call; `on_done` then runs exactly once on the network thread: it must
-  // not block, and what it throws is logged. Nothing where kWaitingMax calls of that purpose wait
-  // already, or the Network stops: on_done does not run.
+  // Queues the call without blocking. `on_done` then runs exactly once, on the network thread: it
+  // must not block; an exception from it is logged. Returns nothing, and never runs `on_done`, if
+  // kWaitingMax calls of that purpose are waiting or the Network is stopping. Any thread.
   std::optional<Ticket> Start(Call call, OnDone on_done);
 
-  // Any thread. The call ends with kCancelled, unless it has ended. Does not wait for that.
+  // Ends the call with kCancelled, unless it has ended. Returns without waiting for that. Any
+  // thread.
   void Cancel(Ticket ticket);
 
-  // Any thread but the network's. Waits for the answer, at most kWaitingMsMax and the call's
-  // timeout; `stop` cancels it. Never throws for what the network or the server does.
+  // Makes the call and blocks until it ends: at most kWaitingMsMax plus the call's timeout, or
+  // until `stop` is requested. Reports failures of the network and the server in the Answer and
+  // never throws for them. Any thread except the network thread.
   Answer Send(Call call, const std::stop_token& stop = {});
 
  private:
-  class Loop;  // network.cc
+  // Defined in network.cc.
+  class Loop;
   std::unique_ptr<Loop> loop_;
 };
 
-// The file of the machine's own authorities, where it has one at a usual place.
+// The path of the operating system's bundle of certificate authorities; nothing if none of the
+// usual files exists.
 std::optional<std::string> FindSystemAuthorities();
 
-// The versions of libcurl and c-ares that are linked in.
+// The versions of libcurl and c-ares linked in.
 std::string LibraryVersion();
 std::string ResolverVersion();
 

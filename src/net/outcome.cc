@@ -30,7 +30,7 @@ std::string_view Name(Outcome outcome) {
   return {};
 }
 
-// libcurl has a hundred codes, most of them of protocols that are not built in.
+// Only the codes that occur with HTTP; libcurl has about a hundred, mostly of other protocols.
 Outcome OutcomeOf(CURLcode code) {
   if (code == CURLE_OK) return Outcome::kAnswered;
   if (code == CURLE_OPERATION_TIMEDOUT) return Outcome::kTimeout;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The one translator of libcurl's result codes. Inside net/ only.
+// Translates the result codes of libcurl; the only place that does. Internal to this room.
 
 #include <curl/curl.h>
 

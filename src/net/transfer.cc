@@ -18,7 +18,8 @@ namespace comanda::net {
 namespace {
 
 constexpr size_t kHeadersMax = 256;
-constexpr int kFirstFinalStatus = 200;  // below: interim answers, the real one follows
+// A status below is an interim answer (RFC 9110 section 15.2).
+constexpr int kFirstFinalStatus = 200;
 
 template <typename Value>
 void Set(CURL* handle, CURLoption option, Value value) {
@@ -27,8 +28,8 @@ void Set(CURL* handle, CURLoption option, Value value) {
   throw Fault(Fault::Kind::kUnavailable, std::string("libcurl: ") + curl_easy_strerror(code));
 }
 
-// libcurl shows the TLS context only while the call is under way. What cannot be read of it is no
-// reason to lose the answer.
+// Called during the transfer, since libcurl exposes the TLS context only then. Errors leave the
+// result incomplete: they are no reason to lose the answer.
 Security DescribeSecurity(CURL* handle) {
   curl_tlssessioninfo* session = nullptr;
   if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == nullptr ||
@@ -45,7 +46,7 @@ Security DescribeSecurity(CURL* handle) {
   }
 }
 
-// Empty for what is no IP address.
+// Empty if the address is not IPv4 or IPv6.
 std::string NumericAddress(const sockaddr& address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   const void* bytes = nullptr;
@@ -101,7 +102,8 @@ void Transfer::SetOptions() {
     Set(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call_.body.size()));
   }
   for (const std::string& header : call_.headers) AddHeader(header.c_str());
-  AddHeader("Expect:");  // otherwise libcurl waits for a 100 Continue on larger bodies
+  // Without this libcurl waits for 100 Continue before it sends a larger body.
+  AddHeader("Expect:");
   Set(handle, CURLOPT_HTTPHEADER, headers_.get());
 }
 
@@ -114,7 +116,7 @@ void Transfer::AddHeader(const char* line) {
 
 void Transfer::SetTls() {
   CURL* handle = handle_.get();
-  // A resumed handshake shows no certificate to check against a pin.
+  // A resumed handshake has no certificate to compare with a pin.
   Set(handle, CURLOPT_SSL_SESSIONID_CACHE, 0L);
   if (!call_.public_key_pin.empty()) {
     Set(handle, CURLOPT_PINNEDPUBLICKEY, call_.public_key_pin.c_str());
@@ -152,7 +154,8 @@ Answer Transfer::Finish(CURLcode code) {
     outcome = Outcome::kAddressRefused;
     error = "the address " + answer_.address + " is not allowed";
   } else if (outcome == Outcome::kInvalidCall && !Address().empty()) {
-    outcome = Outcome::kConnectionFailed;  // what came is of a protocol that is not spoken
+    // A peer answered, but in an unsupported protocol.
+    outcome = Outcome::kConnectionFailed;
   }
   return Abandon(outcome, std::move(error));
 }
@@ -178,18 +181,19 @@ std::string Transfer::Address() const {
   return address == nullptr ? "" : address;
 }
 
-// Called by libcurl
+// Callbacks of libcurl.
 
 size_t Transfer::ReceiveHeader(char* data, size_t size, size_t count, void* self) noexcept try {
   const std::string_view line(data, size * count);
   return static_cast<Transfer*>(self)->TakeHeaderLine(line) ? line.size() : 0;
-} catch (...) {  // no memory: libcurl ends the call
+} catch (...) {
   return 0;
 }
 
-// One line of the head at a time: the status line, headers, the empty line.
+// Called for each line of the head: the status line, headers, the empty line.
 bool Transfer::TakeHeaderLine(std::string_view line) {
-  if (line.starts_with("HTTP/")) {  // a 1xx may come before the answer
+  // Also the start of the final answer after an interim one (1xx).
+  if (line.starts_with("HTTP/")) {
     answer_.headers.clear();
     answer_.security = DescribeSecurity(handle_.get());
     return true;
@@ -222,7 +226,7 @@ bool Transfer::TakeBody(std::string_view bytes) {
   return !is_too_large_;
 }
 
-// What is refused here libcurl takes for an address that cannot be connected to: it tries the next.
+// A refused address is reported to libcurl as one that cannot be connected to; it tries the next.
 curl_socket_t Transfer::OpenSocket(void* self, curlsocktype, curl_sockaddr* address) noexcept try {
   auto& transfer = *static_cast<Transfer*>(self);
   std::string numeric = NumericAddress(address->addr);

@@ -1,7 +1,7 @@
 #pragma once
 
-// One call while it has a slot: libcurl's easy handle and what it has received. Inside net/ only;
-// lives on the network thread.
+// A call that has its slot: libcurl's easy handle, and the answer as received so far. Internal to
+// this room.
 
 #include <curl/curl.h>
 
@@ -14,9 +14,10 @@
 
 namespace comanda::net {
 
+// Used on the network thread only. Not movable: libcurl holds pointers into it.
 class Transfer {
  public:
-  // Sets all options of the handle. Fault where libcurl refuses one.
+  // Sets all options of the handle. Throws Fault if libcurl rejects one.
   explicit Transfer(Call call);
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
@@ -24,12 +25,13 @@ class Transfer {
   CURL* handle() const { return handle_.get(); }
   const Call& call() const { return call_; }
 
-  // What came of it. Once, after libcurl is done with the handle.
+  // The answer of a transfer that libcurl has completed. Call once.
   Answer Finish(CURLcode code);
-  // The same for a transfer that we end ourselves.
+  // The answer of a transfer that the program ends itself. Call once.
   Answer Abandon(Outcome outcome, std::string error);
 
  private:
+  // Callbacks of libcurl; `self` is the Transfer. They catch all exceptions.
   static size_t ReceiveHeader(char* data, size_t size, size_t count, void* self) noexcept;
   static size_t ReceiveBody(char* data, size_t size, size_t count, void* self) noexcept;
   static curl_socket_t OpenSocket(void* self, curlsocktype purpose,
@@ -38,8 +40,10 @@ class Transfer {
                            int local_port) noexcept;
   static CURLcode SetUpTls(CURL* handle, void* ssl_config, void* self) noexcept;
 
-  int Status() const;           // of the last status line; 0: none came
-  std::string Address() const;  // that libcurl is connected to; empty: none
+  // The status of the last status line; 0 before the first.
+  int Status() const;
+  // The numeric address of the peer; empty while not connected.
+  std::string Address() const;
   bool TakeHeaderLine(std::string_view line);
   bool TakeBody(std::string_view bytes);
   void SetOptions();
@@ -63,7 +67,8 @@ class Transfer {
   int64_t started_ms_;
   char message_[CURL_ERROR_SIZE] = "";
   std::unique_ptr<curl_slist, ListDeleter> headers_;
-  std::unique_ptr<CURL, EasyDeleter> handle_;  // destroyed before what it points to
+  // Last, so that it is destroyed before the members it points to.
+  std::unique_ptr<CURL, EasyDeleter> handle_;
 };
 
 }  // namespace comanda::net

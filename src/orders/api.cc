@@ -69,7 +69,7 @@ Body BodyOf(const http::Context& ctx) { return {ctx.body(), ctx.unknown_fields()
 std::string FreshId(http::Context& ctx) { return NewId(ctx.site().clock.Now()); }
 
 int MoneyDecimals(http::Context& ctx) {
-  return company::Known(ctx.site().database, ctx.company())->currency_decimals;
+  return company::GetCached(ctx.site().database, ctx.company())->currency_decimals;
 }
 
 // Reading
@@ -174,7 +174,7 @@ std::optional<Placed> FindPlacedBefore(http::Context& ctx) {
 
 http::Response CreateNew(http::Context& ctx) {
   const std::shared_ptr<const company::Company> company =
-      company::Known(ctx.site().database, ctx.company());
+      company::GetCached(ctx.site().database, ctx.company());
   const OrderDraft draft =
       ReadOrder(BodyOf(ctx), company->currency_decimals, ctx.site().clock.Now());
   const Placement placement{.id = FreshId(ctx),

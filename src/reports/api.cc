@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kQuantityDecimals = 3;
 
-// What the rows of both reports on payments begin with.
+// The members that both reports on payments share.
 template <typename Row>
 void WriteMethod(json::Writer& out, const Row& row, int decimals) {
   out.Key("payment_method_id").Text(row.payment_method_id);
@@ -72,7 +72,8 @@ std::string Render(const SoldRow& row, int decimals) {
   return text;
 }
 
-// A figure that rows can be sorted by; the first of a table is the default, the largest on top.
+// A figure by which rows can be sorted. The first one of a report is its default, in descending
+// order.
 template <typename Row>
 struct Figure {
   std::string_view field;
@@ -103,7 +104,7 @@ http::Sort ReadSort(const http::Query& query, std::span<const Figure<Row>> figur
   return query.ReadSort(fields, '-' + std::string(fields.front()));
 }
 
-// Ties stay in the order of their ids, in both directions.
+// Stable, so that rows with equal figures stay sorted by id, in both directions.
 template <typename Row>
 void SortBy(int64_t Row::*member, bool descending, std::vector<Row>& rows) {
   std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
@@ -111,7 +112,7 @@ void SortBy(int64_t Row::*member, bool descending, std::vector<Row>& rows) {
   });
 }
 
-// One page of the rows that `find` makes.
+// One page of the rows that `find` returns.
 template <typename Row, typename Find>
 http::Response Answer(http::Context& ctx, std::span<const Figure<Row>> figures, Find find) {
   const http::Paging paging = ctx.query().ReadPaging();

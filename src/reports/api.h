@@ -1,7 +1,7 @@
 #pragma once
 
-// GET /v1/orders/by-payment-methods, /by-tips, /products-sold (spec, Orders, reading; contract
-// section 11).
+// The handlers of GET /v1/orders/by-payment-methods, /by-tips and /products-sold (specification,
+// Orders, reading; contract section 11).
 
 #include <span>
 

@@ -48,7 +48,7 @@ Interval DayOf(UtcMs instant, const Zone& zone) {
   return {zone.ToInstant(day, 0), zone.ToInstant(NextDay(day), 0)};
 }
 
-// An end that is absent is today's; a start that is absent is that of the day of the end.
+// Without an end, the period ends with today; without a start, it starts on the day of the end.
 Interval ReadPeriod(const http::Query& query, const Zone& zone, UtcMs now) {
   const auto start = query.ReadDayOrInstant(kStartDate, zone, false);
   const auto end = query.ReadDayOrInstant(kEndDate, zone, true);
@@ -67,7 +67,7 @@ Interval ReadPeriod(const http::Query& query, const Zone& zone, UtcMs now) {
   return period;
 }
 
-// "HH:MM" as a minute of the day; 24:00 only as an end.
+// "HH:MM" in minutes after midnight; 24:00 is accepted as an end only.
 std::optional<int> ReadMinute(const http::Query& query, std::string_view name, bool is_end) {
   const auto text = query.Find(name);
   if (!text) return std::nullopt;

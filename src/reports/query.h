@@ -1,6 +1,7 @@
 #pragma once
 
-// The query parameters of reports (contract section 11). Every Refusal is invalid_parameter.
+// The query parameters of reports (contract section 11). Functions throw
+// Refusal(kInvalidParameter).
 
 #include "base/clock.h"
 #include "company/company.h"
@@ -10,12 +11,14 @@
 
 namespace comanda::reports {
 
-// `more` names parameters beyond those of all reports.
+// Throws for an unknown parameter. `more` are those that only this report has.
 void RequireParameters(const http::Query& query, std::span<const std::string_view> more = {});
 
-// Which orders count; days are the company's, or those of `timezone`; without dates, today.
+// The orders that the query selects. Days are local to the company, or to the parameter `timezone`.
+// Without dates the report covers today.
 Question ReadQuestion(const http::Query& query, const company::Company& company, UtcMs now);
 
+// Selects the lines of /products-sold.
 inline constexpr std::string_view kIncludeParameter = "filter[include]";
 Lines ReadLines(const http::Query& query);
 

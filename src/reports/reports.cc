@@ -15,7 +15,7 @@
 namespace comanda::reports {
 namespace {
 
-// Sums by a text, found by a view of it.
+// Lets a map keyed by text be searched by a view, without a copy.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -32,7 +32,7 @@ Sums& SumsOf(SumsByText<Sums>& all, std::string_view text) {
 template <typename Row>
 void NameMethod(db::Session& session, db::CompanyId company, Row& row) {
   const auto method = company::FindPaymentMethod(session, company, row.payment_method_id);
-  if (!method) {  // they are never deleted
+  if (!method) {
     throw Fault(Fault::Kind::kDamaged, "a payment is damaged: there is no payment method " +
                                            std::string(row.payment_method_id));
   }
@@ -40,7 +40,7 @@ void NameMethod(db::Session& session, db::CompanyId company, Row& row) {
   row.name = method->description;
 }
 
-// Payments
+// Payments.
 
 struct PaymentSums {
   int64_t count = 0;
@@ -63,7 +63,7 @@ void Add(const store::Payment& payment, PaymentSums& sums) {
   }
 }
 
-// By method, sorted by its id.
+// Sorted by id of the method.
 std::map<std::string, PaymentSums> SumPayments(db::Session& session, const Question& question) {
   SumsByText<PaymentSums> methods;
   store::EachPayment(session, question, [&](const store::Payment& payment) {
@@ -72,7 +72,7 @@ std::map<std::string, PaymentSums> SumPayments(db::Session& session, const Quest
   return {methods.begin(), methods.end()};
 }
 
-// Lines
+// Lines.
 
 struct ModifierSums {
   int64_t quantity = 0;
@@ -80,7 +80,8 @@ struct ModifierSums {
 };
 
 struct LineSums {
-  std::string order_id;  // one that has such a line
+  // Any order with such a line, to find its names.
+  std::string order_id;
   std::string product_id, variant_id;
   int64_t quantity = 0;
   Minor total_sales = 0;
@@ -88,7 +89,7 @@ struct LineSums {
   SumsByText<ModifierSums> modifiers;
 };
 
-// A product with its variant; both are UUIDs.
+// Unambiguous, because both are UUIDs or empty.
 std::string ProductKey(std::string_view product_id, std::string_view variant_id) {
   return std::string(product_id).append(variant_id);
 }
@@ -135,7 +136,7 @@ std::optional<std::string> OrNothing(const std::string& text) {
   return text;
 }
 
-// The menu's names of today; of what it has no more, those of a sale.
+// The current names of the menu; for an item no longer in the menu, those of a sale.
 void NameLine(db::Session& session, db::CompanyId company, const std::string& order_id,
               SoldRow& row) {
   const auto item = row.variant_id ? menu::FindVariant(session, company, *row.variant_id)
@@ -171,7 +172,7 @@ std::vector<MethodRow> ByPaymentMethods(db::Session& session, const Question& qu
                   .tips_total = sums.tips_total,
                   .canceled_count = sums.canceled_count,
                   .canceled_total = sums.canceled_total};
-    // An order that was cancelled with its payments leaves nothing to tell.
+    // All its payments belong to cancelled orders.
     if (row.count == 0 && row.canceled_count == 0) continue;
     NameMethod(session, question.company, row);
     rows.push_back(std::move(row));

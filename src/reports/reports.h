@@ -1,7 +1,11 @@
 #pragma once
 
-// The face of the room: sums over the orders themselves, so that they always equal them (contract
-// section 17, invariant 7). Rows come by id, free-form lines by name.
+// Reports: the interface of this room. Each is computed from the orders themselves, never from
+// running totals, so that it always agrees with them (contract section 17, invariant 7). Rows are
+// sorted by id, free-form lines by name.
+//
+// Functions read in the caller's snapshot; their time grows with the number of orders selected.
+// They throw Fault on a database error.
 
 #include <vector>
 
@@ -13,10 +17,12 @@ namespace comanda::reports {
 std::vector<MethodRow> ByPaymentMethods(db::Session& session, const Question& question);
 std::vector<TipRow> ByTips(db::Session& session, const Question& question);
 
+// Which lines ProductsSold() sums: lines linked to the menu, without or with their modifiers, or
+// free-form lines.
 enum class Lines : uint8_t { kProducts, kProductsWithModifiers, kFreehand };
 std::vector<SoldRow> ProductsSold(db::Session& session, const Question& question, Lines lines);
 
-// Sales by quantity, rounded half away from zero to the minor unit, once.
+// total_sales / quantity, rounded once, half away from zero, to the minor unit.
 Minor AveragePrice(Minor total_sales, int64_t quantity_thousandths);
 
 }  // namespace comanda::reports

@@ -1,7 +1,10 @@
 #pragma once
 
-// All SQL of the room: the rows that a question chooses, one call each. Texts are valid during the
-// call.
+// All SQL of this room. The Each... functions call `add` for every row that a Question selects; the
+// texts of a row are valid during the call only. Functions throw Fault on a database error.
+//
+// In all rows, `counts` is false if the order's status is left out of the main figures: then only
+// what was cancelled is counted.
 
 #include <functional>
 #include <optional>
@@ -13,9 +16,7 @@
 
 namespace comanda::reports::store {
 
-// `counts` is false for rows of an order whose status stays out of the main figures: of those only
-// what was cancelled is counted.
-
+// A payment of a selected order.
 struct Payment {
   std::string_view method_id;
   Minor amount = 0, tip_amount = 0;
@@ -25,11 +26,13 @@ struct Payment {
 void EachPayment(db::Session& session, const Question& question,
                  const std::function<void(const Payment&)>& add);
 
-// Lines of products of the menu, or the others. The ids are empty where the line has none.
+// Lines linked to a product of the menu, or free-form lines.
 enum class LineKind : uint8_t { kLinked, kFreehand };
+// A line of a selected order. Ids are empty if the line has none.
 struct Line {
   std::string_view order_id, product_id, variant_id, name;
-  int64_t quantity = 0;  // thousandths
+  // In thousandths.
+  int64_t quantity = 0;
   Minor price = 0;
   bool canceled = false;
   bool counts = true;
@@ -37,7 +40,7 @@ struct Line {
 void EachLine(db::Session& session, const Question& question, LineKind kind,
               const std::function<void(const Line&)>& add);
 
-// Modifiers of the lines that are linked to the menu, not cancelled, and count.
+// A modifier of a line that is linked to the menu, not cancelled, and counts.
 struct Modifier {
   std::string_view product_id, variant_id, name;
   int64_t quantity = 0;  // thousandths
@@ -46,11 +49,12 @@ struct Modifier {
 void EachModifier(db::Session& session, const Question& question,
                   const std::function<void(const Modifier&)>& add);
 
-// How a line of the order called what it sold.
+// The names that a line of an order carries.
 struct SoldAs {
   std::string product_name;
   std::optional<std::string> variant_name;
 };
+// The names under which that order sold a product or variant; nothing if no such line exists.
 std::optional<SoldAs> FindName(db::Session& session, db::CompanyId company,
                                std::string_view order_id, std::string_view product_id,
                                const std::optional<std::string>& variant_id);

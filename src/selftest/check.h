@@ -1,11 +1,11 @@
 #pragma once
 
-// A check is a row: what it makes sure of, where the contract says so, what it needs, and the
-// function. The rows stand beside the functions, one file for each subject; their order is the
-// order of the walk, and later rows go on with the orders that earlier ones made.
+// The table of checks. A check is a row: what it verifies, the section of the contract, what it
+// requires, and a function. Rows are next to their functions, one file for each subject. They run
+// in the order of the table, and later rows continue with the orders that earlier ones created.
 //
-// A row judges what its name says and nothing else, so that one difference of a server is told
-// once. What it builds on it takes as the server gives it.
+// A check judges only what its name says, so that one deviation of a server is reported once. What
+// it builds on, it accepts as the server returned it.
 
 #include <cstdint>
 #include <span>
@@ -17,23 +17,33 @@
 
 namespace comanda::selftest {
 
-// What must stand before a check makes sense.
+// What must have succeeded before a check is meaningful; all but kServer include kKey.
 enum class Stage : uint8_t {
-  kServer,         // an answer, whatever it says
-  kKey,            // an accepted key
-  kOrder,          // the order to take away
-  kDeliveryOrder,  // the order to deliver
+  // The server answers, whatever the status.
+  kServer,
+  // The server accepts the key.
+  kKey,
+  // The takeaway order was created (Probe::take_away).
+  kOrder,
+  // The delivery order was created (Probe::delivery).
+  kDeliveryOrder,
 };
 
+// One row of the table.
 struct Check {
+  // For technicians, e.g. "adds items".
   std::string_view name;
   std::string_view section;
+  // The rule of the contract, in one sentence.
   std::string_view words;
   Stage stage;
+  // The scopes that the key must have; otherwise the check is not run.
   auth::ScopeSet scopes;
+  // Sends requests by the probe and records deviations in the finding.
   void (*run)(Probe&, Finding&);
 };
 
+// The set of the given scopes, for use in the table.
 template <typename... Scopes>
 consteval auth::ScopeSet Needs(Scopes... scopes) {
   auth::ScopeSet set;
@@ -41,14 +51,23 @@ consteval auth::ScopeSet Needs(Scopes... scopes) {
   return set;
 }
 
-std::span<const Check> LineChecks();      // line.cc: address, certificate, headers, keys
-std::span<const Check> ReadingChecks();   // reading.cc: company, menu, people, reports
-std::span<const Check> MistakeChecks();   // mistakes.cc: what the server must refuse, and how
-std::span<const Check> CreatingChecks();  // creating.cc: an order, repeats, reading it back
-std::span<const Check> MoneyChecks();     // money.cc: items, discounts, payments
-std::span<const Check> LifeChecks();      // life.cc: status, events, cancelling
-std::span<const Check> DeliveryChecks();  // delivery.cc: rider, delivery status, closing
-std::span<const Check> MenuChecks();      // menu.cc: products, variants, bulk upsert
-std::span<const Check> KeyChecks();       // keys.cc: making, rotating, revoking
+// line.cc: address, certificate, headers, keys.
+std::span<const Check> LineChecks();
+// reading.cc: company, menu, people, reports.
+std::span<const Check> ReadingChecks();
+// mistakes.cc: what the server must refuse, and how.
+std::span<const Check> MistakeChecks();
+// creating.cc: an order, retries of its creation, reading it back.
+std::span<const Check> CreatingChecks();
+// money.cc: items, discounts, payments.
+std::span<const Check> MoneyChecks();
+// life.cc: status, events, cancelling.
+std::span<const Check> LifeChecks();
+// delivery.cc: rider, delivery status, closing.
+std::span<const Check> DeliveryChecks();
+// menu.cc: products, variants, bulk upsert.
+std::span<const Check> MenuChecks();
+// keys.cc: creating, rotating, revoking.
+std::span<const Check> KeyChecks();
 
 }  // namespace comanda::selftest

@@ -8,10 +8,10 @@ namespace {
 
 using auth::Scope;
 
-// Seen by the kitchen until it is cancelled.
+// The kitchen sees this order until it is cancelled.
 constexpr std::string_view kTakeAway =
     R"({"service_type":"TAKEAWAY","order_title":"SELFTEST","comment":"comanda selftest, please ignore"})";
-// The same as a till may send it after a restart.
+// The same request in another serialisation, as a till may send it after a restart.
 constexpr std::string_view kTakeAwayAgain =
     R"({ "comment": "comanda selftest, please ignore", "order_title": "SELFTEST", "service_type": "TAKEAWAY" })";
 

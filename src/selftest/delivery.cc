@@ -90,7 +90,7 @@ void RefusesRidersWithoutDelivery(Probe& probe, Finding& finding) {
                reply.Described());
 }
 
-// Closing: the order costs nothing any more when it is finalised
+// Closing: the total of the order is 0 when it is finalised.
 
 void ChangesTheDeliveryPrice(Probe& probe, Finding& finding) {
   const Reply reply = probe.Write(probe.delivery, "PATCH", "", R"({"delivery_price":0})");

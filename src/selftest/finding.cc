@@ -163,9 +163,9 @@ bool Finding::SameRecord(std::string_view what, std::optional<json::Value> expec
   return true;
 }
 
-Result Finding::result() const {
-  if (!differences_.empty()) return Result::kDiffers;
-  return not_checked_ ? Result::kNotChecked : Result::kOk;
+Verdict Finding::result() const {
+  if (!differences_.empty()) return Verdict::kDiffers;
+  return not_checked_ ? Verdict::kNotChecked : Verdict::kOk;
 }
 
 }  // namespace comanda::selftest

@@ -1,6 +1,6 @@
 #pragma once
 
-// What one check finds out, gathered: a check goes on after a difference, so that all are told.
+// Collects what one check finds. A check continues after a deviation, so that all are reported.
 
 #include <initializer_list>
 #include <span>
@@ -13,43 +13,55 @@
 
 namespace comanda::selftest {
 
-// Every expectation returns whether it was met, for checks that cannot go on without it.
+// The functions that return bool test one expectation, record a Difference if it is not met, and
+// return whether it was: for checks that cannot continue otherwise. Paths are those of
+// selftest::Find(). One thread.
 class Finding {
  public:
+  // Records a deviation.
   void Differs(std::string what, std::string expected, std::string got);
-  // What could not be looked at, and why; a difference found before stands.
+  // Records that the check could not be completed, and why. Deviations recorded before are kept.
   void NotChecked(std::string why);
+  // A remark for the report, also if everything is as expected.
   void Note(std::string text) { note_ = std::move(text); }
 
+  // Two texts are equal.
   bool Same(std::string what, std::string_view expected, std::string_view got);
+  // `claim` holds; the texts are for the report.
   bool True(bool claim, std::string what, std::string expected, std::string got);
 
+  // The answer has this status.
   bool Status(const Reply& reply, int expected, std::string_view what = "status");
-  // A problem document of that status and code.
+  // A problem document (RFC 9457) with this status and code.
   bool Problem(const Reply& reply, int status, std::string_view code,
                std::string_view what = "status");
-  // 422 validation_failed that names the field with the code.
+  // 422 validation_failed in which errors[] has this field with this code.
   bool Invalid(const Reply& reply, std::string_view field, std::string_view code,
                std::string_view what = "status");
+  // The answer has this header.
   bool HasHeader(const Reply& reply, std::string_view name);
 
+  // The value at the path is this text, number, boolean or null.
   bool Text(const Reply& reply, std::string_view path, std::string_view expected);
   bool Number(const Reply& reply, std::string_view path, std::string_view expected);
   bool Boolean(const Reply& reply, std::string_view path, bool expected);
   bool Null(const Reply& reply, std::string_view path);
-  bool Set(const Reply& reply, std::string_view path);    // there and not null
-  bool Empty(const Reply& reply, std::string_view path);  // an array without items
+  // The value is present and not null.
+  bool Set(const Reply& reply, std::string_view path);
+  // The value is an array without items.
+  bool Empty(const Reply& reply, std::string_view path);
 
-  // Every name is a member of the object.
+  // The object has every one of these members. `of` describes it in the report.
   bool Members(std::optional<json::Value> object, std::span<const std::string_view> names,
                std::string_view of);
-  // {"data": [...], "pagination": {...}} with numbers that fit the rows.
+  // The body is {"data": [...], "pagination": {...}}, and its numbers match its rows.
   bool List(const Reply& reply);
-  // Both records say the same; else the first field that does not.
+  // Both records are equal; else the first field that differs is reported.
   bool SameRecord(std::string_view what, std::optional<json::Value> expected,
                   std::optional<json::Value> got);
 
-  Result result() const;
+  // kDiffers if a deviation was recorded, else kNotChecked if NotChecked() was called, else kOk.
+  Verdict result() const;
   const std::string& note() const { return note_; }
   const std::vector<Difference>& differences() const { return differences_; }
 

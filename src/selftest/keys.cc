@@ -13,7 +13,7 @@ std::string PathOf(const Probe& probe, std::string_view below = "") {
   return std::string(kKeys) + "/" + probe.made_key.id + std::string(below);
 }
 
-// What the key under test may grant: a scope of its own that manages no keys.
+// A scope that the key under test has and may grant, i.e. none that manages keys.
 std::string Grantable(const Probe& probe) {
   for (const auth::ScopeRow& row : auth::kScopes) {
     if (probe.May(row.scope) && !row.name.starts_with("api-keys:")) return std::string(row.name);

@@ -15,7 +15,7 @@ Reply Move(Probe& probe, std::string_view status) {
                      Filled(R"({"status":"$"})", {std::string(status)}));
 }
 
-// Moves and expects the order as it was.
+// Requests a status that the order has passed, and expects no change.
 void CheckUnmoved(Probe& probe, std::string_view status, Finding& finding) {
   const Reply before = probe.take_away.record;
   const Reply reply = Move(probe, status);
@@ -52,9 +52,9 @@ void RefusesOtherWords(Probe& probe, Finding& finding) {
   finding.Invalid(Move(probe, "ACCEPTED"), "status", "unknown_value", "ACCEPTED");
 }
 
-// Following
+// Following the event feed.
 
-// Whether the feed from before the order on has an event of this type on it, with that change.
+// True if the feed since before the order has an event of this type for it, with this change.
 bool FindEvent(Probe& probe, std::string_view type, std::string_view change, Finding& finding) {
   std::string cursor = probe.event_cursor;
   for (int page = 0; page < kEventPagesMax; ++page) {
@@ -109,7 +109,7 @@ void HoldsAPoll(Probe& probe, Finding& finding) {
   }
 }
 
-// Cancelling
+// Cancelling.
 
 Reply Cancel(Probe& probe, std::string_view reason) {
   return probe.Write(probe.take_away, "POST", "cancel",

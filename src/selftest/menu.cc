@@ -7,7 +7,7 @@ namespace {
 
 using auth::Scope;
 
-// Hidden, and the same one in every walk: the API removes no product.
+// The API cannot delete products: every run uses the same hidden one.
 constexpr std::string_view kProducts = "/v1/menu/products";
 
 Reply Post(Probe& probe) {
@@ -41,7 +41,7 @@ void CreatesAProduct(Probe& probe, Finding& finding) {
   }
   const Reply made = Post(probe);
   if (made.status() == 422) {
-    // An earlier walk left it.
+    // An earlier run created it.
     const Reply found = Upsert(probe, Row(probe, 1000));
     probe.dish_id = found.Text("data.products.0.id");
     if (!probe.dish_id.empty()) return finding.Note("it was there from an earlier walk");

@@ -11,7 +11,7 @@ using auth::Scope;
 
 constexpr size_t kBodyBytesMax = 1024 * 1024;
 
-// Every problem is looked at in this form once; the other rows only look at its status and code.
+// The only check of the complete form of a problem; others check status and code.
 void DescribesProblems(Probe& probe, Finding& finding) {
   const Reply reply = probe.Get("/v1/selftest-no-such-path?x=1");
   finding.True(reply.HeaderOr("Content-Type", "none").starts_with("application/problem+json"),
@@ -92,7 +92,7 @@ void RefusesBadFilters(Probe& probe, Finding& finding) {
   CheckParameter(probe, "filter[paid]=perhaps", "", finding);
 }
 
-// Bodies of orders that must not come to be
+// Orders that must be refused.
 
 Reply Post(Probe& probe, std::string body, std::string content_type = "application/json") {
   return probe.Send({.method = "POST",

@@ -8,25 +8,28 @@ namespace {
 
 using auth::Scope;
 
-// In minor units, so that every decimal of the currency is used.
+// In minor units, so that all decimals of the currency are used.
 constexpr Minor kDishPrice = 1255;
 constexpr Minor kDishListPrice = 1300;
 constexpr Minor kExtraPrice = 105;
-constexpr Minor kWeighedPrice = 1001;  // half of it has to be rounded
+// Odd, so that half of it must be rounded.
+constexpr Minor kWeighedPrice = 1001;
 constexpr Minor kPackagingPrice = 150;
 constexpr Minor kFirstPayment = 1000;
 constexpr Minor kTip = 100;
 constexpr Minor kHandedOver = 1300;
 constexpr Minor kTooMuch = 505;
 
-constexpr std::string_view kCardNumber = "4111111111111111";  // a card scheme's public test number
-constexpr std::string_view kAmountDiscount = "150";           // above 100, in major units
+// A public test number of a card scheme.
+constexpr std::string_view kCardNumber = "4111111111111111";
+// In major units; above 100, so it cannot be a percentage.
+constexpr std::string_view kAmountDiscount = "150";
 
 std::optional<json::Value> Combo(const Probe& probe, std::string_view name) {
   return probe.take_away.record.Row("data.combos", "product_name", name);
 }
 
-// One money field of a row, against minor units.
+// Compares one amount of a record with minor units.
 void CheckAmount(const Probe& probe, std::optional<json::Value> row, std::string_view field,
                  Minor expected, Finding& finding) {
   const auto found = Find(row, field);
@@ -48,7 +51,7 @@ Minor SumOfCombos(const Probe& probe, const Reply& reply) {
   return sum;
 }
 
-// The id of the newest row of a list.
+// The id of the last item of a list.
 std::string NewestId(const Reply& reply, std::string_view list) {
   return reply.Text(std::string(list) + ".last.id");
 }
@@ -57,7 +60,7 @@ void CheckSum(const Probe& probe, std::string_view path, Minor expected, Finding
   finding.Number(probe.take_away.record, path, probe.Amount(expected));
 }
 
-// Items
+// Items.
 
 void AddsItems(Probe& probe, Finding& finding) {
   const std::string body =
@@ -141,7 +144,7 @@ void RefusesParts(Probe& probe, Finding& finding) {
   finding.Invalid(reply, "combos[0].variant_price", "too_many_decimals", price);
 }
 
-// A variant with a sku of a product without stock control.
+// A variant with a sku, of a product whose stock is not controlled.
 std::optional<json::Value> VariantWithSku(const Probe& probe) {
   for (const json::Value& category : probe.menu.Items("data.categories")) {
     const auto products = Find(category, "products");
@@ -183,7 +186,7 @@ void RemovesItems(Probe& probe, Finding& finding) {
   }
 }
 
-// Discounts
+// Discounts.
 
 void TakesLargeAmounts(Probe& probe, Finding& finding) {
   const Reply reply = probe.Write(
@@ -245,9 +248,9 @@ void AddsUpTheTotal(Probe& probe, Finding& finding) {
   finding.Number(reply, "data.total", probe.Amount(total));
 }
 
-// Payments
+// Payments.
 
-// Cash where the order may be paid with it, else the first method that takes the service type.
+// Cash if allowed for the order, else the first method allowed for its service type.
 std::string PaymentMethod(const Probe& probe) {
   std::string first;
   for (const json::Value& method : probe.payment_methods.Items("data")) {
@@ -340,7 +343,8 @@ void RefusesACancelWhilePaid(Probe& probe, Finding& finding) {
 
 void CancelsPayments(Probe& probe, Finding& finding) {
   if (!HasPayments(probe, finding)) return;
-  const Reply before = probe.take_away.record;  // each cancel replaces it
+  // Copied, because every cancel replaces it.
+  const Reply before = probe.take_away.record;
   std::string last;
   for (const json::Value& payment : before.Items("data.payments")) {
     last = TextAt(payment, "id");

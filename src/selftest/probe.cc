@@ -14,18 +14,21 @@
 namespace comanda::selftest {
 namespace {
 
-constexpr int64_t kTimeoutMs = 40'000;  // longer than any wait of the contract
-constexpr int kPausesMax = 5;           // for one request
+// Longer than any wait that the contract allows.
+constexpr int64_t kTimeoutMs = 40'000;
+// For one request.
+constexpr int kPausesMax = 5;
 constexpr int64_t kPauseSecondsMax = 120;
 constexpr std::string_view kReferencePrefix = "selftest-";
-// Nobody's record: what is done to it tells what the key may do, and changes nothing.
+// An id that no record has: requests on it show whether the key has the scope, and change nothing.
 constexpr std::string_view kNobody = "00000000-0000-4000-8000-000000000000";
 
 // A request that needs the scope and changes nothing.
 struct ScopeProbe {
   auth::Scope scope;
   std::string_view method;
-  std::string_view path;  // $: nobody's id
+  // $ stands for kNobody.
+  std::string_view path;
   std::string_view body;
 };
 constexpr std::array kScopeProbes = {
@@ -43,7 +46,7 @@ constexpr std::array kScopeProbes = {
     ScopeProbe{auth::Scope::kApiKeysWrite, "PATCH", "/auth/api-keys/$", R"({"name":"selftest"})"},
 };
 
-// Whole seconds that the server asks to wait; nothing where it does not.
+// The seconds that the server asks to wait; nothing if it does not.
 std::optional<int64_t> RetryAfter(const Reply& reply) {
   if (reply.status() != 429 && reply.status() != 503) return std::nullopt;
   const auto header = reply.Header("Retry-After");
@@ -81,7 +84,7 @@ std::string TestOrder::Path(std::string_view below) const {
   return path;
 }
 
-// The line
+// Requests.
 
 void Probe::Pause(int64_t seconds) {
   const int64_t until = SystemClock().MonotonicMs() + seconds * 1000;
@@ -118,7 +121,7 @@ Reply Probe::Get(std::string path, std::vector<std::string> headers) {
   return Send({.path = std::move(path), .headers = std::move(headers)});
 }
 
-// Also an order that should have been refused has to be tidied up.
+// Called for every request: orders that should have been refused must be tidied up too.
 void Probe::Remember(const Request& request, const Reply& reply) {
   if (request.method != "POST" || !Succeeded(reply)) return;
   if (request.path.starts_with("/auth/api-keys")) RememberKey(reply);
@@ -146,7 +149,8 @@ std::string Probe::NewReference() {
 
 TestOrder Probe::Create(const std::string& body) {
   TestOrder order{.reference = NewReference(), .body = body, .created = {}, .record = {}};
-  made_.push_back({order.reference, {}});  // the answer may be lost
+  // Before sending, because the answer may be lost.
+  made_.push_back({order.reference, {}});
   order.created = Send({.method = "POST",
                         .path = "/v1/orders",
                         .body = body,
@@ -168,13 +172,13 @@ Reply Probe::Write(TestOrder& order, std::string_view method, std::string_view b
   return reply;
 }
 
-// What the key may do, and what money is here
+// The scopes of the key, and the currency.
 
 void Probe::LearnScopes() {
   for (const ScopeProbe& probe : kScopeProbes) {
     std::string path(probe.path);
-    if (const size_t place = path.find('$'); place != std::string::npos) {
-      path.replace(place, 1, kNobody);
+    if (const size_t at = path.find('$'); at != std::string::npos) {
+      path.replace(at, 1, kNobody);
     }
     const Reply reply =
         Send({.method = std::string(probe.method), .path = path, .body = std::string(probe.body)});
@@ -198,9 +202,9 @@ std::optional<Minor> Probe::MinorOf(std::optional<json::Value> value) const {
   return decimal ? Scaled(*decimal, decimals_) : std::nullopt;
 }
 
-// Tidying up
+// Tidying up.
 
-// Nothing where the order was never made.
+// Nothing if the order was never created.
 std::optional<Remnant> Probe::TidyUp(Made made) {
   Remnant remnant{.reference = made.reference, .id = made.id, .public_id = {}, .status = {}};
   if (remnant.id.empty()) {
@@ -210,8 +214,8 @@ std::optional<Remnant> Probe::TidyUp(Made made) {
     if (remnant.id.empty()) return remnant;
   }
   const std::string path = "/v1/orders/" + remnant.id;
-  // A move to where every order has been changes nothing and tells the order, also to a key that
-  // may not read.
+  // Every order has been PENDING, so this changes nothing, but returns the order even to a key
+  // without orders:read.
   Reply order =
       Send({.method = "PATCH", .path = path + "/status", .body = R"({"status":"PENDING"})"});
   if (!Succeeded(order)) order = Get(path);

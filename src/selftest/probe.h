@@ -1,6 +1,7 @@
 #pragma once
 
-// The line to the server under test, and what the walk has learnt and made so far.
+// The client through which checks talk to the server under test, and the state that checks pass on
+// to later ones.
 
 #include <cstdint>
 #include <initializer_list>
@@ -17,78 +18,96 @@
 
 namespace comanda::selftest {
 
+// One request to the server under test.
 struct Request {
   std::string method = "GET";
-  std::string path;  // from the base address on: "/v1/orders?per_page=1"
+  // Relative to the base URL: "/v1/orders?per_page=1".
+  std::string path;
   std::string body;
   std::vector<std::string> headers = {};
+  // False: without credentials.
   bool with_key = true;
-  bool patient = true;                            // waits where the server says so, and asks again
-  std::string content_type = "application/json";  // sent where there is a body
+  // True: on 429 or 503 with Retry-After, waits and repeats the request.
+  bool patient = true;
+  // Sent only with a body.
+  std::string content_type = "application/json";
 };
 
-// The one product that walks make.
+// The sku of the only product that the self-test creates, the same in every run.
 inline constexpr std::string_view kDishSku = "SELFTEST-DISH";
 
-// An order of this walk. `record` is its newest state as the server told it.
+// An order created in this run.
 struct TestOrder {
   std::string reference;
-  std::string body;  // of its creation
+  // The body of its creation.
+  std::string body;
+  // The answer to its creation, and the newest answer that has its record.
   Reply created;
   Reply record;
 
   bool exists() const { return !id().empty(); }
   std::string id() const { return record.Text("data.id"); }
+  // The path of the order, or of a resource below it.
   std::string Path(std::string_view below = "") const;
 };
 
+// Sends requests, and remembers what they created, so that TidyUp() can remove it. `settings` and
+// `network` must outlive it. One thread; every request blocks.
 class Probe {
  public:
   Probe(const Settings& settings, net::Network& network)
       : settings_(settings), network_(network), secrets_{settings.key} {}
 
-  // Waits as long as the server says where it answers 429 or 503 with Retry-After.
+  // Sends one request. A failed connection is a Reply with status 0.
   Reply Send(const Request& request);
   Reply Get(std::string path, std::vector<std::string> headers = {});
 
-  // POST /v1/orders under a fresh reference; the order is remembered, whatever comes of it.
+  // Creates an order under a new reference (POST /v1/orders), and remembers it for TidyUp(), even
+  // if no answer arrives.
   TestOrder Create(const std::string& body);
-  // A write below an order; what a success tells becomes its record.
+  // Writes to an order, or to a resource `below` it. On success the answer becomes order.record.
   Reply Write(TestOrder& order, std::string_view method, std::string_view below,
               const std::string& body = {}, std::vector<std::string> headers = {});
 
+  // A random Idempotency-Key that marks orders of the self-test.
   std::string NewReference();
 
-  // Learns from harmless requests what the key may do.
+  // Finds out the scopes of the key, by one request for each scope that changes nothing.
   void LearnScopes();
   bool May(auth::Scope scope) const { return scopes_.Has(scope); }
   auth::ScopeSet scopes() const { return scopes_; }
 
-  // Minor units as a JSON number of the company's currency, and back.
+  // Converts between minor units and JSON numbers of the company's currency.
   std::string Amount(Minor minor) const;
   std::optional<Minor> MinorOf(std::optional<json::Value> value) const;
   int decimals() const { return decimals_; }
+  // Sets the currency (ISO 4217); until then amounts have two decimals.
   void LearnCurrency(std::string_view code);
 
-  // The keys that must not be shown: the one to walk with, and those made.
+  // The texts that must not appear in a report: the key of this run, and those it has created.
   const std::vector<std::string>& secrets() const { return secrets_; }
 
-  // Cancels and revokes what can be; tells what stays.
+  // Cancels the orders and revokes the keys created in this run. Returns what remains on the
+  // server.
   std::vector<Remnant> TidyUp();
 
   const Settings& settings() const { return settings_; }
   bool secure() const { return settings_.url.starts_with("https://"); }
+  // How long requests have waited for Retry-After in all.
   int64_t waited_s() const { return waited_ms_ / 1000; }
 
-  // What rows hand on to later rows.
-  Reply first;  // the answer to the first request with the key
+  // State that checks pass on to later ones. `first` is the answer to the first request with the
+  // key.
+  Reply first;
   Reply company;
   Reply menu;
   Reply payment_methods;
-  std::string event_cursor;  // from before the first order
+  // A position of the event feed before the first order.
+  std::string event_cursor;
   TestOrder take_away;
   TestOrder delivery;
   std::string dish_id;
+  // A key created in this run.
   struct MadeKey {
     std::string id;
     std::string text;
@@ -96,11 +115,14 @@ class Probe {
   MadeKey made_key;
 
  private:
+  // An order created in this run.
   struct Made {
     std::string reference;
-    std::string id;  // empty: no answer told it
+    // Empty if no answer had it.
+    std::string id;
   };
 
+  // Notes what a successful request has created.
   void Remember(const Request& request, const Reply& reply);
   void RememberKey(const Reply& reply);
   void Pause(int64_t seconds);
@@ -110,13 +132,15 @@ class Probe {
   auth::ScopeSet scopes_;
   int decimals_ = 2;
   int64_t waited_ms_ = 0;
-  bool tidying_ = false;  // not to be interrupted any more
+  // True once TidyUp() has started: waits are no longer interruptible.
+  bool tidying_ = false;
   std::vector<Made> made_;
   std::vector<std::string> secrets_;
-  std::vector<std::string> made_keys_;  // ids
+  // Ids.
+  std::vector<std::string> made_keys_;
 };
 
-// The pattern with each $ replaced by the next value.
+// Replaces each $ in the pattern by the next value.
 std::string Filled(std::string_view pattern, std::initializer_list<std::string> values);
 
 }  // namespace comanda::selftest

@@ -54,7 +54,7 @@ constexpr std::array<std::string_view, 12> kVariantFields = {"id",
 
 bool Contains(Names names, std::string_view name) { return std::ranges::count(names, name) > 0; }
 
-// A list without rows shows nothing of them.
+// Not checked if the list is empty: it has no row to examine.
 void CheckRows(const Reply& reply, Names names, std::string_view of, Finding& finding) {
   if (!finding.List(reply)) return;
   const auto rows = reply.Items("data");
@@ -62,7 +62,8 @@ void CheckRows(const Reply& reply, Names names, std::string_view of, Finding& fi
   finding.Members(rows.front(), names, of);
 }
 
-// The tag of an unchanged answer opens 304; something may change between two requests.
+// Expects 304 for the tag of an unchanged resource. Repeated, because it may really change between
+// the two requests.
 void CheckUnchanged(Probe& probe, const std::string& path, Finding& finding) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     const Reply first = probe.Get(path);
@@ -81,7 +82,7 @@ void CheckUnchanged(Probe& probe, const std::string& path, Finding& finding) {
   finding.NotChecked("it changed with every request");
 }
 
-// Company
+// Company.
 
 void ShowsTheCompany(Probe& probe, Finding& finding) {
   probe.company = probe.Get("/v1/company");
@@ -131,7 +132,7 @@ void ListsPaymentMethods(Probe& probe, Finding& finding) {
   }
 }
 
-// People
+// People.
 
 void ListsUsers(Probe& probe, Finding& finding) {
   const Reply users = probe.Get("/v1/users?per_page=100");
@@ -185,7 +186,7 @@ void KeepsClientsOutOfCaches(Probe& probe, Finding& finding) {
                probe.Get("/v1/clients?per_page=1").HeaderOr("Cache-Control", "none"));
 }
 
-// Menu
+// Menu.
 
 std::optional<json::Value> FirstCategory(const Probe& probe) {
   for (const json::Value& category : probe.menu.Items("data.categories")) {
@@ -237,7 +238,7 @@ void HidesCosts(Probe& probe, Finding& finding) {
   }
 }
 
-// Saying of a product what it says already changes nothing.
+// An upsert with the stored values must change nothing.
 void UpsertsWithoutChange(Probe& probe, Finding& finding) {
   const auto category = FirstCategory(probe);
   const auto product = Find(category, "products.0");
@@ -254,7 +255,7 @@ void UpsertsWithoutChange(Probe& probe, Finding& finding) {
   finding.Number(reply, "data.updated", "0");
 }
 
-// Lists and reports
+// Lists and reports.
 
 void PagesOrders(Probe& probe, Finding& finding) {
   const Reply first = probe.Get("/v1/orders?page=1&per_page=1");

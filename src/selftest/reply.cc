@@ -10,13 +10,15 @@ namespace {
 
 constexpr size_t kShownBytesMax = 300;
 
-std::optional<json::Value> Item(const json::Value& array, std::string_view place) {
+std::optional<json::Value> Item(const json::Value& array, std::string_view index_text) {
   const std::vector<json::Value> items = array.items();
   if (items.empty()) return std::nullopt;
-  if (place == "last") return items.back();
+  if (index_text == "last") return items.back();
   size_t index = 0;
-  const auto [end, error] = std::from_chars(place.data(), place.data() + place.size(), index);
-  if (error != std::errc() || end != place.data() + place.size() || index >= items.size()) {
+  const auto [end, error] =
+      std::from_chars(index_text.data(), index_text.data() + index_text.size(), index);
+  if (error != std::errc() || end != index_text.data() + index_text.size() ||
+      index >= items.size()) {
     return std::nullopt;
   }
   return items[index];
@@ -60,7 +62,7 @@ std::string Shown(std::string_view text) {
     const auto byte = static_cast<unsigned char>(c);
     out += byte < 0x20 || byte == 0x7F ? ' ' : c;
   }
-  // A character cut in two would spoil the whole line.
+  // Never ends within a character: terminals would garble the rest of the line.
   while (!out.empty() && !IsUtf8(out)) out.pop_back();
   return out.size() < text.size() ? out + "…" : out;
 }

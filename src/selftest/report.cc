@@ -38,7 +38,7 @@ void WriteOrNull(json::Writer& out, std::string_view name, const std::string& va
   }
 }
 
-void Write(json::Writer& out, const Outcome& outcome) {
+void Write(json::Writer& out, const CheckResult& outcome) {
   out.BeginObject();
   out.Key("subject").Text(outcome.subject);
   out.Key("name").Text(outcome.name);
@@ -71,7 +71,7 @@ void Write(json::Writer& out, const Remnant& remnant) {
 
 }  // namespace
 
-std::string AsText(const Outcome& outcome) {
+std::string AsText(const CheckResult& outcome) {
   std::string out = "  " + Padded(Name(outcome.result), kResultWidth) + std::string(outcome.name);
   if (!outcome.note.empty()) out += ": " + Visible(outcome.note);
   out += '\n';
@@ -80,7 +80,7 @@ std::string AsText(const Outcome& outcome) {
     out += indent + Visible(difference.what) + ": expected " + Visible(difference.expected) +
            ", got " + Visible(difference.got) + "\n";
   }
-  if (outcome.result == Result::kDiffers) {
+  if (outcome.result == Verdict::kDiffers) {
     out += indent + "contract " + std::string(outcome.section) + ": " + std::string(outcome.words) +
            "\n";
   }
@@ -88,10 +88,10 @@ std::string AsText(const Outcome& outcome) {
 }
 
 std::string AsText(const Summary& summary) {
-  const size_t differs = summary.Count(Result::kDiffers);
-  std::string out = "\n" + std::to_string(summary.Count(Result::kOk)) + " ok, " +
+  const size_t differs = summary.Count(Verdict::kDiffers);
+  std::string out = "\n" + std::to_string(summary.Count(Verdict::kOk)) + " ok, " +
                     std::to_string(differs) + (differs == 1 ? " differs, " : " differ, ") +
-                    std::to_string(summary.Count(Result::kNotChecked)) + " not checked.\n";
+                    std::to_string(summary.Count(Verdict::kNotChecked)) + " not checked.\n";
   if (summary.waited_s > 0) {
     out += "Waited " + Counted(static_cast<size_t>(summary.waited_s), "second", "seconds") +
            " for the server's rate limit.\n";
@@ -107,12 +107,12 @@ std::string AsJson(const Settings& settings, const Summary& summary) {
   json::Writer out(text);
   out.BeginObject();
   out.Key("url").Text(settings.url);
-  out.Key("ok").Integer(static_cast<int64_t>(summary.Count(Result::kOk)));
-  out.Key("differs").Integer(static_cast<int64_t>(summary.Count(Result::kDiffers)));
-  out.Key("not_checked").Integer(static_cast<int64_t>(summary.Count(Result::kNotChecked)));
+  out.Key("ok").Integer(static_cast<int64_t>(summary.Count(Verdict::kOk)));
+  out.Key("differs").Integer(static_cast<int64_t>(summary.Count(Verdict::kDiffers)));
+  out.Key("not_checked").Integer(static_cast<int64_t>(summary.Count(Verdict::kNotChecked)));
   out.Key("waited_s").Integer(summary.waited_s);
   out.Key("checks").BeginArray();
-  for (const Outcome& outcome : summary.outcomes) Write(out, outcome);
+  for (const CheckResult& outcome : summary.outcomes) Write(out, outcome);
   out.EndArray();
   out.Key("left_behind").BeginArray();
   for (const Remnant& remnant : summary.remnants) Write(out, remnant);

@@ -16,7 +16,7 @@ struct Subject {
   std::span<const Check> (*checks)();
 };
 
-// The order of the walk.
+// The order of the run.
 constexpr std::array kSubjects = {
     Subject{"The line and the key", LineChecks},
     Subject{"Reading", ReadingChecks},
@@ -29,7 +29,7 @@ constexpr std::array kSubjects = {
     Subject{"What must be refused", MistakeChecks},
 };
 
-// Whether the server lets the key in at all.
+// True if the server authenticates the key.
 bool Accepted(const Reply& reply) {
   return reply.status() != 401 && reply.Code() != "address_not_allowed";
 }
@@ -44,7 +44,7 @@ std::string Missing(auth::ScopeSet needed, auth::ScopeSet held) {
   return names;
 }
 
-// Why a check makes no sense now; empty where it does.
+// Why a check cannot be run now; empty if it can.
 std::string Obstacle(const Check& check, const Probe& probe) {
   if (probe.settings().interrupted()) return "interrupted";
   if (check.stage == Stage::kServer) return {};
@@ -64,7 +64,7 @@ std::string Obstacle(const Check& check, const Probe& probe) {
   return {};
 }
 
-// A server may repeat in its words what it was sent.
+// Removes keys: a server may echo what it was sent.
 void Redact(std::string& text, const Probe& probe) {
   for (const std::string& key : probe.secrets()) {
     for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) {
@@ -73,20 +73,20 @@ void Redact(std::string& text, const Probe& probe) {
   }
 }
 
-Outcome Look(const Subject& subject, const Check& check, Probe& probe) {
+CheckResult Look(const Subject& subject, const Check& check, Probe& probe) {
   Finding finding;
   if (std::string obstacle = Obstacle(check, probe); !obstacle.empty()) {
     finding.NotChecked(std::move(obstacle));
   } else {
     check.run(probe, finding);
   }
-  Outcome outcome{.subject = subject.name,
-                  .name = check.name,
-                  .section = check.section,
-                  .words = check.words,
-                  .result = finding.result(),
-                  .note = finding.note(),
-                  .differences = finding.differences()};
+  CheckResult outcome{.subject = subject.name,
+                      .name = check.name,
+                      .section = check.section,
+                      .words = check.words,
+                      .result = finding.result(),
+                      .note = finding.note(),
+                      .differences = finding.differences()};
   Redact(outcome.note, probe);
   for (Difference& difference : outcome.differences) {
     Redact(difference.what, probe);
@@ -98,12 +98,12 @@ Outcome Look(const Subject& subject, const Check& check, Probe& probe) {
 
 }  // namespace
 
-size_t Summary::Count(Result result) const {
-  return static_cast<size_t>(std::ranges::count(outcomes, result, &Outcome::result));
+size_t Summary::Count(Verdict result) const {
+  return static_cast<size_t>(std::ranges::count(outcomes, result, &CheckResult::result));
 }
 
 Summary Run(const Settings& settings, net::Network& network,
-            const std::function<void(const Outcome&)>& tell) {
+            const std::function<void(const CheckResult&)>& tell) {
   Probe probe(settings, network);
   probe.first = probe.Get("/v1/company");
   if (probe.first.status() == 0) {

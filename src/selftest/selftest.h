@@ -1,9 +1,10 @@
 #pragma once
 
-// A walk through the whole contract against a running server: this box, its sandbox, or a cloud.
-// It tells what is as the contract says and what differs, and leaves behind only what the API gives
-// no way to remove, named at the end: the orders it made, cancelled; one hidden product; the keys
-// it made, revoked.
+// `comanda selftest`: checks a running server (this box, its sandbox, or a cloud) against the whole
+// contract through its API, and reports every deviation.
+//
+// It leaves behind only what the API cannot delete, and lists it at the end: the orders it created,
+// cancelled; one hidden product; the keys it created, revoked.
 
 #include <cstdint>
 #include <functional>
@@ -18,67 +19,82 @@
 namespace comanda::selftest {
 
 struct Settings {
-  std::string url;  // "https://box:8443", or with a path before /v1
-  std::string key;  // never shown
-  std::shared_ptr<const crypto::Authorities> authorities;  // null: nobody is trusted
-  // Asked between the checks: true ends the walk, what was made is still tidied up.
+  // The base URL, "https://box:8443", possibly with a path before /v1.
+  std::string url;
+  // Never part of a report.
+  std::string key;
+  // The authorities to trust for https; null: none.
+  std::shared_ptr<const crypto::Authorities> authorities;
+  // Called between checks. True ends the run early; what it created is still tidied up.
   std::function<bool()> interrupted = [] { return false; };
 };
 
-enum class Result : uint8_t { kOk, kDiffers, kNotChecked };
-constexpr std::string_view Name(Result result) {
+// The result of a check, and its name in reports.
+enum class Verdict : uint8_t { kOk, kDiffers, kNotChecked };
+constexpr std::string_view Name(Verdict result) {
   switch (result) {
-    case Result::kOk:
+    case Verdict::kOk:
       return "ok";
-    case Result::kDiffers:
+    case Verdict::kDiffers:
       return "differs";
-    case Result::kNotChecked:
+    case Verdict::kNotChecked:
       return "not checked";
   }
   return {};
 }
 
+// One deviation: what was examined, what the contract requires, and what the server returned.
 struct Difference {
   std::string what;
   std::string expected;
   std::string got;
 };
 
-// What came of one check. The views live as long as the program.
-struct Outcome {
+// The result of one check. The views refer to constants.
+struct CheckResult {
   std::string_view subject;
-  std::string_view name;     // in a technician's words
-  std::string_view section;  // of the contract
-  std::string_view words;    // what the contract says
-  Result result = Result::kOk;
-  std::string note;  // why it was not checked, or a word beside an "ok"
+  // What was checked, for technicians.
+  std::string_view name;
+  // The section of the contract.
+  std::string_view section;
+  // The rule of the contract.
+  std::string_view words;
+  Verdict result = Verdict::kOk;
+  // Why it was not checked, or a remark.
+  std::string note;
   std::vector<Difference> differences;
 };
 
-// Something that this walk made and that stays on the server.
+// Something that the run created and that remains on the server.
 struct Remnant {
-  std::string reference;  // of an order; a product's sku, a key's name
-  std::string id;         // empty: the server never told it
+  // The reference of an order, the sku of a product, or the name of a key.
+  std::string reference;
+  // Empty if no answer had it.
+  std::string id;
   std::string public_id;
-  std::string status;  // as last seen; empty: unknown
+  // The last known status; empty if unknown.
+  std::string status;
   std::string_view kind = "order";
 };
 
+// The result of a run.
 struct Summary {
-  std::vector<Outcome> outcomes;
+  std::vector<CheckResult> outcomes;
   std::vector<Remnant> remnants;
-  int64_t waited_s = 0;  // for the server's rate limit
+  // Time spent waiting for the server's rate limit.
+  int64_t waited_s = 0;
 
-  size_t Count(Result result) const;
+  // The number of checks with this result.
+  size_t Count(Verdict result) const;
 };
 
-// Tells each outcome as soon as it is known. Fault (kUnavailable) where nothing answers at the
-// address. One thread.
+// Runs all checks, blocking, and calls `tell` after each. Throws
+// Fault(kUnavailable) if nothing answers at the URL.
 Summary Run(const Settings& settings, net::Network& network,
-            const std::function<void(const Outcome&)>& tell);
+            const std::function<void(const CheckResult&)>& tell);
 
-// For a terminal, line by line, and for scripts, as one object.
-std::string AsText(const Outcome& outcome);
+// Reports for a terminal, as lines, and for scripts, as one JSON object.
+std::string AsText(const CheckResult& outcome);
 std::string AsText(const Summary& summary);
 std::string AsJson(const Settings& settings, const Summary& summary);
 

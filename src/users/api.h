@@ -1,6 +1,7 @@
 #pragma once
 
-// GET /v1/users (specification, Users; contract section 10).
+// The handler of GET /v1/users (specification, Users; contract section 10). Users are imported; the
+// API does not change them.
 
 #include <span>
 

@@ -1,11 +1,14 @@
 #pragma once
 
+// A user as an import file describes it.
+
 #include <optional>
 #include <string>
 
 namespace comanda::users {
 
-// A row of users[] in an import file.
+// A row of users[] in an import file, validated. E-mail and phone number are as
+// company/import_row.h reads them; `role` is one of kRoles (users/users.h).
 struct Draft {
   std::string id;
   std::string name;

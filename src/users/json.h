@@ -1,6 +1,6 @@
 #pragma once
 
-// The wire form of staff (contract section 10).
+// Users as JSON (contract section 10). All documented fields are present, null if empty.
 
 #include <string>
 
@@ -8,6 +8,7 @@
 
 namespace comanda::users {
 
+// The record as answers show it.
 std::string Render(const User& user);
 
 }  // namespace comanda::users

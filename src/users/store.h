@@ -1,6 +1,6 @@
 #pragma once
 
-// All SQL of the room.
+// All SQL of this room, and EraseAll() of users/users.h. Functions throw Fault on a database error.
 
 #include <optional>
 #include <string_view>
@@ -12,12 +12,14 @@
 
 namespace comanda::users {
 
+// The user with this id in this company.
 std::optional<User> Select(db::Session& session, db::CompanyId company, std::string_view id);
 
-// Writes the row where it is new or differs.
+// Inserts the row if it is new, updates it if it differs. A new row gets the next created_seq.
 company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
                         const db::Stamp& stamp);
 
-int64_t LastCreated(db::Session& session, db::CompanyId company);  // newest created_seq, or 0
+// The largest created_seq of the company, or 0: the snapshot of a list (contract section 6).
+int64_t LastCreated(db::Session& session, db::CompanyId company);
 
 }  // namespace comanda::users

@@ -16,7 +16,7 @@
 namespace comanda::web {
 namespace {
 
-// How a Content-Security-Policy names what may stand in the page.
+// A hash source of a Content-Security-Policy, which permits exactly this inline text.
 std::string SourceOf(std::string_view text) {
   return "'sha256-" + crypto::Base64(crypto::Sha256(text)) + "'";
 }
@@ -27,7 +27,8 @@ void Fill(std::string& page, std::string_view mark, std::string_view text) {
   page.replace(at, mark.size(), text);
 }
 
-// Never copied: who asks again and again and does not read must not fill the memory.
+// Shared by all answers instead of copied, so that clients that request it and read slowly do not
+// exhaust the memory.
 using Shared = std::shared_ptr<const std::string>;
 
 Shared Share(std::string text) { return std::make_shared<const std::string>(std::move(text)); }

@@ -1,7 +1,7 @@
 #pragma once
 
-// GET /v1/openapi.json and GET /docs: what this server can do, for programs and for people, without
-// a key and without the internet.
+// The handlers of GET /v1/openapi.json and GET /docs: the description of the API for programs and
+// for people. They need neither a key nor access to the internet.
 
 #include <span>
 

@@ -1,14 +1,17 @@
 #pragma once
 
-// Files of src/web that are part of the program; scripts/embed.cmake turns them into the source.
+// The files of src/web, embedded in the program: scripts/embed.cmake generates the source. The
+// views are valid for the life of the process.
 
 #include <string_view>
 
 namespace comanda::web {
 
 std::string_view OpenapiJson();
+// The same, compressed at build time by gzip.
 std::string_view OpenapiJsonGzip();
-std::string_view DocsHtml();  // has {{style}} and {{script}}
+// With the placeholders {{style}} and {{script}}.
+std::string_view DocsHtml();
 std::string_view DocsCss();
 std::string_view DocsJs();
 

@@ -17,7 +17,7 @@ class AlteringProxy:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # Head and body in one packet, at once: else each answer waits for the acknowledgement of its head.
+            # One packet for head and body: otherwise the body waits for the acknowledgement of the head (Nagle).
             disable_nagle_algorithm, wbufsize = True, -1
 
             def setup(self):

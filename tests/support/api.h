@@ -1,6 +1,6 @@
 #pragma once
 
-// A dispatcher over a restaurant's database, and requests to it as a client would send them.
+// A dispatcher on a RestaurantDatabase, and functions that send it requests as a client would.
 
 #include <algorithm>
 #include <deque>
@@ -80,8 +80,8 @@ class Api {
     return made;
   }
 
-  // target: path and query. Without a key of its own in the headers, `key` is sent; "local": over
-  // the control socket, for `local_company` unless the headers name one.
+  // `target` is path and query. Sends the member `key`; if that is "local", the request comes from
+  // the control socket, for `local_company` unless the headers name a company.
   Answer Send(http::Method method, std::string_view target, std::string body = "",
               Headers headers = {}) {
     const bool is_local = key == "local";

@@ -22,13 +22,13 @@ def middle_item():
 
 
 def add_big_items(api, order, count):
-    """In one request: as UTF-8, since escapes would be three times as long."""
+    """Adds the lines in one request, as UTF-8: \\u escapes would be three times as long."""
     body = json.dumps({"combos": [big_item() for _ in range(count)]}, ensure_ascii=False).encode()
     return accepted(api.post(f"/v1/orders/{order['id']}/combos", body, {"Content-Type": "application/json"}))
 
 
 def fill(api, order):
-    """Lines until not even a small one goes in; the answer that refused it. The record is then within 2 KB of its cap."""
+    """Adds lines until even a small one is refused; returns that refusal. The record is then within 2 KB of its cap."""
     for line in (big_item(), middle_item()):
         while True:
             answer = api.post(f"/v1/orders/{order['id']}/combos", {"combos": [line]})

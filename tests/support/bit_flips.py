@@ -1,5 +1,5 @@
-"""What a server makes of a database in which one bit is not what was written: it is asked for everything that the bit could
-change, and each answer is compared with the answer of the whole database."""
+"""Trials of a server on a database in which one bit is flipped: it is asked for everything that the bit could change, and
+each answer is compared with the answer for the undamaged database."""
 
 import contextlib
 import dataclasses
@@ -14,7 +14,7 @@ from support.box import PATIENCE_S, RUNNER, Answer
 from support.quick_client import QuickClient
 from support.sqlite_file import SqliteFile
 
-# Worst first; a trial has the worst outcome of its answers.
+# Sorted from worst to best; the outcome of a trial is the worst of its answers.
 OUTCOMES = {
     "process_ended": "the server ended, or did not start",
     "not_answered": "a request got no answer",
@@ -35,10 +35,10 @@ LISTS = ("/v1/orders?per_page=100&page={page}", "/v1/orders?per_page=100&sort=-u
          "/v1/orders?per_page=100&sort=total&filter[include]=none&page={page}",
          "/v1/orders?per_page=100&filter[status]=PENDING,PREPARING,READY&page={page}",
          "/v1/orders?per_page=100&filter[paid]=true&filter[include]=payments&page={page}")
-# What the changes of a trial move; the rest of an order is the same whichever of them were accepted.
+# The fields that the changes of a trial may alter; the rest of an order is the same whichever were accepted.
 MOVED = {"version", "comment", "status", "status_history", "preparing_at", "ready_at", "updated_at"}
 DAMAGE_FOUND, UNREADABLE = 1, 70  # exit codes of `comanda verify`
-LOST = (OSError, ValueError)  # of the connection: a reset, or an answer that ends too early
+LOST = (OSError, ValueError)  # the connection was reset, or the answer was truncated
 WARNING = re.compile(r"^<[0-4]>(?!clock)", re.M)
 CHECKED = re.compile(r"the database was checked file=live\.db")
 DAMAGED = re.compile(r"\d damaged|(is|are) damaged|damaged:")
@@ -51,7 +51,7 @@ class Flip:
     region: object  # support.sqlite_file.Region
     byte: int
     bit: int
-    guest: object  # whose order is asked for
+    guest: object  # the guest of the order that is requested
 
     def __str__(self):
         return f"{self.region.owner or 'a free page'}, {self.region.part}, byte {self.byte} bit {self.bit}, " \
@@ -62,7 +62,7 @@ class Flip:
 class Found:
     """What one trial saw: (kind of outcome, the request, its answer)."""
     signs: list = dataclasses.field(default_factory=list)
-    # Set by a change that was refused: those after it then stand on another version than in truth.
+    # Set when a change is refused: the changes after it then apply to another version than in the reference run.
     was_refused: bool = False
 
     def add(self, kind, question, answer=""):
@@ -73,7 +73,7 @@ class Found:
 
 
 class Asker:
-    """Asks a server that has started, and gives each answer to `note(kind, question, answer)`."""
+    """Sends the requests to a running server, and passes each answer to `note(kind, question, answer)`."""
 
     def __init__(self, box, key, note):
         self.client, self.key, self.note = QuickClient(box), key, note
@@ -120,7 +120,7 @@ class Asker:
 
 
 class Laboratory:
-    """A database and the true answers to everything that is asked of it. `box` is stopped."""
+    """An undamaged database with the reference answers to all requests. Stops `box`."""
 
     def __init__(self, week):
         self.box, self.guests, self.key = week.box, week.guests, week.key
@@ -128,7 +128,7 @@ class Laboratory:
         self.by_id = {guest.record["id"]: guest for guest in self.guests}
         self.has_verify = self.box.command("verify", "--help", check=False).returncode == 0
         self.content = content(self.path)
-        # Stamps of later than this are given by the trials.
+        # Later timestamps were assigned during the trials.
         self.newest = query(self.path, "SELECT max(at) FROM event")[0][0]
         self.newest_text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(self.newest // 1000)) + \
             f".{self.newest % 1000:03}Z"
@@ -159,7 +159,7 @@ class Laboratory:
         assert not self.warnings(), f"damage where there is none: {self.warnings()}"
 
     def plain(self, body):
-        """Without what differs from run to run."""
+        """Removes what differs from run to run."""
         def time_or_now(match):
             text = match[0][1:-1].decode()
             return b'"NOW"' if text > self.newest_text else match[0]
@@ -167,7 +167,8 @@ class Laboratory:
         return REQUEST_ID.sub(b'"request_id":""', INSTANT.sub(time_or_now, body))
 
     def put(self, data):
-        """The database, and nothing that an earlier server left. It stays the same file: another one is a restored copy."""
+        """Restores the database and removes what an earlier server left. Keeps the inode: to the server another file would be a
+        restored copy."""
         for file in self.box.data.glob("live.db?*"):
             shutil.rmtree(file) if file.is_dir() else file.unlink()
         self.path.write_bytes(data)
@@ -206,15 +207,15 @@ class Laboratory:
             checks = client.send("", "GET", "/readyz").json["checks"]
             return {name: (check["ok"], bool(DAMAGED.search(check["state"]))) for name, check in checks.items()}
 
-    # -- one flip ---------------------------------------------------------------------------------------------------
+    # One flip.
     def choose(self, dice, regions):
-        """A bit of one of the regions; each byte is as likely as the others."""
+        """A random bit; every byte of the regions is equally likely."""
         region = dice.choices(regions, [r.length for r in regions])[0]
         guest = self.by_id.get(region.order_id) or dice.choice(self.guests)
         return Flip(region, region.offset + dice.randrange(region.length), dice.randrange(8), guest)
 
     def try_out(self, flip, after_check=False):
-        """`after_check`: the server has looked at the whole file before it is asked."""
+        """`after_check`: requests are sent after the server has checked the whole file."""
         data = bytearray(self.file.data)
         data[flip.byte] ^= 1 << flip.bit
         found = Found()
@@ -242,14 +243,14 @@ class Laboratory:
         return found
 
     def exit_code(self, found):
-        """Nothing where it goes on serving. One that ends closes its connections a little earlier."""
+        """None if the server keeps serving. A server that exits closes its connections slightly before."""
         if any(kind == "not_answered" for kind, *_ in found.signs):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return self.box.process.wait(1)
         return self.box.process.poll()
 
     def verify(self, found, data):
-        """What `comanda verify` says of the file."""
+        """The result of `comanda verify` on the file."""
         if not self.has_verify:
             return
         self.put(data)
@@ -307,14 +308,14 @@ class Laboratory:
 
 
 def difference(status, body, true_status, true_body):
-    """Where two answers begin to differ."""
+    """The first difference between two answers."""
     at = next((n for n, (a, b) in enumerate(zip(body, true_body)) if a != b), min(len(body), len(true_body)))
     near = slice(max(0, at - 60), at + 60)
     return f"{status} …{body[near]}… instead of {true_status} …{true_body[near]}…"
 
 
 def unmoved(body):
-    """What the changes of a trial do not move of an order; of another body all."""
+    """The part of an order that the changes of a trial do not alter; all of any other body."""
     with contextlib.suppress(ValueError, TypeError, KeyError):
         return {name: value for name, value in json.loads(body)["data"].items() if name not in MOVED}
     return body
@@ -341,7 +342,7 @@ def query(path, statement):
 
 
 def content(path):
-    """What the tables hold as SQLite reads them, and whether it finds them whole."""
+    """The contents of the tables as SQLite reads them, and the result of its integrity check."""
     try:
         tables = [name.decode() for (name,) in query(path, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
         return [query(path, f"SELECT * FROM {table} NOT INDEXED") for table in tables], query(path, "PRAGMA integrity_check")

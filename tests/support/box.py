@@ -21,15 +21,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # COMANDA_BINARY lets the same tests run on the sanitizer build, COMANDA_RUNNER under an emulator.
 BINARY = pathlib.Path(os.environ.get("COMANDA_BINARY", ROOT / "build/release/comanda")).resolve()
 RUNNER = os.environ.get("COMANDA_RUNNER", "").split()
-# Only to catch hangs: machines are noisy, emulators slow.
+# Only detects hangs: machines are noisy, emulators slow.
 PATIENCE_S = float(os.environ.get("COMANDA_PATIENCE", "30"))
 # `scripts/test --long`: the instruments' full sizes, for hours; else those of every run.
 LONG = bool(os.environ.get("COMANDA_LONG"))
 
 
 def free_port():
-    """Below the ports that the kernel gives to outgoing connections: a test beside this one opens
-    thousands, and one of them would have the port before the server listens on it."""
+    """A free port below the range for outgoing connections: concurrent tests open thousands of those, and one could take
+    the port before the server listens on it."""
     lowest = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         with socket.socket() as s, contextlib.suppress(OSError):
@@ -133,7 +133,7 @@ class Client:
     def delete(self, path, headers=None):
         return self.send("DELETE", path, headers=headers)
 
-    # -- the words of the trade ---------------------------------------------------------------------
+    # Common requests.
     def place(self, reference=None, **fields):
         """A new order; returns its record."""
         fields.setdefault("service_type", "ONSITE")
@@ -246,7 +246,7 @@ class Box:
         return self.process.returncode if self.process else 0
 
     def discard(self):
-        """Stops and forgets the data."""
+        """Stops the server and deletes its data."""
         try:
             return self.stop()
         finally:
@@ -257,19 +257,19 @@ class Box:
         return self.log_path.read_text(errors="replace")
 
     def wait_for_log(self, words):
-        """Lines come a little later than what they tell of."""
+        """Waits, because a line may be written slightly after the event that it reports."""
         deadline = time.monotonic() + PATIENCE_S
         while words not in self.log_text():
             assert time.monotonic() < deadline, f"{words!r} is not in the log:\n{self.log_text()[-3000:]}"
             time.sleep(0.02)
 
     def cpu_seconds(self):
-        """Of all threads, to the nanosecond: /proc/PID/stat counts ticks of 10 ms. The number is that of
+        """CPU time of all threads, in nanoseconds: /proc/PID/stat counts ticks of 10 ms. The clock id is that of
         clock_getcpuclockid(3)."""
         return time.clock_gettime(~self.process.pid << 3 | 2)
 
     def database(self, name="live.db"):
-        """A read-only look at the file, for what the API does not show (the event log)."""
+        """A read-only connection to the file, for what the API does not show (the event log)."""
         connection = sqlite3.connect(f"file:{self.data}/{name}?mode=ro", uri=True, timeout=PATIENCE_S)
         connection.row_factory = sqlite3.Row
         return connection

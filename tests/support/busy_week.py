@@ -1,4 +1,4 @@
-"""A database as one finds it in a restaurant: orders of today, of last week and of a season ago, whose events and records
+"""A database as found in a restaurant: orders of today, of last week and of a season ago, whose events and records
 the server has meanwhile purged, in every state and with every kind of row, all made through the API."""
 
 import contextlib
@@ -14,8 +14,8 @@ from support.quick_client import QuickClient
 from support.wall_clock import ClientWithoutDates, ClockBox
 
 DAY_S = 24 * 3600
-# Days back, and how many of a hundred orders were made then. Events are kept for a week and records for 90 days once the
-# clock has stood there for a day: that it did is what the orders of yesterday show.
+# Days ago, and the share of the orders (in percent) created then. Events are kept for a week and records for 90 days, once
+# the clock has been trusted for a day; the orders of yesterday give the server that evidence.
 SITTINGS = [(100, 15), (40, 10), (9, 15), (25 / 24, 5), (0, 55)]
 
 
@@ -35,7 +35,7 @@ class Sent:
 class Guest:
     record: dict
     creation: Sent
-    # The last POST below the order that succeeded, of orders of today: its answer is still kept.
+    # The last successful POST below the order, for orders of today: its answer is still stored for replay.
     last: Sent | None = None
 
 
@@ -58,7 +58,7 @@ class Week:
         self.let_purge()
 
     def let_purge(self):
-        """Purging is the first chore after a start; first of events, then of the records that they leave."""
+        """Waits for the purge, which is the first chore after a start: first events, then the records without events."""
         for column in ("log_start", "records_dropped_to"):
             self.box.start()
             begin = time.monotonic()
@@ -90,7 +90,7 @@ class Week:
             guest.last = None
         self.guests.append(guest)
 
-    # -- steps: each does nothing where the order's state does not allow it ------------------------------------------
+    # Steps: each does nothing where the order's state does not allow it.
     def send(self, guest, method, below, body=None):
         sent = Sent(f"/v1/orders/{guest.record['id']}{below}", None if body is None else json.dumps(body), str(uuid.uuid4()))
         answer = self.client.send(self.key, method, sent.path, sent.body, sent.key)

@@ -14,7 +14,7 @@ MAKERS = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}
 
 
 def keep_mounts_to_ourselves():
-    """A process with mounts of its own leaves none behind, whatever ends it."""
+    """Moves this process to its own mount namespace, so that its mounts end with it in every case."""
     newns = 0x00020000
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(newns) != 0:
@@ -38,11 +38,11 @@ class Disk:
         self.mount()
 
     def mount(self):
-        """Each time a loop device that ends with the mount."""
+        """Uses a new loop device, which the kernel releases with the mount."""
         run("mount", "-o", "loop", self.image, self.root)
 
     def cut(self):
-        """What was not synced is gone from here on."""
+        """Cuts the power: data that was not synced is lost."""
         run("xfs_io", "-x", "-c", "shutdown", self.root)
 
     def come_back(self):
@@ -50,7 +50,7 @@ class Disk:
         self.mount()
 
     def unmount(self):
-        # A process that was just killed may hold a file for a moment. Mounted twice the image would be damaged.
+        # A process killed just now may hold a file open for a moment, and mounting the image twice would damage it.
         begin = time.monotonic()
         while True:
             try:

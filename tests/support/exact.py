@@ -41,7 +41,7 @@ def to_json(body, shortest=False):
 
 
 def from_json(text):
-    """With every number as the text it came in."""
+    """Parses JSON, keeping every number as its text."""
     return json.loads(text, parse_float=str, parse_int=str)
 
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A clock that stands still until the test moves it. Any thread.
+// A clock that changes only when the test says so. Any thread.
 
 #include <atomic>
 
@@ -13,12 +13,12 @@ class FakeClock : public Clock {
   UtcMs Now() const override { return now_; }
   int64_t MonotonicMs() const override { return monotonic_ms_; }
 
-  // Both times pass.
+  // Advances wall and monotonic time.
   void Advance(int64_t ms) {
     now_ += ms;
     monotonic_ms_ += ms;
   }
-  // Only the wall clock is set, as by hand or NTP.
+  // Steps the wall clock alone, as an operator or NTP does.
   void SetWall(UtcMs now) { now_ = now; }
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 
-// A door between SQLite and the disk that fails on request: the n-th open, read, write, sync,
-// truncation, deletion or mapping of the log's index from now on, for a number of times or until it
-// is healed. A failed write leaves nothing behind, or half of itself; a read may answer garbage as
-// if nothing were wrong. Pass name() as db::Settings::vfs.
+// An SQLite VFS that injects faults: the n-th open, read, write, sync, truncation, deletion or
+// mapping of the log's index from now on fails, a number of times or until Heal(). A failed write
+// writes nothing, or half of its bytes; a read may succeed with garbage. Pass name() as
+// db::Settings::vfs.
 
 #include <sqlite3.h>
 
@@ -49,8 +49,8 @@ class FaultyDisk {
 
   const std::string& name() const { return name_; }
 
-  // The n-th operation from now (1 is the next) and `times` in all answer `code`. kGarbled: a read
-  // succeeds, and what it brings is not what was written.
+  // From the n-th operation on (1 is the next), `times` operations return `code`. kGarbled: a read
+  // succeeds, but returns other bytes than were written.
   void Fail(Operation operation, int n, int code, int times = kForEver,
             Manner manner = Manner::kNothingDone) {
     passes_ = n - 1;
@@ -62,7 +62,7 @@ class FaultyDisk {
   }
   void Heal() { armed_ = false; }
   int failed() const { return failed_; }
-  // How many there were since the door was made, to know the last n of a scenario.
+  // The number of operations since construction, to find the last n of a scenario.
   int count(Operation operation) const { return counts_[static_cast<size_t>(operation)]; }
 
  private:
@@ -105,7 +105,7 @@ class FaultyDisk {
   static int Read(sqlite3_file* file, void* to, int bytes, sqlite3_int64 at) {
     FaultyDisk* disk = Wrapped(file)->disk;
     const int read = Real(file)->pMethods->xRead(Real(file), to, bytes, at);
-    // Garbage in the log is what its checksums are for.
+    // Garbage in the log is detected by its checksums, so only pages of the database are garbled.
     const bool garbled = disk->manner_ == Manner::kGarbled;
     if (garbled && !Wrapped(file)->holds_pages) return read;
     const int code = disk->Verdict(Operation::kRead);
@@ -156,7 +156,7 @@ class FaultyDisk {
         [](F f) { Real(f)->pMethods->xShmBarrier(Real(f)); },
         [](F f, int remove) { return Real(f)->pMethods->xShmUnmap(Real(f), remove); },
         [](F, sqlite3_int64, int, void** out) {
-          *out = nullptr;  // not mapped into memory: every read and write comes through here
+          *out = nullptr;  // not memory-mapped, so that every read and write passes through here
           return SQLITE_OK;
         },
         [](F, sqlite3_int64, void*) { return SQLITE_OK; },

@@ -1,4 +1,4 @@
-"""As much as one process can send at the loopback address: a program, so that its work disturbs no measurement.
+"""Sends as much as one process can to the loopback address. A separate program, so that it does not disturb measurements.
 
     python3 tests/support/flood.py --port N --kind connect|handshakes|unknown-keys|documents [--seconds 2]
 
@@ -39,7 +39,7 @@ def connect(port, end):
 
 
 def first_message():
-    """What any client begins a handshake with."""
+    """A ClientHello."""
     outgoing = ssl.MemoryBIO()
     with contextlib.suppress(ssl.SSLWantReadError):
         ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost").do_handshake()

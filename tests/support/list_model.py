@@ -1,6 +1,6 @@
 """An independent model of the list of orders and of the three reports (contract section 6; section 7, Listing;
 section 11; section 19, Lists, Reports). It computes whole answers from the records of the orders alone: filters, sorts,
-pages, days in a time zone, sums. All that it shares with the program is the system's zone data."""
+pages, days in a time zone, sums. It shares nothing with the program except the system's zone data."""
 
 import bisect
 import collections
@@ -25,7 +25,7 @@ class Refused(Exception):
         self.parameter = parameter
 
 
-# -- time ---------------------------------------------------------------------------------------------------------
+# Time.
 
 EPOCH = datetime.datetime(1970, 1, 1)
 
@@ -80,7 +80,7 @@ def end_of(text, zone):
     return midnight(zone, datetime.date.fromisoformat(text) + ONE_DAY)
 
 
-# -- records ------------------------------------------------------------------------------------------------------
+# Records.
 
 class Row:
     """An order as GET showed it."""
@@ -111,7 +111,7 @@ class Row:
         return self.shown[lists]
 
 
-# -- one company --------------------------------------------------------------------------------------------------
+# One company.
 
 def words(parameters, name):
     return set(parameters[name].upper().split(",")) if name in parameters else None
@@ -147,14 +147,14 @@ class Company:
         return {"/v1/orders": self.list, "/v1/orders/by-payment-methods": self.by_payment_methods,
                 "/v1/orders/by-tips": self.by_tips, "/v1/orders/products-sold": self.products_sold}[path](parameters)
 
-    # -- the list -------------------------------------------------------------------------------------------------
+    # The list.
     def list(self, parameters):
         include = parameters.get("filter[include]")
         lists = frozenset(LISTS if include is None else include.lower().split(","))
         return paged([row.having(lists) for row in self.chosen(parameters)], parameters)
 
     def chosen(self, parameters):
-        """The rows that the filters leave, sorted."""
+        """The rows that pass the filters, sorted."""
         begin, end = parameters.get("filter[start_date]"), parameters.get("filter[end_date]")
         first = begin_of(begin, self.zone) if begin else 0
         last = end_of(end, self.zone) if end else END_OF_TIME_MS
@@ -184,7 +184,7 @@ class Company:
                 and (since is None or row.updated_ms >= parse_ms(since))
                 and (snapshot is None or row.id in self.snapshots[snapshot]))
 
-    # -- reports: which orders ------------------------------------------------------------------------------------
+    # Reports: which orders.
     def sold(self, parameters):
         """(record, whether it counts in the main figures) of the orders that a report is about."""
         zone = self.find_zone(parameters["timezone"]) if "timezone" in parameters else self.zone
@@ -237,7 +237,7 @@ class Company:
         return windows
 
     def sorted(self, rows, parameters, default):
-        """`rows` are sorted by id; rows that tie keep that order in both directions."""
+        """`rows` are sorted by id; rows with equal keys keep that order in both directions."""
         sort = parameters.get("sort", default)
         rows.sort(key=lambda row: row[sort.lstrip("-")], reverse=sort.startswith("-"))
         return rows
@@ -249,7 +249,7 @@ class Company:
                  for row in rows]
         return paged([to_json(row, shortest=True) for row in shown], parameters)
 
-    # -- reports: payments ----------------------------------------------------------------------------------------
+    # Reports: payments.
     def by_payment_methods(self, parameters):
         sums = collections.defaultdict(collections.Counter)
         for record, counts in self.sold(parameters):
@@ -281,7 +281,7 @@ class Company:
         code, description = self.methods[id]
         return {"payment_method_id": id, "code": code, "name": description}
 
-    # -- reports: lines -------------------------------------------------------------------------------------------
+    # Reports: lines.
     def products_sold(self, parameters):
         include = parameters.get("filter[include]", "products").lower()
         sold = collections.defaultdict(Sold)

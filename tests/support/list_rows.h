@@ -1,6 +1,6 @@
 #pragma once
 
-// The rows of a list's body, as they stand in it.
+// Splits the body of a list into the texts of its rows.
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace comanda::testing {
 
-// The objects of {"data":[{…},{…}],"pagination":{…}}, which have no brace in their texts.
+// The objects in `data`. Their strings must not contain braces.
 inline std::vector<std::string> RowsIn(std::string_view body) {
   std::vector<std::string> rows;
   body.remove_prefix(body.find('[') + 1);

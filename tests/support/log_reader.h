@@ -1,7 +1,7 @@
 #pragma once
 
-// A reader of the event log as the rooms of the product are to write theirs: its positions stand in
-// a table of its own, written in the transaction that records what it has handled.
+// A reader of the event log, written as rooms of the product should write theirs: it stores its
+// positions in its own table, in the transaction that records what it has handled.
 
 #include <algorithm>
 #include <string>
@@ -35,7 +35,7 @@ class LogReader {
     return database_.Read([&](db::Snapshot& snapshot) { return StateIn(snapshot); });
   }
 
-  // Handles one page; true where no more is to be read.
+  // Handles one page. True if there is no further event.
   bool HandlePage(int limit) {
     const events::Page page = database_.Read([&](db::Snapshot& snapshot) {
       return events::ReadPage(snapshot, kCompany, StateIn(snapshot).position, limit);
@@ -57,7 +57,8 @@ class LogReader {
            last - position);
   }
 
-  std::vector<int64_t> handled;  // of the thread that handles
+  // Used by the handling thread only.
+  std::vector<int64_t> handled;
 
  private:
   State StateIn(db::Session& session) const {

@@ -89,7 +89,7 @@ class House:
         return [(self.id(6, p), [self.id(7, 10 * p + v) for v in range(3 if p > 4 else 1)]) for p in range(1, 7)]
 
     def price(self, units):
-        """`units` hundredths of what a coffee costs, in the form of the import file."""
+        """`units` hundredths of the price of a coffee, as an import file writes it."""
         return Scaled(units * 10 ** self.places // 100, self.places)
 
     def company(self):
@@ -133,10 +133,10 @@ def import_file():
     return to_json({"companies": [house.company() for house in HOUSES]})
 
 
-# -- when ---------------------------------------------------------------------------------------------------------
+# Times of the orders.
 
 def changes_of_offset(zone):
-    """The instants at which the zone's clocks are put forth or back."""
+    """The instants at which the offset of the zone changes."""
     def offset(ms):
         return to_instant(ms).astimezone(zone).utcoffset()
 
@@ -175,7 +175,7 @@ def instants(dice, count):
     return sorted(ms for ms in chosen if BEGIN_MS <= ms < END_MS)
 
 
-# -- one order ----------------------------------------------------------------------------------------------------
+# One order.
 
 class Guest:
     """One order and its requests, which are made in one to three sittings. A sitting is what happens at one setting of
@@ -215,7 +215,7 @@ class Guest:
         return Scaled(minor, self.house.places)
 
     def price(self):
-        """Of few different amounts, so that totals tie."""
+        """One of few amounts, so that totals are equal."""
         return self.dice.choice([0, 500, 1000, 1250, 1999, self.dice.randrange(5000)])
 
     def minor(self, name):
@@ -227,7 +227,7 @@ class Guest:
     def active(self, rows):
         return [row for row in self.record[rows] if row["canceled_at"] is None]
 
-    # -- steps; each does nothing where the order's state does not allow it ----------------------------------------
+    # Steps; each does nothing where the order's state does not allow it.
     def open(self):
         chance = self.dice.random
         fields = {"service_type": self.service_type}
@@ -254,7 +254,7 @@ class Guest:
         assert self.record["created_at"] == stamp(self.now_ms)
 
     def some_date(self):
-        """Whole hours to come, so that they tie."""
+        """A whole number of hours ahead, so that dates are equal."""
         hour = self.now_ms // HOUR_MS + self.dice.randint(1, 50)
         return stamp(hour * HOUR_MS)
 
@@ -341,7 +341,7 @@ class Guest:
             self.send("POST", "/cancel", {"reason": "left"})
 
 
-# -- all of them --------------------------------------------------------------------------------------------------
+# The whole history.
 
 class Story:
     """Plans and plays all guests. Afterwards, by company id: `guests`, each with the record of its last answer, and
@@ -353,7 +353,7 @@ class Story:
         self.guests = {house.company_id: [] for house in HOUSES}
         self.snapshots = {house.company_id: [] for house in HOUSES}
         self.times = instants(dice, max(orders // 4, 100))
-        self.plan = [[] for _ in self.times]  # who sits at each time
+        self.plan = [[] for _ in self.times]  # the guests of each sitting
         for number in range(orders):
             house = dice.choice(HOUSES)
             guest = Guest(house, keys[house.company_id], seed, number)

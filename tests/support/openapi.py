@@ -1,4 +1,4 @@
-"""src/web/openapi.json: its operations, and what an answer must be to agree with it."""
+"""src/web/openapi.json: its operations, and the validation of answers against it."""
 
 import dataclasses
 import datetime
@@ -29,7 +29,7 @@ def resolve(thing):
     return thing
 
 
-# -- schemas ------------------------------------------------------------------------------------------
+# Schemas.
 
 FORMATS = jsonschema.FormatChecker(formats=[])
 
@@ -63,7 +63,7 @@ def resolver():
 
 
 def breaches(schema, value):
-    """What of the value is not as the schema says, one line each."""
+    """The deviations of the value from the schema, one line each."""
     checker = jsonschema.Draft202012Validator(schema, resolver=resolver(), format_checker=FORMATS)
     return [f"{e.json_path}: {e.message}" for e in checker.iter_errors(value)]
 
@@ -80,7 +80,7 @@ def breaches_of_a_problem(value):
 
 
 def _parts(schema):
-    """The schema with what allOf and the alternatives that are not null add to it."""
+    """The schema merged with its allOf and its alternatives other than null."""
     schema = resolve(schema)
     yield schema
     for part in schema.get("allOf", []) + schema.get("oneOf", []):
@@ -104,7 +104,7 @@ def undocumented(schema, value, path="$"):
     return []
 
 
-# -- operations ---------------------------------------------------------------------------------------
+# Operations.
 
 @dataclasses.dataclass(frozen=True)
 class Operation:
@@ -143,7 +143,7 @@ class Operation:
         return [(name, resolve(e)["value"]) for name, e in content["examples"].items()]
 
     def check(self, answer):
-        """The answer is one that the document foresees; returns its body."""
+        """Asserts that the document describes the answer; returns its body."""
         responses = self.responses
         listed = str(answer.status) in responses
         response = responses[str(answer.status)] if listed else responses["default"]
@@ -180,7 +180,7 @@ class Operation:
             assert name in answer.headers or not header.get("required"), (where, name)
 
 
-# What any request may meet.
+# Answers that any request may get.
 ANY_CODES = set(DOCUMENT["components"]["responses"]["AnyRequest"]["x-problem-codes"])
 
 OPERATIONS = [Operation(method, path, item[method])

@@ -23,7 +23,7 @@ def openssl(*words):
 
 
 def make_pair(directory, name, kind="ec"):
-    """A certificate for localhost that signs itself."""
+    """A self-signed certificate for localhost."""
     pair = Pair(pathlib.Path(directory) / f"{name}.crt", pathlib.Path(directory) / f"{name}.key")
     algorithm = {"ec": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
                  "rsa": ["-newkey", "rsa:2048"]}[kind]
@@ -44,7 +44,7 @@ def make_chain(directory):
     leaf.write_text("\n".join(signed + ["basicConstraints=critical,CA:FALSE", "keyUsage=critical,digitalSignature",
                                         "extendedKeyUsage=serverAuth", "subjectKeyIdentifier=hash",
                                         "subjectAltName=DNS:localhost,IP:127.0.0.1"]))
-    # Nothing from the machine's openssl.cnf, which differs between releases and would say some of it twice.
+    # Without the machine's openssl.cnf, which differs between releases and would duplicate some extensions.
     empty = directory / "empty.cnf"
     empty.write_text("[req]\ndistinguished_name=name\n[name]\n")
     files = {n: (directory / f"{n}.crt", directory / f"{n}.key") for n in ("root", "middle", "server")}

@@ -137,7 +137,7 @@ class Order:
     events: list = dataclasses.field(default_factory=lambda: [Event(set(), set(), [])])  # one of each version
     stock_flips: int = 0  # how often the product became available, or ceased to be
 
-    # -- what it adds up to -----------------------------------------------------------------------------
+    # Totals.
     @property
     def subtotal(self):
         return sum(l.total for l in self.lines if not l.cancelled)
@@ -168,7 +168,7 @@ class Order:
         return something and self.total_paid >= self.total
 
     def reached(self, status):
-        """The version that did."""
+        """The version of the change."""
         return next((version for name, version, _ in self.history if name == status), None)
 
     @property
@@ -190,7 +190,7 @@ class Order:
     def fits(self):
         return all(amount <= bound(self.exponent) for amount in [self.gross, self.total_paid, self.total_tips])
 
-    # -- edits ------------------------------------------------------------------------------------------
+    # Edits.
     @property
     def next(self):
         return self.version + 1
@@ -248,7 +248,7 @@ class Order:
 
     @staticmethod
     def row(rows, index):
-        """`index` None stands for an id that the order does not have."""
+        """`index` None means an id that the order does not have."""
         if index is None:
             raise no_such_row()
         return rows[index]
@@ -305,7 +305,7 @@ class Order:
         if dataclasses.asdict(self) != before:
             self.changed("fields")
 
-    # -- its way ------------------------------------------------------------------------------------------
+    # Status, rider, cancelling.
     def move(self, status, last_implied=False):
         """Moves to a later status through the steps between; false if the order is already there or later."""
         steps = LIFE[LIFE.index(self.status) + 1:LIFE.index(status) + 1]

@@ -1,4 +1,4 @@
-"""Words that tests about orders share: what is sent, what an answer must say, what to pick from a restaurant."""
+"""Helpers of tests about orders: bodies, expectations on answers, and choices from an import file."""
 
 import contextlib
 import datetime
@@ -19,7 +19,7 @@ def new_id():
 
 
 def new_word():
-    """For names: the digits of one id in a thousand look like a card number, which names must not hold."""
+    """For names: one id in a thousand has digits that look like a card number, which names must not contain."""
     return new_id().translate(str.maketrans("0123456789-", "ghijklmnopq"))
 
 
@@ -54,7 +54,7 @@ def accepted(answer, status=200):
 
 
 def refused(answer, status, code, fields=None, says=()):
-    """A whole problem document with exactly these wrong fields, whose words name what would be accepted."""
+    """Asserts a complete problem document with exactly these invalid fields, whose messages name what would be accepted."""
     assert answer.status == status, (answer.status, answer.body)
     assert answer.code == code, answer.body
     problem = answer.json
@@ -81,7 +81,7 @@ def invalid(answer, says=(), **fields):
 
 
 def unchanged(api, order, answer):
-    """The answer shows the order as it was, and so does the box."""
+    """Asserts that the answer and the box show the order unchanged."""
     assert accepted(answer) == order
     assert read(api, order) == order
 
@@ -102,12 +102,12 @@ def news(box, order):
 
 
 def exact(body):
-    """The body with every number as the text it came in."""
+    """The body, with every number as its text."""
     return json.loads(body, parse_float=str, parse_int=str)
 
 
 def rows(box, statement, *values, name="live.db"):
-    """What the API does not show."""
+    """The columns that the API does not show."""
     with contextlib.closing(box.database(name)) as db:
         return [tuple(r) for r in db.execute(statement, values)]
 

@@ -1,4 +1,4 @@
-"""Databases that older programs left, by schema version, and what those programs said of the orders in them
+"""Databases written by older programs, by schema version, and the orders in them as those programs rendered them
 (past/N.db.xz and past/N.orders.json.xz: made once by the program of the time, never changed)."""
 
 import contextlib
@@ -40,7 +40,7 @@ def look(data):
 
 
 def check_upgraded(box, version):
-    """The running server has every order as the old program told it, and takes another."""
+    """Asserts that the running server has every order as the old program rendered it, and accepts another."""
     told = orders_told(version)
     with contextlib.closing(box.client(box.make_key()["key"])) as client:
         assert client.get("/v1/orders?per_page=1").json["pagination"]["total"] == len(told)

@@ -1,4 +1,4 @@
-"""Requests as bytes over TLS: what no client library would send."""
+"""Requests as bytes over TLS, for input that no client library would send."""
 
 import contextlib
 import socket
@@ -38,7 +38,7 @@ class Wire:
         self.socket.close()
 
     def send(self, *pieces):
-        """The server may answer and close before it has read everything: that is the answer's to say."""
+        """Sends, ignoring errors: the server may answer and close before it has read everything."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
             for piece in pieces:
                 self.socket.sendall(piece)
@@ -70,14 +70,14 @@ class Wire:
         return Answer(status, headers, body)
 
     def is_closed(self):
-        """Whether the server ends the connection, without another byte."""
+        """True if the server closes the connection without another byte."""
         try:
             return self.reader.read(1) == b""
         except (ConnectionResetError, ssl.SSLError):
             return True
 
     def is_open(self):
-        """Whether the connection still serves, and nothing of an earlier request is left over."""
+        """True if the connection still serves, and no bytes of an earlier request are left over."""
         self.send(head("GET", "/healthz"))
         answer = self.answer()
         return answer.status == 200 and answer.json == {"status": "ok"}

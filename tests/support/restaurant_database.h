@@ -18,7 +18,7 @@ inline constexpr std::string_view kCompanyId = "0190a5c8-6f2e-7c3a-9d41-2b7f5e8a
 inline constexpr db::CompanyId kOtherCompany{2};
 inline constexpr std::string_view kOtherCompanyId = "0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c91";
 
-// The migrations of src/app, by number. Their texts live as long as the program.
+// The migrations of src/app, sorted by number. Their texts are valid until the program ends.
 inline std::vector<db::Migration> RestaurantMigrations() {
   static const std::vector<std::pair<std::string, std::string>> files = [] {
     std::vector<std::pair<std::string, std::string>> found;

@@ -1,4 +1,4 @@
-"""The whole API as tests/golden/routes.txt has it, and every scope."""
+"""The whole API, as listed in tests/golden/routes.txt, and every scope."""
 
 import dataclasses
 import pathlib
@@ -24,7 +24,7 @@ class Route:
 
     @property
     def path(self):
-        """The pattern with an id of nobody."""
+        """The pattern with an id that no record has."""
         return re.sub(r"\{\w+\}", SOME_ID, self.pattern.replace("{code}", "not_found"))
 
     def __str__(self):
@@ -37,7 +37,7 @@ def read():
 
 
 ALL_ROUTES = read()
-# The live address has them all but the sandbox's own.
+# The live address has all routes except those of the sandbox.
 ROUTES = [r for r in ALL_ROUTES if not r.access.endswith("@sandbox")]
 SCOPED = [r for r in ROUTES if ":" in r.access]
 

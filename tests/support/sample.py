@@ -1,4 +1,4 @@
-"""What `--long` does for every n, a run does for some of them: others with each seed."""
+"""A sample of the cases that `--long` runs completely; each seed gives another sample."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Connections that hold a server's workers by being slow: a program, so that its work disturbs no measurement.
+"""Connections that occupy a server's workers by being slow. A separate program, so that it does not disturb measurements.
 
     python3 tests/support/slow_attack.py --port N --kind head [--count 1000] [--sources 200] [--rate 50] [--key KEY]
 
@@ -87,7 +87,7 @@ class Attack:
         return plain
 
     async def begin(self, plain):
-        """Comes to the point where the connection holds a worker; what is sent from then on, drop by drop."""
+        """Brings the connection to the point where it occupies a worker; returns the bytes to send slowly from then on."""
         kind = self.options.kind
         if kind == "handshake":
             await asyncio.get_running_loop().sock_sendall(plain, b"\x16\x03\x01\x02\x00")
@@ -107,13 +107,13 @@ class Attack:
         await stream.send(self.head("GET", "/v1/orders?per_page=1" if self.options.key else "/healthz") + b"\r\n")
         await stream.read()
         if kind == "half-open":
-            # The client vanishes without a word, where the kernel lets us; else it stays and says nothing.
+            # The client disappears without FIN or RST, if the kernel permits that; otherwise it stays silent.
             with contextlib.suppress(OSError):
                 plain.setsockopt(socket.IPPROTO_TCP, TCP_REPAIR, 1)
         return None
 
     async def one(self, number):
-        """One connection, to its end at the server's hand."""
+        """One connection, until the server closes it."""
         plain = await self.connect(number)
         with contextlib.closing(plain):
             drip = await self.begin(plain)
@@ -147,7 +147,7 @@ class Attack:
                 due = self.options.count + (passed - first_s) * self.options.rate
             while given < due:
                 given += 1
-                # What waits in the queue is not owed: else a quiet minute would end in a burst.
+                # Missed sends are not made up for: otherwise a quiet minute would end in a burst.
                 if given <= self.options.count or tickets.qsize() < self.options.rate:
                     tickets.put_nowait(None)
             if passed >= said:

@@ -1,7 +1,7 @@
 #pragma once
 
-// The directory of this repository. Only source_dir.cc is compiled with its name: the objects of
-// all other tests are the same in every clone, and ccache shares them.
+// The directory of this repository. Only source_dir.cc is compiled with its path, so that the
+// objects of all other tests are equal in every clone and ccache can share them.
 
 #include <string>
 

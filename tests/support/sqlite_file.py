@@ -1,5 +1,5 @@
 """What each byte of an SQLite database file is for (https://sqlite.org/fileformat2.html): the page header, the column of a
-row, a free page. Reads the file itself, because a test that damages a byte must know whose byte it is."""
+row, a free page. Parses the file format, because a test that damages a byte must know what the byte is."""
 
 import collections
 import contextlib
@@ -121,7 +121,7 @@ class SqliteFile:
         return child
 
     def _segments(self, at, size, kind):
-        """Where a payload lies: [(offset, length)], and the pointers to its overflow pages."""
+        """The location of a payload: [(offset, length)], and the pointers to its overflow pages."""
         usable = self.usable
         largest = usable - 35 if kind == TABLE_LEAF else (usable - 12) * 64 // 255 - 23
         local = size

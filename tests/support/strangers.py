@@ -1,5 +1,5 @@
-"""Connections that name something before they have shown a key: each a new one, from one address or from another each
-time. The names are numbers, so that many can be made; equal ones have the same number."""
+"""Unauthenticated connections, each a new one, from one address or from another each time, with a chosen server name or
+key. Names are generated from numbers; equal numbers give equal names."""
 
 import contextlib
 import socket
@@ -25,12 +25,12 @@ def connect(box, number):
 
 
 def address(box, number):
-    """Comes and goes without a word."""
+    """Connects and closes without sending."""
     connect(box, number).close()
 
 
 def server_name(box, number):
-    """Begins a handshake with that name (SNI), waits for an answer and goes."""
+    """Starts a handshake with that server name (SNI), waits for an answer and closes."""
     outgoing = ssl.MemoryBIO()
     with contextlib.suppress(ssl.SSLWantReadError):
         CONTEXT.wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname=f"name-{number}.example").do_handshake()
@@ -55,7 +55,7 @@ def method(box, number):
 
 
 def unknown_key(box, number):
-    """From another address each time: tries are counted for each."""
+    """From another address each time, because attempts are counted by address."""
     ask(box, number, f"GET /v1/company HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer cmd_live_{number:038}\r\n"
                      "Connection: close\r\n\r\n")
 

@@ -1,4 +1,4 @@
-"""Terminals at work: each with an address of its own (127.0.2.x), or all behind one, each one request after the other."""
+"""Simulated terminals, each with its own address (127.0.2.x) or all behind one; each sends one request after the other."""
 
 import contextlib
 import dataclasses
@@ -15,7 +15,7 @@ from support.box import PATIENCE_S
 
 @dataclasses.dataclass
 class Shift:
-    """What the terminals saw."""
+    """The answers and failures that the terminals observed."""
 
     times_ms: list = dataclasses.field(default_factory=list)
     failures: list = dataclasses.field(default_factory=list)
@@ -51,7 +51,7 @@ class Terminals:
             thread.join(PATIENCE_S * 2)
 
     def work(self, seconds):
-        """A shift of that length."""
+        """Runs for that long."""
         with self:
             time.sleep(seconds)
         return self.shift

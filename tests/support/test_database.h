@@ -1,7 +1,6 @@
 #pragma once
 
-// A database in a directory of its own that goes with the test, and ways to look at it from
-// outside.
+// A database in a temporary directory, which is deleted with the test, and functions to inspect it.
 
 #include <stdlib.h>
 
@@ -42,7 +41,7 @@ inline constexpr db::Migration kDishTable = {
 class TestDatabase {
  public:
   TestDatabase() : TestDatabase(db::Settings{}) {}
-  // Path and migrations are given where the settings have none.
+  // Settings without path or migrations get those of the test.
   explicit TestDatabase(db::Settings settings) : settings_(std::move(settings)) {
     if (settings_.path.empty()) settings_.path = directory / "live.db";
     if (settings_.migrations.empty()) settings_.migrations = {kDishTable};
@@ -69,7 +68,7 @@ class TestDatabase {
     return session.FindTexts("SELECT name FROM dish ORDER BY name");
   }
 
-  // Adds dishes of that number, overwrites a page of the closed file and opens it again.
+  // Adds `dishes` rows, closes the database, overwrites a page of its file, and opens it again.
   void Damage(int dishes) {
     database_->Write([&](db::Tx& tx, const db::Stamp&) {
       for (int i = 0; i < dishes; ++i) {
@@ -85,7 +84,7 @@ class TestDatabase {
     Open();
   }
 
-  // A number of the metrics' text, e.g. "comanda_db_commits_total".
+  // The value of a metric, e.g. "comanda_db_commits_total"; -1 if there is none.
   int64_t Metric(const std::string& name) const {
     const std::string text = registry.Text();
     const size_t line = text.find("\n" + name + "{");
@@ -107,8 +106,7 @@ class TestDatabase {
   std::unique_ptr<db::Database> database_;
 };
 
-// Keeps the writer busy with a job of its own until released, so that what comes meanwhile is a
-// group.
+// Blocks the writer with a job until Release(), so that the jobs queued meanwhile form one group.
 class BusyWriter {
  public:
   explicit BusyWriter(db::Database& database)

@@ -1,7 +1,7 @@
 #pragma once
 
-// A server for tests of our own client: each connection is handed to a function of the test, which
-// may answer, drip, hang or close. Plain, or TLS with a given certificate.
+// A server for tests of net/: passes each connection to a function of the test, which may answer,
+// send slowly, hang or close. Plain, or TLS with a given certificate.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

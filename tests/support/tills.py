@@ -1,4 +1,4 @@
-"""Tills that go on whatever happens to the server, and remember all that they were told: each sends every write
+"""Simulated tills that continue whatever happens to the server, and record every acknowledged write: each sends every write
 again, with the same Idempotency-Key, until it is answered. Afterwards Restaurant.check_everything() compares what the
 server has with what it acknowledged."""
 
@@ -18,7 +18,7 @@ RETRY_PAUSE_S = 0.005
 
 
 class Lost(AssertionError):
-    """Something acknowledged is not there, is there twice, or is not what it was."""
+    """An acknowledged write is missing, duplicated, or changed."""
 
 
 def kept(condition, *told):
@@ -39,7 +39,7 @@ class Write:
     answer: bytes
 
     def told(self):
-        """What a replay must repeat. A new API key is shown once alone: its replay has null in its place."""
+        """The body that a replay must repeat. A new API key is shown only once: the replay has null instead."""
         if self.path.startswith("/auth/"):
             shown = json.loads(self.answer)
             return self.status, self.etag, self.location, {**shown["data"], "key": None}
@@ -47,8 +47,7 @@ class Write:
 
 
 class Till(threading.Thread):
-    """Serves guests until it is told to stop: orders from their first line to their end, and now and then a price of
-    the menu or an API key."""
+    """Serves guests until stopped: complete orders, and occasionally a price of the menu or an API key."""
 
     def __init__(self, restaurant, number, seed):
         super().__init__(daemon=True)
@@ -72,7 +71,7 @@ class Till(threading.Thread):
         finally:
             self.client.close()
 
-    # -- what happens at a till -----------------------------------------------------------------------
+    # What happens at a till.
     def serve(self, reference):
         order = self.open(reference)
         self.move(order, "POST", "/combos", {"combos": [
@@ -119,7 +118,7 @@ class Till(threading.Thread):
             kept(revoked["revoked_at"], revoked)
             self.keys[made["id"]] = (revoked, secret)
 
-    # -- writes -------------------------------------------------------------------------------------------
+    # Writes.
     def open(self, reference):
         answer = self.write("POST", "/v1/orders", {"service_type": "ONSITE"}, reference, 201)
         order = json.loads(answer)["data"]
@@ -128,7 +127,7 @@ class Till(threading.Thread):
         return order
 
     def move(self, order, method, below, body=None):
-        """The next step of an order. It must stand on the one before, which was acknowledged."""
+        """The next change of an order. It must build on the one before, which was acknowledged."""
         order["version"] += 1
         answer = self.write(method, f"/v1/orders/{order['id']}{below}", body,
                             f"{order['reference']}-v{order['version']}", 200)
@@ -219,7 +218,7 @@ class Restaurant:
                 raise till.failure
 
     def close(self):
-        """Lets the tills finish with the guests that they have."""
+        """Lets the tills finish their current guests."""
         self.closing.set()
         for till in self.tills:
             till.join(PATIENCE_S * 2)
@@ -230,7 +229,7 @@ class Restaurant:
         return [write for till in self.tills for write in till.writes]
 
     def check_everything(self):
-        """Nothing acknowledged is lost or doubled, every replay is the first answer. Stops the server."""
+        """Stops the server. Asserts that no acknowledged write is lost or duplicated, and every replay is the first answer."""
         orders = {id: answer for till in self.tills for id, answer in till.orders.items()}
         products = {sku: found for till in self.tills for sku, found in till.products.items()}
         keys = {id: found for till in self.tills for id, found in till.keys.items()}
@@ -251,7 +250,7 @@ class Restaurant:
         check_database(self.box.data / "live.db", len(orders), sum(changes for _, changes in products.values()))
 
     def check_keys(self, client, keys):
-        def lasting(record):  # when a key was last used is written down now and then
+        def lasting(record):  # the last use of a key is stored only periodically
             return {name: value for name, value in record.items() if not name.startswith("last_used")}
 
         listed = client.get("/auth/api-keys?per_page=1").json["pagination"]["total"]
@@ -266,7 +265,7 @@ class Restaurant:
 
 
 def check_database(path, orders, menu_changes):
-    """The file is whole, and its event log is gapless and equals the committed changes."""
+    """Asserts that the file is undamaged, and that its event log has no gaps and equals the committed changes."""
     with contextlib.closing(sqlite3.connect(path)) as db:
         one = lambda sql: db.execute(sql).fetchone()[0]
         assert one("PRAGMA integrity_check") == "ok"
@@ -282,11 +281,11 @@ def check_database(path, orders, menu_changes):
         assert one("SELECT count(*) FROM orders o JOIN event e ON e.company_id = o.company_id AND e.seq = o.record_seq "
                    "AND e.subject_id = o.id AND e.subject_version = o.version") == orders == one("SELECT count(*) FROM orders")
         assert one("SELECT count(DISTINCT reference) FROM orders") == orders
-        # A number is one order's on its business day (of the demo: five hours behind UTC).
+        # An order number is unique in its business day (the demo is five hours behind UTC).
         assert one("SELECT count(DISTINCT (o.created_at / 60000 + 1440000 - 300 - day_starts_at) / 1440 * 1000000 "
                    "+ order_number) FROM orders o JOIN company c ON c.company_id = o.company_id") == orders
         assert one("SELECT coalesce(sum(orders), 0) FROM order_facet") == orders
-        # Every step of an order has its payment, its line and its place in the order's life.
+        # Every step of an order has its payment, its line and its entry in the status history.
         assert one("SELECT count(*) FROM orders o WHERE total_paid != (SELECT coalesce(sum(amount), 0) FROM payment p "
                    "WHERE p.company_id = o.company_id AND p.order_id = o.id AND canceled_at IS NULL)") == 0
         assert one("SELECT count(*) FROM orders o WHERE subtotal != (SELECT coalesce(sum(combo_price), 0) FROM combo c "

@@ -1,9 +1,9 @@
-"""A server whose wall clock is the test's: it may jump while the server runs, or stand still. Only for x86_64.
+"""A server whose wall clock is controlled by the test: it can step while the server runs, or be frozen. Only for x86_64.
 
 A program reads the clock through a page of code that the kernel puts into its memory (the vDSO). Before the program has
 run its first instruction, the code there is replaced by one that asks the kernel and adds a number, which the test can
 change at any time. So it works at full speed, on a static program, and no other process sees it. What the kernel itself
-measures with its clock stays true: timers, sleeps, the times of files."""
+measures with its clock is unaffected: timers, sleeps, the times of files."""
 
 import ctypes
 import os
@@ -44,7 +44,7 @@ FROZEN_CODE = bytes.fromhex(
 
 
 def symbol(elf, name, size_min):
-    """The address of a symbol in a shared object as it lies in memory."""
+    """The address of a symbol in a shared object mapped in memory."""
     program_headers, = struct.unpack_from("<Q", elf, 32)
     size, count = struct.unpack_from("<HH", elf, 54)
     tables = {}
@@ -76,7 +76,7 @@ class SockProgram(ctypes.Structure):
 
 
 def refuse_adjtimex(libc):
-    """As in a sandbox: the server is not told whether the machine's clock is synchronised. That of this machine may be."""
+    """Hides from the server whether the clock of this machine is synchronised, as a container does."""
     load, equals, answer, refused, allowed = 0x20, 0x15, 0x06, 0x00050001, 0x7fff0000
     steps = [(load, 0, 0, 0), (equals, 1, 0, 159), (equals, 0, 1, 305), (answer, 0, 0, refused), (answer, 0, 0, allowed)]
     filters = (SockFilter * len(steps))(*(SockFilter(*step) for step in steps))
@@ -130,7 +130,7 @@ class ClockBox(Box):
         maps = pathlib.Path(f"/proc/{self.process.pid}/maps").read_text().splitlines()
         begin, end = next(line.split()[0].split("-") for line in maps if line.endswith("[vdso]"))
         begin, end = int(begin, 16), int(end, 16)
-        # Opened while the server has not yet closed its memory to others.
+        # Opened before the server denies access to its memory (PR_SET_DUMPABLE).
         self.memory = open(f"/proc/{self.process.pid}/mem", "r+b", buffering=0)
         self.memory.seek(begin)
         numbers = self._numbers()
@@ -152,7 +152,7 @@ class ClockBox(Box):
         self._write_numbers()
 
     def start_at(self, ahead_s):
-        """Ready by its log: a client that looks at dates may have to refuse its certificate."""
+        """Waits for readiness by the log: a client that checks dates might have to refuse the certificate."""
         self.ahead_s = ahead_s
         seen = self.log_text().count("listening") if self.log_path.exists() else 0
         self.launch()
@@ -162,12 +162,12 @@ class ClockBox(Box):
             time.sleep(0.02)
 
     def client_without_dates(self, key=None):
-        """One that accepts a certificate of the box's wrong time."""
+        """A client that accepts a certificate that is valid at the wrong time of the box."""
         return ClientWithoutDates(self.port, key, str(self.cafile))
 
 
 class FrozenClockBox(ClockBox):
-    """The clock does not run: it shows the millisecond that the test has set, so that tests choose the stamp of every
+    """A frozen clock, which shows the millisecond that the test has set, so that tests choose the stamp of every
     change, and several changes can share one. Clients ignore the validity dates of the server's certificate."""
 
     code = FROZEN_CODE

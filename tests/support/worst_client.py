@@ -1,9 +1,9 @@
-"""One client that does its worst within the caps, as a program of its own: orders as large as they may be, small changes of
-them, answers that are asked for and not read.
+"""One client that causes the most load that the limits permit, as a separate program: orders of the largest permitted
+size, small changes of them, and answers that it requests and does not read.
 
     python3 tests/support/worst_client.py --port N --key KEY --seconds 12
 
-It first makes --orders large orders, then does all at once for --seconds. Writes what it did as JSON.
+It creates --orders large orders, then does everything at once for --seconds. Prints its counts as JSON.
 """
 
 import argparse
@@ -19,8 +19,8 @@ import time
 import uuid
 
 BUILDERS, CHANGERS, READERS, DEAF = 2, 6, 6, 48
-SHOWN = 2  # of its orders stand on the displays too
-REQUESTS_MAX = 12  # of an order: it is full long before
+SHOWN = 2  # orders that the displays show too
+REQUESTS_MAX = 12  # for one order, which is full long before
 LOST = (OSError, http.client.HTTPException)
 PAGES = ("/v1/orders", "/v1/orders?sort=updated_at", "/v1/events", "/v1/orders?filter[status]=PENDING", "/v1/events?per_page=60")
 WIDE = "\N{HOT PEPPER}" * 200
@@ -49,7 +49,7 @@ class WorstClient:
     def at_work(self):
         return time.monotonic() < self.end
 
-    # -- requests that are read ------------------------------------------------------------------------------------
+    # Requests that are read.
     @contextlib.contextmanager
     def connection(self):
         connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=20, context=self.context,
@@ -67,7 +67,7 @@ class WorstClient:
         return answer.status, data
 
     def build_one(self, connection):
-        """An order that is as large as it may be."""
+        """An order of the largest permitted size."""
         status, data = self.ask(connection, "order", "POST", "/v1/orders", {"service_type": "ONSITE"})
         if status != 201:
             time.sleep(0.1)
@@ -109,9 +109,9 @@ class WorstClient:
                 if status != 200:
                     time.sleep(0.05)
 
-    # -- requests whose answers are not read -------------------------------------------------------------------------
+    # Requests whose answers are not read.
     def stay_deaf(self, number):
-        """Asks for large answers and reads none of them, until the server ends the connection."""
+        """Requests large answers without reading them, until the server closes the connection."""
         plain = socket.socket()
         plain.settimeout(5)
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

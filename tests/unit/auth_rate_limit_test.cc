@@ -12,12 +12,12 @@ constexpr int64_t kNow = 500 * kSecond;
 TEST(AuthRateLimit, HoldsOneMinutesQuota) {
   std::atomic<int64_t> arrival{0};
   for (int i = 0; i < 100; ++i) {
-    const RateState state = Take(arrival, kStandard, kNow);
+    const RateState state = TakeToken(arrival, kStandard, kNow);
     ASSERT_EQ(state.retry_after_s, 0) << i;
     EXPECT_EQ(state.remaining, 99 - i);
     EXPECT_EQ(state.limit, 100);
   }
-  const RateState refused = Take(arrival, kStandard, kNow);
+  const RateState refused = TakeToken(arrival, kStandard, kNow);
   EXPECT_EQ(refused.retry_after_s, 1);
   EXPECT_EQ(refused.reset_s, refused.retry_after_s);
   EXPECT_EQ(refused.remaining, 0);
@@ -25,38 +25,38 @@ TEST(AuthRateLimit, HoldsOneMinutesQuota) {
 
 TEST(AuthRateLimit, RefillsContinuously) {
   std::atomic<int64_t> arrival{0};
-  for (int i = 0; i < 100; ++i) Take(arrival, kStandard, kNow);
-  EXPECT_GT(Take(arrival, kStandard, kNow + kSecond / 2).retry_after_s, 0);
-  EXPECT_EQ(Take(arrival, kStandard, kNow + 6 * kSecond / 10).retry_after_s, 0);
-  EXPECT_GT(Take(arrival, kStandard, kNow + 6 * kSecond / 10).retry_after_s, 0);
-  EXPECT_EQ(Take(arrival, kStandard, kNow + 120 * kSecond).remaining, 99);
+  for (int i = 0; i < 100; ++i) TakeToken(arrival, kStandard, kNow);
+  EXPECT_GT(TakeToken(arrival, kStandard, kNow + kSecond / 2).retry_after_s, 0);
+  EXPECT_EQ(TakeToken(arrival, kStandard, kNow + 6 * kSecond / 10).retry_after_s, 0);
+  EXPECT_GT(TakeToken(arrival, kStandard, kNow + 6 * kSecond / 10).retry_after_s, 0);
+  EXPECT_EQ(TakeToken(arrival, kStandard, kNow + 120 * kSecond).remaining, 99);
 }
 
 TEST(AuthRateLimit, SaysWhenTheBucketIsFull) {
   std::atomic<int64_t> arrival{0};
-  EXPECT_EQ(Take(arrival, kStandard, kNow).reset_s, 1);
-  for (int i = 0; i < 49; ++i) Take(arrival, kStandard, kNow);
-  EXPECT_EQ(Take(arrival, kStandard, kNow).reset_s, 31);
+  EXPECT_EQ(TakeToken(arrival, kStandard, kNow).reset_s, 1);
+  for (int i = 0; i < 49; ++i) TakeToken(arrival, kStandard, kNow);
+  EXPECT_EQ(TakeToken(arrival, kStandard, kNow).reset_s, 31);
 }
 
 TEST(AuthRateLimit, TakesNothingWhenItRefuses) {
   std::atomic<int64_t> arrival{0};
-  for (int i = 0; i < 150; ++i) Take(arrival, kStandard, kNow);
-  EXPECT_EQ(Take(arrival, kStandard, kNow + 6 * kSecond / 10).retry_after_s, 0);
+  for (int i = 0; i < 150; ++i) TakeToken(arrival, kStandard, kNow);
+  EXPECT_EQ(TakeToken(arrival, kStandard, kNow + 6 * kSecond / 10).retry_after_s, 0);
 }
 
 TEST(AuthRateLimit, GivesBack) {
   std::atomic<int64_t> arrival{0};
-  for (int i = 0; i < 100; ++i) Take(arrival, kStandard, kNow);
-  EXPECT_EQ(GiveBack(arrival, kStandard, kNow).remaining, 1);
-  EXPECT_EQ(Take(arrival, kStandard, kNow).retry_after_s, 0);
-  EXPECT_GT(Take(arrival, kStandard, kNow).retry_after_s, 0);
+  for (int i = 0; i < 100; ++i) TakeToken(arrival, kStandard, kNow);
+  EXPECT_EQ(ReturnToken(arrival, kStandard, kNow).remaining, 1);
+  EXPECT_EQ(TakeToken(arrival, kStandard, kNow).retry_after_s, 0);
+  EXPECT_GT(TakeToken(arrival, kStandard, kNow).retry_after_s, 0);
 }
 
 TEST(AuthRateLimit, NeverRefusesWithoutARate) {
   std::atomic<int64_t> arrival{0};
-  for (int i = 0; i < 10'000; ++i) ASSERT_EQ(Take(arrival, {}, kNow).retry_after_s, 0);
-  EXPECT_EQ(Take(arrival, {}, kNow).limit, 0);
+  for (int i = 0; i < 10'000; ++i) ASSERT_EQ(TakeToken(arrival, {}, kNow).retry_after_s, 0);
+  EXPECT_EQ(TakeToken(arrival, {}, kNow).limit, 0);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(SelftestFinding, IsOkWhereEveryExpectationIsMet) {
   EXPECT_TRUE(finding.Null(kOrder, "data.client"));
   EXPECT_TRUE(finding.Set(kOrder, "data.id"));
   EXPECT_TRUE(finding.Empty(kOrder, "data.combos"));
-  EXPECT_EQ(finding.result(), Result::kOk);
+  EXPECT_EQ(finding.result(), Verdict::kOk);
   EXPECT_TRUE(finding.differences().empty());
 }
 
@@ -41,7 +41,7 @@ TEST(SelftestFinding, TellsWhatWasExpectedAndWhatCame) {
   EXPECT_EQ(finding.differences()[0].expected, "25");
   EXPECT_EQ(finding.differences()[0].got, "12.5");
   EXPECT_NE(finding.differences()[0].what.find("total"), std::string::npos);
-  EXPECT_EQ(finding.result(), Result::kDiffers);
+  EXPECT_EQ(finding.result(), Verdict::kDiffers);
 }
 
 TEST(SelftestFinding, DiffersWhereTheKindIsAnother) {
@@ -59,10 +59,10 @@ TEST(SelftestFinding, DiffersWhereTheKindIsAnother) {
 TEST(SelftestFinding, ADifferenceStandsThoughTheRestCouldNotBeLookedAt) {
   Finding finding;
   finding.NotChecked("no order");
-  EXPECT_EQ(finding.result(), Result::kNotChecked);
+  EXPECT_EQ(finding.result(), Verdict::kNotChecked);
   EXPECT_EQ(finding.note(), "no order");
   finding.Differs("total", "1", "2");
-  EXPECT_EQ(finding.result(), Result::kDiffers);
+  EXPECT_EQ(finding.result(), Verdict::kDiffers);
 }
 
 TEST(SelftestFinding, KnowsAProblemDocument) {
@@ -71,7 +71,7 @@ TEST(SelftestFinding, KnowsAProblemDocument) {
            R"("instance":"/v1/orders","code":"order_closed","request_id":"r"})");
   Finding finding;
   EXPECT_TRUE(finding.Problem(closed, 422, "order_closed"));
-  EXPECT_EQ(finding.result(), Result::kOk);
+  EXPECT_EQ(finding.result(), Verdict::kOk);
   EXPECT_FALSE(finding.Problem(closed, 422, "order_cancelled"));
   EXPECT_FALSE(finding.Problem(closed, 409, "order_closed"));
   EXPECT_FALSE(finding.Problem(kOrder, 422, "order_closed"));

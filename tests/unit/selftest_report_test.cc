@@ -14,13 +14,13 @@ Summary Some() {
        .name = "A total is a number",
        .section = "7",
        .words = "total",
-       .result = Result::kDiffers,
+       .result = Verdict::kDiffers,
        .differences = {{"data.total", "12.5", "\"12.5\""}}},
       {.subject = "Keys",
        .name = "A key is made",
        .section = "3",
        .words = "201",
-       .result = Result::kNotChecked,
+       .result = Verdict::kNotChecked,
        .note = "the key lacks api-keys:write"}};
   return summary;
 }
