@@ -16,7 +16,9 @@ namespace comanda::company {
 
 std::span<const http::Route> Routes();
 
-// For http::Site: which company a request of the command line means.
+// Finds the company that a request on the control socket names: the one with that `uuid`, or
+// without it the oldest ones, at most `limit`, so that the answer can list the choices. http::Site
+// refers to it.
 std::vector<http::CompanyName> FindNames(db::Session& session,
                                          const std::optional<std::string>& uuid, size_t limit);
 

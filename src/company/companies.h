@@ -22,7 +22,7 @@ Company Get(db::Session& session, db::CompanyId company);
 // Like Get(), from a cache shared by all requests, which an import or a change of the menu
 // invalidates. Any thread.
 std::shared_ptr<const Company> GetCached(db::Database& database, db::CompanyId company);
-// Throws Fault(kDamaged) if the company does not exist.
+// The company's UUID. Throws Fault(kDamaged) if it does not exist.
 std::string UuidOf(db::Session& session, db::CompanyId company);
 // Nothing for an unknown id.
 std::optional<Company> FindByUuid(db::Session& session, std::string_view id);

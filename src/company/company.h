@@ -15,8 +15,10 @@ namespace comanda::company {
 
 // One restaurant: the tenant, and the owner of an event stream (contract section 10).
 struct Company {
+  // The number of the company in this database.
   db::CompanyId company_id;
-  std::string id;  // its UUID, elsewhere called company_uuid
+  // The UUID, elsewhere called company_uuid.
+  std::string id;
   std::string name;
   std::optional<std::string> description, logo, public_url, phone;
   std::optional<std::string> address, area, city, state, postal_code, latitude, longitude;

@@ -13,19 +13,23 @@
 
 namespace comanda::company {
 
+// The company with that number; nothing if it does not exist.
 std::optional<Company> Select(db::Session& session, db::CompanyId company);
+// Its UUID; nothing if it does not exist.
 std::optional<std::string> SelectUuid(db::Session& session, db::CompanyId company);
 std::optional<Company> SelectByUuid(db::Session& session, std::string_view id);
 // Sorted by name.
 std::vector<Company> SelectAll(db::Session& session);
 
-// What distinguishes one company from another for a person.
+// The columns by which a person tells companies apart.
 struct Named {
   db::CompanyId company_id;
   std::string uuid;
   std::string name;
 };
-std::vector<Named> SelectNamed(db::Session& session, std::string_view uuid);  // one or none
+// The company with that UUID, or none.
+std::vector<Named> SelectNamed(db::Session& session, std::string_view uuid);
+// The companies created first, at most `limit`.
 std::vector<Named> SelectOldest(db::Session& session, size_t limit);
 
 // Inserts the row if it is new, updates it if it differs, and sets company.company_id. A new
