@@ -97,11 +97,11 @@ void Check(db::Session& session, const std::vector<Draft>& drafts, NewCompanies 
   }
 }
 
-ImportCounts Counts(std::string_view kind, const company::Tally& tally) {
+ImportCounts Counts(std::string_view kind, const company::ImportCounts& counts) {
   return {.kind = kind,
-          .inserted = tally.inserted,
-          .updated = tally.updated,
-          .unchanged = tally.unchanged};
+          .inserted = counts.inserted,
+          .updated = counts.updated,
+          .unchanged = counts.unchanged};
 }
 
 enum class Announced : uint8_t { kToFollowers, kToNobody };
@@ -111,7 +111,7 @@ CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& st
   const company::Imported own = company::Import(tx, draft.company, stamp);
   const menu::Written menu = menu::Write(tx, own.company_id, draft.menu, stamp);
   const clients::Imported clients = clients::Import(tx, own.company_id, draft.clients, stamp);
-  const company::Tally users = users::Import(tx, own.company_id, draft.users, stamp);
+  const company::ImportCounts users = users::Import(tx, own.company_id, draft.users, stamp);
 
   // Events are written for changes of the menu of a company that was there before. All other
   // changes only raise the counters on which the entity tags of lists depend.

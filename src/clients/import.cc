@@ -72,17 +72,17 @@ Imported Import(db::Tx& tx, db::CompanyId company, const std::vector<Draft>& dra
                 const db::Stamp& stamp) {
   Imported imported;
   for (const Draft& draft : drafts) {
-    company::Outcome outcome = Upsert(tx, company, draft, stamp);
-    company::Tally addresses;
+    company::UpsertResult outcome = Upsert(tx, company, draft, stamp);
+    company::ImportCounts addresses;
     int position = 0;
     for (const Address& address : draft.addresses) {
-      const company::Outcome written = Upsert(tx, company, address, position++);
+      const company::UpsertResult written = Upsert(tx, company, address, position++);
       addresses.Count(written);
       imported.addresses.Count(written);
     }
-    if (outcome == company::Outcome::kUnchanged && addresses.changed()) {
+    if (outcome == company::UpsertResult::kUnchanged && addresses.changed()) {
       Touch(tx, company, draft.id, stamp);
-      outcome = company::Outcome::kUpdated;
+      outcome = company::UpsertResult::kUpdated;
     }
     imported.clients.Count(outcome);
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "clients/draft.h"
-#include "company/tally.h"
+#include "company/import_counts.h"
 #include "db/session.h"
 #include "json/reader.h"
 
@@ -17,7 +17,7 @@ std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& compan
 
 // What Import() has changed.
 struct Imported {
-  company::Tally clients, addresses;
+  company::ImportCounts clients, addresses;
 };
 
 // Inserts new clients and updates those that differ. A client with a changed address counts as

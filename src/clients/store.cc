@@ -222,8 +222,8 @@ void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, U
       company, client_id, at);
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
-                        const db::Stamp& stamp) {
+company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+                             const db::Stamp& stamp) {
   const std::optional<Client> known = Select(tx, company, draft.id);
   const int64_t written = tx.Run(
       R"sql(
@@ -253,10 +253,11 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
                known ? SearchWords(known->name, known->email) : std::vector<std::string>(),
                SearchWords(draft.name, draft.email));
   }
-  return company::OutcomeOf(known.has_value(), written);
+  return company::ResultOf(known.has_value(), written);
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Address& address, int position) {
+company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Address& address,
+                             int position) {
   const bool existed = SelectAddress(tx, company, address.id).has_value();
   const int64_t written = tx.Run(
       R"sql(
@@ -275,7 +276,7 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Address& addres
       )sql",
       company, address.id, address.client_id, address.address, address.area, address.city,
       address.reference, address.complement, address.latitude, address.longitude, position);
-  return company::OutcomeOf(existed, written);
+  return company::ResultOf(existed, written);
 }
 
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view client_id, const db::Stamp& stamp) {

@@ -11,7 +11,7 @@
 #include "clients/clients.h"
 #include "clients/draft.h"
 #include "clients/search.h"
-#include "company/tally.h"
+#include "company/import_counts.h"
 #include "db/clause_builder.h"
 #include "db/session.h"
 
@@ -57,9 +57,10 @@ void IndexUnsearchable(db::Tx& tx, int limit);
 
 // Inserts the row if it is new, updates it if it differs. The first writes the client without its
 // addresses.
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
-                        const db::Stamp& stamp);
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Address& address, int position);
+company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+                             const db::Stamp& stamp);
+company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Address& address,
+                             int position);
 // Gives the client a new updated_at, after a change of an address.
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view client_id, const db::Stamp& stamp);
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "company/company.h"
-#include "company/tally.h"
+#include "company/import_counts.h"
 #include "db/session.h"
 #include "json/reader.h"
 
@@ -35,7 +35,7 @@ void Check(db::Session& session, const Draft& draft, json::Errors& errors);
 // What Import() has changed.
 struct Imported {
   db::CompanyId company_id;
-  Tally company, payment_methods, tables;
+  ImportCounts company, payment_methods, tables;
 };
 
 // Inserts new rows, updates rows that differ, and leaves rows that the file does not mention.

@@ -123,7 +123,7 @@ std::vector<Named> SelectOldest(db::Session& session, size_t limit) {
   return ReadNamed(session.Query<kSelect>(static_cast<int64_t>(limit)));
 }
 
-Outcome Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
+UpsertResult Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
   const std::optional<Company> known = SelectByUuid(tx, company.id);
   company.company_id = known ? known->company_id : db::CompanyId{tx.GetInt(R"sql(
       SELECT coalesce(max(company_id), 0) + 1 FROM company
@@ -160,7 +160,7 @@ Outcome Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
       company.timezone, company.business_hours, company.language, company.currency,
       company.day_starts_at, stamp.now);
   events::BeginCounters(tx, company.company_id);
-  return OutcomeOf(known.has_value(), written);
+  return ResultOf(known.has_value(), written);
 }
 
 std::optional<PaymentMethod> SelectPaymentMethod(db::Session& session, db::CompanyId company,
@@ -192,7 +192,7 @@ std::vector<std::string> SelectPaymentMethodCodes(db::Session& session, db::Comp
                            company);
 }
 
-Outcome Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method) {
+UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method) {
   const bool existed = SelectPaymentMethod(tx, company, method.id).has_value();
   const int64_t written = tx.Run(
       R"sql(
@@ -210,7 +210,7 @@ Outcome Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method) {
       )sql",
       company, method.id, method.code, method.description,
       static_cast<int64_t>(method.service_types), method.active);
-  return OutcomeOf(existed, written);
+  return ResultOf(existed, written);
 }
 
 int64_t LastPaymentMethod(db::Session& session, db::CompanyId company) {
@@ -234,7 +234,7 @@ std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, st
   return table;
 }
 
-Outcome Upsert(db::Tx& tx, db::CompanyId company, const Table& table) {
+UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Table& table) {
   const bool existed = SelectTable(tx, company, table.id).has_value();
   const int64_t written = tx.Run(
       R"sql(
@@ -246,7 +246,7 @@ Outcome Upsert(db::Tx& tx, db::CompanyId company, const Table& table) {
         IS DISTINCT FROM (excluded.name, excluded.area, excluded.active)
       )sql",
       company, table.id, table.name, table.area, table.active);
-  return OutcomeOf(existed, written);
+  return ResultOf(existed, written);
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) {

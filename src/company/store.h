@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "company/company.h"
-#include "company/tally.h"
+#include "company/import_counts.h"
 #include "db/session.h"
 
 namespace comanda::company {
@@ -34,7 +34,7 @@ std::vector<Named> SelectOldest(db::Session& session, size_t limit);
 
 // Inserts the row if it is new, updates it if it differs, and sets company.company_id. A new
 // company also gets its row of counters.
-Outcome Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp);
+UpsertResult Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp);
 
 // Inactive methods too, unless said otherwise.
 std::optional<PaymentMethod> SelectPaymentMethod(db::Session& session, db::CompanyId company,
@@ -43,11 +43,11 @@ std::optional<PaymentMethod> SelectPaymentMethodByCode(db::Session& session, db:
                                                        std::string_view code);
 // Of active methods, sorted.
 std::vector<std::string> SelectPaymentMethodCodes(db::Session& session, db::CompanyId company);
-Outcome Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method);
+UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method);
 // The largest created_seq, or 0.
 int64_t LastPaymentMethod(db::Session& session, db::CompanyId company);
 
 std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, std::string_view id);
-Outcome Upsert(db::Tx& tx, db::CompanyId company, const Table& table);
+UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Table& table);
 
 }  // namespace comanda::company

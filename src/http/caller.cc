@@ -53,8 +53,7 @@ Refusal SayWhichCompany(const std::vector<CompanyName>& companies) {
 }
 
 // The command line acts for the company that X-Company-Id names, or for the only one.
-auth::Principal LocalPrincipal(const wire::Request& request, const Route& route,
-                               Site& site) {
+auth::Principal LocalPrincipal(const wire::Request& request, const Route& route, Site& site) {
   auth::Principal local;
   local.actor = "local";
   local.scopes = auth::ScopeSet::All();

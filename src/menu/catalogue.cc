@@ -17,7 +17,7 @@
 namespace comanda::menu {
 namespace {
 
-using company::Outcome;
+using company::UpsertResult;
 
 bool Chooses(const Filter& filter, const StoredRecord& record) {
   return (!filter.visible || record.visible == *filter.visible) &&
@@ -71,9 +71,9 @@ class Saver {
   // `stored` is the row below the same parent. Without it the row is new, or moves from another
   // parent.
   template <typename Row>
-  Outcome OutcomeOf(const Row* stored, const Row& row) const {
-    if (stored) return SameFields(*stored, row) ? Outcome::kUnchanged : Outcome::kUpdated;
-    return plan_.moved.contains(row.id) ? Outcome::kUpdated : Outcome::kInserted;
+  UpsertResult ResultOf(const Row* stored, const Row& row) const {
+    if (stored) return SameFields(*stored, row) ? UpsertResult::kUnchanged : UpsertResult::kUpdated;
+    return plan_.moved.contains(row.id) ? UpsertResult::kUpdated : UpsertResult::kInserted;
   }
   // Two variants may swap their skus, so all old ones are released first.
   void FreeSkus();
@@ -88,10 +88,10 @@ class Saver {
 Written Saver::Save() {
   for (const Station& station : plan_.stations) Upsert(tx_, company_, station);
   for (const Category& category : plan_.categories) Upsert(tx_, company_, category);
-  written_.stations = plan_.station_tally;
-  written_.categories = plan_.category_tally;
+  written_.stations = plan_.station_counts;
+  written_.categories = plan_.category_counts;
   FreeSkus();
-  std::unordered_set<std::string> losers = plan_.losers;
+  std::unordered_set<std::string> former_products = plan_.former_products;
   for (const PlannedProduct& row : plan_.products) {
     const auto with_sku = std::ranges::find_if(
         row.after.variants, [](const Variant& variant) { return variant.sku.has_value(); });
@@ -99,13 +99,13 @@ Written Saver::Save() {
         {.id = row.after.id,
          .sku = with_sku == row.after.variants.end() ? std::nullopt : with_sku->sku,
          .effect = SaveProduct(row)});
-    losers.erase(row.after.id);
+    former_products.erase(row.after.id);
   }
-  for (const std::string& id : losers) {
+  for (const std::string& id : former_products) {
     Touch(tx_, company_, id, stamp_);
-    written_.losers.push_back(id);
+    written_.former_products.push_back(id);
   }
-  std::ranges::sort(written_.losers);
+  std::ranges::sort(written_.former_products);
   return std::move(written_);
 }
 
@@ -130,15 +130,15 @@ Effect Saver::SaveProduct(const PlannedProduct& row) {
   const Below variants = SaveVariants(before, after);
   const Below modifiers = SaveModifiers(before, after);
   const bool below_changed = variants == Below::kChanged || modifiers == Below::kChanged ||
-                             plan_.losers.contains(after.id);
+                             plan_.former_products.contains(after.id);
   if (below_changed && !own_changed) Touch(tx_, company_, after.id, stamp_);
 
-  company::Tally& products = written_.products;
+  company::ImportCounts& products = written_.products;
   if (!row.before) {
-    products.Count(Outcome::kInserted);
+    products.Count(UpsertResult::kInserted);
     return Effect::kCreated;
   }
-  products.Count(own_changed || below_changed ? Outcome::kUpdated : Outcome::kUnchanged);
+  products.Count(own_changed || below_changed ? UpsertResult::kUpdated : UpsertResult::kUnchanged);
   if (own_changed || below_changed) return Effect::kUpdated;
   return variants == Below::kStockMoved ? Effect::kStockMoved : Effect::kUnchanged;
 }
@@ -155,13 +155,13 @@ Saver::Below Saver::SaveVariants(const Product& before, const Product& after) {
   Below below = Below::kUnchanged;
   for (const Variant& variant : after.variants) {
     const Variant* stored = FindById(before.variants, variant.id);
-    const Outcome outcome = OutcomeOf(stored, variant);
+    const UpsertResult outcome = ResultOf(stored, variant);
     if (changes_record(stored, variant)) {
       below = Below::kChanged;
-    } else if (outcome != Outcome::kUnchanged && below == Below::kUnchanged) {
+    } else if (outcome != UpsertResult::kUnchanged && below == Below::kUnchanged) {
       below = Below::kStockMoved;
     }
-    if (outcome == Outcome::kUnchanged) continue;
+    if (outcome == UpsertResult::kUnchanged) continue;
     Upsert(tx_, company_, variant, after.id);
     written_.variants.Count(outcome);
   }
@@ -172,10 +172,10 @@ Saver::Below Saver::SaveModifiers(const Product& before, const Product& after) {
   Below below = Below::kUnchanged;
   for (const ModifierCategory& category : after.modifier_categories) {
     const ModifierCategory* stored = FindById(before.modifier_categories, category.id);
-    const Outcome outcome = OutcomeOf(stored, category);
-    if (outcome != Outcome::kUnchanged) {
+    const UpsertResult outcome = ResultOf(stored, category);
+    if (outcome != UpsertResult::kUnchanged) {
       Upsert(tx_, company_, category, after.id);
-      if (!stored && outcome == Outcome::kUpdated) {
+      if (!stored && outcome == UpsertResult::kUpdated) {
         MoveModifiers(tx_, company_, category, after.id);
       }
       written_.modifier_categories.Count(outcome);
@@ -183,8 +183,8 @@ Saver::Below Saver::SaveModifiers(const Product& before, const Product& after) {
     }
     for (const Modifier& modifier : category.modifiers) {
       const Modifier* old = stored ? FindById(stored->modifiers, modifier.id) : nullptr;
-      const Outcome modified = OutcomeOf(old, modifier);
-      if (modified == Outcome::kUnchanged) continue;
+      const UpsertResult modified = ResultOf(old, modifier);
+      if (modified == UpsertResult::kUnchanged) continue;
       Upsert(tx_, company_, modifier, category.id, after.id);
       written_.modifiers.Count(modified);
       below = Below::kChanged;
@@ -195,8 +195,8 @@ Saver::Below Saver::SaveModifiers(const Product& before, const Product& after) {
 
 // The rest of the draft's rows.
 void CountUnchanged(const Draft& draft, Written& written) {
-  const auto rest = [](size_t sent, company::Tally& tally) {
-    tally.unchanged = static_cast<int>(sent) - tally.inserted - tally.updated;
+  const auto rest = [](size_t sent, company::ImportCounts& counts) {
+    counts.unchanged = static_cast<int>(sent) - counts.inserted - counts.updated;
   };
   size_t variants = 0, categories = 0, modifiers = 0;
   for (const Product& product : draft.products) {
@@ -280,7 +280,7 @@ bool Announce(db::Tx& tx, const company::Company& company, const Written& writte
               const db::Stamp& stamp) {
   std::string body;
   json::Writer out(body);
-  size_t created = 0, updated = written.losers.size();
+  size_t created = 0, updated = written.former_products.size();
   out.BeginObject().Key("created").BeginArray();
   for (const Written::Row& row : written.rows) {
     if (row.effect != Effect::kCreated) continue;
@@ -293,7 +293,7 @@ bool Announce(db::Tx& tx, const company::Company& company, const Written& writte
     out.Text(row.id);
     ++updated;
   }
-  for (const std::string& id : written.losers) out.Text(id);
+  for (const std::string& id : written.former_products) out.Text(id);
   out.EndArray().EndObject();
   if (created + updated == 0) return false;
 

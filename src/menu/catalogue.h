@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "company/company.h"
-#include "company/tally.h"
+#include "company/import_counts.h"
 #include "db/database.h"
 #include "db/session.h"
 #include "http/page_rows.h"
@@ -63,12 +63,13 @@ struct Written {
   std::vector<Row> rows;
   // Ids of products that are not in the draft, from which it moved a variant or modifier to another
   // product.
-  std::vector<std::string> losers;
-  company::Tally stations, categories, products, variants, modifier_categories, modifiers;
+  std::vector<std::string> former_products;
+  company::ImportCounts stations, categories, products, variants, modifier_categories, modifiers;
 
   // True if anything was written except stock counts.
   bool changed() const {
-    return stations.changed() || categories.changed() || products.changed() || !losers.empty();
+    return stations.changed() || categories.changed() || products.changed() ||
+           !former_products.empty();
   }
 };
 

@@ -11,8 +11,8 @@ namespace comanda::menu {
 namespace {
 
 // Writes the count. True if that flips `available`.
-bool MoveStock(db::Tx& tx, db::CompanyId company, const StockLine& line, const Counted& counted,
-               int64_t stock) {
+bool MoveStock(db::Tx& tx, db::CompanyId company, const StockLine& line,
+               const CountedVariant& counted, int64_t stock) {
   if (stock == counted.stock) return false;
   SetStock(tx, company, line.variant_id, stock);
   const bool flips = (stock > 0) != (counted.stock > 0);
@@ -28,11 +28,11 @@ void NoteFlips(db::Tx& tx, db::CompanyId company, const std::set<std::string>& p
 
 }  // namespace
 
-void TakeStock(db::Tx& tx, db::CompanyId company, std::vector<StockLine>& lines,
-               const db::Stamp& stamp) {
+void DeductStock(db::Tx& tx, db::CompanyId company, std::vector<StockLine>& lines,
+                 const db::Stamp& stamp) {
   std::set<std::string> flipped;
   for (StockLine& line : lines) {
-    const std::optional<Counted> counted = SelectCounted(tx, company, line.variant_id);
+    const std::optional<CountedVariant> counted = SelectCounted(tx, company, line.variant_id);
     if (!counted || !counted->stock_enabled) continue;
     line.taken = std::min(line.quantity, counted->stock);
     if (MoveStock(tx, company, line, *counted, counted->stock - *line.taken)) {
@@ -42,11 +42,11 @@ void TakeStock(db::Tx& tx, db::CompanyId company, std::vector<StockLine>& lines,
   NoteFlips(tx, company, flipped, stamp);
 }
 
-void GiveBackStock(db::Tx& tx, db::CompanyId company, const std::vector<StockLine>& lines,
-                   const db::Stamp& stamp) {
+void RestoreStock(db::Tx& tx, db::CompanyId company, const std::vector<StockLine>& lines,
+                  const db::Stamp& stamp) {
   std::set<std::string> flipped;
   for (const StockLine& line : lines) {
-    const std::optional<Counted> counted = SelectCounted(tx, company, line.variant_id);
+    const std::optional<CountedVariant> counted = SelectCounted(tx, company, line.variant_id);
     if (!counted) continue;
     if (MoveStock(tx, company, line, *counted, counted->stock + line.quantity)) {
       flipped.insert(counted->product_id);

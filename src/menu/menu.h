@@ -40,7 +40,7 @@ std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company
 struct StockLine {
   std::string variant_id;
   int64_t quantity = 0;
-  // Set by TakeStock() if the variant's stock is counted: the part of the quantity that was in
+  // Set by DeductStock() if the variant's stock is counted: the part of the quantity that was in
   // stock.
   std::optional<int64_t> taken = std::nullopt;
 };
@@ -48,11 +48,11 @@ struct StockLine {
 // Subtracts the quantities from the stock, which never falls below zero. Stock is counted if the
 // product has stock_enabled and the variant has a stock. A product of which a variant's `available`
 // flips gets its event.
-void TakeStock(db::Tx& tx, db::CompanyId company, std::vector<StockLine>& lines,
-               const db::Stamp& stamp);
+void DeductStock(db::Tx& tx, db::CompanyId company, std::vector<StockLine>& lines,
+                 const db::Stamp& stamp);
 // Adds the quantities to the stock, where it is still counted.
-void GiveBackStock(db::Tx& tx, db::CompanyId company, const std::vector<StockLine>& lines,
-                   const db::Stamp& stamp);
+void RestoreStock(db::Tx& tx, db::CompanyId company, const std::vector<StockLine>& lines,
+                  const db::Stamp& stamp);
 
 // Deletes the whole menu of a company. For resetting the sandbox only.
 void EraseAll(db::Tx& tx, db::CompanyId company);

@@ -12,7 +12,7 @@
 namespace comanda::menu {
 namespace {
 
-using company::Outcome;
+using company::UpsertResult;
 
 class Planner {
  public:
@@ -29,7 +29,7 @@ class Planner {
   // Adds stations and categories of a file that are new or differ to the plan.
   template <typename Row>
   void Compare(const std::vector<Row>& stored, const std::vector<Row>& sent,
-               std::vector<Row>& changed, company::Tally& tally);
+               std::vector<Row>& changed, company::ImportCounts& counts);
 
   void Find(const Product& sent);
   std::optional<Product> FindStored(const Product& sent);
@@ -67,8 +67,8 @@ class Planner {
 
 Plan Planner::Make() {
   const std::vector<Station> stations = SelectStations(session_, company_);
-  Compare(stations, draft_.stations, plan_.stations, plan_.station_tally);
-  Compare(categories_, draft_.categories, plan_.categories, plan_.category_tally);
+  Compare(stations, draft_.stations, plan_.stations, plan_.station_counts);
+  Compare(categories_, draft_.categories, plan_.categories, plan_.category_counts);
   for (const auto& list : {stations, draft_.stations}) {
     for (const Station& station : list) stations_.insert(station.id);
   }
@@ -80,17 +80,17 @@ Plan Planner::Make() {
 
 template <typename Row>
 void Planner::Compare(const std::vector<Row>& stored, const std::vector<Row>& sent,
-                      std::vector<Row>& changed, company::Tally& tally) {
+                      std::vector<Row>& changed, company::ImportCounts& counts) {
   if (sent.empty()) return;
   std::unordered_map<std::string_view, const Row*> by_id;
   for (const Row& row : stored) by_id.emplace(row.id, &row);
   for (const Row& row : sent) {
     const auto found = by_id.find(row.id);
-    const Outcome outcome = found == by_id.end()              ? Outcome::kInserted
-                            : SameFields(*found->second, row) ? Outcome::kUnchanged
-                                                              : Outcome::kUpdated;
-    tally.Count(outcome);
-    if (outcome != Outcome::kUnchanged) changed.push_back(row);
+    const UpsertResult outcome = found == by_id.end()              ? UpsertResult::kInserted
+                                 : SameFields(*found->second, row) ? UpsertResult::kUnchanged
+                                                                   : UpsertResult::kUpdated;
+    counts.Count(outcome);
+    if (outcome != UpsertResult::kUnchanged) changed.push_back(row);
   }
 }
 
@@ -150,7 +150,7 @@ bool Planner::Moves(const Row& sent, HolderOf holder_of) {
   const std::optional<std::string> holder = holder_of(session_, company_, sent.id);
   if (!holder) return false;
   if (in_file) {
-    plan_.losers.insert(*holder);
+    plan_.former_products.insert(*holder);
   } else {
     Note(errors_, sent.sent, "id", FieldCode::kNotAllowed,
          "is that of a row below another product: leave it out or send another UUID");
@@ -335,7 +335,7 @@ std::optional<std::string> Planner::FindCategory(const Product& sent) {
   for (const Category& other : categories_) {
     made.position = std::max(made.position, other.position + 1);
   }
-  plan_.category_tally.Count(Outcome::kInserted);
+  plan_.category_counts.Count(UpsertResult::kInserted);
   plan_.categories.push_back(made);
   categories_.push_back(std::move(made));
   return categories_.back().id;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "company/tally.h"
+#include "company/import_counts.h"
 #include "db/session.h"
 #include "json/reader.h"
 #include "menu/draft.h"
@@ -37,11 +37,11 @@ struct Plan {
   std::vector<Station> stations;
   // Only those that are new or differ.
   std::vector<Category> categories;
-  company::Tally station_tally, category_tally;
+  company::ImportCounts station_counts, category_counts;
   std::vector<PlannedProduct> products;
   // Of a file: ids of rows that are stored below another parent than in the draft, and ids of the
   // products that lose them.
-  std::unordered_set<std::string> moved, losers;
+  std::unordered_set<std::string> moved, former_products;
 };
 
 // Reads only: usable in a snapshot and in the writer's transaction. Adds errors to `errors`; the

@@ -9,8 +9,8 @@
 //
 // Fields() lists the members that are columns of the row itself: not its id, not the rows below it,
 // and not what only the store sets; kColumns names the columns, in the same order. Merging,
-// comparing, reading and writing are generic over them (menu/fields.h), so that a new field is added
-// in one place.
+// comparing, reading and writing are generic over them (menu/fields.h), so that a new field is
+// added in one place.
 
 #include <algorithm>
 #include <array>

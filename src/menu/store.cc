@@ -423,8 +423,8 @@ void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const
 
 // Stock.
 
-std::optional<Counted> SelectCounted(db::Session& session, db::CompanyId company,
-                                     std::string_view variant_id) {
+std::optional<CountedVariant> SelectCounted(db::Session& session, db::CompanyId company,
+                                            std::string_view variant_id) {
   static constexpr db::Sql kSelect = R"sql(
         SELECT v.product_id, v.stock, p.stock_enabled, p.visible FROM variant v
         JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id
@@ -432,10 +432,10 @@ std::optional<Counted> SelectCounted(db::Session& session, db::CompanyId company
       )sql";
   const auto row = session.One<kSelect>(company, variant_id);
   if (!row) return std::nullopt;
-  return Counted{.product_id = row->Text("product_id"),
-                 .stock = row->Int("stock"),
-                 .stock_enabled = row->Bool("stock_enabled"),
-                 .visible = row->Bool("visible")};
+  return CountedVariant{.product_id = row->Text("product_id"),
+                        .stock = row->Int("stock"),
+                        .stock_enabled = row->Bool("stock_enabled"),
+                        .visible = row->Bool("visible")};
 }
 
 void SetStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id, int64_t stock) {

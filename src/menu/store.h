@@ -84,7 +84,7 @@ void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const
 // Stock.
 
 // A variant whose stock is counted.
-struct Counted {
+struct CountedVariant {
   std::string product_id;
   int64_t stock = 0;
   // Of the product; false: the count has no effect.
@@ -92,8 +92,8 @@ struct Counted {
   // Of the product.
   bool visible = true;
 };
-std::optional<Counted> SelectCounted(db::Session& session, db::CompanyId company,
-                                     std::string_view variant_id);
+std::optional<CountedVariant> SelectCounted(db::Session& session, db::CompanyId company,
+                                            std::string_view variant_id);
 void SetStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id, int64_t stock);
 
 }  // namespace comanda::menu

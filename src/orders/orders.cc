@@ -377,8 +377,8 @@ void NoteShortage(json::Writer& out, const Combo& combo) {
 
 // Takes the stock of the combos. A shortage refuses nothing, since the guest has been promised the
 // food: it is returned as the note of the event, {"stock_warning":[…]}; empty if there is none.
-std::string TakeStock(db::Tx& tx, db::CompanyId company, std::vector<Combo>& combos,
-                      const db::Stamp& stamp) {
+std::string DeductStock(db::Tx& tx, db::CompanyId company, std::vector<Combo>& combos,
+                        const db::Stamp& stamp) {
   std::vector<menu::StockLine> lines;
   std::vector<Combo*> linked;
   for (Combo& combo : combos) {
@@ -386,7 +386,7 @@ std::string TakeStock(db::Tx& tx, db::CompanyId company, std::vector<Combo>& com
     lines.push_back({.variant_id = *combo.variant_id, .quantity = combo.quantity});
     linked.push_back(&combo);
   }
-  menu::TakeStock(tx, company, lines, stamp);
+  menu::DeductStock(tx, company, lines, stamp);
   std::string note;
   json::Writer out(note);
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -409,7 +409,7 @@ void GiveStockBack(db::Tx& tx, const Order& order, std::span<Combo> combos,
     if (taken > 0 && combo.variant_id)
       lines.push_back({.variant_id = *combo.variant_id, .quantity = taken});
   }
-  menu::GiveBackStock(tx, order.company, lines, stamp);
+  menu::RestoreStock(tx, order.company, lines, stamp);
 }
 
 // Stored records
@@ -536,7 +536,7 @@ Placed PlaceWhole(db::Tx& tx, const company::Company& company, WholeOrder whole,
     MoveTo(order, whole.status, stamp.now, placement.actor);
   }
   PriceOrRefuse(order, stamp.now, "body");
-  const std::string note = TakeStock(tx, order.company, order.combos, stamp);
+  const std::string note = DeductStock(tx, order.company, order.combos, stamp);
   return PlaceOrder(tx, company, std::move(order), placement, stamp, note);
 }
 
@@ -563,7 +563,7 @@ Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
   RequireEditor(target, before);
   RequireOpen(before);
   RequireCap(before.combos.size() + combos.size(), kCombosMax, "combos");
-  const std::string note = TakeStock(tx, before.company, combos, stamp);
+  const std::string note = DeductStock(tx, before.company, combos, stamp);
   Order order = before;
   for (Combo& combo : combos) {
     combo.created_at = stamp.now;

@@ -119,8 +119,8 @@ http::Response Answer(http::Context& ctx, std::span<const Figure<Row>> figures, 
   const http::Sort sort = ReadSort(ctx.query(), figures);
   return ctx.ReadPage([&](db::Snapshot& snapshot, http::PageRows& rows) {
     const company::Company company = company::Get(snapshot, ctx.company());
-    const Question question = ReadQuestion(ctx.query(), company, ctx.site().clock.Now());
-    std::vector<Row> all = find(snapshot, question);
+    const OrderFilter filter = ReadOrderFilter(ctx.query(), company, ctx.site().clock.Now());
+    std::vector<Row> all = find(snapshot, filter);
     SortBy(figures[sort.index].member, sort.descending, all);
     const auto total = static_cast<int64_t>(all.size());
     const int64_t end = std::min(total, paging.offset() + paging.per_page);
@@ -147,8 +147,8 @@ http::Response GetProductsSold(http::Context& ctx) {
   RequireParameters(ctx.query(), std::array{kIncludeParameter});
   const Lines lines = ReadLines(ctx.query());
   return Answer<SoldRow>(ctx, kSoldFigures,
-                         [lines](db::Session& session, const Question& question) {
-                           return ProductsSold(session, question, lines);
+                         [lines](db::Session& session, const OrderFilter& filter) {
+                           return ProductsSold(session, filter, lines);
                          });
 }
 

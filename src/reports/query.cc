@@ -97,10 +97,10 @@ void RequireParameters(const http::Query& query, std::span<const std::string_vie
   query.AllowOnly(allowed);
 }
 
-Question ReadQuestion(const http::Query& query, const company::Company& company, UtcMs now) {
+OrderFilter ReadOrderFilter(const http::Query& query, const company::Company& company, UtcMs now) {
   const Zone zone = ReadZone(query, company);
   return {.company = company.company_id,
-          .moments = Cut(ReadPeriod(query, zone, now), ReadWindow(query), zone),
+          .intervals = Cut(ReadPeriod(query, zone, now), ReadWindow(query), zone),
           .statuses = ReadIndexes(query, kStatus, orders::kStatusNames),
           .service_types = ReadIndexes(query, kServiceType, orders::kServiceTypeNames),
           .sources = query.ReadCapitals(kSource)};

@@ -16,7 +16,7 @@ void RequireParameters(const http::Query& query, std::span<const std::string_vie
 
 // The orders that the query selects. Days are local to the company, or to the parameter `timezone`.
 // Without dates the report covers today.
-Question ReadQuestion(const http::Query& query, const company::Company& company, UtcMs now);
+OrderFilter ReadOrderFilter(const http::Query& query, const company::Company& company, UtcMs now);
 
 // Selects the lines of /products-sold.
 inline constexpr std::string_view kIncludeParameter = "filter[include]";

@@ -16,10 +16,10 @@ namespace comanda::reports {
 // Selects the orders of a report. An empty list does not restrict. Without `statuses`, cancelled
 // orders are left out of the main figures; what was cancelled in any order is always counted
 // separately.
-struct Question {
+struct OrderFilter {
   db::CompanyId company;
   // When the orders were created.
-  std::vector<Interval> moments;
+  std::vector<Interval> intervals;
   // Numbers of orders::Status and orders::ServiceType, as stored.
   std::vector<int64_t> statuses;
   std::vector<int64_t> service_types;

@@ -64,9 +64,9 @@ void Add(const store::Payment& payment, PaymentSums& sums) {
 }
 
 // Sorted by id of the method.
-std::map<std::string, PaymentSums> SumPayments(db::Session& session, const Question& question) {
+std::map<std::string, PaymentSums> SumPayments(db::Session& session, const OrderFilter& filter) {
   SumsByText<PaymentSums> methods;
-  store::EachPayment(session, question, [&](const store::Payment& payment) {
+  store::EachPayment(session, filter, [&](const store::Payment& payment) {
     Add(payment, SumsOf(methods, payment.method_id));
   });
   return {methods.begin(), methods.end()};
@@ -109,19 +109,19 @@ void Add(const store::Line& line, LineSums& sums) {
 }
 
 // Sorted by product and variant, or by name.
-std::map<std::string, LineSums> SumLines(db::Session& session, const Question& question,
+std::map<std::string, LineSums> SumLines(db::Session& session, const OrderFilter& filter,
                                          Lines lines) {
   SumsByText<LineSums> sold;
   if (lines == Lines::kFreehand) {
-    store::EachLine(session, question, store::LineKind::kFreehand,
+    store::EachLine(session, filter, store::LineKind::kFreehand,
                     [&](const store::Line& line) { Add(line, SumsOf(sold, line.name)); });
   } else {
-    store::EachLine(session, question, store::LineKind::kLinked, [&](const store::Line& line) {
+    store::EachLine(session, filter, store::LineKind::kLinked, [&](const store::Line& line) {
       Add(line, SumsOf(sold, ProductKey(line.product_id, line.variant_id)));
     });
   }
   if (lines == Lines::kProductsWithModifiers) {
-    store::EachModifier(session, question, [&](const store::Modifier& modifier) {
+    store::EachModifier(session, filter, [&](const store::Modifier& modifier) {
       LineSums& line = SumsOf(sold, ProductKey(modifier.product_id, modifier.variant_id));
       ModifierSums& sums = SumsOf(line.modifiers, modifier.name);
       sums.quantity += modifier.quantity;
@@ -163,9 +163,9 @@ std::vector<SoldModifier> SortedModifiers(const SumsByText<ModifierSums>& modifi
 
 }  // namespace
 
-std::vector<MethodRow> ByPaymentMethods(db::Session& session, const Question& question) {
+std::vector<MethodRow> ByPaymentMethods(db::Session& session, const OrderFilter& filter) {
   std::vector<MethodRow> rows;
-  for (const auto& [id, sums] : SumPayments(session, question)) {
+  for (const auto& [id, sums] : SumPayments(session, filter)) {
     MethodRow row{.payment_method_id = id,
                   .count = sums.count,
                   .sum_total = sums.sum_total,
@@ -174,26 +174,26 @@ std::vector<MethodRow> ByPaymentMethods(db::Session& session, const Question& qu
                   .canceled_total = sums.canceled_total};
     // All its payments belong to cancelled orders.
     if (row.count == 0 && row.canceled_count == 0) continue;
-    NameMethod(session, question.company, row);
+    NameMethod(session, filter.company, row);
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-std::vector<TipRow> ByTips(db::Session& session, const Question& question) {
+std::vector<TipRow> ByTips(db::Session& session, const OrderFilter& filter) {
   std::vector<TipRow> rows;
-  for (const auto& [id, sums] : SumPayments(session, question)) {
+  for (const auto& [id, sums] : SumPayments(session, filter)) {
     if (sums.tips_count == 0) continue;
     TipRow row{.payment_method_id = id, .count = sums.tips_count, .sum_total = sums.tips_total};
-    NameMethod(session, question.company, row);
+    NameMethod(session, filter.company, row);
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-std::vector<SoldRow> ProductsSold(db::Session& session, const Question& question, Lines lines) {
+std::vector<SoldRow> ProductsSold(db::Session& session, const OrderFilter& filter, Lines lines) {
   std::vector<SoldRow> rows;
-  for (const auto& [key, sums] : SumLines(session, question, lines)) {
+  for (const auto& [key, sums] : SumLines(session, filter, lines)) {
     if (sums.quantity == 0 && sums.canceled_quantity == 0) continue;
     SoldRow row{.product_id = OrNothing(sums.product_id),
                 .variant_id = OrNothing(sums.variant_id),
@@ -202,7 +202,7 @@ std::vector<SoldRow> ProductsSold(db::Session& session, const Question& question
                 .total_sales = sums.total_sales,
                 .canceled_quantity = sums.canceled_quantity,
                 .modifiers = SortedModifiers(sums.modifiers)};
-    if (row.product_id) NameLine(session, question.company, sums.order_id, row);
+    if (row.product_id) NameLine(session, filter.company, sums.order_id, row);
     rows.push_back(std::move(row));
   }
   return rows;

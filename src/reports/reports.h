@@ -14,13 +14,13 @@
 
 namespace comanda::reports {
 
-std::vector<MethodRow> ByPaymentMethods(db::Session& session, const Question& question);
-std::vector<TipRow> ByTips(db::Session& session, const Question& question);
+std::vector<MethodRow> ByPaymentMethods(db::Session& session, const OrderFilter& filter);
+std::vector<TipRow> ByTips(db::Session& session, const OrderFilter& filter);
 
 // Which lines ProductsSold() sums: lines linked to the menu, without or with their modifiers, or
 // free-form lines.
 enum class Lines : uint8_t { kProducts, kProductsWithModifiers, kFreehand };
-std::vector<SoldRow> ProductsSold(db::Session& session, const Question& question, Lines lines);
+std::vector<SoldRow> ProductsSold(db::Session& session, const OrderFilter& filter, Lines lines);
 
 // total_sales / quantity, rounded once, half away from zero, to the minor unit.
 Minor AveragePrice(Minor total_sales, int64_t quantity_thousandths);

@@ -16,21 +16,21 @@ bool Allows(const auto& values, const auto& value) {
 // figures: all statuses that are asked for; unasked, all but CANCELLED.
 using Facets = std::unordered_map<int64_t, bool>;
 
-Facets SelectFacets(db::Session& session, const Question& question) {
+Facets SelectFacets(db::Session& session, const OrderFilter& filter) {
   constexpr auto kCancelled = static_cast<int64_t>(orders::Status::kCancelled);
   static constexpr db::Sql kSelect = R"sql(
       SELECT facet, status, service_type, source FROM order_facet WHERE company_id = $1
       )sql";
-  auto rows = session.Query<kSelect>(question.company);
+  auto rows = session.Query<kSelect>(filter.company);
   Facets facets;
   while (rows.Next()) {
     const int64_t status = rows.Int("status");
-    if (!Allows(question.statuses, status) ||
-        !Allows(question.service_types, rows.Int("service_type")) ||
-        !Allows(question.sources, rows.View("source"))) {
+    if (!Allows(filter.statuses, status) ||
+        !Allows(filter.service_types, rows.Int("service_type")) ||
+        !Allows(filter.sources, rows.View("source"))) {
       continue;
     }
-    facets[rows.Int("facet")] = !question.statuses.empty() || status != kCancelled;
+    facets[rows.Int("facet")] = !filter.statuses.empty() || status != kCancelled;
   }
   return facets;
 }
@@ -38,10 +38,10 @@ Facets SelectFacets(db::Session& session, const Question& question) {
 // Calls add(rows, counts) for each row of orders that are chosen. kSelect takes the company and a
 // stretch of time, and returns the order's facet beside what is added.
 template <const db::Sql& kSelect, typename Add>
-void EachRow(db::Session& session, const Question& question, Add add) {
-  const Facets facets = SelectFacets(session, question);
-  for (const Interval& moment : question.moments) {
-    auto rows = session.Query<kSelect>(question.company, moment.from, moment.to);
+void EachRow(db::Session& session, const OrderFilter& filter, Add add) {
+  const Facets facets = SelectFacets(session, filter);
+  for (const Interval& interval : filter.intervals) {
+    auto rows = session.Query<kSelect>(filter.company, interval.from, interval.to);
     while (rows.Next()) {
       const auto facet = facets.find(rows.Int("facet"));
       if (facet != facets.end()) add(rows, facet->second);
@@ -51,7 +51,7 @@ void EachRow(db::Session& session, const Question& question, Add add) {
 
 }  // namespace
 
-void EachPayment(db::Session& session, const Question& question,
+void EachPayment(db::Session& session, const OrderFilter& filter,
                  const std::function<void(const Payment&)>& add) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT o.facet, p.payment_method_id, p.amount, p.tip_amount, p.canceled_at
@@ -59,7 +59,7 @@ void EachPayment(db::Session& session, const Question& question,
       JOIN payment AS p ON p.company_id = o.company_id AND p.order_id = o.id
       WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
       )sql";
-  EachRow<kSelect>(session, question, [&](const auto& row, bool counts) {
+  EachRow<kSelect>(session, filter, [&](const auto& row, bool counts) {
     add({.method_id = row.View("payment_method_id"),
          .amount = row.Int("amount"),
          .tip_amount = row.Int("tip_amount"),
@@ -68,7 +68,7 @@ void EachPayment(db::Session& session, const Question& question,
   });
 }
 
-void EachLine(db::Session& session, const Question& question, LineKind kind,
+void EachLine(db::Session& session, const OrderFilter& filter, LineKind kind,
               const std::function<void(const Line&)>& add) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT o.facet, l.order_id, l.product_id, l.variant_id, l.product_name, l.quantity,
@@ -77,7 +77,7 @@ void EachLine(db::Session& session, const Question& question, LineKind kind,
       JOIN combo AS l ON l.company_id = o.company_id AND l.order_id = o.id
       WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
       )sql";
-  EachRow<kSelect>(session, question, [&](const auto& row, bool counts) {
+  EachRow<kSelect>(session, filter, [&](const auto& row, bool counts) {
     if (row.IsNull("product_id") != (kind == LineKind::kFreehand)) return;
     add({.order_id = row.View("order_id"),
          .product_id = row.View("product_id"),
@@ -90,7 +90,7 @@ void EachLine(db::Session& session, const Question& question, LineKind kind,
   });
 }
 
-void EachModifier(db::Session& session, const Question& question,
+void EachModifier(db::Session& session, const OrderFilter& filter,
                   const std::function<void(const Modifier&)>& add) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT o.facet, l.product_id, l.variant_id, m.name, m.quantity, m.price
@@ -101,7 +101,7 @@ void EachModifier(db::Session& session, const Question& question,
       WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
         AND l.product_id IS NOT NULL AND l.canceled_at IS NULL
       )sql";
-  EachRow<kSelect>(session, question, [&](const auto& row, bool counts) {
+  EachRow<kSelect>(session, filter, [&](const auto& row, bool counts) {
     if (!counts) return;
     add({.product_id = row.View("product_id"),
          .variant_id = row.View("variant_id"),

@@ -1,7 +1,7 @@
 #pragma once
 
-// All SQL of this room. The Each... functions call `add` for every row that a Question selects; the
-// texts of a row are valid during the call only. Functions throw Fault on a database error.
+// All SQL of this room. The Each... functions call `add` for every row that a OrderFilter selects;
+// the texts of a row are valid during the call only. Functions throw Fault on a database error.
 //
 // In all rows, `counts` is false if the order's status is left out of the main figures: then only
 // what was cancelled is counted.
@@ -23,7 +23,7 @@ struct Payment {
   bool canceled = false;
   bool counts = true;
 };
-void EachPayment(db::Session& session, const Question& question,
+void EachPayment(db::Session& session, const OrderFilter& filter,
                  const std::function<void(const Payment&)>& add);
 
 // Lines linked to a product of the menu, or free-form lines.
@@ -37,7 +37,7 @@ struct Line {
   bool canceled = false;
   bool counts = true;
 };
-void EachLine(db::Session& session, const Question& question, LineKind kind,
+void EachLine(db::Session& session, const OrderFilter& filter, LineKind kind,
               const std::function<void(const Line&)>& add);
 
 // A modifier of a line that is linked to the menu, not cancelled, and counts.
@@ -46,7 +46,7 @@ struct Modifier {
   int64_t quantity = 0;  // thousandths
   Minor price = 0;
 };
-void EachModifier(db::Session& session, const Question& question,
+void EachModifier(db::Session& session, const OrderFilter& filter,
                   const std::function<void(const Modifier&)>& add);
 
 // The names that a line of an order carries.

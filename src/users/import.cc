@@ -58,11 +58,11 @@ std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& compan
   return drafts;
 }
 
-company::Tally Import(db::Tx& tx, db::CompanyId company, const std::vector<Draft>& drafts,
-                      const db::Stamp& stamp) {
-  company::Tally tally;
-  for (const Draft& draft : drafts) tally.Count(Upsert(tx, company, draft, stamp));
-  return tally;
+company::ImportCounts Import(db::Tx& tx, db::CompanyId company, const std::vector<Draft>& drafts,
+                             const db::Stamp& stamp) {
+  company::ImportCounts counts;
+  for (const Draft& draft : drafts) counts.Count(Upsert(tx, company, draft, stamp));
+  return counts;
 }
 
 }  // namespace comanda::users

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "company/tally.h"
+#include "company/import_counts.h"
 #include "db/session.h"
 #include "json/reader.h"
 #include "users/draft.h"
@@ -18,7 +18,7 @@ std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& compan
 
 // Inserts new users and updates those that differ. Users that the file does not mention stay.
 // Throws Fault on a database error.
-company::Tally Import(db::Tx& tx, db::CompanyId company, const std::vector<Draft>& drafts,
-                      const db::Stamp& stamp);
+company::ImportCounts Import(db::Tx& tx, db::CompanyId company, const std::vector<Draft>& drafts,
+                             const db::Stamp& stamp);
 
 }  // namespace comanda::users

@@ -26,8 +26,8 @@ std::optional<User> Select(db::Session& session, db::CompanyId company, std::str
   return user;
 }
 
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
-                        const db::Stamp& stamp) {
+company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+                             const db::Stamp& stamp) {
   const bool existed = Select(tx, company, draft.id).has_value();
   const int64_t written = tx.Run(
       R"sql(
@@ -47,7 +47,7 @@ company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
       )sql",
       company, draft.id, draft.name, Folded(draft.name), draft.email, draft.country_calling_code,
       draft.phone_number, draft.role, draft.active, stamp.now);
-  return company::OutcomeOf(existed, written);
+  return company::ResultOf(existed, written);
 }
 
 int64_t LastCreated(db::Session& session, db::CompanyId company) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "company/tally.h"
+#include "company/import_counts.h"
 #include "db/session.h"
 #include "users/draft.h"
 #include "users/users.h"
@@ -16,8 +16,8 @@ namespace comanda::users {
 std::optional<User> Select(db::Session& session, db::CompanyId company, std::string_view id);
 
 // Inserts the row if it is new, updates it if it differs. A new row gets the next created_seq.
-company::Outcome Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
-                        const db::Stamp& stamp);
+company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+                             const db::Stamp& stamp);
 
 // The largest created_seq of the company, or 0: the snapshot of a list (contract section 6).
 int64_t LastCreated(db::Session& session, db::CompanyId company);
