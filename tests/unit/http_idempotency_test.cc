@@ -231,6 +231,27 @@ TEST_F(HttpIdempotency, ActsOnceWhenManyComeAtOnce) {
   EXPECT_EQ(Effects(), 1);
 }
 
+TEST_F(HttpIdempotency, NeedsNoSecondLookupWhereTheJobHasRefused) {
+  idempotency::Memory memory({kCompany, "POST /v1/things", "a", "f"}, true);
+  EXPECT_TRUE(memory.IsUnread());
+  const auto write = [&](const idempotency::Memory::Job& job) {
+    api_.database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      return memory.Write(api_.site, tx, stamp, job);
+    });
+  };
+  EXPECT_THROW(write([](db::Tx&, const db::Stamp&) -> Response {
+                 throw Fault(Fault::Kind::kInternal, "nothing is known of the key");
+               }),
+               Fault);
+  EXPECT_TRUE(memory.IsUnread());
+  EXPECT_THROW(write([](db::Tx&, const db::Stamp&) -> Response {
+                 throw Refusal(Problem::kOrderClosed, "looked up before");
+               }),
+               Refusal);
+  EXPECT_FALSE(memory.IsUnread());
+  EXPECT_FALSE(idempotency::Memory().IsUnread()) << "there is no key";
+}
+
 TEST_F(HttpIdempotency, ForgetsTheAnswersFromBeforeAMarkAlone) {
   int64_t mark = 0;
   api_.site.current_mark = [&] { return mark; };
