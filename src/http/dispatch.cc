@@ -107,7 +107,10 @@ void Dispatcher::Note(const Visit& visit) {
   const bool is_quiet_read = IsRead(request.method) && status < 400;
   if (is_quiet_read || status == 429) return;
   const std::string& actor = visit.caller.principal().actor;
-  if (actor.empty() && status < 500 && !MayLogUnauthenticated()) return;
+  // Clients without a key must not be able to fill the log.
+  if (actor.empty() && status < 500 && !unauthenticated_lines_.Allows(site_.clock.MonotonicMs())) {
+    return;
+  }
   log::Write(status >= 500 ? log::Level::kError : log::Level::kInfo, "request",
              {{"method", Name(request.method)},
               {"path", PathForLog(visit)},
@@ -115,15 +118,6 @@ void Dispatcher::Note(const Visit& visit) {
               {"request", request.request_id},
               {"actor", actor},
               {"us", us}});
-}
-
-// Bounds the lines about requests without a valid key, which must not be able to fill the log.
-bool Dispatcher::MayLogUnauthenticated() {
-  constexpr int64_t kPeriodMs = 10'000;
-  constexpr int kLinesMax = 10;
-  const int64_t period = site_.clock.MonotonicMs() / kPeriodMs;
-  if (log_period_.exchange(period) != period) lines_in_period_ = 0;
-  return lines_in_period_.fetch_add(1) < kLinesMax;
 }
 
 }  // namespace comanda::http

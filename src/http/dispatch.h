@@ -5,12 +5,11 @@
 // for commands in this process.
 
 #include <array>
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "base/line_limit.h"
 #include "base/metrics.h"
 #include "base/problem.h"
 #include "http/route.h"
@@ -38,15 +37,12 @@ class Dispatcher {
   static void Refuse(Visit& visit, const Refusal& refusal);
   void Finish(Visit& visit);
   void Note(const Visit& visit);
-  bool MayLogUnauthenticated();
 
   Site& site_;
   Router router_;
   std::array<std::unique_ptr<metrics::Counter>, 4> answers_;  // 2xx to 5xx
   metrics::Histogram durations_;
-  // Log lines about requests without a valid key: in which period, and how many in that.
-  std::atomic<int64_t> log_period_{0};
-  std::atomic<int> lines_in_period_{0};
+  LineLimit unauthenticated_lines_{10, 10'000};
 };
 
 }  // namespace comanda::http

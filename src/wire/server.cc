@@ -58,6 +58,31 @@ std::string ListeningPorts(const ServerSettings& settings) {
   return ports;
 }
 
+using Options = std::vector<std::pair<const char*, std::string>>;
+
+// CivetWeb's options. Admission enforces the deadlines of reading; CivetWeb's own must be later.
+Options OptionsOf(const ServerSettings& settings) {
+  const Timeouts& timeouts = settings.timeouts;
+  const std::string workers = std::to_string(settings.workers);
+  return {
+      {"listening_ports", ListeningPorts(settings)},
+      {"num_threads", workers},
+      {"connection_queue", workers},
+      {"listen_backlog", "512"},
+      {"enable_keep_alive", "yes"},
+      {"keep_alive_timeout_ms", std::to_string(timeouts.idle_ms + timeouts.head_ms + 1'000)},
+      {"request_timeout_ms", std::to_string(timeouts.write_ms)},
+      {"max_request_size", std::to_string(kHeadBytesMax)},
+      {"ssl_certificate", "in memory"},
+      {"decode_url", "no"},
+      {"decode_query_string", "no"},
+      {"enable_directory_listing", "no"},
+      {"access_control_allow_origin", ""},
+      {"access_control_allow_methods", ""},
+      {"access_control_allow_headers", ""},
+  };
+}
+
 // The listener's name in metrics: a Unix socket by its file, "control-test" for
 // DIR/control-test.sock.
 std::string ListenerName(const ServerSettings& settings) {
@@ -252,44 +277,10 @@ int OnLog(const mg_connection* connection, const char* message) {
 
 void Server::Impl::Start() {
   const bool is_unix = IsUnixSocket(settings.listen);
-  const std::string ports = ListeningPorts(settings);
-  const std::string workers = std::to_string(settings.workers);
-  const std::string head_bytes = std::to_string(kHeadBytesMax);
-  const Timeouts& timeouts = settings.timeouts;
-  const std::string write_ms = std::to_string(timeouts.write_ms);
-  // Admission enforces the deadlines of reading; CivetWeb's own must be later.
-  const std::string waiting_ms = std::to_string(timeouts.idle_ms + timeouts.head_ms + 1'000);
-  const char* options[] = {"listening_ports",
-                           ports.c_str(),
-                           "num_threads",
-                           workers.c_str(),
-                           "connection_queue",
-                           workers.c_str(),
-                           "listen_backlog",
-                           "512",
-                           "enable_keep_alive",
-                           "yes",
-                           "keep_alive_timeout_ms",
-                           waiting_ms.c_str(),
-                           "request_timeout_ms",
-                           write_ms.c_str(),
-                           "max_request_size",
-                           head_bytes.c_str(),
-                           "ssl_certificate",
-                           "in memory",
-                           "decode_url",
-                           "no",
-                           "decode_query_string",
-                           "no",
-                           "enable_directory_listing",
-                           "no",
-                           "access_control_allow_origin",
-                           "",
-                           "access_control_allow_methods",
-                           "",
-                           "access_control_allow_headers",
-                           "",
-                           nullptr};
+  const Options named = OptionsOf(settings);
+  std::vector<const char*> options;
+  for (const auto& [name, value] : named) options.insert(options.end(), {name, value.c_str()});
+  options.push_back(nullptr);
   mg_callbacks callbacks{};
   callbacks.init_thread = OnThread;
   callbacks.begin_request = OnRequest;
@@ -297,7 +288,7 @@ void Server::Impl::Start() {
   callbacks.http_error = OnError;
   callbacks.log_message = OnLog;
   std::array<char, 256> error_text{};
-  mg_init_data init{&callbacks, this, options};
+  mg_init_data init{&callbacks, this, options.data()};
   mg_error_data error{};
   error.text = error_text.data();
   error.text_buffer_size = error_text.size();
