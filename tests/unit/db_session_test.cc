@@ -126,7 +126,7 @@ TEST(DbSession, TakesAValueOfAnotherTypeForDamage) {
 }
 
 TEST(DbSession, KeepsTemporariesForTheLengthOfAQuery) {
-  static constexpr Sql kSelect = "SELECT $1 AS text UNION ALL SELECT $1";
+  static constexpr Sql kSelect = "SELECT n.text FROM (SELECT $1 AS text UNION ALL SELECT $1) AS n";
   TestDatabase database;
   database->Read([](Snapshot& session) {
     auto rows = session.Query<kSelect>(std::string(5000, 'x'));
