@@ -42,7 +42,7 @@ std::string ScopeOf(Site& site, db::CompanyId company, wire::Method method, cons
 void MarkReplayed(Response& response);
 
 struct Claim {
-  db::CompanyId company = 0;
+  db::CompanyId company;
   std::string scope;
   std::string key;
   std::string fingerprint;

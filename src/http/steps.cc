@@ -138,7 +138,7 @@ void Remember(Visit& visit) {
                   "the same one when you repeat the request.");
   }
   idempotency::Claim claim{.company = visit.caller.principal().company, .key = *std::move(key)};
-  const bool is_of_company = claim.company != 0;
+  const bool is_of_company = claim.company != db::CompanyId();
   if (is_of_company) {
     claim.scope = idempotency::ScopeOf(visit.site, claim.company, visit.exchange.request.method,
                                        *asked.route, asked.parameters);

@@ -36,8 +36,8 @@ Include ReadInclude(const http::Query& query) {
 void AddRow(db::Session& session, db::CompanyId company, const ListedRow& row, Include include,
             Page& page, http::PageRows& rows) {
   try {
-    if (!row.place) throw Fault(Fault::Kind::kDamaged, "order " + row.id + " is damaged");
-    Record record = ReadRecord(session, company, row.id, *row.place);
+    if (!row.location) throw Fault(Fault::Kind::kDamaged, "order " + row.id + " is damaged");
+    Record record = ReadRecord(session, company, row.id, *row.location);
     rows.Add(Cut(std::move(record.json), include));
     if (record.was_remade) page.remade.push_back(row.id);
   } catch (const Fault& fault) {

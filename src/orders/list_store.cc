@@ -32,7 +32,8 @@ Operands ReadPublicId(const ListRequest& request, std::string_view name) {
   return {*std::move(key)};
 }
 
-// A comma list of channels. Those of other boxes and years are not known here, so any word is one.
+// A list of sources, separated by commas. Any word is accepted: the sources of other programs are
+// not known here.
 Operands ReadSources(const ListRequest& request, std::string_view name) {
   const std::vector<std::string> words = request.query.ReadCapitals(name);
   return {words.begin(), words.end()};
@@ -51,7 +52,7 @@ constexpr std::string_view kTableId = "filter[table_id]";
 constexpr std::string_view kReference = "filter[reference]";
 constexpr std::string_view kPublicId = "filter[public_id]";
 
-// The clause finds the rows by an index, where there is one for it.
+// The clauses of the filters, in a form that can use an index if there is one for the filter.
 constexpr std::array kFilters = {
     ListFilter{kStatus,
                R"sql(o.facet IN (SELECT f.facet FROM order_facet AS f
@@ -83,7 +84,7 @@ constexpr std::array kFilters = {
     ListFilter{http::kSnapshotParameter, "o.created_seq + 0 <= {}", http::ReadSnapshot},
 };
 
-// The same for counting facets.
+// The filters that are values of a facet, as clauses for the table of facets.
 struct FacetFilter {
   std::string_view parameter;
   db::Sql clause;
@@ -96,7 +97,7 @@ constexpr std::array kFacetFilters = {
     FacetFilter{kDeliveryStatus, "f.delivery_status IN ({})"},
 };
 
-// The same as a test of rows that another index has found.
+// The clauses of the filters in a form that uses no index: for rows that another index has found.
 constexpr std::array kTests = {
     FacetFilter{kStartDate, "o.created_at + 0 >= {}"},
     FacetFilter{kEndDate, "o.created_at + 0 < {}"},
@@ -117,8 +118,9 @@ std::optional<db::Sql> ClauseOf(const std::array<FacetFilter, N>& filters,
 
 enum Sort : size_t { kCreated, kUpdated, kScheduled, kTotal, kNumber };
 
-// `scanned` follows an index; `gathered` sorts whatever rows were found, and `listed` the rows of a
-// page (the sums keep SQLite from the index of the sort). Nulls come last in both directions.
+// The ORDER BY clauses of a sort. `scanned` uses the index of the sort; `gathered` sorts the rows
+// that were found, and `listed` those of a page (the sums in them keep SQLite from using the
+// index). Nulls are last in both directions.
 struct SortRow {
   db::Sql scanned[2];  // ascending, descending
   db::Sql gathered[2];
@@ -154,7 +156,7 @@ bool OnlyFacets(const Conditions& conditions) {
   });
 }
 
-// Without a snapshot, and with one: less the orders created since.
+// Without and with a snapshot: the second subtracts the orders created after it.
 constexpr db::Sql kFacetTotal = R"sql(
     SELECT coalesce(sum(f.orders), 0) FROM order_facet AS f WHERE f.company_id = $1
     )sql";
@@ -183,10 +185,10 @@ db::ClauseBuilder FacetTotal(db::CompanyId company, const Conditions& conditions
 
 // Ways to read a page
 
-// More matching orders than this are not sorted for a page.
+// The maximum number of matches that are gathered and sorted for a page.
 constexpr int64_t kGatheredMax = 4000;
 
-// What finds the rows of a gathered page.
+// The index that finds the rows of a gathered page.
 enum class FoundBy : uint8_t { kNone, kUnique, kPerson, kOpenStatus, kUpdated, kCreated };
 
 bool AllOpen(const Operands* statuses) {
@@ -195,7 +197,7 @@ bool AllOpen(const Operands* statuses) {
          });
 }
 
-// The filter with the narrowest index.
+// The most selective index that the filters of the request can use.
 FoundBy FindIndex(const Conditions& conditions) {
   if (conditions.Find(kReference) || conditions.Find(kPublicId)) return FoundBy::kUnique;
   if (conditions.Find(kClientId) || conditions.Find(kTableId)) return FoundBy::kPerson;
@@ -205,13 +207,13 @@ FoundBy FindIndex(const Conditions& conditions) {
   return FoundBy::kNone;
 }
 
-// Whether the index that finds the rows has them in the order of the sort, too.
+// True if the index that finds the rows returns them in the order of the sort.
 bool IsSorted(FoundBy found_by, size_t sort) {
   if (found_by == FoundBy::kUpdated) return sort == kUpdated;
   return (found_by == FoundBy::kCreated || found_by == FoundBy::kPerson) && sort == kCreated;
 }
 
-// The clauses of all filters; only those of `found_by` may use an index.
+// Appends the clauses of all filters. Only those of `found_by` are in the form that uses an index.
 void Narrow(db::ClauseBuilder& sql, const Conditions& conditions, FoundBy found_by) {
   const bool by_created = found_by == FoundBy::kCreated || found_by == FoundBy::kPerson ||
                           found_by == FoundBy::kOpenStatus;
@@ -227,14 +229,14 @@ void Narrow(db::ClauseBuilder& sql, const Conditions& conditions, FoundBy found_
     sql.And(test.value_or(filter.clause), http::ToBound(*operands));
   }
   if (found_by == FoundBy::kOpenStatus) {
-    // The index of open orders has those alone: SQLite must see that the query is about them.
+    // A partial index contains the open orders. SQLite uses it only if the query has its condition.
     sql.And("o.status < 4 AND o.status IN ({})", http::ToBound(*conditions.Find(kStatus)));
   }
 }
 static_assert(static_cast<int>(Status::kFinalized) == 4);
 
-// Where the record of each order of the page is, and not the record: it is read for the rows of the
-// page alone.
+// Selects where the records are stored, not the records: these are read later, for the rows of the
+// page only.
 constexpr db::Sql kScanned = R"sql(
     SELECT o.id, o.version, o.render_version, o.record_seq
     FROM orders AS o WHERE o.company_id = $1
@@ -245,12 +247,12 @@ constexpr db::Sql kGathered = R"sql(
       SELECT o.id FROM orders AS o WHERE o.company_id = $1
     )sql";
 
-std::optional<RecordPlace> ReadPlace(const auto& row) {
+std::optional<RecordLocation> ReadLocation(const auto& row) {
   try {
-    return RecordPlace{.version = row.Int("version"),
-                       .render_version = row.Int("render_version"),
-                       .seq = row.OptionalInt("record_seq"),
-                       .closed_at = {}};
+    return RecordLocation{.version = row.Int("version"),
+                          .render_version = row.Int("render_version"),
+                          .seq = row.OptionalInt("record_seq"),
+                          .closed_at = {}};
   } catch (const Fault& fault) {
     if (fault.kind != Fault::Kind::kDamaged) throw;
     return std::nullopt;
@@ -261,7 +263,7 @@ template <const db::Sql& kBase>
 void Read(db::Session& session, const db::ClauseBuilder& sql,
           const std::function<void(const ListedRow&)>& add) {
   auto found = session.Query<kBase>(sql);
-  while (found.Next()) add({found.Text("id"), ReadPlace(found)});
+  while (found.Next()) add({found.Text("id"), ReadLocation(found)});
 }
 
 }  // namespace
@@ -283,7 +285,7 @@ int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuesti
     total = session.GetInt(sql);
   }
   const int64_t offset = question.paging.offset();
-  // No row behind the last match is looked at.
+  // Limits the scan: it ends with the last match.
   const int64_t rows = std::min(question.paging.per_page, total - offset);
   if (rows <= 0) return total;
 

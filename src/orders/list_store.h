@@ -1,15 +1,14 @@
 #pragma once
 
-// The SQL of GET /v1/orders: a page is one statement, its exact total one more.
+// The SQL of GET /v1/orders: one statement for the exact total, and one for the page.
 //
-// The total comes first. Where the filters look only at facets (store.h) it is a sum of their
-// counts; else the rows of the narrowest index are counted.
+// The total is read first. If all filters are values of a facet (orders/store.h), it is the sum of
+// the facets' counts; else the matching rows of the most selective index are counted.
 //
-// The page is then read in one of two ways:
-// - scanned: along the index of the sort, which also has the columns that filters test, until the
-//   page is full. Right where many orders match.
-// - gathered: found by an index of the filter, and sorted. Right where few orders match, which the
-//   total says.
+// The page is then read in one of two ways, which the total decides:
+// - scanned: reads the index of the sort, which also contains the columns that filters test, until
+//   the page is full. For many matches.
+// - gathered: reads all matches with the index of a filter, and sorts them. For few matches.
 
 #include <array>
 #include <cstdint>
@@ -43,11 +42,12 @@ struct ListQuestion {
 
 struct ListedRow {
   std::string id;
-  std::optional<RecordPlace> place;  // of its record; none where the order's row is damaged
+  std::optional<RecordLocation>
+      location;  // where its record is stored; nothing: the row is damaged
 };
 
-// Gives the rows of the page to `add`, each as it is read, and returns how many match in all. What
-// `add` throws ends the reading.
+// Calls `add` for each row of the page as it is read, and returns the number of all matches. An
+// exception of `add` ends the reading.
 int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuestion& question,
                    const std::function<void(const ListedRow&)>& add);
 

@@ -448,16 +448,16 @@ std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
   const std::optional<std::string> public_id = NormalisedKey(id_or_public_id);
   if (!public_id) return std::nullopt;
   const std::optional<std::string> id = SelectIdByPublicId(session, company, *public_id);
-  if (id && !SelectRecordPlace(session, company, *id)) {
+  if (id && !SelectRecordLocation(session, company, *id)) {
     throw Fault(Fault::Kind::kDamaged, "the id of order " + *public_id + " is damaged");
   }
   return id;
 }
 
 std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id) {
-  const std::optional<RecordPlace> place = SelectRecordPlace(session, company, id);
-  if (!place) return std::nullopt;
-  return ReadRecord(session, company, id, *place);
+  const std::optional<RecordLocation> location = SelectRecordLocation(session, company, id);
+  if (!location) return std::nullopt;
+  return ReadRecord(session, company, id, *location);
 }
 
 std::optional<std::string> EventBody(db::Session& session, db::CompanyId company, int64_t seq) {
@@ -505,7 +505,7 @@ Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draf
     if (earlier) return *std::move(earlier);
   }
   Order order = NewOrder(company, draft.service_type, placement, stamp.now);
-  ReferToPeopleAndPlace(tx, draft, order);
+  ResolveClientAndTable(tx, draft, order);
   Apply(draft.fields, order);
   PriceOrRefuse(order, stamp.now, BlamedField(draft.fields));
   return PlaceOrder(tx, company, std::move(order), placement, stamp, {});
@@ -739,16 +739,16 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
 
 bool HoldsRecord(db::Session& session, db::CompanyId company, std::string_view id, int64_t seq) {
   return UnlessDamaged(true, [&] {
-    const std::optional<RecordPlace> place = SelectRecordPlace(session, company, id);
-    return place && place->seq == seq;
+    const std::optional<RecordLocation> location = SelectRecordLocation(session, company, id);
+    return location && location->seq == seq;
   });
 }
 
 bool ReleaseRecord(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs closed_before) {
   // Kept if the order's rows are damaged: the stored record is then the only copy.
   return UnlessDamaged(false, [&] {
-    const std::optional<RecordPlace> place = SelectRecordPlace(tx, company, id);
-    if (!place || !place->closed_at || *place->closed_at >= closed_before) return false;
+    const std::optional<RecordLocation> location = SelectRecordLocation(tx, company, id);
+    if (!location || !location->closed_at || *location->closed_at >= closed_before) return false;
     std::optional<Order> order = Select(tx, company, id);
     if (!order) return false;
     ForgetRecord(tx, *order);

@@ -296,7 +296,7 @@ Rider FindPlatformRider(db::Session& session, const RiderDraft& draft, const Ord
 
 }  // namespace
 
-void ReferToPeopleAndPlace(db::Session& session, const OrderDraft& draft, Order& order) {
+void ResolveClientAndTable(db::Session& session, const OrderDraft& draft, Order& order) {
   json::Errors errors;
   ReferToClient(session, draft, order, errors);
   ReferToTable(session, draft, order, errors);

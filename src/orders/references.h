@@ -13,7 +13,7 @@
 namespace comanda::orders {
 
 // Sets client, table and address of a new order: the ids and the snapshots.
-void ReferToPeopleAndPlace(db::Session& session, const OrderDraft& draft, Order& order);
+void ResolveClientAndTable(db::Session& session, const OrderDraft& draft, Order& order);
 
 // Sets the ids of the menu in the lines, and names and stations that were not sent. A line with an
 // unknown sku becomes a free-form line with that sku. Prices are not changed: the ones that the

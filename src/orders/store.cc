@@ -19,7 +19,7 @@ namespace {
               "order " + std::string(id) + " is damaged: " + std::string(why));
 }
 
-// A stored number as a value of an enum with so many.
+// The stored number as a value of an enum with `values` values. Fault kDamaged for others.
 template <typename Enum>
 Enum ReadEnum(int64_t number, size_t values, std::string_view order_id) {
   if (number < 0 || static_cast<size_t>(number) >= values) {
@@ -28,7 +28,7 @@ Enum ReadEnum(int64_t number, size_t values, std::string_view order_id) {
   return static_cast<Enum>(number);
 }
 
-// Rows of an order are numbered from 0 without a gap.
+// The rows of an order are numbered from 0 without gaps. Fault kDamaged if one is missing.
 void RequirePosition(int64_t position, size_t expected, const Order& order) {
   if (position == static_cast<int64_t>(expected)) return;
   ThrowDamaged(order.id, "its rows are not numbered without a gap");
@@ -66,7 +66,8 @@ int64_t NextFacet(db::Tx& tx, db::CompanyId company) {
                    company);
 }
 
-// Counts the order in the facet of its values. Two statements: RETURNING would cost more than both.
+// Adds the order to the count of its facet, which is made if it is missing; returns its number. Two
+// statements: RETURNING would be slower.
 int64_t JoinFacet(db::Tx& tx, const Order& order) {
   if (const std::optional<int64_t> known = FindFacet(tx, order)) {
     tx.Run(R"sql(
@@ -235,9 +236,9 @@ std::optional<StoredOrder> SelectRow(db::Session& session, db::CompanyId company
   return stored;
 }
 
-// Everything that may change and is in no index but that of updated_at. SQLite rewrites each index
-// that has a column named in SET, changed or not: those of other indexes have statements of their
-// own.
+// Writes the columns that can change and are in no index except that of updated_at. SQLite rewrites
+// every index that has a column named in SET, even if the value is the same: the columns of other
+// indexes therefore have statements of their own.
 void UpdateRow(db::Tx& tx, const Order& order) {
   const std::optional<Rider>& rider = order.rider;
   tx.Run(R"sql(
@@ -582,8 +583,8 @@ void UpdateDiscounts(db::Tx& tx, const Order& before, const Order& after) {
 // The aggregate
 
 bool Insert(db::Tx& tx, Order& order) {
-  // The number that the event of this creation is about to get: lists leave out what was made after
-  // a snapshot by it (filter[snapshot]).
+  // The seq that the ORDER_CREATED event will get. A list with a snapshot leaves out the orders
+  // with a greater one.
   order.created_seq = events::LastSeq(tx, order.company) + 1;
   order.record_seq = order.created_seq;
   order.render_version = kRenderVersion;
@@ -689,16 +690,16 @@ std::optional<std::string> SelectIdByExternalId(db::Session& session, db::Compan
 
 // The record
 
-std::optional<RecordPlace> SelectRecordPlace(db::Session& session, db::CompanyId company,
-                                             std::string_view id) {
+std::optional<RecordLocation> SelectRecordLocation(db::Session& session, db::CompanyId company,
+                                                   std::string_view id) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT version, render_version, record_seq, closed_at FROM orders
       WHERE company_id = $1 AND id = $2
       )sql";
   const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
-  return RecordPlace{row->Int("version"), row->Int("render_version"),
-                     row->OptionalInt("record_seq"), row->OptionalInt("closed_at")};
+  return RecordLocation{row->Int("version"), row->Int("render_version"),
+                        row->OptionalInt("record_seq"), row->OptionalInt("closed_at")};
 }
 
 void ForgetRecord(db::Tx& tx, Order& order) {
@@ -757,7 +758,7 @@ int64_t CountOrders(db::Session& session, db::CompanyId company) {
 // Numbers
 
 int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begin, UtcMs end) {
-  // The sum keeps SQLite from looking for the maximum along the index of all numbers.
+  // `+ 0` keeps SQLite from searching the maximum in the index of order numbers.
   return session.GetInt(R"sql(
       SELECT coalesce(max(order_number + 0), 0) FROM orders
       WHERE company_id = $1 AND created_at >= $2 AND created_at < $3

@@ -53,14 +53,14 @@ std::optional<std::string> SelectIdByExternalId(db::Session& session, db::Compan
                                                 std::string_view external_id);
 
 // Where the record of an order is stored (orders/record.h), and when the order was closed.
-struct RecordPlace {
+struct RecordLocation {
   int64_t version = 0;
   int64_t render_version = 0;
   std::optional<int64_t> seq;  // of the event; nothing: the record is not stored
   std::optional<UtcMs> closed_at;
 };
-std::optional<RecordPlace> SelectRecordPlace(db::Session& session, db::CompanyId company,
-                                             std::string_view id);
+std::optional<RecordLocation> SelectRecordLocation(db::Session& session, db::CompanyId company,
+                                                   std::string_view id);
 // Marks the record as not stored: it is rendered when it is read.
 void ForgetRecord(db::Tx& tx, Order& order);
 

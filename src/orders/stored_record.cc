@@ -11,12 +11,12 @@
 namespace comanda::orders {
 
 Record ReadRecord(db::Session& session, db::CompanyId company, std::string_view id,
-                  const RecordPlace& place) {
-  Record record{.id = std::string(id), .version = place.version, .json = {}};
-  const bool is_stored = place.seq && place.render_version == kRenderVersion;
+                  const RecordLocation& location) {
+  Record record{.id = std::string(id), .version = location.version, .json = {}};
+  const bool is_stored = location.seq && location.render_version == kRenderVersion;
   if (is_stored) {
     std::optional<std::string> stored =
-        events::RecordAt(session, company, *place.seq, id, place.version);
+        events::RecordAt(session, company, *location.seq, id, location.version);
     if (stored) {
       record.json = *std::move(stored);
       return record;

@@ -11,9 +11,9 @@
 
 namespace comanda::orders {
 
-// The record of an existing order. `place` must have been read in the same transaction. Fault
+// The record of an existing order. `location` must have been read in the same transaction. Fault
 // kDamaged if both the stored record and the order's rows are damaged.
 Record ReadRecord(db::Session& session, db::CompanyId company, std::string_view id,
-                  const RecordPlace& place);
+                  const RecordLocation& location);
 
 }  // namespace comanda::orders

@@ -25,7 +25,7 @@ UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 HTTP_DATE = r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT"
 # Bodies above this are kept as their digest, unless a file of the sources has the same bytes.
-SHOWN_MAX = 24_000
+SHOWN_MAX = 12_000
 
 
 class Names:

@@ -94,7 +94,7 @@ def filters(r, orders):
             "filter[start_date]=2026-02-30", f"filter[start_date]={behind}&filter[end_date]={before}",
             f"filter[updated_since]={orders[0]['updated_at']}", "filter[updated_since]=x", "filter[colour]=red",
                 "filter[paid]=true&filter[paid]=false"]:
-        more = "" if "include" in query else "&filter[include]=none&per_page=2"
+        more = "" if "include" in query else "&filter[include]=none&per_page=1"
         r.ask(f"filter: {r.names.text(query)}", "GET", f"{ORDERS}?{query}{more}")
     for include in ("none", "combos", "payments,discounts", "none,combos", "all", ""):
         r.ask(f"include: {include}", "GET", f"{ORDERS}?per_page=1&filter[include]={include}")

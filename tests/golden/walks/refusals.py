@@ -43,10 +43,10 @@ def wrong_methods(r):
     patterns = sorted({route.pattern for route in ALL_ROUTES if not route.access.endswith("@sandbox")})
     for pattern in patterns:
         path = re.sub(r"\{\w+\}", NOBODY, pattern)
-        has = {route.method for route in ALL_ROUTES if route.pattern == pattern}
-        for method in [*METHODS, "TRACE"]:
-            if method not in has and not (method == "HEAD" and "GET" in has):
-                r.ask(f"{method} {pattern}", method, path, who="nobody")
+        has = {route.method for route in ALL_ROUTES if route.pattern == pattern} | {"HEAD"}
+        other = next(method for method in METHODS if method not in has)
+        for method in [other, "OPTIONS", "TRACE"]:
+            r.ask(f"{method} {pattern}", method, path, who="nobody")
 
 
 def credentials(r, route, path, who):
