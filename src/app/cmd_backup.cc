@@ -129,7 +129,8 @@ size_t CopyDatabase(auth::Mode mode, const config::Options& options, const std::
   return damaged;
 }
 
-// A failure is reported and does not make the backup fail.
+// Copies the sandbox's database, if there is one. A failure is reported and does not make the
+// backup fail, unless the disk is full.
 void CopySandbox(const config::Options& options, const std::string& to) {
   if (!IsThere(DatabasePath(auth::Mode::kTest, options))) return;
   try {

@@ -18,15 +18,25 @@ inline constexpr int kExitFault = 70;   // a Fault: disk, database, address in u
 
 using Words = std::span<const std::string_view>;
 
+// Runs the server until a signal ends it.
 int Serve(Words words);
+// Imports restaurants from a file, through the server if one is running (app/control.h).
 int ImportFile(Words words);
+// Copies the databases, certificates and settings to a new directory, while the server runs.
 int BackUp(Words words);
+// Creates, lists and revokes API keys.
 int Keys(Words words);
+// Prints the audit log.
 int ShowAudit(Words words);
+// Sends requests to a running server and compares the answers with the contract (selftest/).
 int SelfTest(Words words);
+// Shows the authority of the box, or makes a new one.
 int Tls(Words words);
+// Prints all settings with their values.
 int ShowConfig(Words words);
+// Checks every row of the databases (app/verification.h).
 int Verify(Words words);
+// Prints the version of the program.
 int Version(Words words);
 
 // Runs the command that the first word names, and returns its exit code. The whole of main().

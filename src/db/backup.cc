@@ -8,7 +8,8 @@
 namespace comanda::db {
 namespace {
 
-// An emptied file is a database to SQLite, and must not take the place of an older backup.
+// Fault if the file is no database of this program. SQLite takes an empty file for a database: its
+// copy must not replace an older backup.
 void RequireOurs(Connection& source, const std::string& path) {
   const int64_t id = source.Integer("PRAGMA application_id");
   if (id == kInUseId || id == kBackupId) return;
@@ -24,7 +25,7 @@ void MarkAndCheck(const std::string& copy, const std::string& source, const Cloc
       throw Fault(Fault::Kind::kDamaged, source + " is damaged (" + found + ")");
     }
   }
-  // Closing does not tell whether what it writes last is written.
+  // Closing a connection reports no error if its last checkpoint fails. The log then remains.
   if (::access((copy + "-wal").c_str(), F_OK) == 0) {
     throw Fault(Fault::Kind::kUnavailable, "cannot write " + copy + " to its end");
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// A backup of a database: a copy that was checked and says in its header (application_id) that it
-// is one. A server that opens a backup in place of its database begins a new epoch of the event
-// log: what was answered to clients after the copy was taken is not in it.
+// Backups of a database. A backup is a checked copy of the file with another application_id in its
+// header (db/migrate.h). A server that opens a backup in the place of its database raises the epoch
+// of the event logs (events/log.h), since clients know changes that the copy does not contain.
 
 #include <string>
 
@@ -11,15 +11,16 @@
 
 namespace comanda::db {
 
-// What is committed now, as a new file of mode 0600 in place of `target`, on disk and whole. The
-// process that serves `source` goes on meanwhile. Fault where it cannot be written, where the
-// source is damaged or not a database of this program; an unfinished copy may then be left.
+// Writes the committed state of `source` to a new file of mode 0600 and renames it to `target`.
+// Blocks until the file is complete and on disk; a server may write to the source meanwhile. Fault
+// if the target cannot be written, or the source is damaged or no database of this program; an
+// incomplete file may then remain next to the target.
 void BackUp(const std::string& source, const std::string& target, const Clock& clock);
 
-// Whether the file is still marked as a backup.
+// True if the file has the application_id of a backup.
 bool IsBackup(Session& session);
 
-// Marks it as the database in use.
+// Gives the file the application_id of a database in use.
 void TakeUp(Tx& tx);
 
 }  // namespace comanda::db

@@ -40,7 +40,7 @@ void Checkpointer::Follow(Connection& connection) {
 std::optional<Checkpointer::Mode> Checkpointer::WhenGrown() {
   const int pages = pages_;
   largest_ = std::max(largest_, pages);
-  if (pages < tried_at_) tried_at_ = 0;  // the log has started over
+  if (pages < tried_at_) tried_at_ = 0;  // the last commit wrote from the start of the log
   if (pages - tried_at_ < PagesIn(kCheckpointBytes)) return std::nullopt;
   tried_at_ = pages;
   return pages < PagesIn(kRestartBytes) ? Mode::kPassive : Mode::kRestart;

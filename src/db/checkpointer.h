@@ -1,22 +1,23 @@
 #pragma once
 
-// The upkeep of the write-ahead log (FILE-wal).
+// Runs the checkpoints of the write-ahead log (FILE-wal).
 //
-// A commit appends the pages that it changed to the log. A checkpoint copies them from the log into
-// the database file; afterwards the next commit writes to the log from its start again. SQLite is
-// told to do none by itself (db/connection.h): the writer's thread does them all, between two
-// groups, so that no checkpoint runs beside a commit.
+// A commit appends the pages that it has changed to the log. A checkpoint copies them from the log
+// to the database file; afterwards the next commit writes from the start of the log again. SQLite's
+// automatic checkpoints are off (db/connection.h): the writer's thread runs all checkpoints,
+// between two groups of jobs, so that none runs at the same time as a commit.
 //
-//   grown by kCheckpointBytes   passive: copies what no reader needs any more in the log, and waits
-//                               for nobody
-//   longer than kRestartBytes   restart: readers that never pause keep the log from starting over;
-//                               this waits for them, at most kReadersWaitMs, holding up the writer
-//   no job for kTruncateIdleMs  truncate: also cuts the file to nothing, once it had grown
+//   grown by kCheckpointBytes   passive: copies the pages that no reader still needs in the log;
+//                               does not wait
+//   longer than kRestartBytes   restart: waits up to kReadersWaitMs for readers to end, and blocks
+//                               the writer meanwhile. Without it, readers that follow each other
+//                               without a pause would keep the log from starting over.
+//   no job for kTruncateIdleMs  truncate: also truncates the file to 0 bytes, if it had grown
 //
-// A checkpoint that finds readers in its way has not failed: what they need is left for the next
-// one. What a failing disk means is decided by db/disk_health.h.
+// A checkpoint that cannot copy all pages because of readers is not a failure: the next one copies
+// the rest. The consequence of a failing disk is decided by db/disk_health.h.
 //
-// Belongs to the writer's thread, but for the metrics.
+// Used on the writer's thread, except for the metrics.
 
 #include <atomic>
 #include <cstdint>
@@ -38,19 +39,20 @@ class Checkpointer {
   static constexpr int kReadersWaitMs = 250;
   static constexpr int64_t kTruncateIdleMs = 5000;
 
-  // `settings` outlive it.
+  // `settings` must outlive it.
   Checkpointer(const Settings& settings, metrics::Registry& metrics);
 
-  // From now on the commits of this connection say how long the log is. The connection must not
-  // commit after the checkpointer is gone.
+  // Registers a callback of the connection that reports the length of the log after each commit.
+  // The connection must not commit after the checkpointer is destroyed.
   void Follow(Connection& connection);
 
-  // The checkpoint that is due after a commit; asked once per group.
+  // The checkpoint that is due after the commit of a group. To be called once per group.
   std::optional<Mode> WhenGrown();
-  // The one that is due when no job has come for so long.
+  // The checkpoint that is due after `idle_ms` without a job.
   std::optional<Mode> WhenIdle(int64_t idle_ms) const;
 
-  // Does one. kNone also where readers were in the way; what failed is in the log.
+  // Runs a checkpoint; blocks for the disk. Logs a failure and returns it. Returns kNone also if
+  // readers kept it from copying all pages.
   Trouble Run(Connection& connection, Mode mode);
 
  private:
@@ -59,9 +61,9 @@ class Checkpointer {
 
   const std::string file_;  // for log messages
   int64_t page_bytes_ = 4096;
-  std::atomic<int> pages_{0};  // in the log
-  int tried_at_ = 0;           // pages in the log at the last checkpoint
-  int largest_ = 0;            // pages that the log has had since it was last truncated
+  std::atomic<int> pages_{0};  // length of the log
+  int tried_at_ = 0;           // length of the log at the last checkpoint, in pages
+  int largest_ = 0;            // greatest length since the last truncation, in pages
   metrics::Counter checkpoints_;
   metrics::Gauge pages_gauge_;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
-// Joins the SQL of a list from literals: a base statement, the clauses of the filters that the
-// request has, and the clause of its sort. It is the one exception to "SQL is a literal at the
-// call" (db/sql.h): every piece of text is an Sql, and values are bound.
+// Joins the SQL of a list from literals: a base statement, a clause for each filter of the request,
+// and the clause of its sort. This is the only way to build a statement at run time (db/sql.h);
+// every piece of text is an Sql, and values are bound.
 //
 //   static constexpr Sql kOrders = R"sql(SELECT o.id FROM orders o WHERE o.company_id = $1)sql";
 //   ClauseBuilder sql(kOrders, {company});
@@ -12,7 +12,7 @@
 //       .Limit(per_page, offset);
 //   auto rows = session.Query<kOrders>(sql);
 //
-// Bound holds texts by view: what is given must live until Query() was called.
+// Bound does not own texts: the arguments must be valid until Query() has been called.
 
 #include <cstdint>
 #include <string>
@@ -28,16 +28,17 @@ class ClauseBuilder {
   // `base` ends in a WHERE with at least one condition; `values` are its $1…$n.
   ClauseBuilder(Sql base, std::vector<Bound> values);
 
-  // " AND <clause>". A value becomes the next parameter, which replaces every {} of the clause. A
-  // list becomes as many parameters ("$n, $n+1, …"); an empty one NULL, which IN never matches.
+  // Appends " AND <clause>". The value is bound to the next parameter, which replaces every {} of
+  // the clause. A list is bound to as many parameters, "$n, $n+1, …"; an empty list becomes NULL,
+  // which IN never matches.
   ClauseBuilder& And(Sql clause);
   ClauseBuilder& And(Sql clause, Bound value);
   ClauseBuilder& And(Sql clause, const std::vector<Bound>& list);
-  // Each {} of the clause is the next of the values.
+  // Appends " AND <clause>". Each {} of the clause takes the next of the values.
   ClauseBuilder& AndEach(Sql clause, const std::vector<Bound>& values);
   ClauseBuilder& OrderBy(Sql clause);
   ClauseBuilder& Limit(int64_t limit, int64_t offset);
-  // What closes a subquery of the base: the clauses that follow belong to the outer query.
+  // Appends the text that ends a subquery of the base. Later clauses belong to the outer query.
   ClauseBuilder& EndSubquery(Sql closing);
 
   bool IsMadeOf(Sql base) const { return base_.data() == base.text().data(); }

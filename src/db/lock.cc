@@ -12,7 +12,7 @@
 namespace comanda::db {
 namespace {
 
-// A command may be run by the wrong user, and the service may have been given the wrong files.
+// The advice in the error message for a file that this process may not open.
 std::string WhoMay(const std::string& path) {
   return "; run this as the user of the service or as root. " + AccessAdvice({path});
 }

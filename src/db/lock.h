@@ -1,6 +1,7 @@
 #pragma once
 
-// One process owns the data directory (flock on DIR/comanda.lock).
+// The lock of a data directory: flock(2) on DIR/comanda.lock. The process that holds it is the only
+// one that opens the databases of the directory. The kernel releases it when the process ends.
 
 #include <memory>
 #include <optional>
@@ -12,7 +13,8 @@ namespace comanda::db {
 
 class DirectoryLock {
  public:
-  // Nothing where another process holds it. Fault where the directory cannot be used.
+  // Takes the lock without waiting. Nothing if another process holds it. Fault where the directory
+  // cannot be used.
   static std::optional<DirectoryLock> TryAcquire(const std::string& data_directory);
 
  private:

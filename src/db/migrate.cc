@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMebibyte = 1024 * 1024;
 constexpr int kProgressSteps = 100'000;  // some milliseconds
-constexpr int64_t kTellEveryMs = 10'000;
+constexpr int64_t kNotifyEveryMs = 10'000;
 
 [[noreturn]] void Refuse(const std::string& why) { throw Fault(Fault::Kind::kInternal, why); }
 
@@ -36,12 +36,12 @@ int64_t BytesOf(Connection& writer) {
   return writer.Integer("PRAGMA page_count") * writer.Integer("PRAGMA page_size");
 }
 
-// What an upgrade writes: new indexes and tables, once into the log and once into the file, and the
-// files for sorting one of them. A guess on the safe side (a million orders took 0.57 of theirs)
-// for what is asked before; what is really too much is found out on the way.
+// The estimated space for an upgrade of a file of this size: new indexes and tables, once in the
+// log and once in the file, and temporary files for sorting. Measured: 0.57 of the file of a
+// million orders. An upgrade that needs more fails when the disk is full.
 int64_t RoomForUpgrade(int64_t bytes) { return bytes / 4 * 3; }
 
-// An upgrade under way says so now and then, in the log and to who started the process.
+// Reports the progress of an upgrade: to the log, to the heartbeat, and to Settings::upgrading.
 class Progress {
  public:
   Progress(const Settings& settings, const Clock& clock, Heartbeat& heartbeat)
@@ -49,47 +49,47 @@ class Progress {
   ~Progress() { Follow(nullptr); }
   Progress(const Progress&) = delete;
 
-  // Until the end, what the connection computes is a sign of progress.
+  // From now on the statements of the connection report progress while they run.
   void Follow(Connection* connection) {
     if (followed_) sqlite3_progress_handler(followed_->handle(), 0, nullptr, nullptr);
     followed_ = connection;
     if (!connection) return;
     const auto on_progress = [](void* self) noexcept {
-      return static_cast<Progress*>(self)->MayGoOn() ? 0 : 1;
+      return static_cast<Progress*>(self)->ReportOrInterrupt() ? 0 : 1;
     };
     sqlite3_progress_handler(connection->handle(), kProgressSteps, on_progress, this);
   }
 
   void Begin(std::string step) {
     step_ = std::move(step);
-    Tell();
+    NotifyStep();
   }
-  // Throws what whoever is told throws to end it.
-  void GoOn() {
+  // Reports progress. Throws what Settings::upgrading throws, which ends the upgrade.
+  void Report() {
     heartbeat_.Beat();
-    if (clock_.MonotonicMs() - told_ms_ < kTellEveryMs) return;
+    if (clock_.MonotonicMs() - notified_ms_ < kNotifyEveryMs) return;
     log::Notice("still upgrading the database",
                 {{"file", settings_.path}, {"step", step_}, {"seconds", seconds()}});
-    Tell();
+    NotifyStep();
   }
-  // What ended a statement in its middle, which fails as interrupted.
+  // Throws again the exception for which ReportOrInterrupt() interrupted a statement.
   void RethrowEnd() const {
     if (end_) std::rethrow_exception(end_);
   }
   int64_t seconds() const { return (clock_.MonotonicMs() - start_ms_) / 1000; }
 
  private:
-  // Nothing may be thrown through SQLite.
-  bool MayGoOn() noexcept {
+  // Called by SQLite, through which no exception may pass. False interrupts the statement.
+  bool ReportOrInterrupt() noexcept {
     try {
-      GoOn();
+      Report();
     } catch (...) {
       end_ = std::current_exception();
     }
     return !end_;
   }
-  void Tell() {
-    told_ms_ = clock_.MonotonicMs();
+  void NotifyStep() {
+    notified_ms_ = clock_.MonotonicMs();
     if (settings_.upgrading) settings_.upgrading(step_);
   }
 
@@ -100,7 +100,7 @@ class Progress {
   std::string step_;
   std::exception_ptr end_;
   const int64_t start_ms_ = clock_.MonotonicMs();
-  int64_t told_ms_ = 0;
+  int64_t notified_ms_ = 0;
 };
 
 void TakeCopy(Connection& writer, const Settings& settings, int version, Progress& progress) {
@@ -114,7 +114,7 @@ void TakeCopy(Connection& writer, const Settings& settings, int version, Progres
     progress.Begin("copy");
     try {
       const std::string copy = UpgradeCopyPath(path, version);
-      CopyInto(writer, copy + ".unfinished", settings.vfs, [&] { progress.GoOn(); });
+      CopyInto(writer, copy + ".unfinished", settings.vfs, [&] { progress.Report(); });
       return PutInPlace(copy + ".unfinished", copy);
     } catch (const Fault& fault) {
       if (fault.kind != Fault::Kind::kDiskFull) throw;
@@ -154,7 +154,8 @@ void ApplyAll(Connection& writer, const Settings& settings, int64_t found, Progr
   }
 }
 
-// The space that the ballast keeps is for orders, and without the upgrade there are none.
+// Runs the upgrade again with the space of the ballast if the disk is full. The ballast is reserved
+// for orders, and without the upgrade no orders can be taken.
 void ApplyWithBallast(Connection& writer, const Settings& settings, int64_t found,
                       Progress& progress) {
   try {
@@ -187,7 +188,8 @@ void LeaveRoomToOthers(Connection& writer, const Settings& settings) {
 
 void ApplyOrExplain(Connection& writer, const Settings& settings, int64_t found,
                     Progress& progress) {
-  // A migration may rebuild a table that others point at; in a transaction this cannot be set.
+  // A migration may rebuild a table that others refer to. Inside a transaction the pragma has no
+  // effect.
   writer.Execute("PRAGMA foreign_keys = OFF");
   const SortingFiles files(writer, DirectoryOf(settings.path));
   try {

@@ -1,13 +1,14 @@
 #pragma once
 
-// Takes a database file to the program's schema. All migrations that it lacks go into one
-// transaction, with the number they lead to (user_version): whatever ends an upgrade, the file is
-// of the old program or of the new one.
+// Upgrades a database file to the schema of this program. All missing migrations run in one
+// transaction, which also sets the schema's number (user_version): whenever an upgrade is
+// interrupted, the file has either the old schema or the new one.
 //
-// Before, a copy is taken (db/upgrade_copies.h), but for a file that is new. It is for going back
-// to the old program and no condition: where the disk has no room for it beside the space that
-// orders need, the upgrade goes on without. An upgrade that meets a full disk takes the ballast;
-// that of a guest does not begin where the disk would become too full for the others.
+// Before the upgrade of an existing file, a copy is made (db/upgrade_copies.h), with which the
+// owner can return to the old program. The copy is optional: if the disk has too little space for
+// it besides the space reserved for orders, the upgrade continues without it. If the disk becomes
+// full, the upgrade uses the ballast (db/disk_space.h). The upgrade of a guest, the sandbox, does
+// not begin if it would make the disk too full for the live database.
 
 #include "base/clock.h"
 #include "base/heartbeat.h"
@@ -16,14 +17,15 @@
 
 namespace comanda::db {
 
-// Whose the file is, in its header (application_id).
+// The application_id in the header of the file.
 inline constexpr int64_t kInUseId = 0x434d4441;   // "CMDA"
-inline constexpr int64_t kBackupId = 0x434d4442;  // "CMDB": a backup that nobody took up yet
+inline constexpr int64_t kBackupId = 0x434d4442;  // "CMDB": a backup that no server has opened yet
 
-// On the writer's connection, before anybody else uses the file; true where there was something to
-// do: the connection's settings have then served the upgrade, and its log is still to be written
-// into the file, which closing does. Fault where the file is another program's, newer than this
-// one, or a migration fails; the file is then as it was. Beats meanwhile.
+// Runs the missing migrations on the writer's connection, before any other connection opens the
+// file. True if there were any: the connection has then the settings of an upgrade, and the log is
+// not yet checkpointed; the caller must close it, which does that. Fault if the file belongs to
+// another program or a newer version, or if a migration fails; the file is then unchanged. Blocks
+// for the time of the upgrade and beats the heartbeat meanwhile.
 bool Migrate(Connection& writer, const Settings& settings, const Clock& clock,
              Heartbeat& heartbeat);
 

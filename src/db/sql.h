@@ -1,11 +1,11 @@
 #pragma once
 
-// What a statement is made of: its text and the values bound to it.
+// The parts of a statement: its text and the values bound to it.
 //
-// SQL text is a type. An Sql is made at compile time from a string literal and from nothing else,
-// so that text built at run time (a request's, a name, a number) cannot become part of a statement.
-// Values are bound to the parameters $1…$n. The one way to vary a statement at run time is the
-// ClauseBuilder, which joins literals (db/clause_builder.h).
+// SQL text has a type of its own. An Sql is made at compile time from a string literal and from
+// nothing else, so that text of a request cannot become part of a statement. Values are bound to
+// the parameters $1…$n. A statement that varies at run time is joined from literals by the
+// ClauseBuilder (db/clause_builder.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace comanda::db {
 
 class Sql {
  public:
-  // An array whose characters are known to the compiler: a literal, or a constexpr array.
+  // From an array whose characters the compiler knows: a literal or a constexpr array.
   template <size_t kSize>
   consteval Sql(const char (&literal)[kSize]) : text_(literal, kSize - 1) {}
   template <size_t kSize>
@@ -32,8 +32,8 @@ class Sql {
   std::string_view text_;
 };
 
-// One value to bind: text, a 64-bit integer, or null. It is a view: what it was made from must live
-// until the query was started.
+// One value to bind: text, a 64-bit integer, or null. It does not own the text, which must be valid
+// until the query is started.
 class Bound {
  public:
   enum class Kind : uint8_t { kNull, kInteger, kText };
@@ -51,8 +51,8 @@ class Bound {
   Bound(const std::optional<T>& value) : Bound(value ? Bound(*value) : Bound(nullptr)) {}
 
   Kind kind() const { return kind_; }
-  int64_t integer() const { return integer_; }     // of kInteger
-  std::string_view text() const { return text_; }  // of kText
+  int64_t integer() const { return integer_; }     // if kind() is kInteger
+  std::string_view text() const { return text_; }  // if kind() is kText
 
  private:
   Kind kind_;
