@@ -53,9 +53,10 @@ void AppendHelp(std::string& out, std::string_view help) {
 
 }  // namespace
 
-Counter::Counter(Registry& registry, std::string name, std::string help, std::string labels)
+Counter::Counter(Registry& registry, std::string_view name, std::string_view help,
+                 std::string_view labels)
     : registry_(registry) {
-  registry_.Add({this, std::move(name), std::move(help), "counter", std::move(labels),
+  registry_.Add({this, std::string(name), std::string(help), "counter", std::string(labels),
                  [this](std::string& out, const std::string& own_name, const std::string& own) {
                    AppendSeries(out, own_name, own);
                    out.append(std::to_string(value())).append("\n");
@@ -64,10 +65,10 @@ Counter::Counter(Registry& registry, std::string name, std::string help, std::st
 
 Counter::~Counter() { registry_.Remove(this); }
 
-Gauge::Gauge(Registry& registry, std::string name, std::string help, std::function<double()> read,
-             std::string labels)
+Gauge::Gauge(Registry& registry, std::string_view name, std::string_view help,
+             std::function<double()> read, std::string_view labels)
     : registry_(registry) {
-  registry_.Add({this, std::move(name), std::move(help), "gauge", std::move(labels),
+  registry_.Add({this, std::string(name), std::string(help), "gauge", std::string(labels),
                  [read = std::move(read)](std::string& out, const std::string& own_name,
                                           const std::string& own) {
                    AppendSeries(out, own_name, own);
@@ -78,9 +79,10 @@ Gauge::Gauge(Registry& registry, std::string name, std::string help, std::functi
 
 Gauge::~Gauge() { registry_.Remove(this); }
 
-Histogram::Histogram(Registry& registry, std::string name, std::string help, std::string labels)
+Histogram::Histogram(Registry& registry, std::string_view name, std::string_view help,
+                     std::string_view labels)
     : registry_(registry) {
-  registry_.Add({this, std::move(name), std::move(help), "histogram", std::move(labels),
+  registry_.Add({this, std::string(name), std::string(help), "histogram", std::string(labels),
                  [this](std::string& out, const std::string& own_name, const std::string& own) {
                    AppendTo(out, own_name, own);
                  }});

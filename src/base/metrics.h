@@ -24,7 +24,8 @@ class Registry;
 // empty.
 class Counter {
  public:
-  Counter(Registry& registry, std::string name, std::string help, std::string labels = "");
+  Counter(Registry& registry, std::string_view name, std::string_view help,
+          std::string_view labels = {});
   ~Counter();
   void Add(uint64_t n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
   uint64_t value() const { return value_.load(std::memory_order_relaxed); }
@@ -38,8 +39,8 @@ class Counter {
 // must not create, destroy or export metrics, and must not block.
 class Gauge {
  public:
-  Gauge(Registry& registry, std::string name, std::string help, std::function<double()> read,
-        std::string labels = "");
+  Gauge(Registry& registry, std::string_view name, std::string_view help,
+        std::function<double()> read, std::string_view labels = {});
   Gauge(const Gauge&) = delete;
   Gauge& operator=(const Gauge&) = delete;
   ~Gauge();
@@ -52,7 +53,8 @@ class Gauge {
 // exported in seconds.
 class Histogram {
  public:
-  Histogram(Registry& registry, std::string name, std::string help, std::string labels = "");
+  Histogram(Registry& registry, std::string_view name, std::string_view help,
+            std::string_view labels = {});
   ~Histogram();
   // Negative durations count as 0.
   void ObserveUs(int64_t microseconds);

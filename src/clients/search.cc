@@ -1,8 +1,10 @@
 #include "clients/search.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "base/sorted.h"
 #include "base/text.h"
 
 namespace comanda::clients {
@@ -53,7 +55,7 @@ std::vector<std::string> SearchWords(std::string_view name,
                                      const std::optional<std::string>& email) {
   std::vector<std::string> words = WordsOf(name);
   for (std::string& word : WordsOf(email.value_or(""))) words.push_back(std::move(word));
-  std::ranges::sort(words);
+  SortRows(words, std::less());
   words.erase(std::unique(words.begin(), words.end()), words.end());
   return words;
 }

@@ -1,11 +1,13 @@
 #include "menu/catalogue.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
 #include "base/problem.h"
+#include "base/sorted.h"
 #include "company/companies.h"
 #include "events/log.h"
 #include "json/writer.h"
@@ -105,7 +107,7 @@ Written Saver::Save() {
     Touch(tx_, company_, id, stamp_);
     written_.former_products.push_back(id);
   }
-  std::ranges::sort(written_.former_products);
+  SortRows(written_.former_products, std::less());
   return std::move(written_);
 }
 
