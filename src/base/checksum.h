@@ -9,7 +9,6 @@
 // one in 2^32 larger changes. It does not protect against an attacker.
 
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,16 +21,8 @@ class Checksum {
   explicit Checksum(size_t bytes_expected = 1024) { bytes_.reserve(bytes_expected); }
 
   // The order of the calls is part of the checksum.
-  Checksum& Add(int64_t value) {
-    AddTagged('i', &value, sizeof value);
-    return *this;
-  }
-  Checksum& Add(std::string_view text) {
-    const uint64_t size = text.size();
-    AddTagged('t', &size, sizeof size);
-    bytes_.append(text);
-    return *this;
-  }
+  Checksum& Add(int64_t value);
+  Checksum& Add(std::string_view text);
   Checksum& Add(const std::string& text) { return Add(std::string_view(text)); }
   template <typename Value>
   Checksum& Add(const std::optional<Value>& value) {
@@ -44,12 +35,7 @@ class Checksum {
   int64_t Value() const;
 
  private:
-  void AddTagged(char tag, const void* value, size_t size) {
-    char bytes[1 + sizeof(int64_t)];
-    bytes[0] = tag;
-    std::memcpy(bytes + 1, value, size);
-    bytes_.append(bytes, 1 + size);
-  }
+  void AddTagged(char tag, uint64_t value);
 
   std::string bytes_;
 };

@@ -179,7 +179,8 @@ void Connection::Configure(Role role) {
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     Execute("PRAGMA query_only = ON");
     Execute("PRAGMA cache_size = -1024");
-    if (role == Role::kReader) {
+    has_deadline_ = role == Role::kReader;
+    if (has_deadline_) {
       sqlite3_progress_handler(handle_, kProgressSteps, &Connection::OnProgress, this);
     }
     return;
@@ -187,8 +188,10 @@ void Connection::Configure(Role role) {
   if (role == Role::kCopy) Execute("PRAGMA locking_mode = EXCLUSIVE");
   // A file system that went read-only is opened read-only without a word.
   if (sqlite3_db_readonly(handle_, "main") != 0) Fail(SQLITE_READONLY, "open");
-  // Of new files; others keep theirs. A commit writes every page it touches, most of them for a few
-  // bytes: with pages of 4096 bytes an order's life writes 1.6 times as much to the disk.
+  // Of new files. A commit writes every page it touches, most of them for a few bytes: with pages
+  // of 4096 bytes an order's life writes 1.6 times as much to the disk. Files of older programs
+  // keep such pages, and wear the disk as they did: to change them an upgrade would write the whole
+  // file twice, while the box does not sell.
   Execute("PRAGMA page_size = 2048");
   if (Text("PRAGMA journal_mode = WAL") != "wal") {
     throw Fault(Fault::Kind::kInternal, "the database cannot be put into WAL mode");
@@ -204,11 +207,20 @@ int Connection::OnProgress(void* self) noexcept {
   return connection->clock_.MonotonicMs() > connection->deadline_ms_ ? 1 : 0;
 }
 
-Statement& Connection::Take(std::string_view sql) {
-  if (transaction_required_ && !InTransaction()) {
-    throw Fault(Fault::Kind::kUnavailable, "the transaction was rolled back by SQLite");
+Statement& Connection::Take(Sql literal) {
+  const char* const address = literal.text().data();
+  const auto known = by_literal_.find(address);
+  if (known != by_literal_.end() && !known->second->running) {
+    RequireNoLostTransaction();
+    return Begin(*known->second);
   }
-  deadline_ms_ = clock_.MonotonicMs() + kQueryMaxMs;
+  Statement& statement = Take(literal.text());
+  if (statement.cached) by_literal_.emplace(address, &statement);
+  return statement;
+}
+
+Statement& Connection::Take(std::string_view sql) {
+  RequireNoLostTransaction();
   Statement* statement = nullptr;
   const auto found = cache_.find(sql);
   if (found != cache_.end() && !found->second->running) {
@@ -224,11 +236,22 @@ Statement& Connection::Take(std::string_view sql) {
       cache_.emplace(statement->sql, std::move(fresh));
     }
   }
-  statement->last_use = ++uses_;
-  statement->running = true;
-  statement->ended = false;
+  return Begin(*statement);
+}
+
+void Connection::RequireNoLostTransaction() const {
+  if (transaction_required_ && !InTransaction()) {
+    throw Fault(Fault::Kind::kUnavailable, "the transaction was rolled back by SQLite");
+  }
+}
+
+Statement& Connection::Begin(Statement& statement) {
+  if (has_deadline_) deadline_ms_ = clock_.MonotonicMs() + kQueryMaxMs;
+  statement.last_use = ++uses_;
+  statement.running = true;
+  statement.ended = false;
   ++running_;
-  return *statement;
+  return statement;
 }
 
 void Connection::Give(Statement& statement) {
@@ -361,6 +384,7 @@ void Connection::EvictOne() {
   }
   if (oldest == cache_.end()) return;  // all are running: a few more do no harm
   Finalize(*oldest->second);
+  std::erase_if(by_literal_, [&](const auto& one) { return one.second == oldest->second.get(); });
   cache_.erase(oldest);
 }
 
@@ -372,6 +396,7 @@ void Connection::Finalize(Statement& statement) {
 void Connection::Close() noexcept {
   for (auto& [sql, statement] : cache_) Finalize(*statement);
   for (auto& statement : extra_) Finalize(*statement);
+  by_literal_.clear();
   cache_.clear();
   extra_.clear();
   sqlite3_close_v2(handle_);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/problem.h"
+#include "db/sql.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -68,7 +69,8 @@ class Connection {
   ~Connection();
 
   // A statement that is not running, prepared or from the cache; Give() resets it and takes it
-  // back.
+  // back. That of a literal is found by the literal's address, without reading its text.
+  Statement& Take(Sql literal);
   Statement& Take(std::string_view sql);
   void Give(Statement& statement);
   // True while there is a row. Fault where SQLite fails.
@@ -109,6 +111,8 @@ class Connection {
  private:
   static int OnProgress(void* self) noexcept;
   void Configure(Role role);
+  void RequireNoLostTransaction() const;
+  Statement& Begin(Statement& statement);
   std::unique_ptr<Statement> Prepare(std::string_view sql);
   void EvictOne();
   void Finalize(Statement& statement);
@@ -120,10 +124,13 @@ class Connection {
   size_t cached_max_;
   // Keys are views of the statements' own texts.
   std::unordered_map<std::string_view, std::unique_ptr<Statement>> cache_;
+  // Those of cache_ that were taken by a literal; several literals may have one text.
+  std::unordered_map<const char*, Statement*> by_literal_;
   std::vector<std::unique_ptr<Statement>> extra_;  // running, with the text of a running cached one
   uint64_t uses_ = 0;
   int running_ = 0;
-  int64_t deadline_ms_ = 0;
+  bool has_deadline_ = false;
+  int64_t deadline_ms_ = 0;  // of the running statement
   bool transaction_required_ = false;
   Trouble trouble_ = Trouble::kNone;
   std::string trouble_cause_;

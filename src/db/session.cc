@@ -64,7 +64,8 @@ std::optional<int64_t> Rows::OptionalIntAt(int column) const {
 }
 
 Rows Session::StartBuilt(const ClauseBuilder& sql) {
-  return StartBound(sql.sql(), sql.values().data(), sql.values().size(), Copies::kCopied);
+  return StartBound(connection_.Take(sql.sql()), sql.values().data(), sql.values().size(),
+                    Copies::kCopied);
 }
 
 void Session::RequireBase(Sql base, const ClauseBuilder& sql) {
@@ -92,9 +93,8 @@ std::vector<std::string> Session::AllTexts(Rows rows) {
   return texts;
 }
 
-Rows Session::StartBound(std::string_view sql, const Bound* values, size_t count, Copies texts) {
-  Rows rows(connection_, connection_.Take(sql));
-  const Statement& statement = *rows.statement_;
+Rows Session::StartBound(Statement& statement, const Bound* values, size_t count, Copies texts) {
+  Rows rows(connection_, statement);
   if (statement.positions.size() != count) {
     throw Fault(Fault::Kind::kInternal, "SQL with " + std::to_string(statement.positions.size()) +
                                             " parameters got " + std::to_string(count) +

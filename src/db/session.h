@@ -4,9 +4,8 @@
 // writer's transaction. Functions that only read take a Session&, those that write take a Tx&.
 //
 // SQL is a literal (db/sql.h) with parameters $1..$n, bound in the order of the arguments; it is
-// prepared once per connection and cached by its text. Query() and One() copy texts into the
-// statement, so that temporaries may be bound; Run() does not, because its statement has ended when
-// it returns.
+// prepared once per connection and cached. Query() and One() copy texts into the statement, so that
+// temporaries may be bound; Run() does not, because its statement has ended when it returns.
 //
 // Rows are read by the names of their columns, which the compiler finds in the statement's text
 // (db/columns.h). Therefore the statement is a constexpr template argument:
@@ -165,10 +164,10 @@ class Session {
   template <typename... Values>
   Rows Start(Sql sql, const Values&... values) {
     const Bound bound[] = {Bound(values)..., Bound(nullptr)};
-    return StartBound(sql.text(), bound, sizeof...(Values), Copies::kCopied);
+    return StartBound(connection_.Take(sql), bound, sizeof...(Values), Copies::kCopied);
   }
-  // `sql` is the text of an Sql or of a ClauseBuilder.
-  Rows StartBound(std::string_view sql, const Bound* values, size_t count, Copies texts);
+  // Binds the values of a statement just taken.
+  Rows StartBound(Statement& statement, const Bound* values, size_t count, Copies texts);
   Connection& connection_;
 
  private:
@@ -198,7 +197,8 @@ class Tx : public Session {
   template <typename... Values>
   int64_t Run(Sql sql, const Values&... values) {
     const Bound bound[] = {Bound(values)..., Bound(nullptr)};
-    Rows rows = StartBound(sql.text(), bound, sizeof...(Values), Copies::kOutliveTheStatement);
+    Rows rows = StartBound(connection_.Take(sql), bound, sizeof...(Values),
+                           Copies::kOutliveTheStatement);
     while (rows.Next()) continue;
     return Changes();
   }

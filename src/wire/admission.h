@@ -77,7 +77,7 @@ struct Connection {
   bool drain_on_close = false;  // the client may still be sending (Admission::Drain)
   // Bytes that were read from the socket beyond what was asked for: those from ahead_begin to
   // ahead_end. TLS asks for a record in two pieces, and both are read with one system call.
-  std::array<unsigned char, 1024> ahead;
+  std::array<unsigned char, 2048> ahead;
   size_t ahead_begin = 0;
   size_t ahead_end = 0;
 };

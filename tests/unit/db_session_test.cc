@@ -135,6 +135,38 @@ TEST(DbSession, KeepsTemporariesForTheLengthOfAQuery) {
   });
 }
 
+// More statements than a connection keeps: that of the literal is finalized in between.
+TEST(DbSession, FindsTheStatementOfALiteralAgainAndAgain) {
+  TestDatabase database;
+  database->Read([](Snapshot& session) {
+    for (int64_t turn = 0; turn < 3; ++turn) {
+      for (const int64_t value : {turn, turn + 1}) {
+        EXPECT_EQ(session.GetInt("SELECT $1 + 40", value), value + 40);
+      }
+      std::vector<Bound> list;
+      for (int64_t number = 0; number < 300; ++number) {
+        list.emplace_back(number);
+        ClauseBuilder sql("SELECT count(*) WHERE 1 = $1", {1});
+        sql.And("$1 IN ({})", list);
+        EXPECT_EQ(session.GetInt(sql), number >= 1 ? 1 : 0);
+      }
+    }
+  });
+}
+
+TEST(DbSession, RunsALiteralThatIsRunningAlready) {
+  static constexpr Sql kTwo = "SELECT n.a FROM (SELECT $1 AS a UNION ALL SELECT $1 + 1) AS n";
+  TestDatabase database;
+  database->Read([](Snapshot& session) {
+    auto outer = session.Query<kTwo>(1);
+    ASSERT_TRUE(outer.Next());
+    auto inner = session.Query<kTwo>(10);
+    ASSERT_TRUE(inner.Next() && inner.Next() && outer.Next());
+    EXPECT_EQ(inner.Int("a"), 11);
+    EXPECT_EQ(outer.Int("a"), 2);
+  });
+}
+
 TEST(DbSession, BindsNothingLeftFromTheLastUse) {
   static constexpr Sql kSelect = "SELECT $1 AS text";
   TestDatabase database;
