@@ -1,7 +1,6 @@
 #include "db/writer.h"
 
 #include "base/check.h"
-#include "base/log.h"
 #include "base/problem.h"
 
 #include <pthread.h>
@@ -14,30 +13,18 @@ namespace {
 
 constexpr std::chrono::seconds kIdleTick{1};
 constexpr int64_t kHeartbeatMaxMs = 60'000;
-constexpr int64_t kClockStepMaxMs = 5 * 60'000;
-constexpr int kCarefulGroups = 100;
-
-// Commits take less than the clock's millisecond.
-int64_t MonotonicUs() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-}
 
 }  // namespace
 
 Writer::Metrics::Metrics(metrics::Registry& registry, const std::string& labels)
-    : commits(registry, "comanda_db_commits_total", "Transactions committed.", labels),
-      jobs(registry, "comanda_db_jobs_total",
+    : jobs(registry, "comanda_db_jobs_total",
            "Write jobs answered; by commits it is the mean size of a group.", labels),
       refused(registry, "comanda_db_jobs_refused_total",
-              "Write jobs refused because the queue was full.", labels),
-      commit_time(registry, "comanda_db_commit_seconds",
-                  "From the start of a COMMIT to its being on disk.", labels) {}
+              "Write jobs refused because the queue was full.", labels) {}
 
 Writer::Writer(const Settings& settings, ChangeCounters& counters, DamagedRows& damaged_rows,
                const Clock& clock, Heartbeats& heartbeats, metrics::Registry& metrics)
     : settings_(settings),
-      counters_(counters),
       clock_(clock),
       file_(settings.FileName()),
       heartbeat_(heartbeats, "writer of " + file_, kHeartbeatMaxMs),
@@ -51,6 +38,7 @@ Writer::Writer(const Settings& settings, ChangeCounters& counters, DamagedRows& 
           settings.MetricLabels()),
       checkpointer_(settings, metrics),
       disk_(settings, clock, heartbeat_, checkpointer_, damaged_rows, metrics),
+      group_commit_(settings, counters, disk_, clock, heartbeat_, metrics),
       last_job_ms_(clock.MonotonicMs()) {
   queue_.reserve(settings_.queue_max);
   thread_ = std::jthread([this] { Loop(); });
@@ -121,7 +109,8 @@ void Writer::Loop() {
       WhenIdle();
       continue;
     }
-    Serve(group);
+    group_commit_.Serve(group);
+    Answer(group);
     if (const auto due = checkpointer_.WhenGrown()) disk_.Checkpoint(*due);
     last_job_ms_ = clock_.MonotonicMs();
   }
@@ -159,160 +148,7 @@ void Writer::RebuildIndexes() {
   if (const auto due = checkpointer_.WhenGrown()) disk_.Checkpoint(*due);
 }
 
-// Answers each job of the group exactly once.
-void Writer::Serve(Group& group) {
-  if (Refused(*group.front())) {
-    for (Request* request : group) request->error = group.front()->error;
-  } else if (!disk_.MayWrite()) {
-    for (Request* request : group) {
-      request->error = std::make_exception_ptr(Fault(Fault::Kind::kDiskFull, "the disk is full"));
-    }
-  } else if (!TryGroup(group)) {
-    for (Request* request : group) {
-      TryAlone(*request);
-      heartbeat_.Beat();
-    }
-  }
-  Answer(group);
-}
-
-// One transaction for all; true where it was committed, or rolled back because the only job
-// refused. First without savepoints, each of which copies every page that its job changes (a
-// quarter of what an order costs). A job that refuses rolls back the whole group then, and all run
-// again, with savepoints; so do those of the next groups, for refusals seldom come alone.
-bool Writer::TryGroup(const Group& group) {
-  const bool alone = group.size() == 1;
-  const bool savepoints = !alone && careful_groups_ > 0;
-  if (savepoints) --careful_groups_;
-  try {
-    Begin();
-    const Stamp stamp = NextStamp();
-    for (Request* request : group) {
-      RunJob(*request, stamp, savepoints);
-      if (!request->error || savepoints || alone) continue;
-      disk_.connection().Execute("ROLLBACK");
-      disk_.connection().RequireTransaction(false);
-      careful_groups_ = kCarefulGroups;
-      return TryGroup(group);
-    }
-    if (alone && group.front()->error) {
-      Rollback();
-    } else {
-      Commit();
-    }
-    return true;
-  } catch (const std::exception& failure) {
-    log::Warning("group of jobs rolled back",
-                 {{"file", file_}, {"jobs", group.size()}, {"cause", failure.what()}});
-  }
-  TellSuspicion();
-  // What is too much for the disk together may fit in part: running one by one finds out.
-  const Trouble trouble = disk_.connection().trouble();
-  disk_.Recover(trouble == Trouble::kFull ? Trouble::kPassing : trouble);
-  if (trouble == Trouble::kFull) disk_.MakeSpace();
-  return false;
-}
-
-// The same for one job of a group whose transaction was lost. A job that meets a page that makes no
-// sense runs once more after its tables were mended.
-void Writer::TryAlone(Request& request) {
-  if (Refused(request) || TryOnce(request)) return;
-  const std::string sql = disk_.connection().suspicious_sql();
-  const Trouble trouble = disk_.connection().trouble();
-  disk_.Recover(trouble);
-  if (trouble == Trouble::kDamaged && disk_.Mend(sql) && !TryOnce(request)) {
-    disk_.Recover(disk_.connection().trouble());
-  }
-  if (request.error)
-    Refused(request);  // where the file turned out to be damaged, that is the answer
-}
-
-// False where the transaction failed; the caller has the disk recover.
-bool Writer::TryOnce(Request& request) {
-  try {
-    Begin();
-    RunJob(request, NextStamp(), false);
-    if (request.error) {
-      Rollback();
-    } else {
-      Commit();
-    }
-    return true;
-  } catch (const std::exception&) {
-    request.error = std::current_exception();
-    request.on_commit.clear();
-    TellSuspicion();
-    return false;
-  }
-}
-
-// True where no jobs are taken any more; the request then says why.
-bool Writer::Refused(Request& request) const {
-  try {
-    disk_.RequireOpen();
-    return false;
-  } catch (const Fault&) {
-    request.error = std::current_exception();
-    return true;
-  }
-}
-
-void Writer::TellSuspicion() const {
-  const std::string& sql = disk_.connection().suspicious_sql();
-  if (settings_.suspect && !sql.empty()) settings_.suspect(sql);
-}
-
-// Leaves the job's outcome in the request. Throws where the transaction is no longer what it was.
-void Writer::RunJob(Request& request, const Stamp& stamp, bool savepoint) {
-  Connection& connection = disk_.connection();
-  request.error = nullptr;
-  request.on_commit.clear();
-  if (savepoint) connection.Execute("SAVEPOINT job");
-  try {
-    Tx tx(connection, counters_);
-    request.job(tx, stamp);
-    request.on_commit = tx.TakePublications();
-  } catch (...) {
-    request.error = std::current_exception();
-  }
-  CHECK(!connection.AnyRunning(), "no Rows outlives its job");
-  const Trouble trouble = connection.trouble();
-  if (!connection.InTransaction() || DiskFailed(trouble)) throw connection.failure();
-  if (trouble == Trouble::kFull) {
-    if (disk_.MakeSpace()) throw connection.failure();
-    job_met_full_disk_ = true;
-  }
-  TellSuspicion();
-  connection.ClearTrouble();  // the job's own from here on
-  if (!savepoint) return;
-  if (request.error) connection.Execute("ROLLBACK TO job");
-  connection.Execute("RELEASE job");
-}
-
-void Writer::Begin() {
-  Connection& connection = disk_.connection();
-  connection.ClearTrouble();
-  job_met_full_disk_ = false;
-  connection.Execute("BEGIN IMMEDIATE");
-  connection.RequireTransaction(true);
-}
-
-void Writer::Commit() {
-  const int64_t start_us = MonotonicUs();
-  disk_.connection().Execute("COMMIT");
-  metrics_.commit_time.ObserveUs(MonotonicUs() - start_us);
-  metrics_.commits.Add();
-  disk_.NoteCommit();
-  disk_.connection().RequireTransaction(false);
-  if (job_met_full_disk_) disk_.BecomeFull();
-}
-
-void Writer::Rollback() {
-  disk_.connection().Execute("ROLLBACK");
-  disk_.connection().RequireTransaction(false);
-  if (job_met_full_disk_) disk_.BecomeFull();
-}
-
+// Publishes what the group's jobs wrote, then wakes their callers, then those who follow the log.
 void Writer::Answer(const Group& group) noexcept {
   bool committed = false;
   for (Request* request : group) {
@@ -324,20 +160,6 @@ void Writer::Answer(const Group& group) noexcept {
   if (!committed) return;
   const std::lock_guard lock(wake_mutex_);
   if (wake_) wake_();
-}
-
-Stamp Writer::NextStamp() {
-  UtcMs now = clock_.Now();
-  if (const UtcMs last = last_stamp_; now < last) {
-    if (last - now <= kClockStepMaxMs) {
-      now = last;
-    } else {
-      log::Warning("the clock was put back",
-                   {{"from", FormatInstant(last)}, {"to", FormatInstant(now)}});
-    }
-  }
-  last_stamp_ = now;
-  return Stamp{now};
 }
 
 }  // namespace comanda::db

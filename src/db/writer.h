@@ -14,12 +14,10 @@
 //   in this order  COMMIT; what the jobs publish; their callers wake; the wake-up of those who
 //                  follow the event log; checkpoints
 //
-// What happens when the disk is full or fails is in db/disk_health.h, the upkeep of the log in
-// db/checkpointer.h.
+// The transaction of a group is in db/group_commit.h, what happens when the disk is full or fails
+// in db/disk_health.h, the upkeep of the log in db/checkpointer.h.
 
-#include <atomic>
 #include <condition_variable>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <set>
@@ -30,20 +28,17 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
-#include "db/answered.h"
 #include "db/change_counters.h"
 #include "db/checkpointer.h"
 #include "db/disk_health.h"
+#include "db/group_commit.h"
 #include "db/health.h"
-#include "db/session.h"
 #include "db/settings.h"
 
 namespace comanda::db {
 
 class Writer {
  public:
-  using Job = std::function<void(Tx&, const Stamp&)>;
-
   // Opens the file, migrates it and starts the thread. `settings` and the rest outlive the writer.
   Writer(const Settings& settings, ChangeCounters& counters, DamagedRows& damaged_rows,
          const Clock& clock, Heartbeats& heartbeats, metrics::Registry& metrics);
@@ -52,7 +47,7 @@ class Writer {
   // Any thread but the writer's. Returns when the job is committed, throws what it threw.
   void Run(const Job& job);
   void SetAfterCommit(std::function<void()> wake);
-  void ContinueFrom(UtcMs last_stamp) { last_stamp_ = last_stamp; }
+  void ContinueFrom(UtcMs last_stamp) { group_commit_.ContinueFrom(last_stamp); }
   Health health() const;
   // Damage that was found elsewhere (db/disk_health.h). Any thread.
   void RefuseJobs(const std::string& why) { disk_.RefuseWrites(why); }
@@ -62,47 +57,21 @@ class Writer {
   void Stop();
 
  private:
-  // One call of Run, on its caller's stack until `done`.
-  struct Request {
-    explicit Request(const Job& j) : job(j) {}
-    const Job& job;
-    std::exception_ptr error;
-    std::vector<std::function<void()>> on_commit;
-    Answered done;
-  };
-  using Group = std::vector<Request*>;
-
   struct Metrics {
     Metrics(metrics::Registry& registry, const std::string& labels);
-    metrics::Counter commits;
     metrics::Counter jobs;
     metrics::Counter refused;
-    metrics::Histogram commit_time;
   };
 
   void Loop();
   bool Take(Group& group);
   void WhenIdle();
   void RebuildIndexes();
-  void Serve(Group& group);
-  bool TryGroup(const Group& group);
-  void TryAlone(Request& request);
-  bool TryOnce(Request& request);
-  bool Refused(Request& request) const;
-  void TellSuspicion() const;
-  void RunJob(Request& request, const Stamp& stamp, bool savepoint);
-  void Begin();
-  void Commit();
-  void Rollback();
   void Answer(const Group& group) noexcept;
-  Stamp NextStamp();
 
   const Settings& settings_;
-  ChangeCounters& counters_;
   const Clock& clock_;
-  const std::string file_;  // for log messages
-
-  std::atomic<UtcMs> last_stamp_{0};
+  const std::string file_;  // for the thread's name
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
@@ -120,9 +89,8 @@ class Writer {
   // The writer thread's own.
   Checkpointer checkpointer_;
   DiskHealth disk_;
-  int careful_groups_ = 0;  // to come, with savepoints
+  GroupCommit group_commit_;
   int64_t last_job_ms_ = 0;
-  bool job_met_full_disk_ = false;
 
   std::mutex stop_mutex_;  // one Stop() at a time
   std::jthread thread_;    // behind all that it uses
