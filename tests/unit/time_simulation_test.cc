@@ -28,6 +28,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/settled_clock.h"
+#include "company/api.h"
 #include "events/api.h"
 #include "events/log.h"
 #include "events/marks.h"
