@@ -16,7 +16,7 @@ using testing::TestDatabase;
 
 TEST(DbSession, GivesBackTheKindsOfValuesThatWereBound) {
   static constexpr Sql kSelect =
-      "SELECT $1 AS text, $2 AS number, $3 AS none, $4 AS nothing, $5 AS empty, $6 AS yes,"
+      "SELECT $1 AS text, $2 AS number, $3 AS none, $4 AS missing, $5 AS empty, $6 AS yes,"
       " $7 AS company";
   TestDatabase database;
   database->Read([](Snapshot& session) {
@@ -27,7 +27,7 @@ TEST(DbSession, GivesBackTheKindsOfValuesThatWereBound) {
     EXPECT_EQ(row->Text("text"), "text");
     EXPECT_EQ(row->Int("number"), int64_t{1} << 62);
     EXPECT_TRUE(row->IsNull("none"));
-    EXPECT_EQ(row->OptionalText("nothing"), std::nullopt);
+    EXPECT_EQ(row->OptionalText("missing"), std::nullopt);
     EXPECT_EQ(row->OptionalText("empty"), "") << "empty is not null";
     EXPECT_TRUE(row->Bool("yes"));
     EXPECT_EQ(row->OptionalInt("none"), std::nullopt);
