@@ -197,8 +197,8 @@ class Tx : public Session {
   template <typename... Values>
   int64_t Run(Sql sql, const Values&... values) {
     const Bound bound[] = {Bound(values)..., Bound(nullptr)};
-    Rows rows = StartBound(connection_.Take(sql), bound, sizeof...(Values),
-                           Copies::kOutliveTheStatement);
+    Rows rows =
+        StartBound(connection_.Take(sql), bound, sizeof...(Values), Copies::kOutliveTheStatement);
     while (rows.Next()) continue;
     return Changes();
   }

@@ -90,7 +90,7 @@ class AppImport : public ::testing::Test {
   std::vector<FieldError> UpsertErrorsOf(std::string_view body) {
     const json::Document document = json::Document::Parse(body);
     return database->Read([&](db::Snapshot& snapshot) {
-      const company::Company company = company::Get(snapshot, 1);
+      const company::Company company = company::Get(snapshot, db::CompanyId{1});
       json::Errors errors;
       const menu::Draft draft = menu::ReadBody({document, json::UnknownFields::kRefused},
                                                menu::kPutProducts, company, 0, errors);
@@ -258,9 +258,10 @@ TEST_F(AppImport, DerivesTheIdOfACompanyFromItsNameAndCountry) {
 TEST_F(AppImport, GivesAProductOfOnePriceOneVariantNamedDefault) {
   Bring(kBarFull);
   database->Read([&](db::Snapshot& snapshot) {
-    const auto item = menu::FindSku(snapshot, 1, "AGUA");
+    const auto item = menu::FindSku(snapshot, db::CompanyId{1}, "AGUA");
     EXPECT_EQ(item->variant_name, "Default");
-    EXPECT_EQ(menu::FindProduct(snapshot, 1, item->product_id)->variant_id, item->variant_id);
+    EXPECT_EQ(menu::FindProduct(snapshot, db::CompanyId{1}, item->product_id)->variant_id,
+              item->variant_id);
   });
   EXPECT_EQ(Number("SELECT price FROM variant WHERE sku = 'AGUA'"), 250);
 }
@@ -271,11 +272,11 @@ TEST_F(AppImport, FindsNoVariantForAProductWithSeveral) {
   const std::string ice = Text("SELECT id FROM modifier");
   const std::string water = Text("SELECT id FROM product WHERE name = 'Agua'");
   database->Read([&](db::Snapshot& snapshot) {
-    const auto item = menu::FindProduct(snapshot, 1, wine);
+    const auto item = menu::FindProduct(snapshot, db::CompanyId{1}, wine);
     EXPECT_TRUE(item.has_value());
     EXPECT_FALSE(item->variant_id.has_value());
-    EXPECT_EQ(menu::FindModifier(snapshot, 1, wine, ice)->name, "Sin hielo");
-    EXPECT_FALSE(menu::FindModifier(snapshot, 1, water, ice).has_value());
+    EXPECT_EQ(menu::FindModifier(snapshot, db::CompanyId{1}, wine, ice)->name, "Sin hielo");
+    EXPECT_FALSE(menu::FindModifier(snapshot, db::CompanyId{1}, water, ice).has_value());
   });
 }
 
@@ -308,7 +309,7 @@ TEST_F(AppImport, UpdatesOnlyWhatDiffers) {
 TEST_F(AppImport, RaisesTheCountersOfWhatChangedAlone) {
   using events::Counter;
   const auto of = [this](Counter counter) {
-    return database->counters().Of(1).changes[static_cast<size_t>(counter)];
+    return database->counters().Of(db::CompanyId{1}).changes[static_cast<size_t>(counter)];
   };
   Bring(kBarFull);
   EXPECT_EQ(of(Counter::kOrders), 0);
@@ -764,13 +765,14 @@ TEST_F(AppImport, NumbersTheOrdersOfABusinessDayFromOne) {
 TEST_F(AppImport, CountsTheOrdersOfAClient) {
   Bring(kBarFull);
   const std::string id = Text("SELECT id FROM client");
-  const auto before = database->counters().Of(1).changes;
-  database->Write(
-      [&](db::Tx& tx, const db::Stamp& stamp) { clients::NoteOrder(tx, 1, id, stamp.now); });
+  const auto before = database->counters().Of(db::CompanyId{1}).changes;
+  database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    clients::NoteOrder(tx, db::CompanyId{1}, id, stamp.now);
+  });
 
   EXPECT_EQ(Number("SELECT orders_count FROM client"), 1);
   EXPECT_EQ(Number("SELECT last_order_at - updated_at FROM client"), 0);
-  EXPECT_GT(database->counters().Of(1).changes[2], before[2]);
+  EXPECT_GT(database->counters().Of(db::CompanyId{1}).changes[2], before[2]);
   EXPECT_EQ(Written(Bring(kBarFull)), 0);
 }
 

@@ -25,7 +25,7 @@ class AuthGate : public ::testing::Test {
   KeyRecord Record() {
     KeyRecord record;
     record.id = "k1";
-    record.company = 1;
+    record.company = db::CompanyId{1};
     record.company_uuid = "c1";
     record.hash = HashOf(key_);
     record.scopes.Add(Scope::kOrdersRead);

@@ -93,7 +93,7 @@ TEST(ClientMigration, NumbersWhatOlderProgramsWroteAndMakesItSearchable) {
   old.migrations.resize(1);
   testing::TestDatabase database(old);
   database->Write([](db::Tx& tx, const db::Stamp&) {
-    for (const db::CompanyId company : {1, 2}) {
+    for (const int64_t company : {1, 2}) {
       tx.Run(
           "INSERT INTO company (company_id, id, name, country_code, timezone, business_hours,"
           " currency, created_at, updated_at) VALUES ($1, $2, 'R', 'PE', 'America/Lima', '{}',"
