@@ -200,6 +200,7 @@ std::unique_ptr<wire::Server> App::Listen(const std::string& address, wire::Hand
       .listen = address,
       .workers = WorkersOf(mode, options_),
       .tls = true,
+      .name = mode == auth::Mode::kLive ? "https" : "https-test",
       .local = false,
       .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
       .errors_base = options_.errors_base,

@@ -83,9 +83,10 @@ Options OptionsOf(const ServerSettings& settings) {
   };
 }
 
-// The listener's name in metrics: a Unix socket by its file, "control-test" for
+// The listener's name in metrics. A Unix socket has that of its file: "control-test" for
 // DIR/control-test.sock.
 std::string ListenerName(const ServerSettings& settings) {
+  if (!settings.name.empty()) return settings.name;
   if (!IsUnixSocket(settings.listen)) return settings.tls ? "https" : "http";
   const std::string name = settings.listen.substr(settings.listen.rfind('/') + 1);
   return name.substr(0, name.rfind('.'));

@@ -25,6 +25,9 @@ struct ServerSettings {
   std::string listen;
   int workers = 256;
   bool tls = true;
+  // In metrics; no two listeners of a process may share one. Empty: "https", "http", or the name of
+  // the socket's file.
+  std::string name = {};
   bool local = false;  // its requests come from the command line (wire::Request::local)
   // Whether Host may carry this name or address (lower case, without port and brackets). Called by
   // every worker; empty: Host may carry any.

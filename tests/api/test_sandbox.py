@@ -91,3 +91,13 @@ def test_the_live_address_has_no_reset(api):
 
 def test_a_box_without_the_setting_has_no_sandbox(box):
     assert "sandbox address" not in box.log_text()
+
+
+def test_no_metric_stands_twice(sandbox):
+    box, _, _ = sandbox
+    with contextlib.closing(box.client()) as client:
+        text = client.get("/metrics").body.decode()
+    names = [line.rsplit(" ", 1)[0] for line in text.splitlines() if not line.startswith("#")]
+    twice = {name for name in names if names.count(name) > 1}
+    assert not twice
+    assert 'comanda_http_connections{listener="https-test",state="idle"}' in names
