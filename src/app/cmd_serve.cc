@@ -56,10 +56,12 @@ void BlockSignals() {
 }
 
 // Runs before all other code of the program, with the arguments of main() (a glibc extension).
-// Without it, a SIGHUP in the first milliseconds would end the process; blocked, it stays pending
-// until RunUntilSignal().
+// Without it, a SIGHUP or a SIGPIPE in the first milliseconds would end the process. A blocked
+// SIGHUP stays pending until RunUntilSignal().
 [[gnu::constructor(101)]] void BlockSignalsOfServe(int count, char** words, char**) {
-  if (count > 1 && std::string_view(words[1]) == "serve") BlockSignals();
+  if (count < 2 || std::string_view(words[1]) != "serve") return;
+  ::signal(SIGPIPE, SIG_IGN);
+  BlockSignals();
 }
 
 // Waits a minute, or until a signal, before the process ends after an upgrade that failed on a full

@@ -22,7 +22,8 @@ std::string Watcher::IntegrityCheck() {
   std::string problems;
   Session session(*connection_);
   try {
-    static constexpr Sql kCheck = "SELECT integrity_check AS found FROM pragma_integrity_check(20)";
+    static constexpr Sql kCheck =
+        "SELECT integrity_check AS found FROM pragma_integrity_check LIMIT 20";
     for (auto rows = session.Query<kCheck>(); rows.Next();) {
       if (rows.View("found") != "ok") problems += rows.Text("found") + "\n";
     }
