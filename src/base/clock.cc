@@ -1,7 +1,5 @@
 #include "base/clock.h"
 
-#include <array>
-#include <cstdlib>
 #include <ctime>
 
 #include "base/days.h"
@@ -26,14 +24,9 @@ class MachineClock final : public Clock {
 };
 
 void AppendDigits(std::string& out, int64_t value, int width) {
-  std::array<char, 24> digits;
-  char* const end = digits.data() + digits.size();
-  char* begin = end;
-  if (value < 0) out += '-';
-  for (int64_t rest = std::abs(value); rest > 0 || end - begin < width; rest /= 10) {
-    *--begin = static_cast<char>('0' + rest % 10);
-  }
-  out.append(begin, end);
+  std::string digits = std::to_string(value);
+  for (int i = static_cast<int>(digits.size()); i < width; ++i) out += '0';
+  out += digits;
 }
 
 void AppendDay(std::string& out, Day day) {

@@ -53,10 +53,9 @@ std::string NewId(UtcMs now) {
 
 std::optional<std::string> ParseId(std::string_view text) {
   if (text.size() != kTextSize) return std::nullopt;
-  std::string id(text);
-  for (size_t i = 0; i < kTextSize; ++i) {
-    char& c = id[i];
-    if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
+  std::string id = AsciiLower(text);
+  for (size_t i = 0; i < id.size(); ++i) {
+    const char c = id[i];
     const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
     if (IsDashAt(i) ? c != '-' : !hex) return std::nullopt;
   }

@@ -1,10 +1,8 @@
 #include "clients/search.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
-#include "base/sorted.h"
 #include "base/text.h"
 
 namespace comanda::clients {
@@ -55,7 +53,7 @@ std::vector<std::string> SearchWords(std::string_view name,
                                      const std::optional<std::string>& email) {
   std::vector<std::string> words = WordsOf(name);
   for (std::string& word : WordsOf(email.value_or(""))) words.push_back(std::move(word));
-  SortRows(words, std::less());
+  std::ranges::sort(words);
   words.erase(std::unique(words.begin(), words.end()), words.end());
   return words;
 }

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 
 #include "base/id.h"
 #include "base/problem.h"
-#include "base/sorted.h"
 #include "base/text.h"
 #include "wire/percent.h"
 #include "json/writer.h"
@@ -252,7 +250,7 @@ std::optional<UtcMs> Query::ReadInstant(std::string_view name) const {
 
 std::string Query::Canonical() const {
   std::vector<std::pair<std::string, std::string>> sorted = parameters_;
-  SortRows(sorted, std::less());
+  std::ranges::sort(sorted);
   std::string text;
   for (const auto& [name, value] : sorted) {
     json::AppendQuoted(text, name);

@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "base/problem.h"
-#include "base/sorted.h"
 #include "wire/percent.h"
 
 namespace comanda::http {
@@ -74,7 +73,7 @@ Router::Router(std::vector<std::span<const Route>> tables) {
     }
   }
   for (std::vector<Pattern>& patterns : patterns_) {
-    SortRows(patterns, [](const Pattern& a, const Pattern& b) {
+    std::ranges::stable_sort(patterns, [](const Pattern& a, const Pattern& b) {
       return std::ranges::lexicographical_compare(
           a.segments, b.segments,
           [](std::string_view x, std::string_view y) { return !x.empty() && y.empty(); });

@@ -3,11 +3,9 @@
 #include <cjson/cJSON.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "base/problem.h"
-#include "base/sorted.h"
 #include "json/scan.h"
 #include "json/writer.h"
 
@@ -65,34 +63,15 @@ void ReplaceEscapedNul(std::string& text) {
   }
 }
 
-bool AreFewAndDistinct(const cJSON* object) {
-  constexpr int kFew = 16;
-  int count = 0;
-  for (const cJSON* one = object->child; one != nullptr; one = one->next) {
-    if (++count > kFew) return false;
-  }
-  for (const cJSON* one = object->child; one != nullptr; one = one->next) {
-    for (const cJSON* other = one->next; other != nullptr; other = other->next) {
-      if (*one->string == *other->string && std::strcmp(one->string, other->string) == 0) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-// Sorts the keys of a large object, because comparing each pair is quadratic and a body may be one
-// huge object.
+// Sorts the keys, because comparing each pair is quadratic and a body may be one huge object.
 void RefuseDuplicateKeys(const Tree& tree, const cJSON* node) {
   if (!IsContainer(node)) return;
-  for (const cJSON* child = node->child; child != nullptr; child = child->next) {
-    if (IsContainer(child)) RefuseDuplicateKeys(tree, child);
-  }
-  if (!cJSON_IsObject(node) || AreFewAndDistinct(node)) return;
   std::vector<const cJSON*> members;
   for (const cJSON* child = node->child; child != nullptr; child = child->next) {
-    members.push_back(child);
+    RefuseDuplicateKeys(tree, child);
+    if (cJSON_IsObject(node)) members.push_back(child);
   }
+  if (members.size() < 2) return;
   std::sort(members.begin(), members.end(), [&](const cJSON* a, const cJSON* b) {
     const int order = std::string_view(a->string).compare(b->string);
     return order != 0 ? order < 0 : a->valueint < b->valueint;
@@ -208,9 +187,8 @@ std::vector<std::pair<std::string_view, Value>> Value::members() const {
 
 std::optional<Value> Value::Find(std::string_view key) const {
   Require(cJSON_IsObject(node_), "a value of another kind was expected");
-  const char first = key.empty() ? '\0' : key.front();
   for (const cJSON* child = node_->child; child != nullptr; child = child->next) {
-    if (child->string[0] == first && key == child->string) return Value(tree_, child);
+    if (key == child->string) return Value(tree_, child);
   }
   return std::nullopt;
 }
@@ -271,7 +249,8 @@ void Errors::Add(std::string field, FieldCode code, std::string message, size_t 
 
 void Errors::ThrowIfAny() {
   if (errors_.empty()) return;
-  SortRows(errors_, [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(errors_.begin(), errors_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   if (errors_.size() == 1) {
     const FieldError& only = errors_.front().second;
     throw Invalid(only.field, only.code, only.message);

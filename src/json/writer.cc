@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
 
-// By the character as an unsigned number.
-constexpr auto kNeedsEscape = [] {
-  std::array<bool, 256> table{};
-  for (int c = 0; c < 256; ++c) table[static_cast<size_t>(c)] = NeedsEscape(static_cast<char>(c));
-  return table;
-}();
-
 void AppendEscape(std::string& out, char c) {
   switch (c) {
     case '"':
@@ -57,7 +50,7 @@ void AppendQuoted(std::string& out, std::string_view text) {
   // Start of the run of characters that need no escape.
   size_t begin = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (!kNeedsEscape[static_cast<unsigned char>(text[i])]) continue;
+    if (!NeedsEscape(text[i])) continue;
     out.append(text, begin, i - begin);
     AppendEscape(out, text[i]);
     begin = i + 1;

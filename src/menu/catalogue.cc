@@ -1,13 +1,11 @@
 #include "menu/catalogue.h"
 
 #include <algorithm>
-#include <functional>
 #include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
 #include "base/problem.h"
-#include "base/sorted.h"
 #include "company/companies.h"
 #include "events/log.h"
 #include "json/writer.h"
@@ -107,7 +105,7 @@ Written Saver::Save() {
     Touch(tx_, company_, id, stamp_);
     written_.former_products.push_back(id);
   }
-  SortRows(written_.former_products, std::less());
+  std::ranges::sort(written_.former_products);
   return std::move(written_);
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/sorted.h"
 #include "company/companies.h"
 #include "http/context.h"
 #include "json/writer.h"
@@ -108,7 +107,7 @@ http::Sort ReadSort(const http::Query& query, std::span<const Figure<Row>> figur
 // Stable, so that rows with equal figures stay sorted by id, in both directions.
 template <typename Row>
 void SortBy(int64_t Row::*member, bool descending, std::vector<Row>& rows) {
-  SortRows(rows, [&](const Row& a, const Row& b) {
+  std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
     return descending ? b.*member < a.*member : a.*member < b.*member;
   });
 }

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/problem.h"
-#include "base/sorted.h"
 #include "company/companies.h"
 #include "menu/menu.h"
 #include "reports/store.h"
@@ -157,9 +156,8 @@ std::vector<SoldModifier> SortedModifiers(const SumsByText<ModifierSums>& modifi
   for (const auto& [name, sums] : modifiers) {
     sorted.push_back({.name = name, .quantity = sums.quantity, .total_sales = sums.total_sales});
   }
-  SortRows(sorted, [](const SoldModifier& a, const SoldModifier& b) {
-    return a.quantity != b.quantity ? a.quantity > b.quantity : a.name < b.name;
-  });
+  std::ranges::sort(sorted, {}, &SoldModifier::name);
+  std::ranges::stable_sort(sorted, std::ranges::greater(), &SoldModifier::quantity);
   return sorted;
 }
 

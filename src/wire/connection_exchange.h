@@ -41,7 +41,7 @@ class ConnectionExchange final : public Exchange {
   ConnectionExchange(std::string_view raw_head, Admission& admission, Connection* connection,
                      ChunkedBody& chunks);
 
-  // The whole head as it came.
+  // The bytes of the head as received, to the empty line that ends it.
   std::string_view text() const { return text_; }
   // Reads the head. Throws Refusal (wire/head.h); what was read before the mistake stays in head().
   void ReadHead() { CheckHead(text_, head_); }
@@ -56,8 +56,8 @@ class ConnectionExchange final : public Exchange {
 
   std::string ReadBody(size_t bytes_max) override;
 
-  // Whether the connection cannot be used after this exchange: the client wishes so, or too much of
-  // the body is unread, or of a length that nobody knows.
+  // Whether the connection must be closed after this exchange: the client asked for that, or the
+  // unread part of the body is too large or of unknown length.
   bool MustClose() const;
   // Writes `response`, in one write where it is small. Blocks while the client does not read, at
   // most for Timeouts::write_ms. `close`: the connection is closed after it.

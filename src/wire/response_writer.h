@@ -18,7 +18,7 @@ struct WireForm {
   bool close = false;      // the connection is closed after this answer
   UtcMs now = 0;
   std::string_view request_id;  // visible ASCII
-  // How many bytes are appended at most, but for the head, which is always whole.
+  // The most bytes that AppendResponse() appends. The head is appended whole even if it has more.
   size_t bytes_max = std::numeric_limits<size_t>::max();
 };
 

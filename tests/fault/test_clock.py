@@ -7,15 +7,14 @@ import json
 import random
 import re
 import signal
-import ssl
 import threading
 import time
 
 import pytest
 
-from support.box import PATIENCE_S, Box
+from support.box import Box
 from support.tills import Restaurant
-from support.wall_clock import ClockBox
+from support.wall_clock import ClockBox, is_accepted, until
 
 DAY = 86400
 YEAR = 365 * DAY
@@ -101,18 +100,6 @@ def test_orders_go_on_through_jumps_and_keep_their_order(box, key):
     assert len(set(days)) == len(days)
 
 
-def wait_for_a_valid_certificate(box):
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            with contextlib.closing(box.client()) as client:
-                assert client.get("/healthz").status == 200
-                return
-        except ssl.SSLCertVerificationError:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-
-
 def test_tills_do_not_notice_a_clock_that_steps_ten_times_a_second(seed):
     steps = random.Random(seed)
     house = Restaurant("clock", tills=3, seed=seed, kind=ClockBox)
@@ -127,7 +114,7 @@ def test_tills_do_not_notice_a_clock_that_steps_ten_times_a_second(seed):
         assert sum(till.retries for till in house.tills) == 0, "a till was refused or lost its line"
         # A certificate made while the clock was wrong is replaced within a minute, or by a reload.
         house.box.signal(signal.SIGHUP)
-        wait_for_a_valid_certificate(house.box)
+        until(lambda: is_accepted(house.box))
         house.check_everything()
     finally:
         house.box.discard()

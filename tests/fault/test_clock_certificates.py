@@ -11,7 +11,7 @@ import pytest
 
 from support.box import PATIENCE_S
 from support.openssl import make_dated_authority, make_pair, verify_at
-from support.wall_clock import ClockBox
+from support.wall_clock import ClockBox, is_accepted, until
 
 DAY = 86400
 YEAR = 365 * DAY
@@ -32,23 +32,6 @@ def ask(box, path="/readyz", key=None):
 
 def checks(box):
     return ask(box).json["checks"]
-
-
-def is_accepted(box):
-    """By a device with a right clock that verifies strictly."""
-    try:
-        with contextlib.closing(box.client()) as client:
-            return client.get("/healthz").status == 200
-    except ssl.SSLCertVerificationError:
-        return False
-
-
-def until(condition):
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.1)
-    return found
 
 
 def authority(box):

@@ -5,11 +5,13 @@ run its first instruction, the code there is replaced by one that asks the kerne
 change at any time. So it works at full speed, on a static program, and no other process sees it. What the kernel itself
 measures with its clock is unaffected: timers, sleeps, the times of files."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
 import platform
 import signal
+import ssl
 import struct
 import time
 
@@ -185,3 +187,21 @@ class FrozenClockBox(ClockBox):
 
     def client(self, key=None, address="127.0.0.1"):
         return ClientWithoutDates(self.port, key, str(self.cafile), address)
+
+
+def is_accepted(box):
+    """True if a client with the right time, which checks the dates of the certificate, is served."""
+    try:
+        with contextlib.closing(box.client()) as client:
+            return client.get("/healthz").status == 200
+    except ssl.SSLCertVerificationError:
+        return False
+
+
+def until(condition):
+    """Waits until the condition is true; returns its value."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it did not come"
+        time.sleep(0.1)
+    return found
