@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/import.h"
+#include "app/served.h"
 #include "app/unfinished_backup.h"
 #include "base/log.h"
 #include "base/problem.h"
@@ -60,17 +61,29 @@ void SeedSandbox(db::Database& database) {
 }
 
 // Fault where the system lacks the time zone of a company: business days, opening hours and order
-// numbers depend on it.
+// numbers depend on it. Where the system has zones, an unknown name is a damaged row: the start
+// goes on, and requests that need the zone fail.
 void RequireZones(db::Database& database) {
-  const std::string missing = database.Read([](db::Snapshot& snapshot) {
-    std::string names;
-    for (const company::Company& one : company::All(snapshot)) {
-      if (Zone::Find(one.timezone)) continue;
-      names += (names.empty() ? "" : ", ") + one.timezone + " (" + one.name + ")";
-    }
-    return names;
-  });
+  std::string missing;
+  try {
+    missing = database.Read([](db::Snapshot& snapshot) {
+      std::string names;
+      for (const company::Company& one : company::All(snapshot)) {
+        if (Zone::Find(one.timezone)) continue;
+        names += (names.empty() ? "" : ", ") + one.timezone + " (" + one.name + ")";
+      }
+      return names;
+    });
+  } catch (const Fault& fault) {
+    log::Error("the companies cannot be read", {{"why", fault.cause}});
+    return;
+  }
   if (missing.empty()) return;
+  if (Zone::Find("Etc/UTC")) {
+    database.damaged_rows().NoteInFile("no time zone has the name of a company's: " + missing +
+                                       "; import the restaurant again");
+    return;
+  }
   throw Fault(Fault::Kind::kUnavailable, "this machine has no time zone data for " + missing +
                                              "; install it (`apt install tzdata`) and start again");
 }
@@ -188,6 +201,7 @@ App::~App() {
     live_.FlushKeyUse();
     if (Environment* sandbox = sandbox_.environment()) sandbox->FlushKeyUse();
   });
+  NoteAuthority();
   Attempt("the time of the stop is not written down", [this] {
     live_.marks().Renew();
     if (Environment* sandbox = sandbox_.environment()) sandbox->marks().Renew();
@@ -240,9 +254,13 @@ std::string App::CertificateFingerprint() const {
   return crypto::Inspect(certificates_.pair().certificate_pem).fingerprint_sha256;
 }
 
-size_t App::company_count() {
-  return live_.database().Read(
-      [](db::Snapshot& snapshot) { return company::All(snapshot).size(); });
+bool App::HasCompany() {
+  try {
+    return live_.database().Read(
+        [](db::Snapshot& snapshot) { return !company::All(snapshot).empty(); });
+  } catch (const Fault&) {  // there is one, and it is damaged
+    return true;
+  }
 }
 
 void App::RunUntilSignal(const std::function<config::Options()>& reload) {
@@ -318,6 +336,7 @@ void App::Watch() {
     next_names_ms_ = looked_at_names_ms_ + kNamesEveryMs;
     LogClockTrouble();
     Attempt("names and certificate stay as they are", [this] { FollowNetwork(); });
+    NoteAuthority();
   }
   const std::vector<std::string> stale = heartbeats_.Stale();
   if (stale.empty()) {
@@ -359,6 +378,13 @@ void App::RetrySandbox(events::Worker::Pass& pass) {
   if (sandbox_.TryToOpen([&](const std::string&) { pass.Beat(); })) {
     sandbox_.environment()->database().StartInspector();
   }
+}
+
+// A directory that lost its tls/ must not be given a new authority without a word.
+void App::NoteAuthority() {
+  if (!options_.tls_certificate.empty() || !certificates_.trusted()) return;
+  Attempt("that devices trust tls/ca.crt is not noted",
+          [this] { NoteTrustedAuthority(options_.data_directory); });
 }
 
 void App::LogClockTrouble() {

@@ -53,7 +53,7 @@ class App {
   std::vector<std::string> SandboxAddresses() const;
   // The SHA-256 of the presented certificate, in the form that browsers show.
   std::string CertificateFingerprint() const;
-  size_t company_count();  // in the live environment
+  bool HasCompany();  // in the live environment
 
  private:
   void Reload(const config::Options& options);
@@ -70,6 +70,7 @@ class App {
   bool HostAllowed(std::string_view host) const;  // the name in a Host header; any thread
   void StopServers();
   void Watch();
+  void NoteAuthority();
   void LogClockTrouble();
   // On the thread of the chores:
   void DoChores(events::Worker::Pass& pass);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/problem.h"
+#include "company/companies.h"
 #include "db/watcher.h"
 #include "events/check.h"
 #include "events/log.h"
@@ -14,8 +15,9 @@
 namespace comanda::app {
 namespace {
 
-constexpr int64_t kIdleShare = 49;       // pauses for each time of work: a fiftieth of a core
-constexpr int64_t kLookEveryMs = 5'000;  // for records that requests have found damaged
+constexpr int64_t kIdleShare = 49;  // pauses for each time of work: a fiftieth of a core
+// For records that requests have found damaged, and for the end of an inspection.
+constexpr int64_t kLookEveryMs = 5'000;
 constexpr int64_t kEventsAtOnce = 100;
 
 // fn(), and what it says is damaged.
@@ -31,6 +33,16 @@ void NoteDamage(db::DamagedRows& rows, Fn&& fn) {
 
 }  // namespace
 
+void MendCounters(db::Database& database) {
+  std::vector<db::CompanyId> companies;
+  const bool sound = database.Read([&](db::Snapshot& snapshot) {
+    for (const company::Company& one : company::All(snapshot)) companies.push_back(one.company_id);
+    return events::CountersAreSound(snapshot, companies);
+  });
+  if (sound) return;
+  database.Write([&](db::Tx& tx, const db::Stamp&) { events::MendCounters(tx, companies); });
+}
+
 bool Checker::MayWrite() const {
   return database_.health().writable && space_.fullness() < db::Fullness::kOrdersOnly;
 }
@@ -39,8 +51,7 @@ int64_t Checker::DoPart(events::Worker::Pass& pass) {
   const int64_t begun_ms = clock_.MonotonicMs();
   RemakeRecords();
   if (!round_) {
-    const int64_t rest_ms = next_round_ms_ - begun_ms;
-    if (rest_ms > 0) return std::min(rest_ms, kLookEveryMs);
+    if (database_.rounds_of_inspection() == rounds_) return kLookEveryMs;
     Begin();
   }
   Verification::Part part;
@@ -59,11 +70,16 @@ int64_t Checker::DoPart(events::Worker::Pass& pass) {
 }
 
 void Checker::Begin() {
+  NoteDamage(database_.damaged_rows(), [&] {
+    if (MayWrite()) MendCounters(database_);
+  });
   // Where opening fails the worker waits, and begins again.
   watcher_ = database_.Watch();
+  begun_ms_ = clock_.MonotonicMs();
   round_.emplace();
   remade_.clear();
   completes_ = true;
+  rounds_ = database_.rounds_of_inspection();
 }
 
 void Checker::End() {
@@ -73,11 +89,14 @@ void Checker::End() {
     return std::ranges::find(remade_, one) != remade_.end();
   });
   database_.damaged_rows().Replace(damage);
-  log::Info("orders and events were checked",
-            {{"orders", report.orders}, {"events", report.events}, {"damaged", damage.size()}});
+  log::Info("the database was checked: pages, indexes, orders and events",
+            {{"file", file_},
+             {"orders", report.orders},
+             {"events", report.events},
+             {"damaged", database_.damaged_rows().count()},
+             {"seconds_for_rows", (clock_.MonotonicMs() - begun_ms_) / 1000}});
   round_.reset();
   watcher_.reset();
-  next_round_ms_ = clock_.MonotonicMs() + kEveryMs;
 }
 
 void Checker::RemakeRecords() {

@@ -132,7 +132,7 @@ int Serve(Words words) {
   if (!Zone::Find("Etc/UTC")) {
     log::Warning("this machine has no time zone data: install it (`apt install tzdata`)");
   }
-  if (app->company_count() == 0) {
+  if (!app->HasCompany()) {
     log::Warning("no restaurant yet: run `comanda import FILE --data " + options.data_directory +
                  "` (or `comanda import demo`), then `comanda keys create`");
   }

@@ -19,6 +19,7 @@
 #include "menu/catalogue.h"
 #include "ops/certificates.h"
 #include "ops/health.h"
+#include "orders/check.h"
 #include "orders/orders.h"
 
 namespace comanda::app {
@@ -27,14 +28,62 @@ namespace {
 // The size of the cache of list answers: about 50 pages of 50 orders.
 constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
 
+// Of the tables whose rows have a checksum.
+bool IsSound(db::Session& session, const std::string& table, const std::vector<std::string>& key) {
+  if (table != "orders") return true;
+  return orders::IsSound(session, db::CompanyId{std::stoll(key.at(0))}, key.at(1));
+}
+
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
                               const Upgrading& upgrading) {
-  if (mode == auth::Mode::kLive) RefuseLostDatabase(options.data_directory);
+  if (mode == auth::Mode::kLive) {
+    RefuseLostDatabase(options.data_directory);
+    if (options.tls_certificate.empty()) RefuseLostAuthority(options.data_directory);
+  }
   return {.path = DatabasePath(mode, options),
           .migrations = Migrations(),
           .space = &space,
           .is_guest = mode == auth::Mode::kTest,
+          .check_first = {"idempotency", "orders"},
+          .is_sound = IsSound,
           .upgrading = upgrading};
+}
+
+// A start goes on without what cannot be read: everything else can, and writing stops where a page
+// makes no sense.
+template <typename Step>
+void GoOnWithout(db::Database& database, std::string_view what, Step&& step) {
+  try {
+    step();
+  } catch (const Fault& fault) {
+    const bool is_page = fault.kind == Fault::Kind::kInternal;
+    if (!is_page && fault.kind != Fault::Kind::kDamaged && fault.kind != Fault::Kind::kReadOnly) {
+      throw;
+    }
+    log::Error("the start goes on without something that is damaged",
+               {{"what", what}, {"why", fault.cause}});
+    if (is_page) database.RefuseWrites(fault.cause);
+  }
+}
+
+void LoadKeys(db::Database& database, auth::KeyTable& table) {
+  std::vector<std::string> damage;
+  table.Load(
+      database.Read([&](db::Snapshot& snapshot) { return keys::LoadAll(snapshot, damage); }));
+  for (const std::string& key : damage) database.damaged_rows().Note(key);
+  try {
+    keys::GiveChecksums(database);
+  } catch (const Fault& fault) {  // a full disk: the next start tries again
+    log::Warning("keys have no checksums yet", {{"why", fault.cause}});
+  }
+}
+
+// Enough for the indexes of some 20,000 orders; those of a larger file are checked while it is
+// served.
+db::Database& Checked(db::Database& database) {
+  constexpr int64_t kMaxMs = 1'000;
+  database.CheckBeforeServing(kMaxMs);
+  return database;
 }
 
 std::string FileName(auth::Mode mode) { return std::string(Name(mode)) + ".db"; }
@@ -121,7 +170,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                                    upgrading(step);
                                  }),
                 clock, heartbeats, metrics),
-      marks_(database_, clock, Migrations().back().number),
+      marks_(Checked(database_), clock, Migrations().back().number),
       gate_(Rates(mode, options), keys_, clock),
       site_{.mode = mode,
             .options = options,
@@ -144,17 +193,20 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .read_event_body = orders::EventBody,
             .current_mark = [this] { return marks_.current(); }},
       dispatcher_(site_, AllRoutes(mode)),
-      checker_(database_, space_, clock) {
+      checker_(FileName(mode), database_, space_, clock) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
-  database_.Read(
-      [&](db::Snapshot& snapshot) { database_.ContinueFrom(events::LastTime(snapshot)); });
-  TakeUpCopy(database_, mode, options, was_upgraded_);
+  GoOnWithout(database_, "the counters", [&] { MendCounters(database_); });
+  GoOnWithout(database_, "the time of the last event",
+              [&] { database_.ContinueFrom(database_.Read(events::LastTime)); });
+  GoOnWithout(database_, "whether this is a copy",
+              [&] { TakeUpCopy(database_, mode, options, was_upgraded_); });
   NoteServed();
   gate_.SetWriteDownEnds([this] { RecordEndedKeys(); });
-  database_.Read([&](db::Snapshot& snapshot) {
-    events::LoadCounters(snapshot, database_.counters());
-    keys_.Load(keys::LoadAll(snapshot));
+  GoOnWithout(database_, "the counters in memory", [&] {
+    database_.Read(
+        [&](db::Snapshot& snapshot) { events::LoadCounters(snapshot, database_.counters()); });
   });
+  GoOnWithout(database_, "the keys", [&] { LoadKeys(database_, keys_); });
   try {
     clients::MakeSearchable(database_, [&] { upgrading("clients"); });
   } catch (const Fault& fault) {  // e.g. a full disk; the chores try again

@@ -17,8 +17,11 @@ namespace comanda::app {
 namespace {
 
 constexpr const char* kHead =
-    "# What this data directory has served: inode and birth of each database, and its changes.\n"
-    "# Comanda writes it, to know a lost or replaced database at the next start. Leave it here.\n";
+    "# What this data directory has served: inode and birth of each database, and its changes; "
+    "whether\n"
+    "# devices trust its authority. Comanda writes it, to know at the next start what was lost or\n"
+    "# replaced. Leave it here.\n";
+constexpr const char* kAuthority = "tls";
 
 using Notes = std::map<std::string, Served>;
 
@@ -88,6 +91,23 @@ std::string FileIdentity(const std::string& path) {
          (has_birth ? std::to_string(found.stx_btime.tv_sec) + "." +
                           std::to_string(found.stx_btime.tv_nsec)
                     : "0");
+}
+
+void NoteTrustedAuthority(const std::string& data_directory) {
+  NoteServed(data_directory, kAuthority, {.file = "trusted 0"});
+}
+
+void RefuseLostAuthority(const std::string& data_directory) {
+  if (!FindServed(data_directory, kAuthority)) return;
+  const std::string directory = data_directory + "/tls";
+  for (const char* file : {"/ca.crt", "/ca.key", "/server.crt", "/server.key"}) {
+    if (IsThere(directory + file)) return;
+  }
+  throw Fault(Fault::Kind::kDamaged,
+              directory +
+                  " is gone or empty, and devices trust the authority that was there: restore the "
+                  "directory from a backup, or `comanda tls renew-authority --data " +
+                  data_directory + "` makes a new one, which every device must then install");
 }
 
 void RefuseLostDatabase(const std::string& data_directory) {

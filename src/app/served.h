@@ -30,6 +30,12 @@ void NoteServed(const std::string& data_directory, const std::string& database,
 // Inode and birth time of the file as opaque text; empty if the file cannot be examined.
 std::string FileIdentity(const std::string& path);
 
+// Notes that devices trust the authority in DIR/tls. Fault where it cannot be written.
+void NoteTrustedAuthority(const std::string& data_directory);
+// Fault kDamaged if that is noted and DIR/tls is missing or holds none of its certificates and
+// keys: devices would not trust a new authority.
+void RefuseLostAuthority(const std::string& data_directory);
+
 // Fault kDamaged if live.db is missing or empty although the directory was in use. Without this
 // check the program would begin an empty database in its place.
 void RefuseLostDatabase(const std::string& data_directory);

@@ -7,6 +7,7 @@
 
 #include "app/embedded.h"
 #include "base/problem.h"
+#include "keys/keys.h"
 
 namespace comanda::app {
 namespace {
@@ -30,6 +31,19 @@ bool Verification::Next(db::Session& session, Part& part) {
   if (step_ == Step::kBegin) Begin(session);
   if (company_ == companies_.size()) return false;
   part.company = companies_[company_];
+  try {
+    DoStep(session, part);
+  } catch (const Fault& fault) {
+    // Not an order or an event, each of which is judged alone, but what all of them depend on.
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    part = {.company = part.company};
+    Add({fault.cause});
+    NextCompany();
+  }
+  return true;
+}
+
+void Verification::DoStep(db::Session& session, Part& part) {
   switch (step_) {
     case Step::kBegin:
     case Step::kOrders:
@@ -43,7 +57,13 @@ bool Verification::Next(db::Session& session, Part& part) {
       NextEvents(session);
       break;
   }
-  return true;
+}
+
+void Verification::NextCompany() {
+  ++company_;
+  order_ = {};
+  event_ = {};
+  step_ = Step::kOrders;
 }
 
 void Verification::Begin(db::Session& session) {
@@ -51,6 +71,9 @@ void Verification::Begin(db::Session& session) {
   for (const db::CompanyId company : companies_) {
     orders_in_all_ += orders::CountAll(session, company);
   }
+  std::vector<std::string> damage;
+  keys::LoadAll(session, damage);
+  Add(std::move(damage));
   step_ = Step::kOrders;
 }
 
@@ -70,11 +93,7 @@ void Verification::NextEvents(db::Session& session) {
   report_.events += found.events;
   Add(std::move(found.damage));
   event_ = found.position;
-  if (!found.at_end) return;
-  ++company_;
-  order_ = {};
-  event_ = {};
-  step_ = Step::kOrders;
+  if (found.at_end) NextCompany();
 }
 
 void Verification::Add(std::vector<std::string> damage) {

@@ -1,9 +1,9 @@
 #pragma once
 
 // Looks whether a database holds what was written to it: every order with all its rows
-// (orders/check.h), the event log (events/check.h), the counts. Goes through it part by part, the
-// newest orders first, so that nothing waits for it and no read transaction is long. For `comanda
-// verify`, backups, and the check in the background (app/checker.h).
+// (orders/check.h), the event log (events/check.h), the counts, the API keys. Goes through it part
+// by part, the newest orders first, so that nothing waits for it and no read transaction is long.
+// For `comanda verify`, backups, and the check in the background (app/checker.h).
 
 #include <cstdint>
 #include <optional>
@@ -42,6 +42,8 @@ class Verification {
   enum class Step : uint8_t { kBegin, kOrders, kCounts, kLog };
 
   void Begin(db::Session& session);
+  void DoStep(db::Session& session, Part& part);
+  void NextCompany();
   void NextOrders(db::Session& session, Part& part);
   void NextEvents(db::Session& session);
   void Add(std::vector<std::string> damage);

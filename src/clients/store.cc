@@ -194,18 +194,18 @@ bool AnyUnsearchable(db::Session& session) {
 }
 
 void IndexUnsearchable(db::Tx& tx, int limit) {
+  static constexpr db::Sql kSelect =
+      R"sql(SELECT company_id, id FROM client WHERE searchable = 0 LIMIT $1)sql";
   std::vector<std::pair<db::CompanyId, std::string>> clients;
   {
-    static constexpr db::Sql kSelect =
-        R"sql(SELECT company_id, id FROM client WHERE searchable = 0 LIMIT $1)sql";
     auto rows = tx.Query<kSelect>(limit);
     while (rows.Next()) clients.emplace_back(rows.Company("company_id"), rows.Text("id"));
   }
   for (const auto& [company, id] : clients) {
     const std::optional<Client> client = Select(tx, company, id);
-    if (!client) continue;  // an index that disagrees with its table
+    if (!client) tx.ThrowDamaged(kSelect, "an index names a client that is not found");
     WriteWords(tx, company, id, {}, SearchWords(client->name, client->email));
-    tx.Run(
+    tx.RunOne(
         R"sql(
       UPDATE client SET phone_reversed = $3, searchable = 1 WHERE company_id = $1 AND id = $2
       )sql",
@@ -214,7 +214,7 @@ void IndexUnsearchable(db::Tx& tx, int limit) {
 }
 
 void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at) {
-  tx.Run(
+  tx.RunOne(
       R"sql(
       UPDATE client SET orders_count = orders_count + 1, last_order_at = $3, updated_at = $3
       WHERE company_id = $1 AND id = $2
@@ -280,8 +280,8 @@ company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Address& a
 }
 
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view client_id, const db::Stamp& stamp) {
-  tx.Run(R"sql(UPDATE client SET updated_at = $3 WHERE company_id = $1 AND id = $2)sql", company,
-         client_id, stamp.now);
+  tx.RunOne(R"sql(UPDATE client SET updated_at = $3 WHERE company_id = $1 AND id = $2)sql", company,
+            client_id, stamp.now);
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) {

@@ -102,6 +102,8 @@ class Connection {
   // The statement that met what only damage explains, since the last ClearTrouble(): a page that
   // cannot be read or makes no sense, or a constraint that the program keeps by itself. Else empty.
   const std::string& suspicious_sql() const { return suspicious_sql_; }
+  // The caller has seen in the rows what only damage explains.
+  void Suspect(std::string_view sql) { suspicious_sql_ = sql; }
   // Notes the code and throws it as a Fault.
   [[noreturn]] void Fail(int code, std::string_view doing);
 

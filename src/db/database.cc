@@ -42,6 +42,17 @@ Health Database::health() const { return writer_->health(); }
 
 void Database::Stop() { writer_->Stop(); }
 
+void Database::CheckBeforeServing(int64_t max_ms) {
+  if (!inspector_->LookBeforeServing(max_ms)) return;
+  try {
+    // The writer rebuilds the indexes before its next job.
+    Write([](Tx&, const Stamp&) {});
+  } catch (const Fault&) {  // a full disk, or one that takes no more writes: it is said elsewhere
+  }
+}
+
+int64_t Database::rounds_of_inspection() const { return inspector_->rounds(); }
+
 void Database::StartInspector() { inspector_->Start(); }
 
 std::string Database::Inspect(std::stop_token stop) const {

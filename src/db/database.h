@@ -102,8 +102,13 @@ class Database {
   // answered. Reads go on.
   void Stop();
 
-  // Begins to look for damage in the background, once the database is served (db/inspector.h).
+  // Looks for damage before the database is served, for so long at most (db/inspector.h), and
+  // returns when what can be mended is.
+  void CheckBeforeServing(int64_t max_ms);
+  // Begins to look for damage in the background, once the database is served.
   void StartInspector();
+  // How often all tables have been looked at since the start.
+  int64_t rounds_of_inspection() const;
   // Looks at all of the file now, on this thread: what is wrong, a line each, or empty, also where
   // it was told to stop. Mends nothing and may take long. Fault where the file cannot be read.
   std::string Inspect(std::stop_token stop = {}) const;

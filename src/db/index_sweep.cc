@@ -57,6 +57,16 @@ bool InOrder(const Row& from, const std::vector<Row>& rows) {
   return true;
 }
 
+// " AND NOT EXISTS (…)": of the row `r` there is no entry in the index.
+std::string AndHasNoEntry(const Table& table, const Index& index) {
+  std::string sql = And(index.where) + " AND NOT EXISTS (SELECT 1 FROM " + Quoted(table.name) +
+                    " AS i INDEXED BY " + Quoted(index.name) + " WHERE 1" + And(index.where);
+  for (const std::string& column : index.columns) {
+    sql += " AND i." + Quoted(column) + " IS r." + Quoted(column);
+  }
+  return sql + ")";
+}
+
 // Whether a row between these keys, the first excluded, has no entry in the index.
 bool LacksAnEntry(Connection& connection, const Table& table, const Index& index, const Row& from,
                   const Row& to) {
@@ -68,12 +78,8 @@ bool LacksAnEntry(Connection& connection, const Table& table, const Index& index
     sql += " AND (" + key + ") > " + Parameters(1 + to.size(), from.size());
     values.insert(values.end(), from.begin(), from.end());
   }
-  sql += And(index.where) + " AND NOT EXISTS (SELECT 1 FROM " + Quoted(table.name) +
-         " AS i INDEXED BY " + Quoted(index.name) + " WHERE 1" + And(index.where);
-  for (const std::string& column : index.columns) {
-    sql += " AND i." + Quoted(column) + " IS r." + Quoted(column);
-  }
-  return RowsOf(connection, sql + ")", values).front()[0] != Value(int64_t{0});
+  sql += AndHasNoEntry(table, index);
+  return RowsOf(connection, sql, values).front()[0] != Value(int64_t{0});
 }
 
 // The next entries behind `from`: those that share all of its columns but the last and are greater
@@ -114,6 +120,13 @@ bool HasRow(Connection& connection, const Table& table, const Index& index, cons
 }
 
 }  // namespace
+
+std::vector<Row> RowsWithoutEntry(Connection& connection, const Table& table, const Index& index) {
+  constexpr int kMax = 20;
+  return RowsOf(connection, "SELECT " + Joined(table.primary_key, "r.") + " FROM " +
+                                Quoted(table.name) + " AS r" + table.own_tree + " WHERE 1" +
+                                AndHasNoEntry(table, index) + " LIMIT " + std::to_string(kMax));
+}
 
 Findings IndexSweep::Run(const Table& table) {
   Findings findings;

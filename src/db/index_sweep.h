@@ -15,6 +15,9 @@
 
 namespace comanda::db {
 
+// The primary keys of rows that have no entry in the index, some at most.
+std::vector<Row> RowsWithoutEntry(Connection& connection, const Table& table, const Index& index);
+
 class IndexSweep {
  public:
   using Open = std::function<std::unique_ptr<Connection>()>;

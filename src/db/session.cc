@@ -124,6 +124,11 @@ Rows Session::StartBound(Statement& statement, const Bound* values, size_t count
   return rows;
 }
 
+void Session::ThrowDamaged(Sql sql, std::string cause) {
+  connection_.Suspect(sql.text());
+  throw Fault(Fault::Kind::kDamaged, std::move(cause) + ": " + std::string(sql.text()));
+}
+
 int64_t Tx::Changes() const { return sqlite3_changes64(connection_.handle()); }
 
 }  // namespace comanda::db

@@ -159,6 +159,10 @@ class Session {
     return Start(sql, values...).Next();
   }
 
+  // For a caller that has seen what only damage explains: Fault kDamaged with that cause. The
+  // tables of the statement are checked soon (db/inspector.h).
+  [[noreturn]] void ThrowDamaged(Sql sql, std::string cause);
+
  protected:
   enum class Copies : uint8_t { kCopied, kOutliveTheStatement };
   template <typename... Values>
@@ -201,6 +205,13 @@ class Tx : public Session {
         StartBound(connection_.Take(sql), bound, sizeof...(Values), Copies::kOutliveTheStatement);
     while (rows.Next()) continue;
     return Changes();
+  }
+
+  // The same of one row that must be there. Where it changes none, or several, an index that leads
+  // to it is wrong: Fault kDamaged (ThrowDamaged).
+  template <typename... Values>
+  void RunOne(Sql sql, const Values&... values) {
+    if (Run(sql, values...) != 1) ThrowDamaged(sql, "a row is not where it must be");
   }
 
   // Runs after the group's commit is on disk, on the writer thread, before the job's caller is

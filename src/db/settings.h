@@ -13,6 +13,8 @@
 
 namespace comanda::db {
 
+class Session;
+
 // One step of the schema (db/migrate.h).
 struct Migration {
   int number;  // 1, 2, 3 …: user_version after it
@@ -36,6 +38,12 @@ struct Settings {
   std::string vfs = {};         // SQLite's virtual file system: its default when empty
   DiskSpace* space = nullptr;   // measured, its ballast given up for a write; outlives the database
   bool is_guest = false;        // the space is for others: no ballast for it, no upgrade in need
+  // The tables that are looked at for damage before the others (db/inspector.h).
+  std::vector<std::string> check_first = {};
+  // Whether the row of that table and primary key is what was written, where its room can tell. No
+  // index is rebuilt from rows that are not: it may be all that still knows what they were.
+  std::function<bool(Session&, const std::string& table, const std::vector<std::string>& key)>
+      is_sound = {};
   // Called with the step under way, now and then while the file is upgraded. What it throws ends
   // the upgrade.
   std::function<void(const std::string& step)> upgrading = {};

@@ -67,15 +67,11 @@ std::vector<std::string> TableNames(Connection& connection) {
 Table DescribeTable(Connection& connection, const std::string& name) {
   Table table{.name = name};
   const bool without_rowid = IsWithoutRowid(connection, name);
-  if (without_rowid) {
-    for (const Row& row :
-         RowsOf(connection, "SELECT name FROM pragma_table_info($1) WHERE pk > 0 ORDER BY pk",
-                {name})) {
-      table.key.push_back(TextOf(row[0]));
-    }
-  } else {
-    table.key = {"rowid"};
+  for (const Row& row : RowsOf(
+           connection, "SELECT name FROM pragma_table_info($1) WHERE pk > 0 ORDER BY pk", {name})) {
+    table.primary_key.push_back(TextOf(row[0]));
   }
+  table.key = without_rowid ? table.primary_key : std::vector<std::string>{"rowid"};
   for (const Row& row :
        RowsOf(connection, "SELECT name, origin, partial FROM pragma_index_list($1)", {name})) {
     if (without_rowid && row[1] == Value(std::string("pk"))) {
@@ -83,6 +79,7 @@ Table DescribeTable(Connection& connection, const std::string& name) {
       continue;
     }
     table.indexes.push_back(DescribeIndex(connection, TextOf(row[0]), row[2] == Value(int64_t{1})));
+    table.indexes.back().is_primary_key = row[1] == Value(std::string("pk"));
   }
   return table;
 }

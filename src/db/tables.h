@@ -20,6 +20,7 @@ struct Index {
   std::vector<std::string> columns;
   std::string where;            // of a partial index: its condition; else empty
   bool has_expression = false;  // then `columns` is not whole
+  bool is_primary_key = false;
 };
 
 struct Table {
@@ -28,6 +29,7 @@ struct Table {
   // What makes a statement read the table's own tree and no index: NOT INDEXED means nothing to a
   // table WITHOUT ROWID.
   std::string own_tree = " NOT INDEXED";
+  std::vector<std::string> primary_key;  // as declared
   std::vector<Index> indexes;
 
   const Index* Find(std::string_view index) const;

@@ -1,6 +1,5 @@
 #include "events/counters.h"
 
-#include "base/problem.h"
 #include "events/store.h"
 
 namespace comanda::events {
@@ -8,19 +7,18 @@ namespace comanda::events {
 void BeginCounters(db::Tx& tx, db::CompanyId company) { store::CountersOrNew(tx, company); }
 
 int64_t LastSeq(db::Session& session, db::CompanyId company) {
-  return store::LastSeq(session, company);
+  const std::optional<store::Counted> counted = store::Counters(session, company);
+  return counted ? counted->seq : 0;
 }
 
-// In two steps: RETURNING would cost more than both.
+int64_t LastSeq(db::Tx& tx, db::CompanyId company) { return store::CountersOrNew(tx, company).seq; }
+
 std::optional<int64_t> NextOrderNumber(db::Tx& tx, db::CompanyId company,
                                        std::string_view business_day) {
-  if (!store::CountOrder(tx, company, business_day)) return std::nullopt;
-  const std::optional<int64_t> number = store::OrderNumber(tx, company);
-  if (!number) {
-    throw Fault(Fault::Kind::kDamaged,
-                "company " + std::to_string(company.value) + " has no counters");
-  }
-  return number;
+  const std::optional<int64_t> last = store::LastOrderNumber(tx, company, business_day);
+  if (!last) return std::nullopt;
+  store::SetOrderNumber(tx, company, business_day, *last + 1);
+  return *last + 1;
 }
 
 void StartOrderNumbers(db::Tx& tx, db::CompanyId company, std::string_view business_day,

@@ -125,6 +125,20 @@ std::string CurrentCursor(db::Session& session, db::CompanyId company) {
   return counted ? Encode({counted->values.epoch, counted->seq}) : Encode({1, 0});
 }
 
+bool CountersAreSound(db::Session& session, const std::vector<db::CompanyId>& companies) {
+  const std::vector<db::CompanyId> counted = store::Companies(session);
+  const auto is_known = [&](db::CompanyId company) {
+    return std::ranges::find(companies, company) != companies.end();
+  };
+  const auto is_sound = [&](db::CompanyId company) { return store::IsSound(session, company); };
+  return std::ranges::all_of(counted, is_known) && std::ranges::all_of(companies, is_sound);
+}
+
+void MendCounters(db::Tx& tx, const std::vector<db::CompanyId>& companies) {
+  store::DeleteStrayCounters(tx, companies);
+  for (const db::CompanyId company : companies) store::CountersOrNew(tx, company);
+}
+
 void LoadCounters(db::Session& session, db::ChangeCounters& counters) {
   for (const auto& [company, counted] : store::AllCounters(session)) {
     counters.Publish(company, counted.values);

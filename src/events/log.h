@@ -104,6 +104,13 @@ Extent ExtentOf(db::Session& session, db::CompanyId company);
 // answer shows.
 std::string CurrentCursor(db::Session& session, db::CompanyId company);
 
+// The counters of a company (company_counter) have a checksum. Where they are not what was written,
+// they are made again from the log, with a new epoch, by the next write, and by these at start and
+// in the background check.
+bool CountersAreSound(db::Session& session, const std::vector<db::CompanyId>& companies);
+// `companies` are all that there are.
+void MendCounters(db::Tx& tx, const std::vector<db::CompanyId>& companies);
+
 // Loads the change counters of every company into memory. Called once, at start.
 void LoadCounters(db::Session& session, db::ChangeCounters& counters);
 

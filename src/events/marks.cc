@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/problem.h"
 #include "events/store.h"
 
 namespace comanda::events {
@@ -18,7 +19,12 @@ Marks::Marks(db::Database& database, const Clock& clock, int schema_version)
       clock_(clock),
       schema_version_(schema_version),
       begin_ms_(clock.MonotonicMs()) {
-  former_ = database.Read([](db::Snapshot& snapshot) { return store::LastMark(snapshot); });
+  try {
+    former_ = database.Read([](db::Snapshot& snapshot) { return store::LastMark(snapshot); });
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kInternal) throw;
+    database.RefuseWrites("the marks of time cannot be read: " + fault.cause);
+  }
   if (!former_) return;
   base_ms_ = former_->counted_ms;
   current_ = former_->number;

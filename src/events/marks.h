@@ -39,7 +39,8 @@ std::optional<Mark> LastMark(db::Session& session);
 // The marks of one database. Any thread.
 class Marks {
  public:
-  // Counts on from the last mark. Both outlive this.
+  // Counts on from the last mark. Where marks cannot be read, the database takes no more writes.
+  // Both outlive this.
   Marks(db::Database& database, const Clock& clock, int schema_version);
 
   int64_t CountedMs() const;

@@ -1,13 +1,24 @@
 #include "events/store.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "base/check.h"
+#include "base/checksum.h"
+#include "base/log.h"
 #include "base/problem.h"
 
 namespace comanda::events::store {
 namespace {
 
+int64_t SumOf(db::CompanyId company, const Counted& counted) {
+  Checksum sum(128);
+  sum.Add(company.value).Add(counted.seq).Add(counted.log_start).Add(counted.chain);
+  sum.Add(counted.chain_start).Add(int64_t{counted.has_all_checksums}).Add(counted.values.epoch);
+  for (const int64_t changes : counted.values.changes) sum.Add(changes);
+  return sum.Value();
+}
+
+// Fault kDamaged where the row is not what was written.
 Counted ReadCounted(const auto& row) {
   Counted counted;
   counted.seq = row.Int("event_seq");
@@ -15,10 +26,61 @@ Counted ReadCounted(const auto& row) {
   counted.log_start = row.Int("log_start");
   counted.chain = row.Int("event_chain");
   counted.chain_start = row.Int("chain_start");
+  counted.has_all_checksums = row.Bool("checksums_complete");
   counted.values.epoch = row.Int("epoch");
   counted.values.changes[static_cast<size_t>(Counter::kOrders)] = row.Int("order_changes");
   counted.values.changes[static_cast<size_t>(Counter::kCatalogue)] = row.Int("catalogue_changes");
   counted.values.changes[static_cast<size_t>(Counter::kOther)] = row.Int("other_changes");
+  const db::CompanyId company = row.Company("company_id");
+  const std::optional<int64_t> checksum = row.OptionalInt("checksum");
+  if (checksum && *checksum != SumOf(company, counted)) {
+    throw Fault(Fault::Kind::kDamaged, "the counters of company " + std::to_string(company.value) +
+                                           " are not what was written");
+  }
+  return counted;
+}
+
+// The last number that an event of the company has had, as the rows of the log and the marks know.
+int64_t LastKnownEvent(db::Session& session, db::CompanyId company) {
+  const int64_t kept = session.GetInt(
+      R"sql(SELECT coalesce(max(seq), 0) FROM event WHERE company_id = $1)sql", company);
+  const int64_t marked = session.GetInt(
+      R"sql(SELECT coalesce(max(event_seq), 0) FROM event_mark WHERE company_id = $1)sql", company);
+  return std::max(kept, marked);
+}
+
+// Where the rows begin that end with that number and have no gap; the next number where that row is
+// missing.
+int64_t BeginOfLog(db::Session& session, db::CompanyId company, int64_t last) {
+  return session.GetInt(R"sql(
+      SELECT coalesce(max(e.seq), $2 + 1) FROM event AS e
+      WHERE e.company_id = $1
+        AND EXISTS (SELECT 1 FROM event AS l WHERE l.company_id = $1 AND l.seq = $2)
+        AND NOT EXISTS (SELECT 1 FROM event AS p WHERE p.company_id = $1 AND p.seq = e.seq - 1)
+      )sql",
+                        company, last);
+}
+
+// The epoch is another than before, so that nothing that clients keep is taken for current. The
+// chain begins with the next event.
+Counted MadeAgain(db::Tx& tx, db::CompanyId company) {
+  Counted counted;
+  counted.seq = LastKnownEvent(tx, company);
+  counted.log_start = BeginOfLog(tx, company, counted.seq);
+  counted.chain_start = counted.seq + 1;
+  counted.values.events = counted.seq;
+  counted.values.changes.fill(counted.seq);
+  const std::vector<StoredEvent> last = After(tx, company, counted.seq - 1, 1);
+  counted.values.epoch = tx.counters().first_epoch();
+  if (!last.empty() && !last.front().is_damaged) counted.values.epoch += last.front().epoch;
+  Save(tx, company, counted);
+  tx.OnCommit([&counters = tx.counters(), company, values = counted.values] {
+    counters.Publish(company, values);
+  });
+  log::Error(
+      "the counters of a company are damaged: they were made again from its events, and "
+      "what clients keep is refused once",
+      {{"company", company.value}, {"last_event", counted.seq}, {"epoch", counted.values.epoch}});
   return counted;
 }
 
@@ -66,6 +128,15 @@ StoredEvent ReadEvent(db::Session& session, db::CompanyId company, const auto& r
   return event;
 }
 
+// Whether so much counted time can have passed between two marks, the second given first. They are
+// made every hour; between two processes as much is counted as the wall clock says, at most. Where
+// the second is damaged, time goes on from the first: it may lag behind, and never leads.
+bool CanFollow(const Mark& mark, const Mark& former) {
+  constexpr int64_t kSlackMs = 2 * 3'600'000LL;
+  const int64_t counted_ms = mark.counted_ms - former.counted_ms;
+  return counted_ms <= kSlackMs || counted_ms - kSlackMs <= mark.at - former.at;
+}
+
 // What a damaged row holds is left out, so that the log is kept in order all the same.
 template <typename Value, typename Read>
 Value OrDefault(Value value, Read&& read) {
@@ -80,30 +151,37 @@ Value OrDefault(Value value, Read&& read) {
 }  // namespace
 
 Counted CountersOrNew(db::Tx& tx, db::CompanyId company) {
-  if (const std::optional<Counted> counted = Counters(tx, company)) return *counted;
+  try {
+    if (const std::optional<Counted> counted = Counters(tx, company)) return *counted;
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return MadeAgain(tx, company);
+  }
   tx.Run(R"sql(INSERT INTO company_counter (company_id, epoch) VALUES ($1, $2))sql", company,
          tx.counters().first_epoch());
-  const std::optional<Counted> counted = Counters(tx, company);
-  CHECK(counted.has_value(), "an insert leaves its row");
-  return *counted;
+  if (LastKnownEvent(tx, company) > 0) return MadeAgain(tx, company);
+  return {.has_all_checksums = true, .values = {.epoch = tx.counters().first_epoch()}};
 }
 
 void Save(db::Tx& tx, db::CompanyId company, const Counted& counted) {
   const auto& changes = counted.values.changes;
-  tx.Run(R"sql(
-      UPDATE company_counter SET event_seq = $2, event_chain = $3, order_changes = $4,
-        catalogue_changes = $5, other_changes = $6
+  tx.RunOne(R"sql(
+      UPDATE company_counter SET event_seq = $2, log_start = $3, event_chain = $4, chain_start = $5,
+        checksums_complete = $6, epoch = $7, order_changes = $8, catalogue_changes = $9,
+        other_changes = $10, checksum = $11
       WHERE company_id = $1
       )sql",
-         company, counted.seq, counted.chain, changes[static_cast<size_t>(Counter::kOrders)],
-         changes[static_cast<size_t>(Counter::kCatalogue)],
-         changes[static_cast<size_t>(Counter::kOther)]);
+            company, counted.seq, counted.log_start, counted.chain, counted.chain_start,
+            counted.has_all_checksums, counted.values.epoch,
+            changes[static_cast<size_t>(Counter::kOrders)],
+            changes[static_cast<size_t>(Counter::kCatalogue)],
+            changes[static_cast<size_t>(Counter::kOther)], SumOf(company, counted));
 }
 
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {
   static constexpr db::Sql kSelect = R"sql(
-      SELECT event_seq, log_start, event_chain, chain_start, epoch, order_changes,
-        catalogue_changes, other_changes
+      SELECT company_id, event_seq, log_start, event_chain, chain_start, checksums_complete, epoch,
+        order_changes, catalogue_changes, other_changes, checksum
       FROM company_counter WHERE company_id = $1
       )sql";
   const auto row = session.One<kSelect>(company);
@@ -113,8 +191,8 @@ std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {
 
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session) {
   static constexpr db::Sql kSelect = R"sql(
-      SELECT company_id, event_seq, log_start, event_chain, chain_start, epoch, order_changes,
-        catalogue_changes, other_changes
+      SELECT company_id, event_seq, log_start, event_chain, chain_start, checksums_complete, epoch,
+        order_changes, catalogue_changes, other_changes, checksum
       FROM company_counter ORDER BY company_id
       )sql";
   auto rows = session.Query<kSelect>();
@@ -123,31 +201,61 @@ std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session)
   return all;
 }
 
-int64_t LastSeq(db::Session& session, db::CompanyId company) {
-  return session
-      .FindInt(R"sql(SELECT event_seq FROM company_counter WHERE company_id = $1)sql", company)
-      .value_or(0);
+bool IsSound(db::Session& session, db::CompanyId company) {
+  try {
+    return Counters(session, company).has_value() || LastKnownEvent(session, company) == 0;
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return false;
+  }
 }
 
-bool CountOrder(db::Tx& tx, db::CompanyId company, std::string_view business_day) {
-  return tx.Run(R"sql(
-      UPDATE company_counter SET order_number = order_number + 1
-      WHERE company_id = $1 AND business_day = $2
-      )sql",
-                company, business_day) > 0;
+void DeleteStrayCounters(db::Tx& tx, const std::vector<db::CompanyId>& companies) {
+  for (const db::CompanyId company : Companies(tx)) {
+    if (std::ranges::find(companies, company) != companies.end() || IsSound(tx, company)) continue;
+    tx.Run(R"sql(DELETE FROM company_counter WHERE company_id = $1)sql", company);
+  }
 }
 
-std::optional<int64_t> OrderNumber(db::Session& session, db::CompanyId company) {
-  return session.FindInt(R"sql(SELECT order_number FROM company_counter WHERE company_id = $1)sql",
-                         company);
+namespace {
+
+int64_t NumberChecksum(db::CompanyId company, std::string_view business_day, int64_t number) {
+  return Checksum(64).Add(company.value).Add(business_day).Add(number).Value();
+}
+
+}  // namespace
+
+std::optional<int64_t> LastOrderNumber(db::Session& session, db::CompanyId company,
+                                       std::string_view business_day) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT business_day, order_number, number_checksum FROM company_counter
+      WHERE company_id = $1
+      )sql";
+  const auto row = session.One<kSelect>(company);
+  if (!row) return std::nullopt;
+  try {
+    const std::string_view day = row->View("business_day");
+    const int64_t number = row->Int("order_number");
+    const std::optional<int64_t> checksum = row->OptionalInt("number_checksum");
+    if (!checksum || *checksum == NumberChecksum(company, day, number)) {
+      if (day != business_day) return std::nullopt;
+      return number;
+    }
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+  }
+  log::Error("the last order number of a company is damaged: counting goes on from its orders",
+             {{"company", company.value}});
+  return std::nullopt;
 }
 
 void SetOrderNumber(db::Tx& tx, db::CompanyId company, std::string_view business_day,
                     int64_t number) {
-  tx.Run(R"sql(
-      UPDATE company_counter SET business_day = $2, order_number = $3 WHERE company_id = $1
+  tx.RunOne(R"sql(
+      UPDATE company_counter SET business_day = $2, order_number = $3, number_checksum = $4
+      WHERE company_id = $1
       )sql",
-         company, business_day, number);
+            company, business_day, number, NumberChecksum(company, business_day, number));
 }
 
 void Insert(db::Tx& tx, db::CompanyId company, const Content& event, int64_t checksum,
@@ -163,21 +271,32 @@ void Insert(db::Tx& tx, db::CompanyId company, const Content& event, int64_t che
 }
 
 void CountAnew(db::Tx& tx, db::CompanyId company) {
-  tx.Run(
+  const Counted former = CountersOrNew(tx, company);
+  Counted counted{.has_all_checksums = true, .values = former.values};
+  ++counted.values.epoch;
+  counted.values.events = 0;
+  Save(tx, company, counted);
+  tx.RunOne(
       R"sql(
-      UPDATE company_counter SET epoch = epoch + 1, event_seq = 0, log_start = 1,
-        records_dropped_to = 0, business_day = '', order_number = 0, event_chain = 0,
-        chain_start = 1, checksums_complete = 1 WHERE company_id = $1
+      UPDATE company_counter SET records_dropped_to = 0, business_day = '', order_number = 0,
+        number_checksum = NULL
+      WHERE company_id = $1
       )sql",
       company);
 }
 
 void RaiseEpochs(db::Tx& tx, int64_t by) {
-  tx.Run(R"sql(UPDATE company_counter SET epoch = epoch + $1)sql", by);
+  for (const db::CompanyId company : Companies(tx)) {
+    Counted counted = CountersOrNew(tx, company);
+    counted.values.epoch += by;
+    Save(tx, company, counted);
+  }
 }
 
 void SetLogStart(db::Tx& tx, db::CompanyId company, int64_t seq) {
-  tx.Run(R"sql(UPDATE company_counter SET log_start = $2 WHERE company_id = $1)sql", company, seq);
+  Counted counted = CountersOrNew(tx, company);
+  counted.log_start = seq;
+  Save(tx, company, counted);
 }
 
 std::vector<Time> Times(db::Session& session, db::CompanyId company, int64_t first, int64_t limit) {
@@ -228,20 +347,19 @@ bool HasAllChecksums(db::Session& session, db::CompanyId company) {
 }
 
 void SetAllChecksums(db::Tx& tx, db::CompanyId company) {
-  tx.Run(R"sql(
-      UPDATE company_counter SET checksums_complete = 1 WHERE company_id = $1
-      )sql",
-         company);
+  Counted counted = CountersOrNew(tx, company);
+  counted.has_all_checksums = true;
+  Save(tx, company, counted);
 }
 
 void SetChecksum(db::Tx& tx, db::CompanyId company, int64_t seq, int64_t checksum) {
-  tx.Run(R"sql(UPDATE event SET checksum = $3 WHERE company_id = $1 AND seq = $2)sql", company, seq,
-         checksum);
+  tx.RunOne(R"sql(UPDATE event SET checksum = $3 WHERE company_id = $1 AND seq = $2)sql", company,
+            seq, checksum);
 }
 
 void SetBody(db::Tx& tx, db::CompanyId company, int64_t seq, std::string_view body) {
-  tx.Run(R"sql(UPDATE event SET body = $3 WHERE company_id = $1 AND seq = $2)sql", company, seq,
-         body);
+  tx.RunOne(R"sql(UPDATE event SET body = $3 WHERE company_id = $1 AND seq = $2)sql", company, seq,
+            body);
 }
 
 void Delete(db::Tx& tx, db::CompanyId company, int64_t seq) {
@@ -278,32 +396,45 @@ int64_t RecordsDroppedTo(db::Session& session, db::CompanyId company) {
 }
 
 void SetRecordsDroppedTo(db::Tx& tx, db::CompanyId company, int64_t seq) {
-  tx.Run(R"sql(
+  tx.RunOne(R"sql(
       UPDATE company_counter SET records_dropped_to = $2 WHERE company_id = $1
       )sql",
-         company, seq);
+            company, seq);
 }
 
 std::optional<Mark> LastMark(db::Session& session) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT mark, counted_ms, at, settled_at, away_ms, is_synchronised FROM mark
-      ORDER BY mark DESC LIMIT 1
+      ORDER BY mark DESC
       )sql";
-  const auto row = session.One<kSelect>();
-  if (!row) return std::nullopt;
-  return Mark{.number = row->Int("mark"),
-              .counted_ms = row->Int("counted_ms"),
-              .at = row->Int("at"),
-              .settled_at = row->Int("settled_at"),
-              .away_ms = row->Int("away_ms"),
-              .is_synchronised = row->Bool("is_synchronised")};
+  auto rows = session.Query<kSelect>();
+  std::optional<int64_t> last;
+  std::optional<Mark> later;
+  while (rows.Next()) {
+    if (!last) last = rows.Int("mark");
+    const auto mark = OrDefault<std::optional<Mark>>(std::nullopt, [&]() -> std::optional<Mark> {
+      return Mark{.number = *last,
+                  .counted_ms = rows.Int("counted_ms"),
+                  .at = rows.Int("at"),
+                  .settled_at = rows.Int("settled_at"),
+                  .away_ms = rows.Int("away_ms"),
+                  .is_synchronised = rows.Bool("is_synchronised") && rows.Int("mark") == *last};
+    });
+    if (!mark) continue;
+    if (later && CanFollow(*later, *mark)) return later;
+    later = mark;
+  }
+  if (later || !last) return later;
+  return Mark{.number = *last};
 }
 
 std::optional<int64_t> LastMarkBefore(db::Session& session, int64_t counted_ms) {
-  return session.FindInt(R"sql(
-      SELECT mark FROM mark WHERE counted_ms <= $1 ORDER BY mark DESC LIMIT 1
-      )sql",
-                         counted_ms);
+  // Behind it all are later: so a damaged time makes no young mark an old one.
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT max(m.mark) AS mark FROM mark AS m
+      WHERE m.mark < coalesce((SELECT min(l.mark) FROM mark AS l WHERE l.counted_ms > $1), m.mark + 1)
+      )sql";
+  return session.One<kSelect>(counted_ms)->OptionalInt("mark");
 }
 
 bool AnyMarkOf(db::Session& session, int schema_version, int64_t counted_before_ms) {
@@ -342,9 +473,14 @@ void DeleteMarksBefore(db::Tx& tx, int64_t mark) {
 }
 
 std::optional<int64_t> EventAtMark(db::Session& session, db::CompanyId company, int64_t mark) {
-  return session.FindInt(
-      R"sql(SELECT event_seq FROM event_mark WHERE company_id = $1 AND mark = $2)sql", company,
-      mark);
+  if (!session.Exists(R"sql(SELECT 1 FROM event_mark WHERE company_id = $1 AND mark = $2)sql",
+                      company, mark)) {
+    return std::nullopt;
+  }
+  // Later marks have no smaller number: so a damaged one makes no young event an old one.
+  return session.GetInt(
+      R"sql(SELECT min(event_seq) FROM event_mark WHERE company_id = $1 AND mark >= $2)sql",
+      company, mark);
 }
 
 std::vector<db::CompanyId> Companies(db::Session& session) {

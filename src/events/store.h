@@ -15,27 +15,32 @@
 
 namespace comanda::events::store {
 
-// The row of a company in company_counter.
+// The row of a company in company_counter, which has a checksum.
 struct Counted {
   int64_t seq = 0;
-  int64_t log_start = 1;    // the first event that is part of the log
-  int64_t chain = 0;        // of the last event
-  int64_t chain_start = 1;  // the first event that has a chain
+  int64_t log_start = 1;           // the first event that is part of the log
+  int64_t chain = 0;               // of the last event
+  int64_t chain_start = 1;         // the first event that has a chain
+  bool has_all_checksums = false;  // a missing one of an event or an order is damage
   db::ChangeCounters::Values values;
 };
 
-// Inserts the row if the company has none yet.
+// Inserts the row if the company has none yet. If the row is not what was written, or is missing
+// although there are events, makes it again from the rows of the log, with a new epoch.
 Counted CountersOrNew(db::Tx& tx, db::CompanyId company);
-// Writes seq, chain and the change counters.
 void Save(db::Tx& tx, db::CompanyId company, const Counted& counted);
+// Fault kDamaged where the row is not what was written.
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company);
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session);
+bool IsSound(db::Session& session, db::CompanyId company);
+// Deletes rows of none of these companies that are not what was written.
+void DeleteStrayCounters(db::Tx& tx, const std::vector<db::CompanyId>& companies);
 
-int64_t LastSeq(db::Session& session, db::CompanyId company);  // 0: none
-
-// Order numbers (counters.h). CountOrder() raises the number where the last was of that day.
-bool CountOrder(db::Tx& tx, db::CompanyId company, std::string_view business_day);
-std::optional<int64_t> OrderNumber(db::Session& session, db::CompanyId company);
+// Order numbers (counters.h), which have a checksum of their own. The number given last on that
+// business day; nothing where the last was of another day, or the row is damaged.
+std::optional<int64_t> LastOrderNumber(db::Session& session, db::CompanyId company,
+                                       std::string_view business_day);
+// Fault kDamaged where the company has no counters.
 void SetOrderNumber(db::Tx& tx, db::CompanyId company, std::string_view business_day,
                     int64_t number);
 

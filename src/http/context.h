@@ -18,6 +18,7 @@
 #include "auth/key.h"
 #include "db/database.h"
 #include "http/answer_budget.h"
+#include "http/body_budget.h"
 #include "http/caller.h"
 #include "http/idempotency.h"
 #include "http/page_rows.h"
@@ -35,6 +36,7 @@ struct Asked {
   const Route* route = nullptr;
   std::vector<std::string> parameters;  // of the path, decoded, in the order of the pattern
   Query query;
+  BodyBudget::Lease body_lease;          // of the body, for as long as it is there
   std::unique_ptr<json::Document> body;  // null where the route reads none
 };
 

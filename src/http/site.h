@@ -19,6 +19,7 @@
 #include "db/disk_space.h"
 #include "http/answer_budget.h"
 #include "http/answer_cache.h"
+#include "http/body_budget.h"
 #include "http/long_polls.h"
 
 namespace comanda::http {
@@ -57,6 +58,7 @@ struct Site {
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t)> read_event_body;
   // The number of the last mark (events/marks.h): the age of an idempotency record made now.
   std::function<int64_t()> current_mark = [] { return int64_t{0}; };
+  BodyBudget body_budget{};  // of the requests of this environment
 };
 
 }  // namespace comanda::http

@@ -122,6 +122,8 @@ void ReadBody(Visit& visit) {
     }
     text = "{}";
   }
+  text.shrink_to_fit();  // it may wait for its turn, and has grown by doubling
+  visit.asked.body_lease = visit.site.body_budget.Wait(text.size());
   visit.asked.body = std::make_unique<json::Document>(json::Document::Parse(text));
 }
 

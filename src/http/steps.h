@@ -19,8 +19,8 @@ void Admit(Visit& visit);
 // are ignored. 406
 void CheckAccept(Visit& visit);
 
-// Reads and parses the body, on routes that read one. Blocks until the body has arrived.
-// 415 413 411 408 400
+// Reads and parses the body, on routes that read one. Blocks until the body has arrived, and where
+// it is large until its turn has come (http/body_budget.h). 415 413 411 408 503 400
 void ReadBody(Visit& visit);
 
 // Parses the query. 400

@@ -1,32 +1,52 @@
 #include "http/store.h"
 
+#include "base/checksum.h"
+#include "base/problem.h"
+
 namespace comanda::http::store {
+namespace {
+
+int64_t ChecksumOf(db::CompanyId company, std::string_view scope, std::string_view key,
+                   const Remembered& answer) {
+  Checksum sum(512 + answer.body.size());
+  sum.Add(company.value).Add(scope).Add(key).Add(answer.fingerprint).Add(int64_t{answer.status});
+  sum.Add(answer.etag).Add(answer.location).Add(answer.event_seq).Add(answer.body);
+  return sum.Value();
+}
+
+}  // namespace
 
 std::optional<Remembered> Find(db::Session& session, db::CompanyId company, std::string_view scope,
                                std::string_view key) {
   static constexpr db::Sql kSelect = R"sql(
-      SELECT fingerprint, status, etag, location, event_seq, body FROM idempotency
+      SELECT fingerprint, status, etag, location, event_seq, body, checksum FROM idempotency
       WHERE company_id = $1 AND scope = $2 AND key = $3
       )sql";
   const auto row = session.One<kSelect>(company, scope, key);
   if (!row) return std::nullopt;
-  return Remembered{.fingerprint = row->Text("fingerprint"),
+  Remembered answer{.fingerprint = row->Text("fingerprint"),
                     .status = static_cast<int>(row->Int("status")),
                     .etag = row->Text("etag"),
                     .location = row->Text("location"),
                     .event_seq = row->OptionalInt("event_seq"),
                     .body = row->Text("body")};
+  const std::optional<int64_t> checksum = row->OptionalInt("checksum");
+  if (checksum && *checksum != ChecksumOf(company, scope, key, answer)) {
+    throw Fault(Fault::Kind::kDamaged, "the answer kept under the Idempotency-Key " +
+                                           std::string(key) + " is not what was written");
+  }
+  return answer;
 }
 
 void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::string_view key,
             const Remembered& answer, UtcMs now, int64_t mark) {
   tx.Run(R"sql(
       INSERT INTO idempotency (company_id, scope, key, fingerprint, status, etag, location,
-        event_seq, body, created_at, mark)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        event_seq, body, created_at, mark, checksum)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
       )sql",
          company, scope, key, answer.fingerprint, answer.status, answer.etag, answer.location,
-         answer.event_seq, answer.body, now, mark);
+         answer.event_seq, answer.body, now, mark, ChecksumOf(company, scope, key, answer));
 }
 
 void DeletePointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq) {

@@ -22,6 +22,7 @@ struct Remembered {
   std::string body;                  // else
 };
 
+// Fault kDamaged where the row is not what was written.
 std::optional<Remembered> Find(db::Session& session, db::CompanyId company, std::string_view scope,
                                std::string_view key);
 void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::string_view key,

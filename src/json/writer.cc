@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/decimal.h"
+#include "base/text.h"
 
 namespace comanda::json {
 namespace {
@@ -43,6 +44,13 @@ void AppendEscape(std::string& out, char c) {
   }
 }
 
+// The bytes of the character at the front, which is not ASCII; 0: it is no UTF-8.
+size_t CharacterBytes(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::string_view character = text.substr(0, lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2);
+  return IsUtf8(character) ? character.size() : 0;
+}
+
 }  // namespace
 
 void AppendQuoted(std::string& out, std::string_view text) {
@@ -50,9 +58,18 @@ void AppendQuoted(std::string& out, std::string_view text) {
   // Start of the run of characters that need no escape.
   size_t begin = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (!NeedsEscape(text[i])) continue;
+    const bool is_ascii = static_cast<unsigned char>(text[i]) < 0x80;
+    if (is_ascii && !NeedsEscape(text[i])) continue;
+    if (const size_t bytes = is_ascii ? 0 : CharacterBytes(text.substr(i)); bytes > 0) {
+      i += bytes - 1;
+      continue;
+    }
     out.append(text, begin, i - begin);
-    AppendEscape(out, text[i]);
+    if (is_ascii) {
+      AppendEscape(out, text[i]);
+    } else {
+      out += "\\ufffd";  // a text from a damaged row
+    }
     begin = i + 1;
   }
   out.append(text, begin, text.size() - begin);

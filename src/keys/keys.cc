@@ -144,12 +144,24 @@ void Apply(Key& key, const Draft& draft) {
 
 }  // namespace
 
-std::vector<auth::KeyRecord> LoadAll(db::Session& session) {
+std::vector<auth::KeyRecord> LoadAll(db::Session& session, std::vector<std::string>& damage) {
   std::vector<auth::KeyRecord> records;
-  for (const store::Owned& owned : store::All(session)) {
-    records.push_back(Record(owned.key, owned.company, company::UuidOf(session, owned.company)));
+  for (const store::Owned& owned : store::All(session, damage)) {
+    try {
+      records.push_back(Record(owned.key, owned.company, company::UuidOf(session, owned.company)));
+    } catch (const Fault& fault) {
+      if (fault.kind != Fault::Kind::kDamaged) throw;
+      damage.push_back("API key " + owned.key.id + " grants nothing: " + fault.cause);
+    }
   }
   return records;
+}
+
+void GiveChecksums(db::Database& database) {
+  const bool any =
+      database.Read([](db::Snapshot& snapshot) { return store::AnyWithoutChecksum(snapshot); });
+  if (!any) return;
+  database.Write([](db::Tx& tx, const db::Stamp&) { store::GiveChecksums(tx); });
 }
 
 void FlushLastUsed(db::Database& database, auth::KeyTable& table) {

@@ -17,8 +17,11 @@
 
 namespace comanda::keys {
 
-// All keys of all companies, for KeyTable::Load() at start.
-std::vector<auth::KeyRecord> LoadAll(db::Session& session);
+// All keys of all companies, for KeyTable::Load() at start. A row that is not what was written
+// grants nothing: it is left out, and what is wrong with it is added to `damage`.
+std::vector<auth::KeyRecord> LoadAll(db::Session& session, std::vector<std::string>& damage);
+// Gives checksums to the keys that an older program wrote. Writes nothing where all have one.
+void GiveChecksums(db::Database& database);
 
 // Stores when and from where keys were used since the last call. Called every minute and at the
 // stop, not by requests. Blocks on the writer; does nothing if no key was used. Throws Fault.

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/checksum.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "db/clause_builder.h"
 
@@ -56,7 +58,24 @@ auth::Ended ReadEnded(const std::optional<std::string>& name) {
   return *name == "expired" ? auth::Ended::kExpired : auth::Ended::kRevoked;
 }
 
-Key ReadKey(const auto& row) {
+// Of the columns that say whose the key is and what it grants.
+int64_t ChecksumOf(const auto& row) {
+  Checksum sum(512);
+  sum.Add(row.Int("company_id")).Add(row.View("id")).Add(row.View("hash")).Add(row.View("mode"));
+  sum.Add(row.View("scopes")).Add(row.View("tier")).Add(row.View("allowed_cidrs"));
+  sum.Add(row.OptionalInt("expires_at")).Add(row.OptionalInt("revoked_at"));
+  return sum.Add(row.OptionalText("ended")).Value();
+}
+
+// What a damaged row would grant is not known: Fault kDamaged.
+void RequireSound(const auto& row) {
+  const std::optional<int64_t> checksum = row.OptionalInt("checksum");
+  if (!checksum || *checksum == ChecksumOf(row)) return;
+  throw Fault(Fault::Kind::kDamaged, "is not what was written");
+}
+
+Key ReadWhole(const auto& row) {
+  RequireSound(row);
   Key key{.id = row.Text("id"),
           .name = row.Text("name"),
           .hash_hex = row.Text("hash"),
@@ -86,6 +105,17 @@ Key ReadKey(const auto& row) {
   return key;
 }
 
+Key ReadKey(const auto& row) {
+  try {
+    return ReadWhole(row);
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    throw Fault(fault.kind, "API key " + row.Text("id") + " of company " +
+                                std::to_string(row.Int("company_id")) +
+                                " is damaged and grants nothing: " + fault.cause);
+  }
+}
+
 // As Key::IsActive has it.
 constexpr db::Sql kActive = R"sql(
     k.ended IS NULL AND (k.revoked_at IS NULL OR k.revoked_at > {})
@@ -107,26 +137,60 @@ db::ClauseBuilder Selected(db::Sql base, db::CompanyId company, const Selection&
   return builder;
 }
 
+// Of the row as it is now.
+void SetChecksum(db::Tx& tx, db::CompanyId company, std::string_view id) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT company_id, id, hash, mode, scopes, tier, allowed_cidrs, expires_at, revoked_at, ended
+      FROM api_key WHERE company_id = $1 AND id = $2
+      )sql";
+  std::optional<int64_t> checksum;
+  if (const auto row = tx.One<kSelect>(company, id)) checksum = ChecksumOf(*row);
+  tx.RunOne(R"sql(UPDATE api_key SET checksum = $3 WHERE company_id = $1 AND id = $2)sql", company,
+            id, checksum);
+}
+
 }  // namespace
 
-std::vector<Owned> All(db::Session& session) {
+std::vector<Owned> All(db::Session& session, std::vector<std::string>& damage) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
         k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
-        k.revoked_at, k.ended, k.company_id
+        k.revoked_at, k.ended, k.company_id, k.checksum
       FROM api_key k ORDER BY k.company_id, k.id
       )sql";
   auto rows = session.Query<kSelect>();
   std::vector<Owned> all;
-  while (rows.Next()) all.push_back({rows.Company("company_id"), ReadKey(rows)});
+  while (rows.Next()) {
+    try {
+      all.push_back({rows.Company("company_id"), ReadKey(rows)});
+    } catch (const Fault& fault) {
+      if (fault.kind != Fault::Kind::kDamaged) throw;
+      damage.push_back(fault.cause);
+    }
+  }
   return all;
+}
+
+bool AnyWithoutChecksum(db::Session& session) {
+  return session.Exists(R"sql(SELECT 1 FROM api_key WHERE checksum IS NULL LIMIT 1)sql");
+}
+
+void GiveChecksums(db::Tx& tx) {
+  std::vector<std::pair<db::CompanyId, std::string>> keys;
+  {
+    static constexpr db::Sql kSelect =
+        R"sql(SELECT company_id, id FROM api_key WHERE checksum IS NULL)sql";
+    auto rows = tx.Query<kSelect>();
+    while (rows.Next()) keys.emplace_back(rows.Company("company_id"), rows.Text("id"));
+  }
+  for (const auto& [company, id] : keys) SetChecksum(tx, company, id);
 }
 
 std::optional<Key> Find(db::Session& session, db::CompanyId company, std::string_view id) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
         k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
-        k.revoked_at, k.ended
+        k.revoked_at, k.ended, k.company_id, k.checksum
       FROM api_key k WHERE k.company_id = $1 AND k.id = $2
       )sql";
   const auto row = session.One<kSelect>(company, id);
@@ -134,17 +198,37 @@ std::optional<Key> Find(db::Session& session, db::CompanyId company, std::string
   return ReadKey(*row);
 }
 
+namespace {
+
+bool IsSound(db::Session& session, db::CompanyId company, std::string_view id) {
+  try {
+    return Find(session, company, id).has_value();
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return false;
+  }
+}
+
+}  // namespace
+
 bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_view id, UtcMs now,
                      UtcMs until) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
         k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
-        k.revoked_at, k.ended
+        k.revoked_at, k.ended, k.company_id, k.checksum
       FROM api_key k WHERE k.company_id = $1
       )sql";
   auto rows = session.Query<kSelect>(company);
   while (rows.Next()) {
-    const Key key = ReadKey(rows);
+    std::optional<Key> read;
+    try {
+      read = ReadKey(rows);
+    } catch (const Fault& fault) {
+      if (fault.kind != Fault::Kind::kDamaged) throw;
+      continue;
+    }
+    const Key& key = *read;
     // One that is about to end counts no more.
     if (key.id != id && key.IsActive(now) && !key.revoked_at && key.End() >= until &&
         key.scopes.Has(auth::Scope::kApiKeysWrite)) {
@@ -169,7 +253,7 @@ Page List(db::Session& session, db::CompanyId company, const Selection& selectio
   static constexpr db::Sql kKeys = R"sql(
       SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
         k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
-        k.revoked_at, k.ended
+        k.revoked_at, k.ended, k.company_id, k.checksum
       FROM api_key k WHERE k.company_id = $1
       )sql";
   static constexpr db::Sql kCount =
@@ -199,10 +283,11 @@ void Insert(db::Tx& tx, db::CompanyId company, const Key& key) {
       Name(key.mode), ScopeNames(key.scopes), Name(key.tier), Joined(key.allowed_cidrs),
       key.created_at, key.updated_at, key.last_used_at, key.last_used_ip, key.expires_at,
       key.revoked_at);
+  SetChecksum(tx, company, key.id);
 }
 
 void Update(db::Tx& tx, db::CompanyId company, const Key& key) {
-  tx.Run(
+  tx.RunOne(
       R"sql(
       UPDATE api_key SET name = $3, name_folded = $4, scopes = $5, tier = $6, allowed_cidrs = $7,
         updated_at = $8, expires_at = $9, revoked_at = $10, ended = $11
@@ -210,16 +295,20 @@ void Update(db::Tx& tx, db::CompanyId company, const Key& key) {
       )sql",
       company, key.id, key.name, Folded(key.name), ScopeNames(key.scopes), Name(key.tier),
       Joined(key.allowed_cidrs), key.updated_at, key.expires_at, key.revoked_at, NameOf(key.ended));
+  SetChecksum(tx, company, key.id);
 }
 
 bool UpdateEnded(db::Tx& tx, db::CompanyId company, std::string_view id, auth::Ended ended,
                  std::optional<UtcMs> expires_at) {
-  return tx.Run(R"sql(
+  if (!IsSound(tx, company, id)) return false;  // it must not get a checksum that fits
+  const int64_t written = tx.Run(R"sql(
       UPDATE api_key SET ended = $3
       WHERE company_id = $1 AND id = $2 AND expires_at IS NOT DISTINCT FROM $4
         AND (ended IS NULL OR ended = $3)
       )sql",
-                company, id, NameOf(ended), expires_at) > 0;
+                                 company, id, NameOf(ended), expires_at);
+  if (written > 0) SetChecksum(tx, company, id);
+  return written > 0;
 }
 
 void UpdateUse(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs last_used_at,

@@ -19,9 +19,13 @@ struct Owned {
   db::CompanyId company;
   Key key;
 };
-// The keys of all companies.
-std::vector<Owned> All(db::Session& session);
+// The keys of all companies. A damaged one is not among them; what is wrong is added to `damage`.
+std::vector<Owned> All(db::Session& session, std::vector<std::string>& damage);
+// Keys that an older program wrote have no checksum at first.
+bool AnyWithoutChecksum(db::Session& session);
+void GiveChecksums(db::Tx& tx);
 
+// Fault kDamaged where the row is not what was written; also of List().
 std::optional<Key> Find(db::Session& session, db::CompanyId company, std::string_view id);
 // True if the company has another active key that can manage keys, without an end before `until`.
 bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_view id, UtcMs now,

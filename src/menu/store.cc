@@ -3,6 +3,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/checksum.h"
+#include "base/problem.h"
 #include "db/change_counters.h"
 #include "menu/fields.h"
 
@@ -220,11 +222,31 @@ int64_t NextPosition(db::Session& session, db::CompanyId company, std::string_vi
 
 // Rendered records.
 
+namespace {
+
+int64_t RecordChecksum(std::string_view product_id, bool available, std::string_view json) {
+  return Checksum(64 + json.size()).Add(product_id).Add(int64_t{available}).Add(json).Value();
+}
+
+// A record that is not what was written is as good as none.
+bool IsSoundRecord(const auto& row) {
+  if (row.IsNull("checksum")) return false;
+  try {
+    return row.Int("checksum") ==
+           RecordChecksum(row.View("id"), row.Bool("available"), row.View("json"));
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return false;
+  }
+}
+
+}  // namespace
+
 void EachRecord(db::Session& session, db::CompanyId company, std::string_view category_id,
                 int64_t render_version, std::string_view currency,
                 const std::function<void(StoredRecord&)>& use) {
   static constexpr db::Sql kRecords = R"sql(
-        SELECT p.id, p.visible, p.updated_at, r.available, r.json FROM product p
+        SELECT p.id, p.visible, p.updated_at, r.available, r.json, r.checksum FROM product p
         LEFT JOIN product_record r ON r.company_id = p.company_id AND r.product_id = p.id
           AND r.version = p.version AND r.render_version = $3 AND r.currency = $4
         WHERE p.company_id = $1 AND p.category_id = $2 ORDER BY p.position, p.id
@@ -243,7 +265,7 @@ void EachRecord(db::Session& session, db::CompanyId company, std::string_view ca
     StoredRecord record{.product_id = rows.Text("id"),
                         .visible = rows.Bool("visible"),
                         .updated_at = rows.Int("updated_at")};
-    if (!rows.IsNull("json")) {
+    if (IsSoundRecord(rows)) {
       record.available = rows.Bool("available");
       record.json = rows.Text("json");
     }
@@ -259,13 +281,14 @@ void PutRecord(db::Tx& tx, db::CompanyId company, const Product& product, int64_
   tx.Run(
       R"sql(
         INSERT INTO product_record (company_id, product_id, version, render_version, currency,
-          available, json)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
+          available, json, checksum)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
         ON CONFLICT (company_id, product_id) DO UPDATE SET version = excluded.version,
           render_version = excluded.render_version, currency = excluded.currency,
-          available = excluded.available, json = excluded.json
+          available = excluded.available, json = excluded.json, checksum = excluded.checksum
       )sql",
-      company, product.id, product.version, render_version, currency, IsAvailable(product), json);
+      company, product.id, product.version, render_version, currency, IsAvailable(product), json,
+      RecordChecksum(product.id, IsAvailable(product), json));
 }
 
 std::vector<std::string> SelectStale(db::Session& session, db::CompanyId company,
@@ -274,6 +297,7 @@ std::vector<std::string> SelectStale(db::Session& session, db::CompanyId company
         SELECT p.id FROM product p
         LEFT JOIN product_record r ON r.company_id = p.company_id AND r.product_id = p.id
           AND r.version = p.version AND r.render_version = $2 AND r.currency = $3
+          AND r.checksum IS NOT NULL
         WHERE p.company_id = $1 AND r.product_id IS NULL LIMIT $4
       )sql",
                            company, render_version, currency, limit);
@@ -413,7 +437,7 @@ void FreeOtherSku(db::Tx& tx, db::CompanyId company, const Variant& variant) {
 }
 
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const db::Stamp& stamp) {
-  tx.Run(
+  tx.RunOne(
       R"sql(
         UPDATE product SET updated_at = $3, version = version + 1
         WHERE company_id = $1 AND id = $2
@@ -439,8 +463,8 @@ std::optional<CountedVariant> SelectCounted(db::Session& session, db::CompanyId 
 }
 
 void SetStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id, int64_t stock) {
-  tx.Run(R"sql(UPDATE variant SET stock = $3 WHERE company_id = $1 AND id = $2)sql", company,
-         variant_id, stock);
+  tx.RunOne(R"sql(UPDATE variant SET stock = $3 WHERE company_id = $1 AND id = $2)sql", company,
+            variant_id, stock);
   NoteStockMove(tx, company);
 }
 

@@ -69,6 +69,8 @@ class Certificates {
   // a valid API key. The first call blocks until the file is on disk; later calls return
   // immediately. Any thread.
   void RecordTrust() noexcept;
+  // Whether devices may have installed the authority in DIR/tls. Any thread.
+  bool trusted() const { return !unused_; }
   // For /readyz; empty if nothing is wrong. Any thread.
   std::string trouble() const;
 

@@ -55,6 +55,15 @@ OrdersPart CheckOrders(db::Session& session, db::CompanyId company, const OrderK
   return part;
 }
 
+bool IsSound(db::Session& session, db::CompanyId company, const std::string& id) {
+  try {
+    return Select(session, company, id).has_value();
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return false;
+  }
+}
+
 std::vector<std::string> CheckCounts(db::Session& session, db::CompanyId company) {
   if (CountWrongFacets(session, company) == 0) return {};
   return {"the counts of the orders of company " + std::to_string(company.value) +

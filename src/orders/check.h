@@ -33,6 +33,9 @@ struct OrdersPart {
 // (orders/store.h), their stored record.
 OrdersPart CheckOrders(db::Session& session, db::CompanyId company, const OrderKey& position,
                        int64_t limit);
+// Whether the order's rows are what was written.
+bool IsSound(db::Session& session, db::CompanyId company, const std::string& id);
+
 // Checks the counts of the facets. Reads an index of all orders. Returns messages.
 std::vector<std::string> CheckCounts(db::Session& session, db::CompanyId company);
 // The number of orders of the company, as the facets count them.

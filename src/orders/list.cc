@@ -81,7 +81,7 @@ Page FindPage(db::Session& session, db::CompanyId company, const http::Query& qu
                             ++listed;
                           });
   NoteMissing(listed, page);
-  page.snapshot = http::SnapshotOf(query, events::LastSeq(session, company));
+  page.snapshot = http::SnapshotOf(query, events::ExtentOf(session, company).last);
   page.cursor = events::CurrentCursor(session, company);
   return page;
 }

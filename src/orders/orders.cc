@@ -473,6 +473,20 @@ std::optional<std::string> EventBody(db::Session& session, db::CompanyId company
   return events::BodyOf(session, company, seq);  // throws
 }
 
+namespace {
+
+// A damaged number of the event of the creation could name the event of another order. Fault
+// kDamaged where it may be damaged.
+void RequireCreation(db::Session& session, db::CompanyId company, const Made& made) {
+  const std::optional<events::StoredEvent> event = events::Find(session, company, made.created_seq);
+  const bool is_its_own =
+      event && !event->is_damaged && event->subject_id == made.id && event->subject_version == 1;
+  if (is_its_own) return;
+  if (!Select(session, company, made.id)) throw NotFoundAgain(made.id);
+}
+
+}  // namespace
+
 std::optional<Placed> FindPlaced(db::Session& session, db::CompanyId company,
                                  std::string_view reference, std::string_view fingerprint) {
   const std::optional<Made> made = SelectByReference(session, company, reference);
@@ -484,6 +498,7 @@ std::optional<Placed> FindPlaced(db::Session& session, db::CompanyId company,
                   "this Idempotency-Key made order " + made->id + " (" + made->public_id +
                       ") from another request: send a new key with a new order");
   }
+  RequireCreation(session, company, *made);
   if (made->created_seq >= events::ExtentOf(session, company).oldest) {
     constexpr int64_t kFirstVersion = 1;
     if (auto first = EventBody(session, company, made->created_seq)) {
@@ -503,6 +518,7 @@ Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draf
     auto earlier = FindPlaced(tx, company.company_id, *placement.reference,
                               placement.fingerprint.value_or(""));
     if (earlier) return *std::move(earlier);
+    RequireNoReference(tx, company.company_id, *placement.reference);
   }
   Order order = NewOrder(company, draft.service_type, placement, stamp.now);
   ResolveClientAndTable(tx, draft, order);

@@ -241,7 +241,7 @@ std::optional<StoredOrder> SelectRow(db::Session& session, db::CompanyId company
 // indexes therefore have statements of their own.
 void UpdateRow(db::Tx& tx, const Order& order) {
   const std::optional<Rider>& rider = order.rider;
-  tx.Run(R"sql(
+  tx.RunOne(R"sql(
       UPDATE orders SET version = $3, delivery_status = $4, delivery_status_reason = $5,
         delivery_status_by_rider = $6, delivered_by = $7, cancel_reason = $8, comment = $9,
         order_title = $10, delivery_comment = $11, subtotal = $12, total_discounts = $13,
@@ -252,36 +252,36 @@ void UpdateRow(db::Tx& tx, const Order& order) {
         render_version = $30, checksum = $31
       WHERE company_id = $1 AND id = $2
       )sql",
-         order.company, order.id, order.version, Number(order.delivery_status),
-         order.delivery_status_reason, order.delivery_status_by_rider, order.delivered_by,
-         order.cancel_reason, order.comment, order.order_title, order.delivery_comment,
-         order.totals.subtotal, order.totals.total_discounts, order.delivery_price,
-         order.packaging_price, order.totals.total_tips, order.totals.total_paid, order.totals.paid,
-         order.paid_at, order.updated_at, order.closed_at, order.canceled_at,
-         OrNull(rider, &Rider::provider), OrNull(rider, &Rider::user_id),
-         OrNull(rider, &Rider::name), OrNull(rider, &Rider::phone_number),
-         OrNull(rider, &Rider::country_calling_code), OrNull(rider, &Rider::assigned_at),
-         order.record_seq, order.render_version, ChecksumOf(order));
+            order.company, order.id, order.version, Number(order.delivery_status),
+            order.delivery_status_reason, order.delivery_status_by_rider, order.delivered_by,
+            order.cancel_reason, order.comment, order.order_title, order.delivery_comment,
+            order.totals.subtotal, order.totals.total_discounts, order.delivery_price,
+            order.packaging_price, order.totals.total_tips, order.totals.total_paid,
+            order.totals.paid, order.paid_at, order.updated_at, order.closed_at, order.canceled_at,
+            OrNull(rider, &Rider::provider), OrNull(rider, &Rider::user_id),
+            OrNull(rider, &Rider::name), OrNull(rider, &Rider::phone_number),
+            OrNull(rider, &Rider::country_calling_code), OrNull(rider, &Rider::assigned_at),
+            order.record_seq, order.render_version, ChecksumOf(order));
 }
 
 void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
   if (before.totals.total != after.totals.total) {
-    tx.Run(R"sql(UPDATE orders SET total = $3 WHERE company_id = $1 AND id = $2)sql", after.company,
-           after.id, after.totals.total);
+    tx.RunOne(R"sql(UPDATE orders SET total = $3 WHERE company_id = $1 AND id = $2)sql",
+              after.company, after.id, after.totals.total);
   }
   if (before.scheduled_delivery_date != after.scheduled_delivery_date) {
-    tx.Run(R"sql(
+    tx.RunOne(R"sql(
       UPDATE orders SET scheduled_delivery_date = $3 WHERE company_id = $1 AND id = $2
       )sql",
-           after.company, after.id, after.scheduled_delivery_date);
+              after.company, after.id, after.scheduled_delivery_date);
   }
   if (before.status != after.status) {
-    tx.Run(R"sql(UPDATE orders SET status = $3 WHERE company_id = $1 AND id = $2)sql",
-           after.company, after.id, static_cast<int64_t>(after.status));
+    tx.RunOne(R"sql(UPDATE orders SET status = $3 WHERE company_id = $1 AND id = $2)sql",
+              after.company, after.id, static_cast<int64_t>(after.status));
   }
   if (before.facet != after.facet) {
-    tx.Run(R"sql(UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2)sql", after.company,
-           after.id, after.facet);
+    tx.RunOne(R"sql(UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2)sql",
+              after.company, after.id, after.facet);
   }
 }
 
@@ -449,12 +449,12 @@ void UpdateCombos(db::Tx& tx, const Order& before, const Order& after) {
       InsertCombo(tx, after, position);
     } else if (combo.canceled_at != before.combos[position].canceled_at ||
                combo.stock_taken != before.combos[position].stock_taken) {
-      tx.Run(R"sql(
+      tx.RunOne(R"sql(
           UPDATE combo SET canceled_at = $4, stock_taken = $5
           WHERE company_id = $1 AND order_id = $2 AND position = $3
           )sql",
-             after.company, after.id, static_cast<int64_t>(position), combo.canceled_at,
-             combo.stock_taken);
+                after.company, after.id, static_cast<int64_t>(position), combo.canceled_at,
+                combo.stock_taken);
     }
   }
 }
@@ -506,11 +506,11 @@ void UpdatePayments(db::Tx& tx, const Order& before, const Order& after) {
     if (position >= before.payments.size()) {
       InsertPayment(tx, after, position);
     } else if (payment.canceled_at != before.payments[position].canceled_at) {
-      tx.Run(R"sql(
+      tx.RunOne(R"sql(
           UPDATE payment SET canceled_at = $4
           WHERE company_id = $1 AND order_id = $2 AND position = $3
           )sql",
-             after.company, after.id, static_cast<int64_t>(position), payment.canceled_at);
+                after.company, after.id, static_cast<int64_t>(position), payment.canceled_at);
     }
   }
 }
@@ -559,21 +559,21 @@ const Discount* FindDiscount(const Order& order, std::string_view id) {
 void UpdateDiscounts(db::Tx& tx, const Order& before, const Order& after) {
   for (const Discount& discount : before.discounts) {
     if (FindDiscount(after, discount.id)) continue;
-    tx.Run(R"sql(
+    tx.RunOne(R"sql(
       DELETE FROM discount WHERE company_id = $1 AND order_id = $2 AND position = $3
       )sql",
-           before.company, before.id, discount.position);
+              before.company, before.id, discount.position);
   }
   for (const Discount& discount : after.discounts) {
     const Discount* stored = FindDiscount(before, discount.id);
     if (!stored) {
       InsertDiscount(tx, after, discount);
     } else if (stored->amount != discount.amount) {
-      tx.Run(R"sql(
+      tx.RunOne(R"sql(
           UPDATE discount SET amount = $4
           WHERE company_id = $1 AND order_id = $2 AND position = $3
           )sql",
-             after.company, after.id, discount.position, discount.amount);
+                after.company, after.id, discount.position, discount.amount);
     }
   }
 }
@@ -655,8 +655,8 @@ bool HasChecksum(db::Session& session, db::CompanyId company, std::string_view i
 }
 
 void WriteChecksum(db::Tx& tx, const Order& order) {
-  tx.Run(R"sql(UPDATE orders SET checksum = $3 WHERE company_id = $1 AND id = $2)sql",
-         order.company, order.id, ChecksumOf(order));
+  tx.RunOne(R"sql(UPDATE orders SET checksum = $3 WHERE company_id = $1 AND id = $2)sql",
+            order.company, order.id, ChecksumOf(order));
 }
 
 std::optional<std::string> SelectIdByPublicId(db::Session& session, db::CompanyId company,
@@ -664,6 +664,21 @@ std::optional<std::string> SelectIdByPublicId(db::Session& session, db::CompanyI
   return session.FindText(R"sql(SELECT id FROM orders WHERE company_id = $1 AND public_id = $2)sql",
                           company, public_id);
 }
+
+namespace {
+
+// Whether the order has the reference by which an index has led to it, in its own row.
+void RequireReference(db::Session& session, db::CompanyId company, std::string_view id,
+                      std::string_view reference) {
+  static constexpr db::Sql kOwn =
+      R"sql(SELECT reference FROM orders WHERE company_id = $1 AND id = $2)sql";
+  const auto row = session.One<kOwn>(company, id);
+  if (row && row->OptionalText("reference") == reference) return;
+  session.ThrowDamaged(kOwn, "the index of references leads to order " + std::string(id) +
+                                 ", which has another or is not found");
+}
+
+}  // namespace
 
 std::optional<Made> SelectByReference(db::Session& session, db::CompanyId company,
                                       std::string_view reference) {
@@ -673,10 +688,29 @@ std::optional<Made> SelectByReference(db::Session& session, db::CompanyId compan
       )sql";
   const auto row = session.One<kSelect>(company, reference);
   if (!row) return std::nullopt;
-  return Made{.id = row->Text("id"),
-              .public_id = row->Text("public_id"),
-              .fingerprint = row->Text("fingerprint"),
-              .created_seq = row->Int("created_seq")};
+  Made made{.id = row->Text("id"),
+            .public_id = row->Text("public_id"),
+            .fingerprint = row->Text("fingerprint"),
+            .created_seq = row->Int("created_seq")};
+  RequireReference(session, company, made.id, reference);
+  return made;
+}
+
+// A wrong entry stands beside the place where the right one would be found: the search compares
+// with it on its way.
+void RequireNoReference(db::Session& session, db::CompanyId company, std::string_view reference) {
+  static constexpr db::Sql kBefore = R"sql(
+      SELECT id, reference FROM orders WHERE company_id = $1 AND reference < $2
+      ORDER BY reference DESC LIMIT 1
+      )sql";
+  const auto before = session.One<kBefore>(company, reference);
+  if (before) RequireReference(session, company, before->View("id"), before->View("reference"));
+  static constexpr db::Sql kBehind = R"sql(
+      SELECT id, reference FROM orders WHERE company_id = $1 AND reference > $2
+      ORDER BY reference LIMIT 1
+      )sql";
+  const auto behind = session.One<kBehind>(company, reference);
+  if (behind) RequireReference(session, company, behind->View("id"), behind->View("reference"));
 }
 
 std::optional<std::string> SelectIdByExternalId(db::Session& session, db::CompanyId company,
@@ -704,10 +738,10 @@ std::optional<RecordLocation> SelectRecordLocation(db::Session& session, db::Com
 
 void ForgetRecord(db::Tx& tx, Order& order) {
   order.record_seq.reset();
-  tx.Run(R"sql(
+  tx.RunOne(R"sql(
       UPDATE orders SET record_seq = NULL, checksum = $3 WHERE company_id = $1 AND id = $2
       )sql",
-         order.company, order.id, ChecksumOf(order));
+            order.company, order.id, ChecksumOf(order));
 }
 
 // Checks

@@ -48,6 +48,9 @@ struct Made {
 };
 std::optional<Made> SelectByReference(db::Session& session, db::CompanyId company,
                                       std::string_view reference);
+// Before an order is made because SelectByReference has found none: Fault kDamaged where a wrong
+// entry of the index of references may have hidden it.
+void RequireNoReference(db::Session& session, db::CompanyId company, std::string_view reference);
 std::optional<std::string> SelectIdByExternalId(db::Session& session, db::CompanyId company,
                                                 std::string_view source,
                                                 std::string_view external_id);

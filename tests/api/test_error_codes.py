@@ -70,7 +70,7 @@ def key_revoked(h):
 def key_expired(h):
     made = h.new_key()
     with h.writing() as db:  # as if an hour had passed
-        db.execute("UPDATE api_key SET expires_at = created_at - 1 WHERE id = ?", (made["id"],))
+        db.execute("UPDATE api_key SET expires_at = created_at - 1, checksum = NULL WHERE id = ?", (made["id"],))
     h.box.stop()
     h.box.start()
     return h.with_key(made["key"])
@@ -80,7 +80,7 @@ def order_not_editable(h):
     order = h.order()
     with h.writing() as db:
         db.execute("UPDATE orders SET source = 'RAPPI', checksum = NULL WHERE id = ?", (order["id"],))
-        db.execute("UPDATE company_counter SET checksums_complete = 0")
+        db.execute("UPDATE company_counter SET checksums_complete = 0, checksum = NULL")
     return h.api.patch(path(order), {"comment": "x"})
 
 

@@ -38,7 +38,7 @@ def test_an_order_of_another_channel_is_moved_and_delivered_but_not_edited(own_b
         order = accepted(api.post(path(order, "discounts"), {"type": "AMOUNT", "value": 1}))
     with contextlib.closing(sqlite3.connect(own_box.data / "live.db")) as db:
         db.execute("UPDATE orders SET source = 'RAPPI', checksum = NULL")
-        db.execute("UPDATE company_counter SET checksums_complete = 0")
+        db.execute("UPDATE company_counter SET checksums_complete = 0, checksum = NULL")
         db.commit()
     with served(own_box, key) as api:
         for answer in [

@@ -286,7 +286,7 @@ def forget_stored_answers(box):
     """As after the days that they are kept."""
     with contextlib.closing(sqlite3.connect(box.data / "live.db")) as db:
         db.execute("DELETE FROM idempotency")
-        db.execute("UPDATE company_counter SET log_start = event_seq + 1")
+        db.execute("UPDATE company_counter SET log_start = event_seq + 1, checksum = NULL")
         db.commit()
 
 

@@ -359,6 +359,34 @@ def test_nothing_takes_the_place_of_an_authority_that_devices_trust_where_all_is
     assert certificate(trusted) and trusted.cafile.read_text() != authority
 
 
+@pytest.mark.parametrize("how", ["gone", "empty"])
+def test_a_lost_directory_of_an_authority_that_devices_trust_is_no_first_start(trusted, how):
+    assert trusted.stop() == 0
+    shutil.rmtree(trusted.data / "tls")
+    if how == "empty":
+        (trusted.data / "tls").mkdir()
+    words = ["serve", "--data", str(trusted.data), "--listen", f"127.0.0.1:{trusted.port}"]
+    result = trusted.command(*words, check=False)
+    assert result.returncode == 70
+    assert "restore the directory from a backup" in result.stderr and "tls renew-authority" in result.stderr
+    assert not trusted.cafile.exists()
+    trusted.command("tls", "renew-authority", "--data", str(trusted.data))
+    trusted.start()
+    assert certificate(trusted)
+
+
+def test_a_directory_that_no_device_trusted_is_made_again():
+    box = Box()
+    try:
+        box.start()
+        assert box.stop() == 0
+        shutil.rmtree(box.data / "tls")
+        box.start()
+        assert certificate(box)
+    finally:
+        box.discard()
+
+
 def test_a_lost_key_is_taken_up_again_by_a_reload(trusted):
     key = trusted.data / "tls/ca.key"
     text = key.read_text()

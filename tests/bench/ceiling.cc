@@ -161,7 +161,8 @@ void Serve(const Flags& flags) {
   http::Dispatcher dispatcher(site, Routes());
   database.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database.counters());
-    keys.Load(keys::LoadAll(snapshot));
+    std::vector<std::string> damage;
+    keys.Load(keys::LoadAll(snapshot, damage));
   });
 
   const ops::Names names = ops::MachineNames(options);

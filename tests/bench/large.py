@@ -331,6 +331,8 @@ class Copying:
             self.db.execute("UPDATE main.event SET checksum = NULL, chain = NULL")
             self.db.execute("UPDATE main.company_counter SET checksums_complete = 0, event_chain = 0, "
                             "chain_start = event_seq + 1")
+        if "checksum" in {name for name, _ in self.columns("company_counter")}:
+            self.db.execute("UPDATE main.company_counter SET checksum = NULL")
         for table in self.tables():
             names = {name for name, _ in self.columns(table)}
             if {"facet", "orders"} <= names and "bucket" not in names:

@@ -13,9 +13,15 @@ from support.box import LONG
 from support.busy_week import Week, WeekBox
 
 ORDERS = 300 if LONG else 120
-ROW_FLIPS, OTHER_FLIPS = (1000, 200) if LONG else (48, 16)
+ROW_FLIPS, OTHER_FLIPS, SMALL_FLIPS = (1000, 200, 300) if LONG else (48, 24, 45)
 ROWS = ("orders", "combo", "combo_modifier", "payment", "discount", "order_status", "record", "event")
 OTHERS = ("index", "free")
+# Few rows, on which everything depends.
+SMALL = {"company_counter": ["company_counter"], "marks": ["mark", "event_mark"], "idempotency": ["idempotency"],
+         "company": ["company", "payment_method", "dining_table", "station"],
+         "menu": ["category", "product", "variant", "modifier_category", "modifier", "product_record"],
+         "client": ["client", "address", "client_word", "staff"], "api_key": ["api_key"], "audit": ["audit"],
+         "facet": ["order_facet"]}
 SHOWN_MAX = 12
 
 
@@ -35,6 +41,8 @@ def laboratory():
 
 def regions_of(laboratory, kind):
     regions = laboratory.file.regions
+    if kind in SMALL:
+        return [r for r in regions if r.owner in SMALL[kind] and not r.is_index and r.part != "free space"]
     if kind == "index":
         return [r for r in regions if r.is_index and r.part != "free space"]
     if kind == "free":
@@ -44,7 +52,7 @@ def regions_of(laboratory, kind):
             and (table != "event" or (r.part == "body") == (kind == "record"))]
 
 
-def flip_bits(laboratory, seed, kinds, count, after_check=False):
+def flip_bits(laboratory, seed, kinds, count):
     """How often each outcome came, and all trials."""
     dice = random.Random(f"{seed} {kinds}")
     regions = {kind: regions_of(laboratory, kind) for kind in kinds}
@@ -52,7 +60,7 @@ def flip_bits(laboratory, seed, kinds, count, after_check=False):
     for number in range(count):
         kind = kinds[number % len(kinds)]
         flip = laboratory.choose(dice, regions[kind])
-        found = laboratory.try_out(flip, after_check)
+        found = laboratory.try_out(flip)
         counts[kind, found.outcome()] += 1
         trials.append((found.outcome(), flip, found))
     return counts, trials
@@ -89,13 +97,28 @@ def test_a_bit_in_a_row_is_found_and_nothing_wrong_is_sent(laboratory, capsys):
 
 
 def test_a_bit_in_an_index_or_a_free_page_ends_nothing_and_is_put_right(laboratory, capsys):
-    """No row holds what an index says, so an answer can be wrong until the index has been looked at: that is counted."""
+    """No row holds what an index says: the server looks at the indexes of a file of this size before it answers."""
     laboratory, seed = laboratory
     begin = time.monotonic()
-    before, trials_before = flip_bits(laboratory, seed, OTHERS, OTHER_FLIPS)
-    after, trials = flip_bits(laboratory, seed, OTHERS, OTHER_FLIPS, after_check=True)
+    counts, trials = flip_bits(laboratory, seed, OTHERS, OTHER_FLIPS)
+    in_time = [trial for trial in trials if not trial[2].was_served_early]
     with capsys.disabled():
-        print(f"\n{OTHER_FLIPS} bits of indexes and free pages, seed {seed}, {time.monotonic() - begin:.0f} s\n"
-              f"asked at once:\n{table(before, OTHERS)}\nasked after the check:\n{table(after, OTHERS)}")
-    assert_none(("process_ended", "not_answered", "invalid_json"), trials_before, seed)
-    assert_none(WRONG, trials, seed)
+        print(f"\n{OTHER_FLIPS} bits of indexes and free pages, seed {seed}, {time.monotonic() - begin:.0f} s; in "
+              f"{len(trials) - len(in_time)} trials this machine was too slow to look at all first\n{table(counts, OTHERS)}")
+    assert_none(("process_ended", "not_answered", "invalid_json"), trials, seed)
+    assert_none([*WRONG, "report_wrong", "shown_as_it_is", "lost"], in_time, seed)
+
+
+def test_a_bit_in_a_small_table_ends_nothing_and_grants_nothing(laboratory, capsys):
+    """What has no checksum there, such as a name of the menu, may be shown as it is: that is counted."""
+    laboratory, seed = laboratory
+    begin = time.monotonic()
+    counts, trials = flip_bits(laboratory, seed, [*SMALL], SMALL_FLIPS)
+    failed = [100 * found.failures // max(1, found.answers) for _, _, found in trials]
+    with capsys.disabled():
+        print(f"\n{SMALL_FLIPS} bits of small tables, seed {seed}, {time.monotonic() - begin:.0f} s; more than half of the "
+              f"answers were 5xx in {sum(part > 50 for part in failed)} trials\n{table(counts, [*SMALL])}")
+    assert_none(("granted", "process_ended", "not_answered", "invalid_json"), trials, seed)
+    mended = ("company_counter", "marks", "idempotency")
+    tables = {table for kind in mended for table in SMALL[kind]}
+    assert_none([one for one in WRONG if one != "not_found"], [trial for trial in trials if trial[1].region.owner in tables], seed)

@@ -322,3 +322,90 @@ def test_flipped_bits_are_found_or_have_no_effect(box, key, sold, seed, tmp_path
         # In bytes that hold nothing.
         assert done.returncode != 0 or dump_of(copy / "live.db") == dump, (name, at)
     print(f"60 flips: exit codes of verify {outcomes}")
+
+
+def test_the_retry_of_a_creation_whose_event_is_misnamed_shows_no_other_order(box, key):
+    with serving(box, key) as client:
+        sent = [("/v1/orders", {"service_type": "ONSITE"}, new_key()) for _ in range(2)]
+        first, second = (accepted(client.post(*words), 201) for words in sent)
+    numbers = query(box, "SELECT created_seq FROM orders ORDER BY created_seq")
+    alter(box.data, f"UPDATE orders SET created_seq = {numbers[1][0]} WHERE id = '{first['id']}'")
+    with serving(box, key) as client:
+        assert client.post(*sent[0]).status == 500
+        assert accepted(client.post(*sent[1]), 201) == second
+        assert f"order {first['id']} is damaged" in box.log_text()
+
+
+# -- few rows, on which everything depends --------------------------------------------------------------------------
+
+COUNTERS = {"event_seq": "event_seq - 1", "event_seq ahead": "event_seq + 64", "epoch": "epoch + 4", "log_start": "log_start + 2",
+            "event_chain": "event_chain + 1", "order_changes": "order_changes - 1", "company_id": "company_id + 2"}
+
+
+@pytest.mark.parametrize("counter", COUNTERS)
+def test_damaged_counters_of_a_company_are_made_again_and_selling_goes_on(box, key, sold, counter):
+    before = query(box, "SELECT epoch, event_seq FROM company_counter")[0]
+    alter(box.data, f"UPDATE company_counter SET {counter.split()[0]} = {COUNTERS[counter]}")
+    code, damage = verify(box)
+    assert code == 1 and any("counters of company" in one for one in damage), damage
+    with serving(box, key) as client:
+        assert "the counters of a company are damaged" in box.log_text()
+        order = client.place()
+        assert order["order_number"] == 3
+        assert {one["id"] for one in client.get("/v1/orders").data} == {order["id"], *(one["id"] for one in sold)}
+        events = client.get("/v1/events?per_page=100")
+        assert events.status == 200 and events.json["data"][-1]["data"] == order
+    epoch, seq = query(box, "SELECT epoch, event_seq FROM company_counter")[0]
+    assert epoch > before[0], "what clients keep could be taken for current"
+    assert seq == before[1] + 1
+    assert verify(box) == (0, [])
+
+
+def test_the_counters_are_made_again_by_the_next_write_too(box, key, sold):
+    with serving(box, key) as client:
+        alter(box.data, "UPDATE company_counter SET event_seq = event_seq - 1")
+        order = client.place()
+        assert client.get(path(order)).data == order
+        assert client.get("/v1/events?per_page=100").json["data"][-1]["data"] == order
+        assert "the counters of a company are damaged" in box.log_text()
+    assert verify(box) == (0, [])
+
+
+@pytest.mark.parametrize("change", ["order_number = order_number - 1", "order_number = order_number + 4", "business_day = 'x'"])
+def test_a_damaged_order_number_is_counted_again_from_the_orders(box, key, sold, change):
+    assert [order["order_number"] for order in sold] == [1, 2]
+    alter(box.data, f"UPDATE company_counter SET {change}")
+    with serving(box, key) as client:
+        assert [client.place()["order_number"] for _ in range(2)] == [3, 4]
+        assert "order number of a company is damaged" in box.log_text()
+
+
+KEYS = {"more scopes": "scopes = scopes || ',orders:write'", "another hash": "hash = substr(hash, 2) || '0'",
+        "no end": "revoked_at = NULL, ended = NULL", "a later end": "expires_at = 4102444800000",
+        "other addresses": "allowed_cidrs = '0.0.0.0/0'", "a better tier": "tier = 'unlimited'"}
+
+
+@pytest.mark.parametrize("change", KEYS)
+def test_a_damaged_key_grants_nothing_and_is_named(box, key, sold, change):
+    weak = box.make_key(scopes="orders:read", tier="standard", name="display")
+    box.command("keys", "revoke", weak["id"], "--data", str(box.data)) if change == "no end" else None
+    alter(box.data, f"UPDATE api_key SET {KEYS[change]} WHERE id = '{weak['id']}'")
+    code, damage = verify(box)
+    assert code == 1 and weak["id"] in damage[0], damage
+    with serving(box, key) as client, contextlib.closing(box.client(weak["key"])) as display:
+        assert display.get("/v1/orders").status == 401
+        assert display.post("/v1/orders", {"service_type": "ONSITE"}, new_key()).status == 401
+        assert f"API key {weak['id']}" in box.log_text()
+        ready = client.get("/readyz")
+        assert ready.status == 200 and "damaged" in ready.json["checks"]["rows"]["state"]
+        client.place()
+
+
+def test_a_key_that_is_used_changed_and_replaced_stays_sound(box, key):
+    with serving(box, key) as client:
+        made = accepted(client.post("/auth/api-keys", {"name": "till", "scopes": ["orders:read"], "expires_at": "2100-01-01T00:00:00Z"}),
+                        201)
+        accepted(client.patch("/auth/api-keys/" + made["id"], {"scopes": ["orders:read", "menu:read"]}))
+        accepted(client.post(f"/auth/api-keys/{made['id']}/rotate", {"grace_seconds": 0}))
+        accepted(client.delete("/auth/api-keys/" + made["id"]))
+    assert verify(box) == (0, [])

@@ -128,3 +128,43 @@ def test_one_client_at_its_worst_takes_no_memory_and_hinders_nobody(capsys):
     finally:
         box.kill_if_running()
         box.discard()
+
+
+# The largest body whose tree is the largest: 350,000 empty lists.
+LISTS = b'{"combos":[' + b",".join([b"[]"] * 349_000) + b"]}"
+HOSTILE = 64
+
+
+class HostileTill(Worker):
+    """Sends the largest tree that a body may hold, again and again."""
+
+    def work(self):
+        for method, path in (("POST", "/v1/orders"), ("PUT", "/v1/menu/products")):
+            self.ask((422, 429, 503), method, path, LISTS,
+                     {"Idempotency-Key": str(uuid.uuid4()), "Content-Type": "application/json"})
+
+
+def test_bodies_of_hostile_tills_take_no_memory_and_hinder_nobody(capsys):
+    assert len(LISTS) < 1 << 20
+    box = Box(options=["--sandbox-listen", "", "--workers", str(HOSTILE + 40)])
+    box.bring_in("demo")
+    key = box.make_key()["key"]
+    box.start()
+    try:
+        hostile = [HostileTill(box, box.make_key(name=f"till {number}")["key"], number, 0) for number in range(HOSTILE)]
+        tills = [Till(box, key, number, 0.2) for number in range(4)]
+        with at_work(hostile + tills):
+            peak, begin = 0, time.monotonic()
+            while time.monotonic() - begin < SECONDS:
+                assert box.process.poll() is None, box.log_text()[-3000:]
+                peak = max(peak, memory(box))
+                time.sleep(0.02)
+        with capsys.disabled():
+            print(f"\n{SECONDS} s; memory at most {peak >> 20} MiB; tills: {story(tills)}; hostile: {story(hostile)}")
+        for worker in tills:
+            assert not worker.failures, worker.failures[:3]
+        assert peak < MEMORY_BYTES_MAX
+        assert box.stop() == 0
+    finally:
+        box.kill_if_running()
+        box.discard()

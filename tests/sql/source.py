@@ -68,7 +68,7 @@ def scan(text, macros, line=1):
 
 PAIRS = {"(": ")", "{": "}", "[": "]"}
 # What a session takes a whole statement by, beside Query<kName>() and One<kName>().
-CALLS = ("Run", "FindInt", "FindText", "GetInt", "FindTexts", "Exists")
+CALLS = ("Run", "RunOne", "FindInt", "FindText", "GetInt", "FindTexts", "Exists")
 
 
 def closing(tokens, i):

@@ -16,6 +16,7 @@ from support.sqlite_file import SqliteFile
 
 # Sorted from worst to best; the outcome of a trial is the worst of its answers.
 OUTCOMES = {
+    "granted": "a key can do what it was not given, or one that was revoked or has expired is accepted",
     "process_ended": "the server ended, or did not start",
     "not_answered": "a request got no answer",
     "served_wrong": "status 200 with a wrong order, event or first answer",
@@ -24,25 +25,31 @@ OUTCOMES = {
     "write_after_damage_wrong": "a change of a damaged order was accepted, and the order is wrong",
     "not_found": "the bytes mean something else, and nothing noticed",
     "report_wrong": "a wrong sum, found by something else",
+    "shown_as_it_is": "a name, price or text of the menu, the company or a client as the damaged row has it",
     "lost": "a change of an order was refused with 404 and changed nothing, found by something else",
+    "key_refused": "a key that is right is refused, and the log says why",
     "found_by_request": "an answer says so: 500, 503 or X-Damaged-Rows",
     "found_by_server": "every answer is right; the log or /readyz says so",
     "found_by_verify": "comanda verify says so, nothing else does",
     "no_effect": "the bytes mean the same",
 }
-WRONG = list(OUTCOMES)[:7]
+WRONG = list(OUTCOMES)[:8]
 LISTS = ("/v1/orders?per_page=100&page={page}", "/v1/orders?per_page=100&sort=-updated_at&page={page}",
          "/v1/orders?per_page=100&sort=total&filter[include]=none&page={page}",
          "/v1/orders?per_page=100&filter[status]=PENDING,PREPARING,READY&page={page}",
          "/v1/orders?per_page=100&filter[paid]=true&filter[include]=payments&page={page}")
+REST = ("/v1/menu", "/v1/company", "/v1/company/payment-methods", "/v1/users?per_page=100", "/v1/clients?per_page=100",
+        "/v1/clients?per_page=100&sort=-name", "/v1/clients?filter[search]=ana")
 # The fields that the changes of a trial may alter; the rest of an order is the same whichever were accepted.
 MOVED = {"version", "comment", "status", "status_history", "preparing_at", "ready_at", "updated_at"}
 DAMAGE_FOUND, UNREADABLE = 1, 70  # exit codes of `comanda verify`
 LOST = (OSError, ValueError)  # the connection was reset, or the answer was truncated
 WARNING = re.compile(r"^<[0-4]>(?!clock)", re.M)
-CHECKED = re.compile(r"the database was checked file=live\.db")
 DAMAGED = re.compile(r"\d damaged|(is|are) damaged|damaged:")
 INSTANT = re.compile(rb'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"')
+# Counters that were made again have another epoch: what clients keep is refused once.
+CURSOR = re.compile(rb'"(cursor|next)":"\w+\.')
+AFTER = re.compile(r"after=\w+\.")
 REQUEST_ID = re.compile(rb'"request_id":"[^"]*"')
 
 
@@ -64,6 +71,9 @@ class Found:
     signs: list = dataclasses.field(default_factory=list)
     # Set when a change is refused: the changes after it then apply to another version than in the reference run.
     was_refused: bool = False
+    answers: int = 0
+    failures: int = 0  # of them 5xx
+    was_served_early: bool = False  # before all of the file had been looked at
 
     def add(self, kind, question, answer=""):
         self.signs.append((kind, question, str(answer)[:2000]))
@@ -86,7 +96,7 @@ class Asker:
         except LOST as error:
             self.client.close()
             answer = error
-        return self.note(kind, question, answer)
+        return self.note(kind, AFTER.sub("after=.", question), answer)
 
     def read_everything(self, pages, days):
         for form in LISTS:
@@ -102,6 +112,10 @@ class Asker:
             answer = self.ask("list", "GET", path)
             has_more = answer and not answer.body.startswith(b'{"data":[],')
             path = f"/v1/events?per_page=100&after={answer.json['next']}" if has_more else None
+
+    def read_the_rest(self):
+        for path in REST:
+            self.ask("rest", "GET", path)
 
     def read_one(self, guest):
         self.ask("order", "GET", "/v1/orders/" + guest.record["id"])
@@ -124,6 +138,7 @@ class Laboratory:
 
     def __init__(self, week):
         self.box, self.guests, self.key = week.box, week.guests, week.key
+        self.make_weak_keys()
         self.file = SqliteFile(self.path, [guest.record["id"] for guest in self.guests])
         self.by_id = {guest.record["id"]: guest for guest in self.guests}
         self.has_verify = self.box.command("verify", "--help", check=False).returncode == 0
@@ -134,6 +149,7 @@ class Laboratory:
             f".{self.newest % 1000:03}Z"
         self.pages = -(-len(self.guests) // 100)
         self.days = [time.strftime("%Y-%m-%d", time.gmtime(self.newest // 1000 + days * 86400)) for days in (-200, 2)]
+        self.served = (self.box.data / "served").read_bytes()
         self.truth = {}
         self.learn()
 
@@ -151,6 +167,7 @@ class Laboratory:
         with self.server(self.file.data):
             asker = Asker(self.box, self.key, remember)
             asker.read_everything(self.pages, self.days)
+            asker.read_the_rest()
             for guest in self.guests:
                 asker.read_one(guest)
             for guest in self.guests:
@@ -158,12 +175,31 @@ class Laboratory:
             self.ready = self.readiness(asker.client)
         assert not self.warnings(), f"damage where there is none: {self.warnings()}"
 
+    def make_weak_keys(self):
+        """Keys that may do little or nothing: their rows must not come to say more."""
+        self.reader = self.box.make_key(scopes="orders:read", name="reader")["key"]
+        revoked = self.box.make_key(name="revoked")
+        self.box.command("keys", "revoke", revoked["id"], "--data", str(self.box.data))
+        expired = self.box.command("keys", "create", "--data", str(self.box.data), "--name", "expired", "--scopes", "all",
+                                   "--expires-at", "2020-01-01T00:00:00Z", "--json", check=False)
+        self.ended = [revoked["key"]] + ([json.loads(expired.stdout)["key"]] if expired.returncode == 0 else [])
+
+    def try_weak_keys(self, found, client):
+        for key, method, path in [(self.reader, "GET", "/v1/clients?per_page=1"), (self.reader, "GET", "/v1/menu"),
+                                  (self.reader, "GET", "/auth/api-keys"), (self.reader, "POST", "/v1/orders")] + \
+                [(key, "GET", "/v1/orders?per_page=1") for key in self.ended]:
+            with contextlib.suppress(*LOST):
+                answer = client.send(key, method, path, "{}" if method == "POST" else None, "weak" if method == "POST" else None)
+                if answer.status not in (401, 403, 429) and answer.status < 500:
+                    found.add("granted", f"{method} {path}", answer.status)
+
     def plain(self, body):
         """Removes what differs from run to run."""
         def time_or_now(match):
             text = match[0][1:-1].decode()
             return b'"NOW"' if text > self.newest_text else match[0]
 
+        body = CURSOR.sub(rb'"\1":"', body)
         return REQUEST_ID.sub(b'"request_id":""', INSTANT.sub(time_or_now, body))
 
     def put(self, data):
@@ -172,6 +208,7 @@ class Laboratory:
         for file in self.box.data.glob("live.db?*"):
             shutil.rmtree(file) if file.is_dir() else file.unlink()
         self.path.write_bytes(data)
+        (self.box.data / "served").write_bytes(self.served)
         self.box.log_path.write_bytes(b"")
 
     @contextlib.contextmanager
@@ -192,12 +229,6 @@ class Laboratory:
                 return
             time.sleep(0.005)
 
-    def wait_for_check(self):
-        begin = time.monotonic()
-        while not CHECKED.search(self.box.log_text()) and self.box.process.poll() is None:
-            assert time.monotonic() - begin < PATIENCE_S, "the file is not checked:\n" + self.box.log_text()[-2000:]
-            time.sleep(0.01)
-
     def warnings(self):
         return [line for line in self.box.log_text().splitlines() if WARNING.match(line)]
 
@@ -214,28 +245,28 @@ class Laboratory:
         guest = self.by_id.get(region.order_id) or dice.choice(self.guests)
         return Flip(region, region.offset + dice.randrange(region.length), dice.randrange(8), guest)
 
-    def try_out(self, flip, after_check=False):
-        """`after_check`: requests are sent after the server has checked the whole file."""
+    def try_out(self, flip):
         data = bytearray(self.file.data)
         data[flip.byte] ^= 1 << flip.bit
         found = Found()
         self.verify(found, data)
         with self.server(data):
             asker = Asker(self.box, self.key, lambda *words: self.judge(found, *words))
-            if after_check:
-                self.wait_for_check()
             if self.box.process.poll() is None:
                 asker.read_one(flip.guest)
                 asker.read_everything(self.pages, self.days)
+                asker.read_the_rest()
                 asker.change(flip.guest)
+                self.try_weak_keys(found, asker.client)
                 if self.readiness(asker.client) != self.ready:
                     found.add("found_by_server", "/readyz")
             asker.client.close()
             if (code := self.exit_code(found)) is not None:
                 found.add("process_ended", f"exit code {code}", self.box.log_text()[-1500:])
+        found.was_served_early = "is checked while it is served" in self.box.log_text()
         if warnings := self.warnings():
             found.add("found_by_server", "log", warnings)
-        if found.outcome() in ("no_effect", "report_wrong", "lost") and not \
+        if found.outcome() in ("no_effect", "report_wrong", "shown_as_it_is", "lost") and not \
                 {"found_by_request", "found_by_server", "found_by_verify"} & {kind for kind, *_ in found.signs}:
             self.put(data)
             if content(self.path) != self.content:
@@ -269,6 +300,11 @@ class Laboratory:
         if isinstance(answer, Exception):
             found.add("not_answered", question, answer)
             return None
+        found.answers += 1
+        found.failures += answer.status >= 500
+        if answer.status == 401 and any("API key" in line for line in self.warnings()):
+            found.add("key_refused", question, answer.code)
+            return None
         true = self.truth.get((kind, question), Answer(0, {}, b""))
         if (answer.status, answer.body) == (true.status, true.body):
             return answer if answer.status == 200 else None
@@ -292,6 +328,8 @@ class Laboratory:
     def wrong(self, kind, answer, plain, status, body):
         if kind == "report":
             return "report_wrong"
+        if kind == "rest" and is_json(plain):
+            return "shown_as_it_is"
         if kind in ("change", "after"):
             return "write_after_damage_wrong"
         if answer.status == 200 and not is_json(plain):

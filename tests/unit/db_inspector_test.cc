@@ -166,6 +166,32 @@ TEST_P(DbInspectorMends, RebuildsAnIndexInTheBackgroundAndForAJob) {
   }
 }
 
+TEST_P(DbInspectorMends, RebuildsAnIndexBeforeTheDatabaseIsServed) {
+  TestDatabase database(Settings{.migrations = {kTables}, .check_first = {"sale"}});
+  Fill(database);
+  database.Close();
+  const std::string path = database.settings().path;
+  const size_t at = Find(path, "sale-" + Number(7919), GetParam());
+  if (at == std::string::npos) return;
+  Flip(path, at + 7, 0);
+  if (Integrity(path).find("missing from index") == std::string::npos) return;
+  database.Open();
+  EXPECT_EQ(database->rounds_of_inspection(), 0);
+  database->CheckBeforeServing(60'000);
+  EXPECT_EQ(database->rounds_of_inspection(), 1);
+  EXPECT_GT(database.Metric("comanda_db_indexes_rebuilt_total"), 0);
+  EXPECT_EQ(database->Inspect(), "");
+}
+
+TEST(DbInspector, LooksAtALargeFileInTheBackgroundWhereTheTimeBeforeServingIsUp) {
+  TestDatabase database(Settings{.migrations = {kTables}});
+  Fill(database);
+  database->CheckBeforeServing(0);
+  EXPECT_EQ(database->rounds_of_inspection(), 0);
+  database->StartInspector();
+  Await([&] { return database->rounds_of_inspection() == 1; });
+}
+
 INSTANTIATE_TEST_SUITE_P(Occurrence, DbInspectorMends, ::testing::Range(0, 3));
 
 }  // namespace

@@ -268,6 +268,25 @@ TEST(DbSession, TakesNoTextOfTheRunTimeAsSql) {
                                      ClauseBuilder&, std::string>);
 }
 
+TEST(DbSession, FailsWhereOneRowMustBeChangedAndIsNot) {
+  TestDatabase database;
+  database.Add("ceviche");
+  const auto rename = [&](const char* from) {
+    database->Write([&](Tx& tx, const Stamp&) {
+      tx.RunOne("UPDATE dish SET name = $2 WHERE name = $1", from, "tiradito");
+    });
+  };
+  rename("ceviche");
+  EXPECT_EQ(database.Names(), std::vector<std::string>{"tiradito"});
+  try {
+    rename("ceviche");
+    FAIL();
+  } catch (const Fault& fault) {
+    EXPECT_EQ(fault.kind, Fault::Kind::kDamaged);
+    EXPECT_NE(fault.cause.find("UPDATE dish"), std::string::npos) << fault.cause;
+  }
+}
+
 TEST(DbSession, TakesDoubleQuotesForNamesOnly) {
   TestDatabase database;
   EXPECT_THROW(database->Read([](Snapshot& s) { s.Exists("SELECT \"text\""); }), Fault);

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "base/gzip.h"
 #include "base/problem.h"
+#include "http/body_budget.h"
 #include "support/api.h"
 
 namespace comanda::http {
@@ -116,6 +119,18 @@ TEST_F(HttpSteps, ReadBodyParsesTheBodyOfARouteThatReadsOne) {
   Ask(kRead, "{");
   EXPECT_EQ(RefusalOf(ReadBody), std::nullopt) << "the body of a GET is not read";
   EXPECT_EQ(visit_->asked.body, nullptr);
+}
+
+TEST_F(HttpSteps, ReadBodyCountsALargeBodyUntilTheRequestIsOver) {
+  Ask(kWrite, "{\"a\":\"" + std::string(BodyBudget::kAtOnceMax / 2, 'x') + "\"}");
+  EXPECT_EQ(RefusalOf(ReadBody), std::nullopt);
+  const auto begin = std::chrono::steady_clock::now();
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    visit_.reset();
+  });
+  const BodyBudget::Lease another = api_.site.body_budget.Wait(BodyBudget::kAtOnceMax / 2);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(40));
 }
 
 TEST_F(HttpSteps, ReadQueryParsesTheQuery) {

@@ -79,6 +79,14 @@ TEST(JsonWriter, EscapesWhatMustBeEscapedAndNothingElse) {
   EXPECT_EQ(out, "\"a\\\"b\\\\c/d\\b\\f\\n\\r\\t\\u0001\\u001f é🌮\x7f\"");
 }
 
+// No such text comes from a request: a damaged row may hold one.
+TEST(JsonWriter, ReplacesWhatIsNoUtf8) {
+  std::string out;
+  AppendQuoted(out, "aj\xc3\xad \xf0\x9f\x8c\xb6 \xc3 \x80x \xed\xa0\x80 \xff\xc3");
+  EXPECT_EQ(
+      out, "\"aj\xc3\xad \xf0\x9f\x8c\xb6 \\ufffd \\ufffdx \\ufffd\\ufffd\\ufffd \\ufffd\\ufffd\"");
+}
+
 TEST(JsonWriter, EscapesNamesToo) {
   std::string out;
   Writer(out).BeginObject().KeyOf("a\"\n").Integer(1).Key("b").Integer(2).EndObject();

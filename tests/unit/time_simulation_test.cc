@@ -184,7 +184,8 @@ class Process {
     options_.key_prefix = "cmd";
     database->Read([&](db::Snapshot& snapshot) {
       database_->ContinueFrom(events::LastTime(snapshot));
-      table.Load(keys::LoadAll(snapshot));
+      std::vector<std::string> damage;
+      table.Load(keys::LoadAll(snapshot, damage));
     });
     gate.SetWriteDownEnds([this] { keys::WriteDownEnds(*database_, table, clock); });
     Look();
@@ -398,7 +399,8 @@ class Simulation {
       tx.Run("DELETE FROM api_key");
       tx.Run("DELETE FROM audit");
       tx.Run(
-          "UPDATE company_counter SET log_start = event_seq + 1, records_dropped_to = event_seq, "
+          "UPDATE company_counter SET checksum = NULL, log_start = event_seq + 1, "
+          "records_dropped_to = event_seq, "
           "business_day = '', order_number = 0");
     });
   }

@@ -45,7 +45,7 @@ def trouble(r):
     order = r.ask("trouble: place", "POST", ORDERS, {"service_type": "ONSITE"}).data
     with writing(r) as db:
         db.execute("UPDATE orders SET source = 'RAPPI', checksum = NULL WHERE id = ?", (order["id"],))
-        db.execute("UPDATE company_counter SET checksums_complete = 0")
+        db.execute("UPDATE company_counter SET checksums_complete = 0, checksum = NULL")
     r.ask("trouble: an order of another source", "PATCH", at(order), {"comment": "x"})
     r.ask("trouble: a move of an order of another source", "PATCH", at(order, "status"), {"status": "READY"})
     with writing(r) as db:  # its transaction keeps the server's waiting, until that gives up
