@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "db/connection.h"
+#include "db/integrity.h"
 #include "db/migrate.h"
 
 namespace comanda::db {
@@ -20,9 +21,10 @@ void MarkAndCheck(const std::string& copy, const std::string& source, const Cloc
   {
     Connection connection(copy, Connection::Role::kCopy, "", clock);
     connection.RunScript("PRAGMA application_id = " + std::to_string(kBackupId));
-    const std::string found = connection.Text("PRAGMA integrity_check(1)");
-    if (found != "ok") {
-      throw Fault(Fault::Kind::kDamaged, source + " is damaged (" + found + ")");
+    const std::string found = IntegrityOfAll(connection);
+    if (!found.empty()) {
+      throw Fault(Fault::Kind::kDamaged,
+                  source + " is damaged (" + found.substr(0, found.find('\n')) + ")");
     }
   }
   // Closing a connection reports no error if its last checkpoint fails. The log then remains.

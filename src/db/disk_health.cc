@@ -5,6 +5,7 @@
 #include "base/problem.h"
 #include "db/migrate.h"
 #include "db/integrity.h"
+#include "db/rebuild.h"
 #include "db/sorting_files.h"
 #include "db/tables.h"
 
@@ -227,7 +228,7 @@ bool DiskHealth::Rebuild(const std::string& index) {
   try {
     const std::unique_ptr<Connection> connection = Open();
     const SortingFiles files(*connection, DirectoryOf(settings_.path));
-    connection->RunScript("REINDEX " + Quoted(index));
+    RebuildIndex(*connection, index);
   } catch (const Fault& fault) {
     log::Error("an index disagrees with its table and cannot be rebuilt",
                {{"file", file_}, {"index", index}, {"cause", fault.cause}});

@@ -49,7 +49,7 @@ Findings Confirmed(bool with_pauses, const std::stop_token& stop, Check&& check)
   for (const int64_t pause_ms : {100, 1'000, 5'000}) {
     try {
       Findings findings = check();
-      if (findings.pages.empty() && findings.rows.empty()) return findings;
+      if (!findings.NeedsConfirming()) return findings;
     } catch (const Fault&) {  // judged by what the last one meets
     }
     if (stop.stop_requested()) return {};
@@ -82,7 +82,8 @@ bool Inspector::LookBeforeServing(int64_t max_ms) {
       }
       // A page that cannot be read now may be read later: the thread tries it for some seconds.
       if (!findings.pages.empty()) continue;
-      looked_at_.insert(table);
+      // The rest of its table is looked at once the index is rebuilt.
+      if (findings.malformed.empty()) looked_at_.insert(table);
       has_found = has_found || !findings.empty();
       Act(table, findings);
     }
@@ -221,8 +222,12 @@ Findings Inspector::Examine(const std::string& name, Pace pace, const End& end) 
   try {
     const Table table = DescribeTable(*open(), name);
     Findings findings = Confirmed(pauses, end.stop, [&] { return QuickCheck(*open(), table); });
+    // Whose pages those are, can be told from the indexes.
+    if (!findings.pages.empty()) {
+      findings = Confirmed(pauses, end.stop, [&] { return IntegrityCheck(*open(), table); });
+    }
     // Of a malformed tree nothing more is to be said, and an index must not be rebuilt beside it.
-    if (findings.pages.empty() && pause()) {
+    if (findings.pages.empty() && findings.malformed.empty() && pause()) {
       findings.Add(Confirmed(pauses, end.stop, [&] { return IndexSweep(open, pause).Run(table); }));
     }
     return findings;
@@ -235,7 +240,8 @@ Findings Inspector::Examine(const std::string& name, Pace pace, const End& end) 
 void Inspector::Act(const std::string& table, const Findings& findings) {
   for (const std::string& row : findings.rows) actions_.note_row(row);
   for (const std::string& index : findings.indexes) {
-    if (KnowsMoreThanRows(table, index, findings.indexes.size() == 1)) {
+    if (!findings.malformed.contains(index) &&
+        KnowsMoreThanRows(table, index, findings.indexes.size() == 1)) {
       actions_.note_row("the index " + index + " is kept: what it disagrees with are damaged rows");
     } else {
       actions_.rebuild(index);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <iterator>
+#include <sstream>
 #include <string_view>
 
 #include "db/row_values.h"
@@ -14,9 +16,27 @@ namespace {
 constexpr std::array<std::string_view, 3> kAboutRows = {" value in ", "CHECK constraint failed in ",
                                                         "row not in PRIMARY KEY order for "};
 
+// Before the lines about pages.
+constexpr std::string_view kHead = "*** in database ";
+
 bool IsAboutARow(std::string_view line) {
   return std::ranges::any_of(kAboutRows,
                              [&](std::string_view words) { return line.find(words) != line.npos; });
+}
+
+// Two complaints name a page and not its tree. They keep no other tree from being read.
+bool NamesNoTree(std::string_view line) {
+  return line.starts_with("Multiple uses for byte ") || line.starts_with("Fragmentation of ");
+}
+
+// "Tree 12 page 340 cell 7: ...": the root page of the tree; 0 where the line has another form.
+int64_t TreeNamedIn(std::string_view line) {
+  constexpr std::string_view kTree = "Tree ";
+  if (!line.starts_with(kTree)) return 0;
+  line.remove_prefix(kTree.size());
+  int64_t root = 0;
+  std::from_chars(line.data(), line.data() + line.size(), root);
+  return root;
 }
 
 const Index* IndexNamedIn(std::string_view line, const Table& table) {
@@ -26,8 +46,12 @@ const Index* IndexNamedIn(std::string_view line, const Table& table) {
 }
 
 void Sort(const std::string& line, const Table& table, Findings& findings) {
-  if (line == "ok") return;
-  if (const Index* index = IndexNamedIn(line, table)) {
+  if (line == "ok" || line.starts_with(kHead)) return;
+  const auto tree = std::ranges::find(table.indexes, TreeNamedIn(line), &Index::root_page);
+  if (tree != table.indexes.end()) {
+    findings.indexes.insert(tree->name);
+    findings.malformed.insert(tree->name);
+  } else if (const Index* index = IndexNamedIn(line, table)) {
     findings.indexes.insert(index->name);
   } else if (IsAboutARow(line)) {
     findings.rows.push_back(line);
@@ -36,17 +60,39 @@ void Sort(const std::string& line, const Table& table, Findings& findings) {
   }
 }
 
+// SQLite says all about pages in one text.
+template <typename Fn>
+void ForEachLine(const Value& text, Fn&& fn) {
+  const auto* lines = std::get_if<std::string>(&text);
+  if (!lines) return;
+  std::istringstream in(*lines);
+  for (std::string line; std::getline(in, line);) fn(line);
+}
+
+// Where an index disagrees with its table and such a page is nobody's, it is the index's. If it is
+// not, the check of the table finds it again once the index has another tree.
+void AttributePages(Findings& findings) {
+  if (findings.indexes.empty() || findings.pages.empty()) return;
+  bool names_no_tree = true;
+  ForEachLine(findings.pages, [&](const std::string& line) { names_no_tree &= NamesNoTree(line); });
+  if (!names_no_tree) return;
+  findings.malformed = findings.indexes;
+  findings.pages.clear();
+}
+
 Findings Run(Connection& connection, const std::string& pragma, const Table& table) {
   Findings findings;
   try {
     const std::string sql = "PRAGMA " + pragma + "(" + Quoted(table.name) + ")";
-    for (const Row& row : RowsOf(connection, sql)) {
-      if (const auto* line = std::get_if<std::string>(&row[0])) Sort(*line, table, findings);
-    }
+    ForEachRow(connection, sql, {}, [&](const Row& row) {
+      ForEachLine(row[0], [&](const std::string& line) { Sort(line, table, findings); });
+    });
   } catch (const Fault& fault) {
     if (!PageUnreadable(connection.trouble())) throw;
-    findings.pages += fault.cause + "\n";
+    // A malformed index, which has been named by then, cannot be read.
+    if (findings.malformed.empty()) findings.pages += fault.cause + "\n";
   }
+  AttributePages(findings);
   return findings;
 }
 
@@ -54,6 +100,7 @@ Findings Run(Connection& connection, const std::string& pragma, const Table& tab
 
 void Findings::Add(Findings more) {
   indexes.merge(more.indexes);
+  malformed.merge(more.malformed);
   rows.insert(rows.end(), std::make_move_iterator(more.rows.begin()),
               std::make_move_iterator(more.rows.end()));
   pages += more.pages;
@@ -62,7 +109,9 @@ void Findings::Add(Findings more) {
 std::string Findings::Text() const {
   std::string text = pages;
   for (const std::string& row : rows) text += row + "\n";
-  for (const std::string& index : indexes) text += "the index " + index + " is wrong\n";
+  for (const std::string& index : indexes) {
+    text += "the index " + index + (malformed.contains(index) ? " is malformed\n" : " is wrong\n");
+  }
   return text;
 }
 
@@ -72,6 +121,21 @@ Findings QuickCheck(Connection& connection, const Table& table) {
 
 Findings IntegrityCheck(Connection& connection, const Table& table) {
   return Run(connection, "integrity_check", table);
+}
+
+std::string IntegrityOfAll(Connection& connection) {
+  constexpr int kShownMax = 20;
+  constexpr std::string_view kUnused = ": never used";
+  std::string problems;
+  int shown = 0;
+  // More findings than the default of 100, which unused pages could take for themselves.
+  ForEachRow(connection, "PRAGMA integrity_check(10000)", {}, [&](const Row& row) {
+    ForEachLine(row[0], [&](const std::string& line) {
+      if (line == "ok" || line.starts_with(kHead) || line.ends_with(kUnused)) return;
+      if (++shown <= kShownMax) problems += line + "\n";
+    });
+  });
+  return problems;
 }
 
 Findings CheckFreePages(Connection& connection) {

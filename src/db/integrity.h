@@ -2,7 +2,8 @@
 
 // What SQLite itself finds wrong with a table, sorted by what it means.
 //
-//   indexes  disagree with their table, which is whole: they can be rebuilt from it
+//   indexes  disagree with their table, which is whole, or have malformed pages of their own: they
+//            can be rebuilt from it
 //   rows     hold a value that their column does not allow, or stand in the wrong place: they are
 //            one record's damage, and everything else can be read and written
 //   pages    the file is malformed: what is written into it could destroy more
@@ -17,10 +18,15 @@ namespace comanda::db {
 
 struct Findings {
   std::set<std::string> indexes;
+  // Those of `indexes` whose own tree is malformed: no statement may use them, and their pages must
+  // not be freed, since what they refer to may be in use elsewhere (db/rebuild.h).
+  std::set<std::string> malformed;
   std::vector<std::string> rows;  // a sentence each
   std::string pages;              // a sentence a line; empty where there is nothing
 
   bool empty() const { return indexes.empty() && rows.empty() && pages.empty(); }
+  // Where a read that failed once could explain it, which is no damage.
+  bool NeedsConfirming() const { return !malformed.empty() || !rows.empty() || !pages.empty(); }
   void Add(Findings more);
   std::string Text() const;  // all of it, a line each
 };
@@ -35,5 +41,10 @@ Findings IntegrityCheck(Connection& connection, const Table& table);
 
 // The list of free pages.
 Findings CheckFreePages(Connection& connection);
+
+// PRAGMA integrity_check of the whole file: a line for each finding, the first 20; empty where
+// there is none. Pages that nothing uses are no finding: a malformed index that was rebuilt leaves
+// some. Fault where the check cannot be run.
+std::string IntegrityOfAll(Connection& connection);
 
 }  // namespace comanda::db

@@ -36,21 +36,27 @@ Value ValueAt(sqlite3_stmt* statement, int column) {
 
 }  // namespace
 
-std::vector<Row> RowsOf(Connection& connection, std::string_view sql, const Row& values) {
+void ForEachRow(Connection& connection, std::string_view sql, const Row& values,
+                const std::function<void(const Row&)>& fn) {
   Statement& statement = connection.Take(sql);
-  std::vector<Row> rows;
   try {
     Bind(connection, statement, values);
     while (connection.Step(statement)) {
-      Row& row = rows.emplace_back();
+      Row row;
       const int columns = sqlite3_column_count(statement.handle);
       for (int i = 0; i < columns; ++i) row.push_back(ValueAt(statement.handle, i));
+      fn(row);
     }
   } catch (...) {
     connection.Give(statement);
     throw;
   }
   connection.Give(statement);
+}
+
+std::vector<Row> RowsOf(Connection& connection, std::string_view sql, const Row& values) {
+  std::vector<Row> rows;
+  ForEachRow(connection, sql, values, [&](const Row& row) { rows.push_back(row); });
   return rows;
 }
 

@@ -4,6 +4,7 @@
 // and repairs of a file, inside db/ alone.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,6 +17,11 @@ namespace comanda::db {
 // Null, an integer or a text. They compare as SQLite sorts them.
 using Value = std::variant<std::monostate, int64_t, std::string>;
 using Row = std::vector<Value>;
+
+// Calls fn for each row of the statement, with these values for $1, $2 … Fault where SQLite fails,
+// which may be after some rows.
+void ForEachRow(Connection& connection, std::string_view sql, const Row& values,
+                const std::function<void(const Row&)>& fn);
 
 // All rows of the statement, with these values for $1, $2 … Fault where SQLite fails.
 std::vector<Row> RowsOf(Connection& connection, std::string_view sql, const Row& values = {});

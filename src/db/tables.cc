@@ -15,6 +15,12 @@ bool IsWithoutRowid(Connection& connection, const std::string& table) {
   return !rows.empty() && rows.front()[0] == Value(int64_t{1});
 }
 
+int64_t RootPageOf(Connection& connection, const std::string& index) {
+  const auto rows = RowsOf(
+      connection, "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND name = $1", {index});
+  return rows.empty() ? 0 : std::get<int64_t>(rows.front()[0]);
+}
+
 // What follows WHERE in the index's own statement.
 std::string ConditionOf(Connection& connection, const std::string& index) {
   const auto rows = RowsOf(
@@ -27,7 +33,9 @@ std::string ConditionOf(Connection& connection, const std::string& index) {
 }
 
 Index DescribeIndex(Connection& connection, const std::string& name, bool partial) {
-  Index index{.name = name, .where = partial ? ConditionOf(connection, name) : ""};
+  Index index{.name = name,
+              .where = partial ? ConditionOf(connection, name) : "",
+              .root_page = RootPageOf(connection, name)};
   constexpr int64_t kRowid = -1;
   for (const Row& row :
        RowsOf(connection, "SELECT cid, name FROM pragma_index_xinfo($1) ORDER BY seqno", {name})) {

@@ -3,6 +3,7 @@
 // The tables of a database and their indexes as its schema describes them: what checks and repairs
 // of the file work through (db/integrity.h, db/index_sweep.h).
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ struct Index {
   std::string where;            // of a partial index: its condition; else empty
   bool has_expression = false;  // then `columns` is not whole
   bool is_primary_key = false;
+  int64_t root_page = 0;  // of its tree
 };
 
 struct Table {

@@ -1,6 +1,7 @@
 #include "db/watcher.h"
 
 #include "db/connection.h"
+#include "db/integrity.h"
 
 namespace comanda::db {
 
@@ -19,19 +20,12 @@ Watcher::Transaction::~Transaction() { connection_.Rollback(); }
 int64_t Watcher::SchemaVersion() { return connection_->Integer("PRAGMA user_version"); }
 
 std::string Watcher::IntegrityCheck() {
-  std::string problems;
-  Session session(*connection_);
   try {
-    static constexpr Sql kCheck =
-        "SELECT integrity_check AS found FROM pragma_integrity_check LIMIT 20";
-    for (auto rows = session.Query<kCheck>(); rows.Next();) {
-      if (rows.View("found") != "ok") problems += rows.Text("found") + "\n";
-    }
+    return IntegrityOfAll(*connection_);
   } catch (const Fault& fault) {
     if (connection_->trouble() != Trouble::kDamaged) throw;
-    problems += fault.cause + "\n";
+    return fault.cause + "\n";
   }
-  return problems;
 }
 
 }  // namespace comanda::db

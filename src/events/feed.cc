@@ -4,19 +4,43 @@
 #include <utility>
 
 namespace comanda::events {
+namespace {
+
+// At most `limit` events up to the log's last one, numbered on from the position without a gap: a
+// damaged event stands for a row that is missing or has a damaged number.
+std::vector<StoredEvent> ReadOn(db::Session& session, db::CompanyId company, int64_t position,
+                                int limit, int64_t last) {
+  std::vector<StoredEvent> found = ReadAfter(session, company, position, limit, kPageBytesMax);
+  std::vector<StoredEvent> events;
+  const auto ends = [&] { return position >= last || static_cast<int>(events.size()) == limit; };
+  const auto fill_up_to = [&](int64_t seq) {
+    while (position < seq && !ends()) events.push_back({.seq = ++position, .is_damaged = true});
+  };
+  for (StoredEvent& event : found) {
+    // Rows are found by their place in the table, which a damaged number does not have.
+    if (event.is_damaged) event.seq = position + 1;
+    fill_up_to(event.seq - 1);
+    if (ends()) break;
+    if (event.seq != position + 1) continue;
+    ++position;
+    events.push_back(std::move(event));
+  }
+  if (found.empty()) fill_up_to(last);
+  return events;
+}
+
+}  // namespace
 
 Page ReadPage(db::Session& session, db::CompanyId company, int64_t position, int limit,
               const std::function<bool(const StoredEvent&)>& wants) {
-  Page page{.extent = ExtentOf(session, company), .position = position};
-  const int64_t look_to = std::min(page.extent.last, position + kLookedAtMax);
+  Page page{.extent = ExtentOf(session, company)};
+  page.position = std::max(position, page.extent.oldest - 1);
+  const int64_t look_to = std::min(page.extent.last, page.position + kLookedAtMax);
   const auto missing = [&] { return limit - static_cast<int>(page.events.size()); };
   size_t bytes = 0;
   bool is_full = false;
   while (page.position < look_to && missing() > 0 && !is_full) {
-    std::vector<StoredEvent> found =
-        ReadAfter(session, company, page.position, missing(), kPageBytesMax);
-    if (found.empty()) break;  // rows at the end of the log are missing: damage
-    for (StoredEvent& event : found) {
+    for (StoredEvent& event : ReadOn(session, company, page.position, missing(), look_to)) {
       const bool is_wanted = wants(event);
       if (is_wanted) bytes += event.body.size();
       is_full = is_wanted && bytes > kPageBytesMax && !page.events.empty();

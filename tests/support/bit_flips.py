@@ -42,6 +42,8 @@ REST = ("/v1/menu", "/v1/company", "/v1/company/payment-methods", "/v1/users?per
         "/v1/clients?per_page=100&sort=-name", "/v1/clients?filter[search]=ana")
 # The fields that the changes of a trial may alter; the rest of an order is the same whichever were accepted.
 MOVED = {"version", "comment", "status", "status_history", "preparing_at", "ready_at", "updated_at"}
+# The columns of rows of items that may be NULL and then follow from price and quantity.
+DERIVED = {"unit_quantity", "unit_price", "original_unit_price", "variant_unit_price", "variant_original_unit_price"}
 DAMAGE_FOUND, UNREADABLE = 1, 70  # exit codes of `comanda verify`
 LOST = (OSError, ValueError)  # the connection was reset, or the answer was truncated
 WARNING = re.compile(r"^<[0-4]>(?!clock)", re.M)
@@ -144,7 +146,7 @@ class Laboratory:
         self.has_verify = self.box.command("verify", "--help", check=False).returncode == 0
         self.content = content(self.path)
         # Later timestamps were assigned during the trials.
-        self.newest = query(self.path, "SELECT max(at) FROM event")[0][0]
+        self.newest = query(self.path, "SELECT max(at) AS at FROM event")[0]["at"]
         self.newest_text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(self.newest // 1000)) + \
             f".{self.newest % 1000:03}Z"
         self.pages = -(-len(self.guests) // 100)
@@ -269,8 +271,8 @@ class Laboratory:
         if found.outcome() in ("no_effect", "report_wrong", "shown_as_it_is", "lost") and not \
                 {"found_by_request", "found_by_server", "found_by_verify"} & {kind for kind, *_ in found.signs}:
             self.put(data)
-            if content(self.path) != self.content:
-                found.add("not_found", "the tables have other rows")
+            if other := first_other_row(self.content, content(self.path)):
+                found.add("not_found", "the tables have other rows", other)
         return found
 
     def exit_code(self, found):
@@ -302,7 +304,7 @@ class Laboratory:
             return None
         found.answers += 1
         found.failures += answer.status >= 500
-        if answer.status == 401 and any("API key" in line for line in self.warnings()):
+        if answer.status in (401, 429) and any("API key" in line for line in self.warnings()):
             found.add("key_refused", question, answer.code)
             return None
         true = self.truth.get((kind, question), Answer(0, {}, b""))
@@ -373,16 +375,31 @@ def is_part(rows, of):
     return all(any(row == other for other in rest) for row in rows)
 
 
+def first_other_row(was, now):
+    """What differs between two results of content(), if anything."""
+    if isinstance(now, str):
+        return now
+    for name, rows in was.items():
+        if len(rows) != len(now[name]):
+            return f"{name} has {len(now[name])} rows instead of {len(rows)}"
+        for old, new in zip(rows, now[name]):
+            # No unit price, as older programs stored none: it is derived, and the checksum says that it is the same.
+            if any(old[column] != new[column] and not (column in DERIVED and new[column] is None) for column in old):
+                return f"{name}: {old} is now {new}"
+    return None
+
+
 def query(path, statement):
     with contextlib.closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as db:
-        db.text_factory = bytes
-        return db.execute(statement).fetchall()
+        db.text_factory, db.row_factory = bytes, sqlite3.Row
+        return [dict(row) for row in db.execute(statement)]
 
 
 def content(path):
-    """The contents of the tables as SQLite reads them, and the result of its integrity check."""
+    """The rows of each table as SQLite reads them, and the result of its integrity check; its error where it cannot."""
     try:
-        tables = [name.decode() for (name,) in query(path, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
-        return [query(path, f"SELECT * FROM {table} NOT INDEXED") for table in tables], query(path, "PRAGMA integrity_check")
+        tables = [row["name"].decode() for row in query(path, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
+        return {table: query(path, f"SELECT * FROM {table} NOT INDEXED") for table in tables} | \
+            {"integrity check": query(path, "PRAGMA integrity_check")}
     except sqlite3.Error as error:
         return str(error)

@@ -96,6 +96,31 @@ TEST_F(EventsFeed, LooksAtABoundedNumberOfEventsForAReaderThatWantsFew) {
   EXPECT_TRUE(second.at_end);
 }
 
+TEST_F(EventsFeed, PutsADamagedEventInThePlaceOfOneThatIsMissing) {
+  const auto shown = [&](db::Sql damage, int64_t position, int limit) {
+    std::string numbers;
+    try {
+      database_->Write([&](db::Tx& tx, const db::Stamp&) {
+        tx.Run(damage);
+        for (const StoredEvent& event : ReadPage(tx, kCompany, position, limit).events) {
+          numbers += (event.is_damaged ? " !" : " ") + std::to_string(event.seq);
+        }
+        throw std::runtime_error("the damage is taken back");
+      });
+    } catch (const std::runtime_error&) {
+    }
+    return numbers;
+  };
+  Append(6);
+
+  EXPECT_EQ(shown("DELETE FROM event WHERE seq = 3", 1, 3), " 2 !3 4");
+  EXPECT_EQ(shown("DELETE FROM event WHERE seq IN (1, 2, 3)", 0, 2), " !1 !2");
+  EXPECT_EQ(shown("DELETE FROM event WHERE seq > 4", 3, 9), " 4 !5 !6");
+  EXPECT_EQ(shown("UPDATE event SET seq = 70 WHERE seq = 4", 0, 9), " 1 2 3 !4 5 6");
+  EXPECT_EQ(shown("UPDATE event SET seq = 0 WHERE seq = 4", 0, 9), " 1 2 3 !4 5 6");
+  EXPECT_EQ(shown("UPDATE event SET note = 'x' WHERE seq = 4", 3, 1), " !4");
+}
+
 TEST_F(EventsFeed, TakesACursorOnlyWhereTheLogContinuesIt) {
   const Extent extent{.epoch = 3, .oldest = 11, .last = 20};
   EXPECT_EQ(PositionOf({3, 10}, extent), 10);

@@ -1,0 +1,20 @@
+#pragma once
+
+// Makes an index again from the rows of its table.
+//
+// Where its tree is sound, by REINDEX. Where its own pages are malformed, a new tree takes the
+// place of the old one in the schema, and the pages of the old one stay unused in the file: REINDEX
+// would free what they refer to, which may be the page of a table.
+
+#include <string>
+
+#include "db/connection.h"
+
+namespace comanda::db {
+
+// The connection can write, is outside a transaction, and is closed afterwards: its switches are
+// changed. Other connections see the new tree with their next statement. Fault where the index
+// cannot be made.
+void RebuildIndex(Connection& connection, const std::string& index);
+
+}  // namespace comanda::db
