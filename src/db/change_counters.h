@@ -1,11 +1,14 @@
 #pragma once
 
-// How often each kind of record of a company has changed, in memory, so that an unchanged poll is
-// answered without touching the database (contract section 6). The persistent numbers are in
-// company_counter; events/ raises them in the transaction and publishes them here at commit.
+// How often each kind of record of a company has changed: its revision. In memory, so that an
+// unchanged poll is answered without touching the database (contract section 6). The persistent
+// numbers are in company_counter; events/ raises them in the transaction and publishes them here at
+// commit.
 //
 // A tag must be made from the numbers read BEFORE the rows: the numbers are published after the
 // commit, so the rows are never older than the tag.
+//
+// All methods may be called by any thread, and block only while another one publishes.
 
 #include <array>
 #include <cstdint>
@@ -27,28 +30,30 @@ class ChangeCounters {
     std::array<int64_t, kKinds> changes{};
   };
 
-  // The value of a counter at one moment. Anything derived from rows read after taking a Mark is
-  // valid while MarkOf() returns the same Mark.
-  struct Mark {
+  // The value of a counter at one moment. What is derived from rows that were read after taking a
+  // Revision is valid while RevisionOf() returns an equal one.
+  struct Revision {
     size_t kind = 0;
     int64_t epoch = 0;
     int64_t changes = 0;
-    bool operator==(const Mark&) const = default;
+    bool operator==(const Revision&) const = default;
   };
 
   // The epoch of a company that is new: random, or what a lost database told its clients would be
   // taken for current by the one in its place. The same for each run of a job.
   int64_t first_epoch() const { return first_epoch_; }
 
+  // All zero for a company that has published nothing.
   Values Of(CompanyId company) const {
     std::shared_lock lock(mutex_);
     const auto it = values_.find(company);
     return it == values_.end() ? Values{} : it->second;
   }
-  Mark MarkOf(CompanyId company, size_t kind) const {
+  Revision RevisionOf(CompanyId company, size_t kind) const {
     const Values values = Of(company);
     return {kind, values.epoch, values.changes[kind]};
   }
+  // For Tx::OnCommit: the values are on disk by then.
   void Publish(CompanyId company, const Values& values) {
     std::unique_lock lock(mutex_);
     values_[company] = values;

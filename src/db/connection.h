@@ -40,7 +40,8 @@ inline bool PageUnreadable(Trouble trouble) {
   return trouble == Trouble::kUnread || trouble == Trouble::kDamaged;
 }
 
-// A prepared statement of a connection, running (from Take to Give) or waiting in its cache.
+// A prepared statement of a connection. The connection owns it. It is running (from Take to Give)
+// or waiting in its cache.
 struct Statement {
   std::string sql;
   sqlite3_stmt* handle = nullptr;
@@ -76,7 +77,8 @@ class Connection {
   // True while there is a row. Fault where SQLite fails.
   bool Step(Statement& statement);
 
-  // A statement without parameters, run to its end; `sql` is a literal.
+  // A statement without parameters, run to its end; `sql` is a literal. Fault where SQLite fails,
+  // also for those below.
   void Execute(std::string_view sql);
   // The first column of its first row; 0 and "" where there is none.
   int64_t Integer(std::string_view sql);
@@ -84,6 +86,7 @@ class Connection {
   // Statements separated by semicolons, not cached: migrations.
   void RunScript(std::string_view script);
 
+  // Between BEGIN and COMMIT or ROLLBACK; SQLite may have rolled back by itself.
   bool InTransaction() const;
   // Rolls back the open transaction, if there is one; false where SQLite cannot.
   bool Rollback() noexcept;
@@ -107,7 +110,9 @@ class Connection {
   // Notes the code and throws it as a Fault.
   [[noreturn]] void Fail(int code, std::string_view doing);
 
+  // Whether a statement was taken and not given back.
   bool AnyRunning() const { return running_ > 0; }
+  // For SQLite's interfaces that have no face here.
   sqlite3* handle() const { return handle_; }
 
  private:

@@ -77,11 +77,12 @@ class Database {
   template <typename Value, typename Fn>
   std::shared_ptr<const Value> Kept(CompanyId company, size_t counter, Fn&& read,
                                     Readers reader = Readers::kShared) {
-    const ChangeCounters::Mark mark = counters_.MarkOf(company, counter);  // before the rows
-    std::shared_ptr<const Value> value = kept_.Find<Value>(company, mark);
+    const ChangeCounters::Revision revision =
+        counters_.RevisionOf(company, counter);  // before the rows
+    std::shared_ptr<const Value> value = kept_.Find<Value>(company, revision);
     if (value) return value;
     value = std::make_shared<const Value>(Read(read, reader));
-    kept_.Keep(company, mark, value);
+    kept_.Keep(company, revision, value);
     return value;
   }
 

@@ -49,7 +49,9 @@ class GroupCommit {
   // Leaves in each request of the group what became of it. The group is not empty.
   void Serve(const Group& group);
 
-  // Stamps go on from there. Any thread, before the first job that asks for one.
+  // The stamp of a job is the wall clock's time; where that was put back by up to five minutes, it
+  // goes on from the last stamp (contract section 1, Timestamps). Says which one was the last. Any
+  // thread, before the first job that asks for one.
   void ContinueFrom(UtcMs last_stamp) { last_stamp_ = last_stamp; }
 
  private:

@@ -5,10 +5,11 @@
 
 namespace comanda::db {
 
-// What /readyz says of a database.
+// What /readyz says of a database. A database that cannot be written is served all the same: reads
+// and the answers to repeated requests need no write.
 struct Health {
-  bool writable = true;  // reads may go on where it is not
-  std::string reason;    // why not
+  bool writable = true;
+  std::string reason;  // why not
 };
 
 }  // namespace comanda::db

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <iterator>
-#include <sstream>
 #include <string_view>
 
 #include "db/row_values.h"
@@ -45,7 +44,7 @@ const Index* IndexNamedIn(std::string_view line, const Table& table) {
   return at == line.npos ? nullptr : table.Find(line.substr(at + kIndex.size()));
 }
 
-void Sort(const std::string& line, const Table& table, Findings& findings) {
+void Sort(std::string_view line, const Table& table, Findings& findings) {
   if (line == "ok" || line.starts_with(kHead)) return;
   const auto tree = std::ranges::find(table.indexes, TreeNamedIn(line), &Index::root_page);
   if (tree != table.indexes.end()) {
@@ -54,19 +53,25 @@ void Sort(const std::string& line, const Table& table, Findings& findings) {
   } else if (const Index* index = IndexNamedIn(line, table)) {
     findings.indexes.insert(index->name);
   } else if (IsAboutARow(line)) {
-    findings.rows.push_back(line);
+    findings.rows.emplace_back(line);
   } else {
-    findings.pages += line + "\n";
+    findings.pages += std::string(line) + "\n";
   }
 }
 
-// SQLite says all about pages in one text.
+// The only column of PRAGMA integrity_check. SQLite says all about pages in one text.
+std::string_view TextOf(const Row& row) {
+  const auto* text = std::get_if<std::string>(&row[0]);
+  return text ? *text : std::string_view();
+}
+
 template <typename Fn>
-void ForEachLine(const Value& text, Fn&& fn) {
-  const auto* lines = std::get_if<std::string>(&text);
-  if (!lines) return;
-  std::istringstream in(*lines);
-  for (std::string line; std::getline(in, line);) fn(line);
+void ForEachLine(std::string_view text, Fn&& fn) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) fn(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 // Where an index disagrees with its table and such a page is nobody's, it is the index's. If it is
@@ -74,7 +79,7 @@ void ForEachLine(const Value& text, Fn&& fn) {
 void AttributePages(Findings& findings) {
   if (findings.indexes.empty() || findings.pages.empty()) return;
   bool names_no_tree = true;
-  ForEachLine(findings.pages, [&](const std::string& line) { names_no_tree &= NamesNoTree(line); });
+  ForEachLine(findings.pages, [&](std::string_view line) { names_no_tree &= NamesNoTree(line); });
   if (!names_no_tree) return;
   findings.malformed = findings.indexes;
   findings.pages.clear();
@@ -85,7 +90,7 @@ Findings Run(Connection& connection, const std::string& pragma, const Table& tab
   try {
     const std::string sql = "PRAGMA " + pragma + "(" + Quoted(table.name) + ")";
     ForEachRow(connection, sql, {}, [&](const Row& row) {
-      ForEachLine(row[0], [&](const std::string& line) { Sort(line, table, findings); });
+      ForEachLine(TextOf(row), [&](std::string_view line) { Sort(line, table, findings); });
     });
   } catch (const Fault& fault) {
     if (!PageUnreadable(connection.trouble())) throw;
@@ -130,9 +135,9 @@ std::string IntegrityOfAll(Connection& connection) {
   int shown = 0;
   // More findings than the default of 100, which unused pages could take for themselves.
   ForEachRow(connection, "PRAGMA integrity_check(10000)", {}, [&](const Row& row) {
-    ForEachLine(row[0], [&](const std::string& line) {
+    ForEachLine(TextOf(row), [&](std::string_view line) {
       if (line == "ok" || line.starts_with(kHead) || line.ends_with(kUnused)) return;
-      if (++shown <= kShownMax) problems += line + "\n";
+      if (++shown <= kShownMax) problems += std::string(line) + "\n";
     });
   });
   return problems;

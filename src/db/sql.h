@@ -17,6 +17,8 @@
 
 namespace comanda::db {
 
+// A view of a literal, which lives as long as the program: its address names the statement in the
+// cache of a connection.
 class Sql {
  public:
   // From an array whose characters the compiler knows: a literal or a constexpr array.

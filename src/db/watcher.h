@@ -26,10 +26,13 @@ class Watcher {
     return fn(snapshot);
   }
 
+  // Like Read(), these throw Fault where the file cannot be read.
+  //
   // PRAGMA user_version: which migration the file is of.
   int64_t SchemaVersion();
 
-  // SQLite's own check of every page and index: what is wrong, a line each; empty where nothing is.
+  // SQLite's own check of every page and index (IntegrityOfAll): what is wrong, a line each; empty
+  // where nothing is. A file that cannot be read to its end is a finding.
   std::string IntegrityCheck();
 
  private:

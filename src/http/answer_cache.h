@@ -22,11 +22,13 @@ namespace comanda::http {
 // Thread-safe.
 class AnswerCache {
  public:
+  // `bytes_max`: of all cached answers together.
   explicit AnswerCache(size_t bytes_max) : bytes_max_(bytes_max) {}
 
   // The cached answer, or the one that make() returns, which is cached unless it is larger than an
   // eighth of the cache. While one thread runs make(), others that ask for the same key block, and
   // get its result: the answer, or what make() throws. A failure is not cached.
+  // Blocks for as long as make() runs.
   Response Get(const std::string& key, const std::function<Response()>& make);
 
  private:

@@ -17,6 +17,7 @@ namespace comanda::http {
 // Any thread. Outlives its leases.
 class BodyBudget {
  public:
+  // Above what a till sends; so its requests never wait for those of others.
   static constexpr size_t kUncountedMax = 16 * 1024;
   static constexpr size_t kAtOnceMax = 1024 * 1024;
   static constexpr std::chrono::milliseconds kWaitMax{5'000};
@@ -38,8 +39,9 @@ class BodyBudget {
     size_t bytes_ = 0;
   };
 
-  // Before a body of so many bytes is parsed. Refusal service_unavailable where its turn does not
-  // come in time.
+  // Before a body of so many bytes is parsed. Blocks until there is room for it, at most kWaitMax:
+  // then Refusal service_unavailable, which a client may repeat. Turns come in no order. A body
+  // that is larger than kAtOnceMax waits until it is alone.
   Lease Wait(size_t bytes);
 
  private:

@@ -8,7 +8,8 @@
 
 namespace comanda::http {
 
-// Whether the client prefers gzip over identity.
+// Whether the client prefers gzip over identity: by the weights of its Accept-Encoding (RFC 9110
+// section 12.5.3); one that sends none gets identity.
 bool PrefersGzip(const wire::Request& request);
 
 // Whether the answer may be sent in two forms, plain and compressed. Not where its tag is strong,

@@ -130,8 +130,9 @@ void Context::RequireRoomForLarge() {
 bool Context::PrefersGzip() const { return http::PrefersGzip(exchange_.request); }
 
 std::string Context::ListTag(size_t counter_kind) const {
-  const db::ChangeCounters::Mark mark = site_.database.counters().MarkOf(company(), counter_kind);
-  return "W/\"" + std::to_string(mark.epoch) + '.' + std::to_string(mark.changes) + '-' +
+  const db::ChangeCounters::Revision revision =
+      site_.database.counters().RevisionOf(company(), counter_kind);
+  return "W/\"" + std::to_string(revision.epoch) + '.' + std::to_string(revision.changes) + '-' +
          std::to_string(Crc32(Question())) + '"';
 }
 

@@ -29,8 +29,6 @@ class Dispatcher {
   // leaves the body out. Thread-safe. Blocks as the handler does. Throws std::bad_alloc at most.
   void Handle(wire::Exchange& exchange);
 
-  std::span<const Route* const> routes() const { return router_.routes(); }
-
  private:
   void Run(Visit& visit) const;
   void AnswerOptions(wire::Exchange& exchange) const;

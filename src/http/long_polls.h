@@ -22,6 +22,7 @@ std::optional<int> ReadWait(std::string_view prefer);
 // Thread-safe.
 class LongPolls {
  public:
+  // `waiting_max`: how many may wait at the same time.
   explicit LongPolls(int waiting_max) : waiting_max_(waiting_max) {}
 
   // Lets all waiting requests check again: called after each commit that changed something.
@@ -33,6 +34,7 @@ class LongPolls {
   // by this thread, under the lock. False, without a wait, where too many requests wait already.
   bool Wait(std::chrono::milliseconds time, const std::function<bool()>& changed);
 
+  // How many requests wait now.
   int waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
  private:

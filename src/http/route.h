@@ -59,6 +59,9 @@ struct Mistake {
   bool path_exists;       // with another method
 };
 
+// The handler runs on the request's thread, with a Context that has passed all checks of the row.
+// It returns the answer, or throws Refusal for what the client did wrong; any other exception
+// becomes 500.
 struct Route {
   Method method;
   std::string_view pattern;  // "/v1/orders/{id}/combos/{comboId}"
@@ -79,7 +82,8 @@ struct Route {
   std::string_view (*hint)(const Mistake& mistake) = nullptr;
 };
 
-// The rows of a table, with one field set in all of them.
+// The rows of a table, with one field set in all of them: a room whose rows share a value says it
+// once, around its table.
 template <size_t N>
 constexpr std::array<Route, N> With(Space space, std::array<Route, N> rows) {
   for (Route& row : rows) row.space = space;
@@ -105,7 +109,8 @@ constexpr std::array<Route, N> With(std::string_view (*hint)(const Mistake&),
   return rows;
 }
 
-// Rows of the usual kinds.
+// Rows of the usual kinds: for a key with the scope, where writes honour an Idempotency-Key and
+// take a JSON body of up to kBodyMax. A room sets what differs in the row that these return.
 constexpr Route Get(std::string_view pattern, auth::Scope scope, Response (*handler)(Context&)) {
   return {Method::kGet, pattern, Access::kKey, scope, Replay::kNone, false, handler};
 }
@@ -128,6 +133,7 @@ constexpr Route PostBodyOptional(std::string_view pattern, auth::Scope scope,
   route.body_optional = true;
   return route;
 }
+// A service endpoint, which anyone may ask.
 constexpr Route Open(Method method, std::string_view pattern, Response (*handler)(Context&)) {
   return {method, pattern, Access::kOpen, std::nullopt, Replay::kNone, false, handler};
 }

@@ -41,6 +41,8 @@ struct CompanyName {
 using FindCompanies = std::function<std::vector<CompanyName>(
     db::Session&, const std::optional<std::string>& uuid, size_t limit)>;
 
+// Each environment has one. What both share (options, clock, disk space, the memory for answers) is
+// referred to by both.
 struct Site {
   auth::Mode mode = auth::Mode::kLive;
   const config::Options& options;
@@ -49,9 +51,10 @@ struct Site {
   const db::DiskSpace& space;
   auth::Gate& gate;
   metrics::Registry& metrics;
+  // What /readyz answers. Blocks for a read of the database.
   std::function<std::vector<Readiness>()> readiness;
   LongPolls& long_polls;
-  AnswerCache& answers;
+  AnswerCache& answers;         // of lists, by everything that they depend on
   AnswerBudget& answer_budget;  // of the process
   FindCompanies find_companies;
   // The body of an event, which idempotency records refer to (http::Response::event_seq).

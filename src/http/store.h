@@ -33,6 +33,7 @@ void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::stri
 bool AnyBefore(db::Session& session, db::CompanyId company, int64_t mark);
 void DeleteBefore(db::Tx& tx, db::CompanyId company, int64_t mark, int limit);
 
+// Those whose body is an event up to that one, which is deleted.
 void DeletePointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq);
 
 void DeleteAll(db::Tx& tx, db::CompanyId company);

@@ -12,7 +12,7 @@ namespace comanda::http {
 
 struct Tag {
   std::string_view opaque;  // without its quotes
-  bool weak = false;
+  bool weak = false;        // W/"...": equal in meaning, perhaps not byte for byte
 };
 
 struct TagList {

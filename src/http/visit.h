@@ -1,7 +1,9 @@
 #pragma once
 
 // One request on its way through the steps of http/steps.h: what each step has found out, for the
-// steps after it. Used by the request's thread alone.
+// steps after it. A step fills in its own members and reads those of the steps before. Lives on the
+// stack of the request's thread, and is used by it alone; what is leased or claimed for the request
+// ends with it.
 
 #include <chrono>
 

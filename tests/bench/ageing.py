@@ -1,8 +1,9 @@
 """What a program keeps of old data, found by letting the program itself grow old: it is started with its wall clock
 days ahead, on a clock that counts as synchronised, until it deletes nothing more.
 
-The program counts how long it has kept something by marks (src/events/marks.h): the time between two starts counts where
-the clock is synchronised at both, so it is started once today and then days ahead. A program from before the marks deletes
+The program counts how long it has kept something by marks (src/events/marks.h), which it makes once an hour: the time
+between two starts counts where the clock is synchronised at both, so it is started two hours after its last day, which
+makes a mark behind all that was written, and then days ahead. Its clock never steps back. A program from before the marks deletes
 only where something was written about 24 hours before: so an order is placed 25 hours before the target time. Each start
 runs the chores once at once and deletes a bounded number of rows; the program is started again and again instead of waiting
 a minute for each round.
@@ -48,10 +49,12 @@ class AheadBox(ClockBox):
             assert self.stop() == 0
 
 
-def age(data, days, binary, key):
-    """Leaves the data directory of a stopped server as the program has it so many days from now. Adds one order."""
-    with AheadBox(data, binary, 0).running():
-        wait_until_quiet(data)
+def age(data, last_days, days, binary, key):
+    """Leaves the data directory of a stopped server, last `last_days` ahead, as the program has it so many days from now.
+    Adds one order."""
+    for since_s in (0, 2 * HOUR_S):
+        with AheadBox(data, binary, last_days * DAY_S + since_s).running():
+            wait_until_quiet(data)
     with AheadBox(data, binary, days * DAY_S - 25 * HOUR_S).running() as box:
         with contextlib.closing(box.client(key)) as client:
             client.place(comment="the evidence that the clock has been right for a day")

@@ -91,7 +91,7 @@ def make_patterns(making, binary, per_day):
     for days, name in reversed(AGES[:-1]):
         shutil.copytree(last, making / name)
         last = making / name
-        age(last, days, binary, key)
+        age(last, 0, days, binary, key)
 
 
 def make(result, patterns, binary, orders, per_day, old):

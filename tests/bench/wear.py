@@ -74,10 +74,11 @@ def kept_by(bench, program):
             list(tills.map(lambda _: six_writes(box, key, items, count // TILLS), range(TILLS)))
     finally:
         box.stop()
-    results = []
+    results, last_days = [], 0
     for _, _, days in KEPT_BARS:
         if days:
-            age(data, days, program.binary, key)
+            age(data, last_days, days, program.binary, key)
+            last_days = days
         results.append((used_bytes(data) - empty) / 1000 / (count // TILLS * TILLS))
     shutil.rmtree(data)
     return results
