@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -688,6 +689,9 @@ class Simulation {
   bool MayHaveEnded(const KeyMade& key) const {
     if (MustHaveEnded(key)) return true;
     if (key.expires_at && *key.expires_at <= belief_.latest()) return true;
+    // A process that was killed before it wrote a mark is unknown to the next one, which then takes
+    // its time for time off. That the wall clock is right is known here alone.
+    if (key.expires_at && *key.expires_at <= std::min(true_now_, wall())) return true;
     if (!key.grace_ms || key.rotated_in == starts_) return false;
     return true_now_ - key.rotated_at >= *key.grace_ms ||
            key.rotated_wall + *key.grace_ms <= belief_.latest();
@@ -841,6 +845,12 @@ TEST_F(TimeSimulation, HoldsInTheHistoriesThatWentWrongOnce) {
         {Op::kPass, 24 * kHour},
         {Op::kRetry, 0},
         {Op::kRetry, 1}}},
+      {"killed in its first minute, by a clock of 1970: a key that truly ended meanwhile",
+       {{Op::kExpiring, 10 * kMinute},
+        {Op::kRestart, 10 * kHour, kBeginsIn1970},
+        {Op::kSetRight},
+        {Op::kRestart, kMinute, kGoesOn + kKilled},
+        {Op::kUse, 0}}},
       {"nine days behind while it sells, then put right",
        {{Op::kRestart, 9 * kDay, kStandsStill},
         {Op::kAdd},
