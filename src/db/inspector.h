@@ -63,7 +63,7 @@ class Inspector {
   int64_t rounds() const { return rounds_; }
 
  private:
-  // When a check has to end before it is through: it is told to, or its time is up.
+  // When a check has to end unfinished: it is told to stop, or its time is up.
   struct End {
     std::stop_token stop;
     const Clock& clock;
