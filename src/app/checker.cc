@@ -1,6 +1,7 @@
 #include "app/checker.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,28 @@ void MendCounters(db::Database& database) {
   database.Write([&](db::Tx& tx, const db::Stamp&) { events::MendCounters(tx, companies); });
 }
 
+void MendCountsOfOrders(db::Database& database, int64_t orders_max) {
+  bool are_sound = false;
+  try {
+    are_sound = database.Read([&](db::Snapshot& snapshot) {
+      return std::ranges::all_of(company::All(snapshot), [&](const company::Company& one) {
+        return orders::HasMoreThan(snapshot, one.company_id, orders_max) ||
+               orders::CheckCounts(snapshot, one.company_id).empty();
+      });
+    });
+  } catch (const Fault& fault) {  // the counts cannot be read
+    if (fault.kind != Fault::Kind::kInternal && fault.kind != Fault::Kind::kDamaged) throw;
+  }
+  if (are_sound) return;
+  database.Write([](db::Tx& tx, const db::Stamp&) {
+    orders::MakeCountsAgain(tx);
+    for (const company::Company& one : company::All(tx)) {
+      events::RaiseCounter(tx, one.company_id, events::Counter::kOrders);
+    }
+  });
+  log::Error("the counts of orders were wrong: they were made again from the orders");
+}
+
 bool Checker::MayWrite() const {
   return database_.health().writable && space_.fullness() < db::Fullness::kOrdersOnly;
 }
@@ -71,7 +94,9 @@ int64_t Checker::DoPart(events::Worker::Pass& pass) {
 
 void Checker::Begin() {
   NoteDamage(database_.damaged_rows(), [&] {
-    if (MayWrite()) MendCounters(database_);
+    if (!MayWrite()) return;
+    MendCounters(database_);
+    MendCountsOfOrders(database_, std::numeric_limits<int64_t>::max());
   });
   // Where opening fails the worker waits, and begins again.
   watcher_ = database_.Watch();

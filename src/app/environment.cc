@@ -68,8 +68,13 @@ void GoOnWithout(db::Database& database, std::string_view what, Step&& step) {
 
 void LoadKeys(db::Database& database, auth::KeyTable& table) {
   std::vector<std::string> damage;
-  table.Load(
-      database.Read([&](db::Snapshot& snapshot) { return keys::LoadAll(snapshot, damage); }));
+  try {
+    table.Load(
+        database.Read([&](db::Snapshot& snapshot) { return keys::LoadAll(snapshot, damage); }));
+  } catch (const Fault&) {
+    table.NoteUnreadable();
+    throw;
+  }
   for (const std::string& key : damage) database.damaged_rows().Note(key);
   try {
     keys::GiveChecksums(database);
@@ -78,8 +83,9 @@ void LoadKeys(db::Database& database, auth::KeyTable& table) {
   }
 }
 
-// Enough for the indexes of some 20,000 orders; those of a larger file are checked while it is
-// served.
+// What is checked before the database is served: the counts of so many orders, and what a second is
+// enough for. The rest is checked while it is served.
+constexpr int64_t kOrdersCountedMax = 20'000;
 db::Database& Checked(db::Database& database) {
   constexpr int64_t kMaxMs = 1'000;
   database.CheckBeforeServing(kMaxMs);
@@ -196,6 +202,13 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
       checker_(FileName(mode), database_, space_, clock) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
   GoOnWithout(database_, "the counters", [&] { MendCounters(database_); });
+  GoOnWithout(database_, "the counts of orders",
+              [&] { MendCountsOfOrders(database_, kOrdersCountedMax); });
+  try {
+    marks_.MakeIfDue();
+  } catch (const Fault& fault) {  // e.g. a full disk; the chores try again
+    log::Warning("the start has no mark of time yet", {{"why", fault.cause}});
+  }
   GoOnWithout(database_, "the time of the last event",
               [&] { database_.ContinueFrom(database_.Read(events::LastTime)); });
   GoOnWithout(database_, "whether this is a copy",

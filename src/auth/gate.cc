@@ -19,6 +19,7 @@ namespace {
 constexpr int kFailuresMax = 20;
 constexpr int64_t kWindowMs = 60'000;
 constexpr size_t kClientsMax = 4096;
+constexpr int kUnreadableRetryS = 60;
 
 constexpr std::string_view kHowTo =
     "send Authorization: Bearer <key>, or X-API-Key: <key>, with a key of this company";
@@ -150,6 +151,13 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
   if (mode) {
     const crypto::Sha256Digest digest = crypto::Sha256(text);
     key = keys_.Find({reinterpret_cast<const char*>(digest.data()), digest.size()});
+  }
+  if (!key && mode && !keys_.is_complete()) {
+    Refusal refusal(Problem::kServiceUnavailable,
+                    "The keys cannot be read, since the box's database is damaged (/readyz says "
+                    "more): this one may be valid.");
+    refusal.retry_after_s = kUnreadableRetryS;
+    throw refusal;
   }
   if (!key) {
     if (const int wait_s = failures_->Count(ClientOf(client_address), clock_.MonotonicMs());

@@ -13,8 +13,8 @@ void WriteAddress(json::Writer& writer, const Address& address) {
   writer.Key("city").Text(address.city);
   writer.Key("reference").Text(address.reference);
   writer.Key("complement").Text(address.complement);
-  writer.Key("latitude").Raw(address.latitude.value_or("null"));
-  writer.Key("longitude").Raw(address.longitude.value_or("null"));
+  writer.Key("latitude").Stored(address.latitude.value_or("null"));
+  writer.Key("longitude").Stored(address.longitude.value_or("null"));
   writer.EndObject();
 }
 

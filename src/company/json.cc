@@ -65,8 +65,8 @@ void WriteLocation(json::Writer& writer, const Company& company) {
   writer.Key("state").Text(company.state);
   writer.Key("country_code").Text(company.country_code);
   writer.Key("postal_code").Text(company.postal_code);
-  writer.Key("latitude").Raw(company.latitude.value_or("null"));
-  writer.Key("longitude").Raw(company.longitude.value_or("null"));
+  writer.Key("latitude").Stored(company.latitude.value_or("null"));
+  writer.Key("longitude").Stored(company.longitude.value_or("null"));
   writer.EndObject();
 }
 
@@ -121,7 +121,7 @@ std::string Render(const Company& company, bool currently_open) {
   WriteLocation(writer, company);
   writer.Key("country_code").Text(company.country_code);
   writer.Key("timezone").Text(company.timezone);
-  writer.Key("business_hours").Raw(company.business_hours);
+  writer.Key("business_hours").Stored(company.business_hours);
   writer.Key("currently_open").Boolean(currently_open);
   writer.Key("language").Text(company.language);
   writer.Key("currency").Text(company.currency);

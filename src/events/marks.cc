@@ -33,7 +33,8 @@ Marks::Marks(db::Database& database, const Clock& clock, int schema_version)
 
 int64_t Marks::CountedMs() const { return base_ms_ + clock_.MonotonicMs() - begin_ms_; }
 
-// Counts the time off once, as soon as the system vouches for the wall clock. Under the lock.
+// Counts the time off once, as soon as the system vouches for the wall clock: for what was written
+// before this process, and for nothing that this process has written. Under the lock.
 void Marks::Credit() {
   if (!former_) return;
   if (!former_->is_synchronised) {
@@ -42,7 +43,13 @@ void Marks::Credit() {
   }
   if (!clock_.IsSynchronised()) return;
   const int64_t ran_ms = clock_.MonotonicMs() - begin_ms_;
-  base_ms_ += std::max<int64_t>(clock_.Now() - former_->at - ran_ms, 0);
+  const int64_t off_ms = std::max<int64_t>(clock_.Now() - former_->at - ran_ms, 0);
+  if (current_ > former_->number) {
+    database_.Write(
+        [&](db::Tx& tx, const db::Stamp&) { store::CountTimeOff(tx, *former_, off_ms); });
+    *made_ms_ += off_ms;
+  }
+  base_ms_ += off_ms;
   former_.reset();
 }
 
@@ -58,16 +65,23 @@ Mark Marks::Now() const {
 void Marks::MakeIfDue() {
   const std::lock_guard lock(mutex_);
   Credit();
-  if (made_ms_ && CountedMs() - *made_ms_ < kHourMs) return;
+  // Time off that may be counted later must not be that of what is written until then.
+  const bool separates = former_ && current_ == former_->number;
+  if (!separates && made_ms_ && CountedMs() - *made_ms_ < kHourMs) return;
   Mark mark = Now();
   ++mark.number;
-  database_.Write([&](db::Tx& tx, const db::Stamp&) {
-    mark.counted_ms = CountedMs();  // after all that was committed before
-    store::InsertMark(tx, mark, schema_version_);
-    if (const auto old = LastBefore(tx, kKeptMs)) store::DeleteMarksBefore(tx, *old);
-    // Before any later job: what those write is younger than the mark.
-    tx.OnCommit([this, number = mark.number] { current_ = number; });
-  });
+  try {
+    database_.Write([&](db::Tx& tx, const db::Stamp&) {
+      mark.counted_ms = CountedMs();  // after all that was committed before
+      store::InsertMark(tx, mark, schema_version_);
+      if (const auto old = LastBefore(tx, kKeptMs)) store::DeleteMarksBefore(tx, *old);
+      // Before any later job: what those write is younger than the mark.
+      tx.OnCommit([this, number = mark.number] { current_ = number; });
+    });
+  } catch (...) {
+    former_.reset();  // what is written from now on would get the time off
+    throw;
+  }
   made_ms_ = mark.counted_ms;
 }
 

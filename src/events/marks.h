@@ -5,8 +5,9 @@
 //
 // Counted time: milliseconds that have certainly passed since the database's first mark. Counted is
 // what processes ran, by the monotonic clock, and the time between two processes where the system
-// said at both ends that it kept the wall clock right. Counted time may lag behind the true time;
-// it never leads it, whatever the wall clock does.
+// said at both ends that it kept the wall clock right. The latter may be known only when a process
+// has run for a while: then the marks of that process are moved with it. Counted time may lag
+// behind the true time; it never leads it, whatever the wall clock does.
 //
 // A mark: a row that says how far each company's event log had come at a moment of counted time.
 // What was written before a mark is at least as old as the mark.
@@ -47,7 +48,8 @@ class Marks {
   // The number of the last mark; 0: there is none. What is written from now on is younger than it.
   int64_t current() const { return current_.load(std::memory_order_relaxed); }
 
-  // Makes a mark where the last is an hour old, and deletes those that nothing needs.
+  // Makes a mark where the last is an hour old, or where this process has none and time off may be
+  // counted later; deletes those that nothing needs. To be called before anything is written.
   void MakeIfDue();
   // Writes the time of now into the last mark: before the end, and when the clock was stepped. What
   // was written before the mark is then taken for younger than it is, by an hour at most.

@@ -467,6 +467,13 @@ void UpdateMark(db::Tx& tx, const Mark& mark) {
          mark.is_synchronised);
 }
 
+void CountTimeOff(db::Tx& tx, const Mark& former, int64_t off_ms) {
+  tx.Run(R"sql(
+      UPDATE mark SET counted_ms = counted_ms + $2, at = $3 + counted_ms + $2 - $4 WHERE mark > $1
+      )sql",
+         former.number, off_ms, former.at, former.counted_ms);
+}
+
 void DeleteMarksBefore(db::Tx& tx, int64_t mark) {
   tx.Run(R"sql(DELETE FROM event_mark WHERE mark < $1)sql", mark);
   tx.Run(R"sql(DELETE FROM mark WHERE mark < $1)sql", mark);

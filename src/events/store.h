@@ -88,6 +88,9 @@ bool AnyMarkOf(db::Session& session, int schema_version, int64_t counted_before_
 // Writes the mark, and with it the seq of the last event of every company.
 void InsertMark(db::Tx& tx, const Mark& mark, int schema_version);
 void UpdateMark(db::Tx& tx, const Mark& mark);
+// Adds the time off after a process's last mark to all later marks, and the wall clock's right
+// time.
+void CountTimeOff(db::Tx& tx, const Mark& former, int64_t off_ms);
 void DeleteMarksBefore(db::Tx& tx, int64_t mark);
 // The seq of the last event of the company at that mark; nothing where the log was empty.
 std::optional<int64_t> EventAtMark(db::Session& session, db::CompanyId company, int64_t mark);

@@ -6,7 +6,9 @@
 
 #include "base/check.h"
 #include "base/decimal.h"
+#include "base/problem.h"
 #include "base/text.h"
+#include "json/scan.h"
 
 namespace comanda::json {
 namespace {
@@ -202,6 +204,15 @@ Writer& Writer::Raw(std::string_view json) {
   BeforeValue();
   out_ += json;
   return *this;
+}
+
+Writer& Writer::Stored(std::string_view json) {
+  try {
+    Scan(json);
+    return Raw(json);
+  } catch (const Refusal&) {
+    return Null();
+  }
 }
 
 }  // namespace comanda::json

@@ -173,7 +173,7 @@ std::string Render(const store::AuditRow& row) {
   writer.Key("actor").Text(row.actor);
   writer.Key("action").Text(row.action);
   writer.Key("subject_id").Text(row.subject_id);
-  writer.Key("detail").Raw(row.detail);
+  writer.Key("detail").Stored(row.detail);
   writer.EndObject();
   return json;
 }

@@ -495,7 +495,7 @@ void Renderer::Write(json::Writer& out, const Product& product) const {
   out.Key("slug").Text(product.slug);
   out.Key("description").Text(product.description);
   out.Key("image_url").Text(product.image_url);
-  out.Key("images").Raw(product.images);
+  out.Key("images").Stored(product.images);
   out.Key("position").Integer(product.position);
   out.Key("visible").Boolean(product.visible);
   out.Key("available").Boolean(IsAvailable(product));

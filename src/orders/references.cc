@@ -50,8 +50,8 @@ std::string Snapshot(const clients::Address& address) {
   out.Key("city").Text(address.city);
   out.Key("reference").Text(address.reference);
   out.Key("complement").Text(address.complement);
-  out.Key("latitude").Raw(address.latitude.value_or("null"));
-  out.Key("longitude").Raw(address.longitude.value_or("null"));
+  out.Key("latitude").Stored(address.latitude.value_or("null"));
+  out.Key("longitude").Stored(address.longitude.value_or("null"));
   out.EndObject();
   return text;
 }

@@ -74,6 +74,14 @@ TEST_F(AuthGate, RefusesWhatIsNoKey) {
   EXPECT_EQ(TryKey(other_), Problem::kUnauthorized);
 }
 
+TEST_F(AuthGate, CallsNoKeyUnknownWhereSomeCannotBeRead) {
+  table_.NoteUnreadable();
+  EXPECT_EQ(TryKey(other_), Problem::kServiceUnavailable);
+  EXPECT_GT(retry_after_s_, 0);
+  EXPECT_EQ(TryKey(key_), std::nullopt);
+  EXPECT_EQ(TryKey("mistyped"), Problem::kUnauthorized);
+}
+
 TEST_F(AuthGate, NamesAKeyOfTheOtherEnvironmentKnownOrNot) {
   EXPECT_EQ(TryKey(MakeKey("cmd", Mode::kTest)), Problem::kWrongEnvironment);
 }

@@ -87,6 +87,20 @@ TEST(JsonWriter, ReplacesWhatIsNoUtf8) {
       out, "\"aj\xc3\xad \xf0\x9f\x8c\xb6 \\ufffd \\ufffdx \\ufffd\\ufffd\\ufffd \\ufffd\\ufffd\"");
 }
 
+TEST(JsonWriter, WritesNullForAStoredTextThatIsNoJson) {
+  std::string out;
+  Writer writer(out);
+  writer.BeginArray();
+  for (const char* text : {"-77.0218", "[{\"a\": 1}]", "null", "-77. 15",
+                           "-77\x0e"
+                           "02",
+                           "", "1 2"}) {
+    writer.Stored(text);
+  }
+  writer.EndArray();
+  EXPECT_EQ(out, "[-77.0218,[{\"a\": 1}],null,null,null,null,null]");
+}
+
 TEST(JsonWriter, EscapesNamesToo) {
   std::string out;
   Writer(out).BeginObject().KeyOf("a\"\n").Integer(1).Key("b").Integer(2).EndObject();
