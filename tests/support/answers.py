@@ -53,7 +53,8 @@ class Names:
     def text(self, text):
         """Names whose length is that of the value's: Content-Length stays true."""
         for value, name in self.known.items():
-            text = re.sub(re.escape(value) + "(?!T)", name, text)  # a day of its own is no part of an instant
+            # A day of its own is no part of an instant, and not the day that a message has as an example.
+            text = re.sub("(?<!a day as )" + re.escape(value) + "(?!T)", name, text)
         for value, number in self.numbers["order"].items():
             text = text.replace(value, f"{{order {number}}}")
         text = re.sub(rf'"last_used_at":"{INSTANT}"', '"last_used_at":"{used}"', text)
