@@ -45,17 +45,12 @@ void MendCounters(db::Database& database) {
 }
 
 void MendCountsOfOrders(db::Database& database, int64_t orders_max) {
-  bool are_sound = false;
-  try {
-    are_sound = database.Read([&](db::Snapshot& snapshot) {
-      return std::ranges::all_of(company::All(snapshot), [&](const company::Company& one) {
-        return orders::HasMoreThan(snapshot, one.company_id, orders_max) ||
-               orders::CheckCounts(snapshot, one.company_id).empty();
-      });
+  const bool are_sound = database.Read([&](db::Snapshot& snapshot) {
+    return std::ranges::all_of(company::All(snapshot), [&](const company::Company& one) {
+      return orders::HasMoreThan(snapshot, one.company_id, orders_max) ||
+             orders::CheckCounts(snapshot, one.company_id).empty();
     });
-  } catch (const Fault& fault) {  // the counts cannot be read
-    if (fault.kind != Fault::Kind::kInternal && fault.kind != Fault::Kind::kDamaged) throw;
-  }
+  });
   if (are_sound) return;
   database.Write([](db::Tx& tx, const db::Stamp&) {
     orders::MakeCountsAgain(tx);

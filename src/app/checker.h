@@ -26,7 +26,7 @@ namespace comanda::app {
 void MendCounters(db::Database& database);
 
 // Makes the counts of orders again (orders/check.h) where those of a company are wrong that has at
-// most so many. Fault as above.
+// most so many orders. Fault as above, and where the counts cannot be read.
 void MendCountsOfOrders(db::Database& database, int64_t orders_max);
 
 // Used by one thread.

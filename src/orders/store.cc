@@ -792,7 +792,7 @@ int64_t CountWrongFacets(db::Session& session, db::CompanyId company) {
 }
 
 void RemakeFacets(db::Tx& tx) {
-  // Of every row, and no company alone: SQLite then empties the table without reading its rows.
+  // Of every company: a damaged row may have any.
   tx.Run(R"sql(DELETE FROM order_facet)sql");
   tx.Run(R"sql(
       INSERT INTO order_facet (company_id, facet, status, service_type, source, paid,
