@@ -16,8 +16,9 @@
 
 namespace comanda::config {
 
-// The settings as the rest of the program uses them. Immutable once loaded; a reload creates a new
-// object. Where a field has another name than its setting, the setting is given.
+// The settings as the rest of the program uses them. A reload (App::Reload) loads a new object and
+// copies from it what may change while the server runs: such a field is read by that thread alone,
+// others may be read by any. Where a field has another name than its setting, the setting is given.
 struct Options {
   // Setting `data`; command line only.
   std::string data_directory;

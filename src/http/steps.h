@@ -3,7 +3,8 @@
 // The steps of a request, from the row of its route to its answer, in the order of the table kSteps
 // (contract section 1, Order of checks). Each step is a function of the visit and can be tested by
 // itself. A step that refuses the request throws Refusal: the steps after it do not run, and the
-// dispatcher answers with a problem document. A new check of every request is a new row here.
+// dispatcher answers with a problem document. A new check of every request that has a route is a
+// new row here; OPTIONS and paths without a route are answered before (http/dispatch.cc).
 
 #include <array>
 #include <string>
@@ -30,9 +31,9 @@ void ReadQuery(Visit& visit);
 // the database where the path has a public id. 400
 void Remember(Visit& visit);
 
-// Runs the handler, and puts its answer into the exchange; or the recorded answer, where the
-// request is refused before the writer has looked its key up. Refuses first what the disk has no
-// space for.
+// Refuses what the disk has no space for; then runs the handler, and puts its answer into the
+// exchange. Where the request is refused before the writer has looked up its Idempotency-Key, and
+// an answer is recorded for that key, the exchange gets the recorded answer.
 void Answer(Visit& visit);
 
 // Turns the answer to a read into 304 where the client has it already; tags it where the handler

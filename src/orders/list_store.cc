@@ -84,32 +84,33 @@ constexpr std::array kFilters = {
     ListFilter{http::kSnapshotParameter, "o.created_seq + 0 <= {}", http::ReadSnapshot},
 };
 
-// The filters that are values of a facet, as clauses for the table of facets.
-struct FacetFilter {
+// The clause of a filter in another form than that of kFilters.
+struct FilterClause {
   std::string_view parameter;
   db::Sql clause;
 };
+// The filters that are values of a facet, as clauses for the table of facets.
 constexpr std::array kFacetFilters = {
-    FacetFilter{kStatus, "f.status IN ({})"},
-    FacetFilter{kServiceType, "f.service_type IN ({})"},
-    FacetFilter{kSource, "f.source IN ({})"},
-    FacetFilter{kPaid, "f.paid IN ({})"},
-    FacetFilter{kDeliveryStatus, "f.delivery_status IN ({})"},
+    FilterClause{kStatus, "f.status IN ({})"},
+    FilterClause{kServiceType, "f.service_type IN ({})"},
+    FilterClause{kSource, "f.source IN ({})"},
+    FilterClause{kPaid, "f.paid IN ({})"},
+    FilterClause{kDeliveryStatus, "f.delivery_status IN ({})"},
 };
 
 // The clauses of the filters in a form that uses no index: for rows that another index has found.
-constexpr std::array kTests = {
-    FacetFilter{kStartDate, "o.created_at + 0 >= {}"},
-    FacetFilter{kEndDate, "o.created_at + 0 < {}"},
-    FacetFilter{kUpdatedSince, "o.updated_at + 0 >= {}"},
-    FacetFilter{kClientId, "coalesce(o.client_id, '') = {}"},
-    FacetFilter{kTableId, "coalesce(o.table_id, '') = {}"},
+constexpr std::array kUnindexedFilters = {
+    FilterClause{kStartDate, "o.created_at + 0 >= {}"},
+    FilterClause{kEndDate, "o.created_at + 0 < {}"},
+    FilterClause{kUpdatedSince, "o.updated_at + 0 >= {}"},
+    FilterClause{kClientId, "coalesce(o.client_id, '') = {}"},
+    FilterClause{kTableId, "coalesce(o.table_id, '') = {}"},
 };
 
 template <size_t N>
-std::optional<db::Sql> ClauseOf(const std::array<FacetFilter, N>& filters,
+std::optional<db::Sql> ClauseOf(const std::array<FilterClause, N>& filters,
                                 std::string_view parameter) {
-  const auto row = std::ranges::find(filters, parameter, &FacetFilter::parameter);
+  const auto row = std::ranges::find(filters, parameter, &FilterClause::parameter);
   if (row == filters.end()) return std::nullopt;
   return row->clause;
 }
@@ -176,7 +177,7 @@ db::ClauseBuilder FacetTotal(db::CompanyId company, const Conditions& conditions
                               ? db::ClauseBuilder(kFacetTotalOfSnapshot,
                                                   {company, std::get<int64_t>(snapshot->front())})
                               : db::ClauseBuilder(kFacetTotal, {company});
-  for (const FacetFilter& filter : kFacetFilters) {
+  for (const FilterClause& filter : kFacetFilters) {
     const Operands* const operands = conditions.Find(filter.parameter);
     if (operands) sql.And(filter.clause, http::ToBound(*operands));
   }
@@ -189,7 +190,7 @@ db::ClauseBuilder FacetTotal(db::CompanyId company, const Conditions& conditions
 constexpr int64_t kGatheredMax = 4000;
 
 // The index that finds the rows of a gathered page.
-enum class FoundBy : uint8_t { kNone, kUnique, kPerson, kOpenStatus, kUpdated, kCreated };
+enum class FoundBy : uint8_t { kNone, kUnique, kClientOrTable, kOpenStatus, kUpdated, kCreated };
 
 bool AllOpen(const Operands* statuses) {
   return statuses && std::ranges::all_of(*statuses, [](const Operand& status) {
@@ -200,7 +201,7 @@ bool AllOpen(const Operands* statuses) {
 // The most selective index that the filters of the request can use.
 FoundBy FindIndex(const Conditions& conditions) {
   if (conditions.Find(kReference) || conditions.Find(kPublicId)) return FoundBy::kUnique;
-  if (conditions.Find(kClientId) || conditions.Find(kTableId)) return FoundBy::kPerson;
+  if (conditions.Find(kClientId) || conditions.Find(kTableId)) return FoundBy::kClientOrTable;
   if (AllOpen(conditions.Find(kStatus))) return FoundBy::kOpenStatus;
   if (conditions.Find(kUpdatedSince)) return FoundBy::kUpdated;
   if (conditions.Find(kStartDate) || conditions.Find(kEndDate)) return FoundBy::kCreated;
@@ -210,22 +211,22 @@ FoundBy FindIndex(const Conditions& conditions) {
 // True if the index that finds the rows returns them in the order of the sort.
 bool IsSorted(FoundBy found_by, size_t sort) {
   if (found_by == FoundBy::kUpdated) return sort == kUpdated;
-  return (found_by == FoundBy::kCreated || found_by == FoundBy::kPerson) && sort == kCreated;
+  return (found_by == FoundBy::kCreated || found_by == FoundBy::kClientOrTable) && sort == kCreated;
 }
 
 // Appends the clauses of all filters. Only those of `found_by` are in the form that uses an index.
 void Narrow(db::ClauseBuilder& sql, const Conditions& conditions, FoundBy found_by) {
-  const bool by_created = found_by == FoundBy::kCreated || found_by == FoundBy::kPerson ||
+  const bool by_created = found_by == FoundBy::kCreated || found_by == FoundBy::kClientOrTable ||
                           found_by == FoundBy::kOpenStatus;
   for (const ListFilter& filter : kFilters) {
     const Operands* const operands = conditions.Find(filter.parameter);
     if (!operands || (filter.parameter == kStatus && found_by == FoundBy::kOpenStatus)) continue;
     const bool is_created = filter.parameter == kStartDate || filter.parameter == kEndDate;
-    const bool is_person = filter.parameter == kClientId || filter.parameter == kTableId;
+    const bool is_client_or_table = filter.parameter == kClientId || filter.parameter == kTableId;
     const bool uses_index = (is_created && by_created) ||
-                            (is_person && found_by == FoundBy::kPerson) ||
+                            (is_client_or_table && found_by == FoundBy::kClientOrTable) ||
                             (filter.parameter == kUpdatedSince && found_by == FoundBy::kUpdated);
-    const auto test = uses_index ? std::nullopt : ClauseOf(kTests, filter.parameter);
+    const auto test = uses_index ? std::nullopt : ClauseOf(kUnindexedFilters, filter.parameter);
     sql.And(test.value_or(filter.clause), http::ToBound(*operands));
   }
   if (found_by == FoundBy::kOpenStatus) {

@@ -7,8 +7,7 @@
 // key came over it, through accept, handshake, head and body (wire/sources.h). Two rules keep
 // workers free for clients with a key:
 //   - Unauthenticated connections have at most half of the workers. Where one more comes, the
-//   oldest
-//     one of the source with the most of them is evicted.
+//     oldest one of the source with the most of them is evicted.
 //   - Where no worker is free, a connection is evicted that is idle, or that makes its worker wait.
 // A trusted source may be a router with twenty tills behind it. It is therefore not taken for the
 // source with the most connections while untrusted sources hold more than a quarter of the workers

@@ -48,7 +48,7 @@ class Sources {
   void AddUnauthenticated(Source& source);
   // One of its unauthenticated connections has authenticated; the source is trusted from now on.
   void Trust(Source& source);
-  // Counts one open connection less. May destroy the source.
+  // Counts one open connection less. Destroys a source that is not trusted with its last one.
   void Leave(Source& source, bool is_unauthenticated);
 
   // The sum of Excess() over all sources.

@@ -1,7 +1,7 @@
 #pragma once
 
-// TLS of the server: versions 1.2 and 1.3, AEAD cipher suites with ECDHE only. No other header
-// knows the TLS library, so that another library can take its place in tls.cc alone.
+// TLS of the server: versions 1.2 and 1.3, AEAD cipher suites with ECDHE only. The TLS library is
+// known to tls.cc, and to third_party/civetweb/hooks.h, through which CivetWeb calls it.
 
 #include <memory>
 #include <string>

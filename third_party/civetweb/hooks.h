@@ -1,7 +1,7 @@
 /* The contract between CivetWeb and src/wire.
  *
  * civetweb.c is compiled with this header included first: its calls listed below reach functions that
- * our own code defines (src/wire/tls.cc and src/wire/admission.cc). It is installed as
+ * our own code defines (src/wire/tls.cc and src/wire/server.cc). It is installed as
  * civetweb_hooks.h. Code that defines the hooks writes
  *
  *     #define COMANDA_HOOKS_IMPLEMENTATION
