@@ -1,7 +1,6 @@
 #include "app/checker.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -89,9 +88,7 @@ int64_t Checker::DoPart(events::Worker::Pass& pass) {
 
 void Checker::Begin() {
   NoteDamage(database_.damaged_rows(), [&] {
-    if (!MayWrite()) return;
-    MendCounters(database_);
-    MendCountsOfOrders(database_, std::numeric_limits<int64_t>::max());
+    if (MayWrite()) MendCounters(database_);
   });
   // Where opening fails the worker waits, and begins again.
   watcher_ = database_.Watch();

@@ -79,7 +79,12 @@ bool IsSoonAfter(UtcMs from, UtcMs now) { return now >= from - kBackMs && now - 
 
 ClockWatch::ClockWatch(SettledClock& clock, db::Database& live, events::Marks& marks)
     : clock_(clock), live_(live), marks_(marks), notes_left_(kNotesMax) {
-  if (!clock_.IsSynchronised()) Resume();
+  try {
+    if (!clock_.IsSynchronised()) Resume();
+    marks_.MakeIfDue();
+  } catch (const Fault& fault) {  // e.g. a full disk; the chores make the mark later
+    log::Error("the start has no mark of time", {{"why", fault.cause}});
+  }
 }
 
 void ClockWatch::Resume() {

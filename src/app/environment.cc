@@ -1,5 +1,6 @@
 #include "app/environment.h"
 
+#include <charconv>
 #include "app/embedded.h"
 #include "app/routes.h"
 #include "app/served.h"
@@ -31,7 +32,9 @@ constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
 // Of the tables whose rows have a checksum.
 bool IsSound(db::Session& session, const std::string& table, const std::vector<std::string>& key) {
   if (table != "orders") return true;
-  return orders::IsSound(session, db::CompanyId{std::stoll(key.at(0))}, key.at(1));
+  int64_t company = 0;
+  std::from_chars(key.at(0).data(), key.at(0).data() + key.at(0).size(), company);
+  return orders::IsSound(session, db::CompanyId{company}, key.at(1));
 }
 
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
@@ -49,20 +52,17 @@ db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, d
           .upgrading = upgrading};
 }
 
-// A start goes on without what cannot be read: everything else can, and writing stops where a page
-// makes no sense.
+// A start goes on without what is damaged or cannot be written now: everything else can be served.
+// What a malformed page means for writing is decided by the inspector, which knows of the
+// statement.
 template <typename Step>
-void GoOnWithout(db::Database& database, std::string_view what, Step&& step) {
+void GoOnWithout(std::string_view what, Step&& step) {
   try {
     step();
   } catch (const Fault& fault) {
-    const bool is_page = fault.kind == Fault::Kind::kInternal;
-    if (!is_page && fault.kind != Fault::Kind::kDamaged && fault.kind != Fault::Kind::kReadOnly) {
-      throw;
-    }
-    log::Error("the start goes on without something that is damaged",
+    if (fault.kind == Fault::Kind::kUnavailable) throw;
+    log::Error("the start goes on without something that is damaged or cannot be written",
                {{"what", what}, {"why", fault.cause}});
-    if (is_page) database.RefuseWrites(fault.cause);
   }
 }
 
@@ -201,25 +201,23 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
       dispatcher_(site_, AllRoutes(mode)),
       checker_(FileName(mode), database_, space_, clock) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
-  GoOnWithout(database_, "the counters", [&] { MendCounters(database_); });
-  GoOnWithout(database_, "the counts of orders",
-              [&] { MendCountsOfOrders(database_, kOrdersCountedMax); });
+  GoOnWithout("the counters", [&] { MendCounters(database_); });
   try {
-    marks_.MakeIfDue();
-  } catch (const Fault& fault) {  // e.g. a full disk; the chores try again
-    log::Warning("the start has no mark of time yet", {{"why", fault.cause}});
+    MendCountsOfOrders(database_, kOrdersCountedMax);
+  } catch (const Fault& fault) {  // e.g. an order is damaged, and belongs to none of the counts
+    log::Error("the counts of orders cannot be made again", {{"why", fault.cause}});
   }
-  GoOnWithout(database_, "the time of the last event",
+  GoOnWithout("the time of the last event",
               [&] { database_.ContinueFrom(database_.Read(events::LastTime)); });
-  GoOnWithout(database_, "whether this is a copy",
+  GoOnWithout("whether this is a copy",
               [&] { TakeUpCopy(database_, mode, options, was_upgraded_); });
   NoteServed();
   gate_.SetWriteDownEnds([this] { RecordEndedKeys(); });
-  GoOnWithout(database_, "the counters in memory", [&] {
+  GoOnWithout("the counters in memory", [&] {
     database_.Read(
         [&](db::Snapshot& snapshot) { events::LoadCounters(snapshot, database_.counters()); });
   });
-  GoOnWithout(database_, "the keys", [&] { LoadKeys(database_, keys_); });
+  GoOnWithout("the keys", [&] { LoadKeys(database_, keys_); });
   try {
     clients::MakeSearchable(database_, [&] { upgrading("clients"); });
   } catch (const Fault& fault) {  // e.g. a full disk; the chores try again

@@ -226,6 +226,7 @@ bool DiskHealth::MendTable(const std::string& name) {
 
 bool DiskHealth::Rebuild(const std::string& index) {
   try {
+    RequireOpen();
     const std::unique_ptr<Connection> connection = Open();
     const SortingFiles files(*connection, DirectoryOf(settings_.path));
     RebuildIndex(*connection, index);

@@ -23,6 +23,7 @@ constexpr int64_t kIdleShare = 4;       // pauses for each time of work
 constexpr int64_t kPauseMaxMs = 2'000;
 constexpr int64_t kWorkMs = 5;  // between two pauses, at least: small tables go without
 constexpr milliseconds kTryAgainAfter{60'000};
+constexpr int64_t kRebuiltAfterMs = 5'000;  // what the writer needs for most indexes
 
 // Waits for so long, or until it is told to stop.
 void Wait(const std::stop_token& stop, int64_t ms) {
@@ -191,7 +192,13 @@ void Inspector::LookAtSuspects(const std::set<std::string>& statements, const En
 
 void Inspector::LookAt(const std::string& table, Pace pace, const End& end) {
   const Findings findings = Examine(table, pace, end);
-  if (!end.IsReached()) Act(table, findings);
+  if (end.IsReached()) return;
+  Act(table, findings);
+  if (findings.malformed.empty()) return;
+  // Whether it was the index that was malformed, or the table.
+  Wait(end.stop, kRebuiltAfterMs);
+  const Findings left = Examine(table, Pace::kFull, end);
+  if (!end.IsReached()) Act(table, left);
 }
 
 // In one transaction, which is as fast as it goes: nobody writes yet.
@@ -239,6 +246,10 @@ Findings Inspector::Examine(const std::string& name, Pace pace, const End& end) 
 
 void Inspector::Act(const std::string& table, const Findings& findings) {
   for (const std::string& row : findings.rows) actions_.note_row(row);
+  if (!findings.pages.empty()) {
+    actions_.refuse_writes(findings.pages);
+    return;  // no index is rebuilt beside a malformed tree
+  }
   for (const std::string& index : findings.indexes) {
     if (!findings.malformed.contains(index) &&
         KnowsMoreThanRows(table, index, findings.indexes.size() == 1)) {
@@ -247,7 +258,6 @@ void Inspector::Act(const std::string& table, const Findings& findings) {
       actions_.rebuild(index);
     }
   }
-  if (!findings.pages.empty()) actions_.refuse_writes(findings.pages);
 }
 
 // A row whose key is damaged disagrees with every index; where that of the primary key is the only

@@ -133,13 +133,18 @@ std::string IntegrityOfAll(Connection& connection) {
   constexpr std::string_view kUnused = ": never used";
   std::string problems;
   int shown = 0;
-  // More findings than the default of 100, which unused pages could take for themselves.
-  ForEachRow(connection, "PRAGMA integrity_check(10000)", {}, [&](const Row& row) {
-    ForEachLine(TextOf(row), [&](std::string_view line) {
-      if (line == "ok" || line.starts_with(kHead) || line.ends_with(kUnused)) return;
-      if (++shown <= kShownMax) problems += std::string(line) + "\n";
+  try {
+    // All findings: unused pages alone could take the default of 100.
+    ForEachRow(connection, "PRAGMA integrity_check(2147483647)", {}, [&](const Row& row) {
+      ForEachLine(TextOf(row), [&](std::string_view line) {
+        if (line == "ok" || line.starts_with(kHead) || line.ends_with(kUnused)) return;
+        if (++shown <= kShownMax) problems += std::string(line) + "\n";
+      });
     });
-  });
+  } catch (const Fault& fault) {
+    if (!PageUnreadable(connection.trouble())) throw;
+    problems += fault.cause + "\n";
+  }
   return problems;
 }
 

@@ -43,8 +43,8 @@ Findings IntegrityCheck(Connection& connection, const Table& table);
 Findings CheckFreePages(Connection& connection);
 
 // PRAGMA integrity_check of the whole file: a line for each finding, the first 20; empty where
-// there is none. Pages that nothing uses are no finding: a malformed index that was rebuilt leaves
-// some. Fault where the check cannot be run.
+// there is none. A page that SQLite cannot read is a finding. Pages that nothing uses are none: an
+// index that was rebuilt leaves some. Fault where the check cannot be run.
 std::string IntegrityOfAll(Connection& connection);
 
 }  // namespace comanda::db

@@ -2,7 +2,6 @@
 
 #include <sqlite3.h>
 
-#include "db/integrity.h"
 #include "db/row_values.h"
 #include "db/tables.h"
 
@@ -52,12 +51,7 @@ void RebuildIndex(Connection& connection, const std::string& index) {
   const auto rows = RowsOf(
       connection, "SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = $1", {index});
   if (rows.empty()) throw Fault(Fault::Kind::kInternal, "there is no index " + index);
-  const Table table = DescribeTable(connection, TextOf(rows.front()[0]));
-  if (IntegrityCheck(connection, table).malformed.contains(index)) {
-    ReplaceTree(connection, table.name, index);
-  } else {
-    connection.RunScript("REINDEX " + Quoted(index));
-  }
+  ReplaceTree(connection, TextOf(rows.front()[0]), index);
 }
 
 }  // namespace comanda::db

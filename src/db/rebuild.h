@@ -2,9 +2,9 @@
 
 // Makes an index again from the rows of its table.
 //
-// Where its tree is sound, by REINDEX. Where its own pages are malformed, a new tree takes the
-// place of the old one in the schema, and the pages of the old one stay unused in the file: REINDEX
-// would free what they refer to, which may be the page of a table.
+// A new tree takes the place of the old one in the schema, and the pages of the old one stay unused
+// in the file. REINDEX would free them with whatever they refer to, which in a damaged tree may be
+// a page of another table.
 
 #include <string>
 

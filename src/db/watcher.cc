@@ -19,13 +19,6 @@ Watcher::Transaction::~Transaction() { connection_.Rollback(); }
 
 int64_t Watcher::SchemaVersion() { return connection_->Integer("PRAGMA user_version"); }
 
-std::string Watcher::IntegrityCheck() {
-  try {
-    return IntegrityOfAll(*connection_);
-  } catch (const Fault& fault) {
-    if (connection_->trouble() != Trouble::kDamaged) throw;
-    return fault.cause + "\n";
-  }
-}
+std::string Watcher::IntegrityCheck() { return IntegrityOfAll(*connection_); }
 
 }  // namespace comanda::db

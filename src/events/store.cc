@@ -131,10 +131,16 @@ StoredEvent ReadEvent(db::Session& session, db::CompanyId company, const auto& r
 // Whether so much counted time can have passed between two marks, the second given first. They are
 // made every hour; between two processes as much is counted as the wall clock says, at most. Where
 // the second is damaged, time goes on from the first: it may lag behind, and never leads.
+constexpr int64_t kSlackMs = 2 * 3'600'000LL;
 bool CanFollow(const Mark& mark, const Mark& former) {
-  constexpr int64_t kSlackMs = 2 * 3'600'000LL;
   const int64_t counted_ms = mark.counted_ms - former.counted_ms;
   return counted_ms <= kSlackMs || counted_ms - kSlackMs <= mark.at - former.at;
+}
+
+// Whether the wall clock has gone on between two marks as counted time has, at least: else it was
+// put back or is damaged, and says nothing about the time off after the first.
+bool AgreesWithWall(const Mark& mark, const Mark& former) {
+  return mark.at - former.at >= mark.counted_ms - former.counted_ms - kSlackMs;
 }
 
 // What a damaged row holds is left out, so that the log is kept in order all the same.
@@ -421,7 +427,10 @@ std::optional<Mark> LastMark(db::Session& session) {
                   .is_synchronised = rows.Bool("is_synchronised") && rows.Int("mark") == *last};
     });
     if (!mark) continue;
-    if (later && CanFollow(*later, *mark)) return later;
+    if (later && CanFollow(*later, *mark)) {
+      later->is_synchronised = later->is_synchronised && AgreesWithWall(*later, *mark);
+      return later;
+    }
     later = mark;
   }
   if (later || !last) return later;

@@ -667,15 +667,34 @@ std::optional<std::string> SelectIdByPublicId(db::Session& session, db::CompanyI
 
 namespace {
 
+constexpr db::Sql kReferenceOf =
+    R"sql(SELECT reference FROM orders WHERE company_id = $1 AND id = $2)sql";
+
+[[noreturn]] void ThrowWrongReference(db::Session& session, std::string_view id) {
+  session.ThrowDamaged(kReferenceOf, "the index of references leads to order " + std::string(id) +
+                                         ", which has another or is not found");
+}
+
 // Whether the order has the reference by which an index has led to it, in its own row.
-void RequireReference(db::Session& session, db::CompanyId company, std::string_view id,
-                      std::string_view reference) {
-  static constexpr db::Sql kOwn =
-      R"sql(SELECT reference FROM orders WHERE company_id = $1 AND id = $2)sql";
-  const auto row = session.One<kOwn>(company, id);
-  if (row && row->OptionalText("reference") == reference) return;
-  session.ThrowDamaged(kOwn, "the index of references leads to order " + std::string(id) +
-                                 ", which has another or is not found");
+bool HasReference(db::Session& session, db::CompanyId company, std::string_view id,
+                  std::string_view reference) {
+  const auto row = session.One<kReferenceOf>(company, id);
+  return row && row->OptionalText("reference") == reference;
+}
+
+// The same of an order beside the one that is looked for. Where its row is damaged itself, the
+// index is the better witness.
+void RequireReferenceOfNeighbour(db::Session& session, db::CompanyId company, std::string_view id,
+                                 std::string_view reference) {
+  if (HasReference(session, company, id, reference)) return;
+  try {
+    const std::optional<Order> order = Select(session, company, id);
+    if (order && order->reference == reference) return;
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return;
+  }
+  ThrowWrongReference(session, id);
 }
 
 }  // namespace
@@ -692,7 +711,7 @@ std::optional<Made> SelectByReference(db::Session& session, db::CompanyId compan
             .public_id = row->Text("public_id"),
             .fingerprint = row->Text("fingerprint"),
             .created_seq = row->Int("created_seq")};
-  RequireReference(session, company, made.id, reference);
+  if (!HasReference(session, company, made.id, reference)) ThrowWrongReference(session, made.id);
   return made;
 }
 
@@ -704,13 +723,17 @@ void RequireNoReference(db::Session& session, db::CompanyId company, std::string
       ORDER BY reference DESC LIMIT 1
       )sql";
   const auto before = session.One<kBefore>(company, reference);
-  if (before) RequireReference(session, company, before->View("id"), before->View("reference"));
+  if (before) {
+    RequireReferenceOfNeighbour(session, company, before->Text("id"), before->Text("reference"));
+  }
   static constexpr db::Sql kBehind = R"sql(
       SELECT id, reference FROM orders WHERE company_id = $1 AND reference > $2
       ORDER BY reference LIMIT 1
       )sql";
   const auto behind = session.One<kBehind>(company, reference);
-  if (behind) RequireReference(session, company, behind->View("id"), behind->View("reference"));
+  if (behind) {
+    RequireReferenceOfNeighbour(session, company, behind->Text("id"), behind->Text("reference"));
+  }
 }
 
 std::optional<std::string> SelectIdByExternalId(db::Session& session, db::CompanyId company,

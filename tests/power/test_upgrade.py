@@ -362,7 +362,7 @@ def test_the_copy_goes_before_anything_stops(small, box):
 def run_for(data, days):
     """Another moment of counted time (events/marks.h), as if the server had run for so long since the last."""
     with contextlib.closing(sqlite3.connect(data / "live.db")) as db, db:
-        db.execute("""INSERT INTO mark SELECT mark + 1, counted_ms + ?, at, settled_at, away_ms, is_synchronised, schema_version
+        db.execute("""INSERT INTO mark SELECT mark + 1, counted_ms + ?1, at + ?1, settled_at, away_ms, is_synchronised, schema_version
                       FROM mark ORDER BY mark DESC LIMIT 1""", (days * 86_400_000,))
 
 
