@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/id.h"
+#include "base/problem.h"
 
 #include "mbedtls/sha1.h"
 
@@ -14,7 +15,7 @@ namespace comanda::crypto {
 
 std::string DerivedId(std::string_view namespace_id, std::string_view name) {
   const std::optional<std::string> parsed = ParseId(namespace_id);
-  CHECK(parsed.has_value(), "a namespace is an id of ours");
+  if (!parsed) throw Fault(Fault::Kind::kDamaged, "the id of a company is no UUID");
   const IdBytes space = BytesOfId(*parsed);
   std::string hashed(space.begin(), space.end());
   hashed += name;

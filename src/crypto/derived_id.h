@@ -6,7 +6,8 @@
 namespace comanda::crypto {
 
 // A UUID of version 5 (RFC 9562 section 5.5): the same namespace and name always give the same id.
-// `namespace_id` must be a UUID (CHECK). Any thread.
+// `namespace_id` is the UUID of a company, or one of the program's: Fault kDamaged where it is
+// none, since it comes from a row. Any thread.
 std::string DerivedId(std::string_view namespace_id, std::string_view name);
 
 }  // namespace comanda::crypto
