@@ -43,23 +43,6 @@ void MendCounters(db::Database& database) {
   database.Write([&](db::Tx& tx, const db::Stamp&) { events::MendCounters(tx, companies); });
 }
 
-void MendCountsOfOrders(db::Database& database, int64_t orders_max) {
-  const bool are_sound = database.Read([&](db::Snapshot& snapshot) {
-    return std::ranges::all_of(company::All(snapshot), [&](const company::Company& one) {
-      return orders::HasMoreThan(snapshot, one.company_id, orders_max) ||
-             orders::CheckCounts(snapshot, one.company_id).empty();
-    });
-  });
-  if (are_sound) return;
-  database.Write([](db::Tx& tx, const db::Stamp&) {
-    orders::MakeCountsAgain(tx);
-    for (const company::Company& one : company::All(tx)) {
-      events::RaiseCounter(tx, one.company_id, events::Counter::kOrders);
-    }
-  });
-  log::Error("the counts of orders were wrong: they were made again from the orders");
-}
-
 bool Checker::MayWrite() const {
   return database_.health().writable && space_.fullness() < db::Fullness::kOrdersOnly;
 }

@@ -25,10 +25,6 @@ namespace comanda::app {
 // written, or the companies cannot be read.
 void MendCounters(db::Database& database);
 
-// Makes the counts of orders again (orders/check.h) where those of a company are wrong that has at
-// most so many orders. Fault as above, and where the counts cannot be read.
-void MendCountsOfOrders(db::Database& database, int64_t orders_max);
-
 // Used by one thread.
 class Checker {
  public:

@@ -83,9 +83,8 @@ void LoadKeys(db::Database& database, auth::KeyTable& table) {
   }
 }
 
-// What is checked before the database is served: the counts of so many orders, and what a second is
-// enough for. The rest is checked while it is served.
-constexpr int64_t kOrdersCountedMax = 20'000;
+// Enough for the indexes of some 20,000 orders; those of a larger file are checked while it is
+// served.
 db::Database& Checked(db::Database& database) {
   constexpr int64_t kMaxMs = 1'000;
   database.CheckBeforeServing(kMaxMs);
@@ -202,11 +201,6 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
       checker_(FileName(mode), database_, space_, clock) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
   GoOnWithout("the counters", [&] { MendCounters(database_); });
-  try {
-    MendCountsOfOrders(database_, kOrdersCountedMax);
-  } catch (const Fault& fault) {  // e.g. an order is damaged, and belongs to none of the counts
-    log::Error("the counts of orders cannot be made again", {{"why", fault.cause}});
-  }
   GoOnWithout("the time of the last event",
               [&] { database_.ContinueFrom(database_.Read(events::LastTime)); });
   GoOnWithout("whether this is a copy",

@@ -70,12 +70,6 @@ std::vector<std::string> CheckCounts(db::Session& session, db::CompanyId company
           " are not those of its orders"};
 }
 
-bool HasMoreThan(db::Session& session, db::CompanyId company, int64_t orders) {
-  return HasOrderAt(session, company, orders);
-}
-
-void MakeCountsAgain(db::Tx& tx) { RemakeFacets(tx); }
-
 int64_t CountAll(db::Session& session, db::CompanyId company) {
   return CountOrders(session, company);
 }

@@ -36,17 +36,10 @@ OrdersPart CheckOrders(db::Session& session, db::CompanyId company, const OrderK
 // Whether the order's rows are what was written.
 bool IsSound(db::Session& session, db::CompanyId company, const std::string& id);
 
-// Checks the counts of the facets and what they stand for, by which lists find orders and know
-// their totals. Reads all orders. Returns messages.
+// Checks the counts of the facets. Reads an index of all orders. Returns messages.
 std::vector<std::string> CheckCounts(db::Session& session, db::CompanyId company);
 // The number of orders of the company, as the facets count them.
 int64_t CountAll(db::Session& session, db::CompanyId company);
-
-// Whether the company has more orders than that.
-bool HasMoreThan(db::Session& session, db::CompanyId company, int64_t orders);
-// Makes the facets of all companies again from the orders. Their values then may be others: the
-// caller raises the companies' counters.
-void MakeCountsAgain(db::Tx& tx);
 
 // The message of CheckOrders for a damaged stored record.
 std::string DamagedRecord(const std::string& id);

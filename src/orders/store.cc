@@ -795,46 +795,14 @@ bool FacetFits(db::Session& session, const Order& order) {
 
 int64_t CountWrongFacets(db::Session& session, db::CompanyId company) {
   return session.GetInt(R"sql(
-      SELECT count(*) FROM (
-        SELECT o.facet AS facet, o.status AS status, o.service_type AS service_type,
-          o.source AS source, o.paid AS paid, coalesce(o.delivery_status, -1) AS delivery_status,
-          count(*) AS orders
-        FROM orders AS o WHERE o.company_id = $1
-        GROUP BY o.facet, o.status, o.service_type, o.source, o.paid,
-          coalesce(o.delivery_status, -1)
-      ) AS n
-      FULL JOIN (
-        SELECT facet, status, service_type, source, paid, delivery_status, orders
-        FROM order_facet WHERE company_id = $1 AND orders <> 0
-      ) AS f ON f.facet = n.facet AND f.status = n.status AND f.service_type = n.service_type
-        AND f.source = n.source AND f.paid = n.paid AND f.delivery_status = n.delivery_status
-        AND f.orders = n.orders
-      WHERE f.facet IS NULL OR n.facet IS NULL
+      SELECT count(*) FROM order_facet AS f
+      LEFT JOIN (
+        SELECT o.facet AS facet, count(*) AS orders FROM orders AS o
+        WHERE o.company_id = $1 GROUP BY o.facet
+      ) AS n ON n.facet = f.facet
+      WHERE f.company_id = $1 AND f.orders <> coalesce(n.orders, 0)
       )sql",
                         company);
-}
-
-void RemakeFacets(db::Tx& tx) {
-  // Of every company: a damaged row may have any.
-  tx.Run(R"sql(DELETE FROM order_facet)sql");
-  tx.Run(R"sql(
-      INSERT INTO order_facet (company_id, facet, status, service_type, source, paid,
-        delivery_status, orders)
-      SELECT o.company_id, o.facet, o.status, o.service_type, o.source, o.paid,
-        coalesce(o.delivery_status, -1), count(*)
-      FROM orders AS o WHERE o.facet > 0
-      GROUP BY o.company_id, o.facet, o.status, o.service_type, o.source, o.paid,
-        coalesce(o.delivery_status, -1)
-      ORDER BY count(*) DESC
-      ON CONFLICT DO NOTHING
-      )sql");
-}
-
-bool HasOrderAt(db::Session& session, db::CompanyId company, int64_t n) {
-  return session.Exists(R"sql(
-      SELECT 1 FROM orders WHERE company_id = $1 ORDER BY created_at, id LIMIT 1 OFFSET $2
-      )sql",
-                        company, n);
 }
 
 int64_t CountOrders(db::Session& session, db::CompanyId company) {

@@ -74,14 +74,8 @@ std::vector<OrderKey> SelectKeysBefore(db::Session& session, db::CompanyId compa
                                        const OrderKey& before, int64_t limit);
 // True if order.facet is the facet of the order's values.
 bool FacetFits(db::Session& session, const Order& order);
-// The number of facets whose count or values are not those of the orders that have it, and those
-// that are missing.
+// The number of facets whose count is wrong.
 int64_t CountWrongFacets(db::Session& session, db::CompanyId company);
-// Of all companies. A facet of which orders have several values, one of which is damaged, gets
-// those of most of its orders.
-void RemakeFacets(db::Tx& tx);
-// Whether there is an n-th order, counted from 0.
-bool HasOrderAt(db::Session& session, db::CompanyId company, int64_t n);
 int64_t CountOrders(db::Session& session, db::CompanyId company);
 
 // The highest order number of the orders created from `begin` to before `end`; 0: there is none.

@@ -380,31 +380,6 @@ def test_a_damaged_order_number_is_counted_again_from_the_orders(box, key, sold,
         assert "order number of a company is damaged" in box.log_text()
 
 
-FACETS = {"a count": "UPDATE order_facet SET orders = orders + 64 WHERE facet = {0}",
-          "a value": "UPDATE order_facet SET status = status + 64 WHERE facet = {0}",
-          "its number": "UPDATE order_facet SET facet = facet + 64 WHERE facet = {0}",
-          "missing": "DELETE FROM order_facet WHERE facet = {0}"}
-
-
-@pytest.mark.parametrize("change", FACETS)
-def test_damaged_counts_of_orders_are_made_again_from_the_orders(box, key, sold, change):
-    facet, count = query(box, "SELECT facet, orders FROM order_facet WHERE orders > 0")[0]
-    assert count == len(sold)
-    alter(box.data, FACETS[change].format(facet))
-    code, damage = verify(box)
-    assert code == 1 and any("the counts of the orders" in one for one in damage), damage
-    with serving(box, key) as client:
-        assert "the counts of orders were wrong" in box.log_text()
-        for query_of in ("", "?filter[status]=PENDING", "?filter[paid]=false&filter[service_type]=DELIVERY"):
-            answer = client.get("/v1/orders" + query_of)
-            assert answer.json["pagination"]["total"] == len(sold)
-            assert {one["id"] for one in answer.data} == {one["id"] for one in sold}
-        assert client.get("/v1/orders?filter[status]=READY").data == []
-        client.place()
-        assert client.get("/v1/orders").json["pagination"]["total"] == len(sold) + 1
-    assert verify(box) == (0, [])
-
-
 KEYS = {"more scopes": "scopes = scopes || ',orders:write'", "another hash": "hash = substr(hash, 2) || '0'",
         "no end": "revoked_at = NULL, ended = NULL", "a later end": "expires_at = 4102444800000",
         "other addresses": "allowed_cidrs = '0.0.0.0/0'", "a better tier": "tier = 'unlimited'"}
