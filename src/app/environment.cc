@@ -1,6 +1,7 @@
 #include "app/environment.h"
 
 #include <charconv>
+
 #include "app/embedded.h"
 #include "app/routes.h"
 #include "app/served.h"

@@ -8,7 +8,7 @@
 // A tag must be made from the numbers read BEFORE the rows: the numbers are published after the
 // commit, so the rows are never older than the tag.
 //
-// All methods may be called by any thread, and block only while another one publishes.
+// All methods may be called by any thread, and block only while another one changes a number.
 
 #include <array>
 #include <cstdint>

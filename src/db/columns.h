@@ -63,7 +63,7 @@ constexpr std::string_view TakeName(std::string_view& list) {
   return !last.empty() && IsWordCharacter(last.front()) ? last : std::string_view();
 }
 
-// How many columns the statement returns; 0 for one that returns no rows.
+// How many columns the list has; 0 where there is neither SELECT nor RETURNING.
 constexpr int Count(std::string_view sql) {
   std::string_view list = ListOf(sql);
   int count = 0;

@@ -60,7 +60,7 @@ void Sort(std::string_view line, const Table& table, Findings& findings) {
 }
 
 // The only column of PRAGMA integrity_check. SQLite says all about pages in one text.
-std::string_view TextOf(const Row& row) {
+std::string_view Found(const Row& row) {
   const auto* text = std::get_if<std::string>(&row[0]);
   return text ? *text : std::string_view();
 }
@@ -90,7 +90,7 @@ Findings Run(Connection& connection, const std::string& pragma, const Table& tab
   try {
     const std::string sql = "PRAGMA " + pragma + "(" + Quoted(table.name) + ")";
     ForEachRow(connection, sql, {}, [&](const Row& row) {
-      ForEachLine(TextOf(row), [&](std::string_view line) { Sort(line, table, findings); });
+      ForEachLine(Found(row), [&](std::string_view line) { Sort(line, table, findings); });
     });
   } catch (const Fault& fault) {
     if (!PageUnreadable(connection.trouble())) throw;
@@ -136,7 +136,7 @@ std::string IntegrityOfAll(Connection& connection) {
   try {
     // All findings: unused pages alone could take the default of 100.
     ForEachRow(connection, "PRAGMA integrity_check(2147483647)", {}, [&](const Row& row) {
-      ForEachLine(TextOf(row), [&](std::string_view line) {
+      ForEachLine(Found(row), [&](std::string_view line) {
         if (line == "ok" || line.starts_with(kHead) || line.ends_with(kUnused)) return;
         if (++shown <= kShownMax) problems += std::string(line) + "\n";
       });

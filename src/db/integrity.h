@@ -18,8 +18,7 @@ namespace comanda::db {
 
 struct Findings {
   std::set<std::string> indexes;
-  // Those of `indexes` whose own tree is malformed: no statement may use them, and their pages must
-  // not be freed, since what they refer to may be in use elsewhere (db/rebuild.h).
+  // Those of `indexes` whose own tree is malformed: a statement that uses them may find anything.
   std::set<std::string> malformed;
   std::vector<std::string> rows;  // a sentence each
   std::string pages;              // a sentence a line; empty where there is nothing

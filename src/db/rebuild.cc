@@ -8,8 +8,6 @@
 namespace comanda::db {
 namespace {
 
-const std::string& TextOf(const Value& value) { return std::get<std::string>(value); }
-
 // What follows ON in the statement that makes the index: its table, columns and condition. The
 // schema has no statement for an index that stands for a constraint.
 std::string DefinitionOf(Connection& connection, const std::string& table,
@@ -28,8 +26,13 @@ std::string DefinitionOf(Connection& connection, const std::string& table,
   return Quoted(table) + " (" + columns + ")";
 }
 
-void ReplaceTree(Connection& connection, const std::string& table, const std::string& index) {
-  const std::string definition = DefinitionOf(connection, table, index);
+}  // namespace
+
+void RebuildIndex(Connection& connection, const std::string& index) {
+  const auto rows = RowsOf(
+      connection, "SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = $1", {index});
+  if (rows.empty()) throw Fault(Fault::Kind::kInternal, "there is no index " + index);
+  const std::string definition = DefinitionOf(connection, TextOf(rows.front()[0]), index);
   const int64_t version = connection.Integer("PRAGMA schema_version");
   sqlite3_db_config(connection.handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
   sqlite3_db_config(connection.handle(), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
@@ -43,15 +46,6 @@ void ReplaceTree(Connection& connection, const std::string& table, const std::st
       "DELETE FROM sqlite_schema WHERE name = 'comanda_rebuilt';"
       "PRAGMA schema_version = " +
       std::to_string(version + 2) + "; COMMIT");
-}
-
-}  // namespace
-
-void RebuildIndex(Connection& connection, const std::string& index) {
-  const auto rows = RowsOf(
-      connection, "SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = $1", {index});
-  if (rows.empty()) throw Fault(Fault::Kind::kInternal, "there is no index " + index);
-  ReplaceTree(connection, TextOf(rows.front()[0]), index);
 }
 
 }  // namespace comanda::db

@@ -17,6 +17,8 @@ namespace comanda::db {
 // Null, an integer or a text. They compare as SQLite sorts them.
 using Value = std::variant<std::monostate, int64_t, std::string>;
 using Row = std::vector<Value>;
+// Of a column that is always a text: a name in the schema.
+inline const std::string& TextOf(const Value& value) { return std::get<std::string>(value); }
 
 // Calls fn for each row of the statement, with these values for $1, $2 … Fault where SQLite fails,
 // which may be after some rows.

@@ -8,8 +8,6 @@
 namespace comanda::db {
 namespace {
 
-const std::string& TextOf(const Value& value) { return std::get<std::string>(value); }
-
 bool IsWithoutRowid(Connection& connection, const std::string& table) {
   const auto rows = RowsOf(connection, "SELECT wr FROM pragma_table_list($1)", {table});
   return !rows.empty() && rows.front()[0] == Value(int64_t{1});

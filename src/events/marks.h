@@ -49,7 +49,7 @@ class Marks {
   int64_t current() const { return current_.load(std::memory_order_relaxed); }
 
   // Makes a mark where the last is an hour old, or where this process has none and time off may be
-  // counted later; deletes those that nothing needs. To be called before anything is written.
+  // counted later; deletes those that nothing needs. To be called before requests are answered.
   void MakeIfDue();
   // Writes the time of now into the last mark: before the end, and when the clock was stepped. What
   // was written before the mark is then taken for younger than it is, by an hour at most.

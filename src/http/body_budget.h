@@ -17,7 +17,7 @@ namespace comanda::http {
 // Any thread. Outlives its leases.
 class BodyBudget {
  public:
-  // Above what a till sends; so its requests never wait for those of others.
+  // Above what most orders have, so that they wait for nobody.
   static constexpr size_t kUncountedMax = 16 * 1024;
   static constexpr size_t kAtOnceMax = 1024 * 1024;
   static constexpr std::chrono::milliseconds kWaitMax{5'000};

@@ -60,8 +60,8 @@ struct Mistake {
 };
 
 // The handler runs on the request's thread, with a Context that has passed all checks of the row.
-// It returns the answer, or throws Refusal for what the client did wrong; any other exception
-// becomes 500.
+// It returns the answer, or throws Refusal for what the client did wrong; a Fault becomes 500 or
+// 503, any other exception 500.
 struct Route {
   Method method;
   std::string_view pattern;  // "/v1/orders/{id}/combos/{comboId}"

@@ -31,8 +31,6 @@ class Router {
   // The methods of a path, as "GET, HEAD, OPTIONS, PATCH"; empty where no route has the path.
   std::string Allowed(std::string_view raw_path) const;
 
-  std::span<const Route* const> routes() const { return all_; }
-
  private:
   static constexpr size_t kSegmentsMax = 12;
   // A pattern split at "/"; a parameter is an empty segment.

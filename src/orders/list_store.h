@@ -6,8 +6,9 @@
 // the facets' counts; else the matching rows of the most selective index are counted.
 //
 // The page is then read in one of two ways, which the total decides:
-// - scanned: reads the index of the sort until the page is full. It contains the facet and what
-//   `filter[snapshot]` tests; for other filters the rows are read. For many matches.
+// - scanned: reads the index of the sort until the page is full, and the rows where a filter tests
+// a
+//   column that the index does not have. For many matches.
 // - gathered: reads all matches with the index of a filter, and sorts them. For few matches.
 //
 // The records are not joined to the page. SQL orders whole rows, so that it would hold all records

@@ -682,14 +682,13 @@ bool HasReference(db::Session& session, db::CompanyId company, std::string_view 
   return row && row->OptionalText("reference") == reference;
 }
 
-// The same of an order beside the one that is looked for. Where its row is damaged itself, the
-// index is the better witness.
+// The same of an order beside the one that is looked for: Fault kDamaged where it has another.
+// Where its row is damaged itself, the index is the better witness.
 void RequireReferenceOfNeighbour(db::Session& session, db::CompanyId company, std::string_view id,
                                  std::string_view reference) {
   if (HasReference(session, company, id, reference)) return;
   try {
-    const std::optional<Order> order = Select(session, company, id);
-    if (order && order->reference == reference) return;
+    Select(session, company, id);
   } catch (const Fault& fault) {
     if (fault.kind != Fault::Kind::kDamaged) throw;
     return;

@@ -336,6 +336,33 @@ def test_the_retry_of_a_creation_whose_event_is_misnamed_shows_no_other_order(bo
         assert f"order {first['id']} is damaged" in box.log_text()
 
 
+def alter_behind_its_index(data, index, statement):
+    """As a worn disk: the row is another, the index still knows what it was."""
+    with contextlib.closing(sqlite3.connect(data / "live.db")) as db, db:
+        db.execute("PRAGMA writable_schema = ON")
+        entry = db.execute("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = ?", (index,)).fetchone()
+        db.execute("DELETE FROM sqlite_schema WHERE name = ?", (index,))
+    alter(data, statement)
+    with contextlib.closing(sqlite3.connect(data / "live.db")) as db, db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", entry)
+
+
+def test_an_order_with_a_damaged_reference_stops_no_other_creation(box, key):
+    def create(client, reference):
+        return client.post("/v1/orders", {"service_type": "ONSITE"}, {"Idempotency-Key": reference})
+
+    with serving(box, key) as client:
+        first = accepted(create(client, "T1-000123"), 201)
+    alter_behind_its_index(box.data, "orders_reference", f"UPDATE orders SET reference = 'T1-00012s' WHERE id = '{first['id']}'")
+    with serving(box, key) as client:
+        for neighbour in ("T1-000122", "T1-000124"):
+            assert create(client, neighbour).status == 201
+        again = create(client, "T1-000123")
+        assert again.status == 500, "the retry makes no second order"
+        assert client.get("/v1/orders").json["pagination"]["total"] == 3
+
+
 # -- few rows, on which everything depends --------------------------------------------------------------------------
 
 COUNTERS = {"event_seq": "event_seq - 1", "event_seq ahead": "event_seq + 64", "epoch": "epoch + 4", "log_start": "log_start + 2",

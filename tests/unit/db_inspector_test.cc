@@ -144,18 +144,25 @@ size_t Find(const std::string& path, const std::string& text, int occurrence) {
   return at;
 }
 
+// Flips a bit of a sale's id, which stands in the table and in its indexes, one after the other in
+// the file. False where it stands fewer times. Leaves the database closed.
+bool FillAndFlip(TestDatabase& database, int occurrence) {
+  Fill(database);
+  database.Close();
+  const std::string path = database.settings().path;
+  const size_t at = Find(path, "sale-" + Number(7919), occurrence);
+  if (at == std::string::npos) return false;
+  Flip(path, at + 7, 0);
+  return true;
+}
+
 class DbInspectorMends : public ::testing::TestWithParam<int> {};
 
-// A text stands in the table and in its indexes, one after the other in the file.
 TEST_P(DbInspectorMends, RebuildsAnIndexInTheBackgroundAndForAJob) {
   for (const bool in_background : {true, false}) {
     TestDatabase database(Settings{.migrations = {kTables}});
-    Fill(database);
-    database.Close();
     const std::string path = database.settings().path;
-    const size_t at = Find(path, "sale-" + Number(7919), GetParam());
-    if (at == std::string::npos) return;
-    Flip(path, at + 7, 0);
+    if (!FillAndFlip(database, GetParam())) return;
     const bool only_indexes = Integrity(path).find("missing from index") != std::string::npos;
     database.Open();
     if (in_background) database->StartInspector();
@@ -180,12 +187,8 @@ TEST_P(DbInspectorMends, RebuildsAnIndexInTheBackgroundAndForAJob) {
 
 TEST_P(DbInspectorMends, RebuildsAnIndexBeforeTheDatabaseIsServed) {
   TestDatabase database(Settings{.migrations = {kTables}, .check_first = {"sale"}});
-  Fill(database);
-  database.Close();
   const std::string path = database.settings().path;
-  const size_t at = Find(path, "sale-" + Number(7919), GetParam());
-  if (at == std::string::npos) return;
-  Flip(path, at + 7, 0);
+  if (!FillAndFlip(database, GetParam())) return;
   if (Integrity(path).find("missing from index") == std::string::npos) return;
   database.Open();
   EXPECT_EQ(database->rounds_of_inspection(), 0);

@@ -70,6 +70,22 @@ class EventsRetention : public ::testing::Test {
   Feed feed;
 };
 
+// Else the time off after it would be as long as the bit says.
+TEST_F(EventsRetention, BelievesNoMarkWhoseTimeDoesNotFitTheOneBefore) {
+  Pass(3 * kHourMs);
+  const auto believed = [&](int64_t back_ms) {
+    database->Write([&](db::Tx& tx, const db::Stamp&) {
+      tx.Run(
+          "UPDATE mark SET is_synchronised = 1, at = at - $1 WHERE mark = (SELECT max(mark) FROM "
+          "mark)",
+          back_ms);
+    });
+    return database->Read([](db::Snapshot& snapshot) { return LastMark(snapshot); });
+  };
+  EXPECT_TRUE(believed(0)->is_synchronised);
+  EXPECT_FALSE(believed(1LL << 30)->is_synchronised);
+}
+
 TEST_F(EventsRetention, KeepsAWeekAndForgetsWhatIsOlder) {
   Pass(7 * kDayMs);
   PurgeAll();
