@@ -97,6 +97,13 @@ def story(workers):
     return f"{len(waits)} requests, longest {waits[-1]:.2f} s, median {waits[len(waits) // 2] * 1000:.0f} ms, {slow} above {SLOW_S} s"
 
 
+def judge(box, peak, workers):
+    for worker in workers:
+        assert not worker.failures, worker.failures[:3]
+    assert peak < MEMORY_BYTES_MAX
+    assert box.stop() == 0
+
+
 def test_one_client_at_its_worst_takes_no_memory_and_hinders_nobody(capsys):
     box = Box(options=["--sandbox-listen", ""])
     box.bring_in("demo")
@@ -121,10 +128,7 @@ def test_one_client_at_its_worst_takes_no_memory_and_hinders_nobody(capsys):
             print(f"\n{SECONDS} s; memory at most {peak >> 20} MiB; displays: {story(displays)}; tills: {story(tills)}; "
                   f"the client: {done}")
         assert done["orders"] > 2 and done["unread"] > 10, done
-        for worker in displays + tills:
-            assert not worker.failures, worker.failures[:3]
-        assert peak < MEMORY_BYTES_MAX
-        assert box.stop() == 0
+        judge(box, peak, displays + tills)
     finally:
         box.kill_if_running()
         box.discard()
@@ -161,10 +165,7 @@ def test_bodies_of_hostile_tills_take_no_memory_and_hinder_nobody(capsys):
                 time.sleep(0.02)
         with capsys.disabled():
             print(f"\n{SECONDS} s; memory at most {peak >> 20} MiB; tills: {story(tills)}; hostile: {story(hostile)}")
-        for worker in tills:
-            assert not worker.failures, worker.failures[:3]
-        assert peak < MEMORY_BYTES_MAX
-        assert box.stop() == 0
+        judge(box, peak, tills)
     finally:
         box.kill_if_running()
         box.discard()
