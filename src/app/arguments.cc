@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/terminal.h"
+#include "base/nearest.h"
 #include "base/problem.h"
 #include "base/text.h"
 

@@ -14,6 +14,7 @@
 
 #include "app/terminal.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "crypto/hash.h"

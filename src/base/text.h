@@ -3,7 +3,6 @@
 // Text as clients send it: validation, normalisation for search, safe display. All functions are
 // pure; any thread.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -68,30 +67,5 @@ enum class CardDigits : uint8_t { kAny, kSixteen };
 // after "+", "tel", "cel", "whatsapp", "fono" or "phone" is a phone number. For free text only, not
 // for ids, skus, phones or keys.
 bool LooksLikeCardNumber(std::string_view text, CardDigits digits = CardDigits::kAny);
-
-// The candidate closest to a mistyped word, for "did you mean"; empty if none is within a
-// Levenshtein distance of 3, or all letters differ.
-template <typename Range>
-std::string_view Nearest(std::string_view word, const Range& candidates);
-
-// Levenshtein distance in bytes.
-size_t EditDistance(std::string_view a, std::string_view b);
-
-template <typename Range>
-std::string_view Nearest(std::string_view word, const Range& candidates) {
-  std::string_view best;
-  size_t best_distance = std::min<size_t>(4, word.size());
-  for (const auto& candidate : candidates) {
-    const std::string_view other = candidate;
-    const size_t longer = std::max(word.size(), other.size());
-    if (longer - std::min(word.size(), other.size()) >= best_distance) continue;
-    const size_t distance = EditDistance(word, other);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = other;
-    }
-  }
-  return best;
-}
 
 }  // namespace comanda

@@ -27,14 +27,21 @@ http::Response GetCompany(http::Context& ctx) {
 }
 
 http::Response ListPaymentMethods(http::Context& ctx) {
-  RequireListParameters(ctx.query());
+  RequirePaymentMethodParameters(ctx.query());
   return http::AnswerList(ctx, static_cast<size_t>(events::Counter::kOther),
-                          http::Cache::kPrivateNoCache, FindPage);
+                          http::Cache::kPrivateNoCache, FindPaymentMethods);
+}
+
+http::Response ListTables(http::Context& ctx) {
+  RequireTableParameters(ctx.query());
+  return http::AnswerList(ctx, static_cast<size_t>(events::Counter::kOther),
+                          http::Cache::kPrivateNoCache, FindTables);
 }
 
 constexpr std::array kRoutes = {
     http::Get("/v1/company", Scope::kCompaniesRead, GetCompany),
     http::Get("/v1/company/payment-methods", Scope::kPaymentMethodsRead, ListPaymentMethods),
+    http::Get("/v1/company/tables", Scope::kCompaniesRead, ListTables),
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
-// The handlers of GET /v1/company and /v1/company/payment-methods (specification, Company; contract
-// section 10).
+// The handlers of GET /v1/company, /v1/company/payment-methods and /v1/company/tables
+// (specification, Company; contract section 10).
 
 #include <optional>
 #include <span>

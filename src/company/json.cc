@@ -146,4 +146,16 @@ std::string Render(const PaymentMethod& method) {
   return record;
 }
 
+std::string Render(const Table& table) {
+  std::string record;
+  json::Writer writer(record);
+  writer.BeginObject();
+  writer.Key("id").Text(table.id);
+  writer.Key("name").Text(table.name);
+  writer.Key("area").Text(table.area);
+  writer.Key("active").Boolean(table.active);
+  writer.EndObject();
+  return record;
+}
+
 }  // namespace comanda::company

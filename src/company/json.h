@@ -23,5 +23,6 @@ Hours ParseHours(std::string_view stored);
 // The records as answers show them.
 std::string Render(const Company& company, bool currently_open);
 std::string Render(const PaymentMethod& method);
+std::string Render(const Table& table);
 
 }  // namespace comanda::company

@@ -10,24 +10,31 @@
 namespace comanda::company {
 namespace {
 
-constexpr std::array kFilters = {
+constexpr std::array kPaymentMethodFilters = {
     http::ListFilter{http::kSnapshotParameter, "m.created_seq <= {}", http::ReadSnapshot},
 };
-constexpr std::array kSorts = {
+constexpr std::array kPaymentMethodSorts = {
     // Codes are unique, so no second column is needed.
     http::ListSort{"code", "m.code", "m.code DESC"},
 };
 
+constexpr std::array kTableFilters = {
+    http::ListFilter{http::kSnapshotParameter, "t.created_seq <= {}", http::ReadSnapshot},
+};
+constexpr std::array kTableSorts = {
+    http::ListSort{"name", "t.name_folded, t.id", "t.name_folded DESC, t.id DESC"},
+};
+
 }  // namespace
 
-void RequireListParameters(const http::Query& query) {
-  http::RequireListParameters(query, kFilters);
+void RequirePaymentMethodParameters(const http::Query& query) {
+  http::RequireListParameters(query, kPaymentMethodFilters);
 }
 
-http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
-                        http::PageRows& rows) {
+http::ListPage FindPaymentMethods(db::Session& session, db::CompanyId company,
+                                  const http::Query& query, http::PageRows& rows) {
   const http::ListRequest request{session, company, query};
-  const auto conditions = http::Conditions::Read(request, kFilters);
+  const auto conditions = http::Conditions::Read(request, kPaymentMethodFilters);
   http::ListPage page;
   page.paging = query.ReadPaging();
 
@@ -38,7 +45,7 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
       )sql",
       {company});
   conditions.Narrow(sql);
-  sql.OrderBy(http::ReadSort(query, kSorts, "code"))
+  sql.OrderBy(http::ReadSort(query, kPaymentMethodSorts, "code"))
       .Limit(page.paging.per_page, page.paging.offset());
   for (const std::string& id : session.FindTexts(sql)) {
     const auto method = SelectPaymentMethod(session, company, id);
@@ -57,6 +64,36 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
   conditions.Narrow(count);
   page.total = session.GetInt(count);
   page.snapshot = http::SnapshotOf(query, LastPaymentMethod(session, company));
+  return page;
+}
+
+void RequireTableParameters(const http::Query& query) {
+  http::RequireListParameters(query, kTableFilters);
+}
+
+http::ListPage FindTables(db::Session& session, db::CompanyId company, const http::Query& query,
+                          http::PageRows& rows) {
+  const http::ListRequest request{session, company, query};
+  const auto conditions = http::Conditions::Read(request, kTableFilters);
+  http::ListPage page;
+  page.paging = query.ReadPaging();
+
+  db::ClauseBuilder sql(R"sql(SELECT t.id FROM dining_table t WHERE t.company_id = $1)sql",
+                        {company});
+  conditions.Narrow(sql);
+  sql.OrderBy(http::ReadSort(query, kTableSorts, "name"))
+      .Limit(page.paging.per_page, page.paging.offset());
+  for (const std::string& id : session.FindTexts(sql)) {
+    const auto table = SelectTable(session, company, id);
+    if (!table) throw Fault(Fault::Kind::kDamaged, "table " + id + " is listed and not stored");
+    rows.Add(Render(*table));
+  }
+
+  db::ClauseBuilder count(R"sql(SELECT count(*) FROM dining_table t WHERE t.company_id = $1)sql",
+                          {company});
+  conditions.Narrow(count);
+  page.total = session.GetInt(count);
+  page.snapshot = http::SnapshotOf(query, LastTable(session, company));
   return page;
 }
 

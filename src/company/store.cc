@@ -5,6 +5,7 @@
 #include "base/id.h"
 #include "base/money.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "company/companies.h"
 #include "events/counters.h"
 
@@ -238,15 +239,23 @@ UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Table& table) {
   const bool existed = SelectTable(tx, company, table.id).has_value();
   const int64_t written = tx.Run(
       R"sql(
-      INSERT INTO dining_table (company_id, id, name, area, active)
-      VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name, area = excluded.area,
-        active = excluded.active
-      WHERE (dining_table.name, dining_table.area, dining_table.active)
-        IS DISTINCT FROM (excluded.name, excluded.area, excluded.active)
+      INSERT INTO dining_table (company_id, id, name, name_folded, area, active, created_seq)
+      VALUES ($1, $2, $3, $4, $5, $6,
+        (SELECT coalesce(max(created_seq), 0) + 1 FROM dining_table WHERE company_id = $1))
+      ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,
+        name_folded = excluded.name_folded, area = excluded.area, active = excluded.active
+      WHERE (dining_table.name, dining_table.name_folded, dining_table.area, dining_table.active)
+        IS DISTINCT FROM (excluded.name, excluded.name_folded, excluded.area, excluded.active)
       )sql",
-      company, table.id, table.name, table.area, table.active);
+      company, table.id, table.name, Folded(table.name), table.area, table.active);
   return ResultOf(existed, written);
+}
+
+int64_t LastTable(db::Session& session, db::CompanyId company) {
+  return session.GetInt(R"sql(
+      SELECT coalesce(max(created_seq), 0) FROM dining_table WHERE company_id = $1
+      )sql",
+                        company);
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) {

@@ -49,5 +49,7 @@ int64_t LastPaymentMethod(db::Session& session, db::CompanyId company);
 
 std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, std::string_view id);
 UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Table& table);
+// The largest created_seq, or 0.
+int64_t LastTable(db::Session& session, db::CompanyId company);
 
 }  // namespace comanda::company

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "config/options.h"
 #include "config/table.h"

@@ -11,9 +11,9 @@ constexpr std::string_view kRequestHeaders =
     "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, "
     "X-Request-Id";
 constexpr std::string_view kAnswerHeaders =
-    "API-Version, ETag, Idempotency-Replayed, Location, Preference-Applied, RateLimit-Limit, "
-    "RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Damaged-Rows, X-Event-Cursor, "
-    "X-Request-Id, X-Snapshot";
+    "API-Version, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, "
+    "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Damaged-Rows, "
+    "X-Event-Cursor, X-Request-Id, X-Snapshot";
 constexpr std::string_view kAskedAgainAfterS = "600";
 
 }  // namespace

@@ -4,10 +4,11 @@
 #include <charconv>
 
 #include "base/id.h"
+#include "base/nearest.h"
 #include "base/problem.h"
 #include "base/text.h"
-#include "wire/percent.h"
 #include "json/writer.h"
+#include "wire/percent.h"
 
 namespace comanda::http {
 namespace {

@@ -4,6 +4,7 @@
 #include <bitset>
 
 #include "base/check.h"
+#include "base/nearest.h"
 #include "base/problem.h"
 #include "wire/percent.h"
 
@@ -40,6 +41,51 @@ std::string MethodList(const std::vector<const Route*>& routes) {
     list += Name(static_cast<Method>(i));
   }
   return list;
+}
+
+using Segments = std::span<const std::string_view>;
+
+// How far a path is from a pattern with as many segments; nothing where hardly anyone would take
+// one for the other. An empty segment of a pattern is a parameter; those and v1, with which most
+// patterns begin, are no likeness.
+std::optional<size_t> UnlikenessOf(Segments path, Segments pattern) {
+  size_t sum = 0;
+  bool is_like = false;
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (pattern[i].empty()) continue;
+    const std::optional<size_t> unlikeness = Unlikeness(path[i], pattern[i]);
+    if (!unlikeness) return std::nullopt;
+    sum += *unlikeness;
+    is_like = is_like || pattern[i] != "v1";
+  }
+  if (!is_like) return std::nullopt;
+  return sum;
+}
+
+// The segments without the index-th.
+std::vector<std::string_view> Without(Segments segments, size_t index) {
+  std::vector<std::string_view> rest(segments.begin(), segments.end());
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(index));
+  return rest;
+}
+
+// Also where one of the two has one segment more: a pattern a literal, as /v1/menu/products for
+// /v1/products, or a path one before its last, as /api/v1/orders.
+std::optional<size_t> UnlikenessWithin(Segments path, Segments pattern) {
+  constexpr size_t kOneMore = 10;  // behind most misspelt segments
+  if (path.size() == pattern.size()) return UnlikenessOf(path, pattern);
+  const bool pattern_has_more = path.size() < pattern.size();
+  const Segments longer = pattern_has_more ? pattern : path;
+  const size_t end = pattern_has_more ? longer.size() : longer.size() - 1;
+  std::optional<size_t> least;
+  for (size_t i = 0; i < end; ++i) {
+    if (longer[i].empty()) continue;
+    const std::vector<std::string_view> rest = Without(longer, i);
+    const auto unlikeness =
+        pattern_has_more ? UnlikenessOf(path, rest) : UnlikenessOf(rest, pattern);
+    if (unlikeness && (!least || *unlikeness + kOneMore < *least)) least = *unlikeness + kOneMore;
+  }
+  return least;
 }
 
 }  // namespace
@@ -168,8 +214,28 @@ void Router::RefusePath(Method method, std::string_view raw_path) const {
     detail += hint;
   } else if (raw_path.starts_with('/') && !Allowed("/v1" + std::string(raw_path)).empty()) {
     detail += " Paths begin with /v1.";
+  } else if (const std::string_view nearest = NearestPattern(raw_path); !nearest.empty()) {
+    detail += " Did you mean " + std::string(nearest) + "?";
   }
   throw Refusal(Problem::kNotFound, detail);
+}
+
+std::string_view Router::NearestPattern(std::string_view raw_path) const {
+  const std::optional<Path> path = Path::Split(raw_path);
+  if (!path || path->count == 0) return "";
+  const Segments sent = Segments(path->segments).first(path->count);
+  std::string_view nearest;
+  size_t least = SIZE_MAX;
+  for (size_t count = sent.size() - 1; count <= std::min(sent.size() + 1, kSegmentsMax); ++count) {
+    for (const Pattern& pattern : patterns_[count]) {
+      if (pattern.route->access == Access::kLocal) continue;
+      const auto unlikeness = UnlikenessWithin(sent, pattern.segments);
+      if (!unlikeness || *unlikeness >= least) continue;
+      least = *unlikeness;
+      nearest = pattern.route->pattern;
+    }
+  }
+  return nearest;
 }
 
 }  // namespace comanda::http

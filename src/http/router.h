@@ -26,7 +26,7 @@ class Router {
   };
   // HEAD matches rows of GET. OPTIONS has no rows: its caller asks Allowed(). Throws Refusal:
   // not_found, or method_not_allowed with Allow, both with a hint for the mistakes of contract
-  // section 18; invalid_parameter for a malformed escape.
+  // section 18, the first else with the nearest path; invalid_parameter for a malformed escape.
   Match Find(Method method, std::string_view raw_path) const;
   // The methods of a path, as "GET, HEAD, OPTIONS, PATCH"; empty where no route has the path.
   std::string Allowed(std::string_view raw_path) const;
@@ -44,6 +44,8 @@ class Router {
   std::vector<const Route*> RoutesOf(std::string_view raw_path) const;
   [[noreturn]] void RefusePath(Method method, std::string_view raw_path) const;
   std::string_view HintFor(const Mistake& mistake) const;
+  // The pattern that a path was probably meant for; empty if there is none.
+  std::string_view NearestPattern(std::string_view raw_path) const;
 
   std::vector<const Route*> all_;
   // By number of segments. A pattern with a literal precedes one with a parameter in the same

@@ -2,6 +2,7 @@
 
 #include "base/id.h"
 #include "base/money.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "json/reader.h"
 
@@ -38,14 +39,6 @@ std::string Echo(std::string_view text) {
   size_t end = kEchoMax;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return std::string(text.substr(0, end)) + "…";
-}
-
-// The nearest candidate, or nothing if it shares less than half of its letters.
-std::string_view Suggestion(std::string_view word, const auto& candidates) {
-  if (word.size() > kEchoMax) return {};
-  const std::string_view nearest = Nearest(word, candidates);
-  if (nearest.empty() || EditDistance(word, nearest) * 2 > nearest.size()) return {};
-  return nearest;
 }
 
 // Texts.
@@ -227,7 +220,7 @@ std::string UnknownWord(std::string_view sent, const std::vector<std::string_vie
     meant = word;
     only_case = true;
   }
-  if (!only_case) meant = Suggestion(sent, words);
+  if (!only_case) meant = Nearest(sent, words);
   if (only_case) {
     const bool lower = AsciiLower(meant) == meant;
     message +=
@@ -256,9 +249,13 @@ ObjectReader::ObjectReader(Value value, std::string path, Errors& errors, Unknow
 std::string ObjectReader::FieldPath(std::string_view name) const { return Path(path_, name); }
 
 void ObjectReader::MakeKnown(std::string_view name) {
-  // Only UnknownMessage() and Finish() need the names.
-  if (unknown_ == UnknownFields::kIgnored) return;
-  if (std::find(known_.begin(), known_.end(), name) == known_.end()) known_.emplace_back(name);
+  if (IsKnown(name)) return;
+  if (known_.empty()) known_.reserve(kListedFieldsMax);
+  known_.emplace_back(name);
+}
+
+bool ObjectReader::IsKnown(std::string_view name) const {
+  return std::find(known_.begin(), known_.end(), name) != known_.end();
 }
 
 std::optional<Value> ObjectReader::Find(std::string_view name) {
@@ -469,6 +466,7 @@ void ObjectReader::Fail(std::string_view name, FieldCode code, std::string_view 
   if (object_) {
     const std::optional<Value> value = object_->Find(name);
     offset = value ? value->offset() : object_->offset();
+    if (!value && code == FieldCode::kRequired) missing_.emplace_back(name, errors_->size());
   }
   errors_->Add(FieldPath(name), code, std::string(message), offset);
 }
@@ -482,17 +480,46 @@ std::string ObjectReader::UnknownMessage(std::string_view name) const {
   for (const std::string& known : known_) {
     if (AsciiEqualsIgnoreCase(name, known)) return message + "; write " + known;
   }
-  const std::string_view meant = Suggestion(name, known_);
+  const std::string_view meant = Nearest(name, known_);
   if (!meant.empty()) return message + "; did you mean " + std::string(meant) + "?";
   if (known_.empty() || known_.size() > kListedFieldsMax) return message + "; leave it out";
   return message + "; known are " + Join({known_.begin(), known_.end()});
 }
 
+std::vector<std::string_view> ObjectReader::UnknownNames() const {
+  std::vector<std::string_view> names;
+  if (!object_) return names;
+  for (const auto& [name, value] : object_->members()) {
+    if (IsKnown(name)) continue;
+    names.push_back(name);
+    if (names.size() == kFieldErrorsMax) break;
+  }
+  return names;
+}
+
+std::string ObjectReader::NearMiss() const {
+  for (const std::string_view name : UnknownNames()) {
+    const std::string_view meant = Nearest(name, known_);
+    if (!meant.empty()) {
+      return "; " + std::string(name) + " is none: did you mean " + std::string(meant) + "?";
+    }
+  }
+  return "";
+}
+
 void ObjectReader::Finish() {
+  // An answer lists no more than kFieldErrorsMax errors, so others need no hint.
+  if (!missing_.empty() && missing_.front().second < kFieldErrorsMax) {
+    const std::vector<std::string_view> unknown = UnknownNames();
+    for (const auto& [name, error] : missing_) {
+      const std::string_view sent = Nearest(name, unknown);
+      if (!sent.empty()) errors_->AddHint(error, "; did you mean it by " + std::string(sent) + "?");
+    }
+  }
   if (!object_ || unknown_ == UnknownFields::kIgnored) return;
   size_t found = 0;
   for (const auto& [name, value] : object_->members()) {
-    if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+    if (IsKnown(name)) continue;
     // An empty name is shown as "".
     errors_->Add(FieldPath(name.empty() ? "\"\"" : Echo(name)), FieldCode::kUnknownField,
                  UnknownMessage(name), value.offset());

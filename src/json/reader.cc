@@ -247,6 +247,8 @@ void Errors::Add(std::string field, FieldCode code, std::string message, size_t 
   errors_.emplace_back(document_offset, FieldError{std::move(field), code, std::move(message)});
 }
 
+void Errors::AddHint(size_t index, std::string_view hint) { errors_[index].second.message += hint; }
+
 void Errors::ThrowIfAny() {
   if (errors_.empty()) return;
   std::stable_sort(errors_.begin(), errors_.end(),

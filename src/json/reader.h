@@ -98,6 +98,8 @@ std::string LibraryVersion();
 class Errors {
  public:
   void Add(std::string field, FieldCode code, std::string message, size_t document_offset = 0);
+  // Appends to the message of the index-th error that was added.
+  void AddHint(size_t index, std::string_view hint);
   bool empty() const { return errors_.empty(); }
   size_t size() const { return errors_.size(); }
   // Throws Refusal(kValidationFailed) with the errors in document order, at most kFieldErrorsMax.
@@ -204,8 +206,12 @@ class ObjectReader {
   void Ignore(std::initializer_list<std::string_view> names);
 
   // Call last. Where unknown fields are refused, adds unknown_field for each field that is not
-  // known, with the nearest known name.
+  // known, with the nearest known name. Everywhere, the errors on required fields that are missing
+  // name the unknown field that was probably meant: amount_paid for amount.
   void Finish();
+  // For the message about a body without any known field: "; comments is none: did you mean
+  // comment?", empty where no unknown field is near a known one.
+  std::string NearMiss() const;
   // True if no present field was asked for: a PATCH without any known field. False for a value that
   // is not an object, which has its own error.
   bool NothingRead() const;
@@ -228,14 +234,19 @@ class ObjectReader {
   void MakeKnown(std::string_view name);
   // The items of an array; too_many_items above `max`.
   std::optional<std::vector<Value>> Items(std::string_view name, size_t max);
+  bool IsKnown(std::string_view name) const;
   std::string UnknownMessage(std::string_view name) const;
+  // Of fields that are present and not known, in document order, at most kFieldErrorsMax.
+  std::vector<std::string_view> UnknownNames() const;
 
   std::optional<Value> object_;
   std::string path_;
   Errors* errors_;
   UnknownFields unknown_;
-  // Names asked for; filled only where unknown fields are refused.
+  // Names asked for.
   std::vector<std::string> known_;
+  // Required fields that are absent, each with the index of its error.
+  std::vector<std::pair<std::string, size_t>> missing_;
   bool any_found_ = false;
 };
 

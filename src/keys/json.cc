@@ -106,7 +106,7 @@ Draft ReadNewKey(const json::Document& body, json::UnknownFields unknown, UtcMs 
   for (const std::string_view name : {"name", "scopes"}) {
     if (body.root().kind() != json::Kind::kObject) break;
     if (!reader.Has(name) || reader.IsNull(name)) {
-      reader.Fail(name, FieldCode::kRequired, "is needed.");
+      reader.Fail(name, FieldCode::kRequired, "is required and must not be null");
     }
   }
   reader.Finish();
@@ -123,7 +123,8 @@ Draft ReadChange(const json::Document& body, json::UnknownFields unknown, UtcMs 
   if (reader.IsNull("allowed_cidrs")) draft.allowed_cidrs.emplace();
   if (reader.NothingRead()) {
     errors.Add("body", FieldCode::kEmpty,
-               "needs at least one of name, scopes, tier, expires_at, allowed_cidrs.");
+               "must have at least one of name, scopes, tier, expires_at, allowed_cidrs" +
+                   reader.NearMiss());
   }
   reader.Finish();
   errors.ThrowIfAny();

@@ -458,7 +458,8 @@ Draft ReadBody(const Body& body, const Form& form, const company::Company& compa
       break;
   }
   if (form.is_change && json.NothingRead()) {
-    errors.Add("body", FieldCode::kEmpty, "changes nothing: send at least one field");
+    errors.Add("body", FieldCode::kEmpty,
+               "changes nothing: send at least one field" + json.NearMiss());
   }
   return draft;
 }

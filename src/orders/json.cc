@@ -329,7 +329,8 @@ FieldsDraft ReadFields(Body body, int decimals, UtcMs now) {
   if (errors.empty() && draft == FieldsDraft{}) {
     errors.Add("body", FieldCode::kEmpty,
                "must have at least one of comment, order_title, delivery_comment, delivery_price, "
-               "packaging_price, scheduled_delivery_date");
+               "packaging_price, scheduled_delivery_date" +
+                   reader.NearMiss());
   }
   errors.ThrowIfAny();
   return draft;

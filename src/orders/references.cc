@@ -75,7 +75,7 @@ void ReferToTable(db::Session& session, const OrderDraft& draft, Order& order,
   const auto table = company::FindTable(session, order.company, *draft.table_id);
   if (!table) {
     errors.Add("table_id", FieldCode::kNotFound,
-               "is no table of this company: send one that exists, or leave it out");
+               "is no table of this company: send one of GET /v1/company/tables, or leave it out");
     return;
   }
   order.table_id = table->id;

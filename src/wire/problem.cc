@@ -198,6 +198,8 @@ Response ProblemResponse(const Refusal& refusal, std::string_view errors_base,
   }
   writer.EndObject();
 
+  // `type` is an identifier, the same on every box; this box explains the code here (RFC 8288).
+  response.headers.emplace_back("Link", "</problems/" + std::string(row.code) + R"(>; rel="help")");
   if (const std::string challenge = Challenge(refusal); !challenge.empty()) {
     response.headers.emplace_back("WWW-Authenticate", challenge);
   }

@@ -25,8 +25,9 @@ const ProblemRow* FindRow(std::string_view code);
 // The title of a code: "Invalid Json" for "invalid_json".
 std::string Title(std::string_view code);
 
-// The answer to a refused request. `errors_base` is the URL that the document's `type` begins with;
-// `instance` is the path without the query, or "/" where the path could not be read.
+// The answer to a refused request; its Link leads to the page /problems/<code>. `errors_base` is
+// the URL that the document's `type` begins with; `instance` is the path without the query, or "/"
+// where the path could not be read.
 Response ProblemResponse(const Refusal& refusal, std::string_view errors_base,
                          std::string_view instance, std::string_view request_id);
 // What a client is told of a fault: 500 or 503, without the cause, which belongs into the log.

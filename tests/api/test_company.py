@@ -1,4 +1,4 @@
-"""GET /v1/company and its payment methods (contract section 10; specification, Company)."""
+"""GET /v1/company, its payment methods and tables (contract section 10; specification, Company)."""
 
 import contextlib
 import datetime
@@ -8,10 +8,11 @@ import zoneinfo
 import pytest
 
 from support.box import Box
-from support.orders import INSTANT, SERVICE_TYPES, UUID, accepted, refused
+from support.orders import INSTANT, SERVICE_TYPES, UUID, accepted, new_key, refused
 
 PATH = "/v1/company"
 METHODS = PATH + "/payment-methods"
+TABLES = PATH + "/tables"
 FIELDS = ["id", "name", "description", "logo", "public_url", "phone", "location", "country_code", "timezone",
           "business_hours", "currently_open", "language", "currency", "created_at", "updated_at"]
 LOCATION = ["address", "area", "city", "state", "country_code", "postal_code", "latitude", "longitude"]
@@ -86,7 +87,8 @@ def test_each_key_sees_its_own_company(api, other, demo, other_company):
     assert {r["id"] for r in accepted(api.get(METHODS))}.isdisjoint({r["id"] for r in accepted(other.get(METHODS))})
 
 
-@pytest.mark.parametrize("path, scope", [(PATH, "companies:read"), (METHODS, "payment-methods:read")])
+@pytest.mark.parametrize("path, scope", [(PATH, "companies:read"), (METHODS, "payment-methods:read"),
+                                         (TABLES, "companies:read")])
 def test_the_scope_is_needed_and_enough(box, demo, path, scope):
     for scopes, opens in [(scope, True), ("orders:read,menu:read,clients:read,users:read", False)]:
         with contextlib.closing(box.client(box.make_key(scopes=scopes, company=demo["id"])["key"])) as client:
@@ -264,3 +266,61 @@ def test_the_tag_of_the_methods_changes_with_them(hourly):
     ("page=", "page", "empty"), ("page=1&page=1", "page", "duplicate")])
 def test_wrong_parameters_of_the_methods(api, query, field, code):
     refused(api.get(f"{METHODS}?{query}"), 400, "invalid_parameter", {field: code})
+
+
+# -- tables ----------------------------------------------------------------------------------------------
+
+
+def test_tables_are_listed_by_name(api, demo):
+    answer = api.get(TABLES + "?per_page=100")
+    tables = accepted(answer)
+    assert [(t["name"], t["area"]) for t in tables] == sorted((t["name"], t["area"]) for t in demo["tables"])
+    assert [list(t) for t in tables] == [["id", "name", "area", "active"]] * len(tables)
+    assert all(UUID.fullmatch(t["id"]) and t["active"] is True for t in tables)
+    assert answer.json["pagination"] == {
+        "current_page": 1, "per_page": 100, "total": len(tables), "has_more": False}
+    assert answer.headers["cache-control"] == "private, no-cache"
+    assert accepted(api.get(TABLES + "?per_page=100&sort=-name")) == tables[::-1]
+
+
+def test_a_till_finds_the_table_of_its_order(api):
+    table = api.get(TABLES + "?per_page=1").data[0]
+    placed = accepted(api.post("/v1/orders", {"service_type": "TABLE", "table_id": table["id"]}, new_key()), 201)
+    assert placed["table"] == {"id": table["id"], "name": table["name"]}
+    refused(api.post("/v1/orders", {"service_type": "TABLE", "table_id": "0c1e0000-0000-4000-8000-0000000000ff"},
+                     new_key()), 422, "validation_failed", {"table_id": "not_found"}, says="GET /v1/company/tables")
+
+
+def test_tables_sort_without_accents_and_case_and_the_unused_are_listed(hourly):
+    api, bring_in = hourly
+    bring_in(tables=[{"name": "b"}, {"name": "Ñandú"}, {"name": "A", "area": "Patio"}, {"name": "ó", "active": False}])
+    listed = [(t["name"], t["area"], t["active"]) for t in api.get(TABLES).data]
+    assert listed == [("A", "Patio", True), ("b", None, True), ("Ñandú", None, True), ("ó", None, False)]
+
+
+def test_tables_page_and_a_new_one_is_left_out_of_a_walk_that_began_before(hourly):
+    api, bring_in = hourly
+    bring_in(tables=[{"name": "b"}, {"name": "c"}])
+    first = api.get(TABLES + "?per_page=1")
+    bring_in(tables=[{"name": "a"}])
+    rest = api.get(f"{TABLES}?per_page=1&page=2&filter[snapshot]={first.headers['x-snapshot']}")
+    assert [t["name"] for t in first.data + rest.data] == ["b", "c"]
+    assert rest.json["pagination"] == {"current_page": 2, "per_page": 1, "total": 2, "has_more": False}
+    assert [t["name"] for t in api.get(TABLES).data] == ["a", "b", "c"]
+
+
+def test_the_tag_of_the_tables_changes_with_them(hourly):
+    api, bring_in = hourly
+    bring_in(tables=[{"name": "b"}])
+    tag = api.get(TABLES).etag
+    assert api.get(TABLES, **{"If-None-Match": tag}).status == 304
+    bring_in(tables=[{"name": "b", "area": "Terraza"}])
+    answer = api.get(TABLES, **{"If-None-Match": tag})
+    assert answer.status == 200 and answer.data[0]["area"] == "Terraza"
+
+
+@pytest.mark.parametrize("query, field, code", [
+    ("page=0", "page", "out_of_range"), ("sort=area", "sort", "unknown_value"),
+    ("filter[active]=true", "filter[active]", "unknown_field"), ("limit=5", "limit", "unknown_field")])
+def test_wrong_parameters_of_the_tables(api, query, field, code):
+    refused(api.get(f"{TABLES}?{query}"), 400, "invalid_parameter", {field: code})

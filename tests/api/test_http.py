@@ -137,7 +137,27 @@ HINTS = [
     ("POST", f"/v1/orders/{SOME_ID}/accept", "PATCH /v1/orders/{id}/status"),
     ("POST", f"/v1/orders/{SOME_ID}/confirm", "PATCH /v1/orders/{id}/status"),
     ("POST", f"/v1/orders/{SOME_ID}/reject", "POST /v1/orders/{id}/cancel"),
+    ("GET", "/v1/order", "Did you mean /v1/orders?"),
+    ("GET", "/v1/Orders", "Did you mean /v1/orders?"),
+    ("GET", f"/v1/order/{SOME_ID}", "Did you mean /v1/orders/{id}?"),
+    ("GET", "/api/v1/orders", "Did you mean /v1/orders?"),
+    ("GET", "/v1/products", "Did you mean /v1/menu/products?"),
+    ("GET", f"/v1/product/{SOME_ID}", "Did you mean /v1/menu/products/{id}?"),
+    ("GET", "/v1/tables", "Did you mean /v1/company/tables?"),
+    ("GET", "/v1/payment_methods", "Did you mean /v1/company/payment-methods?"),
+    ("POST", f"/v1/orders/{SOME_ID}/payment", "Did you mean /v1/orders/{id}/payments?"),
+    ("POST", f"/v1/orders/{SOME_ID}/pay", "Did you mean /v1/orders/{id}/payments?"),
+    ("GET", "/v1/client", "Did you mean /v1/clients?"),
+    ("GET", "/auth/keys", "Did you mean /auth/api-keys?"),
+    ("GET", "/healthy", "Did you mean /healthz?"),
 ]
+
+
+def test_a_path_that_resembles_none_gets_no_suggestion(api):
+    for path in ["/", "/x", "/v1", "/v1/", "/v1/nothing", "/v2/x", "/" + "x" * 5000, "/a/b/c/d/e/f/g/h/i/j/k/l/m/n"]:
+        answer = api.get(path)
+        refused(answer, 404, "not_found")
+        assert "mean" not in answer.json["detail"], (path, answer.json["detail"])
 
 
 @pytest.mark.parametrize("method, path, says", HINTS)

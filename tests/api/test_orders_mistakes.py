@@ -134,3 +134,55 @@ def test_names_hold_no_control_characters(api, name):
     refused(api.post("/v1/menu/products", {"name": name, "category_name": name, "price": 1}), 422, "validation_failed",
             {"name": "invalid_format", "category_name": "invalid_format"})
     refused(api.put(path(order, "rider"), {"name": name}), 422, "validation_failed", {"name": "invalid_format"})
+
+
+# -- near misses: the name that was probably meant ----------------------------------------------------------
+
+PRODUCTS, KEYS = "/v1/menu/products", "/auth/api-keys"
+# Path below an order (or whole), body, field, the name that the message must say.
+NEAR_MISSES = [
+    ("combos", {"combos": [{"product_name": "Rice", "quantity": 1, "price": 10}]}, "combos[0].price", "variant_price"),
+    ("combos", {"combos": [{"product_name": "Rice", "qty": 1, "variant_price": 10}]}, "combos[0].qty", "quantity"),
+    ("combos", {"combos": [{"product": "Rice", "quantity": 1, "variant_price": 10}]}, "combos[0].product_name",
+     "product"),
+    ("combos", {"combos": [{"productName": "Rice", "quantity": 1, "variant_price": 10}]}, "combos[0].product_name",
+     "productName"),
+    ("combos", {"combos": [{"product_name": "Rice", "quantity": 1, "variantPrice": 10}]}, "combos[0].variant_price",
+     "variantPrice"),
+    ("combos", {"combo": []}, "combos", "combo"),
+    ("payments", {"method": "cash", "amount": 10}, "payment_method_id", "method"),
+    ("payments", {"payment_method_code": "cash", "amount_paid": 10}, "amount", "amount_paid"),
+    ("payments", {"payment_method": "cash", "amount": 10}, "payment_method_id", "payment_method"),
+    ("discounts", {"discount_type": "FIXED", "value": 1}, "type", "discount_type"),
+    ("discounts", {"type": "FIXED", "val": 1}, "value", "val"),
+    ("cancel", {"cancel_reason": "late"}, "reason", "cancel_reason"),
+    ("status", {"order_status": "READY"}, "status", "order_status"),
+    ("delivery-status", {"deliveryStatus": "DELIVERED"}, "delivery_status", "deliveryStatus"),
+    (None, {"comments": "no salt"}, "body", "comment"),
+    (None, {"orderTitle": "Rosa"}, "body", "order_title"),
+    ("/v1/orders", {"serviceType": "ONSITE"}, "service_type", "serviceType"),
+    ("/v1/orders", {"type": "ONSITE"}, "service_type", "type"),
+    (PRODUCTS, {"name": "Rice", "category": "Mains", "price": 1}, "category_id", "category"),
+    (KEYS, {"title": "x", "scope": ["orders:read"]}, "scopes", "scope"),
+]
+
+
+@pytest.mark.parametrize("below, body, field, says", NEAR_MISSES)
+def test_a_near_miss_is_named_on_the_live_address(api, below, body, field, says):
+    target = below if below and below.startswith("/") else path(api.place(), *filter(None, [below]))
+    method = "PATCH" if below in (None, "status", "delivery-status") else "POST"
+    answer = api.send(method, target, body, new_key())
+    refused(answer, 422, "validation_failed")
+    messages = {error["field"]: error["message"] for error in answer.json["errors"]}
+    assert says in messages[field], messages
+
+
+def test_a_field_that_is_known_is_no_near_miss(api):
+    answer = api.post(path(api.place(), "payments"), {"payment_method_code": "cash", "tip_amount": 1})
+    refused(answer, 422, "validation_failed", {"amount": "required"})
+    assert "mean" not in answer.json["detail"], answer.json["detail"]
+
+
+def test_near_misses_of_a_hostile_body_cost_little(api):
+    body = {"combos": [{f"variant_pric{i:03}": 1 for i in range(90)} for _ in range(480)]}
+    refused(api.post(path(api.place(), "combos"), body), 422, "validation_failed")

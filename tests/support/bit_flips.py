@@ -38,8 +38,8 @@ LISTS = ("/v1/orders?per_page=100&page={page}", "/v1/orders?per_page=100&sort=-u
          "/v1/orders?per_page=100&sort=total&filter[include]=none&page={page}",
          "/v1/orders?per_page=100&filter[status]=PENDING,PREPARING,READY&page={page}",
          "/v1/orders?per_page=100&filter[paid]=true&filter[include]=payments&page={page}")
-REST = ("/v1/menu", "/v1/company", "/v1/company/payment-methods", "/v1/users?per_page=100", "/v1/clients?per_page=100",
-        "/v1/clients?per_page=100&sort=-name", "/v1/clients?filter[search]=ana")
+REST = ("/v1/menu", "/v1/company", "/v1/company/payment-methods", "/v1/company/tables", "/v1/users?per_page=100",
+        "/v1/clients?per_page=100", "/v1/clients?per_page=100&sort=-name", "/v1/clients?filter[search]=ana")
 # The fields that the changes of a trial may alter; the rest of an order is the same whichever were accepted.
 MOVED = {"version", "comment", "status", "status_history", "preparing_at", "ready_at", "updated_at"}
 # The columns of rows of items that may be NULL and then follow from price and quantity.

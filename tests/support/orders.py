@@ -64,6 +64,7 @@ def refused(answer, status, code, fields=None, says=()):
     assert problem["instance"].startswith("/") and "?" not in problem["instance"]
     assert problem["request_id"] == answer.headers["x-request-id"]
     assert problem["detail"]
+    assert answer.headers["link"] == f'</problems/{code}>; rel="help"'
     assert answer.headers["cache-control"] == "no-store"
     assert "etag" not in answer.headers
     if fields is not None:

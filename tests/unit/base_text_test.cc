@@ -167,22 +167,5 @@ TEST(CardNumber, LinesKeepNumbersApart) {
   EXPECT_FALSE(LooksLikeCardNumber("41111111    11111111"));
 }
 
-TEST(Text, FindsTheNearestWord) {
-  constexpr std::array<std::string_view, 3> kWords = {"per_page", "page", "filter[status]"};
-  EXPECT_EQ(Nearest("perpage", kWords), "per_page");
-  EXPECT_EQ(Nearest("pgae", kWords), "page");
-  EXPECT_EQ(Nearest("filter[statsu]", kWords), "filter[status]");
-  EXPECT_EQ(Nearest("cursor_token", kWords), "");
-  EXPECT_EQ(Nearest("foo", std::array<std::string_view, 1>{"sort"}), "");
-  EXPECT_EQ(Nearest(std::string(100'000, 'x'), kWords), "");
-}
-
-TEST(Text, CountsEdits) {
-  EXPECT_EQ(EditDistance("", ""), 0U);
-  EXPECT_EQ(EditDistance("", "abc"), 3U);
-  EXPECT_EQ(EditDistance("kitten", "sitting"), 3U);
-  EXPECT_EQ(EditDistance("combo", "combos"), 1U);
-}
-
 }  // namespace
 }  // namespace comanda

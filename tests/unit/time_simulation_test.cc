@@ -393,6 +393,7 @@ class Simulation {
       tx.Run("DELETE FROM combo");
       tx.Run("DELETE FROM order_status");
       tx.Run("DELETE FROM orders");
+      tx.Run("DELETE FROM order_facet");
       tx.Run("DELETE FROM event");
       tx.Run("DELETE FROM event_mark");
       tx.Run("DELETE FROM mark");
@@ -402,7 +403,7 @@ class Simulation {
       tx.Run(
           "UPDATE company_counter SET checksum = NULL, log_start = event_seq + 1, "
           "records_dropped_to = event_seq, "
-          "business_day = '', order_number = 0");
+          "business_day = '', order_number = 0, number_checksum = NULL");
     });
   }
 

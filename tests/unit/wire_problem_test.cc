@@ -25,6 +25,7 @@ TEST(WireProblem, HasTheMembersOfTheContractInOrder) {
   EXPECT_EQ(response.status, 422);
   EXPECT_EQ(response.content_type, "application/problem+json");
   EXPECT_EQ(response.cache, Cache::kNoStore);
+  EXPECT_EQ(HeaderOf(response, "Link"), R"(</problems/validation_failed>; rel="help")");
   EXPECT_EQ(response.body,
             R"({"type":"https://comanda.example/problems/validation_failed",)"
             R"("title":"Validation Failed","status":422,)"

@@ -6,7 +6,8 @@ from golden.walks.common import NOBODY, demo
 from support.box import free_port
 from support.routes import ALL_ROUTES, METHODS
 
-LISTS = ["/auth/api-keys", "/v1/orders", "/v1/menu", "/v1/users", "/v1/clients", "/v1/company/payment-methods"]
+LISTS = ["/auth/api-keys", "/v1/orders", "/v1/menu", "/v1/users", "/v1/clients", "/v1/company/payment-methods",
+         "/v1/company/tables"]
 WITH_BODY = ("POST", "PUT", "PATCH")
 PUBLIC = [route for route in ALL_ROUTES if route.access not in ("local", "open")]
 # A body that each route's reader gets through, with one field too many.

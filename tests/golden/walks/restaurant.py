@@ -108,7 +108,7 @@ def company(r):
     # Whether it is open may change between the two.
     r.ask("company: unless it has another tag", "GET", "/v1/company", None, 'If-None-Match: W/"x"')
     assert answer.status == 200
-    for path in ("/v1/company/payment-methods", "/v1/users"):
+    for path in ("/v1/company/payment-methods", "/v1/company/tables", "/v1/users"):
         tag = r.ask(path, "GET", path).etag
         r.ask(f"{path}: unless it has its tag", "GET", path, None, f"If-None-Match: {tag}")
         for query in ["per_page=2&page=2", "sort=name", "sort=-code", "sort=-created_at", "snapshot=1", "page=x"]:
