@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from support.box import ROOT, Box, free_port
+from support.openapi import FILE
 
 HERE = pathlib.Path(__file__).parent
 
@@ -12,8 +13,8 @@ HERE = pathlib.Path(__file__).parent
 class Tools:
     """The pinned tools, run from the top of the tree."""
 
-    def __init__(self, node, python):
-        self.node, self.python = pathlib.Path(node), pathlib.Path(python)
+    def __init__(self, node, python, generators):
+        self.node, self.python, self.generators = map(pathlib.Path, (node, python, generators))
 
     def npm(self, name, *words, **how):
         return self._run([self.node / "node_modules/.bin" / name, *words], **how)
@@ -24,6 +25,13 @@ class Tools:
     def pip(self, module, *words, **how):
         """By its module: the scripts of an environment name the folder that it was made in."""
         return self._run([self.python / "bin/python", "-m", module, *words], **how)
+
+    def run(self, *command, **how):
+        return self._run(command, **how)
+
+    def openapi_generator(self, language, target):
+        return self.run("java", "-jar", self.generators / "openapi-generator-cli.jar", "generate", "-i", FILE, "-g", language,
+                        "-o", target)
 
     def _run(self, command, env=None, cwd=ROOT, patience_s=600):
         environment = {**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",

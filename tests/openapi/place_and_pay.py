@@ -8,11 +8,10 @@ from typing import TypeVar
 from comanda_client import AuthenticatedClient
 from comanda_client.api.orders import add_combos, add_payment, list_orders, place_order
 from comanda_client.models import (
-    ListOrdersSort,
-    NewCombo,
-    NewCombos,
-    NewOrder,
-    NewPayment,
+    ComboInput,
+    CombosInput,
+    OrderInput,
+    PaymentInput,
     Order,
     OrderAnswer,
     OrderPage,
@@ -38,14 +37,14 @@ client = AuthenticatedClient(
     verify_ssl=ssl.create_default_context(cafile=os.environ["COMANDA_CA"]),
 )
 placed = order_of(place_order.sync(
-    client=client, body=NewOrder(service_type=ServiceType.TAKEAWAY, comment="Sin cubiertos."), idempotency_key="python-1"))
+    client=client, body=OrderInput(service_type=ServiceType.TAKEAWAY, comment="Sin cubiertos."), idempotency_key="python-1"))
 filled = order_of(add_combos.sync(
     str(placed.id), client=client,
-    body=NewCombos(combos=[NewCombo(product_name="Causa limeña", quantity=2, variant_price=18.5)])))
+    body=CombosInput(combos=[ComboInput(product_name="Causa limeña", quantity=2, variant_price=18.5)])))
 paid = order_of(add_payment.sync(
     str(placed.id), client=client,
-    body=NewPayment(payment_method_code="cash", amount=filled.pending_amount, received_amount=50)))
+    body=PaymentInput(payment_method_code="cash", amount=filled.pending_amount, received_amount=50)))
 page: OrderPage = known(list_orders.sync(
-    client=client, filterstatus="PENDING", filterpaid=True, sort=ListOrdersSort.VALUE_1))
+    client=client, filterstatus="PENDING", filterpaid=True, sort="-created_at"))
 assert page.data[0].id == paid.id, "the order is not listed"
 print(json.dumps({"total": paid.total, "paid": paid.paid, "change": paid.payments[0].change_amount}))
