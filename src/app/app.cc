@@ -57,7 +57,7 @@ std::unique_ptr<wire::Server> ControlServer(const std::string& path, wire::Handl
 void SeedSandbox(db::Database& database) {
   const bool is_empty =
       database.Read([](db::Snapshot& snapshot) { return company::All(snapshot).empty(); });
-  if (is_empty) Import(database, DemoRestaurant());
+  if (is_empty) ImportDemo(database);
 }
 
 // Fault where the system lacks the time zone of a company: business days, opening hours and order

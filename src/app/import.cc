@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/embedded.h"
+#include "app/demo_orders.h"
 #include "app/import_line.h"
 #include "base/problem.h"
 #include "clients/clients.h"
@@ -195,11 +196,20 @@ void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_uu
     clients::EraseAll(tx, company);
     users::EraseAll(tx, company);
     company::EraseAll(tx, company);
-    // Without events: the new epoch makes every reader start again from the lists.
+    // Without events of the menu: the new epoch makes every reader start again from the lists.
     ImportCompany(tx, draft, stamp, Announced::kToNobody);
+    PlaceDemoOrders(tx, company::Get(tx, company), stamp);
   }
 }
 
-std::string_view DemoRestaurant() { return DemoJson(); }
+ImportSummary ImportDemo(db::Database& database, NewCompanies new_companies) {
+  const ImportSummary summary = Import(database, DemoJson(), new_companies);
+  database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    for (const CompanySummary& one : summary.companies) {
+      PlaceDemoOrders(tx, *company::FindByUuid(tx, one.id), stamp);
+    }
+  });
+  return summary;
+}
 
 }  // namespace comanda::app

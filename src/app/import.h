@@ -42,12 +42,13 @@ ImportSummary Import(db::Database& database, std::string_view document,
                      NewCompanies new_companies = NewCompanies::kByIdAlone);
 
 // Deletes the orders, events and idempotency answers of a company of the sandbox. The menu,
-// clients, users and tables of the demo restaurant are imported again; those of other companies
-// stay.
+// clients, users, tables and orders of the demo restaurant are brought in again; those of other
+// companies stay.
 void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_uuid,
                   const db::Stamp& stamp);
 
-// The demo restaurant as a document for Import().
-std::string_view DemoRestaurant();
+// Imports the demo restaurant, and places its two orders (app/demo_orders.h) if they never were.
+ImportSummary ImportDemo(db::Database& database,
+                         NewCompanies new_companies = NewCompanies::kByIdAlone);
 
 }  // namespace comanda::app

@@ -29,8 +29,9 @@ http::Response ImportDocument(http::Context& ctx) {
                                          ? NewCompanies::kTaken
                                          : NewCompanies::kByIdAlone;
   const std::string document = ctx.ReadBody(kImportBytesMax);
-  const ImportSummary summary = Import(
-      ctx.site().database, document == R"("demo")" ? DemoRestaurant() : document, new_companies);
+  db::Database& database = ctx.site().database;
+  const ImportSummary summary = document == R"("demo")" ? ImportDemo(database, new_companies)
+                                                        : Import(database, document, new_companies);
 
   std::string body;
   json::Writer out(body);

@@ -160,21 +160,48 @@ function quoted(text) {
   return "'" + text.replace(/'/g, "'\\''") + "'";
 }
 
-function curl(method, path, operation, body) {
+// The commands. Each works as it stands in a fresh demo restaurant, pasted after those above it.
+
+// One call. `name` is the example's: an Idempotency-Key of its own belongs to each.
+function curl({method, path, operation}, {value, name} = {}) {
   const parameters = (operation.parameters || []).map(resolve);
+  let made;
   for (const parameter of parameters.filter((each) => each.in === 'path')) {
-    path = path.replace('{' + parameter.name + '}', encodeURIComponent(exampleOf(parameter)));
+    made = made || parameter['x-made-by'];
+    const id = parameter['x-made-by'] ? '$ID' : encodeURIComponent(exampleOf(parameter));
+    path = path.replace('{' + parameter.name + '}', id);
   }
-  const words = ['curl --cacert "$COMANDA_CA"' + (method === 'get' ? '' : ' -X ' + method.toUpperCase()), quoted(location.origin + path)];
+  const address = location.origin + path;
+  const words = ['curl --cacert "$COMANDA_CA"' + (method === 'get' ? '' : ' -X ' + method.toUpperCase()),
+    made ? '"' + address + '"' : quoted(address)];
   const security = operation.security || api.security || [];
   if (security.length) words.push('-H "Authorization: Bearer $COMANDA_KEY"');
-  for (const parameter of parameters.filter((each) => each.in === 'header' && each.required)) {
-    words.push('-H ' + quoted(parameter.name + ': ' + exampleOf(parameter)));
+  if (method === 'post') {
+    for (const parameter of parameters.filter((each) => each.name === 'Idempotency-Key')) {
+      const key = [exampleOf(parameter), operation.operationId, name].filter(Boolean).join('-');
+      words.push('-H ' + quoted(parameter.name + ': ' + key));
+    }
   }
-  if (body !== undefined) {
-    words.push("-H 'Content-Type: application/json'", '-d ' + quoted(pretty(body)));
-  }
-  return words.join(' \\\n  ');
+  if (value !== undefined) words.push("-H 'Content-Type: application/json'", '-d ' + quoted(pretty(value)));
+  const call = words.join(' \\\n  ');
+  return made ? maker(made) + '\n' + call : call;
+}
+
+// The command that makes the record of which the next one speaks, and takes its id from the answer.
+function maker(operationId) {
+  const maker = operations().find(({operation}) => operation.operationId === operationId);
+  const [[, example]] = examplesOf(resolve(maker.operation.requestBody).content['application/json']);
+  const {parameters, ...operation} = maker.operation; // no Idempotency-Key: another one each time
+  return 'ID=$(' + curl({...maker, operation}, {value: example.value}) +
+    " \\\n  | grep -o '\"id\":\"[^\"]*' | head -n 1 | cut -d '\"' -f 4)";
+}
+
+// [[the example's summary, the command], …] of an operation.
+function commandsOf(call) {
+  const body = resolve(call.operation.requestBody);
+  if (!body) return [['', curl(call)]];
+  return examplesOf(body.content['application/json']).map(([name, example]) =>
+    [example.summary || name, curl(call, {value: example.value, name})]);
 }
 
 function examplesOf(content) {
@@ -199,15 +226,14 @@ function parametersOf(operation) {
         make('p', {class: 'kind'}, 'as ', make('code', {}, String(exampleOf(parameter)))))))) ];
 }
 
-function bodyOf(method, path, operation) {
-  if (!operation.requestBody) {
-    return [make('h3', {}, 'Call it'), shown(curl(method, path, operation), 'curl command')];
-  }
-  const content = operation.requestBody.content['application/json'];
-  const parts = [make('h3', {}, 'Body'), schemaOf(content.schema), make('h3', {}, 'Call it')];
-  for (const [name, example] of examplesOf(content)) {
-    parts.push(make('h4', {}, example.summary || name),
-      shown(curl(method, path, operation, example.value), 'curl command: ' + (example.summary || name)));
+function bodyOf(call) {
+  const parts = [];
+  const body = resolve(call.operation.requestBody);
+  if (body) parts.push(make('h3', {}, 'Body'), schemaOf(body.content['application/json'].schema));
+  parts.push(make('h3', {}, 'Call it'));
+  for (const [summary, command] of commandsOf(call)) {
+    if (summary) parts.push(make('h4', {}, summary));
+    parts.push(shown(command, ['curl command', summary].filter(Boolean).join(': ')));
   }
   return parts;
 }
@@ -262,7 +288,7 @@ function inside(method, path, operation) {
   if (!security.length) tags.push(make('span', {class: 'tag'}, 'no key'));
   return make('div', {class: 'inside'}, make('div', {class: 'tags'}, ...tags),
     ...prose(operation.description.replace(/\n\n(Scope: `[^`]+`\.|Needs no key\.)$/, '')),
-    ...parametersOf(operation), ...bodyOf(method, path, operation),
+    ...parametersOf(operation), ...bodyOf({method, path, operation}),
     make('h3', {}, 'Answers'),
     ...Object.entries(operation.responses)
       .sort(([a], [b]) => (a === 'default') - (b === 'default') || a.localeCompare(b))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "app/embedded.h"
 #include "app/import.h"
 #include "app/routes.h"
 #include "base/gzip.h"
@@ -27,7 +28,7 @@ class Box {
  public:
   Box() {
     log::SetLevel(log::Level::kError);
-    app::Import(*api_.database, app::DemoRestaurant());
+    app::Import(*api_.database, app::DemoJson());
     api_.site.readiness = [] { return std::vector<http::Readiness>(); };
     api_.site.read_event_body = events::BodyOf;
     api_.long_polls.Stop();  // no fuzzer waits

@@ -146,7 +146,7 @@ class AppImport : public ::testing::Test {
 };
 
 TEST_F(AppImport, BringsTheDemoRestaurantIn) {
-  const ImportSummary summary = Bring(DemoRestaurant());
+  const ImportSummary summary = Bring(DemoJson());
 
   ASSERT_EQ(summary.companies.size(), 1u);
   EXPECT_EQ(summary.companies[0].id, kCaleta);
@@ -162,18 +162,18 @@ TEST_F(AppImport, BringsTheDemoRestaurantIn) {
 }
 
 TEST_F(AppImport, ChangesNothingWhenTheDemoRestaurantComesAgain) {
-  Bring(DemoRestaurant());
+  Bring(DemoJson());
   const std::string before = Everything();
   const db::ChangeCounters::Values counters = database->counters().Of(Company(kCaleta));
   database.clock.Advance(60'000);
 
-  EXPECT_EQ(Written(Bring(DemoRestaurant())), 0);
+  EXPECT_EQ(Written(Bring(DemoJson())), 0);
   EXPECT_EQ(Everything(), before);
   EXPECT_EQ(database->counters().Of(Company(kCaleta)).changes, counters.changes);
 }
 
 TEST_F(AppImport, GivesTheDemoRestaurantWhatOrdersNeed) {
-  Bring(DemoRestaurant());
+  Bring(DemoJson());
   const db::CompanyId id = Company(kCaleta);
   database->Read([&](db::Snapshot& snapshot) {
     const company::Company caleta = company::Get(snapshot, id);
@@ -737,7 +737,7 @@ TEST_F(AppImport, RefusesAFileWithoutCompanies) {
 }
 
 TEST_F(AppImport, NumbersTheOrdersOfABusinessDayFromOne) {
-  Bring(DemoRestaurant());
+  Bring(DemoJson());
   const db::CompanyId id = Company(kCaleta);
   std::pair<UtcMs, UtcMs> asked_between;
   const auto at = [](std::string_view local) {

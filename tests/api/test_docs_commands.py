@@ -1,0 +1,74 @@
+"""The commands of the page /docs, pasted one after the other into a fresh demo restaurant: each gets the answer that the
+document promises, and none of them twice what it asked for once."""
+
+import contextlib
+import json
+import os
+import subprocess
+
+import pytest
+
+from support.box import ROOT, Box, free_port
+from support.openapi import FILE, OPERATIONS, breaches
+
+BY_ID = {operation.id: operation for operation in OPERATIONS}
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    """(address, key, box): a box whose sandbox has just seeded itself."""
+    box = Box()
+    port = free_port()
+    box.options += ["--sandbox_listen", f"127.0.0.1:{port}"]
+    box.start()
+    yield f"https://127.0.0.1:{port}", box.make_key(env="test")["key"], box
+    assert box.discard() == 0
+
+
+def commands(origin):
+    """[(operation, the example's summary, the command)] in page order, as the page itself makes them."""
+    made = subprocess.run(["node", "tests/support/docs_commands.js", "src/web/docs.js", FILE, origin], cwd=ROOT,
+                          check=True, capture_output=True, text=True)
+    return [(BY_ID[name], summary, command) for name, summary, command in json.loads(made.stdout)]
+
+
+def promised(operation):
+    """The schema of the answer that succeeds; none where it is no JSON."""
+    status = max(s for s in operation.responses if s.startswith("2"))
+    content = operation.responses[status].get("content", {})
+    return content.get("application/json", {}).get("schema")
+
+
+def test_each_command_of_the_page_works_as_it_stands(sandbox):
+    origin, key, box = sandbox
+    environment = {**os.environ, "COMANDA_CA": str(box.cafile), "COMANDA_KEY": key, "no_proxy": "127.0.0.1"}
+    asked = commands(origin)
+    assert {operation.id for operation, _, _ in asked} == set(BY_ID)
+    wrong = []
+    for operation, summary, command in asked:
+        # -f: a refusal is a failure, which the page's reader sees in the body instead.
+        result = subprocess.run(["sh", "-c", "set -e\ncurl() { command curl -sS --fail-with-body \"$@\"; }\n" + command],
+                                env=environment, capture_output=True, text=True)
+        said = (operation.id, summary, result.returncode, result.stdout[:600], result.stderr)
+        if result.returncode != 0:
+            wrong.append(said)
+            continue
+        schema = promised(operation)
+        if schema and breaches(schema, json.loads(result.stdout)):
+            wrong.append((*said, breaches(schema, json.loads(result.stdout))))
+    assert wrong == []
+
+
+def test_a_page_pasted_again_pays_nothing_twice(sandbox):
+    origin, key, box = sandbox
+    environment = {**os.environ, "COMANDA_CA": str(box.cafile), "COMANDA_KEY": key, "no_proxy": "127.0.0.1"}
+    again = {"placeOrder", "addCombos", "addPayment", "addDiscount"}
+    orders = []
+    for _ in range(2):
+        for operation, _, command in commands(origin):
+            if operation.id in again:
+                subprocess.run(["sh", "-c", command], env=environment, check=True, capture_output=True)
+        with contextlib.closing(box.client(key)) as client:
+            client.port = int(origin.rsplit(":", 1)[1])
+            orders.append([(order["id"], order["version"]) for order in client.get("/v1/orders").data])
+    assert orders[0] == orders[1]
