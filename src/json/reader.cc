@@ -216,13 +216,9 @@ Document Document::Parse(std::string_view text) {
   tree->locations = Scan(text);
   tree->text = text;
   ReplaceEscapedNul(tree->text);
-  const char* end = nullptr;
-  tree->root.reset(cJSON_ParseWithLengthOpts(tree->text.data(), tree->text.size(), &end, 0));
-  if (tree->root == nullptr) {
-    // cJSON is not known to refuse a text that Scan() accepts, except for lack of memory.
-    const auto offset = end == nullptr ? 0 : static_cast<size_t>(end - tree->text.data());
-    RefuseAt(tree->text, std::min(offset, tree->text.size()), "the text could not be read here");
-  }
+  tree->root.reset(cJSON_ParseWithLength(tree->text.data(), tree->text.size()));
+  // cJSON accepts what Scan() accepts, unless it lacks memory: no mistake of the client.
+  if (tree->root == nullptr) throw std::bad_alloc();
   size_t count = 0;
   AssignLocations(tree->root.get(), count, tree->locations.size());
   Require(count == tree->locations.size(), "cJSON and the scanner see different values");

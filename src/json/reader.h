@@ -76,7 +76,8 @@ class Value {
 // A parsed JSON text. Movable; owns the tree.
 class Document {
  public:
-  // Copies the text. Throws Refusal(kInvalidJson) that says what is wrong and where.
+  // Copies the text. Throws Refusal(kInvalidJson) that says what is wrong and where,
+  // std::bad_alloc.
   static Document Parse(std::string_view text);
   Document(Document&&) noexcept;
   Document& operator=(Document&&) noexcept;

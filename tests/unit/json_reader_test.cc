@@ -1,8 +1,11 @@
 #include "json/reader.h"
 
+#include <cjson/cJSON.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
@@ -333,6 +336,27 @@ TEST(JsonReader, SurvivesRandomMutationsAndKeepsWhatItAccepts) {
 }
 
 // -- Errors -------------------------------------------------------------------------------------
+
+TEST(JsonReader, LackOfMemoryIsNoMistakeOfTheClient) {
+  static int left;
+  cJSON_Hooks hooks{[](size_t size) { return left-- > 0 ? std::malloc(size) : nullptr; },
+                    std::free};
+  cJSON_InitHooks(&hooks);
+  int refused = 0;
+  for (bool is_read = false; !is_read && refused < 100; refused += is_read ? 0 : 1) {
+    left = refused;
+    try {
+      is_read = Document::Parse(R"({"combos":[{"product_name":"Rice","quantity":1}]})")
+                    .root()
+                    .Find("combos")
+                    .has_value();
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  cJSON_InitHooks(nullptr);
+  EXPECT_GT(refused, 3);
+  EXPECT_LT(refused, 100);
+}
 
 TEST(JsonErrors, ListsErrorsInDocumentOrderWhateverTheOrderOfReading) {
   const auto errors =
