@@ -1,6 +1,6 @@
 # The commands people type. Each is one line over CMake or a script.
 
-.PHONY: all run test check bench fuzz arm64 clean
+.PHONY: all run test check bench fuzz arm64 package clean
 
 all:
 	scripts/build
@@ -23,6 +23,10 @@ fuzz:
 
 arm64:
 	scripts/build arm64
+
+# build/package: .deb and .tar.gz for both architectures
+package:
+	scripts/package
 
 clean:
 	rm -rf build

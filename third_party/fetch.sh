@@ -169,6 +169,26 @@ try_version() {
   printf '%s\n' "$2" | while read -r _ file; do mv "$work/get/$file" "$downloads/$file"; done
 }
 
+# try_pool FILES: the archive's index names only its newest revision, and a mirror may name one whose files it does not
+# have yet. Files of the recorded one stay in the pool for a while; what vouches for them is the lock alone.
+try_pool() {
+  case $package in lib*) initial=$(echo "$package" | cut -c 1-4) ;; *) initial=$(echo "$package" | cut -c 1) ;; esac
+  mkdir -p "$work/get"
+  printf '%s\n' "$1" | while read -r sum file; do
+    machine_archives | sort -u | {
+      while IFS='	' read -r kind uri _; do
+        pool=pool/main
+        [ "$kind" = main ] || pool=pool/updates/main
+        /usr/lib/apt/apt-helper -q download-file "${uri%/}/$pool/$initial/$package/$file" "$work/get/$file" \
+          "SHA256:$sum" </dev/null >>"$work/apt/source.log" 2>&1 && exit 0
+      done
+      exit 1
+    } || exit 1
+  done && printf '%s\n' "$1" | while read -r sum file; do
+    [ "$(sha256_of "$work/get/$file")" = "$sum" ] && mv "$work/get/$file" "$downloads/$file" || exit 1
+  done
+}
+
 download() {
   if [ "$1" = sqlite ] && [ -n "${COMANDA_SQLITE_FROM_NPM:-}" ]; then
     sqlite_from_npm
@@ -182,8 +202,9 @@ download() {
     [ -z "$locked" ] || [ "$locked" = "$sum" ] ||
       die "$file: the archive's sha256 is not the one in third_party/lock, refusing it"
   done || exit 1
-  if [ -n "$indexed" ] && try_version "$recorded" "$(lock_files "$1")"; then
-    version=$recorded files=$(lock_files "$1")
+  locked=$(lock_files "$1")
+  if { [ -n "$indexed" ] && try_version "$recorded" "$locked"; } || try_pool "$locked"; then
+    version=$recorded files=$locked
     rm -f "$instead"
     return
   fi

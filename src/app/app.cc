@@ -113,8 +113,9 @@ App::App(const config::Options& options, db::DirectoryLock lock)
       lock_(std::move(lock)),
       heartbeats_(clock_),
       space_(SpaceOf(options_), metrics_),
-      live_(auth::Mode::kLive, options_, clock_, space_, answer_budget_, heartbeats_, metrics_,
-            ops::NotifyUpgrading,
+      network_(heartbeats_, metrics_),
+      live_(auth::Mode::kLive, options_, clock_, space_, answer_budget_, &network_, heartbeats_,
+            metrics_, ops::NotifyUpgrading,
             [this](std::vector<http::Readiness>& checks) {
               // Reported, but does not make the box unready: selling does not depend on the
               // sandbox, and a wrong clock is not to stop it.
@@ -150,8 +151,9 @@ App::App(const config::Options& options, db::DirectoryLock lock)
 }
 
 std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
-  auto sandbox = std::make_unique<Environment>(auth::Mode::kTest, options_, clock_, space_,
-                                               answer_budget_, heartbeats_, metrics_, upgrading);
+  auto sandbox =
+      std::make_unique<Environment>(auth::Mode::kTest, options_, clock_, space_, answer_budget_,
+                                    &network_, heartbeats_, metrics_, upgrading);
   if (!options_.sandbox_listen.empty()) {
     RequireZones(sandbox->database());
     SeedSandbox(sandbox->database());

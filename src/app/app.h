@@ -6,6 +6,7 @@
 // The threads of the process:
 //   main               signals, clock, names of the machine, certificate, watchdog of systemd
 //   writer, inspector  one of each per database (db/writer.h, db/inspector.h)
+//   network, webhooks  outgoing calls (net/network.h); what they deliver (webhooks/deliverer.h)
 //   chores, checks     periodic work; the background check of the databases (events/worker.h)
 //   the servers'       those that accept, and the workers that handle requests (wire/server.h)
 
@@ -27,6 +28,7 @@
 #include "db/disk_space.h"
 #include "db/lock.h"
 #include "events/worker.h"
+#include "net/network.h"
 #include "wire/server.h"
 #include "wire/tls.h"
 #include "ops/certificates.h"
@@ -85,7 +87,8 @@ class App {
   Heartbeats heartbeats_;
   db::DiskSpace space_;
   http::AnswerBudget answer_budget_;
-  Environment live_;  // each environment has a writer thread and an inspector thread
+  net::Network network_;  // all outgoing calls; before the environments, whose webhooks use it
+  Environment live_;      // each environment has a writer thread and an inspector thread
   Sandbox sandbox_;
   ClockWatch clock_watch_;
   mutable std::mutex names_mutex_;

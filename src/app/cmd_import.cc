@@ -42,6 +42,11 @@ std::string Document(const std::string& file) {
   if (file == "demo") return R"("demo")";
   auto text = ReadFile(file);
   if (!text) throw Refusal(Problem::kNotFound, "there is no file " + file);
+  if (text->starts_with("\xFF\xFE") || text->starts_with("\xFE\xFF")) {
+    throw Refusal(Problem::kInvalidJson, file + " is UTF-16: save it as UTF-8");
+  }
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // Windows' editors write it
+  if (text->starts_with(kByteOrderMark)) text->erase(0, kByteOrderMark.size());
   return *std::move(text);
 }
 

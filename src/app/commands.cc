@@ -35,9 +35,11 @@ constexpr std::array kCommands = {
     Command{"backup", "copy the whole data directory while the server runs", BackUp},
     Command{"verify", "look whether everything stored is as it was written", Verify},
     Command{"keys", "make, list and revoke API keys", Keys},
+    Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
     Command{"tls", "renew the certificate authority that devices trust", Tls},
-    Command{"config", "show the settings in force and where each comes from", ShowConfig},
+    Command{"config", "show the settings in force and where each comes from; check them",
+            ShowConfig},
     Command{"selftest", "walk the whole contract against a running server", SelfTest},
     Command{"version", "show the version of this program and of every library inside", Version},
 };

@@ -26,6 +26,8 @@ int ImportFile(Words words);
 int BackUp(Words words);
 // Creates, lists and revokes API keys.
 int Keys(Words words);
+// Lists, adds, tests and removes webhooks.
+int Webhooks(Words words);
 // Prints the audit log.
 int ShowAudit(Words words);
 // Sends requests to a running server and compares the answers with the contract (selftest/).

@@ -51,8 +51,8 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   Heartbeats heartbeats(SystemClock());
   db::DiskSpace space(SpaceOf(options), metrics);
   http::AnswerBudget answer_budget;
-  Environment environment(call.mode, options, SystemClock(), space, answer_budget, heartbeats,
-                          metrics, ops::NotifyUpgrading);
+  Environment environment(call.mode, options, SystemClock(), space, answer_budget, nullptr,
+                          heartbeats, metrics, ops::NotifyUpgrading);
 
   wire::InProcessExchange exchange(call.body);
   wire::Request& request = exchange.request;

@@ -23,6 +23,7 @@
 #include "ops/health.h"
 #include "orders/check.h"
 #include "orders/orders.h"
+#include "webhooks/webhooks.h"
 
 namespace comanda::app {
 namespace {
@@ -120,6 +121,7 @@ void TakeUpCopy(db::Database& database, auth::Mode mode, const config::Options& 
   const auto by = static_cast<int64_t>(1 + RandomBelow(kEpochs));
   database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     events::RaiseEpochs(tx, by);
+    webhooks::NoteRestored(tx, by);
     for (const company::Company& company : company::All(tx)) {
       keys::Audit(tx, company.company_id, stamp, {"local", "backup.restored", "", "{}"});
     }
@@ -160,7 +162,7 @@ db::SpaceSettings SpaceOf(const config::Options& options) {
 
 Environment::Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
                          db::DiskSpace& space, http::AnswerBudget& answer_budget,
-                         Heartbeats& heartbeats, metrics::Registry& metrics,
+                         net::Network* network, Heartbeats& heartbeats, metrics::Registry& metrics,
                          const Upgrading& upgrading, MoreChecks more_checks)
     : mode_(mode),
       options_(options),
@@ -189,6 +191,10 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                 [this, more_checks = std::move(more_checks)] {
                   std::vector<http::Readiness> checks =
                       ops::CheckReadiness(database_, space_, clock_);
+                  const std::string webhooks = deliverer_ ? deliverer_->Trouble() : "";
+                  if (!webhooks.empty()) {
+                    checks.push_back({.name = "webhooks", .ok = true, .state = webhooks});
+                  }
                   if (more_checks) more_checks(checks);
                   return checks;
                 },
@@ -218,6 +224,25 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   } catch (const Fault& fault) {  // e.g. a full disk; the chores try again
     log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
   }
+  if (network == nullptr) return;
+  deliverer_.emplace(DelivererSettings(*network), heartbeats, metrics);
+  site_.deliverer = &*deliverer_;
+}
+
+// The sandbox, in which integrators try things out, takes no transfers from the restaurant.
+webhooks::DelivererSettings Environment::DelivererSettings(net::Network& network) {
+  constexpr size_t kLiveSlots = 12, kSandboxSlots = 4;
+  const bool is_live = mode_ == auth::Mode::kLive;
+  return {.name = is_live ? "webhooks" : "sandbox webhooks",
+          .options = options_,
+          .clock = clock_,
+          .database = database_,
+          .space = space_,
+          .marks = marks_,
+          .feed = feed_,
+          .network = network,
+          .slots = is_live ? kLiveSlots : kSandboxSlots,
+          .read_body = orders::EventBody};
 }
 
 Environment::~Environment() { NoteServed(); }

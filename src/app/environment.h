@@ -5,6 +5,7 @@
 // (contract section 14), only the disk, the clock and the metrics.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@
 #include "events/marks.h"
 #include "http/dispatch.h"
 #include "http/long_polls.h"
+#include "net/network.h"
+#include "webhooks/deliverer.h"
 
 namespace comanda::app {
 
@@ -45,10 +48,12 @@ class Environment {
   // Opens and upgrades the database, which blocks for the time of the upgrade; loads keys and
   // change counters into memory. If the file is a restored copy, raises the epoch of its event logs
   // (app/served.h). The caller holds the lock of the data directory; the arguments must outlive the
-  // environment. Fault where the database cannot be used.
+  // environment. Without a network nothing is delivered to webhooks. Fault where the database
+  // cannot be used.
   Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
-              db::DiskSpace& space, http::AnswerBudget& answer_budget, Heartbeats& heartbeats,
-              metrics::Registry& metrics, const Upgrading& upgrading, MoreChecks more_checks = {});
+              db::DiskSpace& space, http::AnswerBudget& answer_budget, net::Network* network,
+              Heartbeats& heartbeats, metrics::Registry& metrics, const Upgrading& upgrading,
+              MoreChecks more_checks = {});
   ~Environment();
 
   db::Database& database() { return database_; }
@@ -76,6 +81,7 @@ class Environment {
  private:
   void NoteServed();
   void RecordEndedKeys();
+  webhooks::DelivererSettings DelivererSettings(net::Network& network);
 
   const auth::Mode mode_;
   const config::Options& options_;
@@ -93,6 +99,7 @@ class Environment {
   http::Site site_;
   http::Dispatcher dispatcher_;
   Checker checker_;
+  std::optional<webhooks::Deliverer> deliverer_;  // last: it ends before what it uses
 };
 
 }  // namespace comanda::app

@@ -22,6 +22,7 @@
 #include "orders/orders.h"
 #include "users/import.h"
 #include "users/users.h"
+#include "webhooks/webhooks.h"
 
 namespace comanda::app {
 namespace {
@@ -186,6 +187,7 @@ void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_uu
   orders::EraseAll(tx, company);
   http::idempotency::ForgetAll(tx, company);
   events::StartAnew(tx, company);
+  webhooks::RemoveAll(tx, company);
   json::Errors errors;
   const json::Document demo = json::Document::Parse(DemoJson());
   const std::vector<Draft> drafts = ReadDrafts(demo, errors);

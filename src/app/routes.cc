@@ -13,17 +13,17 @@
 #include "reports/api.h"
 #include "users/api.h"
 #include "web/api.h"
+#include "webhooks/api.h"
 
 namespace comanda::app {
 
 std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
   std::vector<std::span<const http::Route>> tables = {
-      ops::Routes(),     http::ProblemPageRoutes(),
-      keys::Routes(),    events::Routes(),
-      company::Routes(), menu::Routes(),
-      clients::Routes(), users::Routes(),
-      orders::Routes(),  reports::Routes(),
-      web::Routes(),     ImportRoutes(),
+      ops::Routes(),     http::ProblemPageRoutes(), keys::Routes(),
+      events::Routes(),  company::Routes(),         menu::Routes(),
+      clients::Routes(), users::Routes(),           orders::Routes(),
+      reports::Routes(), webhooks::Routes(),        web::Routes(),
+      ImportRoutes(),
   };
   if (mode == auth::Mode::kTest) tables.push_back(SandboxRoutes());
   return tables;

@@ -8,6 +8,7 @@
 #include "app/embedded.h"
 #include "base/problem.h"
 #include "keys/keys.h"
+#include "webhooks/webhooks.h"
 
 namespace comanda::app {
 namespace {
@@ -73,6 +74,7 @@ void Verification::Begin(db::Session& session) {
   }
   std::vector<std::string> damage;
   keys::LoadAll(session, damage);
+  webhooks::Check(session, damage);
   Add(std::move(damage));
   step_ = Step::kOrders;
 }

@@ -62,6 +62,17 @@ bool AddressRange::Contains(const Address& address) const {
   return Network(address, bits_) == base_;
 }
 
+Address AddressRange::last() const {
+  Address address = base_;
+  for (int bit = bits_; bit < kBitsOfIpv6; ++bit) {
+    uint8_t& byte = address[static_cast<size_t>(bit) / 8];
+    byte = static_cast<uint8_t>(byte | (0x80 >> (bit % 8)));
+  }
+  return address;
+}
+
+bool AddressRange::is_ipv4() const { return IsIpv4(base_) && bits_ >= kBitsOfIpv6 - kBitsOfIpv4; }
+
 std::string ClientOf(std::string_view address) {
   const std::optional<Address> parsed = ParseAddress(address);
   if (!parsed) return std::string(address);

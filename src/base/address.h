@@ -26,6 +26,11 @@ class AddressRange {
   // are set.
   static std::optional<AddressRange> Parse(std::string_view text);
   bool Contains(const Address& address) const;
+  const Address& first() const { return base_; }
+  Address last() const;
+  bool is_ipv4() const;
+  // Of one or two addresses, each of which may be a host's (RFC 3021, RFC 6164).
+  bool is_point_to_point() const { return bits_ >= 127; }
 
  private:
   AddressRange(const Address& base, int bits) : base_(base), bits_(bits) {}

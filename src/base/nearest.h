@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace comanda {
@@ -29,6 +30,14 @@ std::string_view Nearest(std::string_view word, const Names& names) {
     nearest = name;
   }
   return nearest;
+}
+
+// For the message on a name that is missing: "; did you mean it by amount_paid?", the nearest of
+// what was sent; empty if nothing is near.
+template <typename Names>
+std::string MeantBy(std::string_view missing, const Names& sent) {
+  const std::string_view nearest = Nearest(missing, sent);
+  return nearest.empty() ? "" : "; did you mean it by " + std::string(nearest) + "?";
 }
 
 // Levenshtein distance in bytes.

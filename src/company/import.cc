@@ -52,9 +52,10 @@ std::string ReadZone(json::ObjectReader& row) {
 }
 
 void ReadCurrency(json::ObjectReader& row, Company& company) {
-  company.currency = row.Text("currency", kNameRule).value_or("USD");
+  const auto currency = row.RequireText("currency", kNameRule);
+  company.currency = currency.value_or("");
   const std::optional<int> decimals = CurrencyDecimals(company.currency);
-  if (!decimals) {
+  if (currency && !decimals) {
     row.Fail("currency", FieldCode::kUnknownValue,
              "must be the code of a currency as in ISO 4217, like PEN");
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/address.h"
 #include "base/text.h"
 #include "config/table.h"
 
@@ -135,6 +136,13 @@ void ParseMetricsFrom(const Given& given, Options& options) {
                 "must be numeric addresses with commas between them, like 10.0.0.7,10.0.0.8");
 }
 
+void ParseWebhookNetworks(const Given& given, Options& options) {
+  options.webhook_networks = ParseList(
+      given, [](const std::string& word) { return AddressRange::Parse(word).has_value(); },
+      "must be addresses or ranges of them with commas between them, like "
+      "10.20.0.0/16,127.0.0.1/32");
+}
+
 // Words and paths.
 
 void ParseData(const Given& given, Options& options) {
@@ -213,6 +221,19 @@ void ParseLogLevel(const Given& given, Options& options) {
   options.log_level = given.value;
 }
 
+void ParseSignatureHeader(const Given& given, Options& options) {
+  const bool good = given.value.size() >= 2 && given.value.size() <= 60 &&
+                    std::all_of(given.value.begin(), given.value.end(), [](char c) {
+                      return IsLower(c) || IsUpper(c) || IsDigit(c) || c == '-';
+                    });
+  if (!good || AsciiLower(given.value).starts_with("webhook-")) {
+    throw Bad(given, FieldCode::kInvalidFormat,
+              "must be 2 to 60 letters, digits or -, like X-Webhook-Signature, and not begin with "
+              "webhook-");
+  }
+  options.webhook_signature_header = given.value;
+}
+
 template <std::string Options::*member>
 void ParsePath(const Given& given, Options& options) {
   options.*member = given.value;
@@ -281,6 +302,16 @@ constexpr std::array kSettings = {
     Setting{"metrics_from", "ADDR,...", "",
             "Addresses that may read /metrics, beside this machine itself.", false, true,
             ParseMetricsFrom},
+    Setting{"webhook_ca", "FILE", "",
+            "Authorities in PEM form that receivers of webhooks may have, beside the system's.",
+            false, true, ParsePath<&Options::webhook_ca>},
+    Setting{"webhook_networks", "CIDR,...", "",
+            "Private networks and addresses, such as 10.20.0.0/16, and addresses of loopback, that "
+            "webhooks may call beside this machine's own subnets.",
+            false, true, ParseWebhookNetworks},
+    Setting{"webhook_signature_header", "NAME", "X-Webhook-Signature",
+            "The header that holds the signature of a webhook beside webhook-signature.", false,
+            true, ParseSignatureHeader},
     Setting{"log_level", "WORD", "info",
             "The least important lines that are logged: error, warning, notice, info or debug.",
             true, true, ParseLogLevel},

@@ -55,6 +55,13 @@ struct Options {
   int64_t disk_ballast_mib = 32;
   // Addresses that may read /metrics, besides loopback.
   std::vector<std::string> metrics_from;
+  // PEM file with authorities that webhooks' receivers may have beside the system's; empty: none.
+  std::string webhook_ca;
+  // Ranges (CIDR) of which webhooks may call the private addresses and those of loopback, beside
+  // the box's own subnets.
+  std::vector<std::string> webhook_networks;
+  // The header with the platform's own signature of a webhook.
+  std::string webhook_signature_header;
   // error, warning, notice, info or debug.
   std::string log_level;
 };

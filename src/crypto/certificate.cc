@@ -103,10 +103,24 @@ std::string ReadKey(Key& key, std::string_view pem) {
   return "the private key cannot be read: " + Reason(result);
 }
 
-std::string SubjectOf(const mbedtls_x509_crt& certificate) {
+std::string NameText(const mbedtls_x509_name& name, std::string_view action) {
   std::array<char, 2048> text{};
-  Require(mbedtls_x509_dn_gets(text.data(), text.size(), &certificate.subject), "read subject");
+  Require(mbedtls_x509_dn_gets(text.data(), text.size(), &name), action);
   return text.data();
+}
+
+std::string SubjectOf(const mbedtls_x509_crt& certificate) {
+  return NameText(certificate.subject, "read subject");
+}
+
+std::string PinOf(const mbedtls_pk_context& key) {
+  // Larger than an RSA key of 16,384 bits. mbedTLS writes at its end.
+  std::array<unsigned char, 4'096> der;
+  const int size = mbedtls_pk_write_pubkey_der(&key, der.data(), der.size());
+  if (size <= 0) return {};
+  const char* const end = reinterpret_cast<const char*>(der.data()) + der.size();
+  const auto bytes = static_cast<size_t>(size);
+  return "sha256//" + Base64(Sha256({end - bytes, bytes}));
 }
 
 UtcMs ToUtcMs(const mbedtls_x509_time& time) {
@@ -325,6 +339,8 @@ CertificateInfo Inspect(std::string_view certificate_pem) {
   ReadCertificates(certificate, certificate_pem);
   CertificateInfo info;
   info.subject = SubjectOf(*certificate.get());
+  info.issuer = NameText(certificate->issuer, "read issuer");
+  info.public_key_pin = PinOf(certificate->pk);
   info.fingerprint_sha256 = Fingerprint(certificate->raw);
   info.validity = {ToUtcMs(certificate->valid_from), ToUtcMs(certificate->valid_to)};
   for (const mbedtls_x509_sequence* name = &certificate->subject_alt_names;

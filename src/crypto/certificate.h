@@ -34,6 +34,10 @@ Validity ServerFrom(UtcMs now);
 
 struct CertificateInfo {
   std::string subject;
+  std::string issuer;
+  // The SHA-256 of its public key as calls pin it (net/call.h), "sha256//" and base64; empty where
+  // the key is of an unknown kind.
+  std::string public_key_pin;
   // SHA-256 of the DER form as browsers show it: "AB:CD:...".
   std::string fingerprint_sha256;
   Validity validity;

@@ -1,10 +1,13 @@
 #include "crypto/hash.h"
 
 #include <mutex>
+#include <new>
 
 #include "base/check.h"
+#include "base/problem.h"
 
 #include "mbedtls/base64.h"
+#include "mbedtls/md.h"
 #include "mbedtls/sha256.h"
 #include "mbedtls/ssl.h"
 #include "mbedtls/version.h"
@@ -29,6 +32,16 @@ Sha256Digest Sha256(std::string_view data) {
   return digest;
 }
 
+Sha256Digest HmacSha256(std::string_view key, std::string_view data) {
+  Sha256Digest digest{};
+  const int result = mbedtls_md_hmac(mbedtls_md_info_from_type(MBEDTLS_MD_SHA256),
+                                     reinterpret_cast<const unsigned char*>(key.data()), key.size(),
+                                     reinterpret_cast<const unsigned char*>(data.data()),
+                                     data.size(), digest.data());
+  if (result != 0) throw std::bad_alloc();
+  return digest;
+}
+
 std::string Hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out(bytes.size() * 2, '0');
@@ -48,6 +61,17 @@ std::string Base64(std::span<const uint8_t> bytes) {
                                            text.size() + 1, &written, bytes.data(), bytes.size());
   CHECK(result == 0 && written == text.size(), "the buffer has the size of the encoding");
   return text;
+}
+
+std::string FromBase64(std::string_view text) {
+  std::string bytes(text.size(), '\0');
+  size_t written = 0;
+  const int result =
+      mbedtls_base64_decode(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), &written,
+                            reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  if (result != 0) throw Fault(Fault::Kind::kDamaged, "a text that is to be base64 is none");
+  bytes.resize(written);
+  return bytes;
 }
 
 std::string LibraryVersion() {

@@ -17,10 +17,14 @@ void Initialise();
 using Sha256Digest = std::array<uint8_t, 32>;
 
 Sha256Digest Sha256(std::string_view data);
+// RFC 2104.
+Sha256Digest HmacSha256(std::string_view key, std::string_view data);
 // Lower case.
 std::string Hex(std::string_view bytes);
 // RFC 4648 section 4, padded.
 std::string Base64(std::span<const uint8_t> bytes);
+// The bytes of such a text. Fault kDamaged where it is none, since it comes from a row.
+std::string FromBase64(std::string_view text);
 inline std::string Sha256Hex(std::string_view data) {
   const Sha256Digest digest = Sha256(data);
   return Hex({reinterpret_cast<const char*>(digest.data()), digest.size()});

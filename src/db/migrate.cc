@@ -204,6 +204,12 @@ void ApplyOrExplain(Connection& writer, const Settings& settings, int64_t found,
 
 }  // namespace
 
+std::string OfNewerProgram(const std::string& path, int64_t found, int64_t known) {
+  return path + " has schema version " + std::to_string(found) +
+         ", this program knows versions up to " + std::to_string(known) +
+         ": it was used by a newer program, install that one";
+}
+
 bool Migrate(Connection& writer, const Settings& settings, const Clock& clock,
              Heartbeat& heartbeat) {
   const std::string& path = settings.path;
@@ -215,9 +221,7 @@ bool Migrate(Connection& writer, const Settings& settings, const Clock& clock,
   ClaimFile(writer, path);
   const int64_t found = writer.Integer("PRAGMA user_version");
   if (found > known) {
-    Refuse(path + " has schema version " + std::to_string(found) +
-           ", this program knows versions up to " + std::to_string(known) +
-           ": it was used by a newer program, install that one");
+    Refuse(OfNewerProgram(path, found, known));
   }
   if (found == known) return false;
 

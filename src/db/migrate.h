@@ -10,6 +10,9 @@
 // full, the upgrade uses the ballast (db/disk_space.h). The upgrade of a guest, the sandbox, does
 // not begin if it would make the disk too full for the live database.
 
+#include <cstdint>
+#include <string>
+
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "db/connection.h"
@@ -28,5 +31,8 @@ inline constexpr int64_t kBackupId = 0x434d4442;  // "CMDB": a backup that no se
 // for the time of the upgrade and beats the heartbeat meanwhile.
 bool Migrate(Connection& writer, const Settings& settings, const Clock& clock,
              Heartbeat& heartbeat);
+
+// What is said of a file whose schema this program does not know.
+std::string OfNewerProgram(const std::string& path, int64_t found, int64_t known);
 
 }  // namespace comanda::db

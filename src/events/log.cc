@@ -114,6 +114,11 @@ std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, 
   return store::After(session, company, seq, limit, bytes_max);
 }
 
+void ForEachHead(db::Session& session, db::CompanyId company, int64_t after, int64_t last,
+                 const std::function<void(const EventHead&)>& use) {
+  store::ForEachHead(session, company, after, last, use);
+}
+
 Extent ExtentOf(db::Session& session, db::CompanyId company) {
   const std::optional<store::Counted> counted = store::Counters(session, company);
   if (!counted) return {};

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -91,6 +92,15 @@ void DropRecord(db::Tx& tx, db::CompanyId company, int64_t seq);
 // `bytes_max` together, but at least one if there is one.
 std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, int64_t seq,
                                    int limit, size_t bytes_max = SIZE_MAX);
+
+// What a reader needs to know of an event that it only counts: without the body, which is large.
+struct EventHead {
+  int64_t seq = 0;
+  std::string_view type, changes;  // as in StoredEvent; valid during the call
+};
+// Calls `use` for the events after that seq up to `last`, in order.
+void ForEachHead(db::Session& session, db::CompanyId company, int64_t after, int64_t last,
+                 const std::function<void(const EventHead&)>& use);
 
 // The seq of the log's first and last event. `oldest` is last + 1 where the log is empty.
 struct Extent {

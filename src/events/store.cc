@@ -508,6 +508,16 @@ std::vector<db::CompanyId> Companies(db::Session& session) {
   return companies;
 }
 
+void ForEachHead(db::Session& session, db::CompanyId company, int64_t after, int64_t last,
+                 const std::function<void(const EventHead&)>& use) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT seq, type, changes FROM event
+      WHERE company_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq
+      )sql";
+  auto rows = session.Query<kSelect>(company, after, last);
+  while (rows.Next()) use({rows.Int("seq"), rows.View("type"), rows.View("changes")});
+}
+
 std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit,
                                size_t bytes_max) {
   static constexpr db::Sql kSelect = R"sql(

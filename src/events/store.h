@@ -98,6 +98,8 @@ std::optional<int64_t> EventAtMark(db::Session& session, db::CompanyId company, 
 std::vector<db::CompanyId> Companies(db::Session& session);
 // At most `limit` rows with a greater seq, in order; at least one, and no more than have bodies of
 // `bytes_max` together.
+void ForEachHead(db::Session& session, db::CompanyId company, int64_t after, int64_t last,
+                 const std::function<void(const EventHead&)>& use);
 std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit,
                                size_t bytes_max = SIZE_MAX);
 

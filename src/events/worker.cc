@@ -46,7 +46,7 @@ void Worker::Run(const std::stop_token& stop) try {
     {
       // Cleared before the pass: a commit during the pass leads to another one.
       const std::lock_guard lock(mutex_);
-      has_commit_ = false;
+      is_woken_ = false;
     }
     const std::optional<int64_t> sleep_ms = RunPass(stop);
     Sleep(stop, sleep_ms);
@@ -79,7 +79,7 @@ void Worker::Sleep(const std::stop_token& stop, std::optional<int64_t> ms) {
   using Clock = std::chrono::steady_clock;
   const auto beat_every = std::chrono::milliseconds(settings_.heartbeat_max_ms / 3);
   const auto end = Clock::now() + std::chrono::milliseconds(ms.value_or(0));
-  const auto may_wake = [&] { return failures_in_a_row_ == 0 && has_commit_; };
+  const auto may_wake = [&] { return failures_in_a_row_ == 0 && is_woken_; };
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested() && !may_wake()) {
     heartbeat_.Beat();
@@ -92,7 +92,7 @@ void Worker::Sleep(const std::stop_token& stop, std::optional<int64_t> ms) {
 
 void Worker::Wake() {
   const std::lock_guard lock(mutex_);
-  has_commit_ = true;
+  is_woken_ = true;
   woken_.notify_one();
 }
 

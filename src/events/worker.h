@@ -72,6 +72,9 @@ class Worker {
   // Ends the sleep; blocks until a pass under way has ended.
   ~Worker() = default;
 
+  // Begins another pass soon, as a commit does. Any thread.
+  void Wake();
+
  private:
   struct Metrics {
     Metrics(metrics::Registry& registry, const WorkerSettings& settings,
@@ -85,7 +88,6 @@ class Worker {
   // Returns how long to sleep; nothing: until a commit.
   std::optional<int64_t> RunPass(const std::stop_token& stop);
   void Sleep(const std::stop_token& stop, std::optional<int64_t> ms);
-  void Wake();
 
   const WorkerSettings settings_;
   const Work work_;
@@ -96,7 +98,7 @@ class Worker {
 
   std::mutex mutex_;
   std::condition_variable_any woken_;
-  bool has_commit_ = false;  // guarded by mutex_; a commit came since the last pass began
+  bool is_woken_ = false;  // guarded by mutex_; a commit came, or Wake(), since the last pass began
 
   std::optional<Feed::Reader> reader_;
   std::jthread thread_;  // last: destroyed before the members that it uses

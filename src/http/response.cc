@@ -16,6 +16,17 @@ Response Data(std::string_view json, int status) {
   return response;
 }
 
+Response Uncached(Response response) {
+  response.cache = Cache::kNoStore;
+  return response;
+}
+
+Response ShownOnce(std::string_view json, std::string_view json_for_replay, int status) {
+  Response response = Data(json, status);
+  response.replay_body = Data(json_for_replay).body;
+  return Uncached(std::move(response));
+}
+
 Response NotModified(std::string etag) {
   Response response;
   response.status = 304;

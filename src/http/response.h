@@ -28,6 +28,11 @@ struct Response : wire::Response {
 
 // The body {"data": <json>}.
 Response Data(std::string_view json, int status = 200);
+// The same answer, kept by no cache: of endpoints that have to do with secrets.
+Response Uncached(Response response);
+// The only answer that shows a secret: `json` has it, `json_for_replay` has null in its place
+// (contract section 3).
+Response ShownOnce(std::string_view json, std::string_view json_for_replay, int status);
 // 304 with that tag.
 Response NotModified(std::string etag);
 // A weak tag that is a hash of the body, for answers that have no better one.

@@ -22,6 +22,10 @@
 #include "http/body_budget.h"
 #include "http/long_polls.h"
 
+namespace comanda::webhooks {
+class Deliverer;
+}
+
 namespace comanda::http {
 
 // One line of /readyz.
@@ -61,6 +65,8 @@ struct Site {
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t)> read_event_body;
   // The number of the last mark (events/marks.h): the age of an idempotency record made now.
   std::function<int64_t()> current_mark = [] { return int64_t{0}; };
+  // Of the room webhooks/, whose handlers alone use it.
+  webhooks::Deliverer* deliverer = nullptr;
   BodyBudget body_budget{};  // of the requests of this environment
 };
 

@@ -126,11 +126,25 @@ bool IsNumberText(std::string_view text) {
   }
 }
 
+// "22.000" and "22,000": what a point or comma before three digits means depends on the country.
+std::optional<std::string> EitherReading(std::string_view sent) {
+  constexpr size_t kDigitsAfter = 3;
+  const size_t mark = sent.find_first_of(".,");
+  if (mark == sent.npos || mark == 0 || sent.size() != mark + 1 + kDigitsAfter) return std::nullopt;
+  const std::string before(sent.substr(0, mark)), after(sent.substr(mark + 1));
+  if (Digits(before) != before || Digits(after) != after) return std::nullopt;
+  std::string decimal = before + '.' + after;
+  while (decimal.ends_with('0')) decimal.pop_back();
+  if (decimal.ends_with('.')) decimal.pop_back();
+  return "send " + decimal + " or " + before + after + ", whichever is meant";
+}
+
 std::string NotANumber(Value value, int decimals) {
   std::string message = NumberForm(decimals);
   if (value.kind() != Kind::kText) return message;
   // A number in quotes is the most frequent mistake: the message shows the client's own number.
   const std::string_view sent = value.text();
+  if (const auto readings = EitherReading(sent)) return message + ": " + *readings;
   const bool repeatable = sent.size() <= kHintMax && IsNumberText(sent);
   const std::string number(repeatable ? sent : Example(decimals));
   return message + ": send " + number + ", not \"" + number + "\"";
@@ -512,8 +526,7 @@ void ObjectReader::Finish() {
   if (!missing_.empty() && missing_.front().second < kFieldErrorsMax) {
     const std::vector<std::string_view> unknown = UnknownNames();
     for (const auto& [name, error] : missing_) {
-      const std::string_view sent = Nearest(name, unknown);
-      if (!sent.empty()) errors_->AddHint(error, "; did you mean it by " + std::string(sent) + "?");
+      errors_->AddHint(error, MeantBy(name, unknown));
     }
   }
   if (!object_ || unknown_ == UnknownFields::kIgnored) return;

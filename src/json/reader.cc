@@ -226,6 +226,14 @@ Document Document::Parse(std::string_view text) {
   return Document(std::move(tree));
 }
 
+Document Document::ParseStored(std::string_view text) {
+  try {
+    return Parse(text);
+  } catch (const Refusal& refusal) {
+    throw Fault(Fault::Kind::kDamaged, "a stored value is no JSON: " + refusal.detail);
+  }
+}
+
 Value Document::root() const { return Value(tree_.get(), tree_->root.get()); }
 
 std::string Document::Canonical() const {

@@ -79,6 +79,8 @@ class Document {
   // Copies the text. Throws Refusal(kInvalidJson) that says what is wrong and where,
   // std::bad_alloc.
   static Document Parse(std::string_view text);
+  // The same of what a database holds: Fault kDamaged.
+  static Document ParseStored(std::string_view text);
   Document(Document&&) noexcept;
   Document& operator=(Document&&) noexcept;
   ~Document();
@@ -213,6 +215,8 @@ class ObjectReader {
   // For the message about a body without any known field: "; comments is none: did you mean
   // comment?", empty where no unknown field is near a known one.
   std::string NearMiss() const;
+  // The fields that are present and not known, in document order, at most kFieldErrorsMax.
+  std::vector<std::string_view> UnknownNames() const;
   // True if no present field was asked for: a PATCH without any known field. False for a value that
   // is not an object, which has its own error.
   bool NothingRead() const;
@@ -237,8 +241,6 @@ class ObjectReader {
   std::optional<std::vector<Value>> Items(std::string_view name, size_t max);
   bool IsKnown(std::string_view name) const;
   std::string UnknownMessage(std::string_view name) const;
-  // Of fields that are present and not known, in document order, at most kFieldErrorsMax.
-  std::vector<std::string_view> UnknownNames() const;
 
   std::optional<Value> object_;
   std::string path_;

@@ -39,17 +39,8 @@ std::string TagOf(std::vector<Key> keys, std::string_view rest) {
   return http::BodyTag(text);
 }
 
-http::Response Secretive(http::Response response) {
-  response.cache = http::Cache::kNoStore;
-  return response;
-}
-
-// The only answer that shows a key. The copy stored for replay has null instead (contract section
-// 3).
 http::Response ShownOnce(const Key& key, const Secret& secret, int status) {
-  http::Response response = http::Data(RenderWithText(key, secret.text), status);
-  response.replay_body = http::Data(RenderWithoutText(key)).body;
-  return Secretive(std::move(response));
+  return http::ShownOnce(RenderWithText(key, secret.text), RenderWithoutText(key), status);
 }
 
 // The KeyTable has later uses than the database.
@@ -105,7 +96,7 @@ http::Response List(http::Context& context) {
   response.etag = TagOf(page.keys, std::to_string(page.total));
   response.body = rows.End(paging, page.total);
   http::AddSnapshot(response, paging, page.snapshot);
-  return Secretive(std::move(response));
+  return http::Uncached(std::move(response));
 }
 
 http::Response Get(http::Context& context) {
@@ -117,7 +108,7 @@ http::Response Get(http::Context& context) {
   RefreshUse(*key, context.site().gate.keys().All());
   http::Response response = http::Data(Render(*key));
   response.etag = TagOf({*key}, "");
-  return Secretive(std::move(response));
+  return http::Uncached(std::move(response));
 }
 
 http::Response Change(http::Context& context) {
@@ -126,7 +117,7 @@ http::Response Change(http::Context& context) {
   const Draft draft =
       ReadChange(context.body(), context.unknown_fields(), context.site().clock.Now());
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Secretive(http::Data(Render(
+    return http::Uncached(http::Data(Render(
         keys::Change(tx, CommandContextOf(context), context.principal(), id, draft, stamp))));
   });
 }
@@ -147,7 +138,7 @@ http::Response Revoke(http::Context& context) {
   const std::string id = context.UuidParameter("id");
   context.query().AllowOnly({});
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Secretive(http::Data(
+    return http::Uncached(http::Data(
         Render(keys::Revoke(tx, CommandContextOf(context), context.principal(), id, stamp))));
   });
 }
@@ -163,7 +154,7 @@ http::Response ListAudit(http::Context& context) {
   for (const store::AuditRow& row : page.rows) rows.Add(Render(row));
   http::Response response;
   response.body = rows.End(paging, page.total);
-  return Secretive(std::move(response));
+  return http::Uncached(std::move(response));
 }
 
 constexpr http::Route kAuditRoute = {http::Method::kGet, "/control/audit",    http::Access::kLocal,

@@ -105,14 +105,22 @@ Key ReadWhole(const auto& row) {
   return key;
 }
 
+// For the log. The damage may be in what names the row.
+std::string NameOf(const auto& row) {
+  try {
+    return "API key " + row.Text("id") + " of company " + std::to_string(row.Int("company_id"));
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return "API key of an unreadable row";
+  }
+}
+
 Key ReadKey(const auto& row) {
   try {
     return ReadWhole(row);
   } catch (const Fault& fault) {
     if (fault.kind != Fault::Kind::kDamaged) throw;
-    throw Fault(fault.kind, "API key " + row.Text("id") + " of company " +
-                                std::to_string(row.Int("company_id")) +
-                                " is damaged and grants nothing: " + fault.cause);
+    throw Fault(fault.kind, NameOf(row) + " is damaged and grants nothing: " + fault.cause);
   }
 }
 
@@ -162,7 +170,8 @@ std::vector<Owned> All(db::Session& session, std::vector<std::string>& damage) {
   std::vector<Owned> all;
   while (rows.Next()) {
     try {
-      all.push_back({rows.Company("company_id"), ReadKey(rows)});
+      Key key = ReadKey(rows);
+      all.push_back({rows.Company("company_id"), std::move(key)});
     } catch (const Fault& fault) {
       if (fault.kind != Fault::Kind::kDamaged) throw;
       damage.push_back(fault.cause);

@@ -109,6 +109,13 @@ class DraftReader {
     }
   }
 
+  // Call last.
+  template <typename Row>
+  void Finish(ObjectReader& json, Row& row) {
+    for (const std::string_view name : json.UnknownNames()) row.sent.unknown.emplace_back(name);
+    json.Finish();
+  }
+
   const Form form_;
   const std::string currency_;
   const int decimals_;
@@ -189,7 +196,7 @@ void RefuseId(ObjectReader& json) {
 Station DraftReader::ReadStation(ObjectReader& json) {
   Station station = Start<Station>(json);
   TakeId(json, stations_, "", std::nullopt, station);
-  json.Finish();
+  Finish(json, station);
   return station;
 }
 
@@ -201,7 +208,7 @@ Category DraftReader::ReadCategory(ObjectReader& json, std::vector<Product>& pro
   category.image_url = json.Text("image_url", kUrlRule);
   category.visible = json.Boolean("visible").value_or(true);
   ReadProducts(json.Objects("products", company::kRowsMax, true), category.id, products);
-  json.Finish();
+  Finish(json, category);
   return category;
 }
 
@@ -260,7 +267,10 @@ Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category
   product.modifier_categories = ReadList<ModifierCategory>(
       json, "modifier_categories", kModifierCategoriesMax, true,
       [&](ObjectReader& row) { return ReadModifierCategory(row, product.id); });
-  json.Finish();
+  Finish(json, product);
+  if (!product.variants.empty() && product.variants.front().sent.shorthand) {
+    product.variants.front().sent.unknown = product.sent.unknown;
+  }
   return product;
 }
 
@@ -358,7 +368,7 @@ Variant DraftReader::ReadVariant(ObjectReader& json, const std::string& product_
     RefuseComputed(json);
     json.Ignore({"product_id"});
   }
-  json.Finish();
+  Finish(json, variant);
   return variant;
 }
 
@@ -407,7 +417,7 @@ ModifierCategory DraftReader::ReadModifierCategory(ObjectReader& json,
   category.modifiers =
       ReadList<Modifier>(json, "modifiers", kModifiersMax, true,
                          [&](ObjectReader& row) { return ReadModifier(row, category.id); });
-  json.Finish();
+  Finish(json, category);
   return category;
 }
 
@@ -421,7 +431,7 @@ Modifier DraftReader::ReadModifier(ObjectReader& json, const std::string& catego
   Take(json, "max_limit", modifier, &Modifier::max_limit, json.Number("max_limit", kLimitRule));
   Take(json, "visible", modifier, &Modifier::visible, json.Boolean("visible"));
   if (form_.is_change) json.RefuseNull({"name", "price", "position", "visible"});
-  json.Finish();
+  Finish(json, modifier);
   return modifier;
 }
 

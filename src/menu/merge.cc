@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/nearest.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "menu/fields.h"
 #include "menu/slug.h"
@@ -264,6 +266,9 @@ Targets Merger::Apply(const Product& sent, bool is_new, Product& product) {
 void Note(json::Errors& errors, const Sent& sent, std::string_view field, FieldCode code,
           std::string message) {
   const std::string path = sent.path.empty() ? "" : sent.path + ".";
+  if (code == FieldCode::kRequired && errors.size() < kFieldErrorsMax) {
+    message += MeantBy(field, sent.unknown);
+  }
   errors.Add(path + std::string(field), code, std::move(message), sent.offset);
 }
 

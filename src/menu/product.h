@@ -34,6 +34,8 @@ struct Sent {
   bool has_id = false;
   // True for a variant made from the price, sku etc. of a product that sent no variants.
   bool shorthand = false;
+  // Fields that no row has: one of them may have been meant as a required one that is missing.
+  std::vector<std::string> unknown;
   // Where the row was sent, for errors: "products[3].variants[0]", empty for the whole body.
   std::string path;
   // Its byte offset in the document.

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "crypto/authorities.h"
+#include "crypto/certificate.h"
 
 namespace comanda::net {
 
@@ -82,6 +83,9 @@ struct Call {
   // "sha256//" and the base64 hash of the server's public key. With a pin, neither the authorities
   // nor the name in the certificate are checked.
   std::string public_key_pin;
+  // Ends with kAnswered and without a status once the TLS handshake is complete, so that a person
+  // can compare the certificate in Answer::security. It is not verified, so no request is sent.
+  bool is_handshake_only = false;
   // Called before each connection attempt, and for the peer of a reused connection. Empty: every
   // address is allowed.
   AddressCheck allows_address;
@@ -92,14 +96,19 @@ struct Call {
   int64_t connect_timeout_ms = 10'000;
   // Covers the whole call, from when it gets its slot.
   int64_t timeout_ms = 10'000;
+  // Covers the body of the answer, from the end of its head; a second is the finest measure. 0: no
+  // bound but timeout_ms.
+  int64_t body_timeout_ms = 0;
   size_t answer_bytes_max = 16 * 1024 * 1024;
+  // Whether Answer::security is wanted: the certificate is parsed for each answer.
+  bool describes_security = false;
 };
 
-// How the connection was secured; empty for plain http.
+// How the connection was secured; empty for plain http, and where the call does not ask for it.
 struct Security {
   // As "TLSv1.3".
   std::string tls_version;
-  std::optional<UtcMs> certificate_ends_at;
+  std::optional<crypto::CertificateInfo> certificate;
 };
 
 // The result of a call.

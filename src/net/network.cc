@@ -2,6 +2,7 @@
 
 #include <ares.h>
 #include <curl/curl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,12 +21,15 @@
 #include "base/problem.h"
 #include "crypto/hash.h"
 #include "net/transfer.h"
+#include "net/url.h"
 
 namespace comanda::net {
 namespace {
 
 constexpr int64_t kHeartbeatMaxMs = 30'000;
 constexpr int kIdlePollMs = 5'000;
+// Handles that are kept for the next transfers: making one anew costs as much as sending a message.
+constexpr size_t kSpareHandlesMax = 4;
 constexpr int kWaitingPollMs =
     // While calls wait for a slot, their deadlines must be checked.
     500;
@@ -84,8 +88,10 @@ Answer Unanswered(Outcome outcome, std::string error) {
 
 class Network::Loop {
  public:
-  Loop(Heartbeats& heartbeats, metrics::Registry& registry)
-      : multi_(MakeMulti()), heartbeat_(heartbeats, "network", kHeartbeatMaxMs) {
+  Loop(Heartbeats& heartbeats, metrics::Registry& registry, LocalNames names)
+      : multi_(MakeMulti()),
+        names_(std::move(names)),
+        heartbeat_(heartbeats, "network", kHeartbeatMaxMs) {
     for (const PurposeRow& row : kPurposes) metrics_.emplace_back(registry, row.name);
     thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
   }
@@ -120,11 +126,14 @@ class Network::Loop {
     Ticket ticket;
     OnDone on_done;
     std::unique_ptr<Transfer> transfer;
+    // While it lasts, libcurl does not have the transfer yet.
+    std::unique_ptr<AvahiQuery> query;
   };
 
   void Wake() { curl_multi_wakeup(multi_.get()); }
 
   void Run(const std::stop_token& stop) {
+    ::pthread_setname_np(::pthread_self(), "network");  // for top -H
     const std::stop_callback wake(stop, [this] { Wake(); });
     while (!stop.stop_requested()) {
       heartbeat_.Beat();
@@ -132,10 +141,24 @@ class Network::Loop {
       curl_multi_perform(multi_.get(), &running);
       EndFinished();
       EndCancelled();
+      ContinueQueries();
       const bool some_wait = StartWaiting();
-      curl_multi_poll(multi_.get(), nullptr, 0, some_wait ? kWaitingPollMs : kIdlePollMs, nullptr);
+      Poll(some_wait ? kWaitingPollMs : kIdlePollMs);
     }
     EndAll();
+  }
+
+  // Until a socket has input, Wake() is called, or that time is over.
+  void Poll(int64_t wait_ms) {
+    std::vector<curl_waitfd> sockets;
+    for (const auto& [handle, active] : active_) {
+      if (active.query == nullptr) continue;
+      const bool has_ended = active.query->socket() < 0;
+      wait_ms = std::min(wait_ms, has_ended ? 0 : active.query->LeftMs());
+      if (!has_ended) sockets.push_back({active.query->socket(), CURL_WAIT_POLLIN, 0});
+    }
+    curl_multi_poll(multi_.get(), sockets.data(), static_cast<unsigned>(sockets.size()),
+                    static_cast<int>(wait_ms), nullptr);
   }
 
   // Starting waiting calls.
@@ -173,14 +196,54 @@ class Network::Loop {
     const Purpose purpose = waiting.call.purpose;
     metrics_[static_cast<size_t>(purpose)].started.Add();
     try {
-      auto transfer = std::make_unique<Transfer>(std::move(waiting.call));
+      Easy spare;
+      if (!spare_.empty()) {
+        spare = std::move(spare_.back());
+        spare_.pop_back();
+      }
+      auto transfer = std::make_unique<Transfer>(std::move(waiting.call), std::move(spare));
+      auto query = QueryFor(transfer->call());
       CURL* const handle = transfer->handle();
-      const CURLMcode code = curl_multi_add_handle(multi_.get(), handle);
-      if (code != CURLM_OK) throw Fault(Fault::Kind::kUnavailable, curl_multi_strerror(code));
-      active_[handle] = {waiting.ticket, waiting.on_done, std::move(transfer)};
+      if (query == nullptr) Add(handle);
+      active_[handle] = {waiting.ticket, waiting.on_done, std::move(transfer), std::move(query)};
     } catch (const std::exception& error) {
       --slots_used_[static_cast<size_t>(purpose)];
       End(waiting, Unanswered(Outcome::kInvalidCall, error.what()));
+    }
+  }
+
+  // The question for the address of its host, where avahi has to be asked.
+  std::unique_ptr<AvahiQuery> QueryFor(const Call& call) const {
+    if (!call.unix_socket.empty()) return nullptr;
+    const std::string host = ParseUrl(call.url).url.host;
+    if (!IsMulticastName(host) || IsInHosts(host, names_.hosts_file)) return nullptr;
+    return std::make_unique<AvahiQuery>(names_, host,
+                                        std::min(call.connect_timeout_ms, call.timeout_ms));
+  }
+
+  void Add(CURL* handle) {
+    const CURLMcode code = curl_multi_add_handle(multi_.get(), handle);
+    if (code != CURLM_OK) throw Fault(Fault::Kind::kUnavailable, curl_multi_strerror(code));
+  }
+
+  void ContinueQueries() {
+    std::vector<CURL*> answered;
+    for (const auto& [handle, active] : active_) {
+      if (active.query != nullptr && active.query->Continue()) answered.push_back(handle);
+    }
+    for (CURL* const handle : answered) {
+      const auto it = active_.find(handle);
+      const std::unique_ptr<AvahiQuery> query = std::move(it->second.query);
+      if (query->address().empty()) {
+        Abandon(it, Outcome::kNameNotFound, query->error());
+        continue;
+      }
+      try {
+        it->second.transfer->DialAt(query->address());
+        Add(handle);
+      } catch (const std::exception& error) {
+        Abandon(it, Outcome::kInvalidCall, error.what());
+      }
     }
   }
 
@@ -235,8 +298,10 @@ class Network::Loop {
 
   using ActiveIt = std::unordered_map<CURL*, Active>::iterator;
 
-  void Cancel(ActiveIt it) {
-    End(it, [](Transfer& transfer) { return transfer.Abandon(Outcome::kCancelled, "cancelled"); });
+  void Cancel(ActiveIt it) { Abandon(it, Outcome::kCancelled, "cancelled"); }
+
+  void Abandon(ActiveIt it, Outcome outcome, const std::string& error) {
+    End(it, [&](Transfer& transfer) { return transfer.Abandon(outcome, error); });
   }
 
   template <typename Conclude>
@@ -246,7 +311,9 @@ class Network::Loop {
     Transfer& transfer = *active.transfer;
     const Purpose purpose = transfer.call().purpose;
     Answer answer = conclude(transfer);
+    // Without effect on one that libcurl does not have.
     curl_multi_remove_handle(multi_.get(), transfer.handle());
+    if (spare_.size() < kSpareHandlesMax) spare_.push_back(transfer.TakeHandle());
     --slots_used_[static_cast<size_t>(purpose)];
     metrics_[static_cast<size_t>(purpose)].duration.ObserveUs(answer.duration_ms * 1000);
     Tell(purpose, active.on_done, std::move(answer));
@@ -270,6 +337,7 @@ class Network::Loop {
   }
 
   const Multi multi_;
+  const LocalNames names_;
   Heartbeat heartbeat_;
   // Indexed by Purpose.
   std::deque<Metrics> metrics_;
@@ -277,6 +345,7 @@ class Network::Loop {
   // Used by the network thread only.
   std::unordered_map<CURL*, Active> active_;
   std::array<size_t, kPurposes.size()> slots_used_{};
+  std::vector<Easy> spare_;
 
   std::mutex mutex_;
   std::array<std::deque<Waiting>, kPurposes.size()> waiting_;  // guarded by mutex_
@@ -288,8 +357,8 @@ class Network::Loop {
   std::jthread thread_;
 };
 
-Network::Network(Heartbeats& heartbeats, metrics::Registry& registry)
-    : loop_(std::make_unique<Loop>(heartbeats, registry)) {}
+Network::Network(Heartbeats& heartbeats, metrics::Registry& registry, LocalNames names)
+    : loop_(std::make_unique<Loop>(heartbeats, registry, std::move(names))) {}
 
 Network::~Network() = default;
 

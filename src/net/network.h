@@ -8,6 +8,9 @@
 // because they would count the waiting time against the timeouts. Connections are kept open and
 // reused. Redirects are not followed, proxies are not used, and no credentials are added.
 //
+// A name under .local is looked up by asking avahi (net/local_names.h), beside the transfers: the
+// network thread does not wait for it.
+//
 // Declare a Network before the members that make calls through it, so that it outlives them.
 
 #include <cstdint>
@@ -20,6 +23,7 @@
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "net/call.h"
+#include "net/local_names.h"
 
 namespace comanda::net {
 
@@ -37,7 +41,7 @@ class Network {
   using OnDone = std::function<void(Answer)>;
 
   // Starts the thread. Throws Fault(kUnavailable) if libcurl cannot be initialised.
-  Network(Heartbeats& heartbeats, metrics::Registry& registry);
+  Network(Heartbeats& heartbeats, metrics::Registry& registry, LocalNames names = {});
   // Ends all calls, active and waiting, with kCancelled, then joins the thread.
   ~Network();
 

@@ -37,10 +37,8 @@ Security DescribeSecurity(CURL* handle) {
     return {};
   }
   try {
-    const crypto::Peer peer = crypto::DescribePeer(session->internals);
-    Security security{.tls_version = peer.tls_version, .certificate_ends_at = {}};
-    if (peer.certificate) security.certificate_ends_at = peer.certificate->validity.not_after;
-    return security;
+    crypto::Peer peer = crypto::DescribePeer(session->internals);
+    return {.tls_version = std::move(peer.tls_version), .certificate = std::move(peer.certificate)};
   } catch (const std::exception&) {
     return {};
   }
@@ -70,13 +68,20 @@ std::optional<std::string_view> Answer::Header(std::string_view name) const {
   return std::nullopt;
 }
 
-Transfer::Transfer(Call call)
-    : call_(std::move(call)), started_ms_(SystemClock().MonotonicMs()), handle_(curl_easy_init()) {
+Transfer::Transfer(Call call, Easy spare)
+    : call_(std::move(call)),
+      started_ms_(SystemClock().MonotonicMs()),
+      handle_(spare != nullptr ? std::move(spare) : Easy(curl_easy_init())) {
   CHECK(call_.timeout_ms > 0 && call_.connect_timeout_ms > 0, "every call has a deadline");
   if (handle_ == nullptr) throw Fault(Fault::Kind::kUnavailable, "libcurl finds no memory");
   SetOptions();
   SetTls();
   SetAddressCheck();
+}
+
+Easy Transfer::TakeHandle() {
+  curl_easy_reset(handle_.get());
+  return std::move(handle_);
 }
 
 void Transfer::SetOptions() {
@@ -88,14 +93,18 @@ void Transfer::SetOptions() {
   Set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   Set(handle, CURLOPT_FOLLOWLOCATION, 0L);
   Set(handle, CURLOPT_NOSIGNAL, 1L);
-  Set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(call_.connect_timeout_ms));
-  Set(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(call_.timeout_ms));
+  SetTimeouts();
   Set(handle, CURLOPT_HEADERFUNCTION, &Transfer::ReceiveHeader);
   Set(handle, CURLOPT_HEADERDATA, static_cast<void*>(this));
   Set(handle, CURLOPT_WRITEFUNCTION, &Transfer::ReceiveBody);
   Set(handle, CURLOPT_WRITEDATA, static_cast<void*>(this));
   if (!call_.unix_socket.empty()) {
     Set(handle, CURLOPT_UNIX_SOCKET_PATH, call_.unix_socket.c_str());
+  }
+  if (call_.body_timeout_ms > 0) {
+    Set(handle, CURLOPT_NOPROGRESS, 0L);
+    Set(handle, CURLOPT_XFERINFOFUNCTION, &Transfer::LookAtProgress);
+    Set(handle, CURLOPT_XFERINFODATA, static_cast<void*>(this));
   }
   if (!call_.body.empty()) {
     Set(handle, CURLOPT_POSTFIELDS, call_.body.data());
@@ -105,6 +114,24 @@ void Transfer::SetOptions() {
   // Without this libcurl waits for 100 Continue before it sends a larger body.
   AddHeader("Expect:");
   Set(handle, CURLOPT_HTTPHEADER, headers_.get());
+}
+
+// What is left of them: 0 would mean that there is none.
+void Transfer::SetTimeouts() {
+  const int64_t elapsed_ms = SystemClock().MonotonicMs() - started_ms_;
+  const auto left_ms = [&](int64_t timeout_ms) {
+    return static_cast<long>(std::max(int64_t{1}, timeout_ms - elapsed_ms));
+  };
+  Set(handle_.get(), CURLOPT_CONNECTTIMEOUT_MS, left_ms(call_.connect_timeout_ms));
+  Set(handle_.get(), CURLOPT_TIMEOUT_MS, left_ms(call_.timeout_ms));
+}
+
+void Transfer::DialAt(const std::string& ipv4_address) {
+  // Empty: any host and port, and the port of the URL.
+  connect_to_.reset(curl_slist_append(nullptr, ("::" + ipv4_address + ":").c_str()));
+  if (connect_to_ == nullptr) throw Fault(Fault::Kind::kUnavailable, "libcurl finds no memory");
+  Set(handle_.get(), CURLOPT_CONNECT_TO, connect_to_.get());
+  SetTimeouts();
 }
 
 void Transfer::AddHeader(const char* line) {
@@ -118,8 +145,10 @@ void Transfer::SetTls() {
   CURL* handle = handle_.get();
   // A resumed handshake has no certificate to compare with a pin.
   Set(handle, CURLOPT_SSL_SESSIONID_CACHE, 0L);
-  if (!call_.public_key_pin.empty()) {
-    Set(handle, CURLOPT_PINNEDPUBLICKEY, call_.public_key_pin.c_str());
+  const bool is_pinned = !call_.public_key_pin.empty();
+  if (is_pinned) Set(handle, CURLOPT_PINNEDPUBLICKEY, call_.public_key_pin.c_str());
+  if (call_.is_handshake_only) Set(handle, CURLOPT_CONNECT_ONLY, 1L);
+  if (is_pinned || call_.is_handshake_only) {
     Set(handle, CURLOPT_SSL_VERIFYPEER, 0L);
     Set(handle, CURLOPT_SSL_VERIFYHOST, 0L);
     return;
@@ -133,10 +162,12 @@ void Transfer::SetTls() {
 }
 
 void Transfer::SetAddressCheck() {
-  if (!call_.allows_address || !call_.unix_socket.empty()) return;
+  if (!call_.unix_socket.empty()) return;
   CURL* handle = handle_.get();
-  Set(handle, CURLOPT_OPENSOCKETFUNCTION, &Transfer::OpenSocket);
-  Set(handle, CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
+  if (call_.allows_address) {
+    Set(handle, CURLOPT_OPENSOCKETFUNCTION, &Transfer::OpenSocket);
+    Set(handle, CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
+  }
   // libcurl may use a connection again that a call with another check, or none, has opened.
   Set(handle, CURLOPT_PREREQFUNCTION, &Transfer::BeforeRequest);
   Set(handle, CURLOPT_PREREQDATA, static_cast<void*>(this));
@@ -150,6 +181,10 @@ Answer Transfer::Finish(CURLcode code) {
     outcome = Outcome::kAnswerTooLarge;
     error = "the answer is larger than " + std::to_string(call_.answer_bytes_max) +
             " bytes, or has more than " + std::to_string(kHeadersMax) + " headers";
+  } else if (is_body_late_) {
+    outcome = Outcome::kTimeout;
+    error =
+        "the body of the answer took more than " + std::to_string(call_.body_timeout_ms) + " ms";
   } else if (code != CURLE_OK && addresses_refused_ > 0 && addresses_dialled_ == 0) {
     outcome = Outcome::kAddressRefused;
     error = "the address " + answer_.address + " is not allowed";
@@ -195,11 +230,14 @@ bool Transfer::TakeHeaderLine(std::string_view line) {
   // Also the start of the final answer after an interim one (1xx).
   if (line.starts_with("HTTP/")) {
     answer_.headers.clear();
-    answer_.security = DescribeSecurity(handle_.get());
+    if (call_.describes_security) answer_.security = DescribeSecurity(handle_.get());
     return true;
   }
   if (Trimmed(line).empty()) {
-    has_head_ = has_head_ || Status() >= kFirstFinalStatus;
+    if (!has_head_ && Status() >= kFirstFinalStatus) {
+      has_head_ = true;
+      head_ms_ = SystemClock().MonotonicMs();
+    }
     return true;
   }
   const size_t colon = line.find(':');
@@ -243,13 +281,27 @@ curl_socket_t Transfer::OpenSocket(void* self, curlsocktype, curl_sockaddr* addr
 
 int Transfer::BeforeRequest(void* self, char* remote_address, char*, int, int) noexcept try {
   auto& transfer = *static_cast<Transfer*>(self);
-  if (transfer.call_.allows_address(remote_address)) return CURL_PREREQFUNC_OK;
+  const AddressCheck& allows = transfer.call_.allows_address;
+  if (!allows || allows(remote_address)) {
+    if (transfer.call_.is_handshake_only) {
+      transfer.answer_.security = DescribeSecurity(transfer.handle_.get());
+    }
+    return CURL_PREREQFUNC_OK;
+  }
   ++transfer.addresses_refused_;
   transfer.addresses_dialled_ = 0;
   transfer.answer_.address = remote_address;
   return CURL_PREREQFUNC_ABORT;
 } catch (...) {
   return CURL_PREREQFUNC_ABORT;
+}
+
+// Called at least once a second.
+int Transfer::LookAtProgress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) noexcept {
+  auto& transfer = *static_cast<Transfer*>(self);
+  const int64_t since_head_ms = SystemClock().MonotonicMs() - transfer.head_ms_;
+  transfer.is_body_late_ = transfer.has_head_ && since_head_ms > transfer.call_.body_timeout_ms;
+  return transfer.is_body_late_ ? 1 : 0;
 }
 
 CURLcode Transfer::SetUpTls(CURL*, void* ssl_config, void* self) noexcept {

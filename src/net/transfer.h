@@ -14,16 +14,30 @@
 
 namespace comanda::net {
 
+struct EasyDeleter {
+  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+};
+using Easy = std::unique_ptr<CURL, EasyDeleter>;
+
 // Used on the network thread only. Not movable: libcurl holds pointers into it.
 class Transfer {
  public:
-  // Sets all options of the handle. Throws Fault if libcurl rejects one.
-  explicit Transfer(Call call);
+  // Sets all options of the handle; `spare` is one without options to be used, or null. Throws
+  // Fault if libcurl rejects an option.
+  explicit Transfer(Call call, Easy spare = nullptr);
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
+  // Connects to that address instead of looking up the host of the URL, which stays the name in the
+  // certificate and in the Host header. The time since the construction counts against both
+  // timeouts. Before the transfer begins. Throws Fault if libcurl rejects it.
+  void DialAt(const std::string& ipv4_address);
+
   CURL* handle() const { return handle_.get(); }
   const Call& call() const { return call_; }
+  // Gives the handle back without options, once it is removed from the multi handle and the answer
+  // is taken.
+  Easy TakeHandle();
 
   // The answer of a transfer that libcurl has completed. Call once.
   Answer Finish(CURLcode code);
@@ -38,6 +52,7 @@ class Transfer {
                                   curl_sockaddr* address) noexcept;
   static int BeforeRequest(void* self, char* remote_address, char* local_address, int remote_port,
                            int local_port) noexcept;
+  static int LookAtProgress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) noexcept;
   static CURLcode SetUpTls(CURL* handle, void* ssl_config, void* self) noexcept;
 
   // The status of the last status line; 0 before the first.
@@ -48,12 +63,10 @@ class Transfer {
   bool TakeBody(std::string_view bytes);
   void SetOptions();
   void AddHeader(const char* line);
+  void SetTimeouts();
   void SetTls();
   void SetAddressCheck();
 
-  struct EasyDeleter {
-    void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
-  };
   struct ListDeleter {
     void operator()(curl_slist* list) const { curl_slist_free_all(list); }
   };
@@ -61,14 +74,17 @@ class Transfer {
   const Call call_;
   Answer answer_;
   bool has_head_ = false;
+  int64_t head_ms_ = 0;  // when it was complete
   bool is_too_large_ = false;
+  bool is_body_late_ = false;
   int addresses_refused_ = 0;
   int addresses_dialled_ = 0;
   int64_t started_ms_;
   char message_[CURL_ERROR_SIZE] = "";
   std::unique_ptr<curl_slist, ListDeleter> headers_;
+  std::unique_ptr<curl_slist, ListDeleter> connect_to_;
   // Last, so that it is destroyed before the members it points to.
-  std::unique_ptr<CURL, EasyDeleter> handle_;
+  Easy handle_;
 };
 
 }  // namespace comanda::net

@@ -69,5 +69,7 @@ std::span<const Check> DeliveryChecks();
 std::span<const Check> MenuChecks();
 // keys.cc: creating, rotating, revoking.
 std::span<const Check> KeyChecks();
+// webhooks.cc: subscriptions and their deliveries.
+std::span<const Check> WebhookChecks();
 
 }  // namespace comanda::selftest

@@ -29,9 +29,9 @@ void SpeaksTls(Probe& probe, Finding& finding) {
 
 void HasAFreshCertificate(Probe& probe, Finding& finding) {
   if (!probe.secure()) return finding.NotChecked(std::string(kPlainHttp));
-  const auto end = probe.first.answer().security.certificate_ends_at;
-  if (!end) return finding.NotChecked("the certificate could not be read");
-  const int64_t days = (*end - SystemClock().Now()) / kDayMs;
+  const auto& certificate = probe.first.answer().security.certificate;
+  if (!certificate) return finding.NotChecked("the certificate could not be read");
+  const int64_t days = (certificate->validity.not_after - SystemClock().Now()) / kDayMs;
   finding.Note(std::to_string(days) + " days left");
   finding.True(days >= kCertificateDaysMin, "days left",
                std::to_string(kCertificateDaysMin) + " or more", std::to_string(days));

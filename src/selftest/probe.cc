@@ -20,6 +20,7 @@ constexpr int64_t kTimeoutMs = 40'000;
 constexpr int kPausesMax = 5;
 constexpr int64_t kPauseSecondsMax = 120;
 constexpr std::string_view kReferencePrefix = "selftest-";
+constexpr std::string_view kWebhooks = "/v1/webhooks";
 // An id that no record has: requests on it show whether the key has the scope, and change nothing.
 constexpr std::string_view kNobody = "00000000-0000-4000-8000-000000000000";
 
@@ -42,6 +43,9 @@ constexpr std::array kScopeProbes = {
                ""},
     ScopeProbe{auth::Scope::kUsersRead, "GET", "/v1/users?per_page=1", ""},
     ScopeProbe{auth::Scope::kClientsRead, "GET", "/v1/clients?per_page=1", ""},
+    ScopeProbe{auth::Scope::kWebhooksRead, "GET", "/v1/webhooks?per_page=1", ""},
+    ScopeProbe{auth::Scope::kWebhooksWrite, "PATCH", "/v1/webhooks/$",
+               R"({"merchant_id":"selftest"})"},
     ScopeProbe{auth::Scope::kApiKeysRead, "GET", "/auth/api-keys?per_page=1", ""},
     ScopeProbe{auth::Scope::kApiKeysWrite, "PATCH", "/auth/api-keys/$", R"({"name":"selftest"})"},
 };
@@ -101,7 +105,8 @@ Reply Probe::Send(const Request& request) {
                  .headers = request.headers,
                  .body = request.body,
                  .connect_timeout_ms = kTimeoutMs,
-                 .timeout_ms = kTimeoutMs};
+                 .timeout_ms = kTimeoutMs,
+                 .describes_security = true};
   if (request.with_key) call.headers.push_back("Authorization: Bearer " + settings_.key);
   call.headers.push_back("Accept: application/json");
   if (!request.body.empty()) call.headers.push_back("Content-Type: " + request.content_type);
@@ -123,6 +128,7 @@ Reply Probe::Get(std::string path, std::vector<std::string> headers) {
 
 // Called for every request: orders that should have been refused must be tidied up too.
 void Probe::Remember(const Request& request, const Reply& reply) {
+  if (request.path.starts_with(kWebhooks)) return RememberWebhook(request, reply);
   if (request.method != "POST" || !Succeeded(reply)) return;
   if (request.path.starts_with("/auth/api-keys")) RememberKey(reply);
   if (request.path != "/v1/orders") return;
@@ -141,6 +147,20 @@ void Probe::Remember(const Request& request, const Reply& reply) {
 void Probe::RememberKey(const Reply& reply) {
   if (std::string id = reply.Text("data.id"); !id.empty()) made_keys_.push_back(std::move(id));
   if (std::string key = reply.Text("data.key"); !key.empty()) secrets_.push_back(std::move(key));
+}
+
+void Probe::RememberWebhook(const Request& request, const Reply& reply) {
+  if (std::string secret = reply.Text("data.secret"); !secret.empty()) {
+    secrets_.push_back(std::move(secret));
+  }
+  if (request.method != "POST" || request.path != kWebhooks) return;
+  if (reply.status() >= 300 && reply.status() < 500) return;
+  std::string id = reply.Text("data.id");
+  if (id.empty()) {
+    webhook_unanswered_ = true;
+  } else if (std::ranges::find(made_webhooks_, id) == made_webhooks_.end()) {
+    made_webhooks_.push_back(std::move(id));
+  }
 }
 
 std::string Probe::NewReference() {
@@ -233,9 +253,33 @@ std::optional<Remnant> Probe::TidyUp(Made made) {
   return remnant;
 }
 
+void Probe::DeleteWebhooks(std::vector<Remnant>& remnants) {
+  const auto left = [&](const std::string& id) {
+    remnants.push_back({.reference = webhook_reference,
+                        .id = id,
+                        .public_id = {},
+                        .status = {},
+                        .kind = "webhook"});
+  };
+  if (webhook_unanswered_) {
+    const Reply found = Get(std::string(kWebhooks) + "?per_page=100");
+    if (found.status() != 200) left("");
+    for (const json::Value& row : found.Items("data")) {
+      if (TextAt(row, "merchant_id") != webhook_reference) continue;
+      made_webhooks_.push_back(TextAt(row, "id"));
+    }
+  }
+  for (const std::string& id : made_webhooks_) {
+    const Reply deleted =
+        Send({.method = "DELETE", .path = std::string(kWebhooks) + "/" + id, .body = ""});
+    if (!Succeeded(deleted) && deleted.status() != 404) left(id);
+  }
+}
+
 std::vector<Remnant> Probe::TidyUp() {
   tidying_ = true;
   std::vector<Remnant> remnants;
+  DeleteWebhooks(remnants);
   for (const Made& made : std::vector(made_)) {
     if (auto remnant = TidyUp(made)) remnants.push_back(std::move(*remnant));
   }

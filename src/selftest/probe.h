@@ -84,11 +84,12 @@ class Probe {
   // Sets the currency (ISO 4217); until then amounts have two decimals.
   void LearnCurrency(std::string_view code);
 
-  // The texts that must not appear in a report: the key of this run, and those it has created.
+  // The texts that must not appear in a report: the key of this run, the keys it has created, and
+  // the secrets of webhooks.
   const std::vector<std::string>& secrets() const { return secrets_; }
 
-  // Cancels the orders and revokes the keys created in this run. Returns what remains on the
-  // server.
+  // Cancels the orders, revokes the keys and deletes the webhooks created in this run. Returns what
+  // remains on the server.
   std::vector<Remnant> TidyUp();
 
   const Settings& settings() const { return settings_; }
@@ -113,6 +114,14 @@ class Probe {
     std::string text;
   };
   MadeKey made_key;
+  // The merchant_id of every webhook of this run. By it TidyUp() finds those whose creation was not
+  // answered.
+  const std::string webhook_reference = NewReference();
+  // The first answer to GET /v1/webhooks, the answer to the creation of a webhook, and the first
+  // list of its deliveries.
+  Reply webhooks;
+  Reply webhook;
+  Reply deliveries;
 
  private:
   // An order created in this run.
@@ -125,8 +134,10 @@ class Probe {
   // Notes what a successful request has created.
   void Remember(const Request& request, const Reply& reply);
   void RememberKey(const Reply& reply);
+  void RememberWebhook(const Request& request, const Reply& reply);
   void Pause(int64_t seconds);
   std::optional<Remnant> TidyUp(Made made);
+  void DeleteWebhooks(std::vector<Remnant>& remnants);
   const Settings& settings_;
   net::Network& network_;
   auth::ScopeSet scopes_;
@@ -138,6 +149,9 @@ class Probe {
   std::vector<std::string> secrets_;
   // Ids.
   std::vector<std::string> made_keys_;
+  std::vector<std::string> made_webhooks_;
+  // True if a webhook may have been created whose id no answer had.
+  bool webhook_unanswered_ = false;
 };
 
 // Replaces each $ in the pattern by the next value.

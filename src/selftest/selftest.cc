@@ -26,6 +26,7 @@ constexpr std::array kSubjects = {
     Subject{"Delivery", DeliveryChecks},
     Subject{"The menu", MenuChecks},
     Subject{"Keys", KeyChecks},
+    Subject{"Webhooks", WebhookChecks},
     Subject{"What must be refused", MistakeChecks},
 };
 

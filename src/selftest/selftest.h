@@ -4,7 +4,7 @@
 // contract through its API, and reports every deviation.
 //
 // It leaves behind only what the API cannot delete, and lists it at the end: the orders it created,
-// cancelled; one hidden product; the keys it created, revoked.
+// cancelled; one hidden product; the keys it created, revoked. Its webhooks it deletes.
 
 #include <cstdint>
 #include <functional>
@@ -67,7 +67,7 @@ struct CheckResult {
 
 // Something that the run created and that remains on the server.
 struct Remnant {
-  // The reference of an order, the sku of a product, or the name of a key.
+  // The reference of an order or a webhook, the sku of a product, or the name of a key.
   std::string reference;
   // Empty if no answer had it.
   std::string id;

@@ -26,9 +26,10 @@ function resolve(thing) {
 
 const nameOf = (thing) => (thing && thing.$ref ? thing.$ref.split('/').pop() : undefined);
 
-// `code` and **strong** of one line.
+// `code`, **strong** and addresses of one line.
 function inline(text) {
-  return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((piece) => {
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*|https:\/\/[^\s`*)]+[^\s`*).,;:])/).map((piece) => {
+    if (piece.startsWith('https://')) return make('a', {href: piece}, piece);
     if (piece.startsWith('`')) return make('code', {}, piece.slice(1, -1));
     if (piece.startsWith('**')) return make('strong', {}, piece.slice(2, -2));
     return piece;
@@ -36,7 +37,9 @@ function inline(text) {
 }
 
 function prose(text) {
-  return (text || '').split('\n\n').filter(Boolean).map((part) => make('p', {}, ...inline(part)));
+  return (text || '').split('\n\n').filter(Boolean).map((part) => (part.startsWith('- ')
+    ? make('ul', {}, ...part.split('\n').map((line) => make('li', {}, ...inline(line.slice(2)))))
+    : make('p', {}, ...inline(part))));
 }
 
 function say(text) {
@@ -95,6 +98,8 @@ function kindOf(schema) {
   return (kind || 'anything') + (nullable ? ' or null' : '');
 }
 
+const isList = (schema) => [].concat(schema.type || []).includes('array');
+
 function limitsOf(schema) {
   const real = resolve(withoutNull(schema)[0]);
   const says = [];
@@ -106,21 +111,24 @@ function limitsOf(schema) {
   if (real.maxItems) says.push('at most ' + real.maxItems + ' items');
   add('default', real.default);
   add('always', real.const);
+  if (isList(real)) add('each', limitsOf(real.items || {}) || undefined);
   return says.join(' · ');
 }
 
+// The values of an enumeration. Those of a list have a description of their own beside the list's.
 function wordsOf(schema) {
   const real = resolve(withoutNull(schema)[0]);
-  const words = (real.type === 'array' ? resolve(real.items) : real).enum;
-  if (!words) return undefined;
-  return make('p', {}, ...words.flatMap((word, i) => [i ? ' ' : '', make('code', {}, String(word))]));
+  const one = isList(real) ? resolve(real.items || {}) : real;
+  if (!one.enum) return undefined;
+  return make('div', {}, ...(one === real ? [] : prose(one.description)),
+    make('p', {}, ...one.enum.flatMap((word, i) => [i ? ' ' : '', make('code', {}, String(word))])));
 }
 
 // The object below a property or in its list; nothing where there is none.
 function below(schema) {
   let [inner] = withoutNull(schema);
   let real = resolve(inner);
-  if ([].concat(real.type || []).includes('array')) [inner] = withoutNull(real.items || {});
+  if (isList(real)) [inner] = withoutNull(real.items || {});
   real = resolve(inner);
   return real.properties || real.allOf ? inner : undefined;
 }
@@ -162,37 +170,39 @@ function quoted(text) {
 
 // The commands. Each works as it stands in a fresh demo restaurant, pasted after those above it.
 
-// One call. `name` is the example's: an Idempotency-Key of its own belongs to each.
-function curl({method, path, operation}, {value, name} = {}) {
+// One call. `name` is the example's: an Idempotency-Key of its own belongs to each. A call of which only the answer's id
+// is wanted (isStep) has none, and the records that it speaks of have been made before it.
+function curl({method, path, operation}, {value, name, isStep} = {}) {
   const parameters = (operation.parameters || []).map(resolve);
-  let made;
+  const made = [];
   for (const parameter of parameters.filter((each) => each.in === 'path')) {
-    made = made || parameter['x-made-by'];
-    const id = parameter['x-made-by'] ? '$ID' : encodeURIComponent(exampleOf(parameter));
+    const id = parameter['x-made-by'] ? '$' + variableOf(parameter) : encodeURIComponent(exampleOf(parameter));
+    if (parameter['x-made-by']) made.push(parameter);
     path = path.replace('{' + parameter.name + '}', id);
   }
   const address = location.origin + path;
   const words = ['curl --cacert "$COMANDA_CA"' + (method === 'get' ? '' : ' -X ' + method.toUpperCase()),
-    made ? '"' + address + '"' : quoted(address)];
+    made.length ? '"' + address + '"' : quoted(address)];
   const security = operation.security || api.security || [];
   if (security.length) words.push('-H "Authorization: Bearer $COMANDA_KEY"');
-  if (method === 'post') {
+  if (method === 'post' && !isStep) {
     for (const parameter of parameters.filter((each) => each.name === 'Idempotency-Key')) {
       const key = [exampleOf(parameter), operation.operationId, name].filter(Boolean).join('-');
       words.push('-H ' + quoted(parameter.name + ': ' + key));
     }
   }
   if (value !== undefined) words.push("-H 'Content-Type: application/json'", '-d ' + quoted(pretty(value)));
-  const call = words.join(' \\\n  ');
-  return made ? maker(made) + '\n' + call : call;
+  return [...(isStep ? [] : made.map(maker)), words.join(' \\\n  ')].join('\n');
 }
 
+// ID of `id`, DELIVERY_ID of `deliveryId`.
+const variableOf = (parameter) => parameter.name.replace(/[A-Z]/g, '_$&').toUpperCase();
+
 // The command that makes the record of which the next one speaks, and takes its id from the answer.
-function maker(operationId) {
-  const maker = operations().find(({operation}) => operation.operationId === operationId);
-  const [[, example]] = examplesOf(resolve(maker.operation.requestBody).content['application/json']);
-  const {parameters, ...operation} = maker.operation; // no Idempotency-Key: another one each time
-  return 'ID=$(' + curl({...maker, operation}, {value: example.value}) +
+function maker(parameter) {
+  const call = operations().find(({operation}) => operation.operationId === parameter['x-made-by']);
+  const [[, example]] = examplesOf(resolve(call.operation.requestBody).content['application/json']);
+  return variableOf(parameter) + '=$(' + curl(call, {value: example.value, isStep: true}) +
     " \\\n  | grep -o '\"id\":\"[^\"]*' | head -n 1 | cut -d '\"' -f 4)";
 }
 
@@ -216,14 +226,20 @@ function exampleBlock(label, value, open) {
 function parametersOf(operation) {
   const parameters = (operation.parameters || []).map(resolve);
   if (!parameters.length) return [];
-  return [make('h3', {}, 'Parameters'), make('dl', {class: 'rows'}, ...parameters.map((parameter) =>
+  return [make('h3', {}, 'Parameters'), parameterRows(parameters, (parameter) => [
+    make('span', {class: 'kind'}, parameter.in), ' ',
+    parameter.required ? make('span', {class: 'must'}, 'required') : ''])];
+}
+
+// `marks` gives what stands beside the name.
+function parameterRows(parameters, marks) {
+  return make('dl', {class: 'rows'}, ...parameters.map((parameter) =>
     make('div', {class: 'row'},
-      make('dt', {}, make('code', {}, parameter.name), ' ', make('span', {class: 'kind'}, parameter.in), ' ',
-        parameter.required ? make('span', {class: 'must'}, 'required') : ''),
+      make('dt', {}, make('code', {}, parameter.name), ' ', ...marks(parameter)),
       make('dd', {}, make('span', {class: 'kind'},
         [kindOf(parameter.schema), limitsOf(parameter.schema)].filter(Boolean).join(' · ')),
         ...prose(parameter.description), wordsOf(parameter.schema),
-        make('p', {class: 'kind'}, 'as ', make('code', {}, String(exampleOf(parameter)))))))) ];
+        make('p', {class: 'kind'}, 'as ', make('code', {}, String(exampleOf(parameter))))))));
 }
 
 function bodyOf(call) {
@@ -238,6 +254,29 @@ function bodyOf(call) {
   return parts;
 }
 
+// What the box itself sends because of an operation, and which answers it expects.
+function callbacksOf(operation) {
+  const items = Object.values(operation.callbacks || {}).flatMap((callback) => Object.values(callback));
+  return items.flatMap((item) => METHODS.filter((method) => item[method]).map((method) => {
+    const sent = item[method];
+    const content = resolve(sent.requestBody).content['application/json'];
+    return make('div', {class: 'sent'}, make('h3', {}, 'What the box sends'), ...prose(sent.description),
+      make('h3', {}, 'Its headers'), parameterRows((sent.parameters || []).map(resolve), (header) => [
+        header.required ? make('span', {class: 'kind'}, 'always') : '']),
+      make('h3', {}, 'Its body'), schemaOf(content.schema),
+      ...examplesOf(content).map(([name, example]) => exampleBlock(example.summary || name, example.value, false)),
+      make('h3', {}, 'What to answer'), ...answersOf(sent));
+  }));
+}
+
+// What succeeds first, what any request may meet last.
+function answersOf(operation) {
+  const rank = (status) => (status === 'default' ? 2 : status.startsWith('2') ? 0 : 1);
+  return Object.entries(operation.responses)
+    .sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b))
+    .map(([status, response]) => answerOf(operation, status, response));
+}
+
 function problemsOf(operation, response) {
   const known = response['x-problem-codes'];
   if (!known) return [];
@@ -250,8 +289,10 @@ function problemsOf(operation, response) {
 
 function answerOf(operation, status, response) {
   response = resolve(response);
-  const details = make('details', {class: 'answer', open: status.startsWith('2')},
-    make('summary', {}, make('span', {class: 'status'}, status === 'default' ? 'other' : status), ' ', ...inline(response.description)));
+  const head = [make('span', {class: 'status'}, status === 'default' ? 'other' : status), ' ',
+    ...inline(response.description)];
+  if (!response.headers && !response.content && !response['x-problem-codes']) return make('div', {class: 'answer'}, ...head);
+  const details = make('details', {class: 'answer', open: status.startsWith('2')}, make('summary', {}, ...head));
   const fill = () => {
     if (details.children.length > 1) return;
     details.append(...problemsOf(operation, response));
@@ -290,9 +331,7 @@ function inside(method, path, operation) {
     ...prose(operation.description.replace(/\n\n(Scope: `[^`]+`\.|Needs no key\.)$/, '')),
     ...parametersOf(operation), ...bodyOf({method, path, operation}),
     make('h3', {}, 'Answers'),
-    ...Object.entries(operation.responses)
-      .sort(([a], [b]) => (a === 'default') - (b === 'default') || a.localeCompare(b))
-      .map(([status, response]) => answerOf(operation, status, response)));
+    ...answersOf(operation), ...callbacksOf(operation));
 }
 
 function operationBlock({method, path, operation}) {
@@ -325,9 +364,22 @@ function indexItem({method, path, operation}) {
 
 function mark() {
   for (const link of document.querySelectorAll('#index a')) {
-    if (link.getAttribute('href') === location.hash) link.setAttribute('aria-current', 'true');
-    else link.removeAttribute('aria-current');
+    if (link.getAttribute('href') !== location.hash) {
+      link.removeAttribute('aria-current');
+      continue;
+    }
+    link.setAttribute('aria-current', 'true');
+    reveal(link);
   }
+}
+
+// Scrolls the index alone: scrollIntoView() would move the page too where the index is above it.
+function reveal(link) {
+  const index = link.closest('nav');
+  const frame = index.getBoundingClientRect();
+  const place = link.getBoundingClientRect();
+  if (place.top >= frame.top && place.bottom <= frame.bottom) return;
+  index.scrollTop += place.top - frame.top - index.clientHeight / 2;
 }
 
 function openHash() {

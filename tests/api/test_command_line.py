@@ -18,7 +18,7 @@ from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box
 from support.orders import INSTANT, UUID, rows
 from support.routes import SCOPES
 
-COMMANDS = ["serve", "import", "keys", "audit", "tls", "config", "selftest", "version"]
+COMMANDS = ["serve", "import", "keys", "webhooks", "audit", "tls", "config", "selftest", "version"]
 DONE, REFUSED, USAGE, FAULT = 0, 1, 2, 70
 
 
@@ -743,6 +743,47 @@ def test_everything_wrong_with_a_file_beside_what_is_stored_is_named_at_once(res
     said(bring_in(resting, tmp_path, *good), DONE)
     said(bring_in(resting, tmp_path, *[{**c, "currency": "USD"} for c in good], restaurant("C")), REFUSED,
          "companies[0].currency", "companies[1].currency", "companies[2].id")
+
+
+def test_a_forgotten_currency_is_asked_for(resting, tmp_path):
+    company = restaurant("A")
+    del company["currency"]
+    said(bring_in(resting, tmp_path, company), REFUSED, "companies[0].currency", "is required")
+    assert rows(resting, "SELECT count(*) FROM company") == [(0,)]
+
+
+def test_an_amount_whose_mark_can_mean_two_things_is_asked_back(resting, tmp_path):
+    company = restaurant("A", categories=[{"name": "X", "products": [{"name": "Y", "price": "22.000"}]}])
+    said(bring_in(resting, tmp_path, company), REFUSED, "companies[0].categories[0].products[0].price",
+         "send 22 or 22000, whichever is meant")
+
+
+@pytest.mark.parametrize("coding, outcome, words", [
+    ("utf-8-sig", DONE, "A"), ("utf-16", REFUSED, "is UTF-16: save it as UTF-8"),
+    ("utf-16-be", REFUSED, "is UTF-16: save it as UTF-8")])
+def test_a_file_as_windows_editors_save_it(resting, tmp_path, coding, outcome, words):
+    text = json.dumps({"companies": [restaurant("A")]})
+    file = tmp_path / "restaurants.json"
+    file.write_bytes(("\ufeff" * (coding == "utf-16-be") + text).encode(coding))
+    said(resting.command("import", str(file), "--data", str(resting.data), check=False), outcome, words)
+
+
+def test_config_check_says_whether_the_program_can_go_on(resting, tmp_path):
+    def check(data):
+        return run("config", "check", "--data", data)
+
+    said(check(tmp_path / "nothing"), DONE)
+    bring_in(resting, tmp_path, restaurant("A"))
+    said(check(resting.data), DONE, "can be used")
+    resting.start()
+    said(check(resting.data), DONE)
+    assert resting.stop() == 0
+    with contextlib.closing(sqlite3.connect(resting.data / "live.db")) as database:
+        database.execute("PRAGMA user_version = 999")
+    said(check(resting.data), REFUSED, "live.db has schema version 999", "newer program")
+    (resting.data / "comanda.conf").write_text("listn = 0.0.0.0:1\n")
+    said(check(resting.data), REFUSED, "listn")
+    said(run("config", "chekc", "--data", resting.data), USAGE, "config check")
 
 
 # -- what comes from outside cannot write on the terminal ---------------------------------------------------

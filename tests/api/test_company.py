@@ -182,21 +182,6 @@ def test_what_was_never_set_is_null(hourly):
     assert company["business_hours"] == {d: {"is_active": False, "hours": []} for d in WEEK}
 
 
-def test_the_currency_is_usd_where_none_was_given(hourly, tmp_path):
-    api, _ = hourly
-    fields = restaurant(id="0d000000-0000-4000-8000-000000000002")["companies"][0]
-    del fields["currency"]
-    file = tmp_path / "usd.json"
-    file.write_text(json.dumps({"companies": [fields]}))
-    box = Box()
-    box.bring_in(file)
-    made = box.make_key()
-    box.start()
-    with contextlib.closing(box.client(made["key"])) as client:
-        assert accepted(client.get(PATH))["currency"] == "USD"
-    assert box.discard() == 0
-
-
 # -- payment methods -------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,9 @@ BODIES = {
     ("POST", "/v1/orders/{id}/discounts"): {"type": "AMOUNT", "value": 1},
     ("PUT", "/v1/orders/{id}/rider"): {"name": "mine"},
     ("PATCH", "/v1/orders/{id}/delivery-status"): {"delivery_status": "DELIVERED"},
+    ("POST", "/v1/webhooks"): {"webhook_url": "https://receiver.example/mine"},
+    ("PATCH", "/v1/webhooks/{id}"): {"merchant_id": "mine"},
+    ("POST", "/v1/webhooks/{id}/deliveries/redeliver"): {"state": "dead"},
     ("POST", "/auth/api-keys"): {"name": "mine", "scopes": ["orders:read"]},
     ("PATCH", "/auth/api-keys/{id}"): {"name": "mine"},
     ("POST", "/auth/api-keys/{id}/rotate"): {},
@@ -43,9 +46,11 @@ def secrets(box, key, demo, house):
     made = box.make_key(company=demo["id"], name="secret key")
     product, _ = house.products_with_variants()
     ((category,),) = rows(box, "SELECT category_id FROM product WHERE id = ?", product["id"])
-    ids = {"/v1/orders": order["id"], "/auth/api-keys": made["id"], "/v1/menu/products": product["id"],
+    with contextlib.closing(box.client(key)) as api:
+        hook = accepted(api.post("/v1/webhooks", {"webhook_url": "https://receiver.example/secret"}), 201)
+    ids = {"/v1/webhooks": hook["id"], "/v1/orders": order["id"], "/auth/api-keys": made["id"], "/v1/menu/products": product["id"],
            "/v1/menu/categories": category, "/v1/clients": house.client["id"]}
-    words = {order["public_id"], made["id"], category, "secret key", *secrets_of(order), *secrets_of(demo)}
+    words = {order["public_id"], made["id"], hook["id"], category, "secret key", *secrets_of(order), *secrets_of(demo)}
     return {"order": order, "ids": ids, "words": words, "variant": product["variants"][0]["id"]}
 
 
@@ -62,7 +67,8 @@ def secrets_of(value):
 def filled(pattern, secrets, order_name=None):
     order = secrets["order"]
     for name, found in [("{comboId}", order["combos"][0]["id"]), ("{paymentId}", order["payments"][0]["id"]),
-                        ("{discountId}", order["discounts"][0]["id"]), ("{variantId}", secrets["variant"])]:
+                        ("{discountId}", order["discounts"][0]["id"]), ("{variantId}", secrets["variant"]),
+                        ("{deliveryId}", secrets["variant"])]:
         pattern = pattern.replace(name, found)
     start = pattern.split("/{id}")[0]
     return pattern.replace("{id}", order_name if start == "/v1/orders" else secrets["ids"].get(start, ""))

@@ -10,7 +10,7 @@ import pytest
 
 from support.altering_proxy import AlteringProxy
 from support.box import BINARY, PATIENCE_S, RUNNER, Box, free_port
-from support.orders import rows
+from support.orders import UUID, rows
 
 NOTHING_DIFFERS, DIFFERS, USAGE, UNREACHABLE = 0, 1, 2, 70
 
@@ -150,6 +150,8 @@ def test_a_key_that_may_only_read_orders_leaves_the_rest_unchecked(box, demo, ca
         "the key lacks orders:write and logistics:write"
     assert {"Orders are listed page by page", "The three reports answer",
             "A key without the scope is told which one it lacks"} <= set(named(told, "ok"))
+    assert unchecked["Webhooks are listed page by page"]["note"] == "the key lacks webhooks:read"
+    assert unchecked["A webhook is created"]["note"] == "the key lacks webhooks:read and webhooks:write"
     assert told["left_behind"] == [] and rows(box, "SELECT count(*) FROM orders") == before
 
 
@@ -384,6 +386,283 @@ def test_the_key_is_never_shown_even_where_the_server_repeats_it(box, key):
         result = walk(proxy.url, key)
     assert result.returncode == DIFFERS
     assert "you sent (the key)" in result.stdout
+
+
+# -- webhooks ---------------------------------------------------------------------------------------------
+
+HOOKS = "/v1/webhooks"
+
+
+def hook_count(api):
+    return api.get(HOOKS).json["pagination"]["total"]
+
+
+def asked(method, path_end, change):
+    """Changes the answers to a method on the paths of webhooks with that end; ID stands for any id."""
+    pattern = re.compile(re.escape(HOOKS) + re.escape(path_end).replace("ID", "[0-9a-f-]{36}"))
+
+    def alter(each, path, answer):
+        if each == method and pattern.fullmatch(path):
+            change(answer)
+    return alter
+
+
+def status(number):
+    return lambda answer: setattr(answer, "status", number)
+
+
+def has(**fields):
+    """The record of a success, with other fields."""
+    return lambda answer: edited(answer, lambda record: record.update(fields))
+
+
+def lacks(name):
+    return lambda answer: edited(answer, lambda record: record.pop(name, None))
+
+
+def rows_with(**fields):
+    return lambda answer: edited(answer, lambda page: [row.update(fields) for row in page])
+
+
+def text(old, new):
+    """Another text in every answer about webhooks."""
+    def alter(method, path, answer):
+        if path.startswith(HOOKS):
+            answer.body = answer.body.replace(old, new)
+    return alter
+
+
+def unnamed(field):
+    """A refusal that does not name the field."""
+    def change(answer):
+        if answer.status == 422:
+            body = answer.json
+            body["errors"] = [e for e in body["errors"] if e["field"] != field]
+            answer.body = json.dumps(body).encode()
+    return asked("POST", "", change)
+
+
+def not_as_422(words):
+    """Another status for the refusal that says this."""
+    return asked("POST", "", lambda answer: words in answer.body and status(400)(answer))
+
+
+def undeleted():
+    seen = {}
+
+    def change(answer):
+        if answer.status == 200:
+            seen["body"] = answer.body
+        elif seen:
+            answer.status, answer.body = 200, seen["body"]
+    return asked("GET", "/ID", change)
+
+
+def rotated_to_the_old():
+    made = []
+
+    def alter(method, path, answer):
+        if path == HOOKS and method == "POST" and answer.status == 201:
+            made.append(answer.json["data"]["secret"])
+        elif path.startswith(HOOKS) and b'"secret_last_four"' in answer.body and method in ("GET", "PATCH") and made:
+            def old(record):
+                record["secret_last_four"] = made[0][-4:]
+                record["secret"] = record["secret"] and made[0]
+            if path != HOOKS + "?per_page=100":
+                edited(answer, old)
+    return alter
+
+
+def secret_at_each_creation():
+    made = []
+
+    def change(answer):
+        if answer.status == 201:
+            made.append(answer.json["data"]["secret"])
+            has(secret=made[0])(answer)
+    return asked("POST", "", change)
+
+
+def nothing(method, path, answer):
+    pass
+
+
+# Servers that differ in several things, one for each check: {check: alteration}.
+BAD_HOOKS = [{
+    "Webhooks are listed page by page": asked("GET", "?per_page=1", lambda a: setattr(a, "body", b'{"data":[]}')),
+    "A webhook is created": asked("POST", "", has(is_active=False)),
+    "A webhook shows every documented field": asked("POST", "", lacks("events_lost")),
+    "A webhook that names no events gets those of orders": text(b'"ORDER_UPDATED",', b""),
+    "A webhook's secret is one that public libraries read": asked("POST", "", has(secret_last_four="0000")),
+    "A webhook's secret is shown once": asked("GET", "?per_page=100", rows_with(secret="whsec_shown")),
+    "A webhook is read and listed as it was created": asked("GET", "?per_page=100", rows_with(merchant_id=None)),
+    "A webhook's headers are shown masked": text(b'"****alue"', b'"selftest header value"'),
+    "A webhook is changed in part": asked("PATCH", "/ID", has(ack_http_codes=[])),
+    "A webhook is paused and goes on": asked("GET", "/ID", has(is_active=True)),
+    "A webhook's secret is rotated": asked("PATCH", "/ID", has(secret_rotates_until=None)),
+    "An old secret lasts a day at most": text(b'"grace_seconds","code":"out_of_range"', b'"grace","code":"too_long"'),
+    "A test answers with its delivery, also when it failed": asked("POST", "/ID/test", has(sequence=1)),
+    "Deliveries are listed page by page": asked("GET", "/ID/deliveries?filter[state]=selftest", status(200)),
+    "A delivery that is not kept cannot be sent again": asked("POST", "/ID/deliveries/ID/redeliver", status(200)),
+    "All dead deliveries are sent again in one request": asked("POST", "/ID/deliveries/redeliver", lacks("queued")),
+    "An unknown webhook is 404, a malformed id 422": asked("GET", "/selftest", status(404)),
+    "A malformed webhook_url is refused": not_as_422(b"fragment"),
+    "Plain http to a public address is refused": not_as_422(b"is public"),
+    "A webhook to the server itself is refused": not_as_422(b"leads to 127.0.0.1"),
+    "A webhook to no single host is refused": not_as_422(b"leads to 169.254.169.254"),
+    "Events that cannot be subscribed to are refused": unnamed("events[2]"),
+    "Headers that the server sets are refused": unnamed("webhook_headers.webhook-id"),
+    "Statuses that cannot acknowledge are refused": unnamed("ack_http_codes[1]"),
+    "A webhook is deleted": undeleted(),
+}, {
+    "A webhook is created": asked("POST", "", lambda answer: answer.headers.pop("location", None)),
+    "A webhook's secret is one that public libraries read": asked("POST", "", has(secret="whsec_shown")),
+    "A webhook's secret is shown once": asked("GET", "/ID", has(secret="whsec_shown")),
+    "A webhook is read and listed as it was created": asked("GET", "/ID", has(ack_http_codes=[200])),
+    "A webhook is changed in part": asked("PATCH", "/ID", has(merchant_id=None)),
+    "A webhook is paused and goes on": asked("PATCH", "/ID", has(is_active=True)),
+    # The fault of "shown once".
+    "A webhook's secret is rotated": nothing,
+    "An old secret lasts a day at most": asked("PATCH", "/ID", status(200)),
+    "A test answers with its delivery, also when it failed": asked("POST", "/ID/test", status(502)),
+    "Deliveries are listed page by page": asked("GET", "/ID/deliveries", lambda answer: edited(
+        answer, lambda page: [row.pop("subject") for row in page])),
+    "All dead deliveries are sent again in one request": asked("POST", "/ID/deliveries/redeliver", status(404)),
+    "An unknown webhook is 404, a malformed id 422": asked("GET", "/selftest", status(200)),
+    "A malformed webhook_url is refused": not_as_422(b"is required"),
+    "A webhook to the server itself is refused": not_as_422(b"leads to ::1"),
+    "A webhook to no single host is refused": not_as_422(b"leads to 224.0.0.1"),
+    "Events that cannot be subscribed to are refused": unnamed("events"),
+    "Headers that the server sets are refused": unnamed("webhook_headers.X-Control"),
+    "Statuses that cannot acknowledge are refused": unnamed("ack_http_codes"),
+    "A webhook is deleted": asked("DELETE", "/ID", has(secret="whsec_shown")),
+}, {
+    "A webhook's secret is shown once": secret_at_each_creation(),
+    "A webhook's secret is rotated": rotated_to_the_old(),
+    "A test answers with its delivery, also when it failed": asked("POST", "/ID/test", has(attempts=[])),
+    "A malformed webhook_url is refused": unnamed("webhook_url"),
+    # The same fault.
+    "Plain http to a public address is refused": nothing,
+    "A webhook to the server itself is refused": nothing,
+    "A webhook to no single host is refused": nothing,
+    "Events that cannot be subscribed to are refused": text(b"unknown_value", b"invalid_format"),
+    "Headers that the server sets are refused": unnamed("webhook_headers.no token"),
+    "Statuses that cannot acknowledge are refused": unnamed("ack_http_codes[0]"),
+}]
+
+
+@pytest.mark.parametrize("faults", BAD_HOOKS, ids=range(len(BAD_HOOKS)))
+def test_exactly_what_differs_of_webhooks_is_told(box, key, api, faults):
+    def alter(*asked):
+        for fault in faults.values():
+            fault(*asked)
+
+    before = hook_count(api)
+    with AlteringProxy(box, alter) as proxy:
+        told = report(proxy.url, key)
+    assert set(named(told, "differs")) == set(faults)
+    assert hook_count(api) == before and not [r for r in told["left_behind"] if r["kind"] == "webhook"]
+
+
+def test_no_webhook_stays_behind_and_no_secret_is_told(box, key, ca, api):
+    before = hook_count(api)
+    result = walk(at(box), key, "--json", *ca)
+    told = json.loads(result.stdout)
+    assert named(told, "ok")["A test answers with its delivery, also when it failed"]["note"] == \
+        "its outcome was name_not_found"
+    assert hook_count(api) == before and not [r for r in told["left_behind"] if r["kind"] == "webhook"]
+    assert not re.search(r"whsec_[\w+/]{20}", result.stdout)
+
+
+def test_a_secret_is_not_told_even_where_the_server_repeats_it(box, key):
+    made = []
+
+    def indiscreet(answer):
+        if answer.status == 201:
+            made.append(answer.json["data"]["secret"])
+            has(merchant_id="secret " + made[0])(answer)
+
+    with AlteringProxy(box, asked("POST", "", indiscreet)) as proxy:
+        result = walk(proxy.url, key)
+    assert result.returncode == DIFFERS and made and made[0] not in result.stdout
+    assert '"secret (the key)"' in result.stdout
+
+
+def test_a_server_without_webhooks_differs_in_nothing(box, key):
+    def older(method, path, answer):
+        if path.startswith(HOOKS):
+            answer.status = 404
+
+    with AlteringProxy(box, older) as proxy:
+        told = report(proxy.url, key)
+    assert named(told, "differs") == {}
+    notes = {c["note"] for c in told["checks"] if c["subject"] == "Webhooks"}
+    assert notes == {"not served: the server answers 404 at /v1/webhooks"}
+
+
+def test_a_server_without_the_additions_differs_in_nothing(box, key):
+    def plain(method, path, answer):
+        if path.startswith(HOOKS) and ("/deliveries" in path or path.endswith("/test")):
+            answer.status = 404
+
+    with AlteringProxy(box, plain) as proxy:
+        told = report(proxy.url, key)
+    assert named(told, "differs") == {}
+    unchecked = [c for c in named(told, "not_checked").values() if "not served" in c["note"]]
+    assert len(unchecked) == 4 and {c["subject"] for c in unchecked} == {"Webhooks"}
+
+
+def test_ctrl_c_still_deletes_the_webhook(box, key, ca, api):
+    before = hook_count(api)
+    process = subprocess.Popen([*RUNNER, str(BINARY), "selftest", "--url", at(box), "--key", key, *map(str, ca)],
+                               stdout=subprocess.PIPE, text=True)
+    line = ""
+    while "A webhook is created" not in line:
+        line = process.stdout.readline()
+        assert line, "it ended early"
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=PATIENCE_S)
+    assert ": interrupted\n" in rest and hook_count(api) == before
+
+
+@pytest.mark.parametrize("lost", [status(502), lambda answer: setattr(answer, "body", b"")])
+def test_a_webhook_whose_creation_was_not_answered_is_deleted(box, key, api, lost):
+    before = hook_count(api)
+    with AlteringProxy(box, asked("POST", "", lost)) as proxy:
+        told = report(proxy.url, key)
+    assert "A webhook is created" in named(told, "differs")
+    assert hook_count(api) == before and not [r for r in told["left_behind"] if r["kind"] == "webhook"]
+
+
+def test_a_webhook_that_should_have_been_refused_is_deleted_too(box, key, api):
+    before = hook_count(api)
+    made = []
+
+    def lax(answer):
+        if answer.status == 422 and b"must begin with https://" in answer.body:
+            body = api.post(HOOKS, {"webhook_url": "https://receiver.invalid/", "is_active": False})
+            made.append(body.json["data"]["id"])
+            answer.status, answer.body = body.status, body.body
+
+    with AlteringProxy(box, asked("POST", "", lax)) as proxy:
+        told = report(proxy.url, key)
+    assert set(named(told, "differs")) == {"A malformed webhook_url is refused"}
+    assert made and hook_count(api) == before
+
+
+def test_a_webhook_that_cannot_be_deleted_is_named(box, key, api):
+    before = hook_count(api)
+
+    def stubborn(method, path, answer):
+        if method == "DELETE" and path.startswith(HOOKS):
+            answer.status = 500
+
+    with AlteringProxy(box, stubborn) as proxy:
+        told = report(proxy.url, key)
+    assert set(named(told, "differs")) == {"A webhook is deleted"}
+    (left,) = [r for r in told["left_behind"] if r["kind"] == "webhook"]
+    assert UUID.fullmatch(left["id"]) and left["status"] is None
+    assert hook_count(api) == before
 
 
 def test_an_order_that_should_have_been_refused_is_tidied_up_too(box, key, api):

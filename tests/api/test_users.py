@@ -34,7 +34,7 @@ def staffed(tmp_path):
     def bring_in(*users):
         file = tmp_path / "staff.json"
         file.write_text(json.dumps({"companies": [{
-            "name": "Staff", "country_code": "PE", "timezone": "America/Lima",
+            "name": "Staff", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN",
             "users": [{"role": "waiter", **u} for u in users]}]}))
         box.bring_in(file)
 

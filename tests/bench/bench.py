@@ -22,12 +22,14 @@ import cpu  # noqa: E402
 import many  # noqa: E402
 import table  # noqa: E402
 import wear  # noqa: E402
+import webhooks  # noqa: E402
 from programs import former_program, this_program  # noqa: E402
 from serving import Server  # noqa: E402
 
 RESULT = ROOT / "build/bench.json"
 EXECUTABLE_BYTES_MAX = 6_000_000
-SECTIONS = (cpu.reads, cpu.creates, cpu.whole_orders, many.lists, many.reports, cpu.memory, wear.written, wear.kept)
+SECTIONS = (cpu.reads, cpu.creates, cpu.whole_orders, many.lists, many.reports, cpu.memory, webhooks.drains,
+            webhooks.tills, wear.written, wear.kept)
 
 
 class Bench:

@@ -19,10 +19,11 @@ class Program:
     name: str  # "now" or "former"
     binary: pathlib.Path
     ceilings: pathlib.Path
+    webhooks: pathlib.Path | None = None  # the receiver of their benchmark, and its ceiling
 
 
 def this_program():
-    return Program("now", BINARY, BINARY.parent / "comanda_bench")
+    return Program("now", BINARY, BINARY.parent / "comanda_bench", BINARY.parent / "comanda_bench_webhooks")
 
 
 def cache_directory():

@@ -46,13 +46,13 @@ def ratio(samples, one, other):
 class Server:
     """A box with the demo restaurant and a key, running until the stack ends."""
 
-    def __init__(self, stack, data, binary, product=None):
+    def __init__(self, stack, data, binary, product=None, options=()):
         """`product`: the program that makes the data, where `binary` is that of the ceilings."""
         data.mkdir()
         shop = Box(data, binary=product or binary)
         shop.bring_in("demo")
         self.key = shop.make_key(name="bench")["key"]
-        self.box = Box(data, binary=binary)
+        self.box = Box(data, options, binary)
         self.box.start()
         stack.callback(self.box.stop)
 

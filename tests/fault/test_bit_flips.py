@@ -11,9 +11,10 @@ import pytest
 from support.bit_flips import OUTCOMES, WRONG, Laboratory
 from support.box import LONG
 from support.busy_week import Week, WeekBox
+from support.receiver import LOOPBACK
 
 ORDERS = 300 if LONG else 120
-ROW_FLIPS, OTHER_FLIPS, SMALL_FLIPS = (1000, 200, 300) if LONG else (48, 24, 45)
+ROW_FLIPS, OTHER_FLIPS, SMALL_FLIPS = (1000, 200, 300) if LONG else (48, 24, 48)
 ROWS = ("orders", "combo", "combo_modifier", "payment", "discount", "order_status", "record", "event")
 OTHERS = ("index", "free")
 # Few rows, on which everything depends.
@@ -21,7 +22,9 @@ SMALL = {"company_counter": ["company_counter"], "mark": ["mark"], "event_mark":
          "company": ["company", "payment_method", "dining_table", "station"],
          "menu": ["category", "product", "variant", "modifier_category", "modifier", "product_record"],
          "client": ["client", "address", "client_word", "staff"], "api_key": ["api_key"], "audit": ["audit"],
-         "facet": ["order_facet"]}
+         "facet": ["order_facet"], "webhook": ["webhook", "webhook_delivery"]}
+# They only sort and number rows.
+WEBHOOK_WITHOUT_CHECKSUM = ("number", "outcome", "created_seq")
 SHOWN_MAX = 12
 
 
@@ -29,7 +32,7 @@ SHOWN_MAX = 12
 def laboratory():
     """The database, and the seed that it and the choice of bits come from."""
     seed = int(os.environ.get("COMANDA_SEED", random.SystemRandom().randrange(2**32)))
-    box = WeekBox(options=["--sandbox-listen", "", "--workers", "16"], synchronised=True)
+    box = WeekBox(options=["--sandbox-listen", "", "--workers", "16", *LOOPBACK], synchronised=True)
     try:
         week = Week(box, seed, ORDERS)
         week.play()
@@ -124,3 +127,7 @@ def test_a_bit_in_a_small_table_ends_nothing_and_grants_nothing(laboratory, caps
     mended = ("idempotency", "api_key")
     tables = {table for kind in mended for table in SMALL[kind]}
     assert_none([one for one in WRONG if one != "not_found"], [trial for trial in trials if trial[1].region.owner in tables], seed)
+    webhooks = [trial for trial in trials if trial[1].region.owner in SMALL["webhook"]
+                and trial[1].region.part not in WEBHOOK_WITHOUT_CHECKSUM]
+    assert_none(WRONG, webhooks, seed)
+    assert_none(["shown_as_it_is"], [trial for trial in webhooks if not trial[2].is_noticed()], seed)

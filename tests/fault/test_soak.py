@@ -83,7 +83,9 @@ def test_memory_descriptors_threads_and_log_stay_what_they_are():
         # Readers are opened when they are needed and stay.
         warm = thirds[1] + thirds[2]
         assert len({now["threads"] for now in warm}) == 1 and warm[0]["threads"] <= idle["threads"], "threads are left over"
-        assert len({now["descriptors"] for now in warm}) == 1, "descriptors are not given back"
+        # A leak only grows: fewer descriptors than before are none.
+        held = [max(now["descriptors"] for now in third) for third in thirds]
+        assert held[2] <= held[1], "descriptors are not given back"
         peaks = [max(now["resident"] for now in third) for third in thirds]
         print(f"{count} requests in {time.monotonic() - begin:.0f} s; peaks of memory {peaks}; idle {idle}")
         assert peaks[2] < peaks[1] + GROWTH_BYTES_MAX, "memory grows"

@@ -796,7 +796,9 @@ def body_fields(world):
 CLASHES = {
     ("addPayment", "payment_method_code"), ("addPayment", "payment_method_id"), ("addPayment", "amount"), ("addPayment", "tip_amount"),
     ("addPayment", "received_amount"), ("addDiscount", "value"), ("editOrder", "delivery_price"), ("editOrder", "packaging_price"),
-    ("assignRider", "user_id"), ("createProduct", "category_name"), ("createProduct", "price"), ("createProduct", "sku")}
+    ("assignRider", "user_id"), ("createProduct", "category_name"), ("createProduct", "price"), ("createProduct", "sku"),
+    ("changeWebhook", "rotate_secret"), ("changeWebhook", "grace_seconds"), ("changeWebhook", "is_active"),
+    ("changeWebhook", "skip_backlog")}
 
 
 def good_fields(schema):

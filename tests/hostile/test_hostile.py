@@ -1,8 +1,9 @@
-"""Thirty thousand bad requests (a hundred thousand with COMANDA_LONG): each gets a problem document of its class,
+"""Thirty-five thousand bad requests (a hundred thousand with COMANDA_LONG): each gets a problem document of its class,
 none a 500, and nothing is written. And their neighbours, which are right, are taken."""
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import json
 import random
@@ -17,7 +18,7 @@ from support.orders import item
 from support.raw import Wire
 from support.routes import SCOPES
 
-COUNT = 100_000 if LONG else 30_000
+COUNT = 100_000 if LONG else 35_000
 PARTS = 16
 PROBLEM = DOCUMENT["components"]["schemas"]["Problem"]
 
@@ -55,7 +56,21 @@ class Stage:
             found["id"] = self.api.get("/v1/menu").data["categories"][0]["id"]
         elif operation.path.startswith("/auth/api-keys/{id}"):
             found["id"] = self.key("staged")["id"]
+        elif operation.path.startswith("/v1/webhooks/{id}"):
+            found = {name: self.webhook[name] for name in names}
+            if operation.id == "removeWebhook":
+                found = {"id": self.new_webhook()["id"]}
         return found
+
+    @functools.cached_property
+    def webhook(self):
+        """One for all, since a company has at most 20; paused, so that nothing is sent."""
+        made = self.new_webhook()
+        tried = self.api.post(f"/v1/webhooks/{made['id']}/test", {})
+        return {"id": made["id"], "deliveryId": tried.data["id"]}
+
+    def new_webhook(self):
+        return self.api.post("/v1/webhooks", {"webhook_url": "https://receiver.example/comanda", "is_active": False}).data
 
     def key(self, name, scopes=("orders:read",)):
         answer = self.api.post("/auth/api-keys", {"name": name, "scopes": list(scopes)})

@@ -33,12 +33,12 @@ class Tools:
         return self.run("java", "-jar", self.generators / "openapi-generator-cli.jar", "generate", "-i", FILE, "-g", language,
                         "-o", target)
 
-    def _run(self, command, env=None, cwd=ROOT, patience_s=600):
+    def _run(self, command, env=None, cwd=ROOT, patience_s=600, input=None):
         environment = {**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
                        "NO_COLOR": "1", "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1",
                        "PATH": f"{self.python}/bin:{os.environ['PATH']}", **(env or {})}
         return subprocess.run(list(map(str, command)), cwd=cwd, env=environment, text=True, timeout=patience_s,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                              input=input, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,9 @@ null stay null, and 1234567.89 arrives to the cent.
 |---|---|---|
 | openapi-generator go, kotlin, java | 7.17.0 (tools) | compiled, takes orders |
 | oapi-codegen | 2.8.2 (tools) | compiled, takes orders |
-| openapi-typescript, openapi-python-client | package.json, requirements.txt | compiled, takes orders (test_clients.py) |
+| openapi-typescript | 7.13.0 (package.json) | type-checked, takes orders |
+| hey-api | 0.85.0 (package.json): the newest for the Node of Debian 12 | type-checked, takes orders |
+| openapi-python-client | 0.29.1 (requirements.txt) | type-checked, takes orders |
 | openapi-generator csharp | 7.17.0 | its source is read: no SDK of .NET is in the registries that tests may use |
 """
 
@@ -27,7 +29,7 @@ SEEN = {"total": 1234604.89, "paid": True, "change": 13, "title": None, "cancell
 @pytest.fixture
 def access(sandbox_box):
     return {"COMANDA_URL": sandbox_box.sandbox_url, "COMANDA_KEY": sandbox_box.make_key(env="test")["key"],
-            "SSL_CERT_FILE": str(sandbox_box.cafile)}
+            "SSL_CERT_FILE": str(sandbox_box.cafile), "NODE_EXTRA_CA_CERTS": str(sandbox_box.cafile)}
 
 
 @pytest.fixture
@@ -85,6 +87,34 @@ def test_openapi_generator_java(tools, run_java, tmp_path):
     done(tools.run("javac", "-d", folder / "taken", "-cp", f"{folder / 'target/classes'}:{needed}",
                    CLIENTS / "java/TakeOrders.java"))
     assert json.loads(done(run_java("TakeOrders", folder / "taken", folder / "target/classes", needed)).stdout) == SEEN
+
+
+def run_typescript(tools, access, folder):
+    """Checks the program in all strictness, and runs it."""
+    (folder / "node_modules").symlink_to(tools.node / "node_modules")
+    done(tools.npm("tsc", "--strict", "--target", "es2022", "--module", "node16", "--types", "node", "--skipLibCheck", "false",
+                   "--outDir", "made", "take_orders.ts", cwd=folder))
+    return json.loads(done(tools.node_program("made/take_orders.js", cwd=folder, env=access)).stdout)
+
+
+def test_openapi_typescript(tools, access, tmp_path):
+    folder = shutil.copytree(CLIENTS / "openapi_typescript", tmp_path / "client")
+    done(tools.npm("openapi-typescript", FILE, "-o", folder / "api.ts"))
+    assert run_typescript(tools, access, folder) == SEEN
+
+
+def test_hey_api(tools, access, tmp_path):
+    folder = shutil.copytree(CLIENTS / "hey_api", tmp_path / "client")
+    done(tools.npm("openapi-ts", "-i", FILE, "-o", folder / "api"))
+    assert run_typescript(tools, access, folder) == SEEN
+
+
+def test_openapi_python_client(tools, access, tmp_path):
+    folder = shutil.copytree(CLIENTS / "openapi_python_client", tmp_path / "client")
+    done(tools.pip("openapi_python_client", "generate", "--path", FILE, "--meta", "none", "--fail-on-warning",
+                   "--output-path", folder / "comanda_client"))
+    done(tools.pip("mypy", "--config-file", "mypy.ini", "comanda_client", "take_orders.py", cwd=folder))
+    assert json.loads(done(tools.pip("take_orders", cwd=folder, env=access)).stdout) == SEEN
 
 
 def numbers(schema):

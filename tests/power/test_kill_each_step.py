@@ -3,23 +3,14 @@ passes without a kill: for every n, but of the writes for every second, begun wh
 kill comes where the call would begin: what was done before it is there, it and what follows is not. Needs root: strace
 comes to a server that keeps its memory to itself."""
 
-import contextlib
-import concurrent.futures
-import multiprocessing
-import pathlib
-import shutil
-import subprocess
-import tempfile
-import time
-
 import pytest
 
 from support.box import LONG, PATIENCE_S
+from support.killer import kills, lie_in_wait, prepared, threads
 from support.tills import Restaurant
 
 CALLS = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "rename"]
 STRIDES = {} if LONG else {"pwrite64": 2}
-WORKERS = 2
 
 
 class Life(Restaurant):
@@ -32,12 +23,7 @@ class Life(Restaurant):
     def lie_in_wait(self):
         """strace counts in each thread by itself: the writer's calls, and at the end the main thread's."""
         pid = self.box.process.pid
-        words = ["strace", "-q", "-o", "/dev/null", "-e", "trace=" + self.call,
-                 "-e", f"inject={self.call}:signal=KILL:when={self.nth}"]
-        for thread in {pid, *writers(pid)}:
-            words += ["-p", str(thread)]
-        self.assassin = subprocess.Popen(words, stderr=subprocess.DEVNULL)
-        wait_for(lambda: tracer(pid) == self.assassin.pid)
+        self.assassin = lie_in_wait({pid, *threads(pid, "write ")}, self.call, self.nth)
 
     def line_lost(self):
         if self.box.process.poll() is not None:
@@ -68,63 +54,15 @@ class Life(Restaurant):
         self.check_everything()
 
 
-def writers(pid):
-    """The threads that write to the databases."""
-    found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
-            if (task / "comm").read_text().startswith("write "):
-                found.append(int(task.name))
-    return found
-
-
-def tracer(pid):
-    status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return int(status.split("TracerPid:")[1].split()[0])
-
-
-def wait_for(condition):
-    begin = time.monotonic()
-    while not condition():
-        assert time.monotonic() - begin < PATIENCE_S
-        time.sleep(0.002)
-
-
-def live_until_no_kill(prepared, call, first, step):
-    """How many of the lives first, first + step … were killed."""
-    nth = first
-    while True:
-        with tempfile.TemporaryDirectory(prefix="comanda-test-") as directory:
-            data = pathlib.Path(directory) / "data"
-            shutil.copytree(prepared, data, ignore=shutil.ignore_patterns("*.sock"))
-            life = Life(data, call, nth)
-            try:
-                life.live()
-            except BaseException as failure:
-                raise AssertionError(f"killed at {call} number {nth}: {failure}") from failure
-            finally:
-                life.box.kill_if_running()
-            if not life.killed:
-                return (nth - first) // step
-        nth += step
-
-
 @pytest.fixture(scope="module")
-def prepared():
-    house = Restaurant("life", tills=0)
-    house.box.start()
-    assert house.box.stop() == 0
-    yield house.box.data
-    house.box.discard()
+def data():
+    yield from prepared(Restaurant)
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_nothing_acknowledged_is_lost_or_doubled_by_a_kill_at_any_step(prepared, call, seed):
+def test_nothing_acknowledged_is_lost_or_doubled_by_a_kill_at_any_step(data, call, seed):
     stride = STRIDES.get(call, 1)
-    begin = 1 + seed % stride
-    with concurrent.futures.ProcessPoolExecutor(WORKERS, multiprocessing.get_context("fork")) as pool:
-        jobs = [pool.submit(live_until_no_kill, prepared, call, begin + n * stride, WORKERS * stride) for n in range(WORKERS)]
-        killed = sum(job.result() for job in jobs)
+    killed = kills(Life, data, call, 1 + seed % stride, stride)
     print(f"{killed} kills at {call}")
     # An idle life unlinks and renames little.
     assert killed >= {"pwrite64": 30 // stride, "fdatasync": 7}.get(call, 0), "the life is hardly disturbed"

@@ -61,7 +61,10 @@ class Names:
         text = re.sub(rf'"event_id":"({UUID})"', lambda m: f'"event_id":"{self.number("event", m[1])}"', text)
         text = re.sub(r"cmd_(?:live|test)_[0-9A-Za-z]{38}", lambda m: self.number("key", m[0]), text)
         text = re.sub(r'"key_prefix":"(cmd_\w+?_)\w{3}"', r'"key_prefix":"\1{xxx}"', text)
-        text = re.sub(r'"last_four":"\w{4}"', '"last_four":"{xxxx}"', text)
+        text = re.sub(r'last_four":"[\w+/=]{4}"', 'last_four":"{xxxx}"', text)
+        text = re.sub(r"whsec_[\w+/]{43}=", lambda m: self.number("secret", m[0]), text)
+        text = re.sub(r'"duration_ms":\d+', '"duration_ms":{n}', text)
+        text = re.sub(r"after \d+ ms", "after {n} ms", text)
         text = re.sub(UUID, self._uuid, text)
         return re.sub(INSTANT, self._instant, text)
 

@@ -11,6 +11,7 @@ import subprocess
 import time
 
 from support.box import PATIENCE_S, RUNNER, Answer
+from support.receiver import Receiver, refuses_orders
 from support.quick_client import QuickClient
 from support.sqlite_file import SqliteFile
 
@@ -25,8 +26,10 @@ OUTCOMES = {
     "write_after_damage_wrong": "a change of a damaged order was accepted, and the order is wrong",
     "not_found": "the bytes mean something else, and nothing noticed",
     "report_wrong": "a wrong sum, found by something else",
+    "misplaced": "a list has an order, whole and right, in another place, found by something else",
+    "first_answer_lost": "a retry gets the order as it is now, as it would after seven days, found by something else",
     "shown_as_it_is": "a name, price or text of the menu, the company or a client as the damaged row has it",
-    "lost": "a change of an order was refused with 404 and changed nothing, found by something else",
+    "lost": "a change of an order was refused with 404 and changed nothing, or a webhook has another id, found by something else",
     "key_refused": "a key that is right is refused, and the log says why",
     "found_by_request": "an answer says so: 500, 503 or X-Damaged-Rows",
     "found_by_server": "every answer is right; the log or /readyz says so",
@@ -80,6 +83,9 @@ class Found:
     def add(self, kind, question, answer=""):
         self.signs.append((kind, question, str(answer)[:2000]))
 
+    def is_noticed(self):
+        return bool({"found_by_request", "found_by_server", "found_by_verify"} & {kind for kind, *_ in self.signs})
+
     def outcome(self):
         return min((kind for kind, *_ in self.signs), key=list(OUTCOMES).index, default="no_effect")
 
@@ -115,8 +121,8 @@ class Asker:
             has_more = answer and not answer.body.startswith(b'{"data":[],')
             path = f"/v1/events?per_page=100&after={answer.json['next']}" if has_more else None
 
-    def read_the_rest(self):
-        for path in REST:
+    def read_the_rest(self, paths):
+        for path in paths:
             self.ask("rest", "GET", path)
 
     def read_one(self, guest):
@@ -141,6 +147,7 @@ class Laboratory:
     def __init__(self, week):
         self.box, self.guests, self.key = week.box, week.guests, week.key
         self.make_weak_keys()
+        self.rest = [*REST, *self.make_webhook()]
         self.file = SqliteFile(self.path, [guest.record["id"] for guest in self.guests])
         self.by_id = {guest.record["id"]: guest for guest in self.guests}
         self.has_verify = self.box.command("verify", "--help", check=False).returncode == 0
@@ -169,7 +176,7 @@ class Laboratory:
         with self.server(self.file.data):
             asker = Asker(self.box, self.key, remember)
             asker.read_everything(self.pages, self.days)
-            asker.read_the_rest()
+            asker.read_the_rest(self.rest)
             for guest in self.guests:
                 asker.read_one(guest)
             for guest in self.guests:
@@ -185,6 +192,28 @@ class Laboratory:
         expired = self.box.command("keys", "create", "--data", str(self.box.data), "--name", "expired", "--scopes", "all",
                                    "--expires-at", "2020-01-01T00:00:00Z", "--json", check=False)
         self.ended = [revoked["key"]] + ([json.loads(expired.stdout)["key"]] if expired.returncode == 0 else [])
+
+    def make_webhook(self):
+        """One that is paused, with messages that were delivered, that are late and that wait. The paths that show them."""
+        refused = set()
+        with Receiver(refuses_orders(refused)) as receiver:
+            self.box.start()
+            api = self.box.client(self.key)
+            path = "/v1/webhooks/" + api.post("/v1/webhooks", {"webhook_url": receiver.url}).data["id"]
+            for number in range(4):
+                order = api.place()
+                if number % 2:
+                    refused.add(order["id"])
+                    for word in ("refused", "waits"):
+                        api.patch("/v1/orders/" + order["id"], {"comment": word})
+            states, begin = [], time.monotonic()
+            while not {"delivered", "late", "waiting"} <= {*states}:
+                assert time.monotonic() - begin < PATIENCE_S, states
+                time.sleep(0.1)
+                states = [row["state"] for row in api.get(path + "/deliveries").data]
+            assert api.patch(path, {"is_active": False}).status == 200
+            assert self.box.stop() == 0
+        return ["/v1/webhooks", path, path + "/deliveries?per_page=100", path + "/deliveries?filter[state]=late,waiting"]
 
     def try_weak_keys(self, found, client):
         for key, method, path in [(self.reader, "GET", "/v1/clients?per_page=1"), (self.reader, "GET", "/v1/menu"),
@@ -257,7 +286,7 @@ class Laboratory:
             if self.box.process.poll() is None:
                 asker.read_one(flip.guest)
                 asker.read_everything(self.pages, self.days)
-                asker.read_the_rest()
+                asker.read_the_rest(self.rest)
                 asker.change(flip.guest)
                 self.try_weak_keys(found, asker.client)
                 if self.readiness(asker.client) != self.ready:
@@ -268,8 +297,8 @@ class Laboratory:
         found.was_served_early = "is checked while it is served" in self.box.log_text()
         if warnings := self.warnings():
             found.add("found_by_server", "log", warnings)
-        if found.outcome() in ("no_effect", "report_wrong", "shown_as_it_is", "lost") and not \
-                {"found_by_request", "found_by_server", "found_by_verify"} & {kind for kind, *_ in found.signs}:
+        if found.outcome() in ("no_effect", "report_wrong", "misplaced", "first_answer_lost", "shown_as_it_is", "lost") and not \
+                found.is_noticed():
             self.put(data)
             if other := first_other_row(self.content, content(self.path)):
                 found.add("not_found", "the tables have other rows", other)
@@ -324,12 +353,22 @@ class Laboratory:
             return answer
         if (answer.status, plain) == (status, body):
             return answer if answer.status == 200 else None
-        found.add(self.wrong(kind, answer, plain, status, body), question, difference(answer.status, plain, status, body))
+        found.add(self.wrong(kind, question, answer, plain, status, body), question, difference(answer.status, plain, status, body))
         return answer if answer.status == 200 and kind == "list" and is_json(answer.body) else None
 
-    def wrong(self, kind, answer, plain, status, body):
+    def listed(self, question):
+        """The rows of all pages of that list."""
+        form = question.partition("&page=")[0]
+        pages = [self.plain(answer.body) for (_, other), answer in self.truth.items() if other.partition("&page=")[0] == form]
+        return [row for page in pages for row in json.loads(page)["data"]]
+
+    def wrong(self, kind, question, answer, plain, status, body):
         if kind == "report":
             return "report_wrong"
+        if kind == "rest" and "x-damaged-rows" in answer.headers:
+            return "found_by_request"
+        if kind == "rest" and answer.status == 404:
+            return "lost"
         if kind == "rest" and is_json(plain):
             return "shown_as_it_is"
         if kind in ("change", "after"):
@@ -338,12 +377,17 @@ class Laboratory:
             return "invalid_json"
         if answer.status in (404, 410):
             return "missing_row_silently"
+        if kind == "replay" and (status, answer.status) == (201, 200):
+            order = self.truth.get(("order", "GET /v1/orders/" + json.loads(plain)["data"]["id"]))
+            return "first_answer_lost" if order and self.plain(order.body) == plain else "served_wrong"
         if kind == "list" and status == answer.status == 200:
             page, true_page = json.loads(plain), json.loads(body)
             rows, true_rows = page.pop("data"), true_page.pop("data")
             left_out = len(true_rows) - len(rows)
             if page == true_page and is_part(rows, true_rows):
                 return "found_by_request" if answer.headers.get("x-damaged-rows") == str(left_out) else "missing_row_silently"
+            if page == true_page and left_out == 0 and all(row in self.listed(question) for row in rows):
+                return "misplaced"
         return "served_wrong"
 
 
@@ -376,7 +420,7 @@ def is_part(rows, of):
 
 
 def first_other_row(was, now):
-    """What differs between two results of content(), if anything."""
+    """What differs between two results of content(), if anything that is read."""
     if isinstance(now, str):
         return now
     for name, rows in was.items():
@@ -384,7 +428,10 @@ def first_other_row(was, now):
             return f"{name} has {len(now[name])} rows instead of {len(rows)}"
         for old, new in zip(rows, now[name]):
             # No unit price, as older programs stored none: it is derived, and the checksum says that it is the same.
-            if any(old[column] != new[column] and not (column in DERIVED and new[column] is None) for column in old):
+            unread = {column for column in DERIVED if column in new and new[column] is None}
+            if name == "event" and old["seq"] < was["company_counter"][0]["log_start"]:
+                unread.add("chain")  # such a row only holds a record
+            if any(old[column] != new[column] for column in old if column not in unread):
                 return f"{name}: {old} is now {new}"
     return None
 

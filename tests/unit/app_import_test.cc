@@ -246,13 +246,12 @@ TEST_F(AppImport, DerivesIdsFromTheCompanyAndTheNaturalKey) {
 
 TEST_F(AppImport, DerivesTheIdOfACompanyFromItsNameAndCountry) {
   const std::string text =
-      R"({"companies": [{"name": "Bar", "country_code": "PE", "timezone": "America/Lima"}]})";
+      R"({"companies": [{"name": "Bar", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN"}]})";
   const ImportSummary first = Bring(text);
   const ImportSummary second = Bring(text);
 
   EXPECT_EQ(first.companies[0].id, second.companies[0].id);
   EXPECT_EQ(Of(second, "companies").unchanged, 1);
-  EXPECT_EQ(Text("SELECT currency FROM company"), "USD");
 }
 
 TEST_F(AppImport, GivesAProductOfOnePriceOneVariantNamedDefault) {
@@ -415,7 +414,7 @@ TEST_F(AppImport, InsertsARowWhoseIdOnlyAnotherCompanyHas) {
 TEST_F(AppImport, NamesTheFieldAndItsLine) {
   const std::vector<FieldError> errors = ErrorsOf(
       "{\"companies\": [\n{\"name\": \"A\", \"country_code\": \"PE\",\n"
-      "\"timezone\": \"America/Lyma\"}]}");
+      "\"timezone\": \"America/Lyma\", \"currency\": \"PEN\"}]}");
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_EQ(errors[0].field, "companies[0].timezone");
   EXPECT_TRUE(errors[0].message.ends_with("(line 3)")) << errors[0].message;
@@ -470,17 +469,18 @@ TEST_F(AppImport, NamesAtMostFiftyWrongFields) {
   for (int i = 0; i < 60; ++i) rows += R"({"price": 1},)";
   rows.pop_back();
   EXPECT_EQ(
-      ErrorsOf(R"({"companies": [{"name": "A", "country_code": "PE", "timezone": "America/Lima",
+      ErrorsOf(
+          R"({"companies": [{"name": "A", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN",
                         "categories": [{"name": "A", "products": [)" +
-               rows + "]}]}]}")
+          rows + "]}]}]}")
           .size(),
       kFieldErrorsMax);
 }
 
 TEST_F(AppImport, WritesNothingOfAFileWhereOneCompanyIsWrong) {
   ExpectRefused(R"({"companies": [
-      {"name": "A", "country_code": "PE", "timezone": "America/Lima"},
-      {"name": "B", "country_code": "PE", "timezone": "Lima"}]})",
+      {"name": "A", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN"},
+      {"name": "B", "country_code": "PE", "timezone": "Lima", "currency": "PEN"}]})",
                 "companies[1].timezone", FieldCode::kUnknownValue);
 }
 
@@ -499,9 +499,10 @@ TEST_F(AppImport, RefusesWhatStandsInTheFileTwice) {
                 "companies[0].categories[0].products[1].variants[0].sku", FieldCode::kDuplicate);
   ExpectRefused(BarWith(R"({"name": "Mesa 1"})", R"({"name": "Mesa 1"}, {"name": "MESA 1"})"),
                 "companies[0].tables[1].name", FieldCode::kDuplicate);
-  ExpectRefused(R"({"companies": [{"name": "A", "country_code": "PE", "timezone": "America/Lima"},
-                                  {"name": "a", "country_code": "PE", "timezone": "America/Lima"}]})",
-                "companies[1].id", FieldCode::kDuplicate);
+  ExpectRefused(
+      R"({"companies": [{"name": "A", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN"},
+                                  {"name": "a", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN"}]})",
+      "companies[1].id", FieldCode::kDuplicate);
 }
 
 TEST_F(AppImport, RefusesAPriceBesideVariants) {
@@ -535,7 +536,7 @@ TEST_F(AppImport, WritesNothingOfAFileWhoseSecondCompanyDoesNotFitWhatIsStored) 
 
 TEST_F(AppImport, WantsToHearThatACompanyWithoutAnIdIsNew) {
   const std::string one =
-      R"({"companies": [{"name": "A", "country_code": "PE", "timezone": "America/Lima"}]})";
+      R"({"companies": [{"name": "A", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN"}]})";
   const ImportSummary first = Bring(one);
   std::string renamed = one;
   renamed.replace(renamed.find("\"A\""), 3, "\"B\"");
@@ -672,7 +673,8 @@ TEST_F(AppImport, CountsStoredRowsAmongThoseThatAProductMayHave) {
 
 TEST_F(AppImport, WritesNoCompanyWhereTheMenuOfAnotherIsWrong) {
   std::string text(kBarFull);
-  const std::string other = R"({"name": "B", "country_code": "PE", "timezone": "America/Lima",
+  const std::string other =
+      R"({"name": "B", "country_code": "PE", "timezone": "America/Lima", "currency": "PEN",
       "categories": [{"name": "A", "products": [
         {"name": "x", "price": 1, "kitchen_id": "11111111-0000-7000-8000-0000000000ee"}]}]}, )";
   text.insert(text.find("[{") + 1, other);

@@ -103,6 +103,10 @@ TEST(Certificate, ShowsWhatItWasMadeFrom) {
   const CertificateInfo info = Inspect(Server().certificate_pem);
 
   EXPECT_EQ(info.subject, "CN=comanda.local");
+  EXPECT_EQ(info.issuer, Inspect(Authority().certificate_pem).subject);
+  EXPECT_TRUE(info.public_key_pin.starts_with("sha256//"));
+  EXPECT_EQ(info.public_key_pin.size(), 52U);
+  EXPECT_NE(info.public_key_pin, Inspect(Authority().certificate_pem).public_key_pin);
   EXPECT_EQ(info.dns_names, (std::vector<std::string>{"comanda.local", "localhost"}));
   EXPECT_EQ(info.addresses, (std::vector<std::string>{"192.168.1.20", "fd00::20"}));
   EXPECT_EQ(info.validity.not_before, kNow - kDayMs);

@@ -143,6 +143,20 @@ TEST_F(NetNetwork, ReadsNoMoreOfABodyThanAsked) {
   EXPECT_FALSE(sent_all);
 }
 
+TEST_F(NetNetwork, WaitsForABodyNoLongerThanAsked) {
+  TestReceiver server([](ReceiverConnection& connection) {
+    connection.Next();
+    connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx");
+    while (connection.IsOpen()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  });
+  const Answer answer =
+      network_.Send({.url = server.Url(), .timeout_ms = 300'000, .body_timeout_ms = 100});
+  EXPECT_EQ(answer.outcome, Outcome::kTimeout) << answer.error;
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, "x");
+  EXPECT_LT(answer.duration_ms, 200'000);
+}
+
 TEST_F(NetNetwork, FollowsNoRedirect) {
   TestReceiver target(AnswerAll);
   TestReceiver server([&](ReceiverConnection& connection) {
@@ -191,10 +205,12 @@ TEST_F(NetNetwork, TrustsTheGivenAuthoritiesAlone) {
   const Identity other;
   TestReceiver server(AnswerAll, identity.server);
 
-  const Answer trusted = network_.Send({.url = server.Url(), .authorities = identity.authorities});
+  const Answer trusted = network_.Send(
+      {.url = server.Url(), .authorities = identity.authorities, .describes_security = true});
   EXPECT_EQ(trusted.outcome, Outcome::kAnswered) << trusted.error;
   EXPECT_EQ(trusted.security.tls_version, "TLSv1.3");
-  EXPECT_GT(trusted.security.certificate_ends_at, SystemClock().Now());
+  ASSERT_TRUE(trusted.security.certificate);
+  EXPECT_GT(trusted.security.certificate->validity.not_after, SystemClock().Now());
 
   // A connection is open, but it was opened with other authorities.
   EXPECT_EQ(network_.Send({.url = server.Url(), .authorities = other.authorities}).outcome,
@@ -255,6 +271,43 @@ TEST_F(NetNetwork, ChecksAPinInPlaceOfAuthoritiesAndName) {
   // The pinned connection is of no use to a call without a pin.
   EXPECT_EQ(network_.Send({.url = server.Url(), .authorities = identity.authorities}).outcome,
             Outcome::kTlsUntrusted);
+}
+
+TEST_F(NetNetwork, ShowsTheCertificateOfAnUntrustedServerAndSendsItNothing) {
+  const Identity identity({"192.0.2.1"});
+  std::promise<std::string> received;
+  TestReceiver server(
+      [&](ReceiverConnection& connection) { received.set_value(connection.Next()); },
+      identity.server);
+  const std::string pin = PinOf(identity.server.certificate_pem);
+  {
+    Heartbeats heartbeats(SystemClock());
+    metrics::Registry registry;
+    Network network(heartbeats, registry);
+
+    const Answer answer = network.Send({.url = server.Url(), .is_handshake_only = true});
+
+    EXPECT_EQ(answer.outcome, Outcome::kAnswered) << answer.error;
+    EXPECT_EQ(answer.status, 0);
+    EXPECT_EQ(answer.address, "127.0.0.1");
+    EXPECT_EQ(answer.security.tls_version, "TLSv1.3");
+    ASSERT_TRUE(answer.security.certificate);
+    EXPECT_EQ(answer.security.certificate->public_key_pin, pin);
+    EXPECT_EQ(answer.security.certificate->addresses, std::vector<std::string>{"192.0.2.1"});
+    // The unverified connection is of no use to a call that verifies.
+    EXPECT_EQ(network.Send({.url = server.Url()}).outcome, Outcome::kTlsUntrusted);
+  }
+  EXPECT_EQ(received.get_future().get(), "");
+
+  const Answer refused = network_.Send({.url = server.Url(),
+                                        .is_handshake_only = true,
+                                        .allows_address = [](std::string_view) { return false; }});
+  EXPECT_EQ(refused.outcome, Outcome::kAddressRefused);
+  EXPECT_FALSE(refused.security.certificate);
+  TestReceiver plain([](ReceiverConnection& connection) { connection.Write(kOk); });
+  const Answer none =
+      network_.Send({.url = "https" + plain.Url().substr(4), .is_handshake_only = true});
+  EXPECT_EQ(none.outcome, Outcome::kConnectionFailed) << none.error;
 }
 
 TEST_F(NetNetwork, GivesUpOnAHandshakeThatTakesLongerThanConnectingMay) {

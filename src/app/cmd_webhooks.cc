@@ -1,0 +1,268 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/arguments.h"
+#include "app/commands.h"
+#include "app/control.h"
+#include "app/terminal.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "json/reader.h"
+#include "json/writer.h"
+#include "net/network.h"
+#include "webhooks/pin.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr std::array kFlags = {
+    kDataFlag,
+    Flag{"env", "live|test", "webhooks of the live address (default) or of the sandbox"},
+    kCompanyFlag,
+    Flag{"events", "K,K…|*", "add: the kinds of messages; without it every one of an order"},
+    Flag{"pin", "PIN", "add: the public key that the receiver has to have, as `pin` prints it"},
+    Flag{"skip", "", "resume: without what happened meanwhile"},
+    Flag{"now", "", "rotate: the old secret ends at once, because it leaked"},
+    kJsonFlag,
+    kHelpFlag,
+};
+
+std::string Help() {
+  return "comanda webhooks list\n"
+         "comanda webhooks add URL [--events K,K…] [--pin PIN]\n"
+         "comanda webhooks show|test|log|pause|remove ID\n"
+         "comanda webhooks resume ID [--skip]\n"
+         "comanda webhooks rotate ID [--now]\n"
+         "comanda webhooks redeliver ID DELIVERY|dead\n"
+         "comanda webhooks pin URL\n\n"
+         "Webhooks are the addresses to which the server posts every event. A secret is shown "
+         "once, when it\n"
+         "is made. `log` shows what was sent last and what became of it; `test` sends a message "
+         "and waits for\n"
+         "its outcome, for which the server must run. `pin` shows the certificate with which a "
+         "receiver answers\n"
+         "and the pin of its public key, for a receiver whose certificate no authority has signed: "
+         "nothing of it\n"
+         "is verified, so compare it at the receiver before you use it.\n\n" +
+         DescribeFlags(kFlags);
+}
+
+constexpr std::string_view kPath = "/v1/webhooks";
+
+ControlAnswer Call(const Arguments& arguments, std::string method, std::string path,
+                   std::string body = {}) {
+  return CallControl(ReadControlOptions(arguments),
+                     {.mode = ReadMode(arguments),
+                      .method = std::move(method),
+                      .path = std::string(kPath) + std::move(path),
+                      .company_uuid = arguments.Find("company").value_or(""),
+                      .body = std::move(body)});
+}
+
+// The positional word with that number, counted from the verb.
+const std::string& Word(const Arguments& arguments, size_t number, std::string_view what) {
+  if (arguments.positional().size() > number) return arguments.positional()[number];
+  throw Refusal(Problem::kInvalidParameter,
+                "name the " + std::string(what) + "; see comanda webhooks --help");
+}
+
+std::string Field(const json::Value& object, std::string_view name) {
+  const auto value = object.Find(name);
+  if (!value || value->is_null()) return "-";
+  if (value->kind() == json::Kind::kText) return Visible(value->text());
+  return value->kind() == json::Kind::kNumber ? std::string(value->number_text()) : "-";
+}
+
+bool IsTrue(const json::Value& object, std::string_view name) {
+  const auto value = object.Find(name);
+  return value && value->kind() == json::Kind::kBoolean && value->boolean();
+}
+
+std::string StateOf(const json::Value& webhook) {
+  if (Field(webhook, "suspended_at") != "-") {
+    return "suspended (" + Field(webhook, "suspended_reason") + ")";
+  }
+  if (!IsTrue(webhook, "is_active")) return "paused";
+  return Field(webhook, "consecutive_failures") == "0" ? "active" : "failing";
+}
+
+std::string RowOf(const json::Value& webhook) {
+  return Field(webhook, "id") + "  " + StateOf(webhook) + "  behind " + Field(webhook, "backlog") +
+         "  lost " + Field(webhook, "events_lost") + "  " + Field(webhook, "webhook_url") + "\n";
+}
+
+std::string RowOfDelivery(const json::Value& delivery) {
+  std::string row = Field(delivery, "id") + "  " + Field(delivery, "created_at") + "  " +
+                    Field(delivery, "event_type") + "  " + Field(delivery, "state");
+  const auto attempts = delivery.Find("attempts");
+  if (!attempts || attempts->items().empty()) return row + "\n";
+  const json::Value last = attempts->items().back();
+  return row + "  " + Field(last, "outcome") + "  " + Field(last, "status") + "  " +
+         Field(last, "duration_ms") + " ms\n";
+}
+
+// Prints the record of an answer; a secret, where it is there, in a line of its own.
+int Tell(const Arguments& arguments, const ControlAnswer& answer, std::string_view done,
+         std::string (*row)(const json::Value&) = RowOf) {
+  if (answer.status >= 300) {
+    PrintError(DescribeProblem(answer.body));
+    return kExitRefused;
+  }
+  if (arguments.Has("json")) {
+    Print(answer.body + "\n");
+    return kExitDone;
+  }
+  const json::Document document = json::Document::Parse(answer.body);
+  const json::Value data = *document.root().Find("data");
+  if (!done.empty()) Print(std::string(done) + "\n");
+  if (data.kind() == json::Kind::kObject) {
+    Print(row(data));
+    const std::string secret = Field(data, "secret");
+    if (secret != "-") {
+      Print("secret  " + secret + "\n\nKeep the secret now: it is not shown again.\n");
+    }
+    return kExitDone;
+  }
+  for (const json::Value& one : data.items()) Print(row(one));
+  return kExitDone;
+}
+
+std::string PathOf(const Arguments& arguments) {
+  const std::string& id = Word(arguments, 1, "webhook's id: comanda webhooks list");
+  return "/" + id;
+}
+
+int Add(const Arguments& arguments) {
+  std::string body;
+  json::Writer out(body);
+  out.BeginObject().Key("webhook_url").Text(Word(arguments, 1, "URL"));
+  if (const auto events = arguments.Find("events")) {
+    out.Key("events").BeginArray();
+    std::string_view rest = *events;
+    while (!rest.empty()) out.Text(TakePiece(rest, ','));
+    out.EndArray();
+  }
+  if (const auto pin = arguments.Find("pin")) out.Key("public_key_pin").Text(*pin);
+  out.EndObject();
+  return Tell(arguments, Call(arguments, "POST", "", body), "added");
+}
+
+int Redeliver(const Arguments& arguments) {
+  const std::string& which = Word(arguments, 2, "delivery's id, or dead for all that are");
+  const std::string path = PathOf(arguments) + "/deliveries/";
+  if (which != "dead") {
+    return Tell(arguments, Call(arguments, "POST", path + which + "/redeliver", "{}"), "queued",
+                RowOfDelivery);
+  }
+  const auto queued = [](const json::Value& data) { return Field(data, "queued") + " queued\n"; };
+  return Tell(arguments, Call(arguments, "POST", path + "redeliver", R"({"state":"dead"})"), "",
+              queued);
+}
+
+// Pinning
+
+std::string AsJson(const std::string& url, const webhooks::Answering& found) {
+  const crypto::CertificateInfo& certificate = found.certificate;
+  std::string text;
+  json::Writer out(text);
+  const auto texts = [&](const std::vector<std::string>& list) {
+    out.BeginArray();
+    for (const std::string& one : list) out.Text(Visible(one));
+    out.EndArray();
+  };
+  out.BeginObject();
+  out.Key("webhook_url").Text(url);
+  out.Key("public_key_pin").Text(certificate.public_key_pin);
+  out.Key("subject").Text(Visible(certificate.subject));
+  out.Key("issuer").Text(Visible(certificate.issuer));
+  out.Key("dns_names");
+  texts(certificate.dns_names);
+  out.Key("addresses");
+  texts(certificate.addresses);
+  out.Key("not_before").Instant(certificate.validity.not_before);
+  out.Key("not_after").Instant(certificate.validity.not_after);
+  out.Key("fingerprint_sha256").Text(certificate.fingerprint_sha256);
+  out.Key("address").Text(found.address);
+  out.Key("tls_version").Text(found.tls_version);
+  out.EndObject();
+  return text + "\n";
+}
+
+std::string AsText(const webhooks::Answering& found) {
+  const crypto::CertificateInfo& certificate = found.certificate;
+  std::string names;
+  for (const auto* list : {&certificate.dns_names, &certificate.addresses}) {
+    for (const std::string& name : *list) names += (names.empty() ? "" : ", ") + Visible(name);
+  }
+  const auto day = [](UtcMs at) { return FormatInstant(at).substr(0, 10); };
+  return "pin      " + certificate.public_key_pin + "\nsubject  " + Visible(certificate.subject) +
+         "\nissuer   " + Visible(certificate.issuer) + "\nnames    " +
+         (names.empty() ? "-" : names) + "\nvalid    " + day(certificate.validity.not_before) +
+         " to " + day(certificate.validity.not_after) + "\nsha256   " +
+         certificate.fingerprint_sha256 + "\naddress  " + found.address + ", " + found.tls_version +
+         "\n\nNothing of this is verified. Compare sha256 at the receiver:\n"
+         "  openssl x509 -in ITS.crt -noout -fingerprint -sha256\n"
+         "Where it is the same, the pin is set with\n"
+         "  comanda webhooks add URL --pin " +
+         certificate.public_key_pin + "\n  PATCH /v1/webhooks/ID {\"public_key_pin\": \"" +
+         certificate.public_key_pin + "\"}\n";
+}
+
+int Pin(const Arguments& arguments) {
+  const std::string& url = Word(arguments, 1, "URL");
+  const config::Options options = ReadControlOptions(arguments);
+  metrics::Registry metrics;
+  Heartbeats heartbeats(SystemClock());
+  net::Network network(heartbeats, metrics);
+  const webhooks::Answering found =
+      webhooks::Look(network, webhooks::LookAtMachine(options.webhook_networks), url);
+  Print(arguments.Has("json") ? AsJson(url, found) : AsText(found));
+  return kExitDone;
+}
+
+}  // namespace
+
+int Webhooks(Words words) {
+  const std::optional<Arguments> read = ReadArguments(words, kFlags, Help);
+  if (!read) return kExitDone;
+  const Arguments& arguments = *read;
+  const std::string verb = arguments.positional().empty() ? "" : arguments.positional().front();
+  const auto change = [&](std::string body, std::string_view done) {
+    return Tell(arguments, Call(arguments, "PATCH", PathOf(arguments), std::move(body)), done);
+  };
+  if (verb == "list") return Tell(arguments, Call(arguments, "GET", "?per_page=100"), "");
+  if (verb == "add") return Add(arguments);
+  if (verb == "show") return Tell(arguments, Call(arguments, "GET", PathOf(arguments)), "");
+  if (verb == "test") {
+    return Tell(arguments, Call(arguments, "POST", PathOf(arguments) + "/test", "{}"), "",
+                RowOfDelivery);
+  }
+  if (verb == "log") {
+    return Tell(arguments, Call(arguments, "GET", PathOf(arguments) + "/deliveries?per_page=100"),
+                "", RowOfDelivery);
+  }
+  if (verb == "redeliver") return Redeliver(arguments);
+  if (verb == "pause") return change(R"({"is_active":false})", "paused");
+  if (verb == "resume") {
+    return change(arguments.Has("skip") ? R"({"is_active":true,"skip_backlog":true})"
+                                        : R"({"is_active":true})",
+                  "resumed");
+  }
+  if (verb == "rotate") {
+    return change(arguments.Has("now") ? R"({"rotate_secret":true,"grace_seconds":0})"
+                                       : R"({"rotate_secret":true})",
+                  "rotated");
+  }
+  if (verb == "pin") return Pin(arguments);
+  if (verb == "remove") {
+    return Tell(arguments, Call(arguments, "DELETE", PathOf(arguments)), "removed");
+  }
+  throw Refusal(Problem::kInvalidParameter,
+                "say list, add, show, test, log, redeliver, pause, resume, rotate, remove or pin; "
+                "see comanda webhooks --help");
+}
+
+}  // namespace comanda::app

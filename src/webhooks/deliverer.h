@@ -1,0 +1,153 @@
+#pragma once
+
+// Delivers the events of one database to the receivers of its webhooks: the reader of the log
+// behind each subscription (events/feed.h). What goes next and what an outcome means is decided in
+// receiver.h; here are the database, the network and the clock.
+//
+// Nothing is written when an event is committed. What was acknowledged is stored at most once a
+// second, so a crash sends some messages again, with the same event_id.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "config/options.h"
+#include "crypto/authorities.h"
+#include "db/database.h"
+#include "db/disk_space.h"
+#include "events/marks.h"
+#include "events/worker.h"
+#include "net/network.h"
+#include "webhooks/address_rules.h"
+#include "webhooks/json.h"
+#include "webhooks/receiver.h"
+
+namespace comanda::webhooks {
+
+struct DelivererSettings {
+  std::string name;  // of the worker: "webhooks"
+  const config::Options& options;
+  const Clock& clock;
+  db::Database& database;
+  const db::DiskSpace& space;
+  const events::Marks& marks;
+  events::Feed& feed;
+  net::Network& network;
+  size_t slots = 16;  // transfers at once
+  // The body of an event, also of a damaged one where it can be made again.
+  std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t seq)> read_body;
+};
+
+class Deliverer {
+ public:
+  Deliverer(DelivererSettings settings, Heartbeats& heartbeats, metrics::Registry& registry);
+  // Ends what is under way; stores what was acknowledged.
+  ~Deliverer();
+
+  // To be called when the transaction that changed a subscription is committed. Any thread.
+  void NoteChange();
+
+  // Sends a test, and waits for its outcome, 10 s at most. Any thread.
+  Delivery Test(const Subscription& subscription, const std::string& company_uuid);
+
+  // What is wrong with receivers, for /readyz; empty: nothing. Any thread.
+  std::string Trouble() const;
+
+ private:
+  struct Key {
+    db::CompanyId company;
+    std::string id;
+    bool operator<(const Key& other) const {
+      return company.value != other.company.value ? company.value < other.company.value
+                                                  : id < other.id;
+    }
+  };
+  struct Slot {
+    std::unique_ptr<Receiver> receiver;
+    std::string company_uuid;
+    int64_t last_seq_at_attempt = 0;  // of the log, while the receiver is down
+    bool is_stale = false;  // the row was changed: nothing more is sent until it is read again
+  };
+  struct Ended {
+    Key key;
+    std::string delivery_id;
+    net::Answer answer;
+    UtcMs at = 0;
+  };
+
+  // Where the network thread leaves answers; it may outlive the deliverer.
+  struct Inbox {
+    std::mutex mutex;
+    std::vector<Ended> ended;          // guarded by mutex
+    events::Worker* worker = nullptr;  // guarded by mutex; null: nobody is to be woken
+  };
+
+  events::Worker::Done Pass(events::Worker::Pass& pass);
+  Moment Now() const;
+  void TakeEnded();
+  void ReadSubscriptions();
+  void Refill(const Key& key, Slot& slot);
+  void LookForNewer(const Key& key, Slot& slot);
+  // The record after the change; nothing where that is damaged and cannot be made again.
+  std::optional<std::string> RecordOf(db::Session& session, db::CompanyId company,
+                                      const events::StoredEvent& event) const;
+  static std::string BodyOf(const Slot& slot, const Delivery& delivery,
+                            const events::StoredEvent& event, std::string_view record);
+  void Take(db::Session& session, const Key& key, Slot& slot, const events::StoredEvent& event,
+            const std::string& record);
+  void SendAll();
+  void SendOne(const Key& key, Slot& slot);
+  // The next message, with its body. Gives up those whose event is gone or damaged.
+  // Nothing where the event is purged, or damaged and cannot be made again.
+  std::optional<std::string> ReadBody(const Key& key, const Slot& slot, const Delivery& delivery);
+  void Send(const Key& key, Slot& slot, const Delivery& delivery, const std::string& body,
+            UtcMs now);
+  net::Call CallOf(const Subscription& subscription, const Delivery& delivery,
+                   const std::string& body, UtcMs at);
+  std::shared_ptr<const crypto::Authorities> Authorities();
+  void Store(bool at_once);
+  // What is stored of a receiver in one transaction: the first of its changed() and delivered().
+  struct Piece {
+    const Key* key;
+    Receiver* receiver;
+    size_t changed = 0, delivered = 0;
+    bool is_last = false;  // of the changed ones
+  };
+  std::vector<Piece> NextPieces(size_t logged_max) const;
+  static void StorePiece(db::Tx& tx, const Piece& piece, UtcMs now);
+  size_t UnderWay() const;
+  int64_t Position() const;
+  void NoteTrouble();
+
+  const DelivererSettings settings_;
+
+  // Used by the worker's thread alone.
+  std::map<Key, Slot> slots_;
+  int64_t seen_changes_ = -1;
+  int64_t stored_ms_ = 0;
+  int64_t looked_ms_ = 0;
+  int64_t pass_ms_ = 0;
+  std::shared_ptr<const Networks> networks_;
+  size_t first_ = 0;  // whose turn it is
+
+  const std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+  mutable std::mutex mutex_;
+  std::string trouble_;                                     // guarded by mutex_
+  std::shared_ptr<const crypto::Authorities> authorities_;  // guarded by mutex_
+  bool has_authorities_ = false;                            // guarded by mutex_
+  std::atomic<int64_t> changes_{0};
+  std::atomic<int64_t> suspended_{0}, failing_{0};  // receivers
+  const metrics::Gauge suspended_gauge_, failing_gauge_;
+
+  std::unique_ptr<events::Worker> worker_;
+};
+
+}  // namespace comanda::webhooks

@@ -1,0 +1,116 @@
+#include "webhooks/list.h"
+
+#include <array>
+#include <optional>
+
+#include "base/problem.h"
+#include "webhooks/delivery.h"
+#include "webhooks/store.h"
+#include "webhooks/webhooks.h"
+
+namespace comanda::webhooks {
+namespace {
+
+using http::ListFilter;
+using http::ListSort;
+
+constexpr auto kKindNames = [] {
+  std::array<std::string_view, kKinds.size()> names{};
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kKinds[i].name;
+  return names;
+}();
+
+constexpr std::array kFilters = {
+    ListFilter{http::kSnapshotParameter, "w.created_seq <= {}", http::ReadSnapshot},
+};
+constexpr std::array kSorts = {
+    ListSort{"created_at", "w.created_seq", "w.created_seq DESC"},
+};
+constexpr std::array kDeliveryFilters = {
+    ListFilter{"filter[state]", "d.state IN ({})", http::ReadWords<kStateNames>},
+    ListFilter{"filter[event_type]", "d.kind IN ({})", http::ReadWords<kKindNames>},
+    ListFilter{"filter[subject_id]", "d.subject_id = {}", http::ReadUuid},
+    ListFilter{"filter[outcome]", "d.outcome IN ({})", http::ReadWords<kOutcomeNames>},
+    ListFilter{http::kSnapshotParameter, "d.number <= {}", http::ReadSnapshot},
+};
+constexpr std::array kDeliverySorts = {
+    ListSort{"created_at", "d.created_at, d.number", "d.created_at DESC, d.number DESC"},
+};
+
+// A damaged row is left out.
+template <typename Add>
+void AddRow(std::vector<std::string>& damage, Add add) {
+  try {
+    add();
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    damage.push_back(fault.cause);
+  }
+}
+
+}  // namespace
+
+void RequireListParameters(const http::Query& query) {
+  http::RequireListParameters(query, kFilters);
+}
+
+void RequireDeliveryParameters(const http::Query& query) {
+  http::RequireListParameters(query, kDeliveryFilters);
+}
+
+http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+                        http::PageRows& rows, std::vector<std::string>& damage) {
+  const http::ListRequest request{session, company, query};
+  const auto conditions = http::Conditions::Read(request, kFilters);
+  http::ListPage page;
+  page.paging = query.ReadPaging();
+  db::ClauseBuilder sql(R"sql(SELECT w.id FROM webhook w WHERE w.company_id = $1)sql", {company});
+  conditions.Narrow(sql);
+  sql.OrderBy(http::ReadSort(query, kSorts, "-created_at"))
+      .Limit(page.paging.per_page, page.paging.offset());
+  for (const std::string& id : session.FindTexts(sql)) {
+    AddRow(damage, [&] {
+      const Subscription subscription = Get(session, company, id);
+      rows.Add(Render(subscription, BehindOf(session, company, subscription)));
+    });
+  }
+  db::ClauseBuilder count(R"sql(SELECT count(*) FROM webhook w WHERE w.company_id = $1)sql",
+                          {company});
+  conditions.Narrow(count);
+  page.total = session.GetInt(count);
+  page.snapshot = http::SnapshotOf(query, store::LastCreated(session, company));
+  return page;
+}
+
+http::ListPage FindDeliveries(db::Session& session, db::CompanyId company,
+                              std::string_view webhook_id, const http::Query& query,
+                              bool shows_answers, http::PageRows& rows,
+                              std::vector<std::string>& damage) {
+  const http::ListRequest request{session, company, query};
+  const auto conditions = http::Conditions::Read(request, kDeliveryFilters);
+  http::ListPage page;
+  page.paging = query.ReadPaging();
+  db::ClauseBuilder sql(R"sql(
+      SELECT d.id FROM webhook_delivery d WHERE d.company_id = $1 AND d.webhook_id = $2
+      )sql",
+                        {company, webhook_id});
+  conditions.Narrow(sql);
+  sql.OrderBy(http::ReadSort(query, kDeliverySorts, "-created_at"))
+      .Limit(page.paging.per_page, page.paging.offset());
+  for (const std::string& id : session.FindTexts(sql)) {
+    AddRow(damage, [&] {
+      const auto delivery = store::FindDelivery(session, company, webhook_id, id);
+      if (delivery) rows.Add(Render(*delivery, shows_answers));
+    });
+  }
+  db::ClauseBuilder count(R"sql(
+      SELECT count(*) FROM webhook_delivery d WHERE d.company_id = $1 AND d.webhook_id = $2
+      )sql",
+                          {company, webhook_id});
+  conditions.Narrow(count);
+  page.total = session.GetInt(count);
+  page.snapshot = http::SnapshotOf(query, store::LastNumber(session, company, webhook_id));
+  return page;
+}
+
+}  // namespace comanda::webhooks

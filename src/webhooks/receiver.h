@@ -1,0 +1,156 @@
+#pragma once
+
+// What one subscription still has to send, in memory: the messages that are late, and a window of
+// the log behind its position. Decides which message goes next, and what the outcome of an attempt
+// means (contract section 13, Order and failure). No clock, no database, no network: the deliverer
+// (deliverer.h) supplies them. One thread.
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "webhooks/delivery.h"
+#include "webhooks/schedule.h"
+#include "webhooks/subscription.h"
+
+namespace comanda::webhooks {
+
+// The moment of a decision: the wall clock for what is shown, the others for what is measured.
+struct Moment {
+  UtcMs now = 0;
+  int64_t monotonic_ms = 0;
+  int64_t counted_ms = 0;  // events/marks.h
+  uint64_t random = 0;
+};
+
+// A message in memory.
+struct Item {
+  Delivery delivery;
+  std::string key;              // Delivery::Key(): thousands may be compared for each attempt
+  int64_t sequence_before = 0;  // the last number before the messages of its event
+  int64_t due_ms = 0;           // monotonic
+  bool is_row = false;          // of the delivery log: it is late, or waits behind one that is
+  bool is_under_way = false;
+  bool is_settled = false;
+};
+
+class Receiver {
+ public:
+  // `late`: the unsettled rows, by event.
+  Receiver(Subscription subscription, std::vector<Delivery> late, const Moment& moment);
+
+  const Subscription& subscription() const { return subscription_; }
+  Progress& progress() { return subscription_.progress; }
+
+  // The window
+
+  static constexpr size_t kWindowItems = 64;
+  // True if more events should be read from read_seq() on.
+  bool HasRoom() const;
+  int64_t read_seq() const { return read_seq_; }
+  void SetRead(int64_t seq) { read_seq_ = seq; }
+  // Takes up a message of the event that follows the last one, with its number.
+  void Append(Item item);
+  // Counts a message that cannot be sent, since its event is damaged: it keeps its number.
+  void Lose();
+  // True if only NoteNewer() can say that a newer message waits: the window is full.
+  bool MissesNewer() const { return IsDown() && !pace_.has_newer && !HasRoom(); }
+  // A message came that was asked for, after the last attempt at a receiver that is down.
+  void NoteNewer() { pace_.has_newer = true; }
+  int64_t TakeNumber() { return ++last_sequence_; }
+  int64_t last_sequence() const { return last_sequence_; }
+
+  // Sending
+
+  // The next message that may be sent now; null: none. The pointer holds until the next call that
+  // is not const.
+  Item* Next(const Moment& moment);
+  void Begin(Item& item, const Moment& moment);
+  size_t under_way() const { return under_way_; }
+  bool IsDown() const { return webhooks::IsDown(HealthNow()); }
+  bool last_attempt_failed() const { return subscription_.progress.failures_in_a_row > 0; }
+  // When Next() may have another answer, by the monotonic clock; nothing: not before something
+  // happens.
+  std::optional<int64_t> DueMs(const Moment& moment);
+
+  // The outcome of an attempt. `retry_after_ms`: what the receiver asked for.
+  struct Ended {
+    Attempt attempt;
+    std::optional<int64_t> retry_after_ms;
+    bool is_acknowledged = false;
+    bool is_gone = false;  // status 410
+  };
+  void End(std::string_view delivery_id, Ended ended, const Moment& moment);
+  // The attempt was not made: it does not count.
+  void Undo(std::string_view delivery_id);
+  // The message that was begun can never be sent, since its event is purged or damaged: it is dead,
+  // and counts as lost. That says nothing about the receiver.
+  void GiveUp(std::string_view delivery_id, Attempt why, const Moment& moment);
+
+  // Adds time in which the receiver could have been reached and was failing.
+  void AddFailing(int64_t ms) { subscription_.progress.failing_ms += ms; }
+  // Suspends a receiver that has failed for long enough.
+  void SuspendIfFailing(const Moment& moment);
+
+  // Storing
+
+  // Moves the position over what is settled, which makes room in the window. End() does it too: a
+  // fast receiver does not wait until its progress is stored.
+  void Advance();
+  // How many events the position has moved over since it was stored.
+  int64_t passed() const { return subscription_.progress.settled_seq - stored_seq_; }
+  bool is_dirty() const { return is_dirty_; }
+  // How many messages were lost since the progress was stored.
+  int64_t lost() const { return lost_; }
+  // Rows that must be written before the position may pass them.
+  const std::deque<Delivery>& changed() const { return changed_; }
+  // What was delivered at the first attempt, for the log: the newest ones, where it comes faster
+  // than it is stored.
+  static constexpr size_t kDeliveredKept = 1'000;
+  const std::deque<Delivery>& delivered() const { return delivered_; }
+  // The first ones are stored; with the last of changed(), the progress is stored too.
+  void SetStored(size_t changed, size_t delivered);
+
+ private:
+  Item* FindItem(std::string_view delivery_id);
+  void Succeed(Item& item, const Moment& moment);
+  void Fail(Item& item, const Ended& ended, const Moment& moment);
+  void DropSettled();
+  // Tries a late message again after that time.
+  void Postpone(Item& item, int64_t wait_ms, const Moment& moment);
+  // The messages of the window with that key get rows of their own: the first is late, the others
+  // wait behind it.
+  void MoveOut(const std::string& key, int64_t wait_ms, const Moment& moment);
+  void Settle(Item& item, State state, const Moment& moment);
+  bool IsLateKey(std::string_view key) const;
+  Health HealthNow() const;
+  int64_t NextWhileDownMs() const;
+  // Those whose key has nothing earlier unsettled and nothing under way.
+  std::vector<Item*> Heads();
+
+  Subscription subscription_;
+  std::deque<Item> late_;    // rows of their own, by event
+  std::deque<Item> window_;  // in the order of the log
+  int64_t read_seq_ = 0;
+  int64_t stored_seq_ = 0;  // the position as it is stored
+  int64_t lost_ = 0;        // since then
+  int64_t last_sequence_ = 0;
+  size_t under_way_ = 0;
+  std::deque<Delivery> changed_, delivered_;
+  bool is_dirty_ = false;
+
+  int64_t hold_until_ms_ = 0;  // a receiver asked for a pause
+  int64_t successes_since_down_ = 1'000;
+  // What decides when a receiver that is down is tried again, and with what.
+  struct Pace {
+    int64_t attempt_ms = 0;  // of the last attempt, monotonic; 0: none yet
+    bool has_newer = false;  // a message came since
+    std::string key;         // of the last attempt
+  };
+  Pace pace_, pace_before_;  // now, and before the last attempt
+};
+
+}  // namespace comanda::webhooks

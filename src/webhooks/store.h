@@ -1,0 +1,66 @@
+#pragma once
+
+// All SQL of this room. Functions throw Fault on a database error.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/session.h"
+#include "webhooks/delivery.h"
+#include "webhooks/subscription.h"
+
+namespace comanda::webhooks::store {
+
+std::vector<db::CompanyId> Companies(db::Session& session);  // that have a subscription
+// A damaged one is not among them; what is wrong is added to `damage`.
+std::vector<Subscription> All(db::Session& session, db::CompanyId company,
+                              std::vector<std::string>& damage);
+// Fault kDamaged where the row is not what was written.
+std::optional<Subscription> Find(db::Session& session, db::CompanyId company, std::string_view id);
+// Also where it is damaged, so that it can be removed.
+std::optional<Subscription> FindAsItIs(db::Session& session, db::CompanyId company,
+                                       std::string_view id);
+int64_t Count(db::Session& session, db::CompanyId company);
+int64_t LastCreated(db::Session& session, db::CompanyId company);  // for snapshots of the list
+
+void Insert(db::Tx& tx, db::CompanyId company, const Subscription& subscription);
+// Stores all but the progress, and the revision given.
+void UpdateSettings(db::Tx& tx, db::CompanyId company, const Subscription& subscription);
+// Stores the progress and the selection. The row must have that revision.
+void UpdateProgress(db::Tx& tx, db::CompanyId company, const Subscription& subscription);
+// With its deliveries.
+void Delete(db::Tx& tx, db::CompanyId company, std::string_view id);
+void DeleteAll(db::Tx& tx, db::CompanyId company);
+
+// Deliveries
+
+// Inserts the row, or replaces that of the same id.
+void Put(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, const Delivery& delivery);
+// Fault kDamaged where the row is not what was written.
+std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company,
+                                     std::string_view webhook_id, std::string_view id);
+// Those that are late or wait behind one that is, by event. A damaged one is not among them, nor
+// among the dead; what is wrong is added to `damage`.
+std::vector<Delivery> Unsettled(db::Session& session, db::CompanyId company,
+                                std::string_view webhook_id, std::vector<std::string>& damage);
+std::vector<Delivery> Unsettled(db::Session& session, db::CompanyId company,
+                                std::string_view webhook_id);
+std::vector<Delivery> Dead(db::Session& session, db::CompanyId company,
+                           std::string_view webhook_id);
+// Adds what is wrong with any row, of every company.
+void CheckDeliveries(db::Session& session, std::vector<std::string>& damage);
+int64_t CountUnsettled(db::Session& session, db::CompanyId company, std::string_view webhook_id);
+// Those of the events behind `after` up to `last`, whatever became of them.
+int64_t CountRows(db::Session& session, db::CompanyId company, std::string_view webhook_id,
+                  int64_t after, int64_t last);
+int64_t LastNumber(db::Session& session, db::CompanyId company, std::string_view webhook_id);
+std::optional<UtcMs> OldestUnsettled(db::Session& session, db::CompanyId company,
+                                     std::string_view webhook_id);
+// Deletes settled rows beyond the newest `kept`, and those that were settled before that time.
+void Trim(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, int64_t kept,
+          UtcMs settled_before);
+
+}  // namespace comanda::webhooks::store

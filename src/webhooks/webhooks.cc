@@ -1,0 +1,296 @@
+#include "webhooks/webhooks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/id.h"
+#include "base/problem.h"
+#include "events/log.h"
+#include "webhooks/schedule.h"
+#include "webhooks/store.h"
+
+namespace comanda::webhooks {
+namespace {
+
+// Everything but the secret.
+void Apply(const Draft& draft, int64_t last_seq, Subscription& subscription) {
+  Configuration& configuration = subscription.configuration;
+  if (draft.url) configuration.url = *draft.url;
+  if (draft.merchant_id) configuration.merchant_id = *draft.merchant_id;
+  if (draft.kinds && *draft.kinds != subscription.selection.Last()) {
+    subscription.selection.Set(last_seq, *draft.kinds);
+  }
+  if (draft.headers) configuration.headers = Unmasked(*draft.headers, configuration.headers);
+  if (draft.ack_codes) configuration.ack_codes = *draft.ack_codes;
+  if (draft.public_key_pin) configuration.public_key_pin = *draft.public_key_pin;
+  if (draft.is_active) configuration.is_active = *draft.is_active;
+}
+
+void Rotate(const Draft& draft, UtcMs now, Subscription& subscription) {
+  subscription.secrets.old = std::nullopt;
+  subscription.secret_rotates_until = std::nullopt;
+  if (draft.grace_s > 0) {
+    subscription.secrets.old = subscription.secrets.current;
+    subscription.secret_rotates_until = now + draft.grace_s * 1000;
+  }
+  subscription.secrets.current = MakeSecret();
+}
+
+void ForgetFailures(Progress& progress) {
+  progress.failures_in_a_row = 0;
+  progress.failing_ms = 0;
+  progress.attempts_failed = 0;
+  progress.suspended = Suspended::kNot;
+  progress.suspended_at = std::nullopt;
+}
+
+// The messages that the subscription asked for among the events after its position, up to `last`.
+int64_t CountMessages(db::Session& session, db::CompanyId company, const Subscription& subscription,
+                      int64_t last) {
+  int64_t count = 0;
+  const auto add = [&](const events::EventHead& head) {
+    const Kinds kinds = subscription.selection.At(head.seq);
+    LoggedChange change{head.type, head.changes, ""};
+    std::string body;
+    if (NeedsBody(kinds, change)) {
+      const auto event = events::Find(session, company, head.seq);
+      body = event && !event->is_damaged ? event->body : "{}";
+      change.body = body;
+    }
+    count += static_cast<int64_t>(MessagesOf(kinds, change).size());
+  };
+  events::ForEachHead(session, company, subscription.progress.settled_seq, last, add);
+  return count;
+}
+
+// Messages behind the position may have rows already: they were delivered, or are late. Those
+// account for themselves.
+int64_t CountRowsAhead(db::Session& session, db::CompanyId company, const Subscription& one,
+                       int64_t last) {
+  return store::CountRows(session, company, one.id, one.progress.settled_seq, last);
+}
+
+// What is behind the position is counted in numbers, not delivered.
+void SkipTo(db::Session& session, db::CompanyId company, int64_t last, Subscription& one) {
+  const int64_t messages = CountMessages(session, company, one, last);
+  one.progress.events_lost += messages - CountRowsAhead(session, company, one, last);
+  one.progress.sequence += messages;
+  one.progress.settled_seq = std::max(one.progress.settled_seq, last);
+  one.selection.ForgetBefore(one.progress.settled_seq);
+}
+
+// What is late is due, and tried for as long as if it had never failed.
+void BeginAnew(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs now) {
+  for (Delivery& delivery : store::Unsettled(tx, company, id)) {
+    if (delivery.state != State::kLate) continue;
+    delivery.failing_since_ms = kNeverFailed;
+    delivery.next_attempt_at = now;
+    store::Put(tx, company, id, delivery);
+  }
+}
+
+// What failed only because the receiver was down is due.
+void MakeDueAfterDown(db::Tx& tx, db::CompanyId company, const Subscription& one, UtcMs now) {
+  std::vector<Delivery> unsettled = store::Unsettled(tx, company, one.id);
+  const auto late = std::ranges::count(unsettled, State::kLate, &Delivery::state);
+  if (!IsDown({one.progress.failures_in_a_row, late})) return;
+  for (Delivery& delivery : unsettled) {
+    if (delivery.state != State::kLate) continue;
+    if (delivery.WasOvertaken(one.progress.last_success_ms)) continue;
+    delivery.next_attempt_at = now;
+    store::Put(tx, company, one.id, delivery);
+  }
+}
+
+// Of what is late and skipped: it has its number already.
+void GiveUpLate(db::Tx& tx, db::CompanyId company, UtcMs now, Subscription& one) {
+  for (Delivery& delivery : store::Unsettled(tx, company, one.id)) {
+    delivery.state = State::kDead;
+    delivery.next_attempt_at = std::nullopt;
+    delivery.settled_at = now;
+    store::Put(tx, company, one.id, delivery);
+    ++one.progress.events_lost;
+  }
+}
+
+Refusal NoSuchWebhook() { return Refusal(Problem::kNotFound, "There is no webhook with that id."); }
+
+}  // namespace
+
+Subscription Create(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp) {
+  if (store::Count(tx, company) >= static_cast<int64_t>(kSubscriptionsMax)) {
+    throw Invalid("body", FieldCode::kTooManyItems,
+                  "A company has at most " + std::to_string(kSubscriptionsMax) +
+                      " webhooks: remove one that is no longer used.");
+  }
+  const int64_t last_seq = events::ExtentOf(tx, company).last;
+  Subscription subscription{.id = NewId(stamp.now),
+                            .configuration = {},
+                            .selection = {},
+                            .secrets = {.current = MakeSecret(), .old = {}},
+                            .secret_rotates_until = {},
+                            .progress = {.settled_seq = last_seq},
+                            .revision = 1,
+                            .created_at = stamp.now,
+                            .updated_at = stamp.now};
+  subscription.selection.Set(last_seq, Kinds::Default());
+  Apply(draft, last_seq, subscription);
+  store::Insert(tx, company, subscription);
+  return subscription;
+}
+
+Subscription Get(db::Session& session, db::CompanyId company, std::string_view id) {
+  std::optional<Subscription> found = store::Find(session, company, id);
+  if (!found) throw NoSuchWebhook();
+  return *std::move(found);
+}
+
+Subscription Change(db::Tx& tx, db::CompanyId company, std::string_view id, const Draft& draft,
+                    const db::Stamp& stamp) {
+  const Subscription before = Get(tx, company, id);
+  Subscription one = before;
+  const int64_t last_seq = events::ExtentOf(tx, company).last;
+  Apply(draft, last_seq, one);
+  if (draft.rotates_secret) Rotate(draft, stamp.now, one);
+  const bool has_other_url = one.configuration.url != before.configuration.url;
+  const bool begins_anew = has_other_url || draft.is_active.value_or(false);
+  const bool changes = one.configuration != before.configuration ||
+                       one.selection.Last() != before.selection.Last() || draft.rotates_secret;
+  if (!changes && !begins_anew) return before;
+  if (changes) one.updated_at = stamp.now;
+  // What the worker has in memory of the old revision is dropped; it reads the row again.
+  store::UpdateSettings(tx, company, one);
+  if (begins_anew) {
+    ForgetFailures(one.progress);
+    if (draft.skips_backlog) {
+      GiveUpLate(tx, company, stamp.now, one);
+      SkipTo(tx, company, last_seq, one);
+    } else {
+      BeginAnew(tx, company, id, stamp.now);
+    }
+    store::UpdateProgress(tx, company, one);
+  }
+  ++one.revision;
+  store::UpdateSettings(tx, company, one);
+  return one;
+}
+
+Behind BehindOf(db::Session& session, db::CompanyId company, const Subscription& one) {
+  Behind behind{.backlog = store::CountUnsettled(session, company, one.id),
+                .oldest_at = store::OldestUnsettled(session, company, one.id)};
+  const int64_t last = events::ExtentOf(session, company).last;
+  const int64_t position = one.progress.settled_seq;
+  if (last <= position) return behind;
+  behind.backlog +=
+      CountMessages(session, company, one, last) - CountRowsAhead(session, company, one, last);
+  const auto next = events::ReadAfter(session, company, position, 1);
+  const bool is_older = !next.empty() && (!behind.oldest_at || next[0].at < *behind.oldest_at);
+  if (behind.backlog > 0 && is_older) behind.oldest_at = next[0].at;
+  return behind;
+}
+
+Removed Remove(db::Tx& tx, db::CompanyId company, std::string_view id) {
+  std::optional<Subscription> found = store::FindAsItIs(tx, company, id);
+  if (!found) throw NoSuchWebhook();
+  const Behind behind = BehindOf(tx, company, *found);
+  store::Delete(tx, company, id);
+  return {*std::move(found), behind};
+}
+
+namespace {
+
+// The worker reads the row and its deliveries again.
+void RaiseRevision(db::Tx& tx, db::CompanyId company, Subscription& one) {
+  ++one.revision;
+  store::UpdateSettings(tx, company, one);
+}
+
+// False where the event is no longer kept.
+bool MakeDueAgain(db::Tx& tx, db::CompanyId company, std::string_view id, Delivery& delivery,
+                  UtcMs now) {
+  const bool is_test = delivery.kind == Kind::kTest;
+  if (!is_test && delivery.seq < events::ExtentOf(tx, company).oldest) return false;
+  delivery.state = State::kLate;
+  delivery.failures = 0;
+  delivery.failing_since_ms = kNeverFailed;
+  delivery.next_attempt_at = now;
+  delivery.settled_at = std::nullopt;
+  store::Put(tx, company, id, delivery);
+  return true;
+}
+
+}  // namespace
+
+void NoteTest(db::Tx& tx, db::CompanyId company, std::string_view id, const Delivery& test,
+              const db::Stamp& stamp) {
+  std::optional<Subscription> one = store::Find(tx, company, id);
+  if (!one) return;  // it was removed meanwhile
+  store::Put(tx, company, id, test);
+  const Attempt& attempt = test.attempts.back();
+  if (attempt.outcome != Outcome::kAcknowledged) return;
+  MakeDueAfterDown(tx, company, *one, stamp.now);
+  one->progress.last_outcome = attempt.outcome;
+  one->progress.last_status = attempt.status;
+  one->progress.last_delivery_at = stamp.now;
+  one->progress.failures_in_a_row = 0;
+  one->progress.failing_ms = 0;
+  one->progress.attempts_failed = 0;
+  store::UpdateProgress(tx, company, *one);
+  RaiseRevision(tx, company, *one);
+}
+
+Delivery Redeliver(db::Tx& tx, db::CompanyId company, std::string_view id,
+                   std::string_view delivery_id, const db::Stamp& stamp) {
+  Subscription one = Get(tx, company, id);
+  std::optional<Delivery> delivery = store::FindDelivery(tx, company, id, delivery_id);
+  if (!delivery) throw Refusal(Problem::kNotFound, "There is no delivery with that id.");
+  if (!MakeDueAgain(tx, company, id, *delivery, stamp.now)) {
+    throw Refusal(Problem::kNotFound, "The event of that delivery is no longer kept.");
+  }
+  RaiseRevision(tx, company, one);
+  return *std::move(delivery);
+}
+
+int64_t RedeliverDead(db::Tx& tx, db::CompanyId company, std::string_view id,
+                      const db::Stamp& stamp) {
+  Subscription one = Get(tx, company, id);
+  int64_t queued = 0;
+  for (Delivery& delivery : store::Dead(tx, company, id)) {
+    if (delivery.kind == Kind::kTest) continue;  // it has told what it was sent to find out
+    queued += MakeDueAgain(tx, company, id, delivery, stamp.now) ? 1 : 0;
+  }
+  RaiseRevision(tx, company, one);
+  return queued;
+}
+
+void Purged(db::Tx& tx, db::CompanyId company, int64_t last) {
+  std::vector<std::string> damage;
+  for (Subscription& one : store::All(tx, company, damage)) {
+    if (one.progress.settled_seq >= last) continue;
+    SkipTo(tx, company, last, one);
+    store::UpdateProgress(tx, company, one);
+    RaiseRevision(tx, company, one);
+  }
+}
+
+void RemoveAll(db::Tx& tx, db::CompanyId company) { store::DeleteAll(tx, company); }
+
+void Check(db::Session& session, std::vector<std::string>& damage) {
+  for (const db::CompanyId company : store::Companies(session)) {
+    store::All(session, company, damage);
+  }
+  store::CheckDeliveries(session, damage);
+}
+
+void NoteRestored(db::Tx& tx, int64_t by) {
+  std::vector<std::string> damage;
+  for (const db::CompanyId company : store::Companies(tx)) {
+    for (Subscription& one : store::All(tx, company, damage)) {
+      one.progress.sequence += by;
+      store::UpdateProgress(tx, company, one);
+      RaiseRevision(tx, company, one);
+    }
+  }
+}
+
+}  // namespace comanda::webhooks

@@ -1,0 +1,64 @@
+import os
+import re
+import subprocess
+
+import pytest
+
+from support.box import ROOT
+from support.debian_root import ARCHITECTURE, DebianRoot
+
+# scripts/test chooses one in continuous integration.
+SUITES = os.environ.get("COMANDA_SUITES", "bookworm trixie").split()
+
+
+@pytest.fixture(scope="session")
+def package():
+    """The package for this machine, as scripts/package has left it."""
+    found = list((ROOT / "build/package").glob(f"comanda_*_{ARCHITECTURE}.deb"))
+    assert len(found) == 1, "first: scripts/package"
+    return found[0]
+
+
+@pytest.fixture(scope="session")
+def tarball():
+    return next((ROOT / "build/package").glob(f"comanda-*-{ARCHITECTURE}.tar.gz"))
+
+
+@pytest.fixture(scope="session")
+def repack(package, tmp_path_factory):
+    """repack(version, {path: text}): the package with another version, and with other files."""
+
+    def make(version, files=None):
+        directory = tmp_path_factory.mktemp("repacked")
+        tree = directory / "tree"
+        subprocess.run(["dpkg-deb", "-R", package, tree], check=True)
+        for name, text in (files or {}).items():
+            (tree / name).write_text(text)
+        control = tree / "DEBIAN/control"
+        control.write_text(re.sub("^Version: .*", f"Version: {version}", control.read_text(), flags=re.M))
+        subprocess.run(["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "-b", tree, directory], check=True, capture_output=True)
+        return next(directory.glob("*.deb"))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def later(repack):
+    return repack("9.0")
+
+
+@pytest.fixture(params=SUITES)
+def bare(request):
+    """A Debian without the package."""
+    root = DebianRoot(request.param)
+    yield root
+    root.close()
+
+
+@pytest.fixture
+def box(bare, package):
+    """A Debian with the package installed and serving."""
+    status, said = bare.install(package)
+    assert status == 0, said
+    bare.calls()
+    return bare

@@ -1,0 +1,107 @@
+"""Other ways to a box than a file of dpkg's: the tarball's script, the repository, the README's own words."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from support.box import ROOT
+
+UNIT = "comanda.service"
+
+
+def serves(root):
+    return "200" == root.try_run("curl -sk -o /dev/null -w '%{http_code}' https://localhost:8443/healthz")[1]
+
+
+@pytest.fixture
+def unpacked(bare, tarball):
+    """A Debian with the tarball's directory in /srv/tree."""
+    bare.copy(tarball, "/srv/comanda.tar.gz")
+    bare.run("mkdir /srv/tree && tar -C /srv/tree --strip-components=1 -xzf /srv/comanda.tar.gz")
+    return bare
+
+
+def test_the_tarball_installs_and_removes(unpacked):
+    unpacked.run("/srv/tree/install.sh")
+    assert unpacked.calls() == [f"enable {UNIT}", f"start {UNIT}"] and serves(unpacked)
+    unpacked.run("/srv/tree/install.sh")
+    assert unpacked.calls() == [f"try-restart {UNIT}"] and serves(unpacked)
+    said = unpacked.run("/srv/tree/install.sh --remove")
+    assert "rm -rf /var/lib/comanda" in said
+    assert not unpacked.path("/usr/bin/comanda").exists() and unpacked.path("/var/lib/comanda/live.db").exists()
+
+
+def test_the_tarball_says_what_is_missing(unpacked):
+    unpacked.run("rm -rf /usr/share/zoneinfo /etc/ssl/certs/ca-certificates.crt")
+    status, said = unpacked.try_run("/srv/tree/install.sh")
+    assert status == 1 and "tzdata" in said and "ca-certificates" in said, said
+    assert not unpacked.path("/usr/bin/comanda").exists()
+
+
+def test_the_tarball_leaves_what_runs_where_the_new_program_refuses(unpacked):
+    unpacked.run("/srv/tree/install.sh")
+    unpacked.calls()
+    unpacked.path("/var/lib/comanda/comanda.conf").write_text("listn = 0.0.0.0:8443\n")
+    status, said = unpacked.try_run("/srv/tree/install.sh")
+    assert status == 1 and "did you mean listen?" in said, said
+    assert unpacked.calls() == [] and serves(unpacked)
+
+
+@pytest.fixture
+def signed(bare, package, tmp_path):
+    """A Debian with a repository in /srv/repository, and that directory."""
+    home = tmp_path / "gnupg"
+    home.mkdir(mode=0o700)
+    environment = {**os.environ, "GNUPGHOME": str(home)}
+    subprocess.run(["gpg", "--batch", "-q", "--passphrase", "", "--quick-generate-key", "Test", "ed25519", "sign", "never"],
+                   env=environment, check=True, capture_output=True)
+    repository = tmp_path / "repository"
+    for _ in range(2):  # The second time adds nothing and signs again.
+        done = subprocess.run([ROOT / "scripts/repository", repository, "--key", "Test", "--url", "file:/srv/repository", package],
+                              env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    subprocess.run(["gpgconf", "--kill", "all"], env=environment, check=True)
+    shutil.copytree(repository, bare.path("/srv/repository"))
+    bare.run("rm -f /etc/apt/sources.list /etc/apt/sources.list.d/*; cp /srv/repository/comanda.asc /usr/share/keyrings/"
+             " && cp /srv/repository/comanda.sources /etc/apt/sources.list.d/")
+    return bare
+
+
+def test_apt_installs_from_the_repository(signed):
+    signed.run("apt-get -q update && apt-get -q -y --no-install-recommends install comanda")
+    assert serves(signed)
+
+
+def test_apt_refuses_a_repository_that_was_changed(signed):
+    packages = signed.path("/srv/repository/dists/stable/InRelease")
+    packages.write_text(re.sub("^Label: .*", "Label: Other", packages.read_text(), flags=re.M))
+    signed.try_run("apt-get -q update")
+    status, said = signed.try_run("apt-get -q -y --no-install-recommends install comanda")
+    assert status != 0, said
+
+
+def test_a_published_version_is_not_published_with_another_content(signed, package, tmp_path):
+    other = tmp_path / package.name
+    other.write_bytes(package.read_bytes() + b"\n")
+    environment = {**os.environ, "GNUPGHOME": str(tmp_path / "gnupg")}
+    done = subprocess.run([ROOT / "scripts/repository", tmp_path / "repository", "--key", "Test", "--url", "file:/x", other],
+                          env=environment, capture_output=True, text=True)
+    subprocess.run(["gpgconf", "--kill", "all"], env=environment, check=True)
+    assert done.returncode == 1 and "published once" in done.stderr
+
+
+def test_the_readmes_installation_works_as_it_stands(bare, package):
+    """Its commands, but for the release of the package that they name."""
+    text = (ROOT / "README.md").read_text()
+    commands = re.findall(r"^    (.*)", text[text.index("**Install.**"):text.index("**Devices trust the box**")], re.M)
+    assert any("apt install" in command for command in commands)
+    bare.copy(package, f"/root/{package.name}")
+    bare.copy(ROOT / "src/app/demo.json", "/root/restaurant.json")
+    for command in commands:
+        # Nobody answers apt here, and only the package is at hand.
+        bare.run("cd /root && " + command.replace("apt install", "apt-get -q -y install --no-install-recommends"))
+    assert serves(bare)
+    assert "till 1" in bare.run("runuser -u comanda -- comanda keys list")

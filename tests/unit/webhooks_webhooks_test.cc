@@ -1,0 +1,98 @@
+#include "webhooks/webhooks.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "events/log.h"
+#include "support/restaurant_database.h"
+#include "webhooks/store.h"
+
+namespace comanda::webhooks {
+namespace {
+
+using testing::kCompany;
+
+// A subscription to orders, and a log of five events of orders behind its position.
+class WebhooksWebhooks : public ::testing::Test {
+ protected:
+  WebhooksWebhooks() {
+    database_->Write([this](db::Tx& tx, const db::Stamp& stamp) {
+      Draft draft;
+      draft.url = "https://example.com/hook";
+      id_ = Create(tx, kCompany, draft, stamp).id;
+      for (int i = 0; i < 5; ++i) {
+        events::Append(tx, kCompany, stamp,
+                       {.company_uuid = testing::kCompanyId,
+                        .type = events::Type::kOrderCreated,
+                        .subject_id = "o" + std::to_string(i),
+                        .body = "{}"});
+      }
+    });
+  }
+  ~WebhooksWebhooks() override { database_.Close(); }
+
+  // A row of an event that is ahead of the position: the first one's transfer takes its time.
+  void PutRow(int64_t seq, State state) {
+    database_->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      Delivery row{.id = "d" + std::to_string(seq),
+                   .seq = seq,
+                   .kind = Kind::kOrderCreated,
+                   .event_id = "e" + std::to_string(seq),
+                   .subject_type = "order",
+                   .subject_id = "o" + std::to_string(seq - 1),
+                   .subject_version = 1,
+                   .sequence = seq,
+                   .state = state};
+      if (state == State::kDelivered) row.settled_at = stamp.now;
+      store::Put(tx, kCompany, id_, row);
+    });
+  }
+  Subscription Stored() {
+    return database_->Read([&](db::Snapshot& snapshot) { return Get(snapshot, kCompany, id_); });
+  }
+  int64_t Backlog() {
+    return database_->Read([&](db::Snapshot& snapshot) {
+      return BehindOf(snapshot, kCompany, Get(snapshot, kCompany, id_)).backlog;
+    });
+  }
+
+  testing::RestaurantDatabase database_;
+  std::string id_;
+};
+
+TEST_F(WebhooksWebhooks, WhatHasARowAheadOfThePositionIsCountedOnce) {
+  EXPECT_EQ(Backlog(), 5);
+  PutRow(2, State::kDelivered);
+  PutRow(3, State::kLate);
+  EXPECT_EQ(Backlog(), 4);
+}
+
+TEST_F(WebhooksWebhooks, APurgeCountsWhatWasNeverSentAndKeepsItsNumbers) {
+  PutRow(2, State::kDelivered);
+  PutRow(3, State::kLate);  // counted when it is found that its event is gone
+  database_->Write([](db::Tx& tx, const db::Stamp&) { Purged(tx, kCompany, 4); });
+  const Subscription one = Stored();
+  EXPECT_EQ(one.progress.settled_seq, 4);
+  EXPECT_EQ(one.progress.sequence, 4);
+  EXPECT_EQ(one.progress.events_lost, 2);
+  EXPECT_EQ(one.revision, 2);
+}
+
+TEST_F(WebhooksWebhooks, SkippingTheBacklogCountsEachMessageOnce) {
+  PutRow(2, State::kDelivered);
+  PutRow(3, State::kLate);
+  database_->Write([this](db::Tx& tx, const db::Stamp& stamp) {
+    Draft draft;
+    draft.is_active = true;
+    draft.skips_backlog = true;
+    Change(tx, kCompany, id_, draft, stamp);
+  });
+  const Subscription one = Stored();
+  EXPECT_EQ(one.progress.sequence, 5);
+  EXPECT_EQ(one.progress.events_lost, 4);
+  EXPECT_EQ(Backlog(), 0);
+}
+
+}  // namespace
+}  // namespace comanda::webhooks
