@@ -33,8 +33,10 @@ constexpr std::array kDeliveryFilters = {
     ListFilter{"filter[outcome]", "d.outcome IN ({})", http::ReadWords<kOutcomeNames>},
     ListFilter{http::kSnapshotParameter, "d.number <= {}", http::ReadSnapshot},
 };
+// Events of one millisecond are listed in the order of the log, whichever was delivered first.
 constexpr std::array kDeliverySorts = {
-    ListSort{"created_at", "d.created_at, d.number", "d.created_at DESC, d.number DESC"},
+    ListSort{"created_at", "d.created_at, d.seq, d.number",
+             "d.created_at DESC, d.seq DESC, d.number DESC"},
 };
 
 // A damaged row is left out.

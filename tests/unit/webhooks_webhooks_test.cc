@@ -1,11 +1,15 @@
 #include "webhooks/webhooks.h"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "events/log.h"
+#include "http/page_rows.h"
+#include "http/query.h"
 #include "support/restaurant_database.h"
+#include "webhooks/list.h"
 #include "webhooks/store.h"
 
 namespace comanda::webhooks {
@@ -57,6 +61,17 @@ class WebhooksWebhooks : public ::testing::Test {
     });
   }
 
+  std::string Listed(const std::string& query) {
+    http::PageRows rows;
+    std::vector<std::string> damage;
+    database_->Read([&](db::Snapshot& snapshot) {
+      return FindDeliveries(snapshot, kCompany, id_, http::Query::Parse(query), false, rows,
+                            damage);
+    });
+    EXPECT_EQ(damage, std::vector<std::string>());
+    return rows.End("]}");
+  }
+
   testing::RestaurantDatabase database_;
   std::string id_;
 };
@@ -92,6 +107,14 @@ TEST_F(WebhooksWebhooks, SkippingTheBacklogCountsEachMessageOnce) {
   EXPECT_EQ(one.progress.sequence, 5);
   EXPECT_EQ(one.progress.events_lost, 4);
   EXPECT_EQ(Backlog(), 0);
+}
+
+TEST_F(WebhooksWebhooks, DeliveriesOfOneMillisecondAreListedAsTheirEventsHappened) {
+  for (const int64_t seq : {3, 1, 2}) PutRow(seq, State::kDelivered);
+  const std::string list = Listed("sort=-created_at");
+  EXPECT_LT(list.find(R"("e3")"), list.find(R"("e2")"));
+  EXPECT_LT(list.find(R"("e2")"), list.find(R"("e1")"));
+  EXPECT_NE(list.find(R"("e1")"), std::string::npos);
 }
 
 }  // namespace
