@@ -1,5 +1,8 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,23 +11,37 @@
 #include "app/embedded.h"
 #include "app/environment.h"
 #include "app/terminal.h"
+#include "base/build_date.h"
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/problem.h"
 #include "config/options.h"
+#include "crypto/authorities.h"
 #include "db/migrate.h"
 #include "db/watcher.h"
+#include "ops/certificates.h"
 
 namespace comanda::app {
 namespace {
 
 std::string Help() {
   std::string out =
-      "comanda config [check] [--data DIR] [--SETTING VALUE …]\n\n"
+      "comanda config [--data DIR] [--SETTING VALUE …]\n"
+      "comanda config set NAME VALUE [NAME VALUE …] [--data DIR]\n"
+      "comanda config unset NAME … [--data DIR]\n"
+      "comanda config check [--data DIR]\n\n"
+      "Without a verb, shows every setting in force and where it comes from: the default, "
+      "DIR/comanda.conf\n"
+      "(\"name = value\" lines, # for comments), or the command line; the later wins.\n\n"
+      "`set` changes DIR/comanda.conf, and `unset` goes back to the default: the settings are "
+      "checked\n"
+      "together first, and nothing is written where one cannot be used. Settings that need each "
+      "other, as\n"
+      "tls_certificate and tls_key, are set at once. It says how a running server takes the "
+      "change over.\n\n"
       "`check` says whether this program can use the settings and the databases that are there; "
       "the\n"
       "server may be running. Exit codes: 0 it can, 1 it cannot, and why.\n\n"
-      "Without it, shows every setting in force and where it comes from: the default, "
-      "DIR/comanda.conf\n"
-      "(\"name = value\" lines, # for comments), or the command line; the later wins.\n"
       "A star marks what SIGHUP (`systemctl reload comanda`) applies without a restart.\n\n";
   for (const config::Help& row : config::Table()) {
     out += "  " + std::string(row.name) + " " + std::string(row.argument) +
@@ -35,8 +52,22 @@ std::string Help() {
   return out;
 }
 
+// Refusal if a file that the settings name cannot be used.
+void CheckFiles(const config::Options& options) {
+  const UtcMs now = SystemClock().Now();
+  if (!options.tls_certificate.empty()) {
+    ops::CurrentCertificate(options, {}, {.wall = now, .settled = now, .built = BuildDate()});
+  }
+  if (options.webhook_ca.empty()) return;
+  const auto pem = ReadFile(options.webhook_ca);
+  if (!pem) {
+    throw Invalid("webhook_ca", FieldCode::kNotFound, options.webhook_ca + " does not exist");
+  }
+  crypto::Authorities{*pem};
+}
+
 // A database that is not there yet is made at the start.
-void Check(const config::Options& options) {
+void CheckDatabases(const config::Options& options) {
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
     const std::string path = DatabasePath(mode, options);
     if (::access(path.c_str(), F_OK) != 0) continue;
@@ -47,7 +78,54 @@ void Check(const config::Options& options) {
       throw Refusal(Problem::kValidationFailed, db::OfNewerProgram(path, found, known));
     }
   }
+}
+
+void Check(const config::Options& options) {
+  CheckFiles(options);
+  CheckDatabases(options);
   Print("the settings and databases can be used\n");
+}
+
+// The words behind the verb, as changes.
+std::vector<config::Change> ReadChanges(const std::vector<std::string>& words) {
+  const bool sets = words[0] == "set";
+  const size_t step = sets ? 2 : 1;
+  if (words.size() < 1 + step || (words.size() - 1) % step != 0) {
+    throw Refusal(Problem::kInvalidParameter,
+                  sets ? "say `comanda config set NAME VALUE`; a value with blanks stands in "
+                         "quotes"
+                       : "say `comanda config unset NAME`");
+  }
+  std::vector<config::Change> changes;
+  for (size_t i = 1; i < words.size(); i += step) {
+    std::string name = words[i];
+    std::replace(name.begin(), name.end(), '-', '_');
+    const auto is_same = [&](const config::Change& change) { return change.name == name; };
+    if (std::any_of(changes.begin(), changes.end(), is_same)) {
+      throw Refusal(Problem::kInvalidParameter, name + " stands there twice");
+    }
+    changes.push_back({name, sets ? std::optional(words[i + 1]) : std::nullopt});
+  }
+  return changes;
+}
+
+void ChangeFile(const std::map<std::string, std::string>& flags,
+                const std::vector<config::Change>& changes) {
+  for (const auto& [name, value] : flags) {
+    if (name == "data") continue;
+    throw Refusal(Problem::kInvalidParameter,
+                  "say `comanda config set " + name + " VALUE`, without hyphens");
+  }
+  const std::string directory = config::DataDirectory(flags);
+  if (::access(directory.c_str(), F_OK) != 0) {
+    throw Refusal(Problem::kValidationFailed, "there is no data directory " + directory +
+                                                  ": name the server's with --data DIR");
+  }
+  const config::FileChange change(directory, changes);
+  CheckFiles(change.options());
+  change.Write();
+  Print(directory + "/comanda.conf is changed. A running server takes it over with: systemctl " +
+        (change.reloadable() ? "reload" : "restart") + " comanda\n");
 }
 
 }  // namespace
@@ -62,10 +140,13 @@ int ShowConfig(Words words) {
     Print(Help());
   } else if (arguments.positional().empty()) {
     Print(config::Describe(arguments.flags()));
+  } else if (arguments.positional()[0] == "set" || arguments.positional()[0] == "unset") {
+    ChangeFile(arguments.flags(), ReadChanges(arguments.positional()));
   } else if (arguments.positional().size() == 1 && arguments.positional()[0] == "check") {
     Check(config::Load(arguments.flags()));
   } else {
-    throw Refusal(Problem::kInvalidParameter, "say `comanda config` or `comanda config check`");
+    throw Refusal(Problem::kInvalidParameter,
+                  "say `comanda config`, `comanda config set`, `unset` or `check`");
   }
   return kExitDone;
 }

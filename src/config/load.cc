@@ -10,8 +10,6 @@
 namespace comanda::config {
 namespace {
 
-constexpr std::string_view kFileName = "comanda.conf";
-
 // The value of a setting and where it comes from; a later source overwrites an earlier one.
 struct Source {
   std::string value;
@@ -28,24 +26,6 @@ std::string_view WithoutComment(std::string_view line) {
   return line;
 }
 
-const Setting& GetSetting(const Given& given) {
-  const auto settings = Settings();
-  const auto found = std::find_if(settings.begin(), settings.end(), [&](const Setting& setting) {
-    return setting.name == given.name;
-  });
-  if (found != settings.end()) return *found;
-  std::vector<std::string_view> names;
-  for (const Setting& setting : settings) names.push_back(setting.name);
-  // Accepts dashes, as on the command line, for the underscores of the table.
-  std::string wanted = AsciiLower(given.name);
-  std::replace(wanted.begin(), wanted.end(), '-', '_');
-  const std::string_view nearest = Nearest(wanted, names);
-  throw Bad(
-      given, FieldCode::kUnknownField,
-      "is not a setting; " + (nearest.empty() ? "comanda config --help lists them"
-                                              : "did you mean " + std::string(nearest) + "?"));
-}
-
 void ReadLine(std::string_view line, const std::string& where, Sources& sources) {
   const std::string_view content = Trimmed(WithoutComment(line));
   if (content.empty()) return;
@@ -56,11 +36,7 @@ void ReadLine(std::string_view line, const std::string& where, Sources& sources)
   }
   const std::string name(Trimmed(content.substr(0, equals)));
   const Given given{name, Trimmed(content.substr(equals + 1)), where};
-  if (!GetSetting(given).in_file) {
-    throw Bad(given, FieldCode::kNotAllowed,
-              "is given on the command line alone, as --" + name + " " +
-                  std::string(GetSetting(given).argument));
-  }
+  GetSettingOfFile(given);
   const auto earlier = sources.find(name);
   if (earlier != sources.end()) {
     throw Bad(given, FieldCode::kDuplicate, "stands in " + earlier->second.where + " already");
@@ -68,32 +44,19 @@ void ReadLine(std::string_view line, const std::string& where, Sources& sources)
   sources[name] = {std::string(given.value), where};
 }
 
-void ReadConfiguration(const std::string& directory, Sources& sources) {
-  const std::optional<std::string> content = ReadFile(directory + "/" + std::string(kFileName));
-  if (!content) return;
-  std::string_view rest = *content;
-  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
-  for (int number = 1; !rest.empty(); ++number) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    ReadLine(rest.substr(0, end), std::string(kFileName) + ", line " + std::to_string(number),
+void ReadContent(std::string_view content, Sources& sources) {
+  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
+  for (int number = 1; !content.empty(); ++number) {
+    const size_t end = std::min(content.find('\n'), content.size());
+    ReadLine(content.substr(0, end), std::string(kFileName) + ", line " + std::to_string(number),
              sources);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    content.remove_prefix(std::min(end + 1, content.size()));
   }
 }
 
-// The data directory comes from the command line or the default, because the file is inside it.
 Sources Collect(const std::map<std::string, std::string>& command_line) {
   Sources sources;
-  Options options;
-  for (const Setting& setting : Settings()) {
-    if (setting.in_file) continue;
-    const auto found = command_line.find(std::string(setting.name));
-    const bool given = found != command_line.end();
-    setting.parse({setting.name, given ? std::string_view(found->second) : setting.default_value,
-                   given ? "--" + found->first : "default"},
-                  options);
-  }
-  ReadConfiguration(options.data_directory, sources);
+  ReadContent(ReadFile(PathOfFile(DataDirectory(command_line))).value_or(""), sources);
   for (const auto& [name, value] : command_line) {
     const std::string where = "--" + name;
     GetSetting({name, value, where});
@@ -119,6 +82,68 @@ Options Apply(const Sources& sources) {
 }
 
 }  // namespace
+
+const Setting& GetSetting(const Given& given) {
+  const auto settings = Settings();
+  const auto found = std::find_if(settings.begin(), settings.end(), [&](const Setting& setting) {
+    return setting.name == given.name;
+  });
+  if (found != settings.end()) return *found;
+  std::vector<std::string_view> names;
+  for (const Setting& setting : settings) names.push_back(setting.name);
+  // Accepts dashes, as on the command line, for the underscores of the table.
+  std::string wanted = AsciiLower(given.name);
+  std::replace(wanted.begin(), wanted.end(), '-', '_');
+  const std::string_view nearest = Nearest(wanted, names);
+  throw Bad(
+      given, FieldCode::kUnknownField,
+      "is not a setting; " + (nearest.empty() ? "comanda config --help lists them"
+                                              : "did you mean " + std::string(nearest) + "?"));
+}
+
+const Setting& GetSettingOfFile(const Given& given) {
+  const Setting& setting = GetSetting(given);
+  if (setting.in_file) return setting;
+  throw Bad(given, FieldCode::kNotAllowed,
+            "is given on the command line alone, as --" + std::string(setting.name) + " " +
+                std::string(setting.argument));
+}
+
+std::string PathOfFile(const std::string& data_directory) {
+  return data_directory + "/" + std::string(kFileName);
+}
+
+std::string_view NameIn(std::string_view line) {
+  const std::string_view content = WithoutComment(line);
+  const size_t equals = content.find('=');
+  return equals == std::string_view::npos ? "" : Trimmed(content.substr(0, equals));
+}
+
+Options LoadContent(const std::string& data_directory, std::string_view content) {
+  Sources sources;
+  sources["data"] = {data_directory, "--data"};
+  ReadContent(content, sources);
+  return Apply(sources);
+}
+
+std::string ValueIn(std::string_view content, std::string_view name) {
+  Sources sources;
+  ReadContent(content, sources);
+  const auto found = sources.find(name);
+  return found == sources.end() ? "" : found->second.value;
+}
+
+// It comes from the command line or the default, because the file is inside it.
+std::string DataDirectory(const std::map<std::string, std::string>& command_line) {
+  const auto found = command_line.find("data");
+  const bool given = found != command_line.end();
+  Options options;
+  const Setting& setting = GetSetting({"data", "", "--data"});
+  setting.parse({setting.name, given ? std::string_view(found->second) : setting.default_value,
+                 given ? "--data" : "default"},
+                options);
+  return options.data_directory;
+}
 
 Options Load(const std::map<std::string, std::string>& command_line) {
   return Apply(Collect(command_line));

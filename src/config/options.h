@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,11 +79,43 @@ struct Help {
 };
 std::vector<Help> Table();
 
+// The data directory that the command line names, or else the default. Throws as Load().
+std::string DataDirectory(const std::map<std::string, std::string>& command_line);
+
 // Combines all sources. `command_line` maps names to values ("listen" -> "0.0.0.0:8443"). Throws
 // Refusal(kValidationFailed) whose field is the name of the setting, for an unknown name, a bad
 // value, or a line of the file that cannot be parsed (with its number); Fault if the file cannot be
 // read.
 Options Load(const std::map<std::string, std::string>& command_line);
+
+// A new value of a setting in comanda.conf; no value: its line is removed, and the default applies.
+struct Change {
+  std::string name;
+  std::optional<std::string> value;
+};
+
+// Changes comanda.conf in the data directory, and keeps its comments and the order of its lines.
+class FileChange {
+ public:
+  // Reads the file and applies the changes to its content. Writes nothing. Throws as Load(), also
+  // for a line of the file that is not changed; Refusal for a value that no line of the file can
+  // hold (a line break, a # after a blank).
+  FileChange(const std::string& data_directory, const std::vector<Change>& changes);
+
+  // The settings after the change, if the command line gives no others.
+  const Options& options() const { return options_; }
+  // True if a running server takes the change over when it is reloaded, false if it must be
+  // restarted.
+  bool reloadable() const { return reloadable_; }
+  // Replaces the file. Blocks until it is on disk. Fault if it cannot be written.
+  void Write() const;
+
+ private:
+  const std::string data_directory_;
+  std::string content_;
+  Options options_;
+  bool reloadable_ = true;
+};
 
 // The effective settings as "name = value" lines, each with its source in a comment. Throws like
 // Load().

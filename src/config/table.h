@@ -1,7 +1,7 @@
 #pragma once
 
-// The table of settings and its row type: options.cc holds the rows, load.cc applies them. Internal
-// to this room.
+// The table of settings and its row type: options.cc holds the rows, load.cc applies them,
+// change.cc edits comanda.conf. Internal to this room.
 
 #include <span>
 #include <string>
@@ -34,6 +34,24 @@ struct Setting {
 };
 
 std::span<const Setting> Settings();
+
+// Refusal with the nearest name if there is no such setting; GetSettingOfFile() also if
+// comanda.conf may not set it.
+const Setting& GetSetting(const Given& given);
+const Setting& GetSettingOfFile(const Given& given);
+
+inline constexpr std::string_view kFileName = "comanda.conf";
+std::string PathOfFile(const std::string& data_directory);
+
+// The name of the setting that a line of comanda.conf gives a value; empty if it gives none.
+std::string_view NameIn(std::string_view line);
+
+// What Load() returns if the file has this content and the command line nothing but `data`. Throws
+// as Load() does.
+Options LoadContent(const std::string& data_directory, std::string_view content);
+
+// The value that this content of the file gives the setting, as it is read; empty if none.
+std::string ValueIn(std::string_view content, std::string_view name);
 
 // Rules that relate several settings to each other. Throws Refusal.
 void CheckTogether(const Options& options);

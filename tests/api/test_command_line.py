@@ -194,6 +194,70 @@ def test_a_bad_setting_refuses_to_start_and_names_the_line(imported, content):
         said(run(*words, "--data", imported), REFUSED, *BAD_SETTINGS[content])
 
 
+def test_config_set_writes_a_setting_that_the_server_then_uses(resting):
+    file = resting.data / "comanda.conf"
+    file.write_text("# ours\nrate_lan = 5000  # the tills\n\nkey_prefix = old\nlog_level = debug")
+
+    def config(*words):
+        return run("config", *words, "--data", resting.data)
+
+    said(config("set", "key_prefix", "box", "hosts", "caja.example,10.0.0.5"), DONE, "comanda.conf", "systemctl restart comanda")
+    assert file.read_text() == ("# ours\nrate_lan = 5000  # the tills\n\nkey_prefix = box\nlog_level = debug\n"
+                                "hosts = caja.example,10.0.0.5\n")
+    said(config("set", "log-level", "notice"), DONE, "systemctl reload comanda")
+    said(config("unset", "hosts", "rate_lan"), DONE, "systemctl restart comanda")
+    assert file.read_text() == "# ours\n\nkey_prefix = box\nlog_level = notice\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    shown = said(config(), DONE)
+    assert "key_prefix = box  # comanda.conf, line 3" in shown and "rate_lan = 3000  # default" in shown
+    said(run("import", "demo", "--data", resting.data), DONE)
+    assert "box_live_" in said(run("keys", "create", "--name", "A", "--scopes", "all", "--data", resting.data), DONE)
+
+
+CANNOT_BE_SET = {
+    ("listn", "0.0.0.0:8443"): ["listn", "did you mean listen?"],
+    ("listen", "8443"): ["listen", "0.0.0.0:8443"],
+    ("rate_lan", "5", "workers", "3"): ["workers", "8 to 2048"],
+    ("data", "/elsewhere"): ["data", "--data DIR"],
+    ("disk_low", "1"): ["disk_low", "disk_tight"],
+    ("tls_key", "/a.pem"): ["tls_certificate", "together"],
+    ("tls_certificate", "/nowhere/a.crt", "tls_key", "/nowhere/a.key"): ["tls_certificate", "must both exist"],
+    ("webhook_ca", "/nowhere/a.pem"): ["webhook_ca", "/nowhere/a.pem"],
+    ("tls_certificate", "/a #b.crt", "tls_key", "/a.key"): ["tls_certificate", "no # after a blank"],
+    ("tls_certificate", "/a\nworkers = 9", "tls_key", "/a.key"): ["tls_certificate", "no line break"],
+}
+
+
+@pytest.mark.parametrize("words", CANNOT_BE_SET)
+def test_config_set_refuses_what_the_server_could_not_use_and_writes_nothing(imported, words):
+    file = imported / "comanda.conf"
+    file.write_text("rate_lan = 5000\n")
+    said(run("config", "set", *words, "--data", imported), REFUSED, *CANNOT_BE_SET[words])
+    assert file.read_text() == "rate_lan = 5000\n"
+
+
+def test_config_set_corrects_a_line_that_stops_the_server_and_names_others(imported):
+    file = imported / "comanda.conf"
+    file.write_text("workers = many\nworkers = 3\n")
+    said(run("config", "set", "workers", "64", "--data", imported), DONE)
+    assert file.read_text() == "workers = 64\n"
+    file.write_text("workers = many\nlistn = x\n")
+    said(run("config", "set", "workers", "64", "--data", imported), REFUSED, "listn", "line 2")
+    said(run("config", "unset", "workers", "--data", imported), REFUSED, "listn", "line 1")
+
+
+@pytest.mark.parametrize("words", [["set"], ["set", "workers"], ["unset"], ["set", "--workers", "9"],
+                                   ["set", "workers", "9", "workers", "10"], ["sett", "workers", "9"]])
+def test_config_set_says_how_it_is_written(imported, words):
+    said(run("config", *words, "--data", imported), USAGE)
+    assert not (imported / "comanda.conf").exists()
+
+
+def test_config_set_takes_no_directory_that_is_not_there(tmp_path):
+    said(run("config", "set", "workers", "64", "--data", tmp_path / "nowhere"), REFUSED, "no data directory", "nowhere")
+    assert list(tmp_path.iterdir()) == []
+
+
 # -- import ----------------------------------------------------------------------------------------------
 
 
@@ -783,7 +847,25 @@ def test_config_check_says_whether_the_program_can_go_on(resting, tmp_path):
     said(check(resting.data), REFUSED, "live.db has schema version 999", "newer program")
     (resting.data / "comanda.conf").write_text("listn = 0.0.0.0:1\n")
     said(check(resting.data), REFUSED, "listn")
-    said(run("config", "chekc", "--data", resting.data), USAGE, "config check")
+    said(run("config", "chekc", "--data", resting.data), USAGE, "`check`")
+
+
+def test_what_a_later_file_leaves_out_of_the_menu_is_named_so_that_a_renamed_product_is_no_ghost(resting, tmp_path):
+    def menu(*products, visible=True):
+        named = [{"name": name, "price": 5, "visible": visible} for name in products]
+        return restaurant("A", categories=[{"name": "Platos", "products": named}])
+
+    dishes = [f"Plato {n}" for n in range(12)]
+    assert "not in this file" not in bring_in(resting, tmp_path, menu(*dishes)).stdout
+    assert "not in this file" not in bring_in(resting, tmp_path, restaurant("A")).stdout  # no menu in it
+    later = bring_in(resting, tmp_path, menu("Plato cero", *dishes[1:])).stdout
+    ((id,),) = rows(resting, "SELECT id FROM product WHERE name = 'Plato 0'")
+    assert "  1 of the menu's products" in later and f"{id}  Plato 0 (Platos)" in later
+    alone = bring_in(resting, tmp_path, menu("Plato 1")).stdout
+    assert "  12 of the menu's products" in alone and alone.count("(Platos)") == 10
+    renamed = menu("Plato cero", *dishes[1:])
+    renamed["categories"][0]["products"].append({"id": id, "name": "Plato 0", "price": 5, "visible": False})
+    assert "not in this file" not in bring_in(resting, tmp_path, renamed).stdout
 
 
 # -- what comes from outside cannot write on the terminal ---------------------------------------------------
