@@ -50,6 +50,21 @@ def test_the_tarball_leaves_what_runs_where_the_new_program_refuses(unpacked):
     assert unpacked.calls() == [] and serves(unpacked)
 
 
+@pytest.mark.parametrize("command", ["./scripts/run", "./scripts/test", "./scripts/package"])
+def test_a_system_without_debians_sources_gets_nothing_installed_and_is_told_of_containers(bare, command):
+    for directory in ("scripts", "third_party"):
+        shutil.copytree(ROOT / directory, bare.path(f"/srv/comanda/{directory}"))
+    bare.run("rm -rf /etc/apt/sources.list /etc/apt/sources.list.d; dpkg -l > /srv/before")
+    bare.path("/etc/os-release").unlink()
+    bare.path("/etc/os-release").write_text('ID=ubuntu\nPRETTY_NAME="Ubuntu 24.04.3 LTS"\n')
+    status, said = bare.try_run(f"cd /srv/comanda && {command}")
+    assert status == 1 and "Ubuntu 24.04.3 LTS has none" in said and "podman run" in said, said
+    bare.run("dpkg -l | diff - /srv/before")
+    bare.run("rm /usr/bin/dpkg-query /etc/os-release")
+    status, said = bare.try_run(f"cd /srv/comanda && {command}")
+    assert status == 1 and "this system has none" in said and "dnf install podman" in said, said
+
+
 @pytest.fixture
 def signed(bare, package, tmp_path):
     """A Debian with a repository in /srv/repository, and that directory."""
