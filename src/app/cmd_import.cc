@@ -50,6 +50,22 @@ std::string Document(const std::string& file) {
   return *std::move(text);
 }
 
+// What the file leaves out stays; a renamed product would stand there twice.
+std::string DescribeLeftOut(const json::Value& company) {
+  const std::string count(company.Find("left_out")->number_text());
+  if (count == "0") return "";
+  std::string out = "  " + count +
+                    " of the menu's products are not in this file and stay as they are. To hide "
+                    "one, import it with\n  \"visible\": false; one that was renamed stands there "
+                    "twice: give its row in the file the id below.\n";
+  for (const json::Value& product : company.Find("left_out_products")->items()) {
+    out += "    " + Visible(product.Find("id")->text()) + "  " +
+           Visible(product.Find("name")->text()) + " (" +
+           Visible(product.Find("category_name")->text()) + ")\n";
+  }
+  return out;
+}
+
 void PrintSummary(std::string_view answer) {
   const json::Document document = json::Document::Parse(answer);
   for (const json::Value& company : document.root().Find("data")->items()) {
@@ -62,7 +78,7 @@ void PrintSummary(std::string_view answer) {
              std::string(counts.Find("updated")->number_text()) + " changed, " +
              std::string(counts.Find("unchanged")->number_text()) + " as before\n";
     }
-    Print(out);
+    Print(out + DescribeLeftOut(company));
   }
 }
 

@@ -139,7 +139,8 @@ CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& st
                  Counts("stations", menu.stations), Counts("categories", menu.categories),
                  Counts("products", menu.products), Counts("variants", menu.variants),
                  Counts("modifier_categories", menu.modifier_categories),
-                 Counts("modifiers", menu.modifiers)}};
+                 Counts("modifiers", menu.modifiers)},
+      .left_out = menu::FindLeftOut(tx, own.company_id, draft.menu)};
 }
 
 // Appends the line in the document to the message of each wrong field.

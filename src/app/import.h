@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "db/database.h"
+#include "menu/product.h"
 
 namespace comanda::app {
 
@@ -24,6 +25,8 @@ struct CompanySummary {
   std::string id;
   std::string name;
   std::vector<ImportCounts> counts;
+  // Products that the menu shows and the document does not mention (menu::FindLeftOut).
+  std::vector<menu::ShownProduct> left_out;
 };
 
 struct ImportSummary {

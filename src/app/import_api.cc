@@ -1,5 +1,6 @@
 #include "app/import_api.h"
 
+#include <algorithm>
 #include <array>
 
 #include "app/import.h"
@@ -11,6 +12,8 @@ namespace {
 
 // A restaurant with a thousand products takes about 1 MiB.
 constexpr size_t kImportBytesMax = 8 * 1024 * 1024;
+// Of the products that the file leaves out, so many are named.
+constexpr size_t kLeftOutNamed = 10;
 
 void WriteCounts(json::Writer& out, const ImportCounts& counts) {
   out.BeginObject();
@@ -40,6 +43,14 @@ http::Response ImportDocument(http::Context& ctx) {
     out.BeginObject().Key("id").Text(company.id).Key("name").Text(company.name);
     out.Key("counts").BeginArray();
     for (const ImportCounts& counts : company.counts) WriteCounts(out, counts);
+    out.EndArray();
+    out.Key("left_out").Integer(static_cast<int64_t>(company.left_out.size()));
+    out.Key("left_out_products").BeginArray();
+    for (size_t i = 0; i < std::min(company.left_out.size(), kLeftOutNamed); ++i) {
+      const menu::ShownProduct& product = company.left_out[i];
+      out.BeginObject().Key("id").Text(product.id).Key("name").Text(product.name);
+      out.Key("category_name").Text(product.category_name).EndObject();
+    }
     out.EndArray().EndObject();
   }
   out.EndArray();

@@ -276,6 +276,16 @@ Written Write(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::S
   return written;
 }
 
+std::vector<ShownProduct> FindLeftOut(db::Session& session, db::CompanyId company,
+                                      const Draft& draft) {
+  if (draft.categories.empty()) return {};
+  std::unordered_set<std::string_view> sent;
+  for (const Product& product : draft.products) sent.insert(product.id);
+  std::vector<ShownProduct> left_out = SelectShown(session, company);
+  std::erase_if(left_out, [&](const ShownProduct& one) { return sent.contains(one.id); });
+  return left_out;
+}
+
 bool Announce(db::Tx& tx, const company::Company& company, const Written& written,
               const db::Stamp& stamp) {
   std::string body;

@@ -78,6 +78,12 @@ void Check(db::Session& session, db::CompanyId company, const Draft& draft, json
 // Writes the whole draft, or throws Refusal with every error and writes nothing. Writes neither
 // events nor rendered records: call Announce() and RenderStale() afterwards.
 Written Write(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp);
+// The visible products that a file with a menu does not mention, in the order of the menu. One of
+// them may be the former name of a product that the file created. Nothing for a file without a
+// menu.
+std::vector<ShownProduct> FindLeftOut(db::Session& session, db::CompanyId company,
+                                      const Draft& draft);
+
 // Writes one event for all products created or updated, with their ids:
 // {"created":[…],"updated":[…]}. Returns false, without an event, if there are none.
 bool Announce(db::Tx& tx, const company::Company& company, const Written& written,

@@ -173,6 +173,11 @@ struct Product {
   bool operator==(const Product&) const = default;
 };
 
+// What tells a person which product is meant.
+struct ShownProduct {
+  std::string id, name, category_name;
+};
+
 // A heading of the menu.
 struct Category {
   std::string id;

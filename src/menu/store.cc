@@ -141,6 +141,21 @@ std::vector<Category> SelectCategories(db::Session& session, db::CompanyId compa
   return ReadRows<Category>(session.Query<kSelect>(company));
 }
 
+std::vector<ShownProduct> SelectShown(db::Session& session, db::CompanyId company) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT p.id, p.name, c.name AS category_name
+      FROM category c JOIN product p ON p.company_id = c.company_id AND p.category_id = c.id
+      WHERE c.company_id = $1 AND c.visible = 1 AND p.visible = 1
+      ORDER BY c.position, c.id, p.position, p.id
+      )sql";
+  std::vector<ShownProduct> shown;
+  auto rows = session.Query<kSelect>(company);
+  while (rows.Next()) {
+    shown.push_back({rows.Text("id"), rows.Text("name"), rows.Text("category_name")});
+  }
+  return shown;
+}
+
 std::optional<Category> SelectCategory(db::Session& session, db::CompanyId company,
                                        std::string_view id) {
   static constexpr db::Sql kSelect = R"sql(

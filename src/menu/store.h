@@ -37,6 +37,9 @@ std::optional<std::string> ProductOfModifier(db::Session& session, db::CompanyId
 // The position after the last product of the category.
 int64_t NextPosition(db::Session& session, db::CompanyId company, std::string_view category_id);
 
+// The visible products in the order of the menu.
+std::vector<ShownProduct> SelectShown(db::Session& session, db::CompanyId company);
+
 // Rendered records (menu/record.h).
 
 // A rendered record (menu/record.h) with what is needed to filter and to fill it.
