@@ -14,7 +14,7 @@ import uuid
 
 import pytest
 
-from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box
+from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box, entries
 from support.orders import INSTANT, UUID, rows
 from support.routes import SCOPES
 
@@ -541,8 +541,8 @@ def test_keys_have_the_prefix_of_the_setting(resting):
 
 
 def modes(directory):
-    return {str(p.relative_to(directory)): stat.S_IMODE(p.lstat().st_mode) for p in directory.rglob("*")
-            if p.name != "test.log"}
+    return {str(path.relative_to(directory)): stat.S_IMODE(found.st_mode) for path, found in entries(directory)
+            if path.name != "test.log"}
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o000])

@@ -4,13 +4,14 @@ nothing at all to send. Limits on memory are those of the contract's bars with r
 import contextlib
 import os
 import pathlib
+import stat
 import subprocess
 import threading
 import time
 import uuid
 
 from support.big_orders import add_big_items
-from support.box import LONG, PATIENCE_S, ROOT, Box, free_port
+from support.box import LONG, PATIENCE_S, ROOT, Box, entries, free_port
 from support.openssl import make_pair
 from support.orders import accepted
 from support.receiver import LOOPBACK, Receiver
@@ -191,8 +192,8 @@ def test_large_orders_on_their_way_to_many_receivers_stay_in_the_log():
 
 
 def files(box):
-    return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in box.data.iterdir()
-            if path.is_file() and path != box.log_path}
+    return {path.name: (found.st_size, found.st_mtime_ns) for path, found in entries(box.data)
+            if stat.S_ISREG(found.st_mode) and path != box.log_path}
 
 
 def test_with_nothing_to_send_nothing_is_written():

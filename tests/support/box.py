@@ -27,6 +27,13 @@ PATIENCE_S = float(os.environ.get("COMANDA_PATIENCE", "30"))
 LONG = bool(os.environ.get("COMANDA_LONG"))
 
 
+def entries(directory):
+    """(path, lstat) of all below the directory of a running server, but for temporary files that go meanwhile."""
+    for path in directory.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            yield path, path.lstat()
+
+
 def free_port():
     """A free port below the range for outgoing connections: concurrent tests open thousands of those, and one could take
     the port before the server listens on it."""
