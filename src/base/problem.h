@@ -34,6 +34,7 @@ enum class Problem : uint8_t {
   kWrongEnvironment,
   kInsufficientScope,
   kAddressNotAllowed,
+  kHttpsRequired,
   kNotFound,
   kMethodNotAllowed,
   kNotAcceptable,

@@ -47,6 +47,9 @@ constexpr std::array kRows = {
     ProblemRow{Problem::kAddressNotAllowed, "address_not_allowed", 403,
                "The key may be used only from certain addresses (allowed_cidrs), and the request "
                "came from another one."},
+    ProblemRow{Problem::kHttpsRequired, "https_required", 403,
+               "The request came over plain HTTP, where a key would be readable for everybody on "
+               "the way. Nothing of it was read. The detail has the https address to use."},
     ProblemRow{
         Problem::kNotFound, "not_found", 404,
         "There is no such path, or no record with that id in this company. Check the id, and "

@@ -5,7 +5,7 @@ from golden.walks.common import demo
 PATHS = ["/healthz", "/readyz", "/metrics", "/problems/not_found", "/v1/openapi.json", "/docs"]
 GZIP = "Accept-Encoding: gzip, deflate, br"
 CODES = """invalid_json invalid_parameter missing_idempotency_key invalid_header conflicting_credentials unauthorized
-key_revoked key_expired wrong_environment insufficient_scope address_not_allowed not_found method_not_allowed
+key_revoked key_expired wrong_environment insufficient_scope address_not_allowed https_required not_found method_not_allowed
 not_acceptable request_timeout length_required payload_too_large uri_too_long unsupported_media_type expectation_failed
 misdirected_request headers_too_large cursor_expired precondition_failed validation_failed order_not_editable
 order_cancelled order_closed order_has_active_payments use_cancel_endpoint idempotency_key_reused last_managing_key
