@@ -78,7 +78,7 @@ void SetSocketOptions(int fd, int family) {
 
 Admission::Admission(int workers, const Timeouts& timeouts, const Clock& clock,
                      metrics::Registry& registry, const std::string& listener,
-                     Heartbeats* heartbeats)
+                     Heartbeats* heartbeats, bool leaves_connections_waiting)
     : workers_(static_cast<size_t>(workers)),
       unauthenticated_max_(std::max<size_t>(1, workers_ / 2)),
       untrusted_tolerated_(workers_ / 4),
@@ -88,6 +88,7 @@ Admission::Admission(int workers, const Timeouts& timeouts, const Clock& clock,
       heartbeat_(heartbeats == nullptr ? nullptr
                                        : std::make_unique<Heartbeat>(
                                              *heartbeats, "listener " + listener, kHeartbeatMaxMs)),
+      leaves_connections_waiting_(leaves_connections_waiting),
       accepted_(registry, "comanda_http_connections_accepted_total", "Connections accepted.",
                 Labels(listener)),
       handshakes_timed_out_(registry, "comanda_http_handshakes_failed_total",
@@ -131,6 +132,7 @@ double Admission::CountIn(ConnectionState state) const {
 }
 
 int Admission::Accept(int listener, sockaddr* address, unsigned* size) {
+  if (LeavesWaiting()) return -1;
   const int fd = accept4(listener, address, size, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
     const bool will_pass = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
@@ -185,7 +187,8 @@ void Admission::GiveUpOne() {
 // Evicts where that is needed to accept one more connection. Empty where there is room for it then;
 // otherwise why it must be refused.
 std::optional<Cause> Admission::MakeRoom(const Source& newcomer, int fd, int64_t now_ms) {
-  if (refusing_) return Cause::kStopping;
+  // One that was accepted in the moment of the stop gets an answer, where others wait.
+  if (refusing_ && !leaves_connections_waiting_) return Cause::kStopping;
   if (Sources::HasNoReserve(newcomer) && sources_.excess() >= unauthenticated_max_ &&
       !Evict(FindUnauthenticated(newcomer, now_ms), Cause::kUnauthenticated)) {
     return Cause::kUnauthenticated;

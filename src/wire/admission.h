@@ -94,7 +94,8 @@ enum class Cause : uint8_t {
 class Admission {
  public:
   Admission(int workers, const Timeouts& timeouts, const Clock& clock, metrics::Registry& registry,
-            const std::string& listener, Heartbeats* heartbeats);
+            const std::string& listener, Heartbeats* heartbeats,
+            bool leaves_connections_waiting = false);
 
   // As accept(2). Returns -1 also where there is no room; the new connection is closed then.
   // Blocks for 50 ms at most. Throws nothing.
@@ -120,9 +121,12 @@ class Admission {
   // the connection was evicted.
   int Poll(Connection& connection, pollfd& wanted, int timeout_ms);
 
-  // From now on no connection is accepted.
+  // From now on no connection is accepted: new ones are closed, or left waiting in the kernel's
+  // queue (ServerSettings::leaves_connections_waiting).
   void Refuse() { refusing_ = true; }
   bool refusing() const { return refusing_; }
+  // The accepting thread must not accept, nor poll the listening sockets.
+  bool LeavesWaiting() const { return refusing_ && leaves_connections_waiting_; }
   // Evicts all connections; every Poll() returns.
   void EndAll();
 
@@ -155,6 +159,7 @@ class Admission {
   const Clock& clock_;
   const std::string listener_;
   const std::unique_ptr<Heartbeat> heartbeat_;  // null: nobody watches the accepting thread
+  const bool leaves_connections_waiting_;
   std::atomic<bool> refusing_{false};
   mutable std::mutex mutex_;
   Sources sources_;                                                   // guarded by mutex_

@@ -3,6 +3,7 @@
 
 #include <civetweb.h>
 #include <civetweb_hooks.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -26,6 +28,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "wire/connection_exchange.h"
+#include "wire/listener.h"
 #include "wire/problem.h"
 #include "wire/worker.h"
 
@@ -41,34 +44,35 @@ constexpr int kStatusOfNoAnswer = 503;
 
 bool IsUnixSocket(const std::string& listen) { return listen.find('/') != std::string::npos; }
 
-// CivetWeb's spelling of `listen`: "s" for TLS, "+PORT" for all addresses of both families on one
-// socket, "x" for a Unix socket.
-std::string ListeningPorts(const ServerSettings& settings) {
-  constexpr std::string_view kAny6 = "[::]:";
-  const std::string& listen = settings.listen;
-  if (IsUnixSocket(listen)) {
-    if (listen.size() > kSocketPathMax || listen.find(',') != std::string::npos) {
-      throw Fault(Fault::Kind::kInternal,
-                  "the path of a socket may have at most 107 bytes and no comma: " + listen);
-    }
-    return "x" + listen;
+// CivetWeb's spelling of a Unix socket's path: "x" before it.
+std::string SpelledPath(const std::string& path) {
+  if (path.size() > kSocketPathMax || path.find(',') != std::string::npos) {
+    throw Fault(Fault::Kind::kInternal,
+                "the path of a socket may have at most 107 bytes and no comma: " + path);
   }
-  std::string ports = listen.starts_with(kAny6) ? "+" + listen.substr(kAny6.size()) : listen;
-  if (settings.tls) ports += 's';
-  return ports;
+  return "x" + path;
+}
+
+// CivetWeb's spelling of an address: "s" for TLS, "+PORT" for all addresses of both families on one
+// socket.
+std::string SpelledAddress(const std::string& address, bool tls) {
+  constexpr std::string_view kAny6 = "[::]:";
+  std::string spelled = address.starts_with(kAny6) ? "+" + address.substr(kAny6.size()) : address;
+  if (tls) spelled += 's';
+  return spelled;
 }
 
 using Options = std::vector<std::pair<const char*, std::string>>;
 
 // CivetWeb's options. Admission enforces the deadlines of reading; CivetWeb's own must be later.
-Options OptionsOf(const ServerSettings& settings) {
+Options OptionsOf(const ServerSettings& settings, const std::string& listening_ports) {
   const Timeouts& timeouts = settings.timeouts;
   const std::string workers = std::to_string(settings.workers);
   return {
-      {"listening_ports", ListeningPorts(settings)},
+      {"listening_ports", listening_ports},
       {"num_threads", workers},
       {"connection_queue", workers},
-      {"listen_backlog", "512"},
+      {"listen_backlog", std::to_string(kBacklog)},
       {"enable_keep_alive", "yes"},
       {"keep_alive_timeout_ms", std::to_string(timeouts.idle_ms + timeouts.head_ms + 1'000)},
       {"request_timeout_ms", std::to_string(timeouts.write_ms)},
@@ -167,6 +171,14 @@ class PrivateFiles {
   mode_t before_;
 };
 
+// The listening sockets that this thread's call of mg_start2 is to take, by their addresses
+// (comanda_bind); empty otherwise.
+struct Offered {
+  int fd;
+  std::string address;
+};
+thread_local std::vector<Offered> offered_listeners;
+
 void RemoveStaleSocket(const std::string& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) unlink(path.c_str());
@@ -183,7 +195,7 @@ struct Server::Impl {
         tls(keys),
         clock(time),
         admission(settings.workers, settings.timeouts, time, registry, listener,
-                  settings.heartbeats),
+                  settings.heartbeats, settings.leaves_connections_waiting),
         heads_refused(registry, "comanda_http_heads_refused_total",
                       "Requests refused for their framing, size or host.",
                       "listener=\"" + listener + '"'),
@@ -193,6 +205,7 @@ struct Server::Impl {
             "listener=\"" + listener + '"') {}
 
   void Start();
+  std::string OfferListeners();
   void RequireThreads();
   void Stop(int64_t drain_ms);
 
@@ -219,6 +232,7 @@ struct Server::Impl {
   std::atomic<bool> started{false};
   std::binary_semaphore accepting{0};  // raised by the accepting thread
   std::string start_message;           // the first message of CivetWeb while it started
+  Fd opened;                           // the socket that listens on settings.listen, at the start
 
  private:
   void RequireHost(std::string_view host) const;
@@ -276,9 +290,34 @@ int OnLog(const mg_connection* connection, const char* message) {
 
 }  // namespace
 
+// Offers all TCP listeners to the hook of bind(). Returns CivetWeb's option listening_ports, which
+// makes it ask for them, with a Unix socket, which it opens itself.
+std::string Server::Impl::OfferListeners() {
+  std::vector<int> listeners = settings.listeners;
+  std::string ports;
+  const auto append = [&](const std::string& spelled) {
+    ports += (ports.empty() ? "" : ",") + spelled;
+  };
+  if (IsUnixSocket(settings.listen)) {
+    append(SpelledPath(settings.listen));
+  } else if (!settings.listen.empty()) {
+    opened = OpenListener(settings.listen);
+    listeners.insert(listeners.begin(), opened.get());
+  }
+  offered_listeners.clear();
+  for (const int fd : listeners) {
+    const std::optional<std::string> address = ListeningAddress(fd);
+    CHECK(address.has_value(), "a server is given sockets that listen");
+    offered_listeners.push_back({fd, *address});
+    append(SpelledAddress(*address, settings.tls));
+  }
+  CHECK(!ports.empty(), "a server listens on something");
+  return ports;
+}
+
 void Server::Impl::Start() {
   const bool is_unix = IsUnixSocket(settings.listen);
-  const Options named = OptionsOf(settings);
+  const Options named = OptionsOf(settings, OfferListeners());
   std::vector<const char*> options;
   for (const auto& [name, value] : named) options.insert(options.end(), {name, value.c_str()});
   options.push_back(nullptr);
@@ -301,16 +340,16 @@ void Server::Impl::Start() {
         is_unix ? std::make_optional<PrivateFiles>() : std::nullopt;
     context = mg_start2(&init, &error);
   }
+  offered_listeners.clear();
+  opened.Reset();
   if (context == nullptr) {
     const std::string said = start_message.empty() ? error_text.data() : start_message;
-    throw Fault(Fault::Kind::kInternal,
-                "cannot listen on " + settings.listen + ": " + ReasonIn(said) +
-                    "; `listen` and `sandbox_listen` name a free address of this machine");
+    throw Fault(Fault::Kind::kInternal, "cannot serve on " + listener + ": " + ReasonIn(said));
   }
   RequireThreads();
   started = true;
   mg_server_port bound{};
-  if (!is_unix && mg_get_server_ports(context, 1, &bound) == 1) port = bound.port;
+  if (!is_unix && mg_get_server_ports(context, 1, &bound) >= 1) port = bound.port;
 }
 
 // Ends the process where the system grants too few threads: CivetWeb goes on without the workers
@@ -471,6 +510,22 @@ using comanda::wire::ConnectionState;
 using comanda::wire::ThisWorker;
 using comanda::wire::Worker;
 
+// A listener that is there already takes the place of the new socket. Its address is compared as
+// text: both are made from the same one.
+extern "C" int comanda_bind(int descriptor, const sockaddr* address, socklen_t size) {
+  if (address->sa_family == AF_UNIX) return ::bind(descriptor, address, size);
+  const std::string wanted = comanda::wire::AddressText(*address);
+  for (const auto& [fd, held] : comanda::wire::offered_listeners) {
+    if (held == wanted) return ::dup3(fd, descriptor, O_CLOEXEC) < 0 ? -1 : 0;
+  }
+  errno = EADDRNOTAVAIL;
+  return -1;
+}
+
+extern "C" int comanda_listen(int descriptor, int backlog) {
+  return comanda::wire::ListeningAddress(descriptor) ? 0 : ::listen(descriptor, backlog);
+}
+
 extern "C" int comanda_accept(int listener, sockaddr* address, socklen_t* size) {
   return ThisWorker().admission->Accept(listener, address, size);
 }
@@ -486,7 +541,12 @@ extern "C" int comanda_close(int descriptor) {
 
 extern "C" int comanda_poll(pollfd* descriptors, unsigned long count, int timeout_ms) {
   Worker& worker = ThisWorker();
-  if (worker.accepting) worker.admission->Beat();
+  if (worker.accepting) {
+    worker.admission->Beat();
+    if (worker.admission->LeavesWaiting()) {  // wakes up for CivetWeb's stop flag alone
+      return ::poll(nullptr, 0, timeout_ms);
+    }
+  }
   if (worker.admission == nullptr || worker.accepting || count != 1) {
     return ::poll(descriptors, count, timeout_ms);
   }

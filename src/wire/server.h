@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/heartbeat.h"
@@ -21,8 +22,15 @@
 namespace comanda::wire {
 
 struct ServerSettings {
-  // ADDR:PORT with a numeric address, IPv6 in brackets; or the path of a Unix socket.
+  // ADDR:PORT with a numeric address, IPv6 in brackets; or the path of a Unix socket. Empty: the
+  // server has `listeners` alone.
   std::string listen;
+  // Further TCP sockets that listen already (wire/listener.h). The server duplicates them; the
+  // caller may close its own after the constructor.
+  std::vector<int> listeners = {};
+  // Another process holds the listening sockets too, and serves next: from Stop() on, connections
+  // are left to it in the kernel's queue, where they would be closed otherwise.
+  bool leaves_connections_waiting = false;
   int workers = 256;
   bool tls = true;
   // In metrics; no two listeners of a process may share one. Empty: "https", "http", or the name of

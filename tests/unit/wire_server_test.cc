@@ -27,6 +27,7 @@
 #include "base/metrics.h"
 #include "base/problem.h"
 #include "crypto/certificate.h"
+#include "wire/listener.h"
 #include "wire/problem.h"
 
 namespace comanda::wire {
@@ -129,7 +130,7 @@ std::string Post(const std::string& path, const std::string& fields, const std::
 class WireServer : public testing::Test {
  protected:
   Server& Start(ServerSettings settings = {}) {
-    if (settings.listen.empty()) settings.listen = "127.0.0.1:0";
+    if (settings.listen.empty() && settings.listeners.empty()) settings.listen = "127.0.0.1:0";
     settings.tls = tls_ != nullptr && !settings.local;
     settings.errors_base = "https://example.test/problems";
     if (settings.workers > 8) settings.workers = 8;
@@ -175,6 +176,45 @@ TEST_F(WireServer, AnswersPipelinedRequestsInOrder) {
   EXPECT_TRUE(client.ReadAnswer().ends_with("/a?x=1"));
   EXPECT_TRUE(client.ReadAnswer().ends_with("abc"));
   EXPECT_TRUE(client.ReadAnswer().ends_with("/b%2Fc?"));
+}
+
+TEST_F(WireServer, ServesOnAllListenersThatItIsGiven) {
+  const Fd one = OpenListener("127.0.0.1:0");
+  const Fd other = OpenListener("[::]:0");
+  ServerSettings settings;
+  settings.listen = "127.0.0.1:0";
+  settings.listeners = {one.get(), other.get()};
+  const int own = Start(settings).port();
+
+  for (const int fd : {one.get(), other.get()}) {
+    const std::string address = ListeningAddress(fd).value();
+    Client client(std::stoi(address.substr(address.rfind(':') + 1)));
+    client.Send(Get("/a"));
+    EXPECT_TRUE(client.ReadAnswer().ends_with("/a?")) << address;
+  }
+  Client client(own);
+  client.Send(Get("/a"));
+  EXPECT_TRUE(client.ReadAnswer().ends_with("/a?"));
+}
+
+TEST_F(WireServer, LeavesConnectionsToTheNextServerOnTheSameListener) {
+  const Fd listener = OpenListener("127.0.0.1:0");
+  ServerSettings settings;
+  settings.listen = "";
+  settings.listeners = {listener.get()};
+  settings.leaves_connections_waiting = true;
+  const std::string address = ListeningAddress(listener.get()).value();
+  const int port = std::stoi(address.substr(address.rfind(':') + 1));
+  Start(settings);
+  server_->Stop(0);
+  Client client(port);
+  ASSERT_TRUE(client.connected());
+  client.Send(Get("/a"));
+
+  server_.reset();
+  Start(settings);
+
+  EXPECT_TRUE(client.ReadAnswer().ends_with("/a?"));
 }
 
 TEST_F(WireServer, LeavesTheBodyOutOfTheAnswerToHead) {

@@ -56,6 +56,12 @@ int comanda_tls_parse_crt_file(mbedtls_x509_crt *chain, const char *path);
  * groups, tickets, cache and ALPN. Return 0, anything else makes mg_start2 fail. */
 int comanda_tls_conf_own_cert(mbedtls_ssl_config *config, mbedtls_x509_crt *chain, mbedtls_pk_context *key);
 
+/* In place of bind() and listen() of each entry of listening_ports. `descriptor` is a new socket. A listening socket that
+ * is there already can be duplicated onto it (dup3): CivetWeb then finds the address that it asked for, and closes its
+ * duplicate at the stop. comanda_listen leaves a socket alone that listens. As the originals otherwise. */
+int comanda_bind(int descriptor, const struct sockaddr *address, socklen_t size);
+int comanda_listen(int descriptor, int backlog);
+
 /* ---- One connection. ---- */
 
 /* `config` is CivetWeb's; another one may be used instead (certificates swapped without restart), as
@@ -124,6 +130,8 @@ int comanda_count_framing(const struct mg_connection *connection, size_t size);
 #define mbedtls_ssl_free comanda_tls_free
 #define mbedtls_ssl_read comanda_tls_read
 #define mbedtls_ssl_write comanda_tls_write
+#define bind(descriptor, address, size) comanda_bind(descriptor, address, size)
+#define listen(descriptor, backlog) comanda_listen(descriptor, backlog)
 #define accept(listener, address, size) comanda_accept(listener, address, size)
 #define close(descriptor) comanda_close(descriptor)
 #define poll(descriptors, count, timeout_ms) comanda_poll(descriptors, count, timeout_ms)
