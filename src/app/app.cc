@@ -3,12 +3,14 @@
 #include <signal.h>
 #include <time.h>
 
+#include <algorithm>
 #include <limits>
 #include <system_error>
 #include <utility>
 
 #include "app/import.h"
 #include "app/served.h"
+#include "app/setup_port.h"
 #include "app/unfinished_backup.h"
 #include "base/log.h"
 #include "base/problem.h"
@@ -98,6 +100,17 @@ void Attempt(std::string_view consequence, Work&& work) {
   }
 }
 
+constexpr std::string_view kAnyV4 = "0.0.0.0";
+constexpr std::string_view kStandardPort = ":443";
+
+bool IsAnyAddress(std::string_view address) { return address == kAnyV4 || address == "[::]"; }
+
+// A name or address as in a URL: IPv6 in brackets.
+std::string InUrl(std::string_view host) {
+  const bool is_v6 = host.find(':') != host.npos;
+  return is_v6 ? "[" + std::string(host) + "]" : std::string(host);
+}
+
 sigset_t HandledSignals() {
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -107,7 +120,7 @@ sigset_t HandledSignals() {
 
 }  // namespace
 
-App::App(const config::Options& options, db::DirectoryLock lock)
+App::App(const config::Options& options, db::DirectoryLock lock, Listeners listeners)
     : clock_(SystemClock(), ops::ClockIsSynchronised),
       options_(options),
       lock_(std::move(lock)),
@@ -141,10 +154,9 @@ App::App(const config::Options& options, db::DirectoryLock lock)
     log::Notice("removed what an interrupted backup left", {{"directory", left}});
   }
   RequireZones(live_.database());
-  if (!options_.sandbox_listen.empty()) {
-    sandbox_https_ = Listen(options_.sandbox_listen, SandboxHandler(), auth::Mode::kTest);
-  }
-  https_ = Listen(options_.listen, LiveHandler(), auth::Mode::kLive);
+  sandbox_https_ = Listen(Role::kSandbox, listeners);
+  https_ = Listen(Role::kRestaurant, listeners);
+  setup_ = Listen(Role::kSetup, listeners);
   for (Environment* environment : {&live_, sandbox_.environment()}) {
     if (environment) environment->database().StartInspector();
   }
@@ -180,7 +192,8 @@ void App::SetLogLevel() {
 // and systemd limits the time of the whole stop.
 void App::StopServers() {
   std::vector<std::jthread> beside;
-  for (wire::Server* server : {sandbox_https_.get(), control_.get(), sandbox_control_.get()}) {
+  for (wire::Server* server :
+       {sandbox_https_.get(), setup_.get(), control_.get(), sandbox_control_.get()}) {
     if (!server) continue;
     try {
       beside.emplace_back([server] { server->Stop(kDrainMs); });
@@ -210,46 +223,78 @@ App::~App() {
   });
 }
 
-std::unique_ptr<wire::Server> App::Listen(const std::string& address, wire::Handler handler,
-                                          auth::Mode mode) {
-  wire::ServerSettings settings{
-      .listen = address,
-      .workers = WorkersOf(mode, options_),
-      .tls = true,
-      .name = mode == auth::Mode::kLive ? "https" : "https-test",
-      .local = false,
-      .host_allowed = [this](std::string_view host) { return HostAllowed(host); },
-      .errors_base = options_.errors_base,
-      .heartbeats = &heartbeats_};
-  auto answer = [this, handler = std::move(handler)](wire::Exchange& exchange) {
-    handler(exchange);
-    if (exchange.authenticated()) certificates_.RecordTrust();
-  };
-  return std::make_unique<wire::Server>(std::move(settings), std::move(answer), &tls_, clock_,
+// Null where the role has no listener.
+std::unique_ptr<wire::Server> App::Listen(Role role, Listeners& listeners) {
+  const std::vector<Listener> taken = listeners.Take(role);
+  if (taken.empty()) return nullptr;
+
+  const bool is_setup = role == Role::kSetup;
+  const bool is_live = role == Role::kRestaurant;
+  wire::ServerSettings settings =
+      is_setup
+          ? SetupSettings()
+          : wire::ServerSettings{
+                .workers = WorkersOf(is_live ? auth::Mode::kLive : auth::Mode::kTest, options_),
+                .tls = true,
+                .name = is_live ? "https" : "https-test",
+                .host_allowed = [this](std::string_view host) { return HostAllowed(host); }};
+  settings.errors_base = options_.errors_base;
+  settings.heartbeats = &heartbeats_;
+  settings.leaves_connections_waiting = ops::UnderSystemd();
+  for (const Listener& listener : taken) {
+    settings.listeners.push_back(listener.fd.get());
+    listened_[static_cast<size_t>(role)].push_back(listener.address);
+  }
+  wire::Handler handler;
+  if (is_setup) {
+    handler = SetupHandler([this](std::string_view host) { return HttpsAddressFor(host); },
+                           options_.errors_base);
+  } else {
+    handler = [this,
+               answer = is_live ? LiveHandler() : SandboxHandler()](wire::Exchange& exchange) {
+      answer(exchange);
+      if (exchange.authenticated()) certificates_.RecordTrust();
+    };
+  }
+  return std::make_unique<wire::Server>(std::move(settings), std::move(handler), &tls_, clock_,
                                         metrics_);
 }
 
-std::vector<std::string> App::Addresses() const {
-  return AddressesOf(options_.listen, https_->port());
-}
-
-std::vector<std::string> App::SandboxAddresses() const {
-  if (!sandbox_https_) return {};
-  return AddressesOf(options_.sandbox_listen, sandbox_https_->port());
-}
-
-std::vector<std::string> App::AddressesOf(const std::string& listen, int port) const {
-  const std::string address = listen.substr(0, listen.rfind(':'));
-  const std::string suffix = ":" + std::to_string(port);
-  if (address != "0.0.0.0" && address != "[::]") return {"https://" + address + suffix};
-
+std::vector<std::string> App::AddressesOf(Role role) const {
+  const std::string scheme = role == Role::kSetup ? "http://" : "https://";
   std::vector<std::string> all;
-  for (const std::string& one : names_->addresses) {
-    const bool is_v6 = one.find(':') != std::string::npos;
-    if (is_v6 && address == "0.0.0.0") continue;
-    all.push_back("https://" + (is_v6 ? "[" + one + "]" : one) + suffix);
+  for (const std::string& listened : listened_[static_cast<size_t>(role)]) {
+    const size_t colon = listened.rfind(':');
+    const std::string address = listened.substr(0, colon);
+    const std::string port = listened.substr(colon);
+    if (!IsAnyAddress(address)) {
+      all.push_back(scheme + listened);
+      continue;
+    }
+    for (const std::string& one : names_->addresses) {
+      const bool is_v6 = one.find(':') != std::string::npos;
+      if (is_v6 && address == kAnyV4) continue;
+      all.push_back(scheme + InUrl(one) + port);
+    }
   }
   return all;
+}
+
+// An address on the standard port is preferred. A host that is none of this machine's is not
+// repeated.
+std::string App::HttpsAddressFor(std::string_view host) const {
+  const std::vector<std::string>& all = listened_[static_cast<size_t>(Role::kRestaurant)];
+  const auto standard = std::ranges::find_if(
+      all, [](const std::string& one) { return one.ends_with(kStandardPort); });
+  const std::string& listened = standard == all.end() ? all.front() : *standard;
+  const size_t colon = listened.rfind(':');
+  std::string address = listened.substr(0, colon);
+  if (IsAnyAddress(address)) {
+    const std::lock_guard lock(names_mutex_);
+    const bool is_own = !host.empty() && names_->Allows(host);
+    address = is_own ? InUrl(host) : "comanda.local";
+  }
+  return "https://" + address + (listened.ends_with(kStandardPort) ? "" : listened.substr(colon));
 }
 
 std::string App::CertificateFingerprint() const {

@@ -10,6 +10,7 @@
 //   chores, checks     periodic work; the background check of the databases (events/worker.h)
 //   the servers'       those that accept, and the workers that handle requests (wire/server.h)
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 
 #include "app/environment.h"
 #include "app/clock_watch.h"
+#include "app/listeners.h"
 #include "app/sandbox.h"
 #include "base/settled_clock.h"
 #include "base/heartbeat.h"
@@ -41,7 +43,7 @@ class App {
   // Opens and upgrades the databases, reads or makes the certificate, and listens. Blocks for the
   // time of an upgrade. Throws Refusal where a setting cannot be used, Fault where the system
   // refuses something: a file, an address, a thread, time zone data.
-  App(const config::Options& options, db::DirectoryLock lock);
+  App(const config::Options& options, db::DirectoryLock lock, Listeners listeners);
   // Stops accepting, answers what was accepted, and closes the databases. Blocks for about 10 s at
   // most: clients that do not read their answers are then disconnected.
   ~App();
@@ -50,9 +52,10 @@ class App {
   // that it returns. The caller must have blocked these signals in every thread before.
   void RunUntilSignal(const std::function<config::Options()>& reload);
 
-  // https://ADDR:PORT for each address that the server listens on.
-  std::vector<std::string> Addresses() const;
-  std::vector<std::string> SandboxAddresses() const;
+  // https://ADDR:PORT for each address that the server listens on; http:// for those of setup.
+  std::vector<std::string> Addresses() const { return AddressesOf(Role::kRestaurant); }
+  std::vector<std::string> SandboxAddresses() const { return AddressesOf(Role::kSandbox); }
+  std::vector<std::string> SetupAddresses() const { return AddressesOf(Role::kSetup); }
   // The SHA-256 of the presented certificate, in the form that browsers show.
   std::string CertificateFingerprint() const;
   bool HasCompany();  // in the live environment
@@ -61,14 +64,14 @@ class App {
   void Reload(const config::Options& options);
   void SetNames(std::shared_ptr<const ops::Names> names);
   void FollowNetwork();
-  std::unique_ptr<wire::Server> Listen(const std::string& address, wire::Handler handler,
-                                       auth::Mode mode);
+  std::unique_ptr<wire::Server> Listen(Role role, Listeners& listeners);
   // What the servers call for each request. Any thread.
   wire::Handler LiveHandler();
   wire::Handler SandboxHandler();
   std::unique_ptr<Environment> OpenSandbox(const Upgrading& upgrading);
   void RetrySandbox(events::Worker::Pass& pass);  // on the thread of the chores
-  std::vector<std::string> AddressesOf(const std::string& listen, int port) const;
+  std::vector<std::string> AddressesOf(Role role) const;
+  std::string HttpsAddressFor(std::string_view host) const;  // app/setup_port.h; any thread
   bool HostAllowed(std::string_view host) const;  // the name in a Host header; any thread
   void StopServers();
   void Watch();
@@ -98,8 +101,11 @@ class App {
   wire::Tls tls_;
   std::unique_ptr<wire::Server> control_;          // DIR/control.sock
   std::unique_ptr<wire::Server> sandbox_control_;  // DIR/control-test.sock
-  std::unique_ptr<wire::Server> https_;            // the setting `listen`
-  std::unique_ptr<wire::Server> sandbox_https_;    // the setting `sandbox_listen`; null: none
+  // ADDR:PORT of each listener, by Role. Constant while the servers run.
+  std::array<std::vector<std::string>, kRoles> listened_;
+  std::unique_ptr<wire::Server> https_;          // Role::kRestaurant
+  std::unique_ptr<wire::Server> sandbox_https_;  // Role::kSandbox; null: none
+  std::unique_ptr<wire::Server> setup_;          // Role::kSetup; null: none
   int64_t next_watch_ms_ = 0;
   int64_t next_names_ms_ = 0;
   int64_t looked_at_names_ms_ = 0;

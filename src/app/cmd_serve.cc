@@ -35,6 +35,10 @@ std::string Help() {
   return "comanda serve [--data DIR] [--listen ADDR:PORT] [--SETTING VALUE …]\n\n"
          "Runs the server in the foreground until SIGTERM or SIGINT: it then answers what it has\n"
          "accepted, writes everything down and ends. SIGHUP reads settings and certificate again.\n"
+         "Listening sockets that systemd passes are used (comanda-https.socket for port 443,\n"
+         "comanda-setup.socket for port 80); those that it opens itself are stored with systemd, "
+         "so\n"
+         "that clients wait through a restart and are not refused.\n"
          "After an update it first upgrades the databases and keeps a copy, live.db.before-N, for\n"
          "seven days, where the disk has room.\n"
          "The log goes to stdout. Settings may also stand in DIR/comanda.conf (`comanda "
@@ -115,7 +119,8 @@ int Serve(Words words) {
   const config::Options options = load();
   std::optional<App> app;
   try {
-    app.emplace(options, Own(options.data_directory));
+    app.emplace(options, Own(options.data_directory),
+                Listeners(ops::TakePassedDescriptors(), options));
   } catch (const Fault& fault) {
     if (fault.kind == Fault::Kind::kDiskFull) WaitBeforeTheNextTry(fault.cause);
     throw;
@@ -128,6 +133,8 @@ int Serve(Words words) {
     log::Notice("listening", {{"address", address}});
   for (const std::string& address : app->SandboxAddresses())
     log::Notice("sandbox", {{"address", address}});
+  for (const std::string& address : app->SetupAddresses())
+    log::Notice("setup", {{"address", address}});
   // The program contains "UTC"; "Etc/UTC" is found only if time zone data is installed.
   if (!Zone::Find("Etc/UTC")) {
     log::Warning("this machine has no time zone data: install it (`apt install tzdata`)");

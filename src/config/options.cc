@@ -74,7 +74,7 @@ bool IsListenAddress(std::string_view text) {
 
 template <std::string Options::*member>
 void ParseListen(const Given& given, Options& options) {
-  const bool is_off = given.value.empty() && member == &Options::sandbox_listen;
+  const bool is_off = given.value.empty() && member != &Options::listen;
   if (!is_off && !IsListenAddress(given.value)) {
     throw Bad(
         given, FieldCode::kInvalidFormat,
@@ -252,6 +252,10 @@ constexpr std::array kSettings = {
     Setting{"sandbox_listen", "ADDR:PORT", "",
             "The address and port of the sandbox, such as 0.0.0.0:8444; empty: there is none.",
             false, true, ParseListen<&Options::sandbox_listen>},
+    Setting{"setup_listen", "ADDR:PORT", "",
+            "The address and port of plain HTTP, where every request is answered with the https "
+            "address to use; empty: none but port 80, where comanda-setup.socket is enabled.",
+            false, true, ParseListen<&Options::setup_listen>},
     Setting{
         "cors_origins", "URL,...", "",
         "Web pages, such as https://panel.example, whose scripts may call the API from a browser.",

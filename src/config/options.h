@@ -27,6 +27,8 @@ struct Options {
   std::string listen;
   // ADDR:PORT; empty: no sandbox.
   std::string sandbox_listen;
+  // ADDR:PORT of plain HTTP; empty: only where systemd passes one.
+  std::string setup_listen;
   // Origins of web pages whose scripts may call the API.
   std::vector<std::string> cors_origins;
   // Names of the box accepted in Host, besides its own.

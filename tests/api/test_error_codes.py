@@ -1,12 +1,13 @@
 """Every error code that the server names, produced by the real server: a new one must get its row here."""
 
 import contextlib
+import http.client
 import re
 import sqlite3
 
 import pytest
 
-from support.box import Box, free_port
+from support.box import Answer, Box, PATIENCE_S, free_port
 from support.openapi import breaches
 from support.orders import CARD_NUMBER, accepted, in_days, item, new_id, new_key, path, refused
 from support.raw import Wire, ask, head
@@ -22,7 +23,9 @@ class House:
     def __init__(self):
         self.box = Box(options=["--rate_standard", "2"])
         self.sandbox_port = free_port()
-        self.box.options += ["--sandbox_listen", f"127.0.0.1:{self.sandbox_port}"]
+        self.setup_port = free_port()
+        self.box.options += ["--sandbox_listen", f"127.0.0.1:{self.sandbox_port}",
+                             "--setup-listen", f"127.0.0.1:{self.setup_port}"]
         self.box.bring_in("demo")
         self.managing = self.box.make_key(name="owner")
         self.box.start()
@@ -139,6 +142,13 @@ def request_timeout(h):
         return wire.send(b"GET /healthz HTTP/1.1\r\n").answer()
 
 
+def https_required(h):
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", h.setup_port, timeout=PATIENCE_S)) as client:
+        client.request("GET", ORDERS)
+        answer = client.getresponse()
+        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+
+
 PROBLEMS = {
     "invalid_json": lambda h: h.api.post(ORDERS, b"{", new_key()),
     "invalid_parameter": lambda h: h.api.get(ORDERS + "?limit=3"),
@@ -151,6 +161,7 @@ PROBLEMS = {
     "wrong_environment": lambda h: h.with_key(h.test_key),
     "insufficient_scope": lambda h: h.with_key(h.new_key()["key"], lambda c: c.get("/v1/menu")),
     "address_not_allowed": lambda h: h.with_key(h.new_key(allowed_cidrs=["10.0.0.0/8"])["key"]),
+    "https_required": https_required,
     "not_found": lambda h: h.api.get(f"{ORDERS}/{new_id()}"),
     "method_not_allowed": lambda h: h.api.delete(ORDERS),
     "not_acceptable": lambda h: h.api.get(ORDERS, Accept="text/html"),

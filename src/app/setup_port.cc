@@ -1,0 +1,42 @@
+#include "app/setup_port.h"
+
+#include <utility>
+
+#include "base/problem.h"
+#include "base/text.h"
+#include "wire/problem.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr int kWorkers = 16;
+constexpr wire::Timeouts kTimeouts = {
+    .handshake_ms = 1'000, .head_ms = 3'000, .body_ms = 1'000, .idle_ms = 1'000, .write_ms = 3'000};
+
+// The host in a Host header: "caja.local:80", "[::1]:80".
+std::string HostName(std::string_view header) {
+  if (header.starts_with('[')) return AsciiLower(header.substr(1, header.find(']') - 1));
+  return AsciiLower(header.substr(0, header.find(':')));
+}
+
+}  // namespace
+
+wire::Handler SetupHandler(HttpsAddress address, std::string errors_base) {
+  return [address = std::move(address),
+          errors_base = std::move(errors_base)](wire::Exchange& exchange) {
+    const wire::Request& request = exchange.request;
+    Refusal refusal(Problem::kHttpsRequired,
+                    "Plain HTTP is not served: a key would be readable for everybody on the way. "
+                    "Use " +
+                        address(HostName(request.Header("Host").value_or(""))) + ".");
+    refusal.close_connection = true;
+    exchange.response =
+        wire::ProblemResponse(refusal, errors_base, request.path, request.request_id);
+  };
+}
+
+wire::ServerSettings SetupSettings() {
+  return {.workers = kWorkers, .tls = false, .name = "setup", .timeouts = kTimeouts};
+}
+
+}  // namespace comanda::app
