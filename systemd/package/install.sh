@@ -15,7 +15,7 @@ die() {
 running() { [ -d /run/systemd/system ]; }
 
 remove() {
-  if running; then systemctl --quiet disable --now @ENABLED@ || true; fi
+  if running; then systemctl --quiet disable --now @ENABLED@ @OPTIONAL@ || true; fi
   find usr -type f | while read -r file; do rm -f "/$file"; done
   rm -f /etc/avahi/services/comanda.service
   rmdir /usr/share/doc/comanda 2>/dev/null || true
@@ -62,8 +62,13 @@ esac
 
 look
 refuse_later_databases @SCHEMA@
-first=yes
-if [ -e /usr/lib/systemd/system/comanda.service ]; then first=; fi
+# The units that this version adds; all of them at the first installation.
+added=
+for unit in @ENABLED@; do
+  [ -e "/usr/lib/systemd/system/$unit" ] || added="$added $unit"
+done
+first=
+case $added in *comanda.service*) first=yes ;; esac
 
 put usr/lib/sysusers.d/comanda.conf
 systemd-sysusers comanda.conf
@@ -79,13 +84,19 @@ find usr -type f | while read -r file; do put "$file"; done
 # It belongs to whoever has changed it.
 [ -e /etc/avahi/services/comanda.service ] || put etc/avahi/services/comanda.service
 
-if [ -n "$first" ]; then systemctl --quiet enable @ENABLED@; fi
+# shellcheck disable=SC2086 # a list of units
+[ -z "$added" ] || systemctl --quiet enable $added
 if ! running; then
   say "installed; systemd does not run here, so nothing was started"
 elif systemctl daemon-reload && [ -n "$first" ]; then
   systemctl start @ENABLED@
   say "installed, enabled and started"
 else
-  systemctl try-restart @ENABLED@
+  # The server alone: sockets that were restarted would refuse connections meanwhile.
+  systemctl try-restart comanda.service
+  for unit in $added; do
+    # Sockets come with the service.
+    case $unit in *.socket) ;; *) systemctl start "$unit" ;; esac
+  done
   say "installed; enabled or not, running or not, as before"
 fi

@@ -1,4 +1,5 @@
-"""From installation to purge, in bare Debians (support/debian_root.py)."""
+"""From installation to purge, in bare Debians with a stand-in for systemd (support/debian_root.py); test_systemd.py has what
+needs the real one."""
 
 import hashlib
 import re
@@ -84,8 +85,8 @@ def test_an_upgrade_keeps_the_state(box, later, state, running):
         assert bool(pid(box)) == running
     else:
         assert serves(box) == running and (pid(box) != before) == running
-    if not running:
-        assert box.calls() == []
+    # The server alone: a socket that is restarted refuses connections meanwhile.
+    assert set(box.calls()) <= ({f"restart {UNIT}"} if running else set())
 
 
 def test_an_upgrade_keeps_a_changed_conffile_and_the_data(box, later):
@@ -146,7 +147,7 @@ def test_removal_stops_and_keeps_the_data_and_the_state(box, package):
     box.run(f"systemctl disable {UNIT}")
     box.calls()
     box.run("apt-get -q -y remove comanda")
-    assert box.calls() == [f"stop {UNIT}"]
+    assert box.calls() == [f"stop {UNIT} comanda-setup.socket comanda-https.socket"]
     assert not pid(box) and not box.path("/usr/bin/comanda").exists()
     assert box.path("/var/lib/comanda/live.db").exists()
     assert box.install(package)[0] == 0
