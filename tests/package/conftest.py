@@ -1,14 +1,10 @@
-import os
 import re
 import subprocess
 
 import pytest
 
 from support.box import ROOT
-from support.debian_root import ARCHITECTURE, DebianRoot
-
-# scripts/test chooses one in continuous integration.
-SUITES = os.environ.get("COMANDA_SUITES", "bookworm trixie").split()
+from support.debian_root import ARCHITECTURE, SUITES, BootedRoot, CannotBoot, DebianRoot
 
 
 @pytest.fixture(scope="session")
@@ -62,3 +58,23 @@ def box(bare, package):
     assert status == 0, said
     bare.calls()
     return bare
+
+
+@pytest.fixture(params=SUITES)
+def booted(request):
+    """A Debian without the package, with its systemd as first process."""
+    try:
+        root = BootedRoot(request.param)
+    except CannotBoot as reason:
+        pytest.skip(str(reason))
+    yield root
+    root.close()
+
+
+@pytest.fixture
+def machine(booted, package):
+    """A Debian with its systemd, with the package installed and serving the demo restaurant."""
+    status, said = booted.install(package)
+    assert status == 0, said
+    booted.run("runuser -u comanda -- comanda import demo")
+    return booted

@@ -1,5 +1,8 @@
 """A Debian of its own for each test: a bare one made once with debootstrap, and a layer over it that is thrown away. Its
-processes see each other, its own network of loopback alone, and no systemd: `systemctl` stands in for it. Needs root."""
+processes see each other and its own network of loopback alone. Needs root.
+
+DebianRoot has no systemd: `systemctl` stands in for it, and records what it is asked for. BootedRoot has its systemd as
+first process, as on a machine. That needs a kernel with cgroup v2 that this machine may divide (also beside v1)."""
 
 import contextlib
 import fcntl
@@ -10,12 +13,15 @@ import platform
 import shutil
 import subprocess
 import tempfile
+import time
 
 from support.box import PATIENCE_S, ROOT
 
 CACHE = pathlib.Path(os.environ.get("COMANDA_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "comanda")
 ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}[platform.machine()]
+# scripts/test chooses one in continuous integration.
+SUITES = os.environ.get("COMANDA_SUITES", "bookworm trixie").split()
 # What the package depends on, and what the tests need.
 PACKAGES = "systemd,tzdata,ca-certificates,curl,procps"
 MAKE = ROOT / "tests/support/bare_debian"
@@ -42,9 +48,9 @@ request = struct.pack("16sh14x", b"lo", 1)
 fcntl.ioctl(socket.socket(), 0x8914, request)"""
 
 
-def base(suite):
-    """The directory of the bare system, made if it is not there yet."""
-    key = hashlib.sha256(MAKE.read_bytes() + PACKAGES.encode()).hexdigest()[:12]
+def base(suite, packages=PACKAGES):
+    """The directory of the bare system with these packages, made if it is not there yet."""
+    key = hashlib.sha256(MAKE.read_bytes() + packages.encode()).hexdigest()[:12]
     made = CACHE / "bare" / f"{suite}-{key}"
     made.parent.mkdir(parents=True, exist_ok=True)
     with open(made.parent / "lock", "w") as lock:
@@ -52,31 +58,40 @@ def base(suite):
         if not made.exists():
             unfinished = made.with_name(made.name + ".unfinished")
             subprocess.run(["rm", "-rf", "--one-file-system", unfinished], check=True)
-            subprocess.run([MAKE, suite, unfinished, PACKAGES], check=True)
+            subprocess.run([MAKE, suite, unfinished, packages], check=True)
             unfinished.rename(made)
     return made
 
 
 class DebianRoot:
-    def __init__(self, suite):
+    def __init__(self, suite, packages=PACKAGES):
         # Beside the bare system: layers over a file system in memory are not possible everywhere.
-        lower = base(suite)
+        lower = base(suite, packages)
         self._place = pathlib.Path(tempfile.mkdtemp(prefix="layer.", dir=lower.parent))
         for name in ("upper", "work", "root"):
             (self._place / name).mkdir()
-        self._holder = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child",
-             "sh", "-c", SETTING_UP, "sh", lower, self._place, COLLECT_THE_DEAD],
-            stdout=subprocess.PIPE, text=True)
-        assert self._holder.stdout.readline() == "ready\n", "no layer over the bare system; are we root?"
-        children = pathlib.Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children")
-        self._inside = children.read_text().split()[0]
+        self._begin(lower)
         subprocess.run([*self._enter("--net"), "/usr/bin/python3", "-c", LOOPBACK_UP], check=True)
+
+    def _begin(self, lower):
+        self._hold(["--mount", "--net", "--pid"], SETTING_UP, lower, self._place, COLLECT_THE_DEAD)
         self.path("/usr/bin/systemctl").rename(self.path("/usr/bin/systemctl.real"))
         self.copy(ROOT / "tests/support/systemctl", "/usr/bin/systemctl")
 
+    def _hold(self, namespaces, script, *words, preexec=None):
+        """Starts the first process inside, with the namespaces that end with it."""
+        self._holder = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "unshare", *namespaces, "--fork", "--kill-child", "sh", "-c", script, "sh", *words],
+            stdout=subprocess.PIPE, text=True, preexec_fn=preexec)
+        assert self._holder.stdout.readline() == "ready\n", "no layer over the bare system; are we root?"
+        children = pathlib.Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children")
+        self._inside = children.read_text().split()[0]
+
     def _enter(self, *namespaces):
         return ["nsenter", "--target", self._inside, *namespaces]
+
+    def _within(self):
+        return [*self._enter("--mount", "--net", "--pid"), "chroot", self._place / "root"]
 
     def path(self, name):
         """Of a file inside, for this process."""
@@ -88,7 +103,7 @@ class DebianRoot:
 
     def try_run(self, command):
         """(status, everything it says) of a shell command inside."""
-        done = subprocess.run([*self._enter("--mount", "--net", "--pid"), "chroot", self._place / "root", "/bin/sh", "-c", command],
+        done = subprocess.run([*self._within(), "/bin/sh", "-c", command],
                               env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=4 * PATIENCE_S)
         return done.returncode, done.stdout
@@ -97,6 +112,10 @@ class DebianRoot:
         status, said = self.try_run(command)
         assert status == 0, (command, status, said)
         return said
+
+    def start(self, command):
+        """A process of this machine in the network inside, with pipes."""
+        return subprocess.Popen([*self._enter("--net"), *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def install(self, package):
         """(status, output) of apt, with the file of a package as a technician has it."""
@@ -123,3 +142,74 @@ class DebianRoot:
                 break
             subprocess.run(["sleep", "0.05"], check=True)
         subprocess.run(["rm", "-rf", "--one-file-system", self._place], check=True)
+
+
+BOOTING = """set -e
+root=$2/root
+mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$root"
+mount -t proc proc "$root/proc"
+mount -t sysfs -o ro,nosuid,nodev,noexec sysfs "$root/sys"
+mount -t tmpfs -o mode=755 tmpfs "$root/sys/fs/cgroup"
+mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
+mount -t tmpfs -o mode=755 tmpfs "$root/dev"
+for device in null:3 zero:5 full:7 random:8 urandom:9; do mknod -m 666 "$root/dev/${device%:*}" c 1 "${device#*:}"; done
+mkdir "$root/dev/pts" "$root/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=666 devpts "$root/dev/pts"
+ln -s pts/ptmx "$root/dev/ptmx"
+ln -s /proc/self/fd "$root/dev/fd"
+mount -t tmpfs -o mode=755 tmpfs "$root/run"
+mkdir "$root/run/lock" "$root/run/before"
+cd "$root"
+pivot_root . run/before
+echo ready
+exec env -i container=other PATH="$PATH" sh -c 'umount -l /run/before && exec /lib/systemd/systemd --unit=multi-user.target' >/dev/null 2>&1
+"""
+
+
+class BootedRoot(DebianRoot):
+    """Raises CannotBoot, with the reason."""
+
+    def _begin(self, lower):
+        mounts = [line.split() for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
+        unified = [m[1] for m in mounts if m[2] == "cgroup2"]
+        if not unified:
+            raise CannotBoot("this machine has no cgroup v2")
+        self._group = pathlib.Path(unified[0]) / f"comanda-test-{self._place.name}"
+        try:
+            self._group.mkdir()
+        except OSError as error:
+            raise CannotBoot(f"this machine's cgroups may not be divided: {error}") from None
+        # Not enabled in a container, and fails there.
+        mask = self._place / "upper/etc/systemd/system/systemd-modules-load.service"
+        mask.parent.mkdir(parents=True)
+        mask.symlink_to("/dev/null")
+        self._hold(["--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup"], BOOTING, lower, self._place,
+                   preexec=lambda: (self._group / "cgroup.procs").write_text("0"))
+        deadline = time.monotonic() + 4 * PATIENCE_S
+        while self.try_run("systemctl is-system-running --wait")[1].strip() not in ("running", "degraded"):
+            if self._holder.poll() is not None or time.monotonic() > deadline:
+                said = self.try_run("systemctl is-system-running; systemctl --failed --no-pager")
+                self.close()
+                raise CannotBoot(f"systemd does not start as first process here: {said}")
+            time.sleep(0.1)
+
+    def path(self, name):
+        return pathlib.Path(f"/proc/{self._inside}/root") / name.lstrip("/")
+
+    def _within(self):
+        return [*self._enter("--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup")]
+
+    def close(self):
+        super().close()
+        # Those of its services; the deepest first.
+        for group in sorted([self._group, *self._group.rglob("*/")], key=lambda g: -len(g.parts)):
+            for _ in range(100):
+                with contextlib.suppress(OSError):
+                    if group.is_dir():
+                        group.rmdir()
+                    break
+                time.sleep(0.05)
+
+
+class CannotBoot(Exception):
+    pass
