@@ -22,14 +22,18 @@ def tarball():
 
 @pytest.fixture(scope="session")
 def repack(package, tmp_path_factory):
-    """repack(version, {path: text}): the package with another version, and with other files."""
+    """repack(version, {path: text}): the package with another version and with other files; without a file where its text is
+    None."""
 
     def make(version, files=None):
         directory = tmp_path_factory.mktemp("repacked")
         tree = directory / "tree"
         subprocess.run(["dpkg-deb", "-R", package, tree], check=True)
         for name, text in (files or {}).items():
-            (tree / name).write_text(text)
+            if text is None:
+                (tree / name).unlink()
+            else:
+                (tree / name).write_text(text)
         control = tree / "DEBIAN/control"
         control.write_text(re.sub("^Version: .*", f"Version: {version}", control.read_text(), flags=re.M))
         subprocess.run(["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "-b", tree, directory], check=True, capture_output=True)

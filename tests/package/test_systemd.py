@@ -5,6 +5,7 @@ first process, and the cases that need no systemd."""
 import hashlib
 import json
 import re
+import subprocess
 
 import pytest
 
@@ -108,6 +109,9 @@ def test_a_technician_gets_port_443(machine):
     assert f"from={HTTPS} for=listen" in log(machine)
     # Who asks on port 80 is sent there.
     assert "Use https://127.0.0.1.\"" in machine.run("curl -s http://127.0.0.1/")
+    machine.run(commands[0].replace("enable", "disable"))
+    assert active(machine, HTTPS) == "inactive" and refuses(machine, 443)
+    assert serves(machine, 8443)
 
 
 # What a technician may have done before an upgrade, and what is to be afterwards: the states of the service, the socket of
@@ -150,6 +154,26 @@ def test_an_upgrade_keeps_what_was(machine, later, done):
     assert listening(machine) == kept
     assert not machine.path("/run/comanda.stopped").exists()
     assert machine.run("find /run/systemd/system -name 'comanda*'") == ""
+
+
+def test_an_upgrade_adds_a_unit_that_is_new(booted, package, later, repack, tmp_path):
+    """From a package without sockets, and whose service stores none."""
+    subprocess.run(["dpkg-deb", "-R", package, tmp_path / "tree"], check=True)
+    without = {f"usr/lib/systemd/system/{SETUP}": None, f"usr/lib/systemd/system/{HTTPS}": None}
+    service = f"usr/lib/systemd/system/{SERVICE}"
+    without[service] = re.sub("FileDescriptorStoreMax=.*", "", (tmp_path / "tree" / service).read_text())
+    for script in ("preinst", "postinst", "prerm", "postrm"):
+        text = (tmp_path / "tree/DEBIAN" / script).read_text()
+        without[f"DEBIAN/{script}"] = text.replace(f" {SETUP}", "").replace(HTTPS, "")
+    assert booted.install(repack("0.0.9", without))[0] == 0
+    assert serves(booted) and 80 not in listening(booted)
+
+    code, said = booted.install(later)
+
+    assert code == 0, said
+    assert states(booted) == {SERVICE: ("enabled", "active"), SETUP: ("enabled", "active"), HTTPS: ("disabled", "inactive")}
+    assert serves(booted) and status(booted, "http://localhost/") == "403"
+    assert booted.run("find /run/systemd/system -name 'comanda*'") == ""
 
 
 @pytest.mark.parametrize("happens", ["an upgrade", "a restart", "a crash"])
