@@ -11,7 +11,7 @@
 #include "app/import.h"
 #include "app/served.h"
 #include "app/setup_port.h"
-#include "app/unfinished_backup.h"
+#include "backups/unfinished_backup.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/zone.h"
@@ -150,7 +150,7 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
       sandbox_control_(ControlServer(options_.data_directory + "/control-test.sock",
                                      SandboxHandler(), options_, clock_, metrics_)) {
   SetLogLevel();
-  for (const std::string& left : RemoveUnfinishedBackups(options_.data_directory)) {
+  for (const std::string& left : backups::RemoveUnfinishedBackups(options_.data_directory)) {
     log::Notice("removed what an interrupted backup left", {{"directory", left}});
   }
   RequireZones(live_.database());

@@ -11,7 +11,7 @@
 #include "app/environment.h"
 #include "app/terminal.h"
 #include "app/verification.h"
-#include "app/unfinished_backup.h"
+#include "backups/unfinished_backup.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "db/backup.h"
@@ -59,7 +59,7 @@ bool IsThere(const std::string& path) {
 void SayIfSameDisk(const config::Options& options, const std::string& target,
                    const std::string& made) {
   if (DiskOf(made) != DiskOf(options.data_directory)) return;
-  const std::string mount_point = UnmountedPoint(target);
+  const std::string mount_point = backups::UnmountedPoint(target);
   PrintError(target + " is on the same disk as the data" +
              (mount_point.empty() ? "" : ", for nothing is mounted on " + mount_point) +
              ": a disk that fails takes both; put a copy on another disk");
@@ -160,17 +160,17 @@ int BackUp(Words words) {
                   target + " is there already, or below a file: name a directory that is not");
   }
 
-  if (LiesInside(target, options.data_directory)) {
+  if (backups::LiesInside(target, options.data_directory)) {
     throw Refusal(Problem::kValidationFailed,
                   target + " lies inside the data directory " + options.data_directory +
                       ": it would be lost with it; name a directory on another disk");
   }
   for (const std::string& left :
-       RemoveUnfinishedBackups(options.data_directory, DirectoryOf(target))) {
+       backups::RemoveUnfinishedBackups(options.data_directory, DirectoryOf(target))) {
     PrintError("removed what an interrupted backup left: " + left);
   }
 
-  UnfinishedBackup unfinished(target, options.data_directory);
+  backups::UnfinishedBackup unfinished(target, options.data_directory);
   SayIfSameDisk(options, target, unfinished.path());
   RequireRoom(options, unfinished.path());
   CopyFile(options, "comanda.conf", unfinished.path());

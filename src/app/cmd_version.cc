@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "base/zone.h"
 #include "crypto/hash.h"
+#include "crypto/secret_stream.h"
 #include "db/library.h"
 #include "wire/server.h"
 #include "json/reader.h"
@@ -41,7 +42,7 @@ int Version(Words words) {
         Row("cjson", json::LibraryVersion()) + Row("sqlite", db::LibraryVersion()) +
         Row("mbedtls", crypto::LibraryVersion()) + Row("libcurl", net::LibraryVersion()) +
         Row("c-ares", net::ResolverVersion()) + Row("cctz", COMANDA_CCTZ_VERSION) +
-        Row("libdeflate", GzipVersion()));
+        Row("libdeflate", GzipVersion()) + Row("libsodium", crypto::SodiumVersion()));
   return kExitDone;
 }
 

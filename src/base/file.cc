@@ -72,15 +72,6 @@ Fd OpenDirectory(const std::string& path) {
   return directory;
 }
 
-void WriteAll(const Fd& fd, std::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd.get(), content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) Fail("write", path);
-    content.remove_prefix(static_cast<size_t>(written));
-  }
-}
-
 // A file next to its target, deleted unless it has replaced the target.
 class Temporary {
  public:
@@ -195,6 +186,50 @@ void RemoveAll(const std::string& path) {
   if (!names) return;
   for (const std::string& name : *names) RemoveAll(path + "/" + name);
   std::remove(path.c_str());
+}
+
+void WriteAll(const Fd& fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd.get(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) Fail("write", path);
+    content.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+Fd OpenToRead(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) Fail("open", path);
+  return fd;
+}
+
+Fd CreateFile(const std::string& path, mode_t mode) {
+  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (!fd) Fail("make", path);
+  TakeOwnerOfDirectory(path);
+  return fd;
+}
+
+std::string ReadUpTo(const Fd& fd, size_t bytes, const std::string& path) {
+  std::string content(bytes, '\0');
+  size_t size = 0;
+  while (size < bytes) {
+    const ssize_t got = ::read(fd.get(), content.data() + size, bytes - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) Fail("read", path);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  content.resize(size);
+  return content;
+}
+
+void SyncFile(const Fd& fd, const std::string& path) {
+  if (::fsync(fd.get()) != 0) Fail("sync", path);
+}
+
+void SyncDirectory(const std::string& path) {
+  if (::fsync(OpenDirectory(path).get()) != 0) Fail("sync directory", path);
 }
 
 void RenameDurably(const std::string& from, const std::string& to) {

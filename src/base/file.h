@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/handle.h"
+
 namespace comanda {
 
 // Nothing if the file does not exist. Throws Fault also for a file above 64 MiB.
@@ -24,6 +26,17 @@ std::optional<std::string> ReadFile(const std::string& path);
 // the new content. Run as root, the file is given to the owner of its directory, so that a command
 // does not lock out the daemon.
 void ReplaceFile(const std::string& path, std::string_view content, mode_t mode);
+
+// Files of any size, which are read and written in pieces. `path` is for the error message.
+Fd OpenToRead(const std::string& path);
+// The file must not exist. Run as root, it is given to the owner of its directory.
+Fd CreateFile(const std::string& path, mode_t mode);
+// Up to `bytes`; fewer only at the end of the file.
+std::string ReadUpTo(const Fd& fd, size_t bytes, const std::string& path);
+void WriteAll(const Fd& fd, std::string_view content, const std::string& path);
+void SyncFile(const Fd& fd, const std::string& path);
+// The same for a directory: the names in it are on disk afterwards.
+void SyncDirectory(const std::string& path);
 
 // Renames within one file system and syncs the directory; an existing `to` is replaced. After a
 // power cut the file has exactly one of both names. The content must be synced already.

@@ -1,4 +1,4 @@
-#include "app/unfinished_backup.h"
+#include "backups/unfinished_backup.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "base/problem.h"
 #include "base/random.h"
 
-namespace comanda::app {
+namespace comanda::backups {
 namespace {
 
 constexpr std::string_view kDirectory = "comanda-backup-unfinished.";
@@ -49,16 +49,29 @@ std::string ResolvedAbove(std::string path) {
   }
 }
 
-// An empty Fd if another user owns the directory, or a running backup has locked it.
+// An empty Fd if another user owns the directory or file, or a running backup has locked it.
 Fd LockUnfinished(const std::string& path) {
   struct stat found = {};
-  if (::lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
+  if (::lstat(path.c_str(), &found) != 0 || !(S_ISDIR(found.st_mode) || S_ISREG(found.st_mode)) ||
       found.st_uid != ::geteuid()) {
     return Fd();
   }
-  Fd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!directory || ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return Fd();
-  return directory;
+  Fd entry(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!entry || ::flock(entry.get(), LOCK_EX | LOCK_NB) != 0) return Fd();
+  return entry;
+}
+
+// Syncs every directory of the tree and, run as root, gives everything in it to the owner of the
+// directory above.
+void SettleTree(const std::string& path) {
+  TakeOwnerOfDirectory(path);
+  for (const std::string& name : FilesIn(path).value_or(std::vector<std::string>())) {
+    TakeOwnerOfDirectory(path + "/" + name);
+  }
+  for (const std::string& name : DirectoriesIn(path).value_or(std::vector<std::string>())) {
+    SettleTree(path + "/" + name);
+  }
+  SyncDirectory(path);
 }
 
 // Repeats until the directory is gone: another thread may still be writing files into it.
@@ -110,17 +123,20 @@ bool StandsWhereDisksAreMounted(const std::string& path) {
 UnfinishedBackup::UnfinishedBackup(const std::string& target, const std::string& data_directory)
     : target_(target) {
   MakeDirectories(DirectoryOf(target), 0700);
-  std::string letters = std::to_string(100'000 + RandomBelow(900'000));
-  path_ = DirectoryOf(target) + "/" + std::string(kDirectory) + letters;
-  note_ = data_directory + "/" + std::string(kNote) + letters;
+  path_ = UnfinishedPathIn(DirectoryOf(target));
+  if (!data_directory.empty()) {
+    note_ = data_directory + "/" + std::string(kNote) + path_.substr(path_.size() - kRandomLetters);
+  }
   ::sigemptyset(&signals_);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals_, signal);
   ::pthread_sigmask(SIG_BLOCK, &signals_, &signals_before_);
   try {
-    ReplaceFile(
-        note_,
-        Resolved(DirectoryOf(target)).value_or(DirectoryOf(target)) + "/" + NameOf(path_) + "\n",
-        0600);
+    if (!note_.empty()) {
+      ReplaceFile(
+          note_,
+          Resolved(DirectoryOf(target)).value_or(DirectoryOf(target)) + "/" + NameOf(path_) + "\n",
+          0600);
+    }
     if (::mkdir(path_.c_str(), 0700) != 0) {
       throw Fault(Fault::Kind::kInternal,
                   "cannot make a directory beside " + target + ": " + std::strerror(errno));
@@ -140,16 +156,31 @@ UnfinishedBackup::~UnfinishedBackup() {
   ::pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
 }
 
+void UnfinishedBackup::AlsoRemove(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  also_ = path;
+}
+
 void UnfinishedBackup::Finish() {
+  SettleTree(path_);
   const std::lock_guard lock(mutex_);
   RenameDurably(path_, target_);
   finished_ = true;
-  ::unlink(note_.c_str());
+  if (!note_.empty()) ::unlink(note_.c_str());
+}
+
+void UnfinishedBackup::FinishFile(const std::string& target) {
+  const std::lock_guard lock(mutex_);
+  RenameDurably(also_, target);
+  also_.clear();
+  Remove();
+  finished_ = true;
 }
 
 void UnfinishedBackup::Remove() {
   RemoveDirectory(path_);
-  ::unlink(note_.c_str());
+  if (!also_.empty()) ::unlink(also_.c_str());
+  if (!note_.empty()) ::unlink(note_.c_str());
 }
 
 // Removes the directory when a signal comes, and then lets the signal end the process as usual.
@@ -167,12 +198,24 @@ void UnfinishedBackup::WaitForSignal(std::stop_token stop) {
   }
 }
 
+std::string UnfinishedPathIn(const std::string& directory) {
+  return directory + "/" + std::string(kDirectory) + std::to_string(100'000 + RandomBelow(900'000));
+}
+
+void RemoveBackup(const std::string& path) {
+  const std::string unfinished = UnfinishedPathIn(DirectoryOf(path));
+  RenameDurably(path, unfinished);
+  RemoveAll(unfinished);
+}
+
 std::vector<std::string> RemoveUnfinishedBackups(const std::string& data_directory,
                                                  const std::string& beside_too) {
   std::set<std::string> candidates;
   const auto look_beside = [&](const std::string& beside) {
-    for (const std::string& other : DirectoriesIn(beside).value_or(std::vector<std::string>())) {
-      if (IsNamed(other, kDirectory)) candidates.insert(beside + "/" + other);
+    for (const auto& names : {DirectoriesIn(beside), FilesIn(beside)}) {
+      for (const std::string& other : names.value_or(std::vector<std::string>())) {
+        if (IsNamed(other, kDirectory)) candidates.insert(beside + "/" + other);
+      }
     }
   };
   if (!beside_too.empty()) look_beside(beside_too);
@@ -217,4 +260,4 @@ std::string UnmountedPoint(const std::string& path) {
   return "";
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::backups
