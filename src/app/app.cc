@@ -11,6 +11,7 @@
 #include "app/import.h"
 #include "app/served.h"
 #include "app/setup_port.h"
+#include "backups/results.h"
 #include "backups/unfinished_backup.h"
 #include "base/log.h"
 #include "base/problem.h"
@@ -137,6 +138,11 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
               const std::string certificate = certificates_.trouble();
               if (!certificate.empty()) {
                 checks.push_back({.name = "certificate", .ok = true, .state = certificate});
+              }
+              const std::string backup = backups::Trouble(backups::Results(options_.data_directory),
+                                                          clock_.RetentionNow());
+              if (!backup.empty()) {
+                checks.push_back({.name = "backup", .ok = true, .state = backup});
               }
             }),
       sandbox_([this](const Upgrading& upgrading) { return OpenSandbox(upgrading); },

@@ -1,49 +1,72 @@
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/control.h"
 #include "app/environment.h"
+#include "app/passphrase.h"
 #include "app/terminal.h"
 #include "app/verification.h"
+#include "backups/copy.h"
+#include "backups/place.h"
+#include "backups/results.h"
+#include "backups/rotating.h"
 #include "backups/unfinished_backup.h"
 #include "base/file.h"
+#include "base/handle.h"
 #include "base/problem.h"
-#include "db/backup.h"
-#include "db/disk_space.h"
 
 namespace comanda::app {
 namespace {
 
+constexpr Flag kPlainFlag = {"plain", "", "do not seal TARGET, though a passphrase is set"};
+
 constexpr std::array kFlags = {
     kDataFlag,
+    kPassphraseFlag,
+    kPlainFlag,
     kHelpFlag,
 };
 
+constexpr std::string_view kSealedEnd = ".sealed";
+
 std::string Help() {
-  return "comanda backup TARGET [--data DIR]\n\n"
-         "Makes the new directory TARGET, a whole data directory of its own: databases, settings "
-         "and the\n"
-         "certificates with their keys, those that the devices trust. Put it on another disk, and "
-         "keep it\n"
-         "secret. The server may be running. Each database is checked before the backup gets its "
-         "name; what\n"
-         "is damaged in it is copied as it is, and the exit code is then 1.\n\n"
+  return "comanda backup [TARGET] [--data DIR] [--passphrase-file FILE] [--plain]\n\n"
+         "Without TARGET, makes a backup in each directory of the setting backup_to, named "
+         "by a number and\n"
+         "the time (comanda-000017-20261123T031500Z), and then deletes old ones there: the "
+         "newest of the last\n"
+         "backup_keep days and backup_keep_weekly weeks stay, and always the last two. The unit "
+         "comanda-backup.timer\n"
+         "does so each day. A directory that cannot be used is named, the others get their backup, "
+         "and the exit\n"
+         "code is 1.\n\n"
+         "With TARGET, makes the new directory TARGET, or a sealed file if its name ends in "
+         ".sealed.\n\n"
+         "A backup has databases, settings and the certificates with their keys, those that the "
+         "devices trust.\n"
+         "Put it on another disk, and keep it secret. The server may be running. Each database is "
+         "read back and\n"
+         "checked before the backup gets its name; what is damaged in it is copied as it is, the "
+         "name then ends\n"
+         "in .damaged, no older backup goes for it, and the exit code is 1.\n\n"
+         "Sealed backups are files, encrypted with the passphrase in backup_passphrase_file. "
+         "Without the\n"
+         "passphrase nobody can open them: keep it on paper, too.\n\n"
+         "To check one: comanda verify BACKUP.\n"
          "To restore: stop the server, put a copy of TARGET in the place of the data directory, "
          "start.\n"
          "Never name TARGET itself with --data: what works in a backup makes it a database in "
          "use.\n\n" +
          DescribeFlags(kFlags);
-}
-
-int64_t BytesOf(const std::string& path) {
-  struct stat found = {};
-  return ::stat(path.c_str(), &found) == 0 ? found.st_size : 0;
 }
 
 dev_t DiskOf(const std::string& path) {
@@ -65,81 +88,143 @@ void SayIfSameDisk(const config::Options& options, const std::string& target,
              ": a disk that fails takes both; put a copy on another disk");
 }
 
-// Fault if the backup is on the disk of the data directory and would leave too little free space
-// for orders.
-void RequireRoom(const config::Options& options, const std::string& target) {
-  if (DiskOf(target) != DiskOf(options.data_directory)) return;
-  db::SpaceSettings settings = SpaceOf(options);
-  settings.ballast_bytes = 0;  // the server makes and keeps the ballast
-  metrics::Registry metrics;
-  int64_t wanted = 0;
-  for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
-    for (const char* part : {"", "-wal"}) wanted += BytesOf(DatabasePath(mode, options) + part);
-  }
-  if (db::DiskSpace(settings, metrics).HasRoom(wanted)) return;
-  throw Fault(Fault::Kind::kDiskFull, "a backup on the disk of " + options.data_directory +
-                                          " would leave too little space for orders: name a "
-                                          "directory on another disk");
+std::optional<backups::Counted> CountRows(const std::string& path) {
+  const auto report = VerifyRows(path, FileState::kFrozen, SystemClock());
+  if (!report) return std::nullopt;
+  return backups::Counted{
+      .orders = report->orders, .events = report->events, .damaged = report->damage.size()};
 }
 
-// `name` is relative to the data directory.
-void CopyFile(const config::Options& options, const std::string& name, const std::string& to) {
-  const auto content = ReadFile(options.data_directory + "/" + name);
-  if (!content) return;
-  const std::string copy = to + "/" + name;
-  MakeDirectories(DirectoryOf(copy), 0700);
-  ReplaceFile(copy, *content, 0600);
+void Say(const backups::Copied& copied, const config::Options& options) {
+  for (const std::string& line : copied.files) Print(line + "\n");
+  for (const std::string& remark : copied.remarks) PrintError(remark);
+  if (!copied.is_damaged) return;
+  PrintError("the backup is made, but some of what it copied is damaged: `comanda verify --data " +
+             options.data_directory + "` names it");
 }
 
-void CopyCertificates(const config::Options& options, const std::string& to) {
-  const std::string directory = options.data_directory + "/tls";
-  const auto names = FilesIn(directory);
-  if (!names && errno != ENOENT) {  // ENOENT: no server has run in this directory yet
-    throw Fault(Fault::Kind::kInternal, "cannot read " + directory + ": " + std::strerror(errno));
-  }
-  if (names) {
-    for (const std::string& name : *names) {
-      // Not copied, since a missing file means "used": a device may install the authority after the
-      // backup was taken (ops/certificates.h).
-      if (name != "ca.trust") CopyFile(options, "tls/" + name, to);
-    }
-  }
-  // The files that the settings tls_certificate and tls_key name, if they are in the directory.
-  const std::string inside = options.data_directory + "/";
-  for (const std::string& path : {options.tls_certificate, options.tls_key}) {
-    if (path.starts_with(inside)) {
-      CopyFile(options, path.substr(inside.size()), to);
-    } else if (!path.empty()) {
-      PrintError(path + " is not in the backup: it lies outside the data directory");
-    }
+void RemoveWhatIsLeft(const config::Options& options, const std::string& beside) {
+  for (const std::string& left : backups::RemoveUnfinishedBackups(options.data_directory, beside)) {
+    PrintError("removed what an interrupted backup left: " + left);
   }
 }
 
-// Copies the database and checks the copy. Returns the number of damaged rows, which the copy
-// contains as they are.
-size_t CopyDatabase(auth::Mode mode, const config::Options& options, const std::string& to) {
-  const std::string name = std::string(Name(mode)) + ".db";
-  db::BackUp(DatabasePath(mode, options), to + "/" + name, SystemClock());
-  const auto verified = VerifyRows(to + "/" + name, SystemClock());
-  // The check has made these files; they are empty, and no other process uses the copy.
-  for (const char* part : {"-wal", "-shm"}) RemoveAll(to + "/" + name + part);
-  const size_t damaged = verified ? verified->damage.size() : 0;
-  Print(name + "  " + std::to_string(BytesOf(to + "/" + name)) + " bytes, checked" +
-        (damaged == 0 ? "" : ": " + std::to_string(damaged) + " damaged") + "\n");
-  return damaged;
+// One rotating backup at a time. Refusal if another process makes one.
+Fd LockRotation(const config::Options& options) {
+  const std::string path = options.data_directory + "/backup.lock";
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) {
+    throw Fault(Fault::Kind::kInternal,
+                "cannot open " + path + ": " + std::strerror(errno) + "; " + AccessAdvice({path}));
+  }
+  TakeOwnerOfDirectory(path);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  throw Refusal(Problem::kValidationFailed,
+                "another backup is being made: try again when it is done");
 }
 
-// Copies the sandbox's database, if there is one. A failure is reported and does not make the
-// backup fail, unless the disk is full.
-void CopySandbox(const config::Options& options, const std::string& to) {
-  if (!IsThere(DatabasePath(auth::Mode::kTest, options))) return;
+// The result of one target, noted and said. True if it has a good backup now.
+bool BackUpTo(const std::string& target, const backups::Source& source) {
+  backups::Result result = {.target = target, .tried_at = source.clock.Now()};
   try {
-    CopyDatabase(auth::Mode::kTest, options, to);
+    const backups::Made made = backups::BackUpInto(target, source);
+    SayIfSameDisk(source.options, target, made.path);
+    Say(made.copied, source.options);
+    Print(made.path + " is made and checked" + (made.copied.is_damaged ? ", and damaged" : "") +
+          "; keep it secret\n");
+    for (const std::string& name : made.removed) Print("deleted the old backup " + name + "\n");
+    if (made.copied.is_damaged) {
+      result.problem = target + ": the database is damaged: `comanda verify` names what is";
+    } else {
+      result.good_at = source.clock.Now();
+      result.name = made.path.substr(made.path.rfind('/') + 1);
+    }
+  } catch (const Refusal& refusal) {
+    result.problem = refusal.detail;
   } catch (const Fault& fault) {
-    if (fault.kind == Fault::Kind::kDiskFull) throw;
-    PrintError("the sandbox is not in the backup: " + fault.cause);
-    for (const char* part : {"", "-wal", "-journal"}) RemoveAll(to + "/test.db.unfinished" + part);
+    result.problem = "no backup in " + target + ": " + fault.cause;
   }
+  if (!result.problem.empty()) PrintError(result.problem);
+  const bool is_good = result.problem.empty();
+  backups::NoteResult(source.options.data_directory, std::move(result), source.options.backup_to);
+  return is_good;
+}
+
+int BackUpToAll(const config::Options& options, const std::string& passphrase) {
+  if (options.backup_to.empty()) {
+    Print("the setting backup_to names no directory: nothing is backed up by itself\n");
+    return kExitDone;
+  }
+  const Fd lock = LockRotation(options);
+  const backups::Source source = {.options = options,
+                                  .space = SpaceOf(options),
+                                  .count_rows = CountRows,
+                                  .clock = SystemClock(),
+                                  .passphrase = passphrase};
+  bool all_good = true;
+  for (const std::string& target : options.backup_to) {
+    all_good = BackUpTo(target, source) && all_good;
+  }
+  return all_good ? kExitDone : kExitRefused;
+}
+
+// Refusal if the backup cannot be made at this place.
+void RequireNew(const config::Options& options, const std::string& target) {
+  if (IsThere(target)) {
+    throw Refusal(Problem::kValidationFailed,
+                  target + " is there already, or below a file: name a directory that is not");
+  }
+  if (backups::LiesInside(target, options.data_directory)) {
+    throw Refusal(Problem::kValidationFailed,
+                  target + " lies inside the data directory " + options.data_directory +
+                      ": it would be lost with it; name a directory on another disk");
+  }
+}
+
+backups::Copied BackUpSealed(const config::Options& options, const std::string& target,
+                             const std::string& passphrase) {
+  const backups::Source source = {.options = options,
+                                  .space = SpaceOf(options),
+                                  .count_rows = CountRows,
+                                  .clock = SystemClock(),
+                                  .passphrase = passphrase};
+  MakeDirectories(DirectoryOf(target), 0700);
+  SayIfSameDisk(options, target, DirectoryOf(target));
+  std::string path;
+  return backups::SealInto(
+      DirectoryOf(target), source, [&](bool) { return target.substr(target.rfind('/') + 1); },
+      path);
+}
+
+backups::Copied BackUpPlain(const config::Options& options, const std::string& target) {
+  backups::UnfinishedBackup unfinished(target, options.data_directory);
+  SayIfSameDisk(options, target, unfinished.path());
+  backups::RequireRoom(unfinished.path(), backups::DatabaseBytes(options), SpaceOf(options));
+  backups::Copied copied =
+      backups::CopyDataDirectory(options, unfinished.path(), CountRows, SystemClock());
+  unfinished.Finish();
+  return copied;
+}
+
+int BackUpTo(const config::Options& options, const Arguments& arguments,
+             const std::string& passphrase) {
+  std::string target = arguments.positional().front();
+  while (target.size() > 1 && target.ends_with('/')) target.pop_back();
+  const bool is_sealed = target.ends_with(kSealedEnd);
+  RequireNew(options, target);
+  if (is_sealed && passphrase.empty()) PassphraseFor(target, options, arguments);
+  if (!is_sealed && !passphrase.empty() && !arguments.Has("plain")) {
+    throw Refusal(
+        Problem::kValidationFailed,
+        "backups of this box are sealed: name a file that ends in .sealed, or say --plain "
+        "for a directory that everybody can read who gets it");
+  }
+  RemoveWhatIsLeft(options, DirectoryOf(target));
+  const backups::Copied copied =
+      is_sealed ? BackUpSealed(options, target, passphrase) : BackUpPlain(options, target);
+  Print(target + " holds the whole data directory; keep it secret\n");
+  Say(copied, options);
+  return copied.is_damaged ? kExitRefused : kExitDone;
 }
 
 }  // namespace
@@ -147,46 +232,16 @@ void CopySandbox(const config::Options& options, const std::string& to) {
 int BackUp(Words words) {
   const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
   if (!arguments) return kExitDone;
-  if (arguments->positional().size() != 1 || arguments->positional().front().empty()) {
+  const auto& targets = arguments->positional();
+  if (targets.size() > 1 || (targets.size() == 1 && targets.front().empty())) {
     throw Refusal(Problem::kInvalidParameter,
                   "name the directory to make: comanda backup TARGET --data DIR");
   }
-  std::string target = arguments->positional().front();
-  while (target.size() > 1 && target.ends_with('/')) target.pop_back();
   const config::Options options = ReadControlOptions(*arguments);
   RequireDatabase(DatabasePath(auth::Mode::kLive, options));
-  if (IsThere(target)) {
-    throw Refusal(Problem::kValidationFailed,
-                  target + " is there already, or below a file: name a directory that is not");
-  }
-
-  if (backups::LiesInside(target, options.data_directory)) {
-    throw Refusal(Problem::kValidationFailed,
-                  target + " lies inside the data directory " + options.data_directory +
-                      ": it would be lost with it; name a directory on another disk");
-  }
-  for (const std::string& left :
-       backups::RemoveUnfinishedBackups(options.data_directory, DirectoryOf(target))) {
-    PrintError("removed what an interrupted backup left: " + left);
-  }
-
-  backups::UnfinishedBackup unfinished(target, options.data_directory);
-  SayIfSameDisk(options, target, unfinished.path());
-  RequireRoom(options, unfinished.path());
-  CopyFile(options, "comanda.conf", unfinished.path());
-  CopyCertificates(options, unfinished.path());
-  CopySandbox(options, unfinished.path());
-  // The last copy: it also syncs the directory, and with it the files above.
-  const size_t damaged = CopyDatabase(auth::Mode::kLive, options, unfinished.path());
-  unfinished.Finish();
-  Print(target + " holds the whole data directory; keep it secret\n");
-  if (damaged > 0) {
-    PrintError(
-        "the backup is made, but some of what it copied is damaged: `comanda verify --data " +
-        options.data_directory + "` names it");
-    return kExitRefused;
-  }
-  return kExitDone;
+  const std::string passphrase = FindPassphrase(options, *arguments);
+  if (targets.empty()) return BackUpToAll(options, passphrase);
+  return BackUpTo(options, *arguments, passphrase);
 }
 
 }  // namespace comanda::app

@@ -1,5 +1,8 @@
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -9,8 +12,13 @@
 #include "app/commands.h"
 #include "app/control.h"
 #include "app/environment.h"
+#include "app/passphrase.h"
 #include "app/terminal.h"
 #include "app/verification.h"
+#include "backups/rotating.h"
+#include "backups/sealed.h"
+#include "backups/sums.h"
+#include "backups/unfinished_backup.h"
 #include "base/problem.h"
 #include "json/writer.h"
 
@@ -19,33 +27,40 @@ namespace {
 
 constexpr std::array kFlags = {
     kDataFlag,
+    kPassphraseFlag,
     kJsonFlag,
     kHelpFlag,
 };
 
 std::string Help() {
-  return "comanda verify [--data DIR] [--json]\n\n"
+  return "comanda verify [BACKUP] [--data DIR] [--passphrase-file FILE] [--json]\n\n"
          "Reads everything in both databases and says what is not as it was written: orders with "
          "all\n"
          "their rows, stored records, the chain of events, counts, API keys, pages and indexes. "
          "Changes "
          "nothing.\n"
-         "The server may be running; DIR may be a backup.\n\n"
+         "The server may be running.\n\n"
+         "With BACKUP, looks at that backup instead, and compares each of its files with its "
+         "checksum; it\n"
+         "stays a backup. A sealed one is unsealed into DIR for the time of the check.\n\n"
          "Exit codes: 0 all is sound, 1 damage was found (each is named), 70 a database cannot be "
          "read.\n\n" +
          DescribeFlags(kFlags);
 }
 
 struct Verified {
-  std::string name;  // "live.db"
+  std::string name;  // "live.db", or that of the checksums
   Verification::Report report;
 };
 
 std::string Text(const std::vector<Verified>& all) {
   std::string text;
   for (const auto& [name, report] : all) {
-    text += name + "  " + std::to_string(report.orders) + " orders, " +
-            std::to_string(report.events) + " events: ";
+    text += name + "  ";
+    if (name != backups::kSumsFile) {
+      text +=
+          std::to_string(report.orders) + " orders, " + std::to_string(report.events) + " events: ";
+    }
     text += report.damage.empty() ? "sound\n" : std::to_string(report.damage.size()) + " damaged\n";
     for (const std::string& damage : report.damage) text += "  " + damage + "\n";
   }
@@ -67,22 +82,80 @@ std::string Json(const std::vector<Verified>& all, bool is_sound) {
   return text + "\n";
 }
 
+void VerifyDatabases(const std::string& directory, FileState state, std::vector<Verified>& all) {
+  for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
+    const std::string name = std::string(Name(mode)) + ".db";
+    const std::string path = directory + "/" + name;
+    const bool is_optional = mode == auth::Mode::kTest;
+    if (is_optional && ::access(path.c_str(), F_OK) != 0) continue;
+    if (state == FileState::kFrozen && ::access((path + "-wal").c_str(), F_OK) == 0) {
+      all.push_back({name,
+                     {.damage = {"it was opened as a database in use, or copied from one: "
+                                 "what is in " +
+                                 name + "-wal is not looked at"}}});
+      continue;
+    }
+    all.push_back({name, VerifyDatabase(path, state, SystemClock())});
+  }
+}
+
+void VerifyBackup(const std::string& backup, std::vector<Verified>& all) {
+  struct stat found = {};
+  if (::stat(backup.c_str(), &found) == 0 && !S_ISDIR(found.st_mode)) {
+    throw Refusal(Problem::kValidationFailed,
+                  backup +
+                      " is no backup: neither a directory nor a sealed file, or the first bytes of "
+                      "one were changed");
+  }
+  RequireDatabase(backup + "/live.db");
+  all.push_back({backups::kSumsFile, {.damage = backups::CheckSums(backup)}});
+  VerifyDatabases(backup, FileState::kFrozen, all);
+}
+
+// Where what is in a sealed backup may lie for a while: the data directory has such content anyway;
+// on a machine without one, where temporary files are.
+std::string ScratchDirectory(const config::Options& options) {
+  if (::access(options.data_directory.c_str(), W_OK | X_OK) == 0) return options.data_directory;
+  const char* named = ::getenv("TMPDIR");
+  return named && *named ? named : "/var/tmp";
+}
+
+void VerifySealed(const std::string& file, const config::Options& options,
+                  const Arguments& arguments, std::vector<Verified>& all) {
+  const std::string passphrase = PassphraseFor(file, options, arguments);
+  const std::string scratch = ScratchDirectory(options);
+  const bool is_data = scratch == options.data_directory;
+  backups::RemoveUnfinishedBackups(is_data ? options.data_directory : "", scratch);
+  struct stat found = {};
+  if (::stat(file.c_str(), &found) == 0) {
+    backups::RequireRoom(scratch, found.st_size, SpaceOf(options));
+  }
+  const backups::UnfinishedBackup unsealed(scratch + "/unsealed-backup",
+                                           is_data ? options.data_directory : "");
+  backups::UnsealInto(file, unsealed.path(), passphrase);
+  VerifyBackup(unsealed.path(), all);
+}
+
 }  // namespace
 
 int Verify(Words words) {
   const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
   if (!arguments) return kExitDone;
-  RequireOptionsAlone(*arguments, "verify");
+  if (arguments->positional().size() > 1) {
+    throw Refusal(Problem::kInvalidParameter, "verify takes one BACKUP, or none");
+  }
   const config::Options options = ReadControlOptions(*arguments);
   std::vector<Verified> all;
-  bool is_sound = true;
-  for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
-    const std::string path = DatabasePath(mode, options);
-    const bool is_optional = mode == auth::Mode::kTest;
-    if (is_optional && ::access(path.c_str(), F_OK) != 0) continue;
-    all.push_back({std::string(Name(mode)) + ".db", VerifyDatabase(path, SystemClock())});
-    is_sound = is_sound && all.back().report.damage.empty();
+  if (arguments->positional().empty()) {
+    VerifyDatabases(options.data_directory, FileState::kInUse, all);
+  } else if (const std::string& backup = arguments->positional().front();
+             backups::IsSealed(backup)) {
+    VerifySealed(backup, options, *arguments, all);
+  } else {
+    VerifyBackup(backup, all);
   }
+  const bool is_sound =
+      std::ranges::all_of(all, [](const Verified& one) { return one.report.damage.empty(); });
   Print(arguments->Has("json") ? Json(all, is_sound) : Text(all));
   return is_sound ? kExitDone : kExitRefused;
 }

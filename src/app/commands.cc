@@ -32,8 +32,9 @@ struct Command {
 constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
-    Command{"backup", "copy the whole data directory while the server runs", BackUp},
-    Command{"verify", "look whether everything stored is as it was written", Verify},
+    Command{"backup", "make a checked copy of everything, also while the server runs", BackUp},
+    Command{"verify", "look whether everything stored, or in a backup, is as it was written",
+            Verify},
     Command{"keys", "make, list and revoke API keys", Keys},
     Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},

@@ -25,6 +25,11 @@ void AppendLines(std::string_view lines, std::vector<std::string>& to) {
   }
 }
 
+db::Watcher Open(const std::string& path, FileState state, const Clock& clock) {
+  return state == FileState::kFrozen ? db::Watcher::OfFrozen(path, clock)
+                                     : db::Watcher(path, clock);
+}
+
 }  // namespace
 
 bool Verification::Next(db::Session& session, Part& part) {
@@ -103,8 +108,9 @@ void Verification::Add(std::vector<std::string> damage) {
                         std::make_move_iterator(damage.end()));
 }
 
-std::optional<Verification::Report> VerifyRows(const std::string& path, const Clock& clock) {
-  db::Watcher watcher(path, clock);
+std::optional<Verification::Report> VerifyRows(const std::string& path, FileState state,
+                                               const Clock& clock) {
+  db::Watcher watcher = Open(path, state, clock);
   if (watcher.SchemaVersion() != static_cast<int64_t>(Migrations().size())) return std::nullopt;
   Verification verification;
   Verification::Part part;
@@ -113,15 +119,15 @@ std::optional<Verification::Report> VerifyRows(const std::string& path, const Cl
   return verification.report();
 }
 
-Verification::Report VerifyDatabase(const std::string& path, const Clock& clock) {
-  std::optional<Verification::Report> report = VerifyRows(path, clock);
+Verification::Report VerifyDatabase(const std::string& path, FileState state, const Clock& clock) {
+  std::optional<Verification::Report> report = VerifyRows(path, state, clock);
   if (!report) {
     throw Fault(Fault::Kind::kInternal,
                 path +
                     " is of another version of the program: start the server once, or verify "
                     "with the program that wrote it");
   }
-  AppendLines(db::Watcher(path, clock).IntegrityCheck(), report->damage);
+  AppendLines(Open(path, state, clock).IntegrityCheck(), report->damage);
   return *std::move(report);
 }
 

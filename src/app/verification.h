@@ -57,11 +57,15 @@ class Verification {
   events::LogPosition event_;
 };
 
+// Whether other processes may write the file meanwhile.
+enum class FileState : uint8_t { kInUse, kFrozen };
+
 // All orders and events of a file at full speed. Nothing where the file is of another version of
 // the program. Fault where it cannot be read.
-std::optional<Verification::Report> VerifyRows(const std::string& path, const Clock& clock);
+std::optional<Verification::Report> VerifyRows(const std::string& path, FileState state,
+                                               const Clock& clock);
 // The same, and SQLite's own check of all pages and indexes. Fault also where the file is of
 // another version.
-Verification::Report VerifyDatabase(const std::string& path, const Clock& clock);
+Verification::Report VerifyDatabase(const std::string& path, FileState state, const Clock& clock);
 
 }  // namespace comanda::app

@@ -274,20 +274,24 @@ void Unseal(const std::string& file, const std::string& to_directory,
     Refuse(to_directory, "is there already: name a directory that is not");
   }
   UnfinishedBackup unfinished(to_directory, "");
+  UnsealInto(file, unfinished.path(), passphrase);
+  unfinished.Finish();
+}
+
+void UnsealInto(const std::string& file, const std::string& directory,
+                const std::string& passphrase) {
   Fd current;
   std::string current_path;
-  Visit(
-      file, passphrase,
-      {.on_directory =
-           [&](const std::string& path) { MakeDirectories(unfinished.path() + "/" + path, 0700); },
-       .begin_file =
-           [&](const std::string& path) {
-             current_path = unfinished.path() + "/" + path;
-             current = CreateFile(current_path, 0600);
-           },
-       .on_bytes = [&](std::string_view bytes) { WriteAll(current, bytes, current_path); },
-       .end_file = [&] { SyncFile(current, current_path); }});
-  unfinished.Finish();
+  Visit(file, passphrase,
+        {.on_directory =
+             [&](const std::string& path) { MakeDirectories(directory + "/" + path, 0700); },
+         .begin_file =
+             [&](const std::string& path) {
+               current_path = directory + "/" + path;
+               current = CreateFile(current_path, 0600);
+             },
+         .on_bytes = [&](std::string_view bytes) { WriteAll(current, bytes, current_path); },
+         .end_file = [&] { SyncFile(current, current_path); }});
 }
 
 std::map<std::string, std::string> ReadSealed(const std::string& file,

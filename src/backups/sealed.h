@@ -42,6 +42,10 @@ void Seal(const std::string& directory, const std::string& file, const std::stri
 void Unseal(const std::string& file, const std::string& to_directory,
             const std::string& passphrase);
 
+// The same into an empty directory of the caller's, who deletes it where this throws.
+void UnsealInto(const std::string& file, const std::string& directory,
+                const std::string& passphrase);
+
 // Reads the whole file as Unseal() does, and writes nothing. Returns the BLAKE2b of each file in it
 // (crypto::Blake2b), by its path. Throws like Unseal().
 std::map<std::string, std::string> ReadSealed(const std::string& file,

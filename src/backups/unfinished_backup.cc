@@ -1,7 +1,6 @@
 #include "backups/unfinished_backup.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -11,10 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <set>
 
+#include "backups/place.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/random.h"
@@ -32,22 +30,6 @@ bool IsNamed(std::string_view name, std::string_view start) {
 }
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-std::optional<std::string> Resolved(const std::string& path) {
-  const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
-  if (!real) return std::nullopt;
-  return std::string(real.get());
-}
-
-// The real path of the nearest directory above that exists.
-std::string ResolvedAbove(std::string path) {
-  while (true) {
-    if (auto real = Resolved(path)) return *std::move(real);
-    const std::string above = DirectoryOf(path);
-    if (above == path) return path;
-    path = above;
-  }
-}
 
 // An empty Fd if another user owns the directory or file, or a running backup has locked it.
 Fd LockUnfinished(const std::string& path) {
@@ -84,38 +66,6 @@ void RemoveDirectory(const std::string& path) {
   }
 }
 
-// Lines of /etc/fstab are: DEVICE POINT …, separated by blanks or tabs.
-bool IsInTableOfMounts(const std::string& point) {
-  const auto table = ReadFile("/etc/fstab");
-  if (!table) return false;
-  for (size_t at = table->find(point); at != table->npos; at = table->find(point, at + 1)) {
-    const size_t line = table->rfind('\n', at) + 1;
-    const std::string_view before = std::string_view(*table).substr(line, at - line);
-    const size_t device = before.find_first_of(" \t");
-    const bool is_second = device != before.npos && device > 0 && before.front() != '#' &&
-                           before.find_first_not_of(" \t", device) == before.npos;
-    const size_t end = at + point.size();
-    if (is_second && end < table->size() && ((*table)[end] == ' ' || (*table)[end] == '\t')) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool IsMounted(const std::string& point) {
-  struct stat own = {};
-  struct stat above = {};
-  return ::stat(point.c_str(), &own) == 0 && ::stat(DirectoryOf(point).c_str(), &above) == 0 &&
-         own.st_dev != above.st_dev;
-}
-
-// True for /mnt/DISK, /media/DISK, /media/USER/DISK and /run/media/USER/DISK.
-bool StandsWhereDisksAreMounted(const std::string& path) {
-  const std::string above = DirectoryOf(path);
-  return above == "/mnt" || above == "/media" || DirectoryOf(above) == "/media" ||
-         DirectoryOf(above) == "/run/media";
-}
-
 }  // namespace
 
 // The file in the data directory is written first, so that a SIGKILL leaves no directory that no
@@ -132,10 +82,11 @@ UnfinishedBackup::UnfinishedBackup(const std::string& target, const std::string&
   ::pthread_sigmask(SIG_BLOCK, &signals_, &signals_before_);
   try {
     if (!note_.empty()) {
-      ReplaceFile(
-          note_,
-          Resolved(DirectoryOf(target)).value_or(DirectoryOf(target)) + "/" + NameOf(path_) + "\n",
-          0600);
+      // Not ReplaceFile(): a SIGKILL would leave its temporary file, whose name nobody looks for.
+      const Fd note = CreateFile(note_, 0600);
+      WriteAll(note, ResolvedAbove(DirectoryOf(target)) + "/" + NameOf(path_) + "\n", note_);
+      SyncFile(note, note_);
+      SyncDirectory(data_directory);
     }
     if (::mkdir(path_.c_str(), 0700) != 0) {
       throw Fault(Fault::Kind::kInternal,
@@ -161,10 +112,12 @@ void UnfinishedBackup::AlsoRemove(const std::string& path) {
   also_ = path;
 }
 
-void UnfinishedBackup::Finish() {
+void UnfinishedBackup::Finish() { FinishAs(target_); }
+
+void UnfinishedBackup::FinishAs(const std::string& target) {
   SettleTree(path_);
   const std::lock_guard lock(mutex_);
-  RenameDurably(path_, target_);
+  RenameDurably(path_, target);
   finished_ = true;
   if (!note_.empty()) ::unlink(note_.c_str());
 }
@@ -223,6 +176,10 @@ std::vector<std::string> RemoveUnfinishedBackups(const std::string& data_directo
   for (const std::string& name : FilesIn(data_directory).value_or(std::vector<std::string>())) {
     if (!IsNamed(name, kNote)) continue;
     std::string path = ReadFile(data_directory + "/" + name).value_or("");
+    if (path.find('\n') == path.npos) {  // its writer was interrupted before it made the directory
+      ::unlink((data_directory + "/" + name).c_str());
+      continue;
+    }
     path = path.substr(0, path.find('\n'));
     if (!IsNamed(NameOf(path), kDirectory)) continue;
     notes.push_back(data_directory + "/" + name);
@@ -244,20 +201,6 @@ std::vector<std::string> RemoveUnfinishedBackups(const std::string& data_directo
     }
   }
   return removed;
-}
-
-bool LiesInside(const std::string& path, const std::string& directory) {
-  const std::string inner = ResolvedAbove(path) + "/";
-  return inner.starts_with(ResolvedAbove(directory) + "/");
-}
-
-std::string UnmountedPoint(const std::string& path) {
-  for (std::string above = ResolvedAbove(path); above.size() > 1; above = DirectoryOf(above)) {
-    if ((IsInTableOfMounts(above) || StandsWhereDisksAreMounted(above)) && !IsMounted(above)) {
-      return above;
-    }
-  }
-  return "";
 }
 
 }  // namespace comanda::backups

@@ -38,6 +38,8 @@ class UnfinishedBackup {
   // root, everything in it is given to the owner of the directory that it is in. Fault if it
   // cannot.
   void Finish();
+  // The same to another path in the same directory.
+  void FinishAs(const std::string& target);
   // Renames the file of AlsoRemove() to `target`, on disk, and deletes the directory.
   void FinishFile(const std::string& target);
 
@@ -70,13 +72,5 @@ void RemoveBackup(const std::string& path);
 // they are not locked. Returns the paths of the removed ones.
 std::vector<std::string> RemoveUnfinishedBackups(const std::string& data_directory,
                                                  const std::string& beside_too = "");
-
-// True if the path, which need not exist, is inside the directory. Symbolic links are resolved.
-bool LiesInside(const std::string& path, const std::string& directory);
-
-// The nearest directory above the path that should be a mount point and is not mounted: /etc/fstab
-// names it, or it is where disks are usually mounted (/mnt, /media, /run/media). Empty if there is
-// none.
-std::string UnmountedPoint(const std::string& path);
 
 }  // namespace comanda::backups

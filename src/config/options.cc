@@ -15,6 +15,8 @@ namespace {
 
 constexpr int64_t kRateMax = 1'000'000;
 constexpr size_t kListMax = 32;
+constexpr size_t kBackupTargetsMax = 8;
+constexpr int64_t kBackupsKeptMax = 3650;
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -239,6 +241,51 @@ void ParsePath(const Given& given, Options& options) {
   options.*member = given.value;
 }
 
+// Backups.
+
+template <int64_t Options::*member, int64_t min>
+void ParseBackupsKept(const Given& given, Options& options) {
+  options.*member = ParseInteger(given, min, kBackupsKeptMax);
+}
+
+bool IsAbsolutePath(std::string_view text) {
+  return text.size() > 1 && text.front() == '/' &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
+}
+
+// Unlike ParseList(), keeps capital letters.
+void ParseBackupTo(const Given& given, Options& options) {
+  std::vector<std::string> directories;
+  std::string_view rest = given.value;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(','), rest.size());
+    std::string directory(Trimmed(rest.substr(0, end)));
+    while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+    if (!IsAbsolutePath(directory)) {
+      throw Bad(given, FieldCode::kInvalidFormat,
+                "must be directories that begin with / and have commas between them, like "
+                "/var/backups/comanda,/mnt/usb/comanda");
+    }
+    if (std::find(directories.begin(), directories.end(), directory) == directories.end()) {
+      directories.push_back(std::move(directory));
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (directories.size() > kBackupTargetsMax) {
+    throw Bad(given, FieldCode::kTooManyItems,
+              "must have at most " + std::to_string(kBackupTargetsMax) + " directories");
+  }
+  options.backup_to = std::move(directories);
+}
+
+void ParsePassphraseFile(const Given& given, Options& options) {
+  if (!given.value.empty() && !IsAbsolutePath(given.value)) {
+    throw Bad(given, FieldCode::kInvalidFormat,
+              "must be a file whose path begins with /, like /etc/comanda-passphrase");
+  }
+  options.backup_passphrase_file = given.value;
+}
+
 // The table of settings.
 
 constexpr std::array kSettings = {
@@ -303,6 +350,21 @@ constexpr std::array kSettings = {
         "Space that is kept for orders when there is none left, in the file ballast; of a small "
         "disk a thirty-second.",
         false, true, ParseMebibytes<&Options::disk_ballast_mib>},
+    Setting{"backup_to", "DIR,...", "/var/backups/comanda",
+            "Where `comanda backup` without a target, and so the daily timer, makes a backup; "
+            "each must exist. One on another disk survives this one. Empty: nowhere.",
+            true, true, ParseBackupTo},
+    Setting{"backup_keep", "N", "7",
+            "The number of days of which the newest backup is kept, 2 or more. The last two are "
+            "always kept.",
+            true, true, ParseBackupsKept<&Options::backup_keep, 2>},
+    Setting{"backup_keep_weekly", "N", "4",
+            "The number of weeks of which the newest backup is kept.", true, true,
+            ParseBackupsKept<&Options::backup_keep_weekly, 0>},
+    Setting{"backup_passphrase_file", "FILE", "",
+            "A file with a passphrase in its first line, with which backups are encrypted; empty: "
+            "they are plain. Keep a copy of it elsewhere: without it they cannot be opened.",
+            true, true, ParsePassphraseFile},
     Setting{"metrics_from", "ADDR,...", "",
             "Addresses that may read /metrics, beside this machine itself.", false, true,
             ParseMetricsFrom},

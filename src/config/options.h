@@ -56,6 +56,13 @@ struct Options {
   int64_t disk_orders_only_mib = 64;
   // Size in MiB of the file deleted when the disk is full.
   int64_t disk_ballast_mib = 32;
+  // Absolute directories that a backup without a target goes to; empty: none.
+  std::vector<std::string> backup_to;
+  // How many days and weeks of rotating backups are kept (backups/rotation.h).
+  int64_t backup_keep = 7;
+  int64_t backup_keep_weekly = 4;
+  // File with the passphrase that seals backups; empty: they are plain directories.
+  std::string backup_passphrase_file;
   // Addresses that may read /metrics, besides loopback.
   std::vector<std::string> metrics_from;
   // PEM file with authorities that webhooks' receivers may have beside the system's; empty: none.

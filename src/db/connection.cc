@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "base/handle.h"
+#include "base/text.h"
 #include "db/library.h"
 #include "db/log_writes.h"
 
@@ -129,6 +130,23 @@ bool Writes(Connection::Role role) {
   return role == Connection::Role::kWriter || role == Connection::Role::kCopy;
 }
 
+// As a URI (RFC 3986) with SQLite's parameter for a file that does not change.
+std::string Frozen(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    const bool is_plain =
+        IsAlphanumeric(c) || std::string_view("/-._~").find(c) != std::string_view::npos;
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_plain) {
+      uri += c;
+    } else {
+      uri += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return uri + "?immutable=1";
+}
+
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
 }  // namespace
@@ -141,9 +159,11 @@ Connection::Connection(const std::string& path, Role role, const std::string& vf
   RequireLibrary();
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   flags |= Writes(role) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+  if (role == Role::kFrozen) flags |= SQLITE_OPEN_URI;
+  const std::string name = role == Role::kFrozen ? Frozen(path) : path;
   const std::string through = role == Role::kWriter ? GatheringLogWrites(vfs) : vfs;
   const int code =
-      sqlite3_open_v2(path.c_str(), &handle_, flags, through.empty() ? nullptr : through.c_str());
+      sqlite3_open_v2(name.c_str(), &handle_, flags, through.empty() ? nullptr : through.c_str());
   try {
     if (code != SQLITE_OK) Fail(code, "open");
     Configure(role);

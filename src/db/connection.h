@@ -58,6 +58,7 @@ class Connection {
     kWriter,   // the only one that writes and checkpoints
     kReader,   // read-only, its queries are interrupted after kQueryMaxMs
     kService,  // read-only, for checks and copies that take long
+    kFrozen,   // read-only, of a file that nobody writes: makes no file beside it, takes no lock
     kCopy,     // writes into a file that nobody else knows: alone, with no -shm beside it
   };
   static constexpr int64_t kQueryMaxMs = 5000;

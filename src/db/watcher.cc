@@ -8,6 +8,12 @@ namespace comanda::db {
 Watcher::Watcher(const std::string& path, const Clock& clock, const std::string& vfs)
     : connection_(std::make_unique<Connection>(path, Connection::Role::kService, vfs, clock)) {}
 
+Watcher::Watcher(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+
+Watcher Watcher::OfFrozen(const std::string& path, const Clock& clock) {
+  return Watcher(std::make_unique<Connection>(path, Connection::Role::kFrozen, "", clock));
+}
+
 Watcher::~Watcher() = default;
 
 Watcher::Transaction::Transaction(Connection& connection) : connection_(connection) {

@@ -16,6 +16,9 @@ class Watcher {
  public:
   // Fault where the file cannot be opened.
   Watcher(const std::string& path, const Clock& clock, const std::string& vfs = "");
+  // The same for a file that nobody writes, such as a backup: nothing beside it is read, made or
+  // changed, also on a disk that is read-only.
+  static Watcher OfFrozen(const std::string& path, const Clock& clock);
   ~Watcher();
 
   // fn(Snapshot&) in one read transaction.
@@ -36,6 +39,8 @@ class Watcher {
   std::string IntegrityCheck();
 
  private:
+  explicit Watcher(std::unique_ptr<Connection> connection);
+
   class Transaction {
    public:
     explicit Transaction(Connection& connection);

@@ -84,7 +84,7 @@ def test_a_backup_is_for_its_owner_alone_and_whole(house, tmp_path):
     back_up(house.box, target)
     files = {str(path.relative_to(target)): path.stat().st_mode & 0o777 for path in target.rglob("*")}
     assert files == {"live.db": 0o600, "test.db": 0o600, "comanda.conf": 0o600, "tls": 0o700, "tls/ca.crt": 0o600,
-                     "tls/ca.key": 0o600, "tls/server.crt": 0o600, "tls/server.key": 0o600}
+                     "tls/ca.key": 0o600, "tls/server.crt": 0o600, "tls/server.key": 0o600, "B2SUMS": 0o600}
     assert target.stat().st_mode & 0o777 == 0o700
     with contextlib.closing(sqlite3.connect(target / "live.db")) as db:
         assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
@@ -208,7 +208,7 @@ def test_a_damaged_sandbox_does_not_keep_the_restaurant_from_its_backup(house, t
     overwrite(house.box.data / "test.db", b"\x7f" * 4096)
     done = back_up(house.box, tmp_path / "backup")
     assert "the sandbox is not in the backup" in done.stderr
-    assert {path.name for path in (tmp_path / "backup").iterdir()} == {"live.db", "tls"}
+    assert {path.name for path in (tmp_path / "backup").iterdir()} == {"live.db", "tls", "B2SUMS"}
 
 
 def test_the_owners_certificate_is_in_the_backup_or_named(house, tmp_path):

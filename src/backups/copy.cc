@@ -1,0 +1,133 @@
+#include "backups/copy.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "backups/sums.h"
+#include "base/file.h"
+#include "base/problem.h"
+#include "db/backup.h"
+
+namespace comanda::backups {
+namespace {
+
+constexpr std::array<const char*, 2> kDatabases = {"live.db", "test.db"};
+
+int64_t BytesOf(const std::string& path) {
+  struct stat found = {};
+  return ::stat(path.c_str(), &found) == 0 ? found.st_size : 0;
+}
+
+bool IsThere(const std::string& path) {
+  struct stat found = {};
+  return ::lstat(path.c_str(), &found) == 0 || errno != ENOENT;
+}
+
+// `name` is relative to the data directory.
+void CopyFile(const config::Options& options, const std::string& name, const std::string& to) {
+  const auto content = ReadFile(options.data_directory + "/" + name);
+  if (!content) return;
+  const std::string copy = to + "/" + name;
+  MakeDirectories(DirectoryOf(copy), 0700);
+  ReplaceFile(copy, *content, 0600);
+}
+
+// The files of a directory, if there is one, but the one named `except`.
+void CopyFilesIn(const config::Options& options, const std::string& name, const std::string& to,
+                 std::string_view except = "") {
+  const std::string directory = options.data_directory + "/" + name;
+  const auto files = FilesIn(directory);
+  if (!files && errno == ENOENT) return;
+  if (!files) {
+    throw Fault(Fault::Kind::kInternal, "cannot read " + directory + ": " + std::strerror(errno));
+  }
+  for (const std::string& file : *files) {
+    if (file != except) CopyFile(options, name + "/" + file, to);
+  }
+}
+
+void CopyCertificates(const config::Options& options, const std::string& to, Copied& copied) {
+  // Not ca.trust, since a missing file means "used": a device may install the authority after the
+  // backup was taken (ops/certificates.h).
+  CopyFilesIn(options, "tls", to, "ca.trust");
+  // The files that the settings tls_certificate and tls_key name, if they are in the directory.
+  const std::string inside = options.data_directory + "/";
+  for (const std::string& path : {options.tls_certificate, options.tls_key}) {
+    if (path.starts_with(inside)) {
+      CopyFile(options, path.substr(inside.size()), to);
+    } else if (!path.empty()) {
+      copied.remarks.push_back(path + " is not in the backup: it lies outside the data directory");
+    }
+  }
+}
+
+void CopyDatabase(const std::string& name, const config::Options& options, const std::string& to,
+                  const CountRows& count_rows, const Clock& clock, Copied& copied) {
+  const std::string copy = to + "/" + name;
+  db::BackUp(options.data_directory + "/" + name, copy, clock);
+  const auto counted = count_rows(copy);
+  std::string line = name + "  " + std::to_string(BytesOf(copy)) + " bytes";
+  if (counted) {
+    line += ", " + std::to_string(counted->orders) + " orders, " + std::to_string(counted->events) +
+            " events";
+  }
+  line += ", checked";
+  if (counted && counted->damaged > 0) {
+    line += ": " + std::to_string(counted->damaged) + " damaged";
+    if (name == kDatabases[0]) copied.is_damaged = true;
+  }
+  copied.files.push_back(std::move(line));
+}
+
+// Copies the sandbox's database, if there is one. A failure is reported and does not make the
+// backup fail, unless the disk is full.
+void CopySandbox(const config::Options& options, const std::string& to, const CountRows& count_rows,
+                 const Clock& clock, Copied& copied) {
+  if (!IsThere(options.data_directory + "/test.db")) return;
+  try {
+    CopyDatabase("test.db", options, to, count_rows, clock, copied);
+  } catch (const Fault& fault) {
+    if (fault.kind == Fault::Kind::kDiskFull) throw;
+    copied.remarks.push_back("the sandbox is not in the backup: " + fault.cause);
+    for (const char* part :
+         {"", "-wal", "-shm", ".unfinished", ".unfinished-wal", ".unfinished-journal"}) {
+      RemoveAll(to + "/test.db" + part);
+    }
+  }
+}
+
+}  // namespace
+
+std::string LiveDatabase(const config::Options& options) {
+  return options.data_directory + "/" + kDatabases[0];
+}
+
+int64_t DatabaseBytes(const config::Options& options) {
+  int64_t bytes = 0;
+  for (const std::string name : kDatabases) {
+    for (const char* part : {"", "-wal"}) {
+      bytes += BytesOf(options.data_directory + "/" + name + part);
+    }
+  }
+  return bytes;
+}
+
+Copied CopyDataDirectory(const config::Options& options, const std::string& to,
+                         const CountRows& count_rows, const Clock& clock) {
+  Copied copied;
+  CopyFile(options, "comanda.conf", to);
+  CopyCertificates(options, to, copied);
+  CopyFilesIn(options, "providers.d", to);
+  CopySandbox(options, to, count_rows, clock, copied);
+  CopyDatabase(kDatabases[0], options, to, count_rows, clock, copied);
+  WriteSums(to);
+  return copied;
+}
+
+}  // namespace comanda::backups

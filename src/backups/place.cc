@@ -1,0 +1,78 @@
+#include "backups/place.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/file.h"
+
+namespace comanda::backups {
+namespace {
+
+std::optional<std::string> Resolved(const std::string& path) {
+  const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
+  if (!real) return std::nullopt;
+  return std::string(real.get());
+}
+
+// Lines of /etc/fstab are: DEVICE POINT …, separated by blanks or tabs.
+bool IsInTableOfMounts(const std::string& point) {
+  const auto table = ReadFile("/etc/fstab");
+  if (!table) return false;
+  for (size_t at = table->find(point); at != table->npos; at = table->find(point, at + 1)) {
+    const size_t line = table->rfind('\n', at) + 1;
+    const std::string_view before = std::string_view(*table).substr(line, at - line);
+    const size_t device = before.find_first_of(" \t");
+    const bool is_second = device != before.npos && device > 0 && before.front() != '#' &&
+                           before.find_first_not_of(" \t", device) == before.npos;
+    const size_t end = at + point.size();
+    if (is_second && end < table->size() && ((*table)[end] == ' ' || (*table)[end] == '\t')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool IsMounted(const std::string& point) {
+  struct stat own = {};
+  struct stat above = {};
+  return ::stat(point.c_str(), &own) == 0 && ::stat(DirectoryOf(point).c_str(), &above) == 0 &&
+         own.st_dev != above.st_dev;
+}
+
+// True for /mnt/DISK, /media/DISK, /media/USER/DISK and /run/media/USER/DISK.
+bool StandsWhereDisksAreMounted(const std::string& path) {
+  const std::string above = DirectoryOf(path);
+  return above == "/mnt" || above == "/media" || DirectoryOf(above) == "/media" ||
+         DirectoryOf(above) == "/run/media";
+}
+
+}  // namespace
+
+std::string ResolvedAbove(std::string path) {
+  while (true) {
+    if (auto real = Resolved(path)) return *std::move(real);
+    const std::string above = DirectoryOf(path);
+    if (above == path) return path;
+    path = above;
+  }
+}
+
+bool LiesInside(const std::string& path, const std::string& directory) {
+  const std::string inner = ResolvedAbove(path) + "/";
+  return inner.starts_with(ResolvedAbove(directory) + "/");
+}
+
+std::string UnmountedPoint(const std::string& path) {
+  for (std::string above = ResolvedAbove(path); above.size() > 1; above = DirectoryOf(above)) {
+    if ((IsInTableOfMounts(above) || StandsWhereDisksAreMounted(above)) && !IsMounted(above)) {
+      return above;
+    }
+  }
+  return "";
+}
+
+}  // namespace comanda::backups

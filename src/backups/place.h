@@ -1,0 +1,21 @@
+#pragma once
+
+// Where a path leads: which directory it is in, and whether the disk that should be there is.
+
+#include <string>
+
+namespace comanda::backups {
+
+// The path with symbolic links resolved, as far as it exists: that of the nearest directory above
+// that does.
+std::string ResolvedAbove(std::string path);
+
+// True if the path, which need not exist, is inside the directory. Symbolic links are resolved.
+bool LiesInside(const std::string& path, const std::string& directory);
+
+// The nearest directory above the path that should be a mount point and is not mounted: /etc/fstab
+// names it, or it is where disks are usually mounted (/mnt, /media, /run/media). Empty if there is
+// none.
+std::string UnmountedPoint(const std::string& path);
+
+}  // namespace comanda::backups

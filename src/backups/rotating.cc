@@ -1,0 +1,176 @@
+#include "backups/rotating.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "backups/catalog.h"
+#include "backups/place.h"
+#include "backups/rotation.h"
+#include "backups/sealed.h"
+#include "backups/sums.h"
+#include "backups/unfinished_backup.h"
+#include "base/file.h"
+#include "base/metrics.h"
+#include "base/problem.h"
+
+namespace comanda::backups {
+namespace {
+
+constexpr int64_t kMiB = 1024 * 1024;
+// Certificates, settings, and what the file system needs for its own.
+constexpr int64_t kBesideBytes = 4 * kMiB;
+
+[[noreturn]] void Refuse(const std::string& text) {
+  throw Refusal(Problem::kValidationFailed, text);
+}
+
+bool IsSameDisk(const std::string& one, const std::string& other) {
+  struct stat a = {};
+  struct stat b = {};
+  return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev;
+}
+
+std::string HowToMake(const std::string& target) {
+  return "as root: install -d -m 700 -o comanda -g comanda '" + target + "'";
+}
+
+// Compares what can be read back with what was sealed.
+void RequireSame(const std::string& file, const std::string& passphrase,
+                 const std::string& directory) {
+  const auto listed = ReadFile(directory + "/" + kSumsFile);
+  const auto differences = Differences(listed.value_or(""), ReadSealed(file, passphrase));
+  if (differences.empty()) return;
+  throw Fault(Fault::Kind::kInternal, "the disk does not give back what was written to " +
+                                          DirectoryOf(file) + ": " + differences.front());
+}
+
+std::vector<std::string> Remove(const std::vector<Backup>& backups) {
+  std::vector<std::string> names;
+  for (const Backup& backup : backups) {
+    RemoveBackup(backup.path);
+    names.push_back(backup.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+void RequireTarget(const config::Options& options, const std::string& target) {
+  if (LiesInside(target, options.data_directory)) {
+    Refuse(target + " is or lies inside the data directory " + options.data_directory +
+           ": it would be lost with it; name a directory on another disk (setting backup_to)");
+  }
+  if (const std::string point = UnmountedPoint(target); !point.empty()) {
+    Refuse(target + ": nothing is mounted on " + point +
+           ", so that the backup would be on the wrong disk; put the disk in and mount it, or name "
+           "another directory (setting backup_to)");
+  }
+  struct stat found = {};
+  if (::stat(target.c_str(), &found) != 0) {
+    const int error = errno;
+    if (error == ENOENT) {
+      Refuse(
+          target +
+          " is missing. If it is on a disk that is not mounted, mount it; if it is to be made, " +
+          HowToMake(target));
+    }
+    Refuse(target + " cannot be used: " + std::strerror(error) +
+           (error == EACCES ? ". " + AccessAdvice({target}) : "") +
+           "; name another directory (setting backup_to)");
+  }
+  if (!S_ISDIR(found.st_mode)) {
+    Refuse(target + " is a file, and should be a directory: name another one (setting backup_to)");
+  }
+  if (::access(target.c_str(), R_OK | W_OK | X_OK) != 0) {
+    if (errno == EROFS) {
+      Refuse(target +
+             " is read-only. If the disk is mounted so, mount it for writing; if the unit "
+             "comanda-backup may not write there, give it ReadWritePaths= (README.md, Backup)");
+    }
+    const std::string why = std::strerror(errno);
+    const std::string advice = AccessAdvice({target});
+    Refuse(advice.empty() ? target + " cannot be written: " + why : advice);
+  }
+  if (!options.backup_passphrase_file.empty() &&
+      LiesInside(options.backup_passphrase_file, target)) {
+    Refuse(options.backup_passphrase_file + " lies in " + target +
+           ", beside the backups that it opens: keep it elsewhere");
+  }
+}
+
+void RequireRoom(const std::string& directory, int64_t bytes, const db::SpaceSettings& space) {
+  if (IsSameDisk(directory, space.directory)) {
+    db::SpaceSettings settings = space;
+    settings.ballast_bytes = 0;  // the server makes and keeps the ballast
+    metrics::Registry metrics;
+    if (db::DiskSpace(settings, metrics).HasRoom(bytes)) return;
+    throw Fault(Fault::Kind::kDiskFull, "a backup on the disk of " + space.directory +
+                                            " would leave too little space for orders: name a "
+                                            "directory on another disk");
+  }
+  struct statvfs disk = {};
+  if (::statvfs(directory.c_str(), &disk) != 0) return;  // writing will say what is wrong
+  const auto free_bytes = static_cast<int64_t>(disk.f_bavail * disk.f_frsize);
+  if (free_bytes >= bytes + kBesideBytes) return;
+  std::string text = "the disk of " + directory + " has " + std::to_string(free_bytes / kMiB) +
+                     " MiB free, and a backup needs " +
+                     std::to_string((bytes + kBesideBytes) / kMiB + 1) +
+                     ": take a larger disk, or keep fewer backups (setting backup_keep)";
+  const std::vector<Backup> there = BackupsIn(directory);
+  if (there.size() > kAlwaysKept) text += " and delete the oldest by hand, " + there.back().path;
+  throw Fault(Fault::Kind::kDiskFull, std::move(text));
+}
+
+Copied SealInto(const std::string& directory, const Source& source,
+                const std::function<std::string(bool is_damaged)>& name, std::string& path) {
+  const int64_t bytes = DatabaseBytes(source.options);
+  RequireRoom(source.options.data_directory, bytes, source.space);
+  RequireRoom(directory, bytes, source.space);
+  UnfinishedBackup plain(source.options.data_directory + "/plain-backup",
+                         source.options.data_directory);
+  Copied copied = CopyDataDirectory(source.options, plain.path(), source.count_rows, source.clock);
+  const std::string sealed = UnfinishedPathIn(directory);
+  plain.AlsoRemove(sealed);
+  Seal(plain.path(), sealed, source.passphrase);
+  RequireSame(sealed, source.passphrase, plain.path());
+  path = directory + "/" + name(copied.is_damaged);
+  plain.FinishFile(path);
+  return copied;
+}
+
+Made BackUpInto(const std::string& target, const Source& source) {
+  RequireTarget(source.options, target);
+  RemoveUnfinishedBackups(source.options.data_directory, target);
+  const bool is_sealed = !source.passphrase.empty();
+  const auto name = [&](bool is_damaged) {
+    return NameOfBackup(NextNumber(target), source.clock.Now(), is_sealed) +
+           std::string(is_damaged ? kDamagedEnd : "");
+  };
+  Made made;
+  if (is_sealed) {
+    made.copied = SealInto(target, source, name, made.path);
+  } else {
+    UnfinishedBackup unfinished(target + "/plain-backup", source.options.data_directory);
+    RequireRoom(target, DatabaseBytes(source.options), source.space);
+    made.copied =
+        CopyDataDirectory(source.options, unfinished.path(), source.count_rows, source.clock);
+    made.path = target + "/" + name(made.copied.is_damaged);
+    unfinished.FinishAs(made.path);
+  }
+  if (made.copied.is_damaged) {
+    std::vector<Backup> older = DamagedIn(target);
+    if (!older.empty()) older.erase(older.begin());
+    made.removed = Remove(older);
+  } else {
+    made.removed = Remove(Superfluous(
+        BackupsIn(target), {.daily = static_cast<size_t>(source.options.backup_keep),
+                            .weekly = static_cast<size_t>(source.options.backup_keep_weekly)}));
+  }
+  return made;
+}
+
+}  // namespace comanda::backups

@@ -1,0 +1,53 @@
+#pragma once
+
+// One rotating backup into a directory of the setting backup_to: it is written, read back, checked
+// and counted; then it gets its name (catalog.h); then old ones go (rotation.h). Whenever this is
+// interrupted, the directory has all the good backups that it had, and nothing unfinished has the
+// name of a backup.
+
+#include <optional>
+#include <string>
+
+#include "backups/copy.h"
+#include "base/clock.h"
+#include "config/options.h"
+#include "db/disk_space.h"
+
+namespace comanda::backups {
+
+// What a backup is made of, besides the settings.
+struct Source {
+  const config::Options& options;
+  db::SpaceSettings space;  // of the data directory
+  CountRows count_rows;
+  const Clock& clock;
+  std::string passphrase;  // empty: plain backups
+};
+
+struct Made {
+  std::string path;
+  std::vector<std::string> removed;  // the names of the backups that went
+  Copied copied;
+};
+
+// Refusal or Fault, with what to do, unless a rotating backup can be made there: the directory is
+// missing, not mounted, read-only, a file, of another user, full, or the data directory or in it.
+// Makes nothing: where a disk is not mounted, its directory would be made on the root disk.
+void RequireTarget(const config::Options& options, const std::string& target);
+
+// Fault kDiskFull if a copy of `bytes` below `directory` would leave too little free space: for
+// orders where it is the disk of the data directory, else at all.
+void RequireRoom(const std::string& directory, int64_t bytes, const db::SpaceSettings& space);
+
+// Makes a backup. Blocks for as long as it takes. Call it before other threads exist. One of a
+// damaged database gets its name with kDamagedEnd, and only older damaged ones go for it. Throws
+// what RequireTarget() throws, and Fault if the backup cannot be made; nothing of it is left then.
+Made BackUpInto(const std::string& target, const Source& source);
+
+// Writes what CopyDataDirectory() copies to `file`, sealed with source.passphrase, and reads it
+// back. The plain copy is made in the data directory and deleted again. `name` finds the name of
+// the file in `directory`; it is called with whether the database is damaged.
+Copied SealInto(const std::string& directory, const Source& source,
+                const std::function<std::string(bool is_damaged)>& name, std::string& path);
+
+}  // namespace comanda::backups
