@@ -125,6 +125,12 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
     : clock_(SystemClock(), ops::ClockIsSynchronised),
       options_(options),
       lock_(std::move(lock)),
+      backup_gauge_(metrics_, "comanda_backup_last_good_timestamp_seconds",
+                    "The time of the last good rotating backup, in seconds since 1970; of several "
+                    "directories the oldest, 0 where one has none.",
+                    [directory = options_.data_directory] {
+                      return static_cast<double>(backups::OldestGood(directory)) / 1000;
+                    }),
       heartbeats_(clock_),
       space_(SpaceOf(options_), metrics_),
       network_(heartbeats_, metrics_),

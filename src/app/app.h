@@ -87,6 +87,7 @@ class App {
   config::Options options_;
   db::DirectoryLock lock_;  // one process owns the data directory
   metrics::Registry metrics_;
+  metrics::Gauge backup_gauge_;
   Heartbeats heartbeats_;
   db::DiskSpace space_;
   http::AnswerBudget answer_budget_;

@@ -85,6 +85,12 @@ void NoteResult(const std::string& data_directory, Result result,
   ReplaceFile(PathIn(data_directory), text, 0600);
 }
 
+UtcMs OldestGood(const std::string& data_directory) {
+  const std::vector<Result> results = Results(data_directory);
+  const auto oldest = std::ranges::min_element(results, {}, &Result::good_at);
+  return oldest == results.end() ? 0 : oldest->good_at;
+}
+
 std::string Trouble(const std::vector<Result>& results, UtcMs now) {
   std::string trouble;
   for (const Result& one : results) {

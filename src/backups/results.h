@@ -29,6 +29,10 @@ std::vector<Result> Results(const std::string& data_directory);
 void NoteResult(const std::string& data_directory, Result result,
                 const std::vector<std::string>& targets);
 
+// The oldest good_at of all targets; 0 if a target has none, or nothing was tried yet. Reads a
+// small file that is in the system's cache as a rule.
+UtcMs OldestGood(const std::string& data_directory);
+
 // A sentence for each target whose last try failed, or whose last good backup is older than three
 // days; empty if all is well or nothing was tried yet.
 std::string Trouble(const std::vector<Result>& results, UtcMs now);

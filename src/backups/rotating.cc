@@ -34,6 +34,18 @@ bool IsSameDisk(const std::string& one, const std::string& other) {
   return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev;
 }
 
+// A failure is found by what follows.
+void MakeOnMountedDisk(const config::Options& options, const std::string& target) {
+  const std::string above = DirectoryOf(target);
+  if (::access(above.c_str(), F_OK) != 0 || IsSameDisk(above, "/")) return;
+  if (::mkdir(target.c_str(), 0700) != 0 || ::geteuid() != 0) return;
+  struct stat owner = {};
+  if (::stat(options.data_directory.c_str(), &owner) != 0) return;
+  // File systems without owners refuse this: the service's user may then write everywhere, or
+  // nowhere.
+  if (::lchown(target.c_str(), owner.st_uid, owner.st_gid) != 0) return;
+}
+
 std::string HowToMake(const std::string& target) {
   return "as root: install -d -m 700 -o comanda -g comanda '" + target + "'";
 }
@@ -59,7 +71,7 @@ std::vector<std::string> Remove(const std::vector<Backup>& backups) {
 
 }  // namespace
 
-void RequireTarget(const config::Options& options, const std::string& target) {
+void PrepareTarget(const config::Options& options, const std::string& target) {
   if (LiesInside(target, options.data_directory)) {
     Refuse(target + " is or lies inside the data directory " + options.data_directory +
            ": it would be lost with it; name a directory on another disk (setting backup_to)");
@@ -69,6 +81,7 @@ void RequireTarget(const config::Options& options, const std::string& target) {
            ", so that the backup would be on the wrong disk; put the disk in and mount it, or name "
            "another directory (setting backup_to)");
   }
+  MakeOnMountedDisk(options, target);
   struct stat found = {};
   if (::stat(target.c_str(), &found) != 0) {
     const int error = errno;
@@ -143,7 +156,7 @@ Copied SealInto(const std::string& directory, const Source& source,
 }
 
 Made BackUpInto(const std::string& target, const Source& source) {
-  RequireTarget(source.options, target);
+  PrepareTarget(source.options, target);
   RemoveUnfinishedBackups(source.options.data_directory, target);
   const bool is_sealed = !source.passphrase.empty();
   const auto name = [&](bool is_damaged) {

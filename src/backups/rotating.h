@@ -30,10 +30,12 @@ struct Made {
   Copied copied;
 };
 
-// Refusal or Fault, with what to do, unless a rotating backup can be made there: the directory is
-// missing, not mounted, read-only, a file, of another user, full, or the data directory or in it.
-// Makes nothing: where a disk is not mounted, its directory would be made on the root disk.
-void RequireTarget(const config::Options& options, const std::string& target);
+// Refusal, with what to do, unless a rotating backup can be made there: the directory is missing,
+// not mounted, read-only, a file, of another user, or the data directory or in it. A missing one is
+// made where the directory above it is on another disk than the root directory, for the owner of
+// the data directory. Else nothing is made: where a disk is not mounted, its directory would be
+// made on the root disk.
+void PrepareTarget(const config::Options& options, const std::string& target);
 
 // Fault kDiskFull if a copy of `bytes` below `directory` would leave too little free space: for
 // orders where it is the disk of the data directory, else at all.
@@ -41,7 +43,7 @@ void RequireRoom(const std::string& directory, int64_t bytes, const db::SpaceSet
 
 // Makes a backup. Blocks for as long as it takes. Call it before other threads exist. One of a
 // damaged database gets its name with kDamagedEnd, and only older damaged ones go for it. Throws
-// what RequireTarget() throws, and Fault if the backup cannot be made; nothing of it is left then.
+// what PrepareTarget() throws, and Fault if the backup cannot be made; nothing of it is left then.
 Made BackUpInto(const std::string& target, const Source& source);
 
 // Writes what CopyDataDirectory() copies to `file`, sealed with source.passphrase, and reads it

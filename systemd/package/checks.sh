@@ -1,4 +1,5 @@
 data=/var/lib/comanda
+backups=/var/backups/comanda
 
 # header FILE OFFSET COUNT: bytes of a file in hexadecimal.
 header() { od -A n -v -t x1 -j "$2" -N "$3" "$1" 2>/dev/null | tr -d ' \n'; }
@@ -17,6 +18,11 @@ refuse_later_databases() {
     echo "comanda: Nothing was changed. /usr/share/doc/comanda/README.md, Upgrade, tells how to go back." >&2
     return 1
   done
+}
+
+# make_backups_directory: the one that the setting backup_to names by default, for the service's user alone.
+make_backups_directory() {
+  [ -e "$backups" ] || install -d -m 700 -o comanda -g comanda "$backups"
 }
 
 # check_program PROGRAM: whether the program can use the settings and databases that are there. Runs it as the service's

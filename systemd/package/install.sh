@@ -72,6 +72,7 @@ case $added in *comanda.service*) first=yes ;; esac
 
 put usr/lib/sysusers.d/comanda.conf
 systemd-sysusers comanda.conf
+make_backups_directory
 # Beside the old program: this directory may be one that the service's user cannot enter.
 cp usr/bin/comanda /usr/bin/comanda.checked
 check_program /usr/bin/comanda.checked || {

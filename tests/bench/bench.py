@@ -18,6 +18,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE))
 
+import backups  # noqa: E402
 import cpu  # noqa: E402
 import many  # noqa: E402
 import table  # noqa: E402
@@ -29,7 +30,7 @@ from serving import Server  # noqa: E402
 RESULT = ROOT / "build/bench.json"
 EXECUTABLE_BYTES_MAX = 6_000_000
 SECTIONS = (cpu.reads, cpu.creates, cpu.whole_orders, many.lists, many.reports, cpu.memory, webhooks.drains,
-            webhooks.tills, wear.written, wear.kept)
+            webhooks.tills, backups.tills, backups.reading, wear.written, wear.kept)
 
 
 class Bench:

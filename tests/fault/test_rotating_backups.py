@@ -9,12 +9,15 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import time
 
 import pytest
 
 from support.backups import NAME, UNFINISHED, back_up, configure, copy_as, good, verify
 from support.box import Box, PATIENCE_S
+from support.metrics import samples
 
+LAST_GOOD = "comanda_backup_last_good_timestamp_seconds"
 PASSPHRASE = "the cat sits on the till"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts need root")
 
@@ -304,6 +307,17 @@ def try_as_another_user(box, target):
 
 
 @needs_root
+def test_the_directory_is_made_on_a_disk_that_is_mounted(box, tmp_path):
+    os.chown(box.data, 65534, 65534)
+    with mounted(tmp_path / "disk", "size=64m") as disk:
+        configure(box, disk / "comanda")
+        done = back_up(box)
+        assert len(good(disk / "comanda")) == 1 and "same disk" not in done.stderr
+        found = (disk / "comanda").stat()
+        assert (found.st_uid, found.st_mode & 0o777) == (65534, 0o700)
+
+
+@needs_root
 def test_a_disk_that_comes_back_gets_its_backup(box, tmp_path):
     point = pathlib.Path("/mnt") / tmp_path.name
     point.mkdir()
@@ -318,18 +332,20 @@ def test_a_disk_that_comes_back_gets_its_backup(box, tmp_path):
 
 
 def test_readyz_says_which_directory_gets_no_backup(box, target, tmp_path):
-    configure(box, target, tmp_path / "stick")
+    configure(box, target, tmp_path / "stick/comanda")
     box.start()
     with contextlib.closing(box.client()) as client:
         assert "backup" not in client.get("/readyz").json["checks"], "none was tried yet"
         back_up(box, check=False)
+        assert samples(client.get("/metrics").body.decode())[LAST_GOOD] == 0, "one has none"
         found = client.get("/readyz")
         assert found.status == 200 and found.json["checks"]["backup"]["ok"]
         state = found.json["checks"]["backup"]["state"]
-        assert f"{tmp_path}/stick is missing" in state and str(target) not in state.replace(f"{tmp_path}/stick", "")
-        (tmp_path / "stick").mkdir()
+        assert f"{tmp_path}/stick/comanda is missing" in state and str(target) not in state
+        (tmp_path / "stick/comanda").mkdir(parents=True)
         back_up(box)
         assert "backup" not in client.get("/readyz").json["checks"]
+        assert abs(samples(client.get("/metrics").body.decode())[LAST_GOOD] - time.time()) < PATIENCE_S
 
 
 # -- verify ------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 UNIT = "comanda.service"
+TIMER = "comanda-backup.timer"
 REFUSING = """#!/bin/sh
 if [ "$1 $2" = "config check" ]; then
   echo "comanda: live.db cannot be read by this program" >&2
@@ -19,6 +20,11 @@ fi
 
 def enabled(root):
     return root.try_run(f"systemctl is-enabled {UNIT}")[1].strip()
+
+
+def timer(root):
+    """Enabled or not, and running or not."""
+    return root.try_run(f"systemctl is-enabled {TIMER}")[1].strip(), root.path(f"/run/{TIMER}.on").exists()
 
 
 def pid(root):
@@ -54,7 +60,9 @@ def test_an_installation_enables_and_starts(bare, package):
     status, said = bare.install(package)
     assert status == 0, said
     assert enabled(bare) == "enabled"
-    assert bare.calls() == [f"restart {UNIT}"]
+    assert bare.calls() == [f"restart {UNIT}", f"start {TIMER}"]
+    assert timer(bare) == ("enabled", True)
+    assert bare.run("stat -c '%U %a' /var/backups/comanda").strip() == "comanda 700"
     assert pid(bare) and serves(bare)
     assert bare.run("stat -c '%U %a' /var/lib/comanda").strip() == "comanda 700"
     assert bare.run("dpkg -V comanda") == ""
@@ -86,7 +94,32 @@ def test_an_upgrade_keeps_the_state(box, later, state, running):
     else:
         assert serves(box) == running and (pid(box) != before) == running
     # The server alone: a socket that is restarted refuses connections meanwhile.
-    assert set(box.calls()) <= ({f"restart {UNIT}"} if running else set())
+    assert set(box.calls()) <= {f"start {TIMER}"} | ({f"restart {UNIT}"} if running else set())
+
+
+@pytest.mark.parametrize("enabled_before", [True, False])
+@pytest.mark.parametrize("running", [True, False])
+def test_an_upgrade_keeps_the_state_of_the_timer(box, later, enabled_before, running):
+    if not enabled_before:
+        box.run(f"systemctl disable {TIMER}")
+    if not running:
+        box.run(f"systemctl stop {TIMER}")
+    before = timer(box)
+    assert before == ("enabled" if enabled_before else "disabled", running)
+    status, said = box.install(later)
+    assert status == 0 and timer(box) == before, said
+    assert serves(box)
+
+
+def test_what_the_timer_starts_makes_a_backup_as_the_services_user(box):
+    restaurant(box)
+    box.run("setpriv --reuid=comanda --regid=comanda --init-groups env -i "
+            "$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/comanda-backup.service)")
+    (backup,) = box.run("ls /var/backups/comanda").split()
+    assert re.fullmatch(r"comanda-000001-\d{8}T\d{6}Z", backup)
+    box.run(f"comanda verify /var/backups/comanda/{backup}")
+    said = box.run("apt-get -q -y purge comanda")
+    assert "rm -rf /var/backups/comanda" in said and box.path(f"/var/backups/comanda/{backup}/live.db").exists()
 
 
 def test_an_upgrade_keeps_a_changed_conffile_and_the_data(box, later):
@@ -147,7 +180,8 @@ def test_removal_stops_and_keeps_the_data_and_the_state(box, package):
     box.run(f"systemctl disable {UNIT}")
     box.calls()
     box.run("apt-get -q -y remove comanda")
-    assert box.calls() == [f"stop {UNIT} comanda-setup.socket comanda-https.socket"]
+    assert box.calls() == [f"stop {UNIT} comanda-setup.socket {TIMER} comanda-https.socket"]
+    assert not timer(box)[1]
     assert not pid(box) and not box.path("/usr/bin/comanda").exists()
     assert box.path("/var/lib/comanda/live.db").exists()
     assert box.install(package)[0] == 0

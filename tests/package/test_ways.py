@@ -26,9 +26,9 @@ def unpacked(bare, tarball):
 
 
 def test_the_tarball_installs_and_removes(unpacked):
+    units = f"{UNIT} comanda-setup.socket comanda-backup.timer"
     unpacked.run("/srv/tree/install.sh")
-    units = f"{UNIT} comanda-setup.socket"
-    assert unpacked.calls() == [f"enable {units}", f"start {units}"] and serves(unpacked)
+    assert unpacked.calls() == [f"enable {UNIT}", f"start {UNIT}"] and serves(unpacked)
     unpacked.run("/srv/tree/install.sh")
     assert unpacked.calls() == [f"try-restart {UNIT}"] and serves(unpacked)
     said = unpacked.run("/srv/tree/install.sh --remove")
@@ -138,3 +138,16 @@ def test_the_readmes_ten_steps_lead_to_a_paid_order_as_they_stand(bare, package)
                 order = json.loads(said)["data"]
                 copied["ORDER"] = order["id"]
     assert order["paid"] and order["total"] == 39 and order["reference"] == "till-1-0001"
+
+
+def test_the_readmes_commands_on_backups_work_as_they_stand(bare, package):
+    text = (ROOT / "README.md").read_text()
+    commands = re.findall(r"^    (\S.*)", text[text.index("**Backup.**"):text.index("**Restore.**")], re.M)
+    assert bare.install(package)[0] == 0
+    bare.run("comanda import demo && mkdir -p /media/usb && mount -t tmpfs tmpfs /media/usb")
+    said = "".join(bare.run(f"cd /root && {command}") for command in commands)
+    assert len(commands) == 8 and "orders, " in said and ": sound" in said
+    assert bare.run("ls /media/usb").strip().endswith(".sealed")
+    assert re.fullmatch(r"comanda-000001-\w+\ncomanda-000002-\w+\.sealed", bare.run("ls /var/backups/comanda").strip())
+    # The unit's user can go on there: what root has made is that user's.
+    bare.run("runuser -u comanda -- comanda backup")

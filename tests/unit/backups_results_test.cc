@@ -37,6 +37,7 @@ TEST_F(BackupsResults, KeepTheLastGoodOneThroughAFailure) {
 
   const auto results = Results(data);
   ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(OldestGood(data), 0) << "one has none";
   EXPECT_EQ(results[0].target, kDisk);
   EXPECT_EQ(results[0].tried_at, kNow + 1);
   EXPECT_EQ(results[0].good_at, kNow);
@@ -51,6 +52,7 @@ TEST_F(BackupsResults, ForgetATargetThatIsNoLongerSet) {
   NoteResult(data, {.target = kDisk, .tried_at = kNow, .good_at = kNow}, {kDisk});
   ASSERT_EQ(Results(data).size(), 1u);
   EXPECT_EQ(Results(data)[0].target, kDisk);
+  EXPECT_EQ(OldestGood(data), kNow);
 }
 
 TEST_F(BackupsResults, OfAFileThatMakesNoSenseAreNone) {
