@@ -152,6 +152,7 @@ bool BackUpTo(const std::string& target, const backups::Source& source) {
 
 int BackUpToAll(const config::Options& options, const std::string& passphrase) {
   if (options.backup_to.empty()) {
+    backups::ForgetResults(options.data_directory);
     Print("the setting backup_to names no directory: nothing is backed up by itself\n");
     return kExitDone;
   }

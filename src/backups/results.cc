@@ -85,6 +85,8 @@ void NoteResult(const std::string& data_directory, Result result,
   ReplaceFile(PathIn(data_directory), text, 0600);
 }
 
+void ForgetResults(const std::string& data_directory) { RemoveAll(PathIn(data_directory)); }
+
 UtcMs OldestGood(const std::string& data_directory) {
   const std::vector<Result> results = Results(data_directory);
   const auto oldest = std::ranges::min_element(results, {}, &Result::good_at);

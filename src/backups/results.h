@@ -29,6 +29,9 @@ std::vector<Result> Results(const std::string& data_directory);
 void NoteResult(const std::string& data_directory, Result result,
                 const std::vector<std::string>& targets);
 
+// For a box without targets: none is noted afterwards.
+void ForgetResults(const std::string& data_directory);
+
 // The oldest good_at of all targets; 0 if a target has none, or nothing was tried yet. Reads a
 // small file that is in the system's cache as a rule.
 UtcMs OldestGood(const std::string& data_directory);

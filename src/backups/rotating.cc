@@ -14,6 +14,7 @@
 #include "backups/sums.h"
 #include "backups/unfinished_backup.h"
 #include "base/file.h"
+#include "base/handle.h"
 #include "base/metrics.h"
 #include "base/problem.h"
 
@@ -148,7 +149,7 @@ Copied SealInto(const std::string& directory, const Source& source,
   Copied copied = CopyDataDirectory(source.options, plain.path(), source.count_rows, source.clock);
   const std::string sealed = UnfinishedPathIn(directory);
   plain.AlsoRemove(sealed);
-  Seal(plain.path(), sealed, source.passphrase);
+  const Fd locked = Seal(plain.path(), sealed, source.passphrase);
   RequireSame(sealed, source.passphrase, plain.path());
   path = directory + "/" + name(copied.is_damaged);
   plain.FinishFile(path);

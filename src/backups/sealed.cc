@@ -1,6 +1,7 @@
 #include "backups/sealed.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backups/unfinished_backup.h"
@@ -57,6 +59,7 @@ class Output {
  public:
   Output(const std::string& path, const std::string& passphrase, const crypto::KeyCost& cost)
       : path_(path), fd_(CreateFile(path, 0600)) {
+    ::flock(fd_.get(), LOCK_EX | LOCK_NB);
     const std::string salt = crypto::RandomSalt();
     const crypto::StreamKey key(passphrase, salt, cost);
     stream_.emplace(key);
@@ -75,9 +78,10 @@ class Output {
     }
   }
 
-  void Finish() {
+  Fd Finish() {
     Flush(true);
     SyncFile(fd_, path_);
+    return std::move(fd_);
   }
 
  private:
@@ -87,7 +91,7 @@ class Output {
   }
 
   const std::string path_;
-  const Fd fd_;
+  Fd fd_;
   std::optional<crypto::StreamWriter> stream_;
   std::string content_;
 };
@@ -258,13 +262,13 @@ void Visit(const std::string& file, const std::string& passphrase, const Visitor
 
 }  // namespace
 
-void Seal(const std::string& directory, const std::string& file, const std::string& passphrase,
-          const crypto::KeyCost& cost) {
+Fd Seal(const std::string& directory, const std::string& file, const std::string& passphrase,
+        const crypto::KeyCost& cost) {
   Output output(file, passphrase, cost);
   uint32_t count = 0;
   AddEntries(directory, "", output, count);
   output.Add("E" + Number<4>(count));
-  output.Finish();
+  return output.Finish();
 }
 
 void Unseal(const std::string& file, const std::string& to_directory,

@@ -25,14 +25,16 @@
 #include <map>
 #include <string>
 
+#include "base/handle.h"
 #include "crypto/secret_stream.h"
 
 namespace comanda::backups {
 
-// Makes the file `file`, of mode 0600 and on disk, from a directory of files and directories. Fault
-// if that fails; an incomplete file may then remain.
-void Seal(const std::string& directory, const std::string& file, const std::string& passphrase,
-          const crypto::KeyCost& cost = {});
+// Makes the file `file`, of mode 0600 and on disk, from a directory of files and directories.
+// Returns it open and locked (flock): while it is, nobody removes it as what an interrupted backup
+// left (unfinished_backup.h). Fault if that fails; an incomplete file may then remain.
+Fd Seal(const std::string& directory, const std::string& file, const std::string& passphrase,
+        const crypto::KeyCost& cost = {});
 
 // Makes the directory `to_directory` (0700, files 0600) with the content of a sealed backup, whole
 // and on disk, or nothing: the content is written next to it first (unfinished_backup.h). Call it

@@ -94,10 +94,15 @@ def test_a_rotating_backup_is_a_data_directory(box, target, tmp_path):
         restored.discard()
 
 
-def test_without_a_directory_nothing_is_backed_up_by_itself(box):
+def test_without_a_directory_nothing_is_backed_up_by_itself(box, target):
+    configure(box, target / "missing/backups")
+    assert back_up(box, check=False).returncode == 1
     configure(box)
     done = back_up(box)
     assert "names no directory" in done.stdout
+    box.start()
+    with contextlib.closing(box.client()) as client:
+        assert "backup" not in client.get("/readyz").json["checks"], "of a directory that is set no more"
 
 
 def test_two_backups_at_once_are_one(box, target):
