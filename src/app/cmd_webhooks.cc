@@ -130,6 +130,17 @@ int Tell(const Arguments& arguments, const ControlAnswer& answer, std::string_vi
   return kExitDone;
 }
 
+// To stderr, so that the list stays what it is for scripts.
+void TellHold(const Arguments& arguments) {
+  const ControlAnswer answer =
+      CallControl(ReadControlOptions(arguments),
+                  {.mode = ReadMode(arguments), .method = "GET", .path = "/readyz"});
+  const json::Document document = json::Document::Parse(answer.body);
+  const auto checks = document.root().Find("checks");
+  const auto hold = checks ? checks->Find("outgoing") : std::nullopt;
+  if (hold) PrintError("webhooks are " + Field(*hold, "state"));
+}
+
 std::string PathOf(const Arguments& arguments) {
   const std::string& id = Word(arguments, 1, "webhook's id: comanda webhooks list");
   return "/" + id;
@@ -233,7 +244,10 @@ int Webhooks(Words words) {
   const auto change = [&](std::string body, std::string_view done) {
     return Tell(arguments, Call(arguments, "PATCH", PathOf(arguments), std::move(body)), done);
   };
-  if (verb == "list") return Tell(arguments, Call(arguments, "GET", "?per_page=100"), "");
+  if (verb == "list") {
+    TellHold(arguments);
+    return Tell(arguments, Call(arguments, "GET", "?per_page=100"), "");
+  }
   if (verb == "add") return Add(arguments);
   if (verb == "show") return Tell(arguments, Call(arguments, "GET", PathOf(arguments)), "");
   if (verb == "test") {

@@ -24,6 +24,8 @@ int Serve(Words words);
 int ImportFile(Words words);
 // Copies the databases, certificates and settings to a new directory, while the server runs.
 int BackUp(Words words);
+// Ends the hold of outgoing messages (machine/hold.h).
+int Resume(Words words);
 // Creates, lists and revokes API keys.
 int Keys(Words words);
 // Lists, adds, tests and removes webhooks.

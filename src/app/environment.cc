@@ -18,6 +18,8 @@
 #include "http/idempotency.h"
 #include "keys/audit.h"
 #include "keys/keys.h"
+#include "machine/hold.h"
+#include "machine/machine_id.h"
 #include "menu/catalogue.h"
 #include "ops/certificates.h"
 #include "ops/health.h"
@@ -112,25 +114,21 @@ bool IsRestored(db::Database& database, auth::Mode mode, const config::Options& 
   return noted->file != now.file || now.changes < noted->changes;
 }
 
-// If the database is a restored copy: raises the epochs, so that clients discard the cursors and
-// entity tags of changes that the copy does not contain, and writes this to the audit log.
-void TakeUpCopy(db::Database& database, auth::Mode mode, const config::Options& options,
-                bool was_upgraded) {
-  if (!IsRestored(database, mode, options, was_upgraded)) return;
+void AuditEach(db::Tx& tx, const db::Stamp& stamp, std::string_view action) {
+  for (const company::Company& company : company::All(tx)) {
+    keys::Audit(tx, company.company_id, stamp, {"local", action, "", "{}"});
+  }
+}
+
+// For a restored copy: raises the epochs, so that clients discard the cursors and entity tags of
+// changes that the copy does not contain, and writes this to the audit log.
+void RaiseEpochs(db::Tx& tx, const db::Stamp& stamp) {
   constexpr uint64_t kEpochs = 1'000'000'000;
   const auto by = static_cast<int64_t>(1 + RandomBelow(kEpochs));
-  database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    events::RaiseEpochs(tx, by);
-    webhooks::NoteRestored(tx, by);
-    for (const company::Company& company : company::All(tx)) {
-      keys::Audit(tx, company.company_id, stamp, {"local", "backup.restored", "", "{}"});
-    }
-    db::TakeUp(tx);
-  });
-  log::Warning(
-      "a backup was restored, or a copy put in place: keys that were revoked since it was taken "
-      "are valid again",
-      {{"file", DatabasePath(mode, options)}});
+  events::RaiseEpochs(tx, by);
+  webhooks::NoteRestored(tx, by);
+  AuditEach(tx, stamp, "backup.restored");
+  db::TakeUp(tx);
 }
 
 auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
@@ -195,6 +193,9 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                   if (!webhooks.empty()) {
                     checks.push_back({.name = "webhooks", .ok = true, .state = webhooks});
                   }
+                  if (hold_.IsHeld()) {
+                    checks.push_back({.name = "outgoing", .ok = true, .state = hold_.Describe()});
+                  }
                   if (more_checks) more_checks(checks);
                   return checks;
                 },
@@ -203,15 +204,19 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .answer_budget = answer_budget,
             .find_companies = company::FindNames,
             .read_event_body = orders::EventBody,
-            .current_mark = [this] { return marks_.current(); }},
+            .current_mark = [this] { return marks_.current(); },
+            .resume = [this] { return Resume(); }},
       dispatcher_(site_, AllRoutes(mode)),
       checker_(FileName(mode), database_, space_, clock) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
   GoOnWithout("the counters", [&] { MendCounters(database_); });
   GoOnWithout("the time of the last event",
               [&] { database_.ContinueFrom(database_.Read(events::LastTime)); });
-  GoOnWithout("whether this is a copy",
-              [&] { TakeUpCopy(database_, mode, options, was_upgraded_); });
+  GoOnWithout("whether this is a copy", [&] { TakeUpCopy(); });
+  if (hold_.IsHeld()) {
+    log::Warning("outgoing messages are held",
+                 {{"file", FileName(mode)}, {"state", hold_.Describe()}});
+  }
   NoteServed();
   gate_.SetWriteDownEnds([this] { RecordEndedKeys(); });
   GoOnWithout("the counters in memory", [&] {
@@ -229,6 +234,49 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   site_.deliverer = &*deliverer_;
 }
 
+// Whether the database was restored, and whether another machine has served it: both in one
+// transaction, so that a power cut between them loses neither. The hold is in force before it is
+// written, and also where it cannot be.
+void Environment::TakeUpCopy() {
+  const std::string machine_id = machine::MachineId();
+  const UtcMs now = clock_.Now();
+  std::optional<machine::Kept> kept;
+  GoOnWithout("on which machine the data were served", [&] {
+    kept = database_.Read([](db::Snapshot& snapshot) { return machine::Find(snapshot); });
+  });
+  machine::Verdict verdict = machine::Judge(kept, machine_id, true);
+  if (verdict == machine::Verdict::kHeld) hold_.Set(now);
+  const bool is_restored = IsRestored(database_, mode_, options_, was_upgraded_);
+  verdict = machine::Judge(kept, machine_id, is_restored);
+  if (verdict != machine::Verdict::kHeld) hold_.Release();
+  if (kept && kept->held_since) hold_.Set(*kept->held_since);
+  if (!is_restored && verdict == machine::Verdict::kSame) return;
+  if (kept && verdict == machine::Verdict::kAdopted && kept->machine_id == machine_id) return;
+
+  database_.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    if (is_restored) RaiseEpochs(tx, stamp);
+    machine::Keep(tx, verdict, machine_id, now);
+    if (verdict == machine::Verdict::kHeld) AuditEach(tx, stamp, "outgoing.held");
+  });
+  if (!is_restored) return;
+  log::Warning(
+      "a backup was restored, or a copy put in place: keys that were revoked since it was taken "
+      "are valid again",
+      {{"file", DatabasePath(mode_, options_)}});
+}
+
+bool Environment::Resume() {
+  return database_.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const bool was_held = machine::Resume(tx);
+    if (was_held) AuditEach(tx, stamp, "outgoing.resumed");
+    tx.OnCommit([this] {
+      hold_.Release();
+      if (deliverer_) deliverer_->NoteChange();
+    });
+    return was_held;
+  });
+}
+
 // The sandbox, in which integrators try things out, takes no transfers from the restaurant.
 webhooks::DelivererSettings Environment::DelivererSettings(net::Network& network) {
   constexpr size_t kLiveSlots = 12, kSandboxSlots = 4;
@@ -241,6 +289,7 @@ webhooks::DelivererSettings Environment::DelivererSettings(net::Network& network
           .marks = marks_,
           .feed = feed_,
           .network = network,
+          .hold = &hold_,
           .slots = is_live ? kLiveSlots : kSandboxSlots,
           .read_body = orders::EventBody};
 }

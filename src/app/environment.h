@@ -22,6 +22,7 @@
 #include "events/marks.h"
 #include "http/dispatch.h"
 #include "http/long_polls.h"
+#include "machine/hold.h"
 #include "net/network.h"
 #include "webhooks/deliverer.h"
 
@@ -74,11 +75,14 @@ class Environment {
   // Writes to the database when keys were last used, which is kept in memory meanwhile.
   void FlushKeyUse();
   events::Marks& marks() { return marks_; }
+  // Ends the hold of outgoing messages; false where there was none.
+  bool Resume();
   // True if the database has been in use since its last upgrade for as long as the copy from before
   // it is kept (db::kUpgradeCopyKeptMs).
   bool UpgradeIsOld();
 
  private:
+  void TakeUpCopy();
   void NoteServed();
   void RecordEndedKeys();
   webhooks::DelivererSettings DelivererSettings(net::Network& network);
@@ -99,6 +103,7 @@ class Environment {
   http::Site site_;
   http::Dispatcher dispatcher_;
   Checker checker_;
+  machine::Hold hold_;                            // of what the deliverer sends
   std::optional<webhooks::Deliverer> deliverer_;  // last: it ends before what it uses
 };
 

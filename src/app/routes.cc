@@ -1,6 +1,7 @@
 #include "app/routes.h"
 
 #include "app/import_api.h"
+#include "app/resume_api.h"
 #include "app/sandbox_api.h"
 #include "clients/api.h"
 #include "company/api.h"
@@ -19,11 +20,13 @@ namespace comanda::app {
 
 std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
   std::vector<std::span<const http::Route>> tables = {
-      ops::Routes(),     http::ProblemPageRoutes(), keys::Routes(),
-      events::Routes(),  company::Routes(),         menu::Routes(),
-      clients::Routes(), users::Routes(),           orders::Routes(),
-      reports::Routes(), webhooks::Routes(),        web::Routes(),
-      ImportRoutes(),
+      ops::Routes(),      http::ProblemPageRoutes(),
+      keys::Routes(),     events::Routes(),
+      company::Routes(),  menu::Routes(),
+      clients::Routes(),  users::Routes(),
+      orders::Routes(),   reports::Routes(),
+      webhooks::Routes(), web::Routes(),
+      ImportRoutes(),     ResumeRoutes(),
   };
   if (mode == auth::Mode::kTest) tables.push_back(SandboxRoutes());
   return tables;

@@ -67,6 +67,8 @@ struct Site {
   std::function<int64_t()> current_mark = [] { return int64_t{0}; };
   // Of the room webhooks/, whose handlers alone use it.
   webhooks::Deliverer* deliverer = nullptr;
+  // Ends the hold of outgoing messages (machine/hold.h); false where there was none. Writes.
+  std::function<bool()> resume;
   BodyBudget body_budget{};  // of the requests of this environment
 };
 

@@ -237,6 +237,8 @@ events::Worker::Done Deliverer::Pass(events::Worker::Pass& pass) {
   TakeEnded();
   ReadSubscriptions();
   if (slots_.empty()) return {};
+  // Receivers count no failures meanwhile, and the log is the queue.
+  if (settings_.hold != nullptr && settings_.hold->IsHeld()) return {.position = Position()};
   const int64_t now_ms = settings_.clock.MonotonicMs();
   if (networks_ == nullptr || now_ms - looked_ms_ >= kLookEveryMs) {
     networks_ = std::make_shared<const Networks>(LookAtMachine(settings_.options.webhook_networks));

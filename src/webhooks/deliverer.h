@@ -25,6 +25,7 @@
 #include "db/disk_space.h"
 #include "events/marks.h"
 #include "events/worker.h"
+#include "machine/hold.h"
 #include "net/network.h"
 #include "webhooks/address_rules.h"
 #include "webhooks/json.h"
@@ -41,7 +42,8 @@ struct DelivererSettings {
   const events::Marks& marks;
   events::Feed& feed;
   net::Network& network;
-  size_t slots = 16;  // transfers at once
+  const machine::Hold* hold = nullptr;  // nothing but tests is sent while it holds; null: none
+  size_t slots = 16;                    // transfers at once
   // The body of an event, also of a damaged one where it can be made again.
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t seq)> read_body;
 };
@@ -52,7 +54,8 @@ class Deliverer {
   // Ends what is under way; stores what was acknowledged.
   ~Deliverer();
 
-  // To be called when the transaction that changed a subscription is committed. Any thread.
+  // To be called when the transaction that changed a subscription, or ended the hold, is committed.
+  // Any thread.
   void NoteChange();
 
   // Sends a test, and waits for its outcome, 10 s at most. Any thread.
