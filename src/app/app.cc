@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "app/import.h"
+#include "app/scratch.h"
 #include "app/served.h"
 #include "app/setup_port.h"
+#include "backups/restore.h"
 #include "backups/results.h"
 #include "backups/unfinished_backup.h"
 #include "base/log.h"
@@ -164,6 +166,12 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
   SetLogLevel();
   for (const std::string& left : backups::RemoveUnfinishedBackups(options_.data_directory)) {
     log::Notice("removed what an interrupted backup left", {{"directory", left}});
+  }
+  for (const std::string& left : RemoveScratches(options_.data_directory)) {
+    log::Notice("removed what an interrupted drill left", {{"directory", left}});
+  }
+  for (const std::string& left : backups::DescribeRestores(options_.data_directory)) {
+    log::Notice("an interrupted restore", {{"state", left}});
   }
   RequireZones(live_.database());
   sandbox_https_ = Listen(Role::kSandbox, listeners);

@@ -24,6 +24,10 @@ int Serve(Words words);
 int ImportFile(Words words);
 // Copies the databases, certificates and settings to a new directory, while the server runs.
 int BackUp(Words words);
+// Puts a copy of a backup in the place of the data directory.
+int Restore(Words words);
+// Restores a backup into a scratch directory and compares it with the data.
+int Drill(Words words);
 // Ends the hold of outgoing messages (machine/hold.h).
 int Resume(Words words);
 // Creates, lists and revokes API keys.

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "db/database.h"
+#include "db/row_count.h"
 #include "db/session.h"
 
 namespace comanda::clients {
@@ -54,5 +55,8 @@ void MakeSearchable(
 
 // Deletes all clients of a company. For resetting the sandbox only.
 void EraseAll(db::Tx& tx, db::CompanyId company);
+
+// The clients that were created up to that created_seq, for `comanda drill`.
+db::RowCount CountUpTo(db::Session& session, db::CompanyId company, int64_t last);
 
 }  // namespace comanda::clients

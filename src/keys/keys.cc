@@ -334,4 +334,8 @@ Key Revoke(db::Tx& tx, CommandContext context, const auth::Principal& principal,
   return key;
 }
 
+db::RowCount CountUpTo(db::Session& session, db::CompanyId company, int64_t last) {
+  return store::CountUpTo(session, company, last);
+}
+
 }  // namespace comanda::keys

@@ -12,6 +12,7 @@
 
 #include "auth/key_table.h"
 #include "db/database.h"
+#include "db/row_count.h"
 #include "db/session.h"
 #include "keys/key.h"
 
@@ -67,5 +68,8 @@ Key Rotate(db::Tx& tx, CommandContext context, const auth::Principal& principal,
 // Refusal(kLastManagingKey).
 Key Revoke(db::Tx& tx, CommandContext context, const auth::Principal& principal,
            std::string_view id, const db::Stamp& stamp);
+
+// The keys, revoked ones included, that were created up to that created_seq, for `comanda drill`.
+db::RowCount CountUpTo(db::Session& session, db::CompanyId company, int64_t last);
 
 }  // namespace comanda::keys

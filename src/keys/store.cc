@@ -356,4 +356,13 @@ AuditPage ListAudit(db::Session& session, db::CompanyId company, int64_t limit, 
   return page;
 }
 
+db::RowCount CountUpTo(db::Session& session, db::CompanyId company, int64_t last) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT count(*) AS found, coalesce(max(created_seq), 0) AS last FROM api_key
+      WHERE company_id = $1 AND created_seq <= $2
+      )sql";
+  const auto row = session.One<kSelect>(company, last);
+  return {.rows = row->Int("found"), .last = row->Int("last")};
+}
+
 }  // namespace comanda::keys::store

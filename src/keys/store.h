@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/row_count.h"
 #include "db/session.h"
 #include "keys/audit.h"
 #include "keys/key.h"
@@ -76,5 +77,7 @@ struct AuditPage {
   int64_t total = 0;
 };
 AuditPage ListAudit(db::Session& session, db::CompanyId company, int64_t limit, int64_t offset);
+
+db::RowCount CountUpTo(db::Session& session, db::CompanyId company, int64_t last);
 
 }  // namespace comanda::keys::store

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/row_count.h"
 #include "db/session.h"
 #include "menu/product.h"
 
@@ -56,5 +57,8 @@ void RestoreStock(db::Tx& tx, db::CompanyId company, const std::vector<StockLine
 
 // Deletes the whole menu of a company. For resetting the sandbox only.
 void EraseAll(db::Tx& tx, db::CompanyId company);
+
+// The products that were created up to that time, for `comanda drill`.
+db::RowCount CountUpTo(db::Session& session, db::CompanyId company, int64_t last);
 
 }  // namespace comanda::menu

@@ -493,4 +493,13 @@ void EraseAll(db::Tx& tx, db::CompanyId company) {
   tx.Run(R"sql(DELETE FROM station WHERE company_id = $1)sql", company);
 }
 
+db::RowCount CountUpTo(db::Session& session, db::CompanyId company, int64_t last) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT count(*) AS found, coalesce(max(created_at), 0) AS last FROM product
+      WHERE company_id = $1 AND created_at <= $2
+      )sql";
+  const auto row = session.One<kSelect>(company, last);
+  return {.rows = row->Int("found"), .last = row->Int("last")};
+}
+
 }  // namespace comanda::menu

@@ -64,6 +64,24 @@ bool IsSound(db::Session& session, db::CompanyId company, const std::string& id)
   }
 }
 
+std::optional<Newest> FindNewest(db::Session& session, db::CompanyId company) {
+  const std::vector<OrderKey> keys = SelectKeysBefore(session, company, {}, 1);
+  if (keys.empty()) return std::nullopt;
+  try {
+    const std::optional<Order> order = Select(session, company, keys.front().id);
+    if (!order) return std::nullopt;
+    return Newest{.public_id = order->public_id, .created_at = order->created_at};
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return std::nullopt;
+  }
+}
+
+std::vector<OrderSum> SumsBefore(db::Session& session, db::CompanyId company,
+                                 const OrderKey& position, int64_t limit) {
+  return SelectSumsBefore(session, company, position, limit);
+}
+
 std::vector<std::string> CheckCounts(db::Session& session, db::CompanyId company) {
   if (CountWrongFacets(session, company) == 0) return {};
   return {"the counts of the orders of company " + std::to_string(company.value) +

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,25 @@ bool IsSound(db::Session& session, db::CompanyId company, const std::string& id)
 std::vector<std::string> CheckCounts(db::Session& session, db::CompanyId company);
 // The number of orders of the company, as the facets count them.
 int64_t CountAll(db::Session& session, db::CompanyId company);
+
+// The newest order of the company. Nothing where there is none, or it is damaged.
+struct Newest {
+  std::string public_id;
+  UtcMs created_at = 0;
+};
+std::optional<Newest> FindNewest(db::Session& session, db::CompanyId company);
+
+// The amounts of an order, in minor units.
+struct OrderSum {
+  OrderKey key;
+  int64_t created_seq = 0;
+  int64_t version = 0;
+  int64_t total = 0;
+  int64_t total_paid = 0;
+};
+// Those of at most `limit` orders before the position, the newest first.
+std::vector<OrderSum> SumsBefore(db::Session& session, db::CompanyId company,
+                                 const OrderKey& position, int64_t limit);
 
 // The message of CheckOrders for a damaged stored record.
 std::string DamagedRecord(const std::string& id);

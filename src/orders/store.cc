@@ -832,4 +832,23 @@ void DeleteAll(db::Tx& tx, db::CompanyId company) {
   tx.Run(R"sql(DELETE FROM order_facet WHERE company_id = $1)sql", company);
 }
 
+std::vector<OrderSum> SelectSumsBefore(db::Session& session, db::CompanyId company,
+                                       const OrderKey& before, int64_t limit) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT created_at, id, created_seq, version, total, total_paid FROM orders
+      WHERE company_id = $1 AND (created_at, id) < ($2, $3)
+      ORDER BY created_at DESC, id DESC LIMIT $4
+      )sql";
+  auto rows = session.Query<kSelect>(company, before.created_at, before.id, limit);
+  std::vector<OrderSum> sums;
+  while (rows.Next()) {
+    sums.push_back({.key = {.created_at = rows.Int("created_at"), .id = rows.Text("id")},
+                    .created_seq = rows.Int("created_seq"),
+                    .version = rows.Int("version"),
+                    .total = rows.Int("total"),
+                    .total_paid = rows.Int("total_paid")});
+  }
+  return sums;
+}
+
 }  // namespace comanda::orders

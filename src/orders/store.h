@@ -84,4 +84,8 @@ int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begi
 // Deletes every row of the company's orders. For the reset of the sandbox alone.
 void DeleteAll(db::Tx& tx, db::CompanyId company);
 
+// The amounts of at most `limit` orders before that one, the newest first.
+std::vector<OrderSum> SelectSumsBefore(db::Session& session, db::CompanyId company,
+                                       const OrderKey& before, int64_t limit);
+
 }  // namespace comanda::orders

@@ -1,0 +1,122 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/arguments.h"
+#include "app/commands.h"
+#include "app/control.h"
+#include "app/drill.h"
+#include "app/embedded.h"
+#include "app/environment.h"
+#include "app/scratch.h"
+#include "app/terminal.h"
+#include "app/trial.h"
+#include "backups/source.h"
+#include "base/problem.h"
+#include "db/migrate.h"
+#include "db/watcher.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr std::array kFlags = {
+    kDataFlag,
+    kHelpFlag,
+};
+
+std::string Help() {
+  return "comanda drill BACKUP [--data DIR]\n\n"
+         "Restores BACKUP into a scratch directory, as `comanda restore` would, and opens it as "
+         "the server\n"
+         "would. Then compares it with the data, as far as they can be compared: each order that "
+         "was there\n"
+         "when the backup was taken, by its version and amounts; products, clients and keys by "
+         "their number.\n"
+         "The server may be running; neither it nor the backup is changed. The scratch directory "
+         "is in the\n"
+         "data directory, needs the space of the databases, and is removed.\n\n"
+         "Exit codes: 0 the backup can be restored and agrees with the data, 1 it cannot, or it "
+         "differs.\n\n" +
+         DescribeFlags(kFlags);
+}
+
+// Refusal where the copy would leave too little space for orders.
+void RequireRoom(const config::Options& options, const backups::Source& source) {
+  db::SpaceSettings settings = SpaceOf(options);
+  settings.ballast_bytes = 0;  // the server makes and keeps the ballast
+  metrics::Registry metrics;
+  if (db::DiskSpace(settings, metrics).HasRoom(backups::BytesOf(source))) return;
+  throw Fault(Fault::Kind::kDiskFull, "a drill on the disk of " + options.data_directory +
+                                          " would leave too little space for orders: make space "
+                                          "on it");
+}
+
+// Any damage ends the drill: it is what a restore would refuse.
+void RefuseDamage(const std::vector<std::string>& damage) {
+  throw Refusal(
+      Problem::kValidationFailed,
+      "the backup is damaged, and a restore would refuse it: " + damage.front() +
+          (damage.size() > 1 ? " and " + std::to_string(damage.size() - 1) + " more" : ""));
+}
+
+Trial RestoreInto(const Scratch& scratch, const backups::Source& source) {
+  if (!source.damage.empty()) RefuseDamage(source.damage);
+  backups::CopyInto(source, scratch.path(), [] {});
+  const config::Options options = config::Load({{"data", scratch.path()}});
+  return TryDatabase(auth::Mode::kLive, options, RefuseDamage, [](const std::string&) {});
+}
+
+Comparison CompareDatabases(const std::string& backup_path, const std::string& data_path) {
+  db::Watcher backup(backup_path, SystemClock());
+  db::Watcher data(data_path, SystemClock());
+  const auto known = static_cast<int64_t>(Migrations().size());
+  if (data.SchemaVersion() != known) {
+    throw Refusal(
+        Problem::kValidationFailed,
+        data_path + " is of another version of the program: start the server once, then repeat");
+  }
+  Comparison comparison;
+  backup.Read([&](db::Snapshot& ours) {
+    data.Read([&](db::Snapshot& theirs) { Compare(ours, theirs, comparison); });
+  });
+  return comparison;
+}
+
+}  // namespace
+
+int Drill(Words words) {
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  if (arguments->positional().size() != 1 || arguments->positional().front().empty()) {
+    throw Refusal(Problem::kInvalidParameter, "name the backup: comanda drill BACKUP");
+  }
+  const config::Options options = ReadControlOptions(*arguments);
+  const std::string data_path = DatabasePath(auth::Mode::kLive, options);
+  RequireDatabase(data_path);
+  std::string backup = arguments->positional().front();
+  while (backup.size() > 1 && backup.ends_with('/')) backup.pop_back();
+  const backups::Source source =
+      backups::Inspect(backup, static_cast<int64_t>(Migrations().size()));
+  for (const std::string& left : RemoveScratches(options.data_directory)) {
+    PrintError("removed what an interrupted drill left: " + left);
+  }
+  RequireRoom(options, source);
+
+  const Scratch scratch(options.data_directory);
+  const Trial trial = RestoreInto(scratch, source);
+  const Comparison comparison = CompareDatabases(scratch.path() + "/live.db", data_path);
+  Print(backup + " can be restored: " + std::to_string(trial.orders) + " orders, until " +
+        (trial.until > 0 ? FormatInstant(trial.until) : std::string("an unknown time")) + "\n\n" +
+        Describe(comparison));
+  if (comparison.IsGood()) return kExitDone;
+  PrintError(
+      "the backup and the data differ: either is damaged, or the data were restored since the "
+      "backup was taken. `comanda verify` looks at the data");
+  return kExitRefused;
+}
+
+}  // namespace comanda::app

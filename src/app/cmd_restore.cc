@@ -1,0 +1,470 @@
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/arguments.h"
+#include "app/commands.h"
+#include "app/control.h"
+#include "app/embedded.h"
+#include "app/environment.h"
+#include "app/served.h"
+#include "app/terminal.h"
+#include "app/trial.h"
+#include "backups/restore.h"
+#include "backups/source.h"
+#include "base/file.h"
+#include "base/problem.h"
+#include "db/lock.h"
+#include "ops/service.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr std::array kFlags = {
+    kDataFlag,
+    Flag{"yes", "", "do not ask"},
+    Flag{"damaged", "", "also where something in the backup is damaged or missing"},
+    kHelpFlag,
+};
+
+std::string Help() {
+  return "comanda restore BACKUP [--yes] [--data DIR]\n\n"
+         "Puts a copy of BACKUP in the place of the data directory. BACKUP is a directory that "
+         "`comanda backup`\n"
+         "has made, or a former data directory, such as the one that a restore has set aside. It "
+         "stays as it is.\n\n"
+         "The copy is made beside the data directory, opened as the server opens it, and checked "
+         "whole, before\n"
+         "anything else is touched. Then the service is stopped, the two directories change places "
+         "in one step,\n"
+         "and the service is started. The former directory is never deleted: it becomes "
+         "DIR.before-restore-TIME.\n"
+         "Without systemd, stop the server before and start it afterwards.\n\n"
+         "What is restored: orders, menu, people, keys, webhooks, settings and certificates. What "
+         "the machine\n"
+         "has for itself is taken from the present directory: cloud.key and credentials/. On "
+         "another machine\n"
+         "than the backup's, webhooks are held until `comanda resume`.\n\n"
+         "A damaged backup is refused, and what is damaged is named. With --damaged it is taken as "
+         "it is; a\n"
+         "backup without tls/ then keeps the certificates of the present directory.\n\n" +
+         DescribeFlags(kFlags);
+}
+
+// While one exists, SIGINT, SIGTERM and SIGHUP do not end the process: what is unfinished is
+// removed, and then the command ends.
+class Interruption {
+ public:
+  Interruption() {
+    came_ = 0;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { came_ = 1; };
+    for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &action, &before_[i]);
+  }
+  Interruption(const Interruption&) = delete;
+  ~Interruption() {
+    for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  static void Check() {
+    if (came_ == 0) return;
+    throw Refusal(Problem::kValidationFailed, "interrupted: nothing was changed");
+  }
+
+ private:
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+  static inline volatile sig_atomic_t came_ = 0;
+  std::array<struct sigaction, kSignals.size()> before_;
+};
+
+[[noreturn]] void Refuse(std::string text) {
+  throw Refusal(Problem::kValidationFailed, std::move(text));
+}
+
+bool IsThere(const std::string& path) {
+  struct stat found = {};
+  return ::lstat(path.c_str(), &found) == 0;
+}
+
+std::string WithoutSlash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+std::optional<std::string> RealPath(const std::string& path) {
+  const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
+  if (!real) return std::nullopt;
+  return std::string(real.get());
+}
+
+// Without symbolic links, so that the directory itself changes its place and not a link to it. It
+// need not exist; the directory above it must.
+std::string ResolvedDataDirectory(const Arguments& arguments) {
+  const std::string path = WithoutSlash(arguments.Find("data").value_or("/var/lib/comanda"));
+  if (const auto real = RealPath(path)) return *real;
+  const size_t slash = path.rfind('/');
+  const auto above = RealPath(DirectoryOf(path));
+  if (!above) Refuse("there is no " + DirectoryOf(path) + ": name the data directory with --data");
+  return (*above == "/" ? "" : *above) + "/" + path.substr(slash == path.npos ? 0 : slash + 1);
+}
+
+void RequireApart(const std::string& backup, const std::string& data_directory) {
+  const auto real = RealPath(backup);
+  if (!real) return;  // reported by Inspect()
+  if (*real == data_directory) Refuse(backup + " is the data directory itself: name a backup");
+  if (real->starts_with(data_directory + "/")) {
+    Refuse(backup + " lies inside the data directory " + data_directory +
+           ", which is set aside as a whole: move the backup out of it first");
+  }
+  if (data_directory.starts_with(*real + "/")) {
+    Refuse(data_directory + " lies inside " + backup + ": name the backup itself");
+  }
+}
+
+// The lock of the present directory, where it is there and no server works in it. Refusal where a
+// server holds it that `service` does not stop.
+std::optional<db::DirectoryLock> TryLock(const std::string& data_directory,
+                                         const std::optional<ops::Service>& service) {
+  if (!IsThere(data_directory)) return std::nullopt;
+  auto lock = db::DirectoryLock::TryAcquire(data_directory);
+  if (lock || (service && service->HoldsLock())) return lock;
+  Refuse("a server works in " + data_directory +
+         (service ? ", and it is not comanda.service: stop it first"
+          : ::geteuid() == 0
+              ? ", and no service of systemd does: stop it first"
+              : ": stop it first, or run this as root, which stops and starts the service"));
+}
+
+// The service was told to stop: its process has ended, or is about to.
+db::DirectoryLock WaitForLock(const std::string& data_directory) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    if (auto lock = db::DirectoryLock::TryAcquire(data_directory)) return *std::move(lock);
+    ::usleep(100'000);
+  }
+  throw Fault(Fault::Kind::kUnavailable, "another server than comanda.service works in " +
+                                             data_directory + ": nothing was changed; stop it");
+}
+
+std::string Lines(const std::vector<std::string>& damage) {
+  constexpr size_t kNamed = 10;
+  std::string text;
+  for (size_t i = 0; i < std::min(damage.size(), kNamed); ++i) text += "\n  " + damage[i];
+  if (damage.size() > kNamed) {
+    text += "\n  and " + std::to_string(damage.size() - kNamed) + " more";
+  }
+  return text;
+}
+
+void RefuseDamage(const std::string& backup, const std::vector<std::string>& damage) {
+  Refuse(backup + " is damaged or not whole; nothing was changed:" + Lines(damage) +
+         "\nTake another backup. To take this one as it is: --damaged");
+}
+
+// What is under preparation.
+struct Preparation {
+  const std::string data_directory;
+  const backups::Source& source;
+  const std::string& directory;  // the copy
+  bool accepts_damage = false;
+};
+
+// The settings of the copy, as the server will read them.
+config::Options OptionsOf(const std::string& directory) {
+  return config::Load({{"data", directory}});
+}
+
+// The files that the settings tls_certificate and tls_key name, where they were in the data
+// directory, as `comanda backup` copies them. A server does not start without them.
+void CopyOwnCertificate(const Preparation& preparation, const config::Options& options) {
+  const std::string inside = preparation.data_directory + "/";
+  for (const std::string& path : {options.tls_certificate, options.tls_key}) {
+    if (path.empty()) continue;
+    if (path.starts_with(inside)) {
+      const std::string name = path.substr(inside.size());
+      if (name.find("..") != name.npos ||
+          !backups::CopyOne(preparation.source.path, preparation.directory, name,
+                            Interruption::Check)) {
+        Refuse("the settings of the backup name " + path + ", and " + name +
+               " is not in the backup: copy it there, or take the setting out of its comanda.conf");
+      }
+    } else if (!IsThere(path)) {
+      Refuse("the settings of the backup name " + path +
+             ", which is not on this machine: copy it there first, or take the setting out of the "
+             "backup's comanda.conf");
+    }
+  }
+}
+
+// Devices trust the authority in tls/: a server without it makes another, which all of them must
+// install.
+void RequireAuthority(const Preparation& preparation, const config::Options& options) {
+  if (!options.tls_certificate.empty()) return;
+  const std::string& directory = preparation.directory;
+  if (IsThere(directory + "/tls/ca.crt") && IsThere(directory + "/tls/ca.key")) return;
+  if (!preparation.accepts_damage) {
+    RefuseDamage(preparation.source.path,
+                 {"tls/ca.crt or tls/ca.key is missing: it is the authority that devices trust"});
+  }
+  PrintError("tls/ is not whole in the backup: the present one is kept, where there is one");
+  RemoveAll(directory + "/tls");
+  backups::CopyAll(preparation.data_directory, directory, "tls", Interruption::Check);
+}
+
+// Refusal where the copy would leave too little space for orders.
+void RequireRoom(const Preparation& preparation, const config::Options& options) {
+  db::SpaceSettings settings = SpaceOf(options);
+  settings.directory = DirectoryOf(preparation.data_directory);
+  settings.ballast_bytes = 0;  // the server makes and keeps the ballast
+  metrics::Registry metrics;
+  const int64_t bytes = backups::BytesOf(preparation.source);
+  if (db::DiskSpace(settings, metrics).HasRoom(bytes)) return;
+  throw Fault(Fault::Kind::kDiskFull,
+              "the disk of " + preparation.data_directory + " has too little space for " +
+                  std::to_string(bytes / (1024 * 1024) + 1) +
+                  " MiB beside the present data, which are not deleted: make space on it");
+}
+
+// Refusal where changes are missing that the directory had when it was served: a write-ahead log
+// that is missing or of another time takes the database back without a trace in it.
+void RequireAllChanges(const Preparation& preparation, const Trial& trial) {
+  if (!preparation.source.was_in_use) return;
+  const auto served = FindServed(preparation.source.path, "live.db");
+  if (!served || trial.changes >= served->changes) return;
+  const std::vector<std::string> damage = {
+      "live.db lacks " + std::to_string(served->changes - trial.changes) +
+      " changes that it had: live.db-wal is missing, or not the one that belongs to it"};
+  if (!preparation.accepts_damage) RefuseDamage(preparation.source.path, damage);
+  PrintError("taken though it is damaged:" + Lines(damage));
+}
+
+Trial TryLive(const Preparation& preparation, const config::Options& options) {
+  const auto accept = [&](const std::vector<std::string>& damage) {
+    if (!preparation.accepts_damage) RefuseDamage(preparation.source.path, damage);
+    PrintError("taken though it is damaged:" + Lines(damage));
+  };
+  const auto progress = [](const std::string&) { Interruption::Check(); };
+  try {
+    Trial trial = TryDatabase(auth::Mode::kLive, options, accept, progress);
+    RequireAllChanges(preparation, trial);
+    return trial;
+  } catch (const Fault& fault) {
+    if (fault.kind == Fault::Kind::kDiskFull) throw;
+    Refuse(preparation.source.path + " cannot be restored, nothing was changed: " + fault.cause +
+           "; take another backup");
+  }
+}
+
+// Selling does not depend on the sandbox: a damaged one is left out, and made again.
+void TrySandbox(const Preparation& preparation, const config::Options& options) {
+  if (!preparation.source.has_sandbox) return;
+  const auto refuse = [](const std::vector<std::string>& damage) { Refuse(damage.front()); };
+  std::string why;
+  try {
+    TryDatabase(auth::Mode::kTest, options, refuse,
+                [](const std::string&) { Interruption::Check(); });
+    return;
+  } catch (const Refusal& refusal) {
+    why = refusal.detail;
+  } catch (const Fault& fault) {
+    if (fault.kind == Fault::Kind::kDiskFull) throw;
+    why = fault.cause;
+  }
+  PrintError("the sandbox is left out, the server makes a new one: " + why);
+  for (const char* part : {"", "-wal", "-shm"}) {
+    RemoveAll(preparation.directory + "/test.db" + part);
+  }
+}
+
+Trial Prepare(const Preparation& preparation) {
+  if (!preparation.source.damage.empty()) {
+    if (!preparation.accepts_damage) {
+      RefuseDamage(preparation.source.path, preparation.source.damage);
+    }
+    PrintError("taken though it is damaged:" + Lines(preparation.source.damage));
+  }
+  backups::CopyOne(preparation.source.path, preparation.directory, "comanda.conf",
+                   Interruption::Check);
+  const config::Options options = OptionsOf(preparation.directory);
+  RequireRoom(preparation, options);
+  backups::CopyInto(preparation.source, preparation.directory, Interruption::Check);
+  if (preparation.source.was_in_use) {
+    backups::CopyOne(preparation.source.path, preparation.directory, "cloud.key",
+                     Interruption::Check);
+    backups::CopyAll(preparation.source.path, preparation.directory, "credentials",
+                     Interruption::Check);
+  }
+  CopyOwnCertificate(preparation, options);
+  RequireAuthority(preparation, options);
+  Trial trial = TryLive(preparation, options);
+  TrySandbox(preparation, options);
+  Interruption::Check();
+  return trial;
+}
+
+std::string Minute(UtcMs at) {
+  return FormatInstant(at).substr(0, 16).replace(10, 1, " ") + " UTC";
+}
+
+std::string Describe(const Trial& trial) {
+  std::string text = "the data are from " +
+                     (trial.until > 0 ? Minute(trial.until) : std::string("an unknown time")) +
+                     ": " + std::to_string(trial.orders) + " orders";
+  if (trial.last_order) {
+    text += ", the last one " + trial.last_order->public_id + " of " +
+            Minute(trial.last_order->created_at);
+  }
+  return text + "\n";
+}
+
+// Refusal unless a person says yes.
+void Ask(const std::string& data_directory, bool stops_service) {
+  if (::isatty(STDIN_FILENO) == 0) {
+    throw Refusal(Problem::kInvalidParameter,
+                  "there is no terminal to ask on: say --yes. Nothing was changed");
+  }
+  Print((IsThere(data_directory) ? data_directory + " is set aside, with all that is in it.\n"
+                                 : data_directory + " is made.\n") +
+        (stops_service ? "The service is stopped for a moment.\n" : "") + "Restore? [y/N] ");
+  ::fflush(stdout);
+  std::string answer;
+  char letter = 0;
+  while (::read(STDIN_FILENO, &letter, 1) == 1 && letter != '\n') answer += letter;
+  Interruption::Check();
+  if (answer == "y" || answer == "Y" || answer == "yes") return;
+  Refuse("not restored; nothing was changed");
+}
+
+// What a machine has for itself stays on it. After the server has ended, which may write them.
+void CarryOver(const std::string& from, const std::string& to) {
+  const auto go_on = [] {};
+  for (const char* name : {"/cloud.key", "/credentials"}) {
+    if (IsThere(from + name)) RemoveAll(to + name);
+  }
+  const bool has_key = backups::CopyOne(from, to, "cloud.key", go_on);
+  backups::CopyAll(from, to, "credentials", go_on);
+  if (has_key || IsThere(from + "/credentials")) {
+    Print("kept of this machine: cloud.key, credentials/\n");
+  }
+}
+
+// Waits for the server that was just started.
+void RequireReady(const std::string& data_directory) {
+  constexpr int kTries = 50;
+  std::string why;
+  for (int i = 0; i < kTries; ++i) {
+    try {
+      const ControlAnswer answer =
+          CallControl(OptionsOf(data_directory), {.method = "GET", .path = "/readyz"});
+      if (answer.status == 200) return;
+      why = "/readyz answers " + std::to_string(answer.status) + ": " + answer.body;
+    } catch (const Fault& fault) {
+      why = fault.cause;
+    }
+    ::usleep(200'000);
+  }
+  throw Fault(Fault::Kind::kUnavailable, why);
+}
+
+void StartAgain(const ops::Service& service, const std::string& data_directory,
+                const std::string& former) {
+  try {
+    service.Start();
+    RequireReady(data_directory);
+  } catch (const Fault& fault) {
+    throw Fault(Fault::Kind::kUnavailable,
+                "restored, but the service does not serve: " + fault.cause +
+                    "\nThe reason: journalctl -u comanda -n 20" +
+                    (former.empty() ? "" : "\nTo go back: comanda restore " + former));
+  }
+}
+
+// Stops the service, puts the copy in place. Returns where the former directory is. If it fails,
+// the service runs again with the directory that it had.
+std::string ChangePlaces(std::optional<db::DirectoryLock> lock, backups::UnfinishedRestore& copy,
+                         const std::optional<ops::Service>& service,
+                         const std::string& data_directory, const std::string& backup) {
+  const bool was_active = service && service->IsActive();
+  try {
+    if (was_active) service->Stop();
+    if (!lock && IsThere(data_directory)) lock = WaitForLock(data_directory);
+    if (IsThere(data_directory)) CarryOver(data_directory, copy.path());
+    return copy.PutInPlace(RealPath(backup).value_or(backup));
+  } catch (...) {
+    lock.reset();
+    if (was_active) service->Start();
+    throw;
+  }
+}
+
+std::optional<backups::Owner> OwnerOf(const std::optional<ops::Service>& service) {
+  const auto user = service ? service->FindUser() : std::nullopt;
+  if (!user) return std::nullopt;
+  return backups::Owner{user->user, user->group};
+}
+
+void Finish(const Trial& trial, const std::string& data_directory, const std::string& former,
+            bool is_started) {
+  Print("restored: " + Describe(trial));
+  Print("API keys that were revoked since are valid again: comanda keys list\n");
+  if (!former.empty()) {
+    Print("the former data directory is " + former + "; delete it when nothing of it is missed\n");
+  }
+  if (trial.is_held) {
+    Print(
+        "these data were served by another machine: webhooks are held. When that one is off: "
+        "comanda resume\n");
+  }
+  const bool is_default = data_directory == "/var/lib/comanda";
+  Print(is_started ? "the service runs\n"
+                   : "start the server: comanda serve" +
+                         (is_default ? std::string() : " --data " + data_directory) + "\n");
+}
+
+}  // namespace
+
+int Restore(Words words) {
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  if (arguments->positional().size() != 1 || arguments->positional().front().empty()) {
+    throw Refusal(Problem::kInvalidParameter, "name the backup: comanda restore BACKUP");
+  }
+  const std::string backup = WithoutSlash(arguments->positional().front());
+  const std::string data_directory = ResolvedDataDirectory(*arguments);
+  RequireApart(backup, data_directory);
+  const Interruption interruption;
+  const std::optional<ops::Service> service = ops::Service::Of(data_directory);
+  std::optional<db::DirectoryLock> lock = TryLock(data_directory, service);
+  const backups::Source source =
+      backups::Inspect(backup, static_cast<int64_t>(Migrations().size()));
+  for (const std::string& line : backups::CleanUpRestores(data_directory)) PrintError(line);
+
+  Trial trial;
+  std::string former;
+  {
+    backups::UnfinishedRestore copy(data_directory, SystemClock().Now(), OwnerOf(service));
+    trial = Prepare({.data_directory = data_directory,
+                     .source = source,
+                     .directory = copy.path(),
+                     .accepts_damage = arguments->Has("damaged")});
+    if (!arguments->Has("yes")) {
+      Print(Describe(trial));
+      Ask(data_directory, service && service->IsActive());
+    }
+    former = ChangePlaces(std::move(lock), copy, service, data_directory, backup);
+  }
+  if (service) StartAgain(*service, data_directory, former);
+  Finish(trial, data_directory, former, service.has_value());
+  return kExitDone;
+}
+
+}  // namespace comanda::app

@@ -1,0 +1,100 @@
+#include "app/trial.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/embedded.h"
+#include "app/environment.h"
+#include "app/verification.h"
+#include "base/metrics.h"
+#include "base/problem.h"
+#include "company/companies.h"
+#include "db/migrate.h"
+#include "db/watcher.h"
+#include "events/check.h"
+#include "events/log.h"
+#include "events/marks.h"
+#include "machine/hold.h"
+#include "orders/check.h"
+
+namespace comanda::app {
+namespace {
+
+void Append(std::vector<std::string> more, std::vector<std::string>& damage) {
+  for (std::string& line : more) {
+    if (std::ranges::find(damage, line) == damage.end()) damage.push_back(std::move(line));
+  }
+}
+
+// What can be found without the upgrade, which writes.
+std::vector<std::string> LookAt(const std::string& path, bool is_older) {
+  std::vector<std::string> damage;
+  if (!is_older) {
+    Append(VerifyDatabase(path, SystemClock()).damage, damage);
+  } else {
+    const std::string lines = db::Watcher(path, SystemClock()).IntegrityCheck();
+    if (!lines.empty()) Append({lines.substr(0, lines.find('\n'))}, damage);
+  }
+  return damage;
+}
+
+std::optional<Trial::LastOrder> FindLastOrder(db::Session& session,
+                                              const std::vector<db::CompanyId>& companies) {
+  std::optional<Trial::LastOrder> last;
+  for (const db::CompanyId company : companies) {
+    const auto order = orders::FindNewest(session, company);
+    if (order && (!last || order->created_at > last->created_at)) {
+      last = {.public_id = order->public_id, .created_at = order->created_at};
+    }
+  }
+  return last;
+}
+
+void Read(db::Session& session, Trial& trial) {
+  const std::vector<db::CompanyId> companies = events::CompaniesWithEvents(session);
+  for (const db::CompanyId company : companies) {
+    trial.orders += orders::CountAll(session, company);
+  }
+  trial.last_order = FindLastOrder(session, companies);
+  trial.until = events::LastTime(session);
+  if (const auto mark = events::LastMark(session)) trial.until = std::max(trial.until, mark->at);
+  const auto kept = machine::Find(session);
+  trial.is_held = kept && kept->held_since;
+}
+
+}  // namespace
+
+Trial TryDatabase(auth::Mode mode, const config::Options& options,
+                  const std::function<void(const std::vector<std::string>&)>& accept_damage,
+                  const std::function<void(const std::string& step)>& progress) {
+  const std::string path = DatabasePath(mode, options);
+  const auto known = static_cast<int64_t>(Migrations().size());
+  const int64_t found = db::Watcher(path, SystemClock()).SchemaVersion();
+  if (found > known) {
+    throw Refusal(Problem::kValidationFailed, db::OfNewerProgram(path, found, known));
+  }
+  Trial trial{.damage = LookAt(path, found < known)};
+  if (!trial.damage.empty()) accept_damage(trial.damage);
+  {
+    metrics::Registry metrics;
+    Heartbeats heartbeats(SystemClock());
+    db::SpaceSettings space_settings = SpaceOf(options);
+    space_settings.ballast_bytes = 0;  // the server makes and keeps the ballast
+    db::DiskSpace space(std::move(space_settings), metrics);
+    http::AnswerBudget answer_budget;
+    Environment environment(mode, options, SystemClock(), space, answer_budget, nullptr, heartbeats,
+                            metrics, progress);
+    environment.database().Read([&](db::Snapshot& snapshot) {
+      trial.changes = events::TotalOfChanges(snapshot);
+      Read(snapshot, trial);
+    });
+  }
+  if (found == known) return trial;
+  // The upgrade has made rows that this program can check.
+  std::vector<std::string> damage = VerifyDatabase(path, SystemClock()).damage;
+  if (!damage.empty()) accept_damage(damage);
+  Append(std::move(damage), trial.damage);
+  return trial;
+}
+
+}  // namespace comanda::app
