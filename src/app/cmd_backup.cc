@@ -61,9 +61,8 @@ std::string Help() {
          "Sealed backups are files, encrypted with the passphrase in backup_passphrase_file. "
          "Without the\n"
          "passphrase nobody can open them: keep it on paper, too.\n\n"
-         "To check one: comanda verify BACKUP.\n"
-         "To restore: stop the server, put a copy of TARGET in the place of the data directory, "
-         "start.\n"
+         "To check one: comanda verify BACKUP. To try it: comanda drill. To restore it: comanda "
+         "restore.\n"
          "Never name TARGET itself with --data: what works in a backup makes it a database in "
          "use.\n\n" +
          DescribeFlags(kFlags);

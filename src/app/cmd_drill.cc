@@ -10,12 +10,14 @@
 #include "app/commands.h"
 #include "app/control.h"
 #include "app/drill.h"
-#include "app/embedded.h"
 #include "app/environment.h"
+#include "app/named_backup.h"
 #include "app/scratch.h"
 #include "app/terminal.h"
 #include "app/trial.h"
+#include "backups/sealed.h"
 #include "backups/source.h"
+#include "base/file.h"
 #include "base/problem.h"
 #include "db/migrate.h"
 #include "db/watcher.h"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr std::array kFlags = {
     kDataFlag,
+    kPassphraseFlag,
     kHelpFlag,
 };
 
@@ -45,11 +48,11 @@ std::string Help() {
 }
 
 // Refusal where the copy would leave too little space for orders.
-void RequireRoom(const config::Options& options, const backups::Source& source) {
+void RequireRoom(const config::Options& options, int64_t bytes) {
   db::SpaceSettings settings = SpaceOf(options);
   settings.ballast_bytes = 0;  // the server makes and keeps the ballast
   metrics::Registry metrics;
-  if (db::DiskSpace(settings, metrics).HasRoom(backups::BytesOf(source))) return;
+  if (db::DiskSpace(settings, metrics).HasRoom(bytes)) return;
   throw Fault(Fault::Kind::kDiskFull, "a drill on the disk of " + options.data_directory +
                                           " would leave too little space for orders: make space "
                                           "on it");
@@ -66,6 +69,7 @@ void RefuseDamage(const std::vector<std::string>& damage) {
 Trial RestoreInto(const Scratch& scratch, const backups::Source& source) {
   if (!source.damage.empty()) RefuseDamage(source.damage);
   backups::CopyInto(source, scratch.path(), [] {});
+  if (source.path != source.name) RemoveAll(source.path);  // what was unsealed
   const config::Options options = config::Load({{"data", scratch.path()}});
   return TryDatabase(auth::Mode::kLive, options, RefuseDamage, [](const std::string&) {});
 }
@@ -73,8 +77,7 @@ Trial RestoreInto(const Scratch& scratch, const backups::Source& source) {
 Comparison CompareDatabases(const std::string& backup_path, const std::string& data_path) {
   db::Watcher backup(backup_path, SystemClock());
   db::Watcher data(data_path, SystemClock());
-  const auto known = static_cast<int64_t>(Migrations().size());
-  if (data.SchemaVersion() != known) {
+  if (data.SchemaVersion() != SchemaKnown()) {
     throw Refusal(
         Problem::kValidationFailed,
         data_path + " is of another version of the program: start the server once, then repeat");
@@ -97,17 +100,18 @@ int Drill(Words words) {
   const config::Options options = ReadControlOptions(*arguments);
   const std::string data_path = DatabasePath(auth::Mode::kLive, options);
   RequireDatabase(data_path);
-  std::string backup = arguments->positional().front();
-  while (backup.size() > 1 && backup.ends_with('/')) backup.pop_back();
-  const backups::Source source =
-      backups::Inspect(backup, static_cast<int64_t>(Migrations().size()));
+  const std::string backup = WithoutSlash(arguments->positional().front());
+  std::optional<backups::Source> source;
+  if (!backups::IsSealed(backup)) source = backups::Inspect(backup, SchemaKnown());
+  const std::string passphrase = PassphraseFor(backup, *arguments);
   for (const std::string& left : RemoveScratches(options.data_directory)) {
     PrintError("removed what an interrupted drill left: " + left);
   }
-  RequireRoom(options, source);
+  RequireRoom(options, source ? backups::BytesOf(*source) : SizeOf(backup));
 
   const Scratch scratch(options.data_directory);
-  const Trial trial = RestoreInto(scratch, source);
+  if (!source) source = backups::Unsealed(backup, scratch.path(), passphrase, SchemaKnown());
+  const Trial trial = RestoreInto(scratch, *source);
   const Comparison comparison = CompareDatabases(scratch.path() + "/live.db", data_path);
   Print(backup + " can be restored: " + std::to_string(trial.orders) + " orders, until " +
         (trial.until > 0 ? FormatInstant(trial.until) : std::string("an unknown time")) + "\n\n" +

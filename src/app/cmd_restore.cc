@@ -15,12 +15,13 @@
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/control.h"
-#include "app/embedded.h"
 #include "app/environment.h"
+#include "app/named_backup.h"
 #include "app/served.h"
 #include "app/terminal.h"
 #include "app/trial.h"
 #include "backups/restore.h"
+#include "backups/sealed.h"
 #include "backups/source.h"
 #include "base/file.h"
 #include "base/problem.h"
@@ -33,16 +34,18 @@ namespace {
 constexpr std::array kFlags = {
     kDataFlag,
     Flag{"yes", "", "do not ask"},
+    kPassphraseFlag,
     Flag{"damaged", "", "also where something in the backup is damaged or missing"},
     kHelpFlag,
 };
 
 std::string Help() {
-  return "comanda restore BACKUP [--yes] [--data DIR]\n\n"
-         "Puts a copy of BACKUP in the place of the data directory. BACKUP is a directory that "
-         "`comanda backup`\n"
-         "has made, or a former data directory, such as the one that a restore has set aside. It "
-         "stays as it is.\n\n"
+  return "comanda restore BACKUP [--yes] [--data DIR] [--passphrase-file FILE]\n\n"
+         "Puts a copy of BACKUP in the place of the data directory. BACKUP is what `comanda "
+         "backup` has made,\n"
+         "plain or sealed, or a former data directory, such as the one that a restore has set "
+         "aside. It stays\n"
+         "as it is.\n\n"
          "The copy is made beside the data directory, opened as the server opens it, and checked "
          "whole, before\n"
          "anything else is touched. Then the service is stopped, the two directories change places "
@@ -93,11 +96,6 @@ class Interruption {
 bool IsThere(const std::string& path) {
   struct stat found = {};
   return ::lstat(path.c_str(), &found) == 0;
-}
-
-std::string WithoutSlash(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
 }
 
 std::optional<std::string> RealPath(const std::string& path) {
@@ -212,7 +210,7 @@ void RequireAuthority(const Preparation& preparation, const config::Options& opt
   const std::string& directory = preparation.directory;
   if (IsThere(directory + "/tls/ca.crt") && IsThere(directory + "/tls/ca.key")) return;
   if (!preparation.accepts_damage) {
-    RefuseDamage(preparation.source.path,
+    RefuseDamage(preparation.source.name,
                  {"tls/ca.crt or tls/ca.key is missing: it is the authority that devices trust"});
   }
   PrintError("tls/ is not whole in the backup: the present one is kept, where there is one");
@@ -221,15 +219,14 @@ void RequireAuthority(const Preparation& preparation, const config::Options& opt
 }
 
 // Refusal where the copy would leave too little space for orders.
-void RequireRoom(const Preparation& preparation, const config::Options& options) {
+void RequireRoom(const std::string& data_directory, const config::Options& options, int64_t bytes) {
   db::SpaceSettings settings = SpaceOf(options);
-  settings.directory = DirectoryOf(preparation.data_directory);
+  settings.directory = DirectoryOf(data_directory);
   settings.ballast_bytes = 0;  // the server makes and keeps the ballast
   metrics::Registry metrics;
-  const int64_t bytes = backups::BytesOf(preparation.source);
   if (db::DiskSpace(settings, metrics).HasRoom(bytes)) return;
   throw Fault(Fault::Kind::kDiskFull,
-              "the disk of " + preparation.data_directory + " has too little space for " +
+              "the disk of " + data_directory + " has too little space for " +
                   std::to_string(bytes / (1024 * 1024) + 1) +
                   " MiB beside the present data, which are not deleted: make space on it");
 }
@@ -243,13 +240,13 @@ void RequireAllChanges(const Preparation& preparation, const Trial& trial) {
   const std::vector<std::string> damage = {
       "live.db lacks " + std::to_string(served->changes - trial.changes) +
       " changes that it had: live.db-wal is missing, or not the one that belongs to it"};
-  if (!preparation.accepts_damage) RefuseDamage(preparation.source.path, damage);
+  if (!preparation.accepts_damage) RefuseDamage(preparation.source.name, damage);
   PrintError("taken though it is damaged:" + Lines(damage));
 }
 
 Trial TryLive(const Preparation& preparation, const config::Options& options) {
   const auto accept = [&](const std::vector<std::string>& damage) {
-    if (!preparation.accepts_damage) RefuseDamage(preparation.source.path, damage);
+    if (!preparation.accepts_damage) RefuseDamage(preparation.source.name, damage);
     PrintError("taken though it is damaged:" + Lines(damage));
   };
   const auto progress = [](const std::string&) { Interruption::Check(); };
@@ -259,7 +256,7 @@ Trial TryLive(const Preparation& preparation, const config::Options& options) {
     return trial;
   } catch (const Fault& fault) {
     if (fault.kind == Fault::Kind::kDiskFull) throw;
-    Refuse(preparation.source.path + " cannot be restored, nothing was changed: " + fault.cause +
+    Refuse(preparation.source.name + " cannot be restored, nothing was changed: " + fault.cause +
            "; take another backup");
   }
 }
@@ -288,14 +285,17 @@ void TrySandbox(const Preparation& preparation, const config::Options& options) 
 Trial Prepare(const Preparation& preparation) {
   if (!preparation.source.damage.empty()) {
     if (!preparation.accepts_damage) {
-      RefuseDamage(preparation.source.path, preparation.source.damage);
+      RefuseDamage(preparation.source.name, preparation.source.damage);
     }
     PrintError("taken though it is damaged:" + Lines(preparation.source.damage));
   }
   backups::CopyOne(preparation.source.path, preparation.directory, "comanda.conf",
                    Interruption::Check);
   const config::Options options = OptionsOf(preparation.directory);
-  RequireRoom(preparation, options);
+  const bool is_unsealed = preparation.source.path.starts_with(preparation.directory + "/");
+  if (!is_unsealed) {
+    RequireRoom(preparation.data_directory, options, backups::BytesOf(preparation.source));
+  }
   backups::CopyInto(preparation.source, preparation.directory, Interruption::Check);
   if (preparation.source.was_in_use) {
     backups::CopyOne(preparation.source.path, preparation.directory, "cloud.key",
@@ -304,6 +304,7 @@ Trial Prepare(const Preparation& preparation) {
                      Interruption::Check);
   }
   CopyOwnCertificate(preparation, options);
+  if (is_unsealed) RemoveAll(preparation.source.path);
   RequireAuthority(preparation, options);
   Trial trial = TryLive(preparation, options);
   TrySandbox(preparation, options);
@@ -444,16 +445,21 @@ int Restore(Words words) {
   const Interruption interruption;
   const std::optional<ops::Service> service = ops::Service::Of(data_directory);
   std::optional<db::DirectoryLock> lock = TryLock(data_directory, service);
-  const backups::Source source =
-      backups::Inspect(backup, static_cast<int64_t>(Migrations().size()));
+  std::optional<backups::Source> source;
+  if (!backups::IsSealed(backup)) source = backups::Inspect(backup, SchemaKnown());
+  const std::string passphrase = PassphraseFor(backup, *arguments);
   for (const std::string& line : backups::CleanUpRestores(data_directory)) PrintError(line);
 
   Trial trial;
   std::string former;
   {
     backups::UnfinishedRestore copy(data_directory, SystemClock().Now(), OwnerOf(service));
+    if (!source) {
+      RequireRoom(data_directory, OptionsOf(copy.path()), SizeOf(backup));
+      source = backups::Unsealed(backup, copy.path(), passphrase, SchemaKnown());
+    }
     trial = Prepare({.data_directory = data_directory,
-                     .source = source,
+                     .source = *source,
                      .directory = copy.path(),
                      .accepts_damage = arguments->Has("damaged")});
     if (!arguments->Has("yes")) {

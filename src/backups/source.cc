@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "backups/sealed.h"
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/problem.h"
@@ -144,7 +145,7 @@ Source Inspect(const std::string& path, int64_t schema_known) {
                  ? "there is no " + path + ": name the backup; if it is on another disk, mount it"
                  : path + " is no backup: name the directory that `comanda backup` has made");
   }
-  Source source{.path = path};
+  Source source{.path = path, .name = path};
   Database live = LookAt(path + "/live.db");
   if (live.schema > schema_known) {
     Refuse(db::OfNewerProgram(path + "/live.db", live.schema, schema_known));
@@ -170,6 +171,14 @@ Source Inspect(const std::string& path, int64_t schema_known) {
   return source;
 }
 
+Source Unsealed(const std::string& file, const std::string& to, const std::string& passphrase,
+                int64_t schema_known) {
+  Unseal(file, to + "/unsealed", passphrase);
+  Source source = Inspect(to + "/unsealed", schema_known);
+  source.name = file;
+  return source;
+}
+
 bool CopyOne(const std::string& from, const std::string& to, const std::string& name,
              const GoOn& go_on) {
   const std::string source = from + "/" + name;
@@ -178,6 +187,10 @@ bool CopyOne(const std::string& from, const std::string& to, const std::string& 
   const Fd in(::open(source.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!in) Fail("cannot open", source);
   MakeDirectories(DirectoryOf(target), 0700);
+  if (source.starts_with(to + "/")) {
+    if (::rename(source.c_str(), target.c_str()) != 0) Fail("cannot move", source);
+    return true;
+  }
   const Fd out(::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!out) Fail("cannot make", target);
   TakeOwnerOfDirectory(target);

@@ -14,6 +14,7 @@ namespace comanda::backups {
 
 struct Source {
   std::string path;
+  std::string name;  // of the backup, for messages; the path, or the sealed file that it came from
   // A former data directory: its write-ahead logs belong to the databases.
   bool was_in_use = false;
   int64_t schema = 0;  // of live.db
@@ -26,6 +27,11 @@ struct Source {
 // schema above `schema_known`.
 Source Inspect(const std::string& path, int64_t schema_known);
 
+// Unseals a sealed backup (sealed.h) into `to`/unsealed, and looks at what was in it. Refusal for a
+// wrong passphrase, or a file that is not what was sealed.
+Source Unsealed(const std::string& file, const std::string& to, const std::string& passphrase,
+                int64_t schema_known);
+
 // Called between pieces of some MiB; ends the copy by throwing.
 using GoOn = std::function<void()>;
 
@@ -33,7 +39,8 @@ using GoOn = std::function<void()>;
 // certificates, providers. Each file is on disk when this returns, the directories are not. Other
 // files, and symbolic links, are left out.
 void CopyInto(const Source& source, const std::string& to, const GoOn& go_on);
-// Copies one file, `name` being relative to both directories, and makes the directories between.
+// Copies one file, `name` being relative to both directories, and makes the directories between. A
+// source below `to` is the caller's own, an unsealed backup: its files are moved.
 // False where there is none.
 bool CopyOne(const std::string& from, const std::string& to, const std::string& name,
              const GoOn& go_on);

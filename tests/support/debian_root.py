@@ -65,6 +65,7 @@ def base(suite, packages=PACKAGES):
 
 class DebianRoot:
     def __init__(self, suite, packages=PACKAGES):
+        self.suite = suite
         # Beside the bare system: layers over a file system in memory are not possible everywhere.
         lower = base(suite, packages)
         self._place = pathlib.Path(tempfile.mkdtemp(prefix="layer.", dir=lower.parent))
