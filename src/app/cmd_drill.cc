@@ -12,9 +12,11 @@
 #include "app/drill.h"
 #include "app/environment.h"
 #include "app/named_backup.h"
+#include "app/passphrase.h"
 #include "app/scratch.h"
 #include "app/terminal.h"
 #include "app/trial.h"
+#include "backups/catalog.h"
 #include "backups/sealed.h"
 #include "backups/source.h"
 #include "base/file.h"
@@ -32,8 +34,9 @@ constexpr std::array kFlags = {
 };
 
 std::string Help() {
-  return "comanda drill BACKUP [--data DIR]\n\n"
-         "Restores BACKUP into a scratch directory, as `comanda restore` would, and opens it as "
+  return "comanda drill [BACKUP] [--data DIR] [--passphrase-file FILE]\n\n"
+         "Restores BACKUP, or without it the newest one in the directories of the setting "
+         "backup_to, into a scratch directory, as `comanda restore` would, and opens it as "
          "the server\n"
          "would. Then compares it with the data, as far as they can be compared: each order that "
          "was there\n"
@@ -45,6 +48,23 @@ std::string Help() {
          "Exit codes: 0 the backup can be restored and agrees with the data, 1 it cannot, or it "
          "differs.\n\n" +
          DescribeFlags(kFlags);
+}
+
+// The newest backup, by the time in its name: numbers count in one directory alone. Refusal where
+// there is none.
+std::string NewestOf(const config::Options& options) {
+  std::optional<backups::Backup> newest;
+  std::string looked;
+  for (const std::string& directory : options.backup_to) {
+    looked += (looked.empty() ? "" : ", ") + directory;
+    const std::vector<backups::Backup> found = backups::BackupsIn(directory);
+    if (found.empty() || (newest && newest->made_at >= found.front().made_at)) continue;
+    newest = found.front();
+  }
+  if (newest) return newest->path;
+  throw Refusal(Problem::kNotFound, "there is no backup in " +
+                                        (looked.empty() ? "backup_to, which is empty" : looked) +
+                                        ": name one, or make one with `comanda backup`");
 }
 
 // Refusal where the copy would leave too little space for orders.
@@ -94,16 +114,19 @@ Comparison CompareDatabases(const std::string& backup_path, const std::string& d
 int Drill(Words words) {
   const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
   if (!arguments) return kExitDone;
-  if (arguments->positional().size() != 1 || arguments->positional().front().empty()) {
-    throw Refusal(Problem::kInvalidParameter, "name the backup: comanda drill BACKUP");
+  if (arguments->positional().size() > 1) {
+    throw Refusal(Problem::kInvalidParameter, "drill takes one BACKUP, or none");
   }
   const config::Options options = ReadControlOptions(*arguments);
   const std::string data_path = DatabasePath(auth::Mode::kLive, options);
   RequireDatabase(data_path);
-  const std::string backup = WithoutSlash(arguments->positional().front());
+  const std::string backup = arguments->positional().empty()
+                                 ? NewestOf(options)
+                                 : WithoutSlash(arguments->positional().front());
   std::optional<backups::Source> source;
   if (!backups::IsSealed(backup)) source = backups::Inspect(backup, SchemaKnown());
-  const std::string passphrase = PassphraseFor(backup, *arguments);
+  std::string passphrase;
+  if (!source) passphrase = PassphraseFor(backup, options, *arguments);
   for (const std::string& left : RemoveScratches(options.data_directory)) {
     PrintError("removed what an interrupted drill left: " + left);
   }

@@ -17,6 +17,7 @@
 #include "app/control.h"
 #include "app/environment.h"
 #include "app/named_backup.h"
+#include "app/passphrase.h"
 #include "app/served.h"
 #include "app/terminal.h"
 #include "app/trial.h"
@@ -115,6 +116,21 @@ std::string ResolvedDataDirectory(const Arguments& arguments) {
   return (*above == "/" ? "" : *above) + "/" + path.substr(slash == path.npos ? 0 : slash + 1);
 }
 
+// The settings of a data directory, as a server reads them.
+config::Options OptionsOf(const std::string& directory) {
+  return config::Load({{"data", directory}});
+}
+
+// The settings of the present directory; the defaults where they cannot be read, since a restore
+// may be meant to bring them back.
+config::Options PresentOptions(const std::string& data_directory) {
+  try {
+    return OptionsOf(data_directory);
+  } catch (const Refusal&) {
+    return OptionsOf(data_directory + "/no-settings");
+  }
+}
+
 void RequireApart(const std::string& backup, const std::string& data_directory) {
   const auto real = RealPath(backup);
   if (!real) return;  // reported by Inspect()
@@ -176,11 +192,6 @@ struct Preparation {
   bool accepts_damage = false;
 };
 
-// The settings of the copy, as the server will read them.
-config::Options OptionsOf(const std::string& directory) {
-  return config::Load({{"data", directory}});
-}
-
 // The files that the settings tls_certificate and tls_key name, where they were in the data
 // directory, as `comanda backup` copies them. A server does not start without them.
 void CopyOwnCertificate(const Preparation& preparation, const config::Options& options) {
@@ -193,12 +204,13 @@ void CopyOwnCertificate(const Preparation& preparation, const config::Options& o
           !backups::CopyOne(preparation.source.path, preparation.directory, name,
                             Interruption::Check)) {
         Refuse("the settings of the backup name " + path + ", and " + name +
-               " is not in the backup: copy it there, or take the setting out of its comanda.conf");
+               " is not in the backup: copy it there, or take the setting out of its comanda.conf "
+               "and say --damaged");
       }
     } else if (!IsThere(path)) {
       Refuse("the settings of the backup name " + path +
              ", which is not on this machine: copy it there first, or take the setting out of the "
-             "backup's comanda.conf");
+             "backup's comanda.conf and say --damaged");
     }
   }
 }
@@ -263,6 +275,10 @@ Trial TryLive(const Preparation& preparation, const config::Options& options) {
 
 // Selling does not depend on the sandbox: a damaged one is left out, and made again.
 void TrySandbox(const Preparation& preparation, const config::Options& options) {
+  if (!preparation.source.sandbox_damage.empty()) {
+    PrintError("the sandbox is left out, the server makes a new one: " +
+               preparation.source.sandbox_damage);
+  }
   if (!preparation.source.has_sandbox) return;
   const auto refuse = [](const std::vector<std::string>& damage) { Refuse(damage.front()); };
   std::string why;
@@ -447,7 +463,8 @@ int Restore(Words words) {
   std::optional<db::DirectoryLock> lock = TryLock(data_directory, service);
   std::optional<backups::Source> source;
   if (!backups::IsSealed(backup)) source = backups::Inspect(backup, SchemaKnown());
-  const std::string passphrase = PassphraseFor(backup, *arguments);
+  std::string passphrase;
+  if (!source) passphrase = PassphraseFor(backup, PresentOptions(data_directory), *arguments);
   for (const std::string& line : backups::CleanUpRestores(data_directory)) PrintError(line);
 
   Trial trial;

@@ -3,20 +3,10 @@
 #include <sys/stat.h>
 
 #include "app/embedded.h"
-#include "backups/sealed.h"
-#include "base/problem.h"
 
 namespace comanda::app {
 
 int64_t SchemaKnown() { return static_cast<int64_t>(Migrations().size()); }
-
-std::string PassphraseFor(const std::string& backup, const Arguments& arguments) {
-  if (!backups::IsSealed(backup)) return "";
-  const auto file = arguments.Find(kPassphraseFlag.name);
-  if (file) return backups::ReadPassphrase(*file);
-  throw Refusal(Problem::kValidationFailed,
-                backup + " is sealed: name the file with its passphrase, --passphrase-file FILE");
-}
 
 int64_t SizeOf(const std::string& path) {
   struct stat found = {};

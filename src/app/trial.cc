@@ -30,7 +30,7 @@ void Append(std::vector<std::string> more, std::vector<std::string>& damage) {
 std::vector<std::string> LookAt(const std::string& path, bool is_older) {
   std::vector<std::string> damage;
   if (!is_older) {
-    Append(VerifyDatabase(path, SystemClock()).damage, damage);
+    Append(VerifyDatabase(path, FileState::kInUse, SystemClock()).damage, damage);
   } else {
     const std::string lines = db::Watcher(path, SystemClock()).IntegrityCheck();
     if (!lines.empty()) Append({lines.substr(0, lines.find('\n'))}, damage);
@@ -91,7 +91,7 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
   }
   if (found == known) return trial;
   // The upgrade has made rows that this program can check.
-  std::vector<std::string> damage = VerifyDatabase(path, SystemClock()).damage;
+  std::vector<std::string> damage = VerifyDatabase(path, FileState::kInUse, SystemClock()).damage;
   if (!damage.empty()) accept_damage(damage);
   Append(std::move(damage), trial.damage);
   return trial;

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "backups/sealed.h"
+#include "backups/sums.h"
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/problem.h"
@@ -121,6 +122,30 @@ void RequireUnused(const std::string& path) {
          "` makes a backup of it, which can be restored");
 }
 
+// Whether CopyInto() takes the file that a line of Differences() begins with.
+bool IsTaken(const std::string& line) {
+  return line.starts_with("comanda.conf ") || line.starts_with("live.db ") ||
+         line.starts_with("tls/") || line.starts_with("providers.d/");
+}
+
+// Added files that are not restored anyway are no damage: a note, or what SQLite makes beside a
+// database that somebody has looked at. Selling does not depend on the sandbox.
+void CompareSums(Source& source) {
+  if (KindOf(source.path + "/" + kSumsFile) != Kind::kFile) {
+    source.damage.push_back("there is no " + std::string(kSumsFile) +
+                            ": the backup was copied in part, or an older program has made it");
+    return;
+  }
+  for (std::string& line : CheckSums(source.path)) {
+    if (line.starts_with("test.db ")) {
+      source.has_sandbox = false;
+      source.sandbox_damage = std::move(line);
+    } else if (!line.ends_with(" was not there when the backup was made") || IsTaken(line)) {
+      source.damage.push_back(std::move(line));
+    }
+  }
+}
+
 void CopyDatabase(const Source& source, const std::string& to, const std::string& name,
                   const GoOn& go_on) {
   CopyOne(source.path, to, name, go_on);
@@ -168,6 +193,7 @@ Source Inspect(const std::string& path, int64_t schema_known) {
     source.damage.push_back(path + "/comanda.conf is no file");
   }
   source.has_sandbox = KindOf(path + "/test.db") == Kind::kFile;
+  if (!source.was_in_use) CompareSums(source);
   return source;
 }
 

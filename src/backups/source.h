@@ -19,7 +19,9 @@ struct Source {
   bool was_in_use = false;
   int64_t schema = 0;  // of live.db
   bool has_sandbox = false;
-  // What can be seen without reading the whole: each names a file and says what is wrong.
+  std::string sandbox_damage;  // why it is left out; empty: it is not
+  // Each names a file and says what is wrong: what its size and the checksums of the backup
+  // (sums.h) tell. Whether the rows are sound is for who opens the copy.
   std::vector<std::string> damage;
 };
 
