@@ -62,7 +62,8 @@ void Sync(const std::string& path) {
   if (!file || ::fsync(file.get()) != 0) Fail("cannot sync", path);
 }
 
-// Files first, then the directory that names them.
+// Files first, then the directory that names them: until the last one is given away, its owner
+// cannot enter the directory in which root works.
 void OwnAndSync(const std::string& path, const Owner& owner) {
   const auto give = [&](const std::string& one, mode_t mode) {
     if (::geteuid() == 0 && ::lchown(one.c_str(), owner.user, owner.group) != 0) {
@@ -174,9 +175,6 @@ UnfinishedRestore::UnfinishedRestore(const std::string& data_directory, UtcMs no
   try {
     ReplaceFile(path_ + kUnfinished, "half a copy of a backup; the next restore removes it\n",
                 0600);
-    if (::geteuid() == 0 && ::chown(path_.c_str(), owner_.user, owner_.group) != 0) {
-      Fail("cannot set the owner of", path_);
-    }
     lock_ = db::DirectoryLock::TryAcquire(path_);
     RequireExchange();
   } catch (...) {

@@ -33,9 +33,9 @@ struct Owner {
 
 class UnfinishedRestore {
  public:
-  // Makes the directory, for the owner of the data directory, or for `owner` where there is no data
-  // directory yet. Refusal where the file system cannot exchange directories, or the data
-  // directory is a mount point. `data_directory` is resolved: no symbolic link.
+  // Makes the directory. It will belong to the owner of the data directory, or to `owner` where
+  // there is no data directory yet. Refusal where the file system cannot exchange directories, or
+  // the data directory is a mount point. `data_directory` is resolved: no symbolic link.
   UnfinishedRestore(const std::string& data_directory, UtcMs now, std::optional<Owner> owner);
   UnfinishedRestore(const UnfinishedRestore&) = delete;
   // Removes the directory unless it was put in place.

@@ -10,6 +10,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -21,6 +22,7 @@ from support.tills import Lost, Restaurant
 CUTS = {"ext4": 1000 if LONG else 120, "xfs": 200 if LONG else 40}
 BACKUPS = 100 if LONG else 16
 FIRST_STARTS = 100 if LONG else 16
+RESTORES = 100 if LONG else 16
 CONTROL_CUTS = 40  # one of the first loses
 
 
@@ -220,3 +222,62 @@ def test_a_backup_that_has_its_name_is_whole_whenever_the_power_is_cut(seed):
     named = sum(in_processes(back_up_with_cuts, [(kind, seed, BACKUPS // 2) for kind in CUTS]))
     print(f"{named} of {BACKUPS} backups were finished before the cut")
     assert 2 <= named < BACKUPS, "all cuts came too early or too late: the test proves nothing"
+
+
+def restore_with_cuts(kind, seed, times):
+    """Restores on a disk that is cut meanwhile. How many have put the backup in place."""
+    moments = random.Random(seed)
+    restored = 0
+    with disk(kind) as one, tempfile.TemporaryDirectory(prefix="comanda-test-") as place:
+        place = pathlib.Path(place)
+        (place / "data").mkdir(mode=0o700)
+        box = Box(place / "data", ["--sandbox-listen", ""])
+        box.bring_in()
+        key = box.make_key()["key"]
+        backup = one.root / "backup"
+        for title, then in (("before", lambda: box.command("backup", str(backup), "--data", str(box.data))), ("after", None)):
+            box.start()
+            with contextlib.closing(box.client(key)) as client:
+                client.place(order_title=title)
+            if then:
+                then()
+            assert box.stop() == 0
+        box = Box(one.root / "data", ["--sandbox-listen", ""])
+        for n in range(times):
+            shutil.copytree(place / "data", box.data)
+            one.unmount()  # all of that is on the disk
+            one.mount()
+            began = time.monotonic()
+            working = subprocess.Popen([BINARY, "restore", backup, "--data", box.data, "--yes"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            if n == 0:
+                assert working.wait(PATIENCE_S) == 0
+                takes = time.monotonic() - began
+            else:
+                time.sleep(moments.uniform(0, takes * 1.2) if n > 1 else 0)  # one is always cut
+            told = working.poll() == 0
+            cut_power(one, working)
+            box.start()
+            with contextlib.closing(box.client(key)) as client:
+                titles = {order["order_title"] for order in client.get("/v1/orders").data}
+            assert box.stop() == 0
+            assert titles in ({"before"}, {"before", "after"}) and (titles == {"before"} or not told), (n, told, titles)
+            if titles == {"before"}:
+                restored += 1
+                former = [*one.root.glob("data.before-restore-*"), *one.root.glob("data.restoring-*")]
+                assert len(former) == 1, former
+                shutil.rmtree(box.data)
+                former[0].rename(box.data)
+                box.start()
+                with contextlib.closing(box.client(key)) as client:
+                    assert len(client.get("/v1/orders").data) == 2, "the former data are whole"
+                assert box.stop() == 0
+            for path in one.root.glob("data*"):
+                shutil.rmtree(path)
+    return restored
+
+
+def test_a_restore_that_loses_power_leaves_the_old_or_the_new_data_whole(seed):
+    restored = sum(in_processes(restore_with_cuts, [(kind, seed, RESTORES // 2) for kind in CUTS]))
+    print(f"{restored} of {RESTORES} restores had put the backup in place before the cut")
+    assert 2 <= restored < RESTORES, "all cuts came too early or too late: the test proves nothing"
