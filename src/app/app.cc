@@ -20,6 +20,7 @@
 #include "base/zone.h"
 #include "company/companies.h"
 #include "db/upgrade_copies.h"
+#include "ops/addresses.h"
 #include "ops/health.h"
 #include "ops/systemd.h"
 
@@ -174,6 +175,7 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
     log::Notice("an interrupted restore", {{"state", left}});
   }
   RequireZones(live_.database());
+  FollowAddresses();
   sandbox_https_ = Listen(Role::kSandbox, listeners);
   https_ = Listen(Role::kRestaurant, listeners);
   setup_ = Listen(Role::kSetup, listeners);
@@ -465,10 +467,17 @@ void App::LogClockTrouble() {
   clock_trouble_ = std::move(trouble);
 }
 
+void App::FollowAddresses() {
+  Attempt("the addresses of the machine are not written down", [this] {
+    ops::FollowAddresses(options_.data_directory, ops::MachineAddresses(), clock_.Now());
+  });
+}
+
 // Reads the machine's names and addresses again, which change with its network, and renews the
 // certificate if they or the clock require it.
 void App::FollowNetwork() {
   SetNames(std::make_shared<const ops::Names>(ops::MachineNames(options_)));
+  FollowAddresses();
   certificates_.Look(options_, *names_, tls_);
 }
 

@@ -64,6 +64,7 @@ class App {
   void Reload(const config::Options& options);
   void SetNames(std::shared_ptr<const ops::Names> names);
   void FollowNetwork();
+  void FollowAddresses();
   std::unique_ptr<wire::Server> Listen(Role role, Listeners& listeners);
   // What the servers call for each request. Any thread.
   wire::Handler LiveHandler();

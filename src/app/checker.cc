@@ -89,6 +89,7 @@ void Checker::End() {
     return std::ranges::find(remade_, one) != remade_.end();
   });
   database_.damaged_rows().Replace(damage);
+  database_.damaged_rows().SetChecked(clock_.Now());
   log::Info("the database was checked: pages, indexes, orders and events",
             {{"file", file_},
              {"orders", report.orders},

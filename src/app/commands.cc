@@ -38,6 +38,7 @@ constexpr std::array kCommands = {
     Command{"resume", "send what is held since the data came to another machine", Resume},
     Command{"verify", "look whether everything stored, or in a backup, is as it was written",
             Verify},
+    Command{"doctor", "say what is wrong with this box, why it matters, and what to do", Doctor},
     Command{"keys", "make, list and revoke API keys", Keys},
     Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},

@@ -44,6 +44,8 @@ int Tls(Words words);
 int ShowConfig(Words words);
 // Checks every row of the databases (app/verification.h).
 int Verify(Words words);
+// Says what is well and what is not on this box (doctor/).
+int Doctor(Words words);
 // Prints the version of the program.
 int Version(Words words);
 

@@ -20,22 +20,29 @@ namespace {
 // Importing a large menu takes this long on a slow disk.
 constexpr int64_t kControlTimeoutMs = 120'000;
 
-ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call) {
-  const std::string socket =
-      options.data_directory +
-      (call.mode == auth::Mode::kLive ? "/control.sock" : "/control-test.sock");
+std::string SocketOf(const config::Options& options, auth::Mode mode) {
+  return options.data_directory +
+         (mode == auth::Mode::kLive ? "/control.sock" : "/control-test.sock");
+}
+
+net::Answer Send(const std::string& socket, const ControlCall& call, int64_t timeout_ms) {
   net::Call request{.method = call.method,
                     .url = "http://localhost" + call.path,
                     .unix_socket = socket,
                     .headers = {"Content-Type: application/json"},
                     .body = call.body,
-                    .timeout_ms = kControlTimeoutMs};
+                    .timeout_ms = timeout_ms};
   if (!call.company_uuid.empty()) request.headers.push_back("X-Company-Id: " + call.company_uuid);
 
   metrics::Registry metrics;
   Heartbeats heartbeats(SystemClock());
   net::Network network(heartbeats, metrics);
-  net::Answer answer = network.Send(std::move(request));
+  return network.Send(std::move(request));
+}
+
+ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call) {
+  const std::string socket = SocketOf(options, call.mode);
+  net::Answer answer = Send(socket, call, kControlTimeoutMs);
   if (answer.outcome != net::Outcome::kAnswered) {
     throw Fault(Fault::Kind::kUnavailable,
                 "Another process holds " + options.data_directory + " but does not answer on " +
@@ -79,6 +86,18 @@ ControlAnswer CallControl(const config::Options& options, const ControlCall& cal
   }
   const auto lock = db::DirectoryLock::TryAcquire(options.data_directory);
   return lock ? CallInProcess(options, call) : CallDaemon(options, call);
+}
+
+std::optional<ControlAnswer> AskServer(const config::Options& options, const std::string& path,
+                                       int64_t timeout_ms, std::string& trouble) {
+  net::Answer answer =
+      Send(SocketOf(options, auth::Mode::kLive),
+           {.method = "GET", .path = path, .company_uuid = "", .body = ""}, timeout_ms);
+  if (answer.outcome == net::Outcome::kAnswered) {
+    return ControlAnswer{.status = answer.status, .body = std::move(answer.body)};
+  }
+  trouble = answer.error;
+  return std::nullopt;
 }
 
 void RequireDatabase(const std::string& path) {

@@ -4,6 +4,8 @@
 // API (design section 4). While a server owns the directory, the request goes over its control
 // socket; else the command opens the database itself.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +33,11 @@ struct ControlAnswer {
 // server handles it. Refusal if there is no database and the call may not begin one; Fault, with
 // what to do, if a server owns the directory and does not answer, or the directory cannot be used.
 ControlAnswer CallControl(const config::Options& options, const ControlCall& call);
+
+// Asks the server that owns the directory with a GET, and opens nothing itself. Nothing if no
+// server answers within `timeout_ms`; `trouble` then says why.
+std::optional<ControlAnswer> AskServer(const config::Options& options, const std::string& path,
+                                       int64_t timeout_ms, std::string& trouble);
 
 // Refusal if the database file does not exist, so that a mistyped directory is reported instead of
 // used as an empty one.

@@ -149,6 +149,10 @@ Options Load(const std::map<std::string, std::string>& command_line) {
   return Apply(Collect(command_line));
 }
 
+Options Defaults(const std::string& data_directory) {
+  return Apply({{"data", {data_directory, "--data"}}});
+}
+
 std::string Describe(const std::map<std::string, std::string>& command_line) {
   const Sources sources = Collect(command_line);
   // Throws for settings that Load() would refuse.

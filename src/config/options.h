@@ -97,6 +97,10 @@ std::string DataDirectory(const std::map<std::string, std::string>& command_line
 // read.
 Options Load(const std::map<std::string, std::string>& command_line);
 
+// The settings of a data directory without its comanda.conf, for a report on one that cannot be
+// read. Throws nothing for a directory that is not empty text.
+Options Defaults(const std::string& data_directory);
+
 // A new value of a setting in comanda.conf; no value: its line is removed, and the default applies.
 struct Change {
   std::string name;

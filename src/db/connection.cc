@@ -159,8 +159,9 @@ Connection::Connection(const std::string& path, Role role, const std::string& vf
   RequireLibrary();
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   flags |= Writes(role) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
-  if (role == Role::kFrozen) flags |= SQLITE_OPEN_URI;
-  const std::string name = role == Role::kFrozen ? Frozen(path) : path;
+  const bool is_frozen = role == Role::kFrozen || role == Role::kStill;
+  if (is_frozen) flags |= SQLITE_OPEN_URI;
+  const std::string name = is_frozen ? Frozen(path) : path;
   const std::string through = role == Role::kWriter ? GatheringLogWrites(vfs) : vfs;
   const int code =
       sqlite3_open_v2(name.c_str(), &handle_, flags, through.empty() ? nullptr : through.c_str());
@@ -199,8 +200,9 @@ void Connection::Configure(Role role) {
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     Execute("PRAGMA query_only = ON");
     Execute("PRAGMA cache_size = -1024");
-    has_deadline_ = role == Role::kReader;
-    if (has_deadline_) {
+    if (role == Role::kReader) query_max_ms_ = kQueryMaxMs;
+    if (role == Role::kStill) query_max_ms_ = kGlanceMaxMs;
+    if (query_max_ms_ > 0) {
       sqlite3_progress_handler(handle_, kProgressSteps, &Connection::OnProgress, this);
     }
     return;
@@ -266,7 +268,7 @@ void Connection::RequireNoLostTransaction() const {
 }
 
 Statement& Connection::Begin(Statement& statement) {
-  if (has_deadline_) deadline_ms_ = clock_.MonotonicMs() + kQueryMaxMs;
+  if (query_max_ms_ > 0) deadline_ms_ = clock_.MonotonicMs() + query_max_ms_;
   statement.last_use = ++uses_;
   statement.running = true;
   statement.ended = false;

@@ -59,9 +59,11 @@ class Connection {
     kReader,   // read-only, its queries are interrupted after kQueryMaxMs
     kService,  // read-only, for checks and copies that take long
     kFrozen,   // read-only, of a file that nobody writes: makes no file beside it, takes no lock
+    kStill,    // the same; its queries are interrupted after kGlanceMaxMs
     kCopy,     // writes into a file that nobody else knows: alone, with no -shm beside it
   };
   static constexpr int64_t kQueryMaxMs = 5000;
+  static constexpr int64_t kGlanceMaxMs = 2000;
   static constexpr int kBusyMs = 5000;  // SQLite waits that long for a lock
 
   // Fault where the file cannot be opened; the writer makes it. `vfs` empty: the system's.
@@ -137,8 +139,8 @@ class Connection {
   std::vector<std::unique_ptr<Statement>> extra_;  // running, with the text of a running cached one
   uint64_t uses_ = 0;
   int running_ = 0;
-  bool has_deadline_ = false;
-  int64_t deadline_ms_ = 0;  // of the running statement
+  int64_t query_max_ms_ = 0;  // 0: a statement may take as long as it likes
+  int64_t deadline_ms_ = 0;   // of the running statement
   bool transaction_required_ = false;
   Trouble trouble_ = Trouble::kNone;
   std::string trouble_cause_;

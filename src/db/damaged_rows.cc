@@ -18,6 +18,14 @@ DamagedRows::DamagedRows(std::string file, const std::string& labels, metrics::R
             const std::lock_guard lock(mutex_);
             return progress_;
           },
+          labels),
+      checked_gauge_(
+          metrics, "comanda_db_checked_timestamp_seconds",
+          "When the background check last came through all rows; 0: not since the start.",
+          [this] {
+            const std::lock_guard lock(mutex_);
+            return static_cast<double>(checked_at_ / 1000);
+          },
           labels) {}
 
 void DamagedRows::Note(const std::string& row) { NoteIn(rows_, row); }
@@ -65,6 +73,11 @@ void DamagedRows::SetProgress(int64_t orders_checked, int64_t orders) {
                               : 1;
   const std::lock_guard lock(mutex_);
   progress_ = std::max(progress_, progress);
+}
+
+void DamagedRows::SetChecked(UtcMs at) {
+  const std::lock_guard lock(mutex_);
+  checked_at_ = at;
 }
 
 std::string DamagedRows::Progress() const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/metrics.h"
 #include "db/company_id.h"
 
@@ -45,6 +46,8 @@ class DamagedRows {
 
   // How far the background check has come since the start.
   void SetProgress(int64_t orders_checked, int64_t orders);
+  // The background check has come through all rows at that time.
+  void SetChecked(UtcMs at);
   // "35 % of the orders are checked", "all orders are checked".
   std::string Progress() const;
 
@@ -61,7 +64,9 @@ class DamagedRows {
   std::set<Record> records_;       // guarded by mutex_
   double progress_ = 0;            // guarded by mutex_; 1: all orders were checked
   metrics::Gauge gauge_;
+  UtcMs checked_at_ = 0;  // guarded by mutex_; 0: not since the start
   metrics::Gauge progress_gauge_;
+  metrics::Gauge checked_gauge_;
 };
 
 }  // namespace comanda::db

@@ -25,6 +25,24 @@ int64_t Free(const struct statvfs& space) {
 
 }  // namespace
 
+SpaceSettings ScaledTo(int64_t total_bytes, SpaceSettings settings) {
+  settings.low_bytes = std::min(settings.low_bytes, total_bytes / 4);
+  settings.tight_bytes = std::min(settings.tight_bytes, total_bytes / 8);
+  settings.orders_only_bytes = std::min(settings.orders_only_bytes, total_bytes / 16);
+  settings.ballast_bytes = std::min(settings.ballast_bytes, total_bytes / 32);
+  return settings;
+}
+
+Fullness FullnessOf(const SpaceSettings& settings, int64_t free_bytes, Fullness before) {
+  const auto below = [&](int64_t mark, Fullness then) {
+    return free_bytes < (before >= then ? mark + mark / 16 : mark);
+  };
+  if (below(settings.orders_only_bytes, Fullness::kOrdersOnly)) return Fullness::kOrdersOnly;
+  if (below(settings.tight_bytes, Fullness::kTight)) return Fullness::kTight;
+  if (below(settings.low_bytes, Fullness::kLow)) return Fullness::kLow;
+  return Fullness::kPlenty;
+}
+
 DiskSpace::DiskSpace(SpaceSettings settings, metrics::Registry& metrics)
     : settings_(std::move(settings)),
       ballast_(settings_.directory + "/ballast"),
@@ -34,11 +52,7 @@ DiskSpace::DiskSpace(SpaceSettings settings, metrics::Registry& metrics)
                      [this] { return has_ballast_ ? 1.0 : 0.0; }) {
   struct statvfs space = {};
   if (::statvfs(settings_.directory.c_str(), &space) == 0) {
-    const auto total = static_cast<int64_t>(space.f_blocks * space.f_frsize);
-    settings_.low_bytes = std::min(settings_.low_bytes, total / 4);
-    settings_.tight_bytes = std::min(settings_.tight_bytes, total / 8);
-    settings_.orders_only_bytes = std::min(settings_.orders_only_bytes, total / 16);
-    settings_.ballast_bytes = std::min(settings_.ballast_bytes, total / 32);
+    settings_ = ScaledTo(static_cast<int64_t>(space.f_blocks * space.f_frsize), settings_);
   }
   struct stat found = {};
   has_ballast_ = ::stat(ballast_.c_str(), &found) == 0;
@@ -61,11 +75,11 @@ void DiskSpace::Look() {
     MakeBallast();
   }
   const Fullness before = fullness_;
-  Fullness now = Judge();
+  Fullness now = FullnessOf(settings_, free_bytes_, before);
   if (now >= Fullness::kTight &&
       DeleteUpgradeCopies(settings_.directory, "*", std::numeric_limits<UtcMs>::max())) {
     Measure();
-    now = Judge();
+    now = FullnessOf(settings_, free_bytes_, before);
   }
   if (now == before) return;
   fullness_ = now;
@@ -75,17 +89,6 @@ void DiskSpace::Look() {
                                            "the disk is nearly full: orders and payments alone"};
   log::Write(now > before ? log::Level::kWarning : log::Level::kNotice,
              kMeaning[static_cast<size_t>(now)], {{"free_mib", free_bytes_ / kMegabyte}});
-}
-
-Fullness DiskSpace::Judge() const {
-  // Hysteresis: the threshold to leave a state is higher than the one to enter it.
-  const auto below = [this](int64_t mark, Fullness then) {
-    return free_bytes_ < (fullness_ >= then ? mark + mark / 16 : mark);
-  };
-  if (below(settings_.orders_only_bytes, Fullness::kOrdersOnly)) return Fullness::kOrdersOnly;
-  if (below(settings_.tight_bytes, Fullness::kTight)) return Fullness::kTight;
-  if (below(settings_.low_bytes, Fullness::kLow)) return Fullness::kLow;
-  return Fullness::kPlenty;
 }
 
 bool DiskSpace::HasRoom(int64_t bytes) {

@@ -33,6 +33,13 @@ struct SpaceSettings {
   int64_t ballast_bytes;
 };
 
+// The thresholds for a file system of that size.
+SpaceSettings ScaledTo(int64_t total_bytes, SpaceSettings settings);
+// How full it is with that much free space. Hysteresis: the threshold to leave a state is higher
+// than the one to enter it, so `before` is the state until now.
+Fullness FullnessOf(const SpaceSettings& settings, int64_t free_bytes,
+                    Fullness before = Fullness::kPlenty);
+
 class DiskSpace {
  public:
   // Looks for the first time.
@@ -51,7 +58,6 @@ class DiskSpace {
 
  private:
   bool Measure();
-  Fullness Judge() const;
   void MakeBallast();
 
   SpaceSettings settings_;

@@ -101,6 +101,27 @@ Findings Run(Connection& connection, const std::string& pragma, const Table& tab
   return findings;
 }
 
+// What a check of the whole file says, the first lines of it. The number in the pragma is that of
+// the findings: unused pages alone could take the default of 100.
+std::string ProblemsOf(Connection& connection, std::string_view pragma) {
+  constexpr int kShownMax = 20;
+  constexpr std::string_view kUnused = ": never used";
+  std::string problems;
+  int shown = 0;
+  try {
+    ForEachRow(connection, pragma, {}, [&](const Row& row) {
+      ForEachLine(Found(row), [&](std::string_view line) {
+        if (line == "ok" || line.starts_with(kHead) || line.ends_with(kUnused)) return;
+        if (++shown <= kShownMax) problems += std::string(line) + "\n";
+      });
+    });
+  } catch (const Fault& fault) {
+    if (!PageUnreadable(connection.trouble())) throw;
+    problems += fault.cause + "\n";
+  }
+  return problems;
+}
+
 }  // namespace
 
 void Findings::Add(Findings more) {
@@ -129,23 +150,11 @@ Findings IntegrityCheck(Connection& connection, const Table& table) {
 }
 
 std::string IntegrityOfAll(Connection& connection) {
-  constexpr int kShownMax = 20;
-  constexpr std::string_view kUnused = ": never used";
-  std::string problems;
-  int shown = 0;
-  try {
-    // All findings: unused pages alone could take the default of 100.
-    ForEachRow(connection, "PRAGMA integrity_check(2147483647)", {}, [&](const Row& row) {
-      ForEachLine(Found(row), [&](std::string_view line) {
-        if (line == "ok" || line.starts_with(kHead) || line.ends_with(kUnused)) return;
-        if (++shown <= kShownMax) problems += std::string(line) + "\n";
-      });
-    });
-  } catch (const Fault& fault) {
-    if (!PageUnreadable(connection.trouble())) throw;
-    problems += fault.cause + "\n";
-  }
-  return problems;
+  return ProblemsOf(connection, "PRAGMA integrity_check(2147483647)");
+}
+
+std::string QuickCheckOfAll(Connection& connection) {
+  return ProblemsOf(connection, "PRAGMA quick_check(2147483647)");
 }
 
 Findings CheckFreePages(Connection& connection) {

@@ -45,5 +45,7 @@ Findings CheckFreePages(Connection& connection);
 // there is none. A page that SQLite cannot read is a finding. Pages that nothing uses are none: an
 // index that was rebuilt leaves some. Fault where the check cannot be run.
 std::string IntegrityOfAll(Connection& connection);
+// The same with quick_check, which does not compare indexes with their tables.
+std::string QuickCheckOfAll(Connection& connection);
 
 }  // namespace comanda::db

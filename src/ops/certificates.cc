@@ -277,6 +277,12 @@ Names MachineNames(const config::Options& options) {
   return names;
 }
 
+std::set<std::string> MachineAddresses() {
+  std::set<std::string> addresses;
+  AddInterfaceAddresses(addresses);
+  return addresses;
+}
+
 ServedCertificate CurrentCertificate(const config::Options& options, const Names& names,
                                      const CertificateTimes& times) {
   if (!options.tls_certificate.empty()) return ServeOwners(options, times);
@@ -301,6 +307,24 @@ ServedCertificate CurrentCertificate(const config::Options& options, const Names
   served.renewed = true;
   WriteServer(options, served.pair);
   return served;
+}
+
+CertificateReport InspectCertificate(const config::Options& options, const Names& names,
+                                     const CertificateTimes& times) {
+  if (!options.tls_certificate.empty()) {
+    const ServedCertificate served = ServeOwners(options, times);
+    return {.server = crypto::Inspect(served.pair.certificate_pem).validity,
+            .authority = {},
+            .will_be_made = false,
+            .trouble = served.trouble};
+  }
+  const Found found = Find(options, names);
+  const CertificateDecision decision = DecideCertificates(found.facts, times);
+  if (decision.action == CertificateAction::kNothingToServe) ThrowNothingToServe(options, found);
+  return {.server = found.facts.server,
+          .authority = found.facts.authority,
+          .will_be_made = decision.action != CertificateAction::kKeep,
+          .trouble = Explain(decision.trouble, found, times)};
 }
 
 crypto::KeyPair RenewAuthority(const config::Options& options, const CertificateTimes& times) {

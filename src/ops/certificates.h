@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -32,6 +33,9 @@ struct Names {
 // Reads the interfaces. Throws nothing but std::bad_alloc.
 Names MachineNames(const config::Options& options);
 
+// Those of its interfaces alone, loopback included. Throws nothing but std::bad_alloc.
+std::set<std::string> MachineAddresses();
+
 // The certificate and key to present. Makes or renews them if they are due, which blocks on the
 // disk. Throws Refusal if the owner's files cannot be used, Fault if there is no certificate to
 // present or DIR/tls cannot be written; both messages say what to do.
@@ -42,6 +46,19 @@ struct ServedCertificate {
   std::string trouble;   // CertificateTrouble in words, with what to do; empty: none
 };
 ServedCertificate CurrentCertificate(const config::Options& options, const Names& names,
+                                     const CertificateTimes& times);
+
+// The certificates as they are, for `comanda doctor`. Changes nothing; throws as
+// CurrentCertificate, also where the authority would be lost.
+struct CertificateReport {
+  std::optional<crypto::Validity> server;     // nothing: there is none yet, or it is unreadable
+  std::optional<crypto::Validity> authority;  // nothing also for the owner's certificate
+  // The server makes a certificate, or makes it again, when it looks next: within a minute, or at
+  // its start.
+  bool will_be_made = false;
+  std::string trouble;  // as in ServedCertificate
+};
+CertificateReport InspectCertificate(const config::Options& options, const Names& names,
                                      const CertificateTimes& times);
 
 // Replaces the authority in DIR/tls, for `comanda tls renew-authority`. A running server signs a

@@ -1,0 +1,53 @@
+#include "base/problem.h"
+#include "doctor/checks.h"
+#include "doctor/unit.h"
+#include "ops/certificates.h"
+
+namespace comanda::doctor {
+
+Findings CheckCertificate(const Box& box) {
+  if (!box.is_data_readable) return {Well("Not looked at: this user may not.")};
+  constexpr std::string_view kWhy = "Tills and displays refuse the connection.";
+  const auto day = [](UtcMs at) { return FormatInstant(at).substr(0, 10); };
+  // A clock that is wrong is reported by its own check; the dates are compared with it all the
+  // same.
+  const ops::CertificateTimes times{.wall = box.now, .settled = box.now, .built = box.built};
+  ops::CertificateReport report;
+  try {
+    report = ops::InspectCertificate(box.options, ops::MachineNames(box.options), times);
+  } catch (const Refusal& refusal) {
+    return {Broken("The certificate cannot be used: " + refusal.detail + ".", std::string(kWhy),
+                   "comanda config --data " + box.options.data_directory)};
+  } catch (const Fault& fault) {
+    return {Broken("The certificate cannot be used: " + fault.cause + ".", std::string(kWhy),
+                   "ls -l " + box.options.data_directory + "/tls")};
+  }
+  if (!report.trouble.empty()) {
+    const bool is_refused = report.trouble.starts_with("devices refuse");
+    Finding finding =
+        Warning(report.trouble + ".",
+                is_refused ? std::string(kWhy) : "Devices refuse the box once it has ended.",
+                "comanda tls renew-authority     # only after reading the above");
+    if (!box.options.tls_certificate.empty()) {
+      finding.command = "systemctl reload comanda     # after renewing the certificate";
+    }
+    if (is_refused) finding.state = State::kBroken;
+    return {finding};
+  }
+  if (!report.server || report.will_be_made) {
+    return {Well(box.server ? "The server makes a new certificate within a minute."
+                            : "The server makes a certificate when it starts.")};
+  }
+  std::string text = "The certificate is valid until " + day(report.server->not_after);
+  if (report.authority) {
+    text += " and renews itself; its authority until " + day(report.authority->not_after);
+    return {Well(text + ".")};
+  }
+  constexpr int64_t kSoonMs = 14 * 86'400'000LL;
+  if (report.server->not_after - box.now > kSoonMs) return {Well(text + ".")};
+  return {Warning(text + ", and is not the box's own: nothing renews it here.",
+                  "Tills and displays refuse the connection after that day.",
+                  "systemctl reload comanda     # after renewing the files of tls_certificate")};
+}
+
+}  // namespace comanda::doctor

@@ -1,0 +1,40 @@
+#include "doctor/checks.h"
+
+#include <array>
+
+namespace comanda::doctor {
+namespace {
+
+// In the order of a report among findings of one state: the clock first, because a wrong one
+// explains much of the rest.
+constexpr std::array kChecks = {
+    Check{"clock", CheckClock},
+    Check{"program", CheckProgram},
+    Check{"settings", CheckSettings},
+    Check{"service", CheckService},
+    Check{"server", CheckServer},
+    Check{"files", CheckFiles},
+    Check{"database", CheckDatabase},
+    Check{"rows", CheckRows},
+    Check{"space", CheckSpace},
+    Check{"wear", CheckWear},
+    Check{"temperature", CheckTemperature},
+    Check{"power", CheckPower},
+    Check{"memory", CheckMemory},
+    Check{"watchdog", CheckWatchdog},
+    Check{"certificate", CheckCertificate},
+    Check{"ports", CheckPorts},
+    Check{"addresses", CheckAddresses},
+    Check{"name", CheckName},
+    Check{"firewall", CheckFirewall},
+    Check{"load", CheckLoad},
+    Check{"webhooks", CheckWebhooks},
+    Check{"log", CheckLog},
+    Check{"system", CheckSystem},
+};
+
+}  // namespace
+
+std::span<const Check> Checks() { return kChecks; }
+
+}  // namespace comanda::doctor

@@ -1,0 +1,50 @@
+#include "doctor/doctor.h"
+
+#include <algorithm>
+
+#include "base/problem.h"
+#include "doctor/bounded.h"
+#include "doctor/checks.h"
+
+namespace comanda::doctor {
+namespace {
+
+// Longer than what a check itself waits for: a program (machine.h), an answer on the network, a
+// look into a database.
+constexpr int64_t kCheckMs = 8'000;
+
+Findings Read(const Outcome& outcome) {
+  constexpr std::string_view kCommand = "dmesg --level=err | tail";
+  if (!outcome.result) {
+    return {Broken("This could not be looked at: " + outcome.failure + ".",
+                   "Something that it reads hangs or makes no sense, such as a dying disk.",
+                   std::string(kCommand))};
+  }
+  try {
+    return FromJson(*outcome.result);
+  } catch (const Refusal& refusal) {
+    return {Broken("This could not be looked at: " + refusal.detail + ".",
+                   "What it reads makes no sense.", std::string(kCommand))};
+  }
+}
+
+}  // namespace
+
+Findings Examine(const Box& box) {
+  std::vector<Work> work;
+  for (const Check& check : Checks()) {
+    work.emplace_back([&] { return ToJson(check.run(box)); });
+  }
+  const std::vector<Outcome> outcomes = RunBounded(work, kCheckMs);
+  Findings all;
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    for (Finding& finding : Read(outcomes[i])) {
+      finding.check = Checks()[i].name;
+      all.push_back(std::move(finding));
+    }
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(), &Finding::state);
+  return all;
+}
+
+}  // namespace comanda::doctor

@@ -1,0 +1,88 @@
+#include <poll.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "doctor/checks.h"
+#include "net/local_names.h"
+
+namespace comanda::doctor {
+namespace {
+
+constexpr std::string_view kService = "/etc/avahi/services/comanda.service";
+constexpr std::string_view kSocket = "/run/avahi-daemon/socket";
+
+// The numbers between <port> and </port>.
+std::vector<int64_t> PortsIn(std::string_view text) {
+  constexpr std::string_view kBegin = "<port>";
+  std::vector<int64_t> ports;
+  while (true) {
+    const size_t at = text.find(kBegin);
+    if (at == text.npos) return ports;
+    text.remove_prefix(at + kBegin.size());
+    ports.push_back(ParseNumber(Trimmed(text.substr(0, text.find('<')))).value_or(0));
+  }
+}
+
+std::optional<Finding> CheckServiceFile(const Box& box) {
+  const auto text = box.machine.Read(kService);
+  if (!text) {
+    return Warning(std::string(kService) + " is missing.",
+                   "The box is not announced: integrations that search for it do not find it.",
+                   "apt install --reinstall -o Dpkg::Options::=--force-confmiss comanda");
+  }
+  const std::vector<int64_t> ports = PortsIn(*text);
+  const int port = PortOf(box.options.listen);
+  const bool is_right =
+      !ports.empty() && std::ranges::all_of(ports, [&](int64_t one) { return one == port; });
+  if (is_right) return std::nullopt;
+  return Warning(std::string(kService) + " announces another port than " + std::to_string(port) +
+                     ", on which the server listens.",
+                 "Devices that search for the box try the wrong port.",
+                 "sed -i 's|<port>[^<]*</port>|<port>" + std::to_string(port) + "</port>|' " +
+                     std::string(kService));
+}
+
+// Which address the network has for the name of this machine.
+Finding CheckAnswer(const Box& box, const std::string& name) {
+  net::AvahiQuery query({.avahi_socket = box.machine.PathOf(kSocket)}, name);
+  while (!query.Continue()) {
+    pollfd wait{.fd = query.socket(), .events = POLLIN, .revents = 0};
+    ::poll(&wait, 1, static_cast<int>(query.LeftMs()));
+  }
+  if (query.address().empty()) {
+    return Warning("Nobody answers for " + name + ".",
+                   "Devices that use this name do not find the box.",
+                   "systemctl restart avahi-daemon\njournalctl -u avahi-daemon -n 20");
+  }
+  const bool is_own = std::ranges::any_of(
+      box.addresses, [&](const InterfaceAddress& one) { return one.address == query.address(); });
+  if (is_own || query.address().starts_with("127.")) {
+    return Well("Devices find the box as " + name + ".");
+  }
+  return Broken(name + " is " + query.address() + ", another machine with the same name.",
+                "Devices that use this name reach that machine.",
+                "hostnamectl set-hostname ANOTHER; systemctl restart avahi-daemon comanda");
+}
+
+}  // namespace
+
+// The name under which devices find the box (multicast DNS), which avahi answers for.
+Findings CheckName(const Box& box) {
+  const std::string host = AsciiLower(box.machine.Line("/proc/sys/kernel/hostname"));
+  const std::string name = host.substr(0, host.find('.')) + ".local";
+  if (!box.machine.Exists(kSocket)) {
+    const bool is_installed = box.machine.Exists("/usr/sbin/avahi-daemon");
+    return {Warning(
+        std::string("avahi-daemon ") + (is_installed ? "does not run." : "is not installed."),
+        "Devices do not find the box as " + name + "; its address works.",
+        is_installed ? "systemctl enable --now avahi-daemon" : "apt install avahi-daemon")};
+  }
+  Findings findings;
+  if (auto finding = CheckServiceFile(box)) findings.push_back(*std::move(finding));
+  findings.push_back(net::IsMulticastName(name) ? CheckAnswer(box, name)
+                                                : Well("The host name has no form under .local."));
+  return findings;
+}
+
+}  // namespace comanda::doctor

@@ -1,0 +1,36 @@
+#include <algorithm>
+#include <array>
+
+#include "doctor/checks.h"
+
+namespace comanda::doctor {
+namespace {
+
+// Checks of /readyz that other checks here report, with more detail.
+constexpr std::array<std::string_view, 6> kElsewhere = {"rows", "disk",        "clock",
+                                                        "sync", "certificate", "webhooks"};
+
+}  // namespace
+
+// What the server itself says. A later check of /readyz appears here without a change.
+Findings CheckServer(const Box& box) {
+  Findings findings;
+  const std::vector<Readiness> all = ReadinessOf(box);
+  for (const Readiness& one : all) {
+    if (!one.ok) {
+      findings.push_back(Broken("The server is not ready: " + one.name + ": " + one.state + ".",
+                                "It refuses requests for this reason.",
+                                "journalctl -u comanda -n 50"));
+    } else if (one.name != "database" &&
+               std::ranges::find(kElsewhere, one.name) == kElsewhere.end()) {
+      findings.push_back(Warning("The server says of " + one.name + ": " + one.state + ".",
+                                 "A part of the server does not work; the restaurant sells.",
+                                 "journalctl -u comanda -n 50"));
+    }
+  }
+  if (!findings.empty()) return findings;
+  if (all.empty()) return {Well("Not asked: no server answers.")};
+  return {Well("The server is ready for orders.")};
+}
+
+}  // namespace comanda::doctor

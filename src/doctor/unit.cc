@@ -1,0 +1,80 @@
+#include "doctor/unit.h"
+
+#include <array>
+
+#include "base/text.h"
+
+namespace comanda::doctor {
+namespace {
+
+constexpr std::string_view kName = "comanda.service";
+constexpr std::string_view kDefaultData = "/var/lib/comanda";
+
+// The text of the unit; of several, the one that systemd takes.
+std::optional<std::string> TextOf(const Machine& machine) {
+  for (const std::string directory :
+       {"/etc/systemd/system/", "/usr/lib/systemd/system/", "/lib/systemd/system/"}) {
+    auto text = machine.Read(directory + std::string(kName));
+    if (text) return text;
+  }
+  return std::nullopt;
+}
+
+std::string ValueOf(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const std::string_view line = TakePiece(text, '\n');
+    if (line.starts_with(key)) return std::string(Trimmed(line.substr(key.size())));
+  }
+  return {};
+}
+
+std::string DataOf(std::string_view unit) {
+  const std::string command = ValueOf(unit, "ExecStart=");
+  const std::vector<std::string_view> words = WordsOf(command);
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "--data") return std::string(words[i + 1]);
+  }
+  return std::string(kDefaultData);
+}
+
+std::string WithoutSlash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+std::optional<Unit> FindUnit(const Box& box) {
+  Unit unit;
+  unit.is_masked = box.machine.Target("/etc/systemd/system/" + std::string(kName)) == "/dev/null";
+  const auto text = TextOf(box.machine);
+  if (!text && !unit.is_masked) return std::nullopt;
+  const std::string data = text ? DataOf(*text) : std::string(kDefaultData);
+  if (WithoutSlash(data) != WithoutSlash(box.options.data_directory)) return std::nullopt;
+  for (const std::string& name : box.machine.List("/etc/systemd/system")) {
+    unit.is_enabled =
+        unit.is_enabled ||
+        (name.ends_with(".wants") &&
+         box.machine.Exists("/etc/systemd/system/" + name + "/" + std::string(kName)));
+  }
+  return unit;
+}
+
+std::string StartCommand(const Box& box) {
+  const std::optional<Unit> unit = FindUnit(box);
+  if (!unit) return "comanda serve --data " + box.options.data_directory;
+  return std::string(unit->is_masked ? "systemctl unmask comanda\n" : "") +
+         "systemctl start comanda\njournalctl -u comanda -n 20";
+}
+
+std::string RestartCommand(const Box& box) {
+  return FindUnit(box) ? "systemctl restart comanda" : "stop the server and start it again";
+}
+
+std::string UserOf(const Box& box) {
+  if (!FindUnit(box)) return "root";
+  const std::string user = ValueOf(TextOf(box.machine).value_or(""), "User=");
+  return user.empty() ? "root" : user;
+}
+
+}  // namespace comanda::doctor

@@ -1,0 +1,25 @@
+#pragma once
+
+// The unit comanda.service of systemd, as its files tell.
+
+#include <string>
+
+#include "doctor/box.h"
+
+namespace comanda::doctor {
+
+struct Unit {
+  bool is_masked = false;
+  bool is_enabled = false;
+};
+// Nothing if it is not installed, or its data directory is another than the box's.
+std::optional<Unit> FindUnit(const Box& box);
+
+// What starts the server: the unit, or the program itself where there is no unit.
+std::string StartCommand(const Box& box);
+// What makes a running server read its certificate and settings from the beginning.
+std::string RestartCommand(const Box& box);
+// The user of the service; "root" without a unit.
+std::string UserOf(const Box& box);
+
+}  // namespace comanda::doctor

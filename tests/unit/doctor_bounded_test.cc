@@ -1,0 +1,80 @@
+#include "doctor/bounded.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/clock.h"
+#include "base/problem.h"
+#include "doctor/machine.h"
+
+namespace comanda::doctor {
+namespace {
+
+constexpr int64_t kPatientMs = 30'000;
+
+TEST(DoctorBounded, ReturnsWhatTheWorkReturns) {
+  const std::string large(300'000, 'x');  // more than a pipe holds
+  const auto outcomes =
+      RunBounded({[] { return std::string("one"); }, [&] { return large; }}, kPatientMs);
+  ASSERT_EQ(outcomes.size(), 2u);
+  EXPECT_EQ(outcomes[0].result, "one");
+  EXPECT_EQ(outcomes[1].result, large);
+}
+
+TEST(DoctorBounded, LeavesBehindWhatHangs) {
+  const int64_t begun_ms = SystemClock().MonotonicMs();
+  const auto outcomes = RunBounded({[] {
+                                      for (;;) ::pause();
+                                      return std::string();
+                                    },
+                                    [] { return std::string("well"); }},
+                                   1'000);
+  EXPECT_FALSE(outcomes[0].result);
+  EXPECT_EQ(outcomes[0].failure, "no answer within 1 s");
+  EXPECT_EQ(outcomes[1].result, "well");
+  EXPECT_LT(SystemClock().MonotonicMs() - begun_ms, kPatientMs);
+}
+
+TEST(DoctorBounded, SaysWhatWasThrown) {
+  const auto outcome = RunBounded(
+      []() -> std::string { throw Fault(Fault::Kind::kInternal, "read /x: Input/output error"); },
+      kPatientMs);
+  EXPECT_FALSE(outcome.result);
+  EXPECT_EQ(outcome.failure, "read /x: Input/output error");
+}
+
+TEST(DoctorBounded, OutlivesACrash) {
+  const auto outcome = RunBounded(
+      []() -> std::string {
+        ::signal(SIGKILL, SIG_DFL);
+        ::kill(::getpid(), SIGKILL);
+        return {};
+      },
+      kPatientMs);
+  EXPECT_FALSE(outcome.result);
+  EXPECT_EQ(outcome.failure, "it ended with signal 9");
+}
+
+TEST(DoctorMachine, GivesUpOnAProgramThatHangs) {
+  const int64_t begun_ms = SystemClock().MonotonicMs();
+  EXPECT_EQ(Machine().Run("sh", {"-c", "echo begun; exec sleep 1000"}), std::nullopt);
+  EXPECT_LT(SystemClock().MonotonicMs() - begun_ms, kPatientMs);
+}
+
+TEST(DoctorMachine, ReadsTheOutputOfAProgramWhateverItsExitCode) {
+  EXPECT_EQ(Machine().Run("sh", {"-c", "echo \"$LC_ALL $HOME\"; exit 3"}), "C \n");
+  EXPECT_EQ(Machine().Run("no-such-program", {}), std::nullopt);
+}
+
+TEST(DoctorMachine, ReadsNumbersInBothForms) {
+  EXPECT_EQ(ParseNumber("0x0A"), 10);
+  EXPECT_EQ(ParseNumber("-5"), -5);
+  for (const char* wrong : {"", "0x", "ten", "5 ", "99999999999999999999", "0x-"}) {
+    EXPECT_EQ(ParseNumber(wrong), std::nullopt) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace comanda::doctor

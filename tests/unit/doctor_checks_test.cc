@@ -1,0 +1,574 @@
+// Each check of `comanda doctor` on prepared trees of /sys, /proc and /etc.
+
+#include "doctor/checks.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "base/file.h"
+#include "ops/addresses.h"
+
+namespace comanda::doctor {
+namespace {
+
+constexpr int64_t kDayMs = 86'400'000;
+const UtcMs kBuilt = ParseInstant("2026-11-01T00:00:00Z").value();
+
+// A machine of files in a directory of its own.
+class DoctorChecks : public testing::Test {
+ protected:
+  DoctorChecks() {
+    root_ = ::mkdtemp(name_);
+    data_ = root_ + "/data";
+    MakeDirectories(data_, 0700);
+    box_.machine = Machine(root_);
+    box_.options.data_directory = data_;
+    box_.options.listen = "0.0.0.0:8443";
+    box_.space = {.directory = data_,
+                  .low_bytes = 0,
+                  .tight_bytes = 0,
+                  .orders_only_bytes = 0,
+                  .ballast_bytes = 0};
+    box_.built = kBuilt;
+    box_.now = kBuilt + 20 * kDayMs;
+    box_.clock.state = "synchronised";
+    box_.is_root = true;
+  }
+  ~DoctorChecks() override { RemoveAll(root_); }
+
+  void Put(const std::string& path, const std::string& content, mode_t mode = 0644) {
+    MakeDirectories(DirectoryOf(root_ + path), 0755);
+    ReplaceFile(root_ + path, content, mode);
+  }
+  void Link(const std::string& target, const std::string& path) {
+    MakeDirectories(DirectoryOf(root_ + path), 0755);
+    ASSERT_EQ(::symlink(target.c_str(), (root_ + path).c_str()), 0);
+  }
+  void PutGoodHardwareClock() {
+    Put("/sys/class/rtc/rtc0/since_epoch", std::to_string(box_.now / 1000) + "\n");
+  }
+  // A server that answers with these metrics.
+  void Run(const std::string& metrics, const std::string& readiness = R"({"checks":{}})") {
+    box_.server = Server{.process = 712, .readiness = readiness, .metrics = metrics};
+  }
+
+  char name_[32] = "/tmp/comanda-doctor-XXXXXX";
+  std::string root_;
+  std::string data_;
+  Box box_;
+};
+
+// The findings of that state that have these words somewhere.
+testing::AssertionResult Has(const Findings& findings, State state, const std::string& words) {
+  std::string all;
+  for (const Finding& finding : findings) {
+    const std::string text = finding.what + " | " + finding.why + " | " + finding.command;
+    if (finding.state == state && text.find(words) != std::string::npos) {
+      return testing::AssertionSuccess();
+    }
+    all += std::string(Name(finding.state)) + ": " + text + "\n";
+  }
+  return testing::AssertionFailure() << "no " << Name(state) << " with '" << words << "':\n" << all;
+}
+
+testing::AssertionResult IsWell(const Findings& findings) {
+  if (findings.empty()) return testing::AssertionFailure() << "it says nothing";
+  for (const Finding& finding : findings) {
+    if (finding.state != State::kWell) return testing::AssertionFailure() << finding.what;
+  }
+  return testing::AssertionSuccess();
+}
+
+// Clock.
+
+TEST_F(DoctorChecks, AClockThatIsSynchronisedIsWell) {
+  PutGoodHardwareClock();
+  EXPECT_TRUE(IsWell(CheckClock(box_)));
+}
+
+TEST_F(DoctorChecks, AClockBeforeTheBuildIsBroken) {
+  box_.now = 180'000;
+  const Findings findings = CheckClock(box_);
+  EXPECT_EQ(findings.size(), 1u) << "nothing else about clocks is worth saying then";
+  EXPECT_TRUE(Has(findings, State::kBroken, "1970-01-01 00:03 UTC"));
+  EXPECT_TRUE(Has(findings, State::kBroken, "timedatectl"));
+}
+
+TEST_F(DoctorChecks, AClockOf2038IsBroken) {
+  box_.now = ParseInstant("2038-01-19T03:14:07Z").value();
+  EXPECT_TRUE(Has(CheckClock(box_), State::kBroken, "2038-01-19 03:14 UTC"));
+}
+
+TEST_F(DoctorChecks, ABoxOfNineYearsHasARightClock) {
+  box_.now = kBuilt + 9 * 365 * kDayMs;
+  PutGoodHardwareClock();
+  EXPECT_TRUE(IsWell(CheckClock(box_)));
+}
+
+TEST_F(DoctorChecks, AClockThatIsNotSynchronisedIsAWarning) {
+  PutGoodHardwareClock();
+  for (const char* state : {"not synchronised", "unknown"}) {
+    box_.clock.state = state;
+    EXPECT_TRUE(Has(CheckClock(box_), State::kWarning, "timedatectl set-ntp true")) << state;
+  }
+}
+
+TEST_F(DoctorChecks, AQuartzThatDriftsIsAWarning) {
+  PutGoodHardwareClock();
+  box_.clock.drift_ppm = -450;
+  EXPECT_TRUE(Has(CheckClock(box_), State::kWarning, "38.9 s a day"));
+}
+
+TEST_F(DoctorChecks, AMissingAWrongOrAnEmptyHardwareClockIsAWarning) {
+  EXPECT_TRUE(Has(CheckClock(box_), State::kWarning, "no hardware clock"));
+  Put("/sys/class/rtc/rtc0/since_epoch", "1000\n");
+  EXPECT_TRUE(Has(CheckClock(box_), State::kWarning, "hwclock --systohc"));
+  Put("/etc/adjtime", "0.0 0 0.0\n0\nLOCAL\n");
+  EXPECT_TRUE(IsWell(CheckClock(box_)));
+  Put("/sys/class/rtc/rtc0/battery_voltage", "12000\n");
+  EXPECT_TRUE(Has(CheckClock(box_), State::kWarning, "no battery"));
+}
+
+TEST_F(DoctorChecks, TellsAStepThatTheServerSaw) {
+  PutGoodHardwareClock();
+  Run("",
+      R"({"checks":{"clock":{"ok":true,"state":"synchronised; it was stepped to 2026-12-01"}}})");
+  EXPECT_TRUE(Has(CheckClock(box_), State::kWarning, "it was stepped to 2026-12-01"));
+}
+
+// Program and service.
+
+TEST_F(DoctorChecks, AServerOfAReplacedProgramIsAWarning) {
+  Run("");
+  Link("/usr/bin/comanda", "/proc/712/exe");
+  EXPECT_TRUE(IsWell(CheckProgram(box_)));
+  ASSERT_EQ(::unlink((root_ + "/proc/712/exe").c_str()), 0);
+  Link("/usr/bin/comanda (deleted)", "/proc/712/exe");
+  EXPECT_TRUE(Has(CheckProgram(box_), State::kWarning, "systemctl restart comanda"));
+}
+
+TEST_F(DoctorChecks, NamesTheBoard) {
+  Put("/proc/device-tree/model", std::string("Raspberry Pi 5 Model B Rev 1.0\0", 31));
+  EXPECT_TRUE(Has(CheckProgram(box_), State::kWell, "on Raspberry Pi 5 Model B Rev 1.0, Linux"));
+}
+
+TEST_F(DoctorChecks, AStoppedServerIsBroken) {
+  EXPECT_TRUE(Has(CheckService(box_), State::kBroken, "comanda serve --data " + data_));
+  Put("/usr/lib/systemd/system/comanda.service",
+      "[Service]\nExecStart=/usr/bin/comanda serve --data " + data_ + "\nUser=comanda\n");
+  EXPECT_TRUE(Has(CheckService(box_), State::kBroken, "systemctl start comanda"));
+}
+
+TEST_F(DoctorChecks, AServiceThatIsNotEnabledOrMaskedIsAWarning) {
+  Run("");
+  const std::string unit = "[Service]\nExecStart=/usr/bin/comanda serve --data " + data_ + "/\n";
+  Put("/usr/lib/systemd/system/comanda.service", unit);
+  EXPECT_TRUE(Has(CheckService(box_), State::kWarning, "systemctl enable comanda"));
+  Link("/usr/lib/systemd/system/comanda.service",
+       "/etc/systemd/system/multi-user.target.wants/comanda.service");
+  EXPECT_TRUE(IsWell(CheckService(box_)));
+}
+
+TEST_F(DoctorChecks, AServiceOfAnotherDirectoryIsNotThisOne) {
+  Run("");
+  Put("/usr/lib/systemd/system/comanda.service",
+      "[Service]\nExecStart=/usr/bin/comanda serve --data /var/lib/comanda\n");
+  EXPECT_TRUE(IsWell(CheckService(box_)));
+}
+
+TEST_F(DoctorChecks, AMaskedServiceIsNamed) {
+  box_.options.data_directory = "/var/lib/comanda";
+  Link("/dev/null", "/etc/systemd/system/comanda.service");
+  EXPECT_TRUE(Has(CheckService(box_), State::kWarning, "masked"));
+  EXPECT_TRUE(Has(CheckService(box_), State::kBroken, "systemctl unmask comanda"));
+}
+
+TEST_F(DoctorChecks, AServerThatDoesNotAnswerIsBroken) {
+  box_.server = Server{.process = 712, .trouble = "connection refused"};
+  EXPECT_TRUE(Has(CheckService(box_), State::kBroken, "connection refused"));
+}
+
+TEST_F(DoctorChecks, AServerThatMayNotBeAskedIsAWarning) {
+  box_.server = Server{.process = 712, .is_refused_us = true};
+  EXPECT_TRUE(Has(CheckService(box_), State::kWarning, "may not ask"));
+}
+
+TEST_F(DoctorChecks, PassesOnWhatTheServerSays) {
+  Run("", R"({"checks":{"database":{"ok":false,"state":"the disk is full"},
+                       "sandbox":{"ok":true,"state":"cannot be opened"},
+                       "sync":{"ok":true,"state":"not linked to a cloud"}}})");
+  const Findings findings = CheckServer(box_);
+  EXPECT_TRUE(Has(findings, State::kBroken, "the disk is full"));
+  EXPECT_TRUE(Has(findings, State::kWarning, "sandbox: cannot be opened"));
+  EXPECT_EQ(findings.size(), 2u);
+}
+
+// Data.
+
+TEST_F(DoctorChecks, FilesOfAnotherUserAreBroken) {
+  if (::geteuid() != 0) GTEST_SKIP() << "files of others are root's to make";
+  Put("/data/live.db", "x", 0600);
+  ASSERT_EQ(::chown((data_ + "/live.db").c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, data_ + "/live.db"));
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "chown -R --reference=" + data_));
+}
+
+TEST_F(DoctorChecks, ADirectoryOfRootIsBrokenWhereTheServiceIsAnother) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the directory is root's only where the test is";
+  Put("/etc/systemd/system/comanda.service",
+      "[Service]\nExecStart=/usr/bin/comanda serve --data " + data_ + "\nUser=comanda\n");
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "chown -R comanda: " + data_));
+}
+
+TEST_F(DoctorChecks, ADirectoryThatOthersReadIsAWarning) {
+  ASSERT_EQ(::chmod(data_.c_str(), 0755), 0);
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kWarning, "chmod 700 " + data_));
+}
+
+TEST_F(DoctorChecks, ADirectoryThatIsNoneIsBroken) {
+  box_.options.data_directory = root_ + "/nothing";
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "There is no"));
+  Put("/nothing", "a file");
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "no directory"));
+}
+
+TEST_F(DoctorChecks, ADatabaseThatIsNoneIsBroken) {
+  for (const std::string& content :
+       {std::string(), std::string("no database"), std::string(4096, '\xff')}) {
+    Put("/data/live.db", content);
+    EXPECT_TRUE(Has(CheckDatabase(box_), State::kBroken, "live.db is damaged"));
+  }
+}
+
+TEST_F(DoctorChecks, ADirectoryInPlaceOfADatabaseIsBroken) {
+  MakeDirectories(data_ + "/live.db", 0700);
+  EXPECT_TRUE(Has(CheckDatabase(box_), State::kBroken, "it is no regular file"));
+}
+
+TEST_F(DoctorChecks, ALostDatabaseIsBrokenAndAnEmptyBoxIsNot) {
+  EXPECT_TRUE(Has(CheckDatabase(box_), State::kWarning, "no restaurant yet"));
+  Put("/data/served", "live.db 1 2\n");
+  EXPECT_TRUE(Has(CheckDatabase(box_), State::kBroken, "live.db is gone"));
+}
+
+// The head of a database file as SQLite writes it.
+std::string Head(uint32_t pages, uint32_t schema) {
+  std::string head(2048, '\0');
+  head.replace(0, 16, std::string("SQLite format 3\0", 16));
+  const auto put = [&](size_t at, uint32_t value) {
+    for (int i = 0; i < 4; ++i)
+      head[at + static_cast<size_t>(i)] = static_cast<char>(value >> (24 - 8 * i));
+  };
+  head[16] = 8;  // pages of 2048 bytes
+  put(28, pages);
+  put(60, schema);
+  put(68, 0x434d4441);
+  return head;
+}
+
+TEST_F(DoctorChecks, ADatabaseThatWasCutShortIsBroken) {
+  box_.schema = 5;
+  Put("/data/live.db", Head(10, 5));
+  EXPECT_TRUE(Has(CheckDatabase(box_), State::kBroken, "has 2048 bytes and must have 20480"));
+}
+
+TEST_F(DoctorChecks, ADatabaseOfANewerProgramIsBroken) {
+  box_.schema = 5;
+  Put("/data/live.db", Head(1, 6));
+  EXPECT_TRUE(
+      Has(CheckDatabase(box_), State::kBroken, "newer program (schema 6; this one knows 5)"));
+}
+
+TEST_F(DoctorChecks, TellsDamagedRowsAndFailuresOfTheDisk) {
+  Run("comanda_db_damaged_rows{database=\"live\"} 2\ncomanda_db_damaged_rows{database=\"test\"} 1\n"
+      "comanda_db_disk_failures_total{database=\"live\"} 4\ncomanda_db_read_only 1\n");
+  EXPECT_TRUE(Has(CheckRows(box_), State::kBroken, "3 rows are not what was written"));
+  EXPECT_TRUE(Has(CheckRows(box_), State::kBroken, "The disk has failed"));
+  EXPECT_TRUE(Has(CheckRows(box_), State::kBroken, "it is only read"));
+}
+
+TEST_F(DoctorChecks, TellsHowOldTheLastCheckIs) {
+  const std::string metrics = "comanda_db_damaged_rows 0\ncomanda_db_checked_timestamp_seconds ";
+  Run(metrics + std::to_string(box_.now / 1000 - 5 * 3600) + "\n");
+  EXPECT_TRUE(Has(CheckRows(box_), State::kWell, "checked 5 hours ago"));
+  Run(metrics + "0\n");
+  EXPECT_TRUE(Has(CheckRows(box_), State::kWell, "still under way"));
+}
+
+TEST_F(DoctorChecks, JudgesSpaceLikeTheServer) {
+  EXPECT_TRUE(IsWell(CheckSpace(box_)));
+  constexpr int64_t kAll = INT64_MAX / 32;  // more than any disk: a share of its size counts
+  box_.space.low_bytes = kAll;
+  const State state = CheckSpace(box_).front().state;
+  EXPECT_TRUE(state == State::kWell || state == State::kWarning);
+}
+
+// Disk and board.
+
+TEST_F(DoctorChecks, AWornEmmcIsAWarningAndADeadOneBroken) {
+  const std::string device = "/sys/block/mmcblk0/device/";
+  Put(device + "type", "MMC\n");
+  Put(device + "life_time", "0x02 0x01\n");
+  Put(device + "pre_eol_info", "0x01\n");
+  EXPECT_TRUE(Has(CheckWear(box_), State::kWell, "used up to 20 %"));
+  Put(device + "life_time", "0x02 0x0A\n");
+  EXPECT_TRUE(Has(CheckWear(box_), State::kWarning, "used up to 100 %"));
+  Put(device + "life_time", "0x0B 0x0A\n");
+  EXPECT_TRUE(Has(CheckWear(box_), State::kBroken, "end of its life"));
+  Put(device + "life_time", "0x01 0x01\n");
+  Put(device + "pre_eol_info", "0x02\n");
+  EXPECT_TRUE(Has(CheckWear(box_), State::kWarning, "used up to 10 %"));
+  Put(device + "pre_eol_info", "0x03\n");
+  EXPECT_TRUE(Has(CheckWear(box_), State::kBroken, "end of its life"));
+}
+
+TEST_F(DoctorChecks, ACardSaysThatItCannotTell) {
+  Put("/sys/block/mmcblk0/device/type", "SD\n");
+  Put("/sys/block/mmcblk0boot0/size", "1\n");
+  EXPECT_TRUE(Has(CheckWear(box_), State::kWell, "The card mmcblk0 (SD)"));
+  EXPECT_EQ(CheckWear(box_).size(), 1u);
+}
+
+TEST_F(DoctorChecks, ErrorsOfTheFileSystemAreBroken) {
+  Put("/sys/fs/ext4/mmcblk0p2/errors_count", "0\n");
+  EXPECT_TRUE(IsWell(CheckWear(box_)));
+  Put("/sys/fs/ext4/mmcblk0p2/errors_count", "3\n");
+  EXPECT_TRUE(Has(CheckWear(box_), State::kBroken, "mmcblk0p2 has met 3 errors"));
+}
+
+TEST_F(DoctorChecks, ReadsSmart) {
+  Put("/sys/block/nvme0n1/device/model", "a disk\n");
+  EXPECT_TRUE(Has(CheckWear(box_), State::kWell, "apt install smartmontools"));
+  const auto answer = [&](const std::string& json) {
+    Put("/usr/sbin/smartctl", "#!/bin/sh\necho '" + json + "'\nexit 4\n", 0755);
+    return CheckWear(box_);
+  };
+  EXPECT_TRUE(Has(answer(R"({"smart_status":{"passed":true},
+      "nvme_smart_health_information_log":{"percentage_used":7,"media_errors":0}})"),
+                  State::kWell, "has used 7 %"));
+  EXPECT_TRUE(Has(answer(R"({"nvme_smart_health_information_log":{"percentage_used":93}})"),
+                  State::kWarning, "has used 93 %"));
+  EXPECT_TRUE(Has(answer(R"({"smart_status":{"passed":false}})"), State::kBroken, "is failing"));
+  EXPECT_TRUE(Has(answer(R"({"smart_status":{"passed":true},"ata_smart_attributes":{"table":[
+      {"id":5,"raw":{"value":0}},{"id":197,"raw":{"value":8}}]}})"),
+                  State::kBroken, "8 places that cannot be read"));
+  EXPECT_TRUE(Has(answer(R"({"smart_status":{"passed":true},"ata_smart_attributes":{"table":[
+      {"id":5,"raw":{"value":12}}]}})"),
+                  State::kWarning, "replaced 12 bad places"));
+  EXPECT_TRUE(IsWell(answer("no JSON")));
+  box_.is_root = false;
+  EXPECT_TRUE(Has(CheckWear(box_), State::kWell, "for root to read"));
+}
+
+TEST_F(DoctorChecks, AHotMachineIsAWarningAndOneNearItsEndBroken) {
+  EXPECT_TRUE(IsWell(CheckTemperature(box_)));
+  const std::string zone = "/sys/class/thermal/thermal_zone0/";
+  Put(zone + "temp", "61000\n");
+  Put(zone + "trip_point_0_type", "critical\n");
+  Put(zone + "trip_point_0_temp", "110000\n");
+  EXPECT_TRUE(Has(CheckTemperature(box_), State::kWell, "61 °C"));
+  Put(zone + "temp", "84000\n");
+  EXPECT_TRUE(Has(CheckTemperature(box_), State::kWarning, "84 °C"));
+  Put(zone + "temp", "106000\n");
+  EXPECT_TRUE(Has(CheckTemperature(box_), State::kBroken, "switches itself off at 110"));
+  Put(zone + "temp", "-2147483648\n");
+  EXPECT_TRUE(IsWell(CheckTemperature(box_))) << "a sensor that is not there";
+}
+
+TEST_F(DoctorChecks, UndervoltageOfARaspberryPi5) {
+  EXPECT_TRUE(Has(CheckPower(box_), State::kWell, "does not tell"));
+  Put("/sys/class/hwmon/hwmon2/name", "rpi_volt\n");
+  Put("/sys/class/hwmon/hwmon2/in0_lcrit_alarm", "0\n");
+  EXPECT_TRUE(Has(CheckPower(box_), State::kWell, "No undervoltage"));
+  Put("/sys/class/hwmon/hwmon2/in0_lcrit_alarm", "1\n");
+  EXPECT_TRUE(Has(CheckPower(box_), State::kBroken, "undervoltage now"));
+}
+
+TEST_F(DoctorChecks, UndervoltageThatTheFirmwareRemembers) {
+  const std::string file =
+      "/sys/bus/platform/drivers/raspberrypi-firmware/soc:firmware/get_throttled";
+  Put(file, "0\n");
+  EXPECT_TRUE(IsWell(CheckPower(box_)));
+  Put(file, "50000\n");
+  EXPECT_TRUE(Has(CheckPower(box_), State::kWarning, "undervoltage since the start"));
+  Put(file, "50005\n");
+  EXPECT_TRUE(Has(CheckPower(box_), State::kBroken, "undervoltage now"));
+}
+
+TEST_F(DoctorChecks, AWeakSupplyIsAWarning) {
+  Put("/proc/device-tree/chosen/power/max_current", std::string("\0\0\x0b\xb8", 4));
+  EXPECT_TRUE(Has(CheckPower(box_), State::kWarning, "offers 3000 mA of 5000"));
+}
+
+TEST_F(DoctorChecks, LittleMemoryAndKilledProcessesAreWarnings) {
+  Put("/proc/meminfo", "MemTotal:        1000000 kB\nMemAvailable:     600000 kB\n");
+  EXPECT_TRUE(IsWell(CheckMemory(box_)));
+  Put("/proc/meminfo", "MemTotal:        1000000 kB\nMemAvailable:      20000 kB\n");
+  Put("/proc/vmstat", "nr_free_pages 5\noom_kill 3\n");
+  EXPECT_TRUE(Has(CheckMemory(box_), State::kWarning, "19 MiB of 976 MiB"));
+  EXPECT_TRUE(Has(CheckMemory(box_), State::kWarning, "ended 3 processes"));
+  Put("/sys/fs/cgroup/system.slice/comanda.service/memory.events", "low 0\noom_kill 1\n");
+  EXPECT_TRUE(Has(CheckMemory(box_), State::kWarning, "ended the server"));
+}
+
+TEST_F(DoctorChecks, AWatchdogThatIsNotUsedIsAWarning) {
+  EXPECT_TRUE(IsWell(CheckWatchdog(box_)));
+  Put("/sys/class/watchdog/watchdog0/identity", "Broadcom BCM2835 Watchdog timer\n");
+  Put("/sys/class/watchdog/watchdog0/state", "inactive\n");
+  EXPECT_TRUE(Has(CheckWatchdog(box_), State::kWarning, "RuntimeWatchdogSec=30s"));
+  Put("/sys/class/watchdog/watchdog1/state", "active\n");
+  EXPECT_TRUE(IsWell(CheckWatchdog(box_)));
+}
+
+// Network.
+
+TEST_F(DoctorChecks, ACertificateThatIsNotMadeYetIsWell) {
+  EXPECT_TRUE(Has(CheckCertificate(box_), State::kWell, "when it starts"));
+}
+
+TEST_F(DoctorChecks, AMissingCertificateOfTheOwnerIsBroken) {
+  box_.options.tls_certificate = root_ + "/none.crt";
+  box_.options.tls_key = root_ + "/none.key";
+  EXPECT_TRUE(Has(CheckCertificate(box_), State::kBroken, "none.crt"));
+}
+
+constexpr std::string_view kTcpHead =
+    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout "
+    "inode\n";
+
+TEST_F(DoctorChecks, APortThatAnotherProgramHasIsBroken) {
+  EXPECT_TRUE(IsWell(CheckPorts(box_)));
+  Put("/proc/net/tcp", std::string(kTcpHead) +
+                           "   0: 00000000:20FB 00000000:0000 0A 00000000:00000000 00:00000000 "
+                           "00000000     0        0 4242 1 0\n");
+  EXPECT_TRUE(Has(CheckPorts(box_), State::kBroken, "taken by another program"));
+  Put("/proc/900/comm", "nginx\n");
+  Link("socket:[4242]", "/proc/900/fd/6");
+  EXPECT_TRUE(Has(CheckPorts(box_), State::kBroken, "taken by nginx (process 900)"));
+  Run("");
+  EXPECT_TRUE(IsWell(CheckPorts(box_)));
+}
+
+TEST_F(DoctorChecks, ASocketThatSystemdHoldsIsWell) {
+  Put("/proc/net/tcp6", std::string(kTcpHead) +
+                            "   0: 00000000000000000000000000000000:20FB "
+                            "00000000000000000000000000000000:0000 0A 00000000:00000000 "
+                            "00:00000000 00000000     0        0 4242 1 0\n");
+  Link("socket:[4242]", "/proc/1/fd/30");
+  EXPECT_TRUE(Has(CheckPorts(box_), State::kWell, "systemd holds port 8443"));
+}
+
+TEST_F(DoctorChecks, AServerThatDoesNotListenIsBroken) {
+  Run("");
+  EXPECT_TRUE(Has(CheckPorts(box_), State::kBroken, "nothing listens on port 8443"));
+}
+
+TEST_F(DoctorChecks, SaysWhetherAnAddressIsLeased) {
+  box_.addresses = {
+      {"eth0", "192.168.1.20", true}, {"eth0", "fd00::20", true}, {"wlan0", "10.0.0.3", false}};
+  Put("/sys/class/net/eth0/speed", "1000\n");
+  const Findings findings = CheckAddresses(box_);
+  EXPECT_TRUE(Has(findings, State::kWell, "192.168.1.20 on eth0, 1000 Mbit/s, leased (DHCP)"));
+  EXPECT_TRUE(Has(findings, State::kWell, "fd00::20 on eth0, 1000 Mbit/s, lent by the router"));
+  EXPECT_TRUE(Has(findings, State::kWell, "10.0.0.3 on wlan0."));
+}
+
+TEST_F(DoctorChecks, AnAddressThatChangedIsAWarningForAMonth) {
+  box_.addresses = {{"eth0", "192.168.1.31", true}};
+  ops::FollowAddresses(data_, {"192.168.1.20"}, box_.now - 2 * kDayMs);
+  ops::FollowAddresses(data_, {"192.168.1.31"}, box_.now - kDayMs);
+  EXPECT_TRUE(Has(CheckAddresses(box_), State::kWarning, "from 192.168.1.20 to 192.168.1.31"));
+  box_.now += 40 * kDayMs;
+  EXPECT_TRUE(IsWell(CheckAddresses(box_)));
+}
+
+TEST_F(DoctorChecks, NoAddressAndOneOfItsOwnAreBroken) {
+  Put("/sys/class/net/eth0/device/vendor", "x\n");
+  Put("/sys/class/net/eth0/carrier", "0\n");
+  EXPECT_TRUE(Has(CheckAddresses(box_), State::kBroken, "No cable or no signal at eth0"));
+  box_.addresses = {{"eth0", "169.254.7.9", false}};
+  EXPECT_TRUE(Has(CheckAddresses(box_), State::kBroken, "no DHCP server answered"));
+}
+
+TEST_F(DoctorChecks, ANameThatNobodyAnswersForIsAWarning) {
+  Put("/proc/sys/kernel/hostname", "Caja\n");
+  EXPECT_TRUE(Has(CheckName(box_), State::kWarning, "apt install avahi-daemon"));
+  Put("/usr/sbin/avahi-daemon", "", 0755);
+  EXPECT_TRUE(Has(CheckName(box_), State::kWarning, "systemctl enable --now avahi-daemon"));
+  EXPECT_TRUE(Has(CheckName(box_), State::kWarning, "caja.local"));
+  Put("/run/avahi-daemon/socket", "no socket");
+  EXPECT_TRUE(Has(CheckName(box_), State::kWarning, "Nobody answers for caja.local"));
+}
+
+TEST_F(DoctorChecks, AnAnnouncementOfAnotherPortIsAWarning) {
+  Put("/proc/sys/kernel/hostname", "caja\n");
+  Put("/run/avahi-daemon/socket", "no socket");
+  const std::string file = "/etc/avahi/services/comanda.service";
+  EXPECT_TRUE(Has(CheckName(box_), State::kWarning, "is missing"));
+  Put(file, "<service><port>8443</port></service>");
+  EXPECT_FALSE(Has(CheckName(box_), State::kWarning, "another port"));
+  Put(file, "<service><port>8443</port></service><service><port>443</port></service>");
+  EXPECT_TRUE(Has(CheckName(box_), State::kWarning, "another port than 8443"));
+}
+
+TEST_F(DoctorChecks, AFirewallThatDoesNotNameThePortIsFound) {
+  EXPECT_TRUE(Has(CheckFirewall(box_), State::kWell, "No firewall was found"));
+  const auto answer = [&](const std::string& rules) {
+    Put("/usr/sbin/nft", "#!/bin/sh\ncat <<'END'\n" + rules + "\nEND\n", 0755);
+    return CheckFirewall(box_);
+  };
+  EXPECT_TRUE(IsWell(answer("type filter hook input priority filter; policy accept;")));
+  const std::string drops = "type filter hook input priority filter; policy drop;\n";
+  EXPECT_TRUE(
+      Has(answer(drops + "tcp dport 22 accept"), State::kWarning, "no rule names port 8443"));
+  EXPECT_TRUE(Has(answer(drops + "tcp dport 18443 accept"), State::kWarning, "no rule names"));
+  EXPECT_TRUE(IsWell(answer(drops + "tcp dport { 22, 8443 } accept")));
+  EXPECT_TRUE(IsWell(answer(drops + "tcp dport 8000-9000 accept")));
+  Put("/etc/ufw/ufw.conf", "ENABLED=yes\n");
+  Put("/etc/ufw/user.rules", "-A ufw-user-input -p tcp --dport 22 -j ACCEPT\n");
+  EXPECT_TRUE(Has(CheckFirewall(box_), State::kBroken, "ufw allow 8443/tcp"));
+  Put("/etc/ufw/user.rules", "-A ufw-user-input -p tcp --dport 8443 -j ACCEPT\n");
+  EXPECT_TRUE(IsWell(CheckFirewall(box_)));
+}
+
+// The server's own figures.
+
+TEST_F(DoctorChecks, TellsWhatWaits) {
+  EXPECT_TRUE(Has(CheckLoad(box_), State::kWell, "no server answers"));
+  Run("comanda_db_queue_jobs{database=\"live\"} 1\ncomanda_http_connections 4\n");
+  EXPECT_TRUE(IsWell(CheckLoad(box_)));
+  Run("comanda_db_queue_jobs{database=\"live\"} 900\ncomanda_http_connections 250\n"
+      "comanda_db_commit_seconds_sum 60\ncomanda_db_commit_seconds_count 100\n");
+  EXPECT_TRUE(Has(CheckLoad(box_), State::kWarning, "900 writes wait"));
+  EXPECT_TRUE(Has(CheckLoad(box_), State::kWarning, "250 of 256 connections"));
+  EXPECT_TRUE(Has(CheckLoad(box_), State::kWarning, "takes 600 ms"));
+}
+
+TEST_F(DoctorChecks, TellsReceiversThatFail) {
+  Run("comanda_webhooks_failing{database=\"live\"} 0\ncomanda_webhooks_suspended 0\n");
+  EXPECT_TRUE(IsWell(CheckWebhooks(box_)));
+  Run("comanda_webhooks_failing{database=\"live\"} 2\ncomanda_webhooks_suspended 1\n");
+  EXPECT_TRUE(
+      Has(CheckWebhooks(box_), State::kWarning, "2 receivers of webhooks fail, 1 are suspended"));
+}
+
+TEST_F(DoctorChecks, MeasuresTheJournal) {
+  EXPECT_TRUE(Has(CheckLog(box_), State::kWell, "is in memory"));
+  Put("/var/log/journal/0123/system.journal", std::string(3 << 20, 'x'));
+  EXPECT_TRUE(Has(CheckLog(box_), State::kWell, "The journal has 3 MiB."));
+}
+
+TEST_F(DoctorChecks, MissingZonesAreBroken) {
+  EXPECT_TRUE(Has(CheckSystem(box_), State::kBroken, "apt install tzdata"));
+  EXPECT_TRUE(Has(CheckSystem(box_), State::kWarning, "apt install ca-certificates"));
+  Put("/usr/share/zoneinfo/Etc/UTC", "TZif");
+  Put("/etc/ssl/certs/ca-certificates.crt", "PEM");
+  EXPECT_TRUE(IsWell(CheckSystem(box_)));
+}
+
+}  // namespace
+}  // namespace comanda::doctor
