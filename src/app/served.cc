@@ -43,6 +43,9 @@ Notes ReadNotes(const std::string& data_directory) {
   try {
     text = ReadFile(PathIn(data_directory));
   } catch (const Fault&) {
+    // A file of another user is not a lost one: without its lines the database would be taken for a
+    // restored copy, and a lost authority would be made anew.
+    if (!AccessAdvice({PathIn(data_directory)}).empty()) throw;
     return notes;
   }
   std::string_view rest = text ? std::string_view(*text) : std::string_view();

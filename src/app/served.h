@@ -21,7 +21,8 @@ struct Served {
   bool operator==(const Served&) const = default;
 };
 
-// The line of a database ("live.db"). Nothing if there is none, or if DIR/served is not readable.
+// The line of a database ("live.db"). Nothing if there is none, or if DIR/served is damaged. Fault,
+// with the command that corrects it, if this user may not read the file.
 std::optional<Served> FindServed(const std::string& data_directory, const std::string& database);
 // Writes the line, and blocks until it is on disk. Fault if it cannot be written.
 void NoteServed(const std::string& data_directory, const std::string& database,

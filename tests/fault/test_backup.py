@@ -396,7 +396,7 @@ def take_away(path):
         os.chmod(path, 0)
 
 
-@pytest.mark.parametrize("name", ["live.db", "live.db-wal", "tls", "tls/ca.key", "tls/server.key", "comanda.conf", "comanda.lock", "."])
+@pytest.mark.parametrize("name", ["live.db", "live.db-wal", "tls", "tls/ca.key", "tls/server.key", "comanda.conf", "comanda.lock", "served", "."])
 def test_a_file_of_another_is_named_with_the_command_that_mends_it(house, name):
     box = house.box
     (box.data / "comanda.conf").write_text("log_level = info\n")
