@@ -39,6 +39,7 @@ Findings CheckName(const Box& box);
 Findings CheckFirewall(const Box& box);
 Findings CheckLoad(const Box& box);
 Findings CheckWebhooks(const Box& box);
+Findings CheckBackups(const Box& box);
 Findings CheckLog(const Box& box);
 Findings CheckSystem(const Box& box);
 

@@ -19,7 +19,7 @@ WELL, WARNING, BROKEN = "well", "warning", "broken"
 EXIT = {WELL: 0, WARNING: 1, BROKEN: 2}
 # What a machine for tests may lack, whatever the box is like.
 OF_THE_MACHINE = {"clock", "wear", "temperature", "power", "memory", "watchdog", "addresses", "name", "firewall", "log",
-                  "system", "space", "service"}
+                  "system", "space", "service", "backups"}
 NOBODY = 65534
 
 
@@ -240,6 +240,18 @@ def test_nothing_is_changed(box, runs, reader):
             report.assert_has("service", WELL, "runs and answers")
     if runs:
         box.log_path.unlink()
+
+
+def test_backups_that_are_made_are_seen(box, tmp_path):
+    target = tmp_path / "backups"
+    target.mkdir(mode=0o700)
+    (box.data / "comanda.conf").write_text(f"backup_to = {target}\n")
+    box.start()
+    doctor(box).assert_has("backups", WARNING, "no backup in")
+    box.command("backup", "--data", str(box.data))
+    doctor(box).assert_has("backups", WELL, r"^1 backups in .* the newest is of \d{4}")
+    target.rename(tmp_path / "away")
+    doctor(box).assert_has("backups", WARNING, r"does not exist\. The last backup there is of \d{4}")
 
 
 def test_files_of_root_among_those_of_the_service(box):

@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 
+#include "backups/results.h"
 #include "base/file.h"
 #include "ops/addresses.h"
 
@@ -305,6 +307,56 @@ TEST_F(DoctorChecks, JudgesSpaceLikeTheServer) {
   box_.space.low_bytes = kAll;
   const State state = CheckSpace(box_).front().state;
   EXPECT_TRUE(state == State::kWell || state == State::kWarning);
+}
+
+// Backups.
+
+constexpr char kNewest[] = "/backups/comanda-000002-20261120T031500Z";
+
+TEST_F(DoctorChecks, BackupsOnTheDiskOfTheDataAreAWarning) {
+  box_.options.backup_to = {root_ + "/backups"};
+  MakeDirectories(root_ + kNewest, 0700);
+  MakeDirectories(root_ + "/backups/comanda-000001-20261119T031500Z", 0700);
+  struct stat found {};
+  ASSERT_EQ(::stat(root_.c_str(), &found), 0);
+  const std::string device = "/sys/dev/block/" + std::to_string(major(found.st_dev)) + ":" +
+                             std::to_string(minor(found.st_dev));
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWell, "2 backups in"));
+  EXPECT_TRUE(IsWell(CheckBackups(box_))) << "nothing is known of the disk";
+  Link("../../devices/pci0000:00/ata1/block/sda/sda2", device);
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "on the disk of the data (sda)"));
+}
+
+TEST_F(DoctorChecks, BackupsOnAStickAreSealed) {
+  box_.options.backup_to = {root_ + "/backups"};
+  MakeDirectories(root_ + kNewest, 0700);
+  struct stat found {};
+  ASSERT_EQ(::stat(root_.c_str(), &found), 0);
+  Link("../../devices/pci0000:00/usb2/2-1/block/sdb/sdb1",
+       "/sys/dev/block/" + std::to_string(major(found.st_dev)) + ":" +
+           std::to_string(minor(found.st_dev)));
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "removable disk (sdb) and not sealed"));
+  box_.options.backup_passphrase_file = "/etc/passphrase";
+  EXPECT_FALSE(Has(CheckBackups(box_), State::kWarning, "not sealed"));
+}
+
+TEST_F(DoctorChecks, OldBackupsAndMissingTargetsAreWarnings) {
+  box_.options.backup_to = {root_ + "/backups", root_ + "/none", "/mnt/comanda-no-such-disk/b"};
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "/none, which does not exist"));
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "no disk is mounted at /mnt"));
+  MakeDirectories(root_ + "/backups", 0700);
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "no backup in"));
+  MakeDirectories(root_ + kNewest, 0700);
+  box_.now += 30 * kDayMs;
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "30 days ago"));
+  backups::NoteResult(data_,
+                      {.target = root_ + "/backups",
+                       .tried_at = box_.now,
+                       .good_at = 0,
+                       .name = "",
+                       .problem = "the disk is full"},
+                      box_.options.backup_to);
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "failed: the disk is full"));
 }
 
 // Disk and board.
