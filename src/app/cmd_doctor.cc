@@ -1,10 +1,12 @@
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,20 +63,39 @@ std::string Help() {
          DescribeFlags(kFlags);
 }
 
+// The words with which a process was started; empty if they cannot be read.
+std::vector<std::string> CommandOf(const doctor::Machine& machine, int64_t process) {
+  const std::string text =
+      machine.Read("/proc/" + std::to_string(process) + "/cmdline").value_or("");
+  std::vector<std::string> words;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    words.emplace_back(word);
+  }
+  return words;
+}
+
 // The process that holds the lock of the data directory (db/lock.h), as the kernel lists it. The
 // lock itself is not tried: a server that starts at that moment would find it taken.
 std::optional<int64_t> FindHolder(const doctor::Machine& machine, const std::string& data) {
   struct stat found {};
   if (::stat((data + "/comanda.lock").c_str(), &found) != 0) return std::nullopt;
   const std::string inode = ":" + std::to_string(found.st_ino);
+  std::array<char, 64> exact = {};
+  std::snprintf(exact.data(), exact.size(), "%02x:%02x%s", major(found.st_dev), minor(found.st_dev),
+                inode.c_str());
   const std::string locks = machine.Read("/proc/locks").value_or("");
   std::string_view rest = locks;
   while (!rest.empty()) {
-    // 1: FLOCK  ADVISORY  WRITE 712 b3:02:131 0 EOF. The numbers of the device are not compared: of
-    // some file systems they are others than those of stat(2).
+    // 1: FLOCK  ADVISORY  WRITE 712 b3:02:131 0 EOF
     const std::vector<std::string_view> words = doctor::WordsOf(TakePiece(rest, '\n'));
-    if (words.size() >= 6 && words[1] == "FLOCK" && words[5].ends_with(inode)) {
-      return std::max<int64_t>(0, doctor::ParseNumber(words[4]).value_or(0));
+    if (words.size() < 6 || words[1] != "FLOCK" || !words[5].ends_with(inode)) continue;
+    const int64_t process = std::max<int64_t>(0, doctor::ParseNumber(words[4]).value_or(0));
+    // Of some file systems the device has other numbers here than those of stat(2).
+    const std::vector<std::string> command = CommandOf(machine, process);
+    if (words[5] == exact.data() || std::ranges::find(command, "serve") != command.end()) {
+      return process;
     }
   }
   return std::nullopt;
@@ -82,14 +103,8 @@ std::optional<int64_t> FindHolder(const doctor::Machine& machine, const std::str
 
 // The flags with which a server was started; its settings depend on them.
 Given FlagsOf(const doctor::Machine& machine, int64_t process) {
-  const std::string text =
-      machine.Read("/proc/" + std::to_string(process) + "/cmdline").value_or("");
-  std::vector<std::string_view> words;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view word = rest.substr(0, rest.find('\0'));
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    words.push_back(word);
-  }
+  const std::vector<std::string> command = CommandOf(machine, process);
+  const std::vector<std::string_view> words(command.begin(), command.end());
   const auto serve = std::ranges::find(words, "serve");
   if (serve == words.end()) return {};
   std::vector<Flag> flags;

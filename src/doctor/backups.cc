@@ -1,13 +1,12 @@
-#include "backups/catalog.h"
-#include "backups/place.h"
-#include "backups/results.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "backups/catalog.h"
+#include "backups/place.h"
+#include "backups/results.h"
 #include "doctor/checks.h"
 #include "doctor/disk.h"
 

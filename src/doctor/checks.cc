@@ -8,18 +8,35 @@ namespace {
 // In the order of a report among findings of one state: the clock first, because a wrong one
 // explains much of the rest.
 constexpr std::array kChecks = {
-    Check{"clock", CheckClock},       Check{"program", CheckProgram},
-    Check{"settings", CheckSettings}, Check{"service", CheckService},
-    Check{"server", CheckServer},     Check{"files", CheckFiles},
-    Check{"database", CheckDatabase}, Check{"rows", CheckRows},
-    Check{"backups", CheckBackups},   Check{"space", CheckSpace},
-    Check{"wear", CheckWear},         Check{"temperature", CheckTemperature},
-    Check{"power", CheckPower},       Check{"memory", CheckMemory},
-    Check{"watchdog", CheckWatchdog}, Check{"certificate", CheckCertificate},
-    Check{"ports", CheckPorts},       Check{"addresses", CheckAddresses},
-    Check{"name", CheckName},         Check{"firewall", CheckFirewall},
-    Check{"load", CheckLoad},         Check{"webhooks", CheckWebhooks},
-    Check{"log", CheckLog},           Check{"system", CheckSystem},
+    Check{"clock", CheckClock},
+    // The program.
+    Check{"program", CheckProgram},
+    Check{"settings", CheckSettings},
+    Check{"service", CheckService},
+    Check{"server", CheckServer},
+    // The data.
+    Check{"files", CheckFiles},
+    Check{"database", CheckDatabase},
+    Check{"rows", CheckRows},
+    Check{"backups", CheckBackups},
+    // The machine.
+    Check{"space", CheckSpace},
+    Check{"wear", CheckWear},
+    Check{"temperature", CheckTemperature},
+    Check{"power", CheckPower},
+    Check{"memory", CheckMemory},
+    Check{"watchdog", CheckWatchdog},
+    Check{"log", CheckLog},
+    Check{"system", CheckSystem},
+    // The network.
+    Check{"certificate", CheckCertificate},
+    Check{"ports", CheckPorts},
+    Check{"addresses", CheckAddresses},
+    Check{"name", CheckName},
+    Check{"firewall", CheckFirewall},
+    // What the running server counts.
+    Check{"load", CheckLoad},
+    Check{"webhooks", CheckWebhooks},
 };
 
 }  // namespace

@@ -89,7 +89,7 @@ std::string AsText(const Findings& findings) {
     former = finding.check;
   }
   return out + "\n" + std::to_string(counts[2]) + " broken, " + std::to_string(counts[1]) +
-         " warnings, " + std::to_string(counts[0]) + " well\n";
+         (counts[1] == 1 ? " warning, " : " warnings, ") + std::to_string(counts[0]) + " well\n";
 }
 
 std::string AsJson(const Findings& findings, UtcMs at) {

@@ -18,7 +18,7 @@ from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box, entries
 from support.orders import INSTANT, UUID, rows
 from support.routes import SCOPES
 
-COMMANDS = ["serve", "import", "keys", "webhooks", "audit", "tls", "config", "selftest", "version"]
+COMMANDS = ["serve", "import", "keys", "webhooks", "audit", "tls", "config", "doctor", "selftest", "version"]
 DONE, REFUSED, USAGE, FAULT = 0, 1, 2, 70
 
 

@@ -43,7 +43,7 @@ TEST(DoctorReport, IsShownInColumns) {
             "well     wear         sda is well.\n"
             "                      sdb is well.\n"
             "\n"
-            "1 broken, 1 warnings, 2 well\n");
+            "1 broken, 1 warning, 2 well\n");
 }
 
 TEST(DoctorReport, FitsEightyCharactersWhateverTheWords) {
