@@ -28,9 +28,9 @@ std::string AddressText(const sockaddr& address);
 // The address on which `fd` listens; empty where it is no listening TCP socket.
 std::optional<std::string> ListeningAddress(int fd);
 
-// Whether a socket that listens on `held` gets the connections to `wanted`, and no others but those
-// to further addresses of the machine where `wanted` means all of one family. Both are addresses as
-// above: "[::]:8443" serves "0.0.0.0:8443", but not "10.0.0.5:8443".
+// Whether a socket that listens on `held` can take the place of one on `wanted`: the same address
+// and port, or [::] for 0.0.0.0. All addresses do not serve a single one: that would open more than
+// is wanted.
 bool Serves(const std::string& held, const std::string& wanted);
 
 }  // namespace comanda::wire

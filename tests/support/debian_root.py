@@ -71,7 +71,11 @@ class DebianRoot:
         self._place = pathlib.Path(tempfile.mkdtemp(prefix="layer.", dir=lower.parent))
         for name in ("upper", "work", "root"):
             (self._place / name).mkdir()
-        self._begin(lower)
+        try:
+            self._begin(lower)
+        except CannotBoot:
+            shutil.rmtree(self._place, ignore_errors=True)
+            raise
         subprocess.run([*self._enter("--net"), "/usr/bin/python3", "-c", LOOPBACK_UP], check=True)
 
     def _begin(self, lower):
