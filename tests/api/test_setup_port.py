@@ -71,13 +71,15 @@ def test_the_address_has_the_name_by_which_the_client_calls_where_it_is_ours(hos
     box = Box(data=tmp_path)
     box.setup_port = free_port()
     box.options += ["--listen", f"0.0.0.0:{box.port}", "--setup-listen", f"127.0.0.1:{box.setup_port}"]
-    box.start()
-    with plain(box) as client:
-        client.sendall(head("GET", "/", host=host))
-        body = client.makefile("rb").read().split(b"\r\n\r\n")[1]
+    try:
+        box.start()
+        with plain(box) as client:
+            client.sendall(head("GET", "/", host=host))
+            body = client.makefile("rb").read().split(b"\r\n\r\n")[1]
+    finally:
+        assert box.discard() == 0
     detail = json.loads(body)["detail"]
     assert detail.endswith(f"Use https://{named}:{box.port}.") and "evil" not in detail
-    assert box.discard() == 0
 
 
 def test_a_body_is_not_read(box):
