@@ -8,6 +8,7 @@ import pathlib
 import pty
 import random
 import re
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -819,6 +820,21 @@ def test_a_drill_unseals(place, sealed):
 
 
 # The README
+
+def test_a_lost_key_is_replaced_as_the_readme_says(place):
+    text = (ROOT / "README.md").read_text()
+    lost = text[text.index("**A lost key**"):text.index("**Factory reset.**")].replace("\n", " ")
+    listed, create, revoke = re.findall(r"`(comanda keys [^`]*)`", lost)
+    place.box.start()
+    record = place.key[-4:]
+    line = next(line for line in run(*listed.split()[1:], "--data", str(place.data)).stdout.splitlines() if record in line)
+    assert "cmd_live_" in run(*shlex.split(create)[1:], "--data", str(place.data)).stdout
+    lost_id = re.search(r"[0-9a-f]{8}-[0-9a-f-]{27}", line).group(0)
+    run(*revoke.replace("ID", lost_id).split()[1:], "--data", str(place.data))
+    with contextlib.closing(place.box.client(place.key)) as client:
+        assert client.get("/v1/orders").status == 401, "it stops at once"
+    assert place.box.stop() == 0
+
 
 def test_the_commands_of_the_readme_work(place):
     """Those of "Restore" and "Backup", with the directories of this test."""

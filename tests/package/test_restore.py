@@ -138,6 +138,12 @@ def test_the_readmes_factory_reset(bare, package):
     text = bare.run("cat /usr/share/doc/comanda/README.md")
     commands = re.findall(r"^    (.*)$", text[text.index("**Factory reset.**"):text.index("**Remove.**")], re.M)
     assert len(commands) == 3, commands
+    # A machine made from the image of another one.
+    own = "rm -f /etc/machine-id; systemd-machine-id-setup"
+    assert own in text
+    image = bare.run("cat /etc/machine-id")
+    bare.run(own)
+    assert bare.run("cat /etc/machine-id") != image
     for command in commands:
         bare.run(command.replace("systemctl stop comanda", "systemctl stop comanda.service")
                  .replace("systemctl start comanda", "systemctl start comanda.service"))
