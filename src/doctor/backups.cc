@@ -26,6 +26,13 @@ std::string Minute(UtcMs at) {
   return text + " UTC";
 }
 
+// True for a place where disks are mounted. It must not be made as a directory: the backups would
+// lie on the disk of the system.
+bool IsOfAnotherDisk(const std::string& path) {
+  return path.starts_with("/mnt/") || path.starts_with("/media/") ||
+         path.starts_with("/run/media/");
+}
+
 backups::Result ResultOf(const Box& box, const std::string& target) {
   if (!box.is_data_readable) return {.target = target};
   for (backups::Result& one : backups::Results(box.options.data_directory)) {
@@ -42,13 +49,16 @@ std::optional<Finding> CheckTarget(const Box& box, const std::string& target,
                                : " No backup was made there yet.";
   if (const std::string point = backups::UnmountedPoint(target); !point.empty()) {
     return Warning("Backups go to " + target + ", and no disk is mounted at " + point + "." + last,
-                   std::string(kWhyOld),
-                   "lsblk\nmount " + point + "     # after plugging the disk in");
+                   kWhyOld, "lsblk\nmount " + point + "     # after plugging the disk in");
   }
   struct stat found {};
   if (::stat(target.c_str(), &found) != 0 && errno == ENOENT) {
-    return Warning("Backups go to " + target + ", which does not exist." + last,
-                   std::string(kWhyOld),
+    if (IsOfAnotherDisk(target)) {
+      return Warning(
+          "Backups go to " + target + ", which is away: no disk is mounted there." + last, kWhyOld,
+          "lsblk     # plug the disk in, or mount it");
+    }
+    return Warning("Backups go to " + target + ", which does not exist." + last, kWhyOld,
                    "install -d -m 700 -o comanda -g comanda " + target +
                        "\ncomanda config set backup_to DIR --data " + box.options.data_directory +
                        "     # or another directory");
@@ -62,19 +72,19 @@ std::optional<Finding> CheckTarget(const Box& box, const std::string& target,
 Finding CheckAge(const Box& box, const std::string& target, const backups::Result& result) {
   const std::vector<backups::Backup> all = backups::BackupsIn(target);
   if (!result.problem.empty()) {
-    return Warning("The last backup to " + target + " failed: " + result.problem + ".",
-                   std::string(kWhyOld), std::string(kCommand));
+    return Warning("The last backup to " + target + " failed: " + result.problem + ".", kWhyOld,
+                   kCommand);
   }
   if (all.empty()) {
     return Warning("There is no backup in " + target + " yet.",
-                   "A disk that dies takes everything with it.", std::string(kCommand));
+                   "A disk that dies takes everything with it.", kCommand);
   }
   const backups::Backup& newest = all.front();
   const std::string text = std::to_string(all.size()) + " backups in " + target +
                            "; the newest is of " + Minute(newest.made_at);
   if (box.now - newest.made_at > kAgeMaxMs) {
     return Warning(text + ", " + std::to_string((box.now - newest.made_at) / kDayMs) + " days ago.",
-                   std::string(kWhyOld), std::string(kCommand));
+                   kWhyOld, kCommand);
   }
   return Well(text + ".");
 }

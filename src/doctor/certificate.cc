@@ -16,18 +16,17 @@ Findings CheckCertificate(const Box& box) {
   try {
     report = ops::InspectCertificate(box.options, ops::MachineNames(box.options), times);
   } catch (const Refusal& refusal) {
-    return {Broken("The certificate cannot be used: " + refusal.detail + ".", std::string(kWhy),
+    return {Broken("The certificate cannot be used: " + refusal.detail + ".", kWhy,
                    "comanda config --data " + box.options.data_directory)};
   } catch (const Fault& fault) {
-    return {Broken("The certificate cannot be used: " + fault.cause + ".", std::string(kWhy),
+    return {Broken("The certificate cannot be used: " + fault.cause + ".", kWhy,
                    "ls -l " + box.options.data_directory + "/tls")};
   }
   if (!report.trouble.empty()) {
     const bool is_refused = report.trouble.starts_with("devices refuse");
-    Finding finding =
-        Warning(report.trouble + ".",
-                is_refused ? std::string(kWhy) : "Devices refuse the box once it has ended.",
-                "comanda tls renew-authority     # only after reading the above");
+    Finding finding = Warning(report.trouble + ".",
+                              is_refused ? kWhy : "Devices refuse the box once it has ended.",
+                              "comanda tls renew-authority     # only after reading the above");
     if (!box.options.tls_certificate.empty()) {
       finding.command = "systemctl reload comanda     # after renewing the certificate";
     }

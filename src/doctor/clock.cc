@@ -37,14 +37,14 @@ std::optional<Finding> CheckDate(const Box& box) {
   if (box.now < box.built) {
     return Broken("The clock shows " + Minute(box.now) + ", and this program was built on " +
                       Day(box.built) + ".",
-                  std::string(kWhy), std::string(kSetClock));
+                  kWhy, kSetClock);
   }
   if (box.now - box.built > kProgramAgeMaxMs) {
     return Broken("The clock shows " + Minute(box.now) +
                       ", more than ten years after this program "
                       "was built (" +
                       Day(box.built) + ").",
-                  std::string(kWhy), std::string(kSetClock));
+                  kWhy, kSetClock);
   }
   return std::nullopt;
 }

@@ -20,8 +20,7 @@ constexpr std::string_view kDamageWhy =
 std::string Mebibytes(int64_t bytes) { return std::to_string(bytes / kMebibyte) + " MiB"; }
 
 Finding Damaged(const std::string& name, const std::string& what) {
-  return Broken(name + " is damaged: " + what + ".", std::string(kDamageWhy),
-                std::string(kRestore));
+  return Broken(name + " is damaged: " + what + ".", kDamageWhy, kRestore);
 }
 
 // What a look into a database that no server has open finds, in two seconds at most.

@@ -1,7 +1,5 @@
 #include "doctor/doctor.h"
 
-#include <algorithm>
-
 #include "base/problem.h"
 #include "doctor/bounded.h"
 #include "doctor/checks.h"
@@ -18,13 +16,13 @@ Findings Read(const Outcome& outcome) {
   if (!outcome.result) {
     return {Broken("This could not be looked at: " + outcome.failure + ".",
                    "Something that it reads hangs or makes no sense, such as a dying disk.",
-                   std::string(kCommand))};
+                   kCommand)};
   }
   try {
     return FromJson(*outcome.result);
   } catch (const Refusal& refusal) {
     return {Broken("This could not be looked at: " + refusal.detail + ".",
-                   "What it reads makes no sense.", std::string(kCommand))};
+                   "What it reads makes no sense.", kCommand)};
   }
 }
 
@@ -36,14 +34,19 @@ Findings Examine(const Box& box) {
     work.emplace_back([&] { return ToJson(check.run(box)); });
   }
   const std::vector<Outcome> outcomes = RunBounded(work, kCheckMs);
-  Findings all;
+  Findings unsorted;
   for (size_t i = 0; i < outcomes.size(); ++i) {
     for (Finding& finding : Read(outcomes[i])) {
       finding.check = Checks()[i].name;
-      all.push_back(std::move(finding));
+      unsorted.push_back(std::move(finding));
     }
   }
-  std::ranges::stable_sort(all, std::ranges::greater(), &Finding::state);
+  Findings all;
+  for (const State state : {State::kBroken, State::kWarning, State::kWell}) {
+    for (Finding& finding : unsorted) {
+      if (finding.state == state) all.push_back(std::move(finding));
+    }
+  }
   return all;
 }
 

@@ -42,17 +42,17 @@ std::string_view Name(State state) {
   return "broken";
 }
 
-Finding Well(std::string what) { return {.state = State::kWell, .what = std::move(what)}; }
+Finding Well(std::string_view what) { return {.state = State::kWell, .what = std::string(what)}; }
 
-Finding Warning(std::string what, std::string why, std::string command) {
+Finding Warning(std::string_view what, std::string_view why, std::string_view command) {
   return {.state = State::kWarning,
-          .what = std::move(what),
-          .why = std::move(why),
-          .command = std::move(command)};
+          .what = std::string(what),
+          .why = std::string(why),
+          .command = std::string(command)};
 }
 
-Finding Broken(std::string what, std::string why, std::string command) {
-  Finding finding = Warning(std::move(what), std::move(why), std::move(command));
+Finding Broken(std::string_view what, std::string_view why, std::string_view command) {
+  Finding finding = Warning(what, why, command);
   finding.state = State::kBroken;
   return finding;
 }

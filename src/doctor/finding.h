@@ -28,9 +28,9 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-Finding Well(std::string what);
-Finding Warning(std::string what, std::string why, std::string command = {});
-Finding Broken(std::string what, std::string why, std::string command = {});
+Finding Well(std::string_view what);
+Finding Warning(std::string_view what, std::string_view why, std::string_view command = {});
+Finding Broken(std::string_view what, std::string_view why, std::string_view command = {});
 
 // The worst of them; kWell for none.
 State Worst(const Findings& findings);

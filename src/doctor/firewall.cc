@@ -57,8 +57,8 @@ Findings CheckFirewall(const Box& box) {
     const auto rules = box.machine.Read("/etc/ufw/user.rules");
     if (!rules) return {Well("The firewall ufw is on; its rules are for root to read.")};
     if (NamesPort(*rules, port)) return {Well("The firewall ufw names port " + number + ".")};
-    return {Broken("The firewall ufw is on and does not name port " + number + ".",
-                   std::string(kWhy), "ufw allow " + number + "/tcp")};
+    return {Broken("The firewall ufw is on and does not name port " + number + ".", kWhy,
+                   "ufw allow " + number + "/tcp")};
   }
   if (!box.is_root) return {Well("Not looked at: the rules are for root to read.")};
   const auto rules = box.machine.Run("nft", {"list", "ruleset"});

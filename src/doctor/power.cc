@@ -49,17 +49,16 @@ Findings CheckPower(const Box& box) {
   const auto throttled = Throttled(box.machine);
   const auto alarm = Alarm(box.machine);
   if (alarm.value_or(false) || (throttled && (*throttled & kUndervoltageNow) != 0)) {
-    return {Broken("The power supply is too weak: undervoltage now.", std::string(kWhy),
-                   std::string(kCommand))};
+    return {Broken("The power supply is too weak: undervoltage now.", kWhy, kCommand)};
   }
   if (throttled && (*throttled & kUndervoltageSinceBoot) != 0) {
-    return {Warning("The power supply is too weak: there was undervoltage since the start.",
-                    std::string(kWhy), std::string(kCommand))};
+    return {Warning("The power supply is too weak: there was undervoltage since the start.", kWhy,
+                    kCommand)};
   }
   const auto offered = OfferedMilliamperes(box.machine);
   if (offered && *offered > 0 && *offered < kFullCurrentMilliamperes) {
     return {Warning("The power supply offers " + std::to_string(*offered) + " mA of 5000 mA.",
-                    "Disks on USB get too little current and drop out.", std::string(kCommand))};
+                    "Disks on USB get too little current and drop out.", kCommand)};
   }
   if (throttled || alarm) return {Well("No undervoltage was seen.")};
   return {Well("This machine does not tell its voltage.")};

@@ -33,7 +33,7 @@ Findings CheckRows(const Box& box) {
   if (*damaged > 0) {
     findings.push_back(Broken(
         std::to_string(static_cast<int64_t>(*damaged)) + " rows are not what was written to them.",
-        "Those orders, events or keys cannot be used; the others can.", std::string(kVerify)));
+        "Those orders, events or keys cannot be used; the others can.", kVerify));
   }
   if (Metric(box, "comanda_db_disk_failures_total").value_or(0) > 0) {
     findings.push_back(Broken("The disk has failed a read, a write or a sync since the start.",

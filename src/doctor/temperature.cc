@@ -56,11 +56,10 @@ Findings CheckTemperature(const Box& box) {
   if (worst->temperature >= worst->critical - kNearCritical) {
     return {Broken(text,
                    "It switches itself off at " + std::to_string(worst->critical / 1000) + " °C.",
-                   std::string(kCommand))};
+                   kCommand)};
   }
   if (worst->temperature >= worst->hot) {
-    return {
-        Warning(text, "It slows down, and heat wears out disk and board.", std::string(kCommand))};
+    return {Warning(text, "It slows down, and heat wears out disk and board.", kCommand)};
   }
   return {Well(text)};
 }

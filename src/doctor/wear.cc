@@ -34,12 +34,11 @@ Finding CheckEmmc(const Machine& machine, const std::string& name) {
   const auto reserve =
       machine.Number(directory + "pre_eol_info");  // 1 normal, 2 80 % used, 3 urgent
   if (used == 11 || reserve == 3) {
-    return Broken("The eMMC " + name + " is at the end of its life.", std::string(kWhy),
-                  Replace(name));
+    return Broken("The eMMC " + name + " is at the end of its life.", kWhy, Replace(name));
   }
   const std::string shown =
       "The eMMC " + name + " has used up to " + std::to_string(used * 10) + " % of its life";
-  if (used >= 9 || reserve == 2) return Warning(shown + ".", std::string(kWhy), Replace(name));
+  if (used >= 9 || reserve == 2) return Warning(shown + ".", kWhy, Replace(name));
   if (used == 0) return Well("The eMMC " + name + " does not tell its wear.");
   return Well(shown + ".");
 }
@@ -72,8 +71,7 @@ Finding ReadSmart(const std::string& name, const json::Value& root) {
   const std::string command = "smartctl -a /dev/" + name + "\n" + Replace(name);
   const auto passed = Find(Find(root, "smart_status"), "passed");
   if (passed && passed->kind() == json::Kind::kBoolean && !passed->boolean()) {
-    return Broken("The disk " + name + " says that it is failing (SMART).", std::string(kWhy),
-                  command);
+    return Broken("The disk " + name + " says that it is failing (SMART).", kWhy, command);
   }
   const auto nvme = Find(root, "nvme_smart_health_information_log");
   const int64_t errors = NumberIn(nvme, "media_errors").value_or(0) +
@@ -82,18 +80,18 @@ Finding ReadSmart(const std::string& name, const json::Value& root) {
   if (errors > 0) {
     return Broken(
         "The disk " + name + " has " + std::to_string(errors) + " places that cannot be read.",
-        std::string(kWhy), command);
+        kWhy, command);
   }
   const auto used = NumberIn(nvme, "percentage_used");
   const std::string text = "The disk " + name +
                            (used ? " has used " + std::to_string(*used) + " % of its life."
                                  : " reports no trouble (SMART).");
   const int64_t reallocated = Attribute(root, kReallocated).value_or(0);
-  if (used.value_or(0) >= 90) return Warning(text, std::string(kWhy), command);
+  if (used.value_or(0) >= 90) return Warning(text, kWhy, command);
   if (reallocated > 0) {
     return Warning("The disk " + name + " has replaced " + std::to_string(reallocated) +
                        " bad places by spare ones.",
-                   std::string(kWhy), command);
+                   kWhy, command);
   }
   return passed || used ? Well(text) : Well("The disk " + name + " does not tell its wear.");
 }
