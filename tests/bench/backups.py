@@ -53,6 +53,12 @@ def tills(bench):
     bench.add(row)
 
 
+def looked_through(*words):
+    """Of a database that large.py has made, whose log has gaps: 1 says so."""
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done
+
+
 def reading(bench):
     """Both from the disk: the backup leaves the system's cache before each."""
     what = "backups, verify's rate of plain reading"
@@ -62,7 +68,7 @@ def reading(bench):
     data = large_database(binary, ORDERS[bench.brief])
     with tempfile.TemporaryDirectory(prefix="comanda-bench-", dir=data.parent) as directory:
         backup = os.path.join(directory, "backup")
-        subprocess.run([binary, "backup", backup, "--plain", "--data", data], check=True, capture_output=True)
+        looked_through(binary, "backup", backup, "--plain", "--data", data)
         file = os.path.join(backup, "live.db")
         times = {"read": [], "verify": []}
         for _ in range(bench.rounds):
@@ -71,7 +77,7 @@ def reading(bench):
                     os.fsync(handle.fileno())
                     os.posix_fadvise(handle.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
                 begin = time.monotonic()
-                subprocess.run(words, check=True, capture_output=True)
+                looked_through(*words)
                 times[name].append(time.monotonic() - begin)
         size_mb = os.path.getsize(file) / 1e6
         read, verify = (size_mb / statistics.median(times[name]) for name in ("read", "verify"))

@@ -28,7 +28,7 @@ def unpacked(bare, tarball):
 def test_the_tarball_installs_and_removes(unpacked):
     units = f"{UNIT} comanda-setup.socket comanda-backup.timer"
     unpacked.run("/srv/tree/install.sh")
-    assert unpacked.calls() == [f"enable {UNIT}", f"start {UNIT}"] and serves(unpacked)
+    assert unpacked.calls() == [f"enable {units}", f"start {units}"] and serves(unpacked)
     unpacked.run("/srv/tree/install.sh")
     assert unpacked.calls() == [f"try-restart {UNIT}"] and serves(unpacked)
     said = unpacked.run("/srv/tree/install.sh --remove")
