@@ -28,8 +28,8 @@ std::string Compact(UtcMs instant) {
 std::optional<UtcMs> ParseCompact(std::string_view text) {
   if (text.size() != kTimeLetters) return std::nullopt;
   std::string full(text);
-  for (const size_t at : {13, 11}) full.insert(at, ":");
-  for (const size_t at : {6, 4}) full.insert(at, "-");
+  for (const size_t at : {size_t{13}, size_t{11}}) full.insert(at, ":");
+  for (const size_t at : {size_t{6}, size_t{4}}) full.insert(at, "-");
   return ParseInstant(full);
 }
 
