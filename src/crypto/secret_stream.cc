@@ -16,9 +16,12 @@ static_assert(kSaltBytes == crypto_pwhash_argon2id_SALTBYTES);
 static_assert(kStreamHeaderBytes == crypto_secretstream_xchacha20poly1305_HEADERBYTES);
 static_assert(kMessageOverheadBytes == crypto_secretstream_xchacha20poly1305_ABYTES);
 
+// Not sodium_init(): what it prepares besides is not used here, and it would bring curves and other
+// ciphers into the program. Its choice of code by the processor has one to choose from in our build
+// (third_party/libsodium).
 void InitialiseSodium() {
   static std::once_flag once;
-  std::call_once(once, [] { CHECK(sodium_init() >= 0, "libsodium cannot be initialised"); });
+  std::call_once(once, [] { randombytes_stir(); });
 }
 
 const unsigned char* Bytes(std::string_view text) {
