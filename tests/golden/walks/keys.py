@@ -144,6 +144,8 @@ def command_line(r):
     r.ask("one of several companies", "GET", KEYS, None, f"X-Company-Id: {OTHER}", who="local")
     r.ask("a company of nobody", "GET", KEYS, None, f"X-Company-Id: {NOBODY}", who="local")
     r.ask("a company that is none", "GET", KEYS, None, "X-Company-Id: x", who="local")
+    r.ask("resume: nothing is held", "POST", "/control/resume", who="local")
+    r.ask("resume: an unknown parameter", "POST", "/control/resume?x=1", who="local")
     r.ask("the demo's audit", "GET", "/control/audit?per_page=1", None, f"X-Company-Id: {DEMO}", who="local")
     r.ask("keys of the sandbox", "GET", KEYS, who="local at the sandbox")
     r.ask("health for the command line", "GET", "/healthz", who="local")
