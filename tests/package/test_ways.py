@@ -128,10 +128,12 @@ def test_the_readmes_ten_steps_lead_to_a_paid_order_as_they_stand(bare, package)
             if re.match(r"[A-Z]+=|call\(\)", command):
                 known.append(command)
                 continue
-            # Nobody answers apt here, and only the package is at hand. Warnings of `doctor` are about this machine.
+            # Nobody answers apt here, and only the package is at hand. The machine has no network, and `doctor` says so.
             command = command.replace("apt install", "apt-get -q -y install --no-install-recommends")
-            tolerated = "; test $? -lt 2" if command == "comanda doctor" else ""
+            tolerated = "; true" if command == "comanda doctor" else ""
             said = bare.run("\n".join(["cd /root", *known, command + tolerated]))
+            if command == "comanda doctor":
+                assert re.findall(r"^BROKEN +(\w+)", said, re.M) == ["addresses"], said
             if key := re.search(r"^key  (\S+)$", said, re.M):
                 copied["KEY"] = key[1]
             if said.startswith('{"data"'):
