@@ -123,19 +123,19 @@ Fd LockRotation(const config::Options& options) {
 }
 
 // The result of one target, noted and said. True if it has a good backup now.
-bool BackUpTo(const std::string& target, const backups::Source& source) {
-  backups::Result result = {.target = target, .tried_at = source.clock.Now()};
+bool BackUpTo(const std::string& target, const backups::Making& making) {
+  backups::Result result = {.target = target, .tried_at = making.clock.Now()};
   try {
-    const backups::Made made = backups::BackUpInto(target, source);
-    SayIfSameDisk(source.options, target, made.path);
-    Say(made.copied, source.options);
+    const backups::Made made = backups::BackUpInto(target, making);
+    SayIfSameDisk(making.options, target, made.path);
+    Say(made.copied, making.options);
     Print(made.path + " is made and checked" + (made.copied.is_damaged ? ", and damaged" : "") +
           "; keep it secret\n");
     for (const std::string& name : made.removed) Print("deleted the old backup " + name + "\n");
     if (made.copied.is_damaged) {
       result.problem = target + ": the database is damaged: `comanda verify` names what is";
     } else {
-      result.good_at = source.clock.Now();
+      result.good_at = making.clock.Now();
       result.name = made.path.substr(made.path.rfind('/') + 1);
     }
   } catch (const Refusal& refusal) {
@@ -145,7 +145,7 @@ bool BackUpTo(const std::string& target, const backups::Source& source) {
   }
   if (!result.problem.empty()) PrintError(result.problem);
   const bool is_good = result.problem.empty();
-  backups::NoteResult(source.options.data_directory, std::move(result), source.options.backup_to);
+  backups::NoteResult(making.options.data_directory, std::move(result), making.options.backup_to);
   return is_good;
 }
 
@@ -156,14 +156,14 @@ int BackUpToAll(const config::Options& options, const std::string& passphrase) {
     return kExitDone;
   }
   const Fd lock = LockRotation(options);
-  const backups::Source source = {.options = options,
+  const backups::Making making = {.options = options,
                                   .space = SpaceOf(options),
                                   .count_rows = CountRows,
                                   .clock = SystemClock(),
                                   .passphrase = passphrase};
   bool all_good = true;
   for (const std::string& target : options.backup_to) {
-    all_good = BackUpTo(target, source) && all_good;
+    all_good = BackUpTo(target, making) && all_good;
   }
   return all_good ? kExitDone : kExitRefused;
 }
@@ -183,7 +183,7 @@ void RequireNew(const config::Options& options, const std::string& target) {
 
 backups::Copied BackUpSealed(const config::Options& options, const std::string& target,
                              const std::string& passphrase) {
-  const backups::Source source = {.options = options,
+  const backups::Making making = {.options = options,
                                   .space = SpaceOf(options),
                                   .count_rows = CountRows,
                                   .clock = SystemClock(),
@@ -192,7 +192,7 @@ backups::Copied BackUpSealed(const config::Options& options, const std::string& 
   SayIfSameDisk(options, target, DirectoryOf(target));
   std::string path;
   return backups::SealInto(
-      DirectoryOf(target), source, [&](bool) { return target.substr(target.rfind('/') + 1); },
+      DirectoryOf(target), making, [&](bool) { return target.substr(target.rfind('/') + 1); },
       path);
 }
 

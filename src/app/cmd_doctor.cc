@@ -132,7 +132,7 @@ std::string AskAll(const config::Options& options) {
   std::string trouble;
   std::optional<ControlAnswer> readiness;
   std::optional<ControlAnswer> metrics;
-  if (!is_refused && machine.Exists(socket)) {
+  if (!is_refused && machine.IsThere(socket)) {
     readiness = AskServer(options, "/readyz", kAskMs, trouble);
     if (readiness) metrics = AskServer(options, "/metrics", kAskMs, trouble);
   }

@@ -18,6 +18,7 @@
 #include "app/trial.h"
 #include "backups/catalog.h"
 #include "backups/sealed.h"
+#include "backups/rotating.h"
 #include "backups/source.h"
 #include "base/file.h"
 #include "base/problem.h"
@@ -69,10 +70,7 @@ std::string NewestOf(const config::Options& options) {
 
 // Refusal where the copy would leave too little space for orders.
 void RequireRoom(const config::Options& options, int64_t bytes) {
-  db::SpaceSettings settings = SpaceOf(options);
-  settings.ballast_bytes = 0;  // the server makes and keeps the ballast
-  metrics::Registry metrics;
-  if (db::DiskSpace(settings, metrics).HasRoom(bytes)) return;
+  if (backups::LeavesRoomForOrders(bytes, SpaceOf(options))) return;
   throw Fault(Fault::Kind::kDiskFull, "a drill on the disk of " + options.data_directory +
                                           " would leave too little space for orders: make space "
                                           "on it");

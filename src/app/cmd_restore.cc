@@ -23,6 +23,7 @@
 #include "app/trial.h"
 #include "backups/restore.h"
 #include "backups/sealed.h"
+#include "backups/rotating.h"
 #include "backups/source.h"
 #include "base/file.h"
 #include "base/problem.h"
@@ -234,9 +235,7 @@ void RequireAuthority(const Preparation& preparation, const config::Options& opt
 void RequireRoom(const std::string& data_directory, const config::Options& options, int64_t bytes) {
   db::SpaceSettings settings = SpaceOf(options);
   settings.directory = DirectoryOf(data_directory);
-  settings.ballast_bytes = 0;  // the server makes and keeps the ballast
-  metrics::Registry metrics;
-  if (db::DiskSpace(settings, metrics).HasRoom(bytes)) return;
+  if (backups::LeavesRoomForOrders(bytes, settings)) return;
   throw Fault(Fault::Kind::kDiskFull,
               "the disk of " + data_directory + " has too little space for " +
                   std::to_string(bytes / (1024 * 1024) + 1) +

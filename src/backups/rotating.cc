@@ -116,12 +116,15 @@ void PrepareTarget(const config::Options& options, const std::string& target) {
   }
 }
 
+bool LeavesRoomForOrders(int64_t bytes, db::SpaceSettings space) {
+  space.ballast_bytes = 0;  // the server makes and keeps the ballast
+  metrics::Registry metrics;
+  return db::DiskSpace(space, metrics).HasRoom(bytes);
+}
+
 void RequireRoom(const std::string& directory, int64_t bytes, const db::SpaceSettings& space) {
   if (IsSameDisk(directory, space.directory)) {
-    db::SpaceSettings settings = space;
-    settings.ballast_bytes = 0;  // the server makes and keeps the ballast
-    metrics::Registry metrics;
-    if (db::DiskSpace(settings, metrics).HasRoom(bytes)) return;
+    if (LeavesRoomForOrders(bytes, space)) return;
     throw Fault(Fault::Kind::kDiskFull, "a backup on the disk of " + space.directory +
                                             " would leave too little space for orders: name a "
                                             "directory on another disk");
@@ -139,39 +142,39 @@ void RequireRoom(const std::string& directory, int64_t bytes, const db::SpaceSet
   throw Fault(Fault::Kind::kDiskFull, std::move(text));
 }
 
-Copied SealInto(const std::string& directory, const Source& source,
+Copied SealInto(const std::string& directory, const Making& making,
                 const std::function<std::string(bool is_damaged)>& name, std::string& path) {
-  const int64_t bytes = DatabaseBytes(source.options);
-  RequireRoom(source.options.data_directory, bytes, source.space);
-  RequireRoom(directory, bytes, source.space);
-  UnfinishedBackup plain(source.options.data_directory + "/plain-backup",
-                         source.options.data_directory);
-  Copied copied = CopyDataDirectory(source.options, plain.path(), source.count_rows, source.clock);
+  const int64_t bytes = DatabaseBytes(making.options);
+  RequireRoom(making.options.data_directory, bytes, making.space);
+  RequireRoom(directory, bytes, making.space);
+  UnfinishedBackup plain(making.options.data_directory + "/plain-backup",
+                         making.options.data_directory);
+  Copied copied = CopyDataDirectory(making.options, plain.path(), making.count_rows, making.clock);
   const std::string sealed = UnfinishedPathIn(directory);
   plain.AlsoRemove(sealed);
-  const Fd locked = Seal(plain.path(), sealed, source.passphrase);
-  RequireSame(sealed, source.passphrase, plain.path());
+  const Fd locked = Seal(plain.path(), sealed, making.passphrase);
+  RequireSame(sealed, making.passphrase, plain.path());
   path = directory + "/" + name(copied.is_damaged);
   plain.FinishFile(path);
   return copied;
 }
 
-Made BackUpInto(const std::string& target, const Source& source) {
-  PrepareTarget(source.options, target);
-  RemoveUnfinishedBackups(source.options.data_directory, target);
-  const bool is_sealed = !source.passphrase.empty();
+Made BackUpInto(const std::string& target, const Making& making) {
+  PrepareTarget(making.options, target);
+  RemoveUnfinishedBackups(making.options.data_directory, target);
+  const bool is_sealed = !making.passphrase.empty();
   const auto name = [&](bool is_damaged) {
-    return NameOfBackup(NextNumber(target), source.clock.Now(), is_sealed) +
+    return NameOfBackup(NextNumber(target), making.clock.Now(), is_sealed) +
            std::string(is_damaged ? kDamagedEnd : "");
   };
   Made made;
   if (is_sealed) {
-    made.copied = SealInto(target, source, name, made.path);
+    made.copied = SealInto(target, making, name, made.path);
   } else {
-    UnfinishedBackup unfinished(target + "/plain-backup", source.options.data_directory);
-    RequireRoom(target, DatabaseBytes(source.options), source.space);
+    UnfinishedBackup unfinished(target + "/plain-backup", making.options.data_directory);
+    RequireRoom(target, DatabaseBytes(making.options), making.space);
     made.copied =
-        CopyDataDirectory(source.options, unfinished.path(), source.count_rows, source.clock);
+        CopyDataDirectory(making.options, unfinished.path(), making.count_rows, making.clock);
     made.path = target + "/" + name(made.copied.is_damaged);
     unfinished.FinishAs(made.path);
   }
@@ -181,8 +184,8 @@ Made BackUpInto(const std::string& target, const Source& source) {
     made.removed = Remove(older);
   } else {
     made.removed = Remove(Superfluous(
-        BackupsIn(target), {.daily = static_cast<size_t>(source.options.backup_keep),
-                            .weekly = static_cast<size_t>(source.options.backup_keep_weekly)}));
+        BackupsIn(target), {.daily = static_cast<size_t>(making.options.backup_keep),
+                            .weekly = static_cast<size_t>(making.options.backup_keep_weekly)}));
   }
   return made;
 }

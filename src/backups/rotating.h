@@ -15,8 +15,8 @@
 
 namespace comanda::backups {
 
-// What a backup is made of, besides the settings.
-struct Source {
+// What making a backup needs.
+struct Making {
   const config::Options& options;
   db::SpaceSettings space;  // of the data directory
   CountRows count_rows;
@@ -37,6 +37,9 @@ struct Made {
 // made on the root disk.
 void PrepareTarget(const config::Options& options, const std::string& target);
 
+// True if so many bytes more on the disk of space.directory leave what orders need.
+bool LeavesRoomForOrders(int64_t bytes, db::SpaceSettings space);
+
 // Fault kDiskFull if a copy of `bytes` below `directory` would leave too little free space: for
 // orders where it is the disk of the data directory, else at all.
 void RequireRoom(const std::string& directory, int64_t bytes, const db::SpaceSettings& space);
@@ -44,12 +47,12 @@ void RequireRoom(const std::string& directory, int64_t bytes, const db::SpaceSet
 // Makes a backup. Blocks for as long as it takes. Call it before other threads exist. One of a
 // damaged database gets its name with kDamagedEnd, and only older damaged ones go for it. Throws
 // what PrepareTarget() throws, and Fault if the backup cannot be made; nothing of it is left then.
-Made BackUpInto(const std::string& target, const Source& source);
+Made BackUpInto(const std::string& target, const Making& making);
 
-// Writes what CopyDataDirectory() copies to `file`, sealed with source.passphrase, and reads it
+// Writes what CopyDataDirectory() copies to `file`, sealed with making.passphrase, and reads it
 // back. The plain copy is made in the data directory and deleted again. `name` finds the name of
 // the file in `directory`; it is called with whether the database is damaged.
-Copied SealInto(const std::string& directory, const Source& source,
+Copied SealInto(const std::string& directory, const Making& making,
                 const std::function<std::string(bool is_damaged)>& name, std::string& path);
 
 }  // namespace comanda::backups

@@ -41,7 +41,7 @@ Findings CheckAddresses(const Box& box) {
     std::string unplugged;
     for (const std::string& name : box.machine.List("/sys/class/net")) {
       const std::string directory = "/sys/class/net/" + name + "/";
-      if (name != "lo" && box.machine.Exists(directory + "device") &&
+      if (name != "lo" && box.machine.IsThere(directory + "device") &&
           box.machine.Line(directory + "carrier") != "1") {
         unplugged += (unplugged.empty() ? " No cable or no signal at " : ", ") + name;
       }

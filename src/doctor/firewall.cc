@@ -61,7 +61,7 @@ Findings CheckFirewall(const Box& box) {
                    "ufw allow " + number + "/tcp")};
   }
   if (!box.is_root) return {Well("Not looked at: the rules are for root to read.")};
-  const auto rules = box.machine.Run("nft", {"list", "ruleset"});
+  const auto rules = box.machine.OutputFrom("nft", {"list", "ruleset"});
   if (!rules) return {Well("No firewall was found.")};
   if (!DropsIncoming(*rules)) return {Well("No firewall stops incoming connections.")};
   if (NamesPort(*rules, port)) return {Well("The firewall names port " + number + ".")};

@@ -5,7 +5,7 @@ namespace comanda::doctor {
 Findings CheckLog(const Box& box) {
   constexpr int64_t kMebibyte = 1024 * 1024;
   constexpr int64_t kBytesMax = 1024 * kMebibyte;
-  const bool is_kept = box.machine.Exists("/var/log/journal");
+  const bool is_kept = box.machine.IsThere("/var/log/journal");
   const int64_t bytes = box.machine.BytesBelow(is_kept ? "/var/log/journal" : "/run/log/journal");
   const std::string text =
       "The journal has " + std::to_string(bytes / kMebibyte) + " MiB" +

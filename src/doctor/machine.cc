@@ -113,7 +113,7 @@ std::vector<std::string> Machine::List(std::string_view directory) const {
   return names;
 }
 
-bool Machine::Exists(std::string_view path) const {
+bool Machine::IsThere(std::string_view path) const {
   struct stat found {};
   return ::lstat(PathOf(path).c_str(), &found) == 0;
 }
@@ -132,8 +132,8 @@ int64_t Machine::BytesBelow(std::string_view directory) const {
   return BytesOf(path, found.st_dev, 0, left);
 }
 
-std::optional<std::string> Machine::Run(const std::string& program,
-                                        const std::vector<std::string>& arguments) const {
+std::optional<std::string> Machine::OutputFrom(const std::string& program,
+                                               const std::vector<std::string>& arguments) const {
   std::string path;
   for (const char* directory : {"/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"}) {
     path = PathOf(directory + program);

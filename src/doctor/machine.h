@@ -27,7 +27,7 @@ class Machine {
   // The names in a directory, sorted, 4096 at most.
   std::vector<std::string> List(std::string_view directory) const;
   // True also for a symbolic link whose target is missing.
-  bool Exists(std::string_view path) const;
+  bool IsThere(std::string_view path) const;
   // Where a symbolic link points; empty if it is none.
   std::string Target(std::string_view link) const;
   // The sizes of all files below a directory, on its file system.
@@ -35,8 +35,8 @@ class Machine {
   // What a program prints, whatever its exit code: for what no file tells. Looked for in the
   // system's directories for programs; nothing if it is not installed or not ended within 3 s. Its
   // environment is empty but for LC_ALL=C.
-  std::optional<std::string> Run(const std::string& program,
-                                 const std::vector<std::string>& arguments) const;
+  std::optional<std::string> OutputFrom(const std::string& program,
+                                        const std::vector<std::string>& arguments) const;
 
   std::string PathOf(std::string_view path) const { return root_ + std::string(path); }
 

@@ -71,8 +71,8 @@ Finding CheckAnswer(const Box& box, const std::string& name) {
 Findings CheckName(const Box& box) {
   const std::string host = AsciiLower(box.machine.Line("/proc/sys/kernel/hostname"));
   const std::string name = host.substr(0, host.find('.')) + ".local";
-  if (!box.machine.Exists(kSocket)) {
-    const bool is_installed = box.machine.Exists("/usr/sbin/avahi-daemon");
+  if (!box.machine.IsThere(kSocket)) {
+    const bool is_installed = box.machine.IsThere("/usr/sbin/avahi-daemon");
     return {Warning(
         std::string("avahi-daemon ") + (is_installed ? "does not run." : "is not installed."),
         "Devices do not find the box as " + name + "; its address works.",

@@ -55,7 +55,7 @@ std::optional<Unit> FindUnit(const Box& box) {
     unit.is_enabled =
         unit.is_enabled ||
         (name.ends_with(".wants") &&
-         box.machine.Exists("/etc/systemd/system/" + name + "/" + std::string(kName)));
+         box.machine.IsThere("/etc/systemd/system/" + name + "/" + std::string(kName)));
   }
   return unit;
 }

@@ -18,7 +18,7 @@ std::string Replace(const std::string& disk) {
 bool IsDisk(const Machine& machine, const std::string& name) {
   const auto begins = [&](std::string_view with) { return name.starts_with(with); };
   if (begins("mmcblk")) return name.find("boot") == name.npos && name.find("rpmb") == name.npos;
-  return (begins("sd") || begins("nvme")) && machine.Exists("/sys/block/" + name + "/device");
+  return (begins("sd") || begins("nvme")) && machine.IsThere("/sys/block/" + name + "/device");
 }
 
 // An eMMC says in tenths how much of its life is used, for each of two kinds of its memory (JESD84,
@@ -99,8 +99,8 @@ Finding ReadSmart(const std::string& name, const json::Value& root) {
 Finding CheckSmart(const Box& box, const std::string& name) {
   if (!box.is_root) return Well("The wear of " + name + " is for root to read.");
   // Reads what the disk has noted and starts no test; a disk that sleeps is not woken.
-  const auto text =
-      box.machine.Run("smartctl", {"--json=c", "-n", "standby", "-i", "-H", "-A", "/dev/" + name});
+  const auto text = box.machine.OutputFrom(
+      "smartctl", {"--json=c", "-n", "standby", "-i", "-H", "-A", "/dev/" + name});
   if (!text) {
     return Well("The wear of " + name + " is not read: `apt install smartmontools` makes it so.");
   }

@@ -37,6 +37,8 @@ PLANTED = [
     ("orders/api.cc", 'R"sql(\n      SELECT id FROM orders)sql"', "has SQL; it belongs into the room's store.cc"),
     ("auth/gate.cc", '0;\n#include "http/context.h"\nint y = 0', "which is below it in src/ROOMS"),
     ("auth/gate.cc", "0;  // -- section ------", "has a rule of dashes"),
+    ("orders/size.h", "0;\nnamespace comanda::orders {\nstruct Order { int x; };\n}\nconst auto more = 0",
+     "has a comanda::orders::Order, as src/orders/order.h has"),
 ]
 
 

@@ -59,13 +59,13 @@ TEST(DoctorBounded, OutlivesACrash) {
 
 TEST(DoctorMachine, GivesUpOnAProgramThatHangs) {
   const int64_t begun_ms = SystemClock().MonotonicMs();
-  EXPECT_EQ(Machine().Run("sh", {"-c", "echo begun; exec sleep 1000"}), std::nullopt);
+  EXPECT_EQ(Machine().OutputFrom("sh", {"-c", "echo begun; exec sleep 1000"}), std::nullopt);
   EXPECT_LT(SystemClock().MonotonicMs() - begun_ms, kPatientMs);
 }
 
 TEST(DoctorMachine, ReadsTheOutputOfAProgramWhateverItsExitCode) {
-  EXPECT_EQ(Machine().Run("sh", {"-c", "echo \"$LC_ALL $HOME\"; exit 3"}), "C \n");
-  EXPECT_EQ(Machine().Run("no-such-program", {}), std::nullopt);
+  EXPECT_EQ(Machine().OutputFrom("sh", {"-c", "echo \"$LC_ALL $HOME\"; exit 3"}), "C \n");
+  EXPECT_EQ(Machine().OutputFrom("no-such-program", {}), std::nullopt);
 }
 
 TEST(DoctorMachine, ReadsNumbersInBothForms) {
