@@ -264,11 +264,9 @@ BAD = {
 
 
 @needs_root
-@pytest.mark.parametrize("sealed", [False, True])
-@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("case, sealed", [(case, sealed) for case in BAD for sealed in (False, True)
+                                          if not (sealed and case == "full on the way")])  # a sealed backup is one file
 def test_a_bad_directory_is_named_and_the_others_get_their_backup(box, target, sealing, tmp_path, case, sealed):
-    if sealed and case == "full on the way":
-        pytest.skip("a sealed backup is one file")
     make, words = BAD[case]
     with make(box, tmp_path) as bad:
         before = sorted(bad.iterdir()) if bad.is_dir() and bad != box.data else None
