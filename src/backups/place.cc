@@ -67,12 +67,17 @@ bool LiesInside(const std::string& path, const std::string& directory) {
 }
 
 std::string UnmountedPoint(const std::string& path) {
+  // The second kind is a guess: /media/usb/backups has the form of /media/USER/DISK, and is a
+  // directory of the disk that is mounted on /media/usb.
+  std::string guessed;
   for (std::string above = ResolvedAbove(path); above.size() > 1; above = DirectoryOf(above)) {
-    if ((IsInTableOfMounts(above) || StandsWhereDisksAreMounted(above)) && !IsMounted(above)) {
-      return above;
-    }
+    const bool is_in_table = IsInTableOfMounts(above);
+    if (!is_in_table && !StandsWhereDisksAreMounted(above)) continue;
+    if (IsMounted(above)) return "";
+    if (is_in_table) return above;
+    if (guessed.empty()) guessed = above;
   }
-  return "";
+  return guessed;
 }
 
 }  // namespace comanda::backups

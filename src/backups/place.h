@@ -15,7 +15,7 @@ bool LiesInside(const std::string& path, const std::string& directory);
 
 // The nearest directory above the path that should be a mount point and is not mounted: /etc/fstab
 // names it, or it is where disks are usually mounted (/mnt, /media, /run/media). Empty if there is
-// none.
+// none, or if the path is on such a disk that is mounted.
 std::string UnmountedPoint(const std::string& path);
 
 }  // namespace comanda::backups

@@ -334,6 +334,27 @@ def test_a_disk_that_comes_back_gets_its_backup(box, tmp_path):
         point.rmdir()
 
 
+@needs_root
+@pytest.mark.parametrize("place", ["{}", "{}/disk"])
+def test_a_directory_of_a_mounted_disk_gets_every_backup_and_none_without_the_disk(box, tmp_path, place):
+    """/media/DISK/comanda, which has the form of /media/USER/DISK, and /media/USER/DISK/comanda."""
+    above = pathlib.Path("/media") / tmp_path.name
+    point = pathlib.Path("/media") / place.format(tmp_path.name)
+    point.mkdir(parents=True)
+    try:
+        configure(box, point / "comanda")
+        with mounted(point, "size=64m"):
+            for count in (1, 2):
+                back_up(box)
+                assert len(good(point / "comanda")) == count
+        (point / "comanda").mkdir()
+        done = back_up(box, check=False)
+        assert done.returncode == 1 and f"nothing is mounted on {point}" in done.stderr, done
+        assert list((point / "comanda").iterdir()) == []
+    finally:
+        shutil.rmtree(above)
+
+
 def test_readyz_says_which_directory_gets_no_backup(box, target, tmp_path):
     configure(box, target, tmp_path / "stick/comanda")
     box.start()

@@ -296,3 +296,39 @@ def test_the_tarball_restarts_the_server_alone(booted, tarball):
     assert pid(booted) != process and serves(booted)
     booted.run("/srv/tree/install.sh --remove")
     assert listening(booted) == {}
+
+
+def backups(machine, directory="/var/backups/comanda"):
+    return machine.run(f"ls -d {directory}/comanda-*").split()
+
+
+def test_the_backup_unit_works_in_its_sandbox_and_a_restore_changes_places_under_the_service(machine):
+    assert (enabled(machine, "comanda-backup.timer"), active(machine, "comanda-backup.timer")) == ("enabled", "active")
+    machine.run("systemctl start comanda-backup")
+    (backup,) = backups(machine)
+    before, process = states(machine), pid(machine)
+    machine.run("comanda keys create --name later --scopes menu:read")
+
+    said = machine.run(f"comanda restore {backup} --yes")
+    assert "the service runs" in said and serves(machine) and pid(machine) != process
+    assert states(machine) == before and "later" not in machine.run("comanda keys list")
+
+    (former,) = machine.run("ls -d /var/lib/comanda.before-restore-*").split()
+    machine.run(f"comanda restore {former} --yes")
+    assert serves(machine) and "later" in machine.run("comanda keys list")
+    machine.run("systemctl start comanda-backup")
+    assert len(backups(machine)) == 2 and machine.run("systemctl --failed --no-legend") == ""
+
+
+def test_the_backup_unit_reaches_a_disk_that_is_mounted_and_names_one_that_is_not(machine):
+    """The README's step, then the unit."""
+    machine.run("mkdir -p /media/usb && mount -t tmpfs -o mode=755 tmpfs /media/usb")
+    machine.run("comanda config set backup_to /media/usb/comanda && comanda backup")
+    machine.run("systemctl start comanda-backup")
+    assert len(backups(machine, "/media/usb/comanda")) == 2
+    machine.run("umount /media/usb")
+    status, _ = machine.try_run("systemctl start comanda-backup")
+    said = machine.run("journalctl --no-pager -q -o cat -u comanda-backup.service")
+    assert status != 0 and "nothing is mounted on /media/usb" in said, said
+    assert machine.run("ls -A /media/usb") == "" and "BROKEN   backup" not in machine.try_run("comanda doctor")[1]
+    assert "/media/usb" in machine.try_run("comanda doctor")[1] and serves(machine)
