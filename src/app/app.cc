@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "app/import.h"
-#include "app/scratch.h"
 #include "app/served.h"
 #include "app/setup_port.h"
 #include "backups/restore.h"
@@ -166,10 +165,7 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
                                      SandboxHandler(), options_, clock_, metrics_)) {
   SetLogLevel();
   for (const std::string& left : backups::RemoveUnfinishedBackups(options_.data_directory)) {
-    log::Notice("removed what an interrupted backup left", {{"directory", left}});
-  }
-  for (const std::string& left : RemoveScratches(options_.data_directory)) {
-    log::Notice("removed what an interrupted drill left", {{"directory", left}});
+    log::Notice("removed what an interrupted backup or drill left", {{"directory", left}});
   }
   for (const std::string& left : backups::DescribeRestores(options_.data_directory)) {
     log::Notice("an interrupted restore", {{"state", left}});

@@ -73,11 +73,6 @@ dev_t DiskOf(const std::string& path) {
   return ::stat(path.c_str(), &found) == 0 ? found.st_dev : 0;
 }
 
-bool IsThere(const std::string& path) {
-  struct stat found = {};
-  return ::lstat(path.c_str(), &found) == 0 || errno != ENOENT;
-}
-
 void SayIfSameDisk(const config::Options& options, const std::string& target,
                    const std::string& made) {
   if (DiskOf(made) != DiskOf(options.data_directory)) return;
@@ -104,7 +99,7 @@ void Say(const backups::Copied& copied, const config::Options& options) {
 
 void RemoveWhatIsLeft(const config::Options& options, const std::string& beside) {
   for (const std::string& left : backups::RemoveUnfinishedBackups(options.data_directory, beside)) {
-    PrintError("removed what an interrupted backup left: " + left);
+    PrintError("removed what an interrupted backup or drill left: " + left);
   }
 }
 
@@ -170,7 +165,7 @@ int BackUpToAll(const config::Options& options, const std::string& passphrase) {
 
 // Refusal if the backup cannot be made at this place.
 void RequireNew(const config::Options& options, const std::string& target) {
-  if (IsThere(target)) {
+  if (IsThere(target) || errno != ENOENT) {
     throw Refusal(Problem::kValidationFailed,
                   target + " is there already, or below a file: name a directory that is not");
   }
@@ -208,8 +203,7 @@ backups::Copied BackUpPlain(const config::Options& options, const std::string& t
 
 int BackUpTo(const config::Options& options, const Arguments& arguments,
              const std::string& passphrase) {
-  std::string target = arguments.positional().front();
-  while (target.size() > 1 && target.ends_with('/')) target.pop_back();
+  const std::string target = WithoutSlash(arguments.positional().front());
   const bool is_sealed = target.ends_with(kSealedEnd);
   RequireNew(options, target);
   if (is_sealed && passphrase.empty()) PassphraseFor(target, options, arguments);

@@ -73,7 +73,7 @@ void CheckDatabases(const config::Options& options) {
     if (::access(path.c_str(), F_OK) != 0) continue;
     db::Watcher watcher(path, SystemClock());
     const int64_t found = watcher.SchemaVersion();
-    const auto known = static_cast<int64_t>(Migrations().size());
+    const int64_t known = SchemaKnown();
     if (found > known) {
       throw Refusal(Problem::kValidationFailed, db::OfNewerProgram(path, found, known));
     }

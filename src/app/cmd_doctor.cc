@@ -200,7 +200,7 @@ doctor::Box LookAtBox(Given given) {
   doctor::Box box;
   given["data"] = config::DataDirectory(given);
   box.is_data_readable = IsReadable(given["data"]);
-  box.schema = static_cast<int64_t>(Migrations().size());
+  box.schema = SchemaKnown();
   box.now = SystemClock().Now();
   box.built = BuildDate();
   box.clock = ReadKernelClock();

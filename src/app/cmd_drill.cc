@@ -10,18 +10,19 @@
 #include "app/commands.h"
 #include "app/control.h"
 #include "app/drill.h"
+#include "app/embedded.h"
 #include "app/environment.h"
-#include "app/named_backup.h"
 #include "app/passphrase.h"
-#include "app/scratch.h"
 #include "app/terminal.h"
 #include "app/trial.h"
 #include "backups/catalog.h"
 #include "backups/sealed.h"
 #include "backups/rotating.h"
 #include "backups/source.h"
+#include "backups/unfinished_backup.h"
 #include "base/file.h"
 #include "base/problem.h"
+#include "db/lock.h"
 #include "db/migrate.h"
 #include "db/watcher.h"
 
@@ -84,11 +85,12 @@ void RefuseDamage(const std::vector<std::string>& damage) {
           (damage.size() > 1 ? " and " + std::to_string(damage.size() - 1) + " more" : ""));
 }
 
-Trial RestoreInto(const Scratch& scratch, const backups::Source& source) {
+Trial RestoreInto(const std::string& directory, const backups::Source& source) {
   if (!source.damage.empty()) RefuseDamage(source.damage);
-  backups::CopyInto(source, scratch.path(), [] {});
+  backups::CopyInto(source, directory, [] {});
   if (source.path != source.name) RemoveAll(source.path);  // what was unsealed
-  const config::Options options = config::Load({{"data", scratch.path()}});
+  const auto lock = db::DirectoryLock::TryAcquire(directory);
+  const config::Options options = config::Load({{"data", directory}});
   return TryDatabase(auth::Mode::kLive, options, RefuseDamage, [](const std::string&) {});
 }
 
@@ -125,14 +127,16 @@ int Drill(Words words) {
   if (!backups::IsSealed(backup)) source = backups::Inspect(backup, SchemaKnown());
   std::string passphrase;
   if (!source) passphrase = PassphraseFor(backup, options, *arguments);
-  for (const std::string& left : RemoveScratches(options.data_directory)) {
-    PrintError("removed what an interrupted drill left: " + left);
+  for (const std::string& left : backups::RemoveUnfinishedBackups(options.data_directory)) {
+    PrintError("removed what an interrupted backup or drill left: " + left);
   }
   RequireRoom(options, source ? backups::BytesOf(*source) : SizeOf(backup));
 
-  const Scratch scratch(options.data_directory);
+  // Removed at the end: it never gets the name of a backup.
+  const backups::UnfinishedBackup scratch(options.data_directory + "/drill",
+                                          options.data_directory);
   if (!source) source = backups::Unsealed(backup, scratch.path(), passphrase, SchemaKnown());
-  const Trial trial = RestoreInto(scratch, *source);
+  const Trial trial = RestoreInto(scratch.path(), *source);
   const Comparison comparison = CompareDatabases(scratch.path() + "/live.db", data_path);
   Print(backup + " can be restored: " + std::to_string(trial.orders) + " orders, until " +
         (trial.until > 0 ? FormatInstant(trial.until) : std::string("an unknown time")) + "\n\n" +

@@ -15,8 +15,8 @@
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/control.h"
+#include "app/embedded.h"
 #include "app/environment.h"
-#include "app/named_backup.h"
 #include "app/passphrase.h"
 #include "app/served.h"
 #include "app/terminal.h"
@@ -93,11 +93,6 @@ class Interruption {
 
 [[noreturn]] void Refuse(std::string text) {
   throw Refusal(Problem::kValidationFailed, std::move(text));
-}
-
-bool IsThere(const std::string& path) {
-  struct stat found = {};
-  return ::lstat(path.c_str(), &found) == 0;
 }
 
 std::optional<std::string> RealPath(const std::string& path) {

@@ -3,6 +3,7 @@
 // Files of src/app that are compiled into the program. scripts/embed.cmake generates the source of
 // these functions at build time.
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -13,5 +14,7 @@ namespace comanda::app {
 std::string_view DemoJson();
 // The files migrations/NNNN_name.sql, in the order of their numbers.
 const std::vector<db::Migration>& Migrations();
+// The newest schema that this program knows.
+inline int64_t SchemaKnown() { return static_cast<int64_t>(Migrations().size()); }
 
 }  // namespace comanda::app

@@ -27,8 +27,6 @@ using Notes = std::map<std::string, Served>;
 
 std::string PathIn(const std::string& data_directory) { return data_directory + "/served"; }
 
-bool IsThere(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-
 std::string_view TakeUntil(std::string_view& rest, char end) {
   const size_t at = std::min(rest.find(end), rest.size());
   const std::string_view taken = rest.substr(0, at);
@@ -43,8 +41,8 @@ Notes ReadNotes(const std::string& data_directory) {
   try {
     text = ReadFile(PathIn(data_directory));
   } catch (const Fault&) {
-    // A file of another user is not a lost one: without its lines the database would be taken for a
-    // restored copy, and a lost authority would be made anew.
+    // A file of another user is there and cannot be read. Read as an empty one, it would say that
+    // the database is a restored copy and that no device trusts the authority.
     if (!AccessAdvice({PathIn(data_directory)}).empty()) throw;
     return notes;
   }

@@ -68,7 +68,7 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
                   const std::function<void(const std::vector<std::string>&)>& accept_damage,
                   const std::function<void(const std::string& step)>& progress) {
   const std::string path = DatabasePath(mode, options);
-  const auto known = static_cast<int64_t>(Migrations().size());
+  const int64_t known = SchemaKnown();
   const int64_t found = db::Watcher(path, SystemClock()).SchemaVersion();
   if (found > known) {
     throw Refusal(Problem::kValidationFailed, db::OfNewerProgram(path, found, known));

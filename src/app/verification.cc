@@ -111,7 +111,7 @@ void Verification::Add(std::vector<std::string> damage) {
 std::optional<Verification::Report> VerifyRows(const std::string& path, FileState state,
                                                const Clock& clock) {
   db::Watcher watcher = Open(path, state, clock);
-  if (watcher.SchemaVersion() != static_cast<int64_t>(Migrations().size())) return std::nullopt;
+  if (watcher.SchemaVersion() != SchemaKnown()) return std::nullopt;
   Verification verification;
   Verification::Part part;
   const auto next = [&](db::Snapshot& snapshot) { return verification.Next(snapshot, part); };

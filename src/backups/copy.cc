@@ -19,16 +19,6 @@ namespace {
 
 constexpr std::array<const char*, 2> kDatabases = {"live.db", "test.db"};
 
-int64_t BytesOf(const std::string& path) {
-  struct stat found = {};
-  return ::stat(path.c_str(), &found) == 0 ? found.st_size : 0;
-}
-
-bool IsThere(const std::string& path) {
-  struct stat found = {};
-  return ::lstat(path.c_str(), &found) == 0 || errno != ENOENT;
-}
-
 // `name` is relative to the data directory.
 void CopyFile(const config::Options& options, const std::string& name, const std::string& to) {
   const auto content = ReadFile(options.data_directory + "/" + name);
@@ -72,7 +62,7 @@ void CopyDatabase(const std::string& name, const config::Options& options, const
   const std::string copy = to + "/" + name;
   db::BackUp(options.data_directory + "/" + name, copy, clock);
   const auto counted = count_rows(copy);
-  std::string line = name + "  " + std::to_string(BytesOf(copy)) + " bytes";
+  std::string line = name + "  " + std::to_string(SizeOf(copy)) + " bytes";
   if (counted) {
     line += ", " + std::to_string(counted->orders) + " orders, " + std::to_string(counted->events) +
             " events";
@@ -112,7 +102,7 @@ int64_t DatabaseBytes(const config::Options& options) {
   int64_t bytes = 0;
   for (const std::string name : kDatabases) {
     for (const char* part : {"", "-wal"}) {
-      bytes += BytesOf(options.data_directory + "/" + name + part);
+      bytes += SizeOf(options.data_directory + "/" + name + part);
     }
   }
   return bytes;

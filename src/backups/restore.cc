@@ -22,11 +22,6 @@ constexpr std::string_view kBefore = ".before-restore-";
 constexpr const char* kUnfinished = "/unfinished-restore";
 constexpr const char* kRestored = "/restored";
 
-bool IsThere(const std::string& path) {
-  struct stat found = {};
-  return ::lstat(path.c_str(), &found) == 0;
-}
-
 [[noreturn]] void Fail(std::string_view action, const std::string& path, int error = errno) {
   const bool is_full = error == ENOSPC || error == EDQUOT;
   throw Fault(is_full ? Fault::Kind::kDiskFull : Fault::Kind::kInternal,

@@ -271,17 +271,6 @@ Fd Seal(const std::string& directory, const std::string& file, const std::string
   return output.Finish();
 }
 
-void Unseal(const std::string& file, const std::string& to_directory,
-            const std::string& passphrase) {
-  struct stat found = {};
-  if (::lstat(to_directory.c_str(), &found) == 0) {
-    Refuse(to_directory, "is there already: name a directory that is not");
-  }
-  UnfinishedBackup unfinished(to_directory, "");
-  UnsealInto(file, unfinished.path(), passphrase);
-  unfinished.Finish();
-}
-
 void UnsealInto(const std::string& file, const std::string& directory,
                 const std::string& passphrase) {
   Fd current;

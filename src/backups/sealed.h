@@ -36,20 +36,15 @@ namespace comanda::backups {
 Fd Seal(const std::string& directory, const std::string& file, const std::string& passphrase,
         const crypto::KeyCost& cost = {});
 
-// Makes the directory `to_directory` (0700, files 0600) with the content of a sealed backup, whole
-// and on disk, or nothing: the content is written next to it first (unfinished_backup.h). Call it
-// before other threads exist. Refusal if the passphrase is wrong, a byte of the file was changed,
-// the file was cut or is no sealed backup, or `to_directory` exists. Fault if the disk fails or is
-// full.
-void Unseal(const std::string& file, const std::string& to_directory,
-            const std::string& passphrase);
-
-// The same into an empty directory of the caller's, who deletes it where this throws.
+// Writes the content of a sealed backup into an empty directory of the caller's, who deletes it
+// where this throws: files are 0600, directories 0700, and files are on disk. Refusal if the
+// passphrase is wrong, a byte of the file was changed, or the file was cut or is no sealed backup.
+// Fault if the disk fails or is full.
 void UnsealInto(const std::string& file, const std::string& directory,
                 const std::string& passphrase);
 
-// Reads the whole file as Unseal() does, and writes nothing. Returns the BLAKE2b of each file in it
-// (crypto::Blake2b), by its path. Throws like Unseal().
+// Reads the whole file as UnsealInto() does, and writes nothing. Returns the BLAKE2b of each file
+// in it (crypto::Blake2b), by its path. Throws like UnsealInto().
 std::map<std::string, std::string> ReadSealed(const std::string& file,
                                               const std::string& passphrase);
 

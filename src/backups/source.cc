@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/problem.h"
+#include "db/glance.h"
 #include "db/migrate.h"
 
 namespace comanda::backups {
@@ -43,32 +43,6 @@ Kind KindOf(const std::string& path) {
               std::string(action) + " " + path + ": " + std::strerror(error));
 }
 
-// The header of SQLite's file format.
-class Header {
- public:
-  static constexpr size_t kBytes = 100;
-
-  explicit Header(const std::array<unsigned char, kBytes>& bytes) : bytes_(bytes) {}
-  bool IsDatabase() const { return std::memcmp(bytes_.data(), "SQLite format 3", 16) == 0; }
-  int64_t page_bytes() const {
-    const int64_t stored = Number(16, 2);
-    return stored == 1 ? 65'536 : stored;
-  }
-  int64_t pages() const { return Number(28, 4); }
-  // Else a program that knows no count of pages wrote last.
-  bool HasPages() const { return Number(24, 4) == Number(92, 4); }
-  int64_t schema() const { return Number(60, 4); }
-  int64_t application_id() const { return Number(68, 4); }
-
- private:
-  int64_t Number(size_t at, size_t length) const {
-    int64_t number = 0;
-    for (size_t i = at; i < at + length; ++i) number = number * 256 + bytes_[i];
-    return number;
-  }
-  const std::array<unsigned char, kBytes>& bytes_;
-};
-
 struct Database {
   int64_t application_id = 0;
   int64_t schema = 0;
@@ -88,26 +62,18 @@ Database LookAt(const std::string& path) {
     case Kind::kOther:
       Refuse(path + " is no file: this is no backup, or it was changed; take another one");
   }
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!file) Fail("cannot open", path);
-  std::array<unsigned char, Header::kBytes> bytes{};
-  const ssize_t got = ::read(file.get(), bytes.data(), bytes.size());
-  if (got < 0) Fail("cannot read", path);
-  const Header header(bytes);
-  if (got < static_cast<ssize_t>(bytes.size()) || !header.IsDatabase()) {
-    Refuse(path + " is " + (got == 0 ? "empty" : "no database") +
+  const auto head = db::ReadFileHead(path);
+  if (!head || !head->is_sqlite) {
+    Refuse(path + " is " + (!head || head->bytes == 0 ? "empty" : "no database") +
            ": the backup is damaged, or not the whole of one; take another one");
   }
-  Database database{.application_id = header.application_id(), .schema = header.schema()};
+  Database database{.application_id = head->application, .schema = head->schema};
   if (database.application_id != db::kInUseId && database.application_id != db::kBackupId) {
     Refuse(path + " is the database of another program");
   }
-  struct stat found = {};
-  if (::fstat(file.get(), &found) != 0) Fail("cannot look at", path);
-  if (header.HasPages() && found.st_size < header.pages() * header.page_bytes()) {
-    database.damage = path + " has " + std::to_string(found.st_size) + " of " +
-                      std::to_string(header.pages() * header.page_bytes()) +
-                      " bytes: it is not the whole file";
+  if (head->bytes < head->expected_bytes) {
+    database.damage = path + " has " + std::to_string(head->bytes) + " of " +
+                      std::to_string(head->expected_bytes) + " bytes: it is not the whole file";
   }
   return database;
 }
@@ -152,11 +118,6 @@ void CopyDatabase(const Source& source, const std::string& to, const std::string
   if (source.was_in_use) CopyOne(source.path, to, name + "-wal", go_on);
 }
 
-int64_t SizeOf(const std::string& path) {
-  struct stat found = {};
-  return ::stat(path.c_str(), &found) == 0 ? found.st_size : 0;
-}
-
 }  // namespace
 
 Source Inspect(const std::string& path, int64_t schema_known) {
@@ -199,8 +160,10 @@ Source Inspect(const std::string& path, int64_t schema_known) {
 
 Source Unsealed(const std::string& file, const std::string& to, const std::string& passphrase,
                 int64_t schema_known) {
-  Unseal(file, to + "/unsealed", passphrase);
-  Source source = Inspect(to + "/unsealed", schema_known);
+  const std::string unsealed = to + "/unsealed";
+  MakeDirectories(unsealed, 0700);
+  UnsealInto(file, unsealed, passphrase);
+  Source source = Inspect(unsealed, schema_known);
   source.name = file;
   return source;
 }
@@ -217,25 +180,15 @@ bool CopyOne(const std::string& from, const std::string& to, const std::string& 
     if (::rename(source.c_str(), target.c_str()) != 0) Fail("cannot move", source);
     return true;
   }
-  const Fd out(::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!out) Fail("cannot make", target);
-  TakeOwnerOfDirectory(target);
-  std::string piece(kPieceBytes, '\0');
+  RemoveAll(target);
+  const Fd out = CreateFile(target, 0600);
   while (true) {
     go_on();
-    const ssize_t got = ::read(in.get(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) Fail("cannot read", source);
-    if (got == 0) break;
-    for (ssize_t done = 0; done < got;) {
-      const ssize_t written =
-          ::write(out.get(), piece.data() + done, static_cast<size_t>(got - done));
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) Fail("cannot write", target);
-      done += written;
-    }
+    const std::string piece = ReadUpTo(in, kPieceBytes, source);
+    if (piece.empty()) break;
+    WriteAll(out, piece, target);
   }
-  if (::fsync(out.get()) != 0) Fail("cannot sync", target);
+  SyncFile(out, target);
   return true;
 }
 

@@ -130,6 +130,11 @@ void MakeDirectory(const std::string& path, mode_t mode) {
 
 }  // namespace
 
+std::string WithoutSlash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 std::string DirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
@@ -163,6 +168,16 @@ void ReplaceFile(const std::string& path, std::string_view content, mode_t mode)
   if (::fsync(temporary.fd().get()) != 0) Fail("sync", path);
   temporary.RenameTo(path);
   if (::fsync(directory.get()) != 0) Fail("sync directory", directory_path);
+}
+
+bool IsThere(const std::string& path) {
+  struct stat found = {};
+  return ::lstat(path.c_str(), &found) == 0;
+}
+
+int64_t SizeOf(const std::string& path) {
+  struct stat found = {};
+  return ::stat(path.c_str(), &found) == 0 ? found.st_size : 0;
 }
 
 std::optional<std::vector<std::string>> FilesIn(const std::string& directory) {

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,13 @@ void SyncDirectory(const std::string& path);
 // power cut the file has exactly one of both names. The content must be synced already.
 void RenameDurably(const std::string& from, const std::string& to);
 
+// True if the path names something, also a symbolic link whose target is missing. If not, errno has
+// the reason. Throws nothing.
+bool IsThere(const std::string& path);
+
+// The size of a file; 0 if there is none. Throws nothing.
+int64_t SizeOf(const std::string& path);
+
 // The names of all entries that are not directories. Nothing if the directory cannot be read; errno
 // has the reason. Throws nothing.
 std::optional<std::vector<std::string>> FilesIn(const std::string& directory);
@@ -52,6 +60,9 @@ std::optional<std::vector<std::string>> DirectoriesIn(const std::string& directo
 // Deletes a file, or a directory with its content, as far as possible. Does not follow symbolic
 // links. Throws nothing; the caller checks whether the path is gone where that matters.
 void RemoveAll(const std::string& path);
+
+// "/a//" is "/a"; "/" stays.
+std::string WithoutSlash(std::string path);
 
 // The path before the last slash; "." if there is no slash.
 std::string DirectoryOf(const std::string& path);

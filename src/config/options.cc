@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/address.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "config/table.h"
 
@@ -259,8 +260,7 @@ void ParseBackupTo(const Given& given, Options& options) {
   std::string_view rest = given.value;
   while (!rest.empty()) {
     const size_t end = std::min(rest.find(','), rest.size());
-    std::string directory(Trimmed(rest.substr(0, end)));
-    while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+    std::string directory = WithoutSlash(std::string(Trimmed(rest.substr(0, end))));
     if (!IsAbsolutePath(directory)) {
       throw Bad(given, FieldCode::kInvalidFormat,
                 "must be directories that begin with / and have commas between them, like "

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/handle.h"
 #include "base/problem.h"
 #include "db/connection.h"
@@ -34,11 +35,6 @@ int64_t BigEndian(std::string_view head, size_t at, size_t size) {
   return value;
 }
 
-int64_t BytesOf(const std::string& path) {
-  struct stat found {};
-  return ::stat(path.c_str(), &found) == 0 ? static_cast<int64_t>(found.st_size) : 0;
-}
-
 [[noreturn]] void Fail(const std::string& path, std::string_view why) {
   throw Fault(Fault::Kind::kInternal, path + ": " + std::string(why));
 }
@@ -55,7 +51,7 @@ std::optional<FileHead> ReadFileHead(const std::string& path) {
   const ssize_t size = ::pread(fd.get(), bytes.data(), bytes.size(), 0);
   if (size < 0) Fail(path, std::strerror(errno));
 
-  FileHead file{.bytes = found.st_size, .log_bytes = BytesOf(path + "-wal")};
+  FileHead file{.bytes = found.st_size, .log_bytes = SizeOf(path + "-wal")};
   const std::string_view head(bytes.data(), static_cast<size_t>(size));
   file.is_sqlite = head.size() == kHeadBytes && head.starts_with(kMagic);
   if (!file.is_sqlite) return file;

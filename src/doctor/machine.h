@@ -32,9 +32,9 @@ class Machine {
   std::string Target(std::string_view link) const;
   // The sizes of all files below a directory, on its file system.
   int64_t BytesBelow(std::string_view directory) const;
-  // What a program prints, whatever its exit code: for what no file tells. Looked for in the
-  // system's directories for programs; nothing if it is not installed or not ended within 3 s. Its
-  // environment is empty but for LC_ALL=C.
+  // What a program prints, whatever its exit code: for what no file tells. It is searched in the
+  // system's directories for programs, and run with LC_ALL=C as its only environment variable.
+  // Nothing if it is not installed, or has not ended within 3 s.
   std::optional<std::string> OutputFrom(const std::string& program,
                                         const std::vector<std::string>& arguments) const;
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/file.h"
 #include "base/text.h"
 
 namespace comanda::doctor {
@@ -35,11 +36,6 @@ std::string DataOf(std::string_view unit) {
     if (words[i] == "--data") return std::string(words[i + 1]);
   }
   return std::string(kDefaultData);
-}
-
-std::string WithoutSlash(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
 }
 
 }  // namespace

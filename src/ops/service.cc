@@ -123,11 +123,6 @@ bool IsSame(const std::string& one, const std::string& other) {
          first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-std::string WithoutSlash(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
-}
-
 }  // namespace
 
 // { path=/usr/bin/comanda ; argv[]=/usr/bin/comanda serve --data /var/lib/comanda ; … }

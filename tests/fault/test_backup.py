@@ -378,10 +378,10 @@ def test_what_a_killed_backup_leaves_is_removed(house, tmp_path, remover):
     (parent / "comanda-backup-unfinished.of-mine").mkdir()  # another's, by its name
     assert next(interrupted(house.box, parent, signal.SIGKILL, seed))
     if remover == "the next backup":
-        assert "removed what an interrupted backup left" in back_up(house.box, parent / "backup").stderr
+        assert "removed what an interrupted backup or drill left" in back_up(house.box, parent / "backup").stderr
     else:
         house.box.start()
-        house.box.wait_for_log("removed what an interrupted backup left")
+        house.box.wait_for_log("removed what an interrupted backup or drill left")
     left = {path.name for path in parent.iterdir()} - {"backup"}
     assert left == {"comanda-backup-unfinished.of-mine"}
     assert not list(house.box.data.glob("backup-unfinished.??????"))

@@ -80,27 +80,31 @@ def test_the_schema_in_preinst_is_the_newest_migrations(tree):
 LINTIAN = "lintian --allow-root --fail-on error,warning"
 
 
-def test_lintian_finds_nothing_that_is_not_explained(package, tree):
-    done = subprocess.run([*LINTIAN.split(), package], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_every_override_of_lintian_is_explained(tree):
     explained = False
     for line in (tree / "usr/share/lintian/overrides/comanda").read_text().splitlines():
         explained = explained or line.startswith("#")
         assert explained
 
 
-@pytest.mark.parametrize("suite", SUITES)
-def test_the_lintian_of_each_debian_finds_nothing(package, suite):
+def lintian_of(suite, package):
+    """(status, output) of that Debian's lintian: this machine's own where it is that Debian."""
     if f"VERSION_CODENAME={suite}\n" in pathlib.Path("/etc/os-release").read_text():
-        pytest.skip("the former test")
+        done = subprocess.run([*LINTIAN.split(), package], capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
     # debootstrap itself does not find the second, a virtual package that the first needs.
     root = DebianRoot(suite, "lintian,perl-openssl-defaults,systemd")
     try:
         root.copy(package, f"/srv/{package.name}")
-        code, said = root.try_run(f"{LINTIAN} /srv/{package.name}")
-        assert code == 0, said
+        return root.try_run(f"{LINTIAN} /srv/{package.name}")
     finally:
         root.close()
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_lintian_of_each_debian_finds_nothing(package, suite):
+    status, said = lintian_of(suite, package)
+    assert status == 0, said
 
 
 def test_no_unit_reaches_much_of_the_machine(tree):

@@ -116,7 +116,7 @@ def test_the_readmes_ten_steps_lead_to_a_paid_order_as_they_stand(bare, package)
     text = text[text.index("**From the box to the first paid order**"):text.index("`man comanda` has all commands")]
     steps = re.split(r"^\d+\. ", text, flags=re.M)[1:]
     assert len(steps) == 10
-    bare.copy(package, f"/root/{package.name}")
+    bare.copy(package, f"/srv/{package.name}")
     bare.run("mkdir -p /media/usb && mount -t tmpfs tmpfs /media/usb && chmod 777 /media/usb")
     known, copied = [], {}
     for step in steps:
@@ -131,7 +131,7 @@ def test_the_readmes_ten_steps_lead_to_a_paid_order_as_they_stand(bare, package)
             # Nobody answers apt here, and only the package is at hand. The machine has no network, and `doctor` says so.
             command = command.replace("apt install", "apt-get -q -y install --no-install-recommends")
             tolerated = "; true" if command == "comanda doctor" else ""
-            said = bare.run("\n".join(["cd /root", *known, command + tolerated]))
+            said = bare.run("\n".join(["cd /srv", *known, command + tolerated]))
             if command == "comanda doctor":
                 assert re.findall(r"^BROKEN +(\w+)", said, re.M) == ["addresses"], said
             if key := re.search(r"^key  (\S+)$", said, re.M):
@@ -147,7 +147,7 @@ def test_the_readmes_commands_on_backups_work_as_they_stand(bare, package):
     commands = re.findall(r"^    (\S.*)", text[text.index("**Backup.**"):text.index("**Restore.**")], re.M)
     assert bare.install(package)[0] == 0
     bare.run("comanda import demo && mkdir -p /media/usb && mount -t tmpfs tmpfs /media/usb")
-    said = "".join(bare.run(f"cd /root && {command}") for command in commands)
+    said = "".join(bare.run(f"cd /srv && {command}") for command in commands)
     assert len(commands) == 8 and "orders, " in said and ": sound" in said
     assert bare.run("ls /media/usb").strip().endswith(".sealed")
     assert re.fullmatch(r"comanda-000001-\w+\ncomanda-000002-\w+\.sealed", bare.run("ls /var/backups/comanda").strip())
