@@ -8,10 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "selftest/reply.h"
+#include "net/reply.h"
 #include "selftest/selftest.h"
 
 namespace comanda::selftest {
+
+using net::Find;
+using net::Reply;
+using net::Shown;
+using net::TextAt;
 
 // The functions that return bool test one expectation, record a Difference if it is not met, and
 // return whether it was: for checks that cannot continue otherwise. Paths are those of

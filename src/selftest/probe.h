@@ -13,10 +13,15 @@
 #include "auth/scopes.h"
 #include "base/money.h"
 #include "net/network.h"
-#include "selftest/reply.h"
+#include "net/reply.h"
 #include "selftest/selftest.h"
 
 namespace comanda::selftest {
+
+using net::Find;
+using net::Reply;
+using net::Shown;
+using net::TextAt;
 
 // One request to the server under test.
 struct Request {

@@ -1,7 +1,7 @@
 #pragma once
 
-// An answer of the server under test. Reading is tolerant: a value that is missing or of another
-// kind than expected is absent, never an error, because the server may be wrong in any way.
+// An answer of a server that speaks JSON. Reading is tolerant: a value that is missing or of
+// another kind than expected is absent, never an error, because the server may be wrong in any way.
 
 #include <memory>
 #include <optional>
@@ -12,7 +12,7 @@
 #include "json/reader.h"
 #include "net/call.h"
 
-namespace comanda::selftest {
+namespace comanda::net {
 
 // The value at a path such as "data.combos.0.sku"; "last" is the last item of an array.
 std::optional<json::Value> Find(std::optional<json::Value> value, std::string_view path);
@@ -28,11 +28,11 @@ std::string Shown(std::string_view text);
 class Reply {
  public:
   Reply() = default;
-  explicit Reply(net::Answer answer);
+  explicit Reply(Answer answer);
 
   // 0 if no complete answer arrived; answer() has the reason.
-  int status() const { return answer_->outcome == net::Outcome::kAnswered ? answer_->status : 0; }
-  const net::Answer& answer() const { return *answer_; }
+  int status() const { return answer_->outcome == Outcome::kAnswered ? answer_->status : 0; }
+  const Answer& answer() const { return *answer_; }
   std::optional<std::string_view> Header(std::string_view name) const {
     return answer_->Header(name);
   }
@@ -54,9 +54,9 @@ class Reply {
   std::string Described() const;
 
  private:
-  std::shared_ptr<const net::Answer> answer_ = std::make_shared<const net::Answer>();
+  std::shared_ptr<const Answer> answer_ = std::make_shared<const Answer>();
   // Null if the body is not JSON.
   std::shared_ptr<const json::Document> document_;
 };
 
-}  // namespace comanda::selftest
+}  // namespace comanda::net

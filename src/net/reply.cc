@@ -1,11 +1,11 @@
-#include "selftest/reply.h"
+#include "net/reply.h"
 
 #include <charconv>
 
 #include "base/problem.h"
 #include "base/text.h"
 
-namespace comanda::selftest {
+namespace comanda::net {
 namespace {
 
 constexpr size_t kShownBytesMax = 300;
@@ -71,8 +71,8 @@ std::string Shown(std::optional<json::Value> value) {
   return value ? Shown(value->Canonical()) : "nothing: the field is missing";
 }
 
-Reply::Reply(net::Answer answer)
-    : answer_(std::make_shared<const net::Answer>(std::move(answer))),
+Reply::Reply(Answer answer)
+    : answer_(std::make_shared<const Answer>(std::move(answer))),
       document_(Parsed(answer_->body)) {}
 
 std::string Reply::HeaderOr(std::string_view name, std::string_view otherwise) const {
@@ -81,7 +81,7 @@ std::string Reply::HeaderOr(std::string_view name, std::string_view otherwise) c
 
 std::optional<json::Value> Reply::Find(std::string_view path) const {
   if (!document_) return std::nullopt;
-  return selftest::Find(document_->root(), path);
+  return net::Find(document_->root(), path);
 }
 
 std::vector<json::Value> Reply::Items(std::string_view path) const {
@@ -116,4 +116,4 @@ std::string Reply::Described() const {
   return text;
 }
 
-}  // namespace comanda::selftest
+}  // namespace comanda::net

@@ -1,13 +1,13 @@
-#include "selftest/reply.h"
+#include "net/reply.h"
 
 #include <gtest/gtest.h>
 
-namespace comanda::selftest {
+namespace comanda::net {
 namespace {
 
 Reply Answered(int status, std::string body,
                std::vector<std::pair<std::string, std::string>> headers = {}) {
-  net::Answer answer;
+  Answer answer;
   answer.status = status;
   answer.body = std::move(body);
   answer.headers = std::move(headers);
@@ -67,4 +67,4 @@ TEST(SelftestReply, ShowsAPersonOneShortLine) {
 }
 
 }  // namespace
-}  // namespace comanda::selftest
+}  // namespace comanda::net
