@@ -121,7 +121,7 @@ TEST_F(NetNetwork, KeepsTheStatusOfAnAnswerWhoseBodyNeverEnds) {
     connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun");
     connection.Hang();
   });
-  const Answer answer = network_.Send({.url = server.Url(), .timeout_ms = 200});
+  const Answer answer = network_.Send({.url = server.Url(), .timeout_ms = 3'000});
   EXPECT_EQ(answer.outcome, Outcome::kTimeout);
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.body, "begun");
