@@ -166,12 +166,24 @@ void Merge(db::Tx& tx, db::CompanyId company, Delivery row, const Subscription& 
 void MergeProgress(db::Tx& tx, db::CompanyId company, const Receiver& receiver,
                    Subscription& stored) {
   const Progress& progress = receiver.subscription().progress;
-  if (progress.settled_seq <= stored.progress.settled_seq) return;
-  stored.progress.settled_seq = progress.settled_seq;
-  stored.progress.sequence = progress.sequence;
-  stored.progress.events_lost += receiver.lost();
-  stored.progress.last_delivery_at = progress.last_delivery_at;
-  stored.progress.last_success_ms = progress.last_success_ms;
+  const bool has_moved = progress.settled_seq > stored.progress.settled_seq;
+  const bool has_succeeded = progress.last_success_ms > stored.progress.last_success_ms;
+  stored.progress.events_lost += receiver.lost_late();
+  if (has_moved) {
+    stored.progress.settled_seq = progress.settled_seq;
+    stored.progress.sequence = progress.sequence;
+    stored.progress.events_lost += receiver.lost() - receiver.lost_late();
+  }
+  // A success ends the failures that the stored row counts, whoever changed that row meanwhile.
+  if (has_succeeded) {
+    stored.progress.last_outcome = progress.last_outcome;
+    stored.progress.last_status = progress.last_status;
+    stored.progress.last_delivery_at = progress.last_delivery_at;
+    stored.progress.last_success_ms = progress.last_success_ms;
+    stored.progress.failures_in_a_row = progress.failures_in_a_row;
+    stored.progress.failing_ms = progress.failing_ms;
+    stored.progress.attempts_failed = progress.attempts_failed;
+  }
   store::UpdateProgress(tx, company, stored);
 }
 

@@ -75,6 +75,7 @@ void Receiver::SetStored(size_t changed, size_t delivered) {
   if (!changed_.empty()) return;
   is_dirty_ = false;
   lost_ = 0;
+  lost_late_ = 0;
   stored_seq_ = subscription_.progress.settled_seq;
 }
 
@@ -171,6 +172,7 @@ void Receiver::GiveUp(std::string_view delivery_id, Attempt why, const Moment& m
   Undo(delivery_id);
   item->delivery.Add(std::move(why));
   Settle(*item, State::kDead, moment);
+  if (item->is_row) ++lost_late_;
   Lose();
   DropSettled();
 }

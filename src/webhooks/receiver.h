@@ -105,6 +105,8 @@ class Receiver {
   bool is_dirty() const { return is_dirty_; }
   // How many messages were lost since the progress was stored.
   int64_t lost() const { return lost_; }
+  // Of these, those that had a row of their own: whoever moves the position does not count them.
+  int64_t lost_late() const { return lost_late_; }
   // Rows that must be written before the position may pass them.
   const std::deque<Delivery>& changed() const { return changed_; }
   // What was delivered at the first attempt, for the log: the newest ones, where it comes faster
@@ -137,6 +139,7 @@ class Receiver {
   int64_t read_seq_ = 0;
   int64_t stored_seq_ = 0;  // the position as it is stored
   int64_t lost_ = 0;        // since then
+  int64_t lost_late_ = 0;
   int64_t last_sequence_ = 0;
   size_t under_way_ = 0;
   std::deque<Delivery> changed_, delivered_;
