@@ -206,6 +206,17 @@ Writer& Writer::Raw(std::string_view json) {
   return *this;
 }
 
+Writer& Writer::Members(std::string_view object) {
+  CHECK(object.starts_with('{') && object.ends_with('}'), "members stand in an object");
+  const std::string_view members = object.substr(1, object.size() - 2);
+  if (members.empty()) return *this;
+  BeforeKey();
+  Comma();
+  out_ += members;
+  after_key_ = false;
+  return *this;
+}
+
 Writer& Writer::Stored(std::string_view json) {
   try {
     Scan(json);

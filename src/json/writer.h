@@ -73,6 +73,8 @@ class Writer {
   Writer& Instant(std::optional<UtcMs> value);
   // Inserts rendered JSON unchanged.
   Writer& Raw(std::string_view json);
+  // Inserts the members of a rendered object, in an object.
+  Writer& Members(std::string_view object);
   // Inserts a JSON value that a row holds as text; null where a damaged row holds another text.
   Writer& Stored(std::string_view json);
 

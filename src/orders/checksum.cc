@@ -45,6 +45,15 @@ void AddMoney(Checksum& sum, const Order& order) {
   sum.Add(totals.total_paid).Add(int64_t{totals.paid}).Add(order.paid_at);
 }
 
+// Nothing for an order that was made here, so that the checksums of older programs stay right.
+void AddCloud(Checksum& sum, const Order& order) {
+  const bool has_none = order.origin == Origin::kBox && !order.unknown_status &&
+                        !order.unknown_members && !order.gone_at;
+  if (has_none) return;
+  sum.Add(static_cast<int64_t>(order.origin)).Add(order.unknown_status);
+  sum.Add(order.unknown_members).Add(order.gone_at);
+}
+
 void AddRow(Checksum& sum, const Combo& combo);
 void AddRow(Checksum& sum, const Payment& payment);
 void AddRow(Checksum& sum, const Discount& discount);
@@ -104,6 +113,7 @@ int64_t ChecksumOf(const Order& order) {
   AddRows(sum, order.combos);
   AddRows(sum, order.payments);
   AddRows(sum, order.discounts);
+  AddCloud(sum, order);
   return sum.Value();
 }
 

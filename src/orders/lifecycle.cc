@@ -20,6 +20,7 @@ bool MoveTo(Order& order, Status target, UtcMs now, std::string_view by, LastSte
     order.status_history.push_back({static_cast<Status>(rank), now, std::string(by), implied});
   }
   order.status = target;
+  order.unknown_status.reset();
   if (IsClosed(target)) order.closed_at = now;
   return true;
 }
@@ -28,6 +29,7 @@ void MarkCancelled(Order& order, std::string_view reason, UtcMs now, std::string
   CHECK(order.status != Status::kCancelled, "a cancelled order stays as it is");
   order.status_history.push_back({Status::kCancelled, now, std::string(by), false});
   order.status = Status::kCancelled;
+  order.unknown_status.reset();
   order.cancel_reason = std::string(reason);
   order.canceled_at = now;
   order.closed_at = now;

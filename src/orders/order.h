@@ -74,6 +74,10 @@ inline constexpr int kPercentageDecimals = 4;
 inline constexpr int kQuantityDecimals = 3;
 inline constexpr int64_t kOneInThousandths = 1000;
 
+// The side that made an order, which decides who may change it (contract section 15.5). The database
+// stores the numbers.
+enum class Origin : uint8_t { kBox, kCloud };
+
 // The Idempotency-Key of the request that made a row or a status change; nothing if the request had
 // none. A copy of the order in another system is made with the same keys.
 using RequestKey = std::optional<std::string>;
@@ -233,7 +237,14 @@ struct Order {
   UtcMs created_at = 0;
   UtcMs updated_at = 0;
 
+  // Of an order of the cloud: the name of its status where this program has no such status, shown
+  // instead of `status`; and the members of its record that this program does not know, as a JSON
+  // object, shown too.
+  std::optional<std::string> unknown_status, unknown_members;
+
   // Not shown in the record.
+  Origin origin = Origin::kBox;
+  std::optional<UtcMs> gone_at;  // since then the cloud, which made the order, has it no more
   std::optional<std::string> external_id;  // the id in another channel, unique within `source`
   int64_t facet = 0;                       // the combination of values for lists (orders/store.h)
   int64_t created_seq = 0;                 // the seq of the ORDER_CREATED event

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/concat.h"
 #include "base/decimal.h"
 #include "base/id.h"
 #include "base/problem.h"
@@ -85,11 +86,25 @@ Record Unchanged(db::Tx& tx, const Order& order) {
 
 // Rules of state
 
+Refusal NotEditable(const Order& order) {
+  if (order.origin == Origin::kCloud) {
+    return Refusal(Problem::kOrderNotEditable,
+                   "the order was made in the cloud: edit or cancel it there; its status, rider and "
+                   "delivery status can be changed here too");
+  }
+  return Refusal(Problem::kOrderNotEditable,
+                 Concat({"the order came through ", order.source,
+                         ": only orders created through the API can be edited or cancelled here"}));
+}
+
 void RequireEditor(const Target& target, const Order& order) {
-  if (MayEdit(target.actor, order.source)) return;
-  throw Refusal(Problem::kOrderNotEditable,
-                "the order came through " + order.source +
-                    ": only orders created through the API can be edited or cancelled here");
+  if (MayEdit(target.actor, order.source, order.origin)) return;
+  throw NotEditable(order);
+}
+
+void RequireCanceller(const Target& target, const Order& order) {
+  if (MayCancel(target.actor, order.source, order.origin)) return;
+  throw NotEditable(order);
 }
 
 void RequireNotCancelled(const Order& order, std::string_view hint = "and stays as it is") {
@@ -671,7 +686,7 @@ Record Advance(db::Tx& tx, const Target& target, Status status, const db::Stamp&
 
 Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
-  RequireEditor(target, before);
+  RequireCanceller(target, before);
   if (before.status == Status::kCancelled) return Unchanged(tx, before);
   const std::string payments = ActivePayments(before);
   if (!payments.empty()) {

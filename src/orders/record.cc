@@ -56,7 +56,8 @@ void WriteRider(json::Writer& out, const std::optional<Rider>& rider) {
 }
 
 void WriteState(json::Writer& out, const Order& order) {
-  out.Key("status").Text(Name(order.status));
+  out.Key("status").Text(order.unknown_status ? std::string_view(*order.unknown_status)
+                                              : Name(order.status));
   out.Key("service_type").Text(Name(order.service_type));
   WriteHistory(out, order);
   out.Key("delivery_status");
@@ -208,6 +209,7 @@ std::string Render(const Order& order) {
   WriteState(out, order);
   WritePeople(out, order);
   WriteMoney(out, order);
+  if (order.unknown_members) out.Members(*order.unknown_members);
   WriteRows(out, "combos", order.combos, order.currency_decimals, WriteCombo);
   WriteRows(out, "payments", order.payments, order.currency_decimals, WritePayment);
   WriteRows(out, "discounts", order.discounts, order.currency_decimals, WriteDiscount);
@@ -217,21 +219,20 @@ std::string Render(const Order& order) {
 
 std::string Cut(std::string record, Include include) {
   if (include == Include{}) return record;
-  // The lists are the last members, in this order. The searched texts contain unescaped quotes and
-  // so cannot occur inside a string; no other member has these names.
+  // The lists are the last members, in this order, and are searched from the end: members of the
+  // cloud before them may contain such names. The searched texts contain unescaped quotes and so
+  // cannot occur inside a string.
   constexpr std::string_view kNames[] = {",\"combos\":[", ",\"payments\":[", ",\"discounts\":["};
   const bool kept[] = {include.combos, include.payments, include.discounts};
   size_t begins[4] = {};
-  size_t from = 0;
-  for (size_t list = 0; list < 3; ++list) {
-    begins[list] = record.find(kNames[list], from);
+  begins[3] = record.size() - 1;  // the closing brace
+  for (size_t list = 3; list-- > 0;) {
+    begins[list] = record.rfind(kNames[list], begins[list + 1]);
     if (begins[list] == record.npos) {
       throw Fault(Fault::Kind::kDamaged,
                   "a record of an order without" + std::string(kNames[list]));
     }
-    from = begins[list];
   }
-  begins[3] = record.size() - 1;  // the closing brace
   for (size_t list = 3; list-- > 0;) {
     if (!kept[list]) record.erase(begins[list], begins[list + 1] - begins[list]);
   }

@@ -112,10 +112,12 @@ bool InsertRow(db::Tx& tx, const Order& order) {
         facet, delivery_status, delivery_status_reason, delivery_status_by_rider, delivered_by,
         rider_provider, rider_user_id, rider_name, rider_phone_number,
         rider_country_calling_code, rider_assigned_at, cancel_reason, closed_at, canceled_at,
-        external_id, render_version, created_seq, record_seq, checksum)
+        external_id, render_version, created_seq, record_seq, origin, unknown_status,
+        unknown_members, gone_at, checksum)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
         $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37,
-        $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54)
+        $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55,
+        $56, $57, $58)
       ON CONFLICT (company_id, public_id) DO NOTHING
       )sql",
       order.company, order.id, order.public_id, order.order_number, order.reference,
@@ -132,6 +134,7 @@ bool InsertRow(db::Tx& tx, const Order& order) {
       OrNull(rider, &Rider::phone_number), OrNull(rider, &Rider::country_calling_code),
       OrNull(rider, &Rider::assigned_at), order.cancel_reason, order.closed_at, order.canceled_at,
       order.external_id, order.render_version, order.created_seq, order.record_seq,
+      static_cast<int>(order.origin), order.unknown_status, order.unknown_members, order.gone_at,
       ChecksumOf(order));
   return inserted == 1;
 }
@@ -202,6 +205,11 @@ Order ReadRow(const auto& row) {
   order.created_seq = row.Int("created_seq");
   order.record_seq = row.OptionalInt("record_seq");
   order.render_version = row.Int("render_version");
+  constexpr size_t kOrigins = 2;
+  order.origin = ReadEnum<Origin>(row.Int("origin"), kOrigins, order.id);
+  order.unknown_status = row.OptionalText("unknown_status");
+  order.unknown_members = row.OptionalText("unknown_members");
+  order.gone_at = row.OptionalInt("gone_at");
   const std::optional<int> decimals = CurrencyDecimals(order.currency);
   if (!decimals) ThrowDamaged(order.id, "its currency is none");
   order.currency_decimals = *decimals;
@@ -226,7 +234,7 @@ std::optional<StoredOrder> SelectRow(db::Session& session, db::CompanyId company
         o.total_discounts, o.delivery_price, o.packaging_price, o.service_fee_price, o.total_tips,
         o.total, o.total_paid, o.paid, o.paid_at, o.created_at, o.updated_at, o.closed_at,
         o.canceled_at, o.external_id, o.facet, o.created_seq, o.record_seq, o.render_version,
-        o.checksum
+        o.origin, o.unknown_status, o.unknown_members, o.gone_at, o.checksum
       FROM orders AS o WHERE o.company_id = $1 AND o.id = $2
       )sql";
   const auto row = session.One<kSelect>(company, id);
@@ -249,7 +257,8 @@ void UpdateRow(db::Tx& tx, const Order& order) {
         paid = $18, paid_at = $19, updated_at = $20, closed_at = $21, canceled_at = $22,
         rider_provider = $23, rider_user_id = $24, rider_name = $25, rider_phone_number = $26,
         rider_country_calling_code = $27, rider_assigned_at = $28, record_seq = $29,
-        render_version = $30, checksum = $31
+        render_version = $30, unknown_status = $31, unknown_members = $32, gone_at = $33,
+        checksum = $34
       WHERE company_id = $1 AND id = $2
       )sql",
             order.company, order.id, order.version, Number(order.delivery_status),
@@ -261,7 +270,8 @@ void UpdateRow(db::Tx& tx, const Order& order) {
             OrNull(rider, &Rider::provider), OrNull(rider, &Rider::user_id),
             OrNull(rider, &Rider::name), OrNull(rider, &Rider::phone_number),
             OrNull(rider, &Rider::country_calling_code), OrNull(rider, &Rider::assigned_at),
-            order.record_seq, order.render_version, ChecksumOf(order));
+            order.record_seq, order.render_version, order.unknown_status, order.unknown_members,
+            order.gone_at, ChecksumOf(order));
 }
 
 void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
