@@ -58,10 +58,18 @@ std::vector<std::string> SplitList(std::string_view list) {
   return parts;
 }
 
+// The word "all" names every scope but orders:sync.
 std::vector<std::string> ReadScopes(const std::string& list) {
-  if (list != "all") return SplitList(list);
   std::vector<std::string> names;
-  for (const auth::ScopeRow& row : auth::kScopes) names.emplace_back(row.name);
+  for (std::string& word : SplitList(list)) {
+    if (word != "all") {
+      names.push_back(std::move(word));
+      continue;
+    }
+    for (const auth::ScopeRow& row : auth::kScopes) {
+      if (row.scope != auth::Scope::kOrdersSync) names.emplace_back(row.name);
+    }
+  }
   return names;
 }
 

@@ -25,9 +25,10 @@ enum class Scope : uint8_t {
   kPaymentMethodsRead,
   kUsersRead,
   kStoresRead,
-  // Only the local command line grants these two.
+  // Only the local command line grants these (IsLocalOnly).
   kApiKeysRead,
   kApiKeysWrite,
+  kOrdersSync,
 };
 
 // One row: the name in JSON, and what the scope permits, for the documentation.
@@ -55,6 +56,9 @@ inline constexpr std::array kScopes = {
     ScopeRow{Scope::kStoresRead, "stores:read", "read food-app store status"},
     ScopeRow{Scope::kApiKeysRead, "api-keys:read", "list API keys"},
     ScopeRow{Scope::kApiKeysWrite, "api-keys:write", "create, change, rotate and revoke API keys"},
+    // Another box's key, which dates what happened there. Never part of "all".
+    ScopeRow{Scope::kOrdersSync, "orders:sync",
+             "date orders and their changes by Comanda-Occurred-At; not part of all"},
 };
 
 constexpr std::string_view Name(Scope scope) { return kScopes[static_cast<size_t>(scope)].name; }
@@ -66,6 +70,12 @@ consteval bool ScopesStandInOrder() {
   return true;
 }
 static_assert(ScopesStandInOrder());
+
+// Scopes that only the local command line can grant.
+constexpr bool IsLocalOnly(Scope scope) {
+  return scope == Scope::kApiKeysRead || scope == Scope::kApiKeysWrite ||
+         scope == Scope::kOrdersSync;
+}
 
 // Nothing for an unknown name.
 constexpr std::optional<Scope> FindScope(std::string_view name) {

@@ -20,8 +20,9 @@ std::optional<Address> FindAddress(db::Session& session, db::CompanyId company,
   return SelectAddress(session, company, id);
 }
 
-void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at) {
-  CountOrder(tx, company, client_id, at);
+void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at,
+               const db::Stamp& stamp) {
+  CountOrder(tx, company, client_id, at, stamp.now);
   // The count is part of the client's record, so lists of clients have changed.
   events::RaiseCounter(tx, company, events::Counter::kOther);
 }

@@ -43,9 +43,10 @@ std::optional<Client> Find(db::Session& session, db::CompanyId company, std::str
 std::optional<Address> FindAddress(db::Session& session, db::CompanyId company,
                                    std::string_view id);
 
-// Counts an order in the client's orders_count and last_order_at. Called in the transaction that
-// places the order.
-void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at);
+// Counts an order that was made at `at` in the client's orders_count and last_order_at. Called in
+// the transaction that writes the order.
+void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at,
+               const db::Stamp& stamp);
 
 // Fills the search index for clients stored by older versions, in transactions of bounded size.
 // Blocks until done; `progress` is called after each transaction. Cheap if there is nothing to do.

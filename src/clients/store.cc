@@ -213,13 +213,15 @@ void IndexUnsearchable(db::Tx& tx, int limit) {
   }
 }
 
-void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at) {
+void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at,
+                UtcMs now) {
   tx.RunOne(
       R"sql(
-      UPDATE client SET orders_count = orders_count + 1, last_order_at = $3, updated_at = $3
+      UPDATE client SET orders_count = orders_count + 1, updated_at = $4,
+        last_order_at = CASE WHEN last_order_at > $3 THEN last_order_at ELSE $3 END
       WHERE company_id = $1 AND id = $2
       )sql",
-      company, client_id, at);
+      company, client_id, at, now);
 }
 
 company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,

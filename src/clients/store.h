@@ -21,7 +21,7 @@ std::optional<Client> Select(db::Session& session, db::CompanyId company, std::s
 std::optional<Address> SelectAddress(db::Session& session, db::CompanyId company,
                                      std::string_view id);
 // Adds one to orders_count and sets last_order_at.
-void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at);
+void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at, UtcMs now);
 
 // The addresses of one client, in order.
 std::vector<Address> SelectAddresses(db::Session& session, db::CompanyId company,

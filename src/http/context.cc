@@ -58,6 +58,22 @@ Response Context::Write(const idempotency::Memory::Job& job) {
       [&](db::Tx& tx, const db::Stamp& stamp) { return memory_.Write(site_, tx, stamp, job); });
 }
 
+std::optional<UtcMs> Context::OccurredAt() const {
+  constexpr UtcMs kMinuteMs = 60'000;
+  constexpr UtcMs kOldestMs = 45 * 24 * 60 * kMinuteMs;
+  constexpr UtcMs kAheadMs = 5 * kMinuteMs;
+  const auto header = exchange_.request.Header("Comanda-Occurred-At");
+  if (!header || !principal().scopes.Has(auth::Scope::kOrdersSync)) return std::nullopt;
+  const std::optional<UtcMs> at = ParseInstant(*header);
+  const UtcMs now = site_.clock.Now();
+  if (!at || *at < now - kOldestMs || *at > now + kAheadMs) {
+    throw Refusal(Problem::kInvalidHeader,
+                  "Comanda-Occurred-At must be an instant of RFC 3339, such as " +
+                      FormatInstant(now) + ", at most 45 days ago and 5 minutes ahead.");
+  }
+  return at;
+}
+
 // ".46213"; empty before the first restore.
 std::string Context::EpochInTag() const {
   const int64_t epoch = site_.database.counters().Of(company()).epoch;

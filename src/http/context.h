@@ -113,6 +113,12 @@ class Context {
   // The Idempotency-Key and fingerprint of the request.
   const idempotency::Memory& memory() const { return memory_; }
 
+  // When the change happened that the request reports: the header Comanda-Occurred-At, of keys with
+  // the scope orders:sync (contract section 15, Dates). Empty without the header or the scope.
+  // Throws Refusal invalid_header where it is malformed, more than 45 days old, or more than 5
+  // minutes ahead.
+  std::optional<UtcMs> OccurredAt() const;
+
   // The strong tag of a record that has a version: "3.1", its version and render version (contract
   // section 6). After a restore the same version may be another record: the epoch follows then,
   // "3.1.46213".

@@ -8,8 +8,8 @@ namespace comanda::http {
 namespace {
 
 constexpr std::string_view kRequestHeaders =
-    "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, "
-    "X-Request-Id";
+    "Authorization, X-API-Key, Comanda-Occurred-At, Content-Type, Idempotency-Key, If-Match, "
+    "If-None-Match, Prefer, X-Request-Id";
 constexpr std::string_view kAnswerHeaders =
     "API-Version, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, "
     "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Damaged-Rows, "

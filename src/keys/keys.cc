@@ -58,11 +58,6 @@ void Announce(db::Tx& tx, CommandContext context, const auth::Principal& princip
   tx.OnCommit([&table = context.table, record = std::move(record)] { table.Put(record); });
 }
 
-// Scopes that only the local command line can grant.
-bool IsLocalOnly(auth::Scope scope) {
-  return scope == auth::Scope::kApiKeysRead || scope == auth::Scope::kApiKeysWrite;
-}
-
 // `before`: the scopes that the key has already and may keep.
 void RequireGrantable(const auth::Principal& principal, auth::ScopeSet wanted,
                       auth::ScopeSet before) {
@@ -70,7 +65,7 @@ void RequireGrantable(const auth::Principal& principal, auth::ScopeSet wanted,
   for (const auth::ScopeRow& row : auth::kScopes) {
     if (!wanted.Has(row.scope) || before.Has(row.scope)) continue;
     auth::Gate::RequireScope(principal.scopes, row.scope);
-    if (IsLocalOnly(row.scope)) {
+    if (auth::IsLocalOnly(row.scope)) {
       Refusal refusal(Problem::kInsufficientScope,
                       "Only the command line of the box can grant " + std::string(row.name) + ".");
       refusal.required_scope = row.name;

@@ -61,6 +61,7 @@ Target TargetOf(const http::Context& ctx) {
           .key = KeyOf(ctx),
           .actor = ctx.principal().actor,
           .request_key = RequestKeyOf(ctx),
+          .occurred_at = ctx.OccurredAt(),
           .require_version = [&ctx](int64_t version) { ctx.RequireMatch(version); }};
 }
 
@@ -175,13 +176,15 @@ std::optional<Placed> FindPlacedBefore(http::Context& ctx) {
 http::Response CreateNew(http::Context& ctx) {
   const std::shared_ptr<const company::Company> company =
       company::GetCached(ctx.site().database, ctx.company());
-  const OrderDraft draft =
-      ReadOrder(BodyOf(ctx), company->currency_decimals, ctx.site().clock.Now());
+  const std::optional<UtcMs> occurred_at = ctx.OccurredAt();
+  const OrderDraft draft = ReadOrder(BodyOf(ctx), company->currency_decimals,
+                                     occurred_at.value_or(ctx.site().clock.Now()));
   const Placement placement{.id = FreshId(ctx),
                             .public_numbers = PublicNumbers(),
                             .reference = ctx.memory().key(),
                             .fingerprint = ctx.memory().fingerprint(),
-                            .actor = ctx.principal().actor};
+                            .actor = ctx.principal().actor,
+                            .occurred_at = occurred_at};
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Created(ctx, Place(tx, *company, draft, placement, stamp));
   });
@@ -205,7 +208,8 @@ http::Response Create(http::Context& ctx) {
 
 http::Response PatchFields(http::Context& ctx) {
   const Target target = TargetOf(ctx);
-  const FieldsDraft fields = ReadFields(BodyOf(ctx), MoneyDecimals(ctx), ctx.site().clock.Now());
+  const FieldsDraft fields = ReadFields(BodyOf(ctx), MoneyDecimals(ctx),
+                                        target.occurred_at.value_or(ctx.site().clock.Now()));
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return Answer(ctx, EditFields(tx, target, fields, stamp));
   });

@@ -74,8 +74,8 @@ inline constexpr int kPercentageDecimals = 4;
 inline constexpr int kQuantityDecimals = 3;
 inline constexpr int64_t kOneInThousandths = 1000;
 
-// The side that made an order, which decides who may change it (contract section 15.5). The database
-// stores the numbers.
+// The side that made an order, which decides who may change it (contract section 15.5). The
+// database stores the numbers.
 enum class Origin : uint8_t { kBox, kCloud };
 
 // The Idempotency-Key of the request that made a row or a status change; nothing if the request had

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "aliases/aliases.h"
 #include "base/check.h"
 #include "base/concat.h"
 #include "base/decimal.h"
@@ -52,6 +53,11 @@ Order Load(db::Tx& tx, const Target& target) {
   return *std::move(order);
 }
 
+// The time of the rows and statuses that the command adds or cancels.
+UtcMs When(const Target& target, const db::Stamp& stamp) {
+  return target.occurred_at.value_or(stamp.now);
+}
+
 void RequireVersion(const Target& target, const Order& order) {
   if (target.require_version) target.require_version(order.version);
 }
@@ -88,9 +94,10 @@ Record Unchanged(db::Tx& tx, const Order& order) {
 
 Refusal NotEditable(const Order& order) {
   if (order.origin == Origin::kCloud) {
-    return Refusal(Problem::kOrderNotEditable,
-                   "the order was made in the cloud: edit or cancel it there; its status, rider and "
-                   "delivery status can be changed here too");
+    return Refusal(
+        Problem::kOrderNotEditable,
+        "the order was made in the cloud: edit or cancel it there; its status, rider and "
+        "delivery status can be changed here too");
   }
   return Refusal(Problem::kOrderNotEditable,
                  Concat({"the order came through ", order.source,
@@ -187,7 +194,8 @@ Record SaveChange(db::Tx& tx, const Target& target, const Order& before, Order a
                   events::Changes changes, const db::Stamp& stamp, const Blame& blame = {},
                   std::string_view note = {}) {
   SignNewRows(before, after, target.request_key);
-  PriceOrRefuse(after, stamp.now, blame.sum);
+  // The figures of the cloud's orders are the cloud's.
+  if (after.origin == Origin::kBox) PriceOrRefuse(after, When(target, stamp), blame.sum);
   if (DiscountEffectMoved(before, after)) changes.Add(kDiscounts);
   if (before.totals.paid != after.totals.paid) changes.Add(kPaid);
   after.version = before.version + 1;
@@ -270,7 +278,8 @@ std::string_view BlamedField(const FieldsDraft& fields) {
 // Placing
 
 Order NewOrder(const company::Company& company, ServiceType service_type,
-               const Placement& placement, UtcMs now) {
+               const Placement& placement, const db::Stamp& stamp) {
+  const UtcMs at = placement.occurred_at.value_or(stamp.now);
   Order order;
   order.company = company.company_id;
   order.company_uuid = company.id;
@@ -284,9 +293,9 @@ Order NewOrder(const company::Company& company, ServiceType service_type,
   order.currency_decimals = company.currency_decimals;
   order.version = 1;
   order.service_type = service_type;
-  order.status_history.push_back({Status::kPending, now, placement.actor, false});
-  order.created_at = now;
-  order.updated_at = now;
+  order.status_history.push_back({Status::kPending, at, placement.actor, false});
+  order.created_at = at;
+  order.updated_at = stamp.now;
   return order;
 }
 
@@ -304,10 +313,11 @@ void InsertUnderFreePublicId(db::Tx& tx, Order& order, const std::vector<std::st
 Placed PlaceOrder(db::Tx& tx, const company::Company& company, Order order,
                   const Placement& placement, const db::Stamp& stamp, std::string_view note) {
   order.order_number = company::TakeOrderNumber(
-      tx, company, stamp.now,
+      tx, company, order.created_at,
       [&](UtcMs begin, UtcMs end) { return SelectLastNumber(tx, company.company_id, begin, end); });
   InsertUnderFreePublicId(tx, order, placement.public_numbers);
-  if (order.client_id) clients::NoteOrder(tx, order.company, *order.client_id, stamp.now);
+  if (order.client_id)
+    clients::NoteOrder(tx, order.company, *order.client_id, order.created_at, stamp);
   std::string record = Render(order);
   RequireSizeOfWhole(record);
   const events::Appended event =
@@ -459,11 +469,15 @@ std::optional<std::string> NormalisedKey(std::string_view text) {
 
 std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
                                     std::string_view id_or_public_id) {
-  if (auto id = ParseId(id_or_public_id)) return id;
+  if (auto id = ParseId(id_or_public_id)) {
+    auto known = aliases::FindBoxId(session, company, aliases::Kind::kOrder, *id);
+    return known ? std::move(known) : std::move(id);
+  }
   const std::optional<std::string> public_id = NormalisedKey(id_or_public_id);
   if (!public_id) return std::nullopt;
   const std::optional<std::string> id = SelectIdByPublicId(session, company, *public_id);
-  if (id && !SelectRecordLocation(session, company, *id)) {
+  if (!id) return aliases::FindByPublicId(session, company, *public_id);
+  if (!SelectRecordLocation(session, company, *id)) {
     throw Fault(Fault::Kind::kDamaged, "the id of order " + *public_id + " is damaged");
   }
   return id;
@@ -473,6 +487,25 @@ std::optional<Record> Find(db::Session& session, db::CompanyId company, std::str
   const std::optional<RecordLocation> location = SelectRecordLocation(session, company, id);
   if (!location) return std::nullopt;
   return ReadRecord(session, company, id, *location);
+}
+
+std::optional<Order> Load(db::Session& session, db::CompanyId company, std::string_view id) {
+  return Select(session, company, id);
+}
+
+std::optional<std::string> FindByReference(db::Session& session, db::CompanyId company,
+                                           std::string_view reference) {
+  std::optional<Made> made = SelectByReference(session, company, reference);
+  if (!made) return std::nullopt;
+  return std::move(made->id);
+}
+
+std::optional<std::string> FirstRecord(db::Session& session, const Order& order) {
+  if (order.created_seq < events::ExtentOf(session, order.company).oldest) return std::nullopt;
+  const auto event = events::Find(session, order.company, order.created_seq);
+  const bool is_its_own = event && !event->is_damaged && event->subject_id == order.id;
+  if (!is_its_own || event->subject_version != 1) return std::nullopt;
+  return event->body;
 }
 
 std::optional<std::string> EventBody(db::Session& session, db::CompanyId company, int64_t seq) {
@@ -535,10 +568,10 @@ Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draf
     if (earlier) return *std::move(earlier);
     RequireNoReference(tx, company.company_id, *placement.reference);
   }
-  Order order = NewOrder(company, draft.service_type, placement, stamp.now);
+  Order order = NewOrder(company, draft.service_type, placement, stamp);
   ResolveClientAndTable(tx, draft, order);
   Apply(draft.fields, order);
-  PriceOrRefuse(order, stamp.now, BlamedField(draft.fields));
+  PriceOrRefuse(order, order.created_at, BlamedField(draft.fields));
   return PlaceOrder(tx, company, std::move(order), placement, stamp, {});
 }
 
@@ -557,16 +590,16 @@ Placed PlaceWhole(db::Tx& tx, const company::Company& company, WholeOrder whole,
     if (earlier) return {*std::move(earlier), Placed::Answer::kAsItIsNow};
     whole.order.external_id = std::move(whole.external_id);
   }
-  Order order = NewOrder(company, whole.order.service_type, placement, stamp.now);
+  Order order = NewOrder(company, whole.order.service_type, placement, stamp);
   TakeOver(std::move(whole.order), order);
   RequireCap(order.combos.size(), kCombosMax, "combos");
   RequireCap(order.payments.size(), kPaymentsMax, "payments");
   RequireCap(order.discounts.size(), kDiscountsMax, "discounts");
-  DateRows(order, stamp.now);
+  DateRows(order, order.created_at);
   if (whole.status != Status::kPending && whole.status != Status::kCancelled) {
-    MoveTo(order, whole.status, stamp.now, placement.actor);
+    MoveTo(order, whole.status, order.created_at, placement.actor);
   }
-  PriceOrRefuse(order, stamp.now, "body");
+  PriceOrRefuse(order, order.created_at, "body");
   const std::string note = DeductStock(tx, order.company, order.combos, stamp);
   return PlaceOrder(tx, company, std::move(order), placement, stamp, note);
 }
@@ -597,7 +630,7 @@ Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
   const std::string note = DeductStock(tx, before.company, combos, stamp);
   Order order = before;
   for (Combo& combo : combos) {
-    combo.created_at = stamp.now;
+    combo.created_at = When(target, stamp);
     order.combos.push_back(std::move(combo));
   }
   return SaveChange(tx, target, before, std::move(order), Changed({kCombos}), stamp,
@@ -613,7 +646,7 @@ Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
   if (combo.canceled_at) return Unchanged(tx, before);
   RequireEditor(target, before);
   RequireOpen(before);
-  combo.canceled_at = stamp.now;
+  combo.canceled_at = When(target, stamp);
   GiveStockBack(tx, order, {&combo, 1}, stamp);
   return SaveChange(tx, target, before, std::move(order), Changed({kCombos}), stamp);
 }
@@ -627,7 +660,7 @@ Record Pay(db::Tx& tx, const Target& target, const PaymentDraft& draft, const db
   RequireEditor(target, before);
   RequireNotCancelled(before);
   RequireCap(before.payments.size() + 1, kPaymentsMax, "payments");
-  payment.created_at = stamp.now;
+  payment.created_at = When(target, stamp);
   Order order = before;
   order.payments.push_back(std::move(payment));
   return SaveChange(tx, target, before, std::move(order), Changed({kPayments}), stamp,
@@ -643,7 +676,7 @@ Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_
   if (payment.canceled_at) return Unchanged(tx, before);
   RequireEditor(target, before);
   RequireNotCancelled(before);
-  payment.canceled_at = stamp.now;
+  payment.canceled_at = When(target, stamp);
   return SaveChange(tx, target, before, std::move(order), Changed({kPayments}), stamp);
 }
 
@@ -656,7 +689,7 @@ Record AddDiscount(db::Tx& tx, const Target& target, Discount discount, const db
   RequireCap(before.discounts.size() + 1, kDiscountsMax, "discounts");
   Order order = before;
   discount.position = order.discounts.empty() ? 0 : order.discounts.back().position + 1;
-  discount.created_at = stamp.now;
+  discount.created_at = When(target, stamp);
   order.discounts.push_back(std::move(discount));
   return SaveChange(tx, target, before, std::move(order), Changed({kDiscounts}), stamp,
                     {"value", Adds::kDiscount});
@@ -680,7 +713,7 @@ Record Advance(db::Tx& tx, const Target& target, Status status, const db::Stamp&
   const Order before = Open(tx, target);
   RequireNotCancelled(before);
   Order order = before;
-  if (!MoveTo(order, status, stamp.now, target.actor)) return Unchanged(tx, before);
+  if (!MoveTo(order, status, When(target, stamp), target.actor)) return Unchanged(tx, before);
   return SaveChange(tx, target, before, std::move(order), Changed({kStatus}), stamp);
 }
 
@@ -696,7 +729,7 @@ Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const d
                       payments);
   }
   Order order = before;
-  MarkCancelled(order, reason, stamp.now, target.actor);
+  MarkCancelled(order, reason, When(target, stamp), target.actor);
   GiveStockBack(tx, order, order.combos, stamp);
   return SaveChange(tx, target, before, std::move(order), Changed({kStatus, kCancelled}), stamp);
 }
@@ -708,9 +741,9 @@ Record AssignRider(db::Tx& tx, const Target& target, const RiderDraft& draft,
   const Order before = Open(tx, target);
   Rider rider = FindRider(tx, draft, before);
   RequireOpen(before);
-  rider.assigned_at = before.rider ? before.rider->assigned_at : stamp.now;
+  rider.assigned_at = before.rider ? before.rider->assigned_at : When(target, stamp);
   if (before.rider == rider) return Unchanged(tx, before);
-  rider.assigned_at = stamp.now;
+  rider.assigned_at = When(target, stamp);
   events::Changes changes = Changed({kRider});
   Order order = before;
   order.rider = std::move(rider);
@@ -760,7 +793,7 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
   order.delivery_status_by_rider = false;
   order.delivered_by = "API";
   const std::optional<Lift> lift = LiftOf(report.status);
-  if (lift && MoveTo(order, lift->status, stamp.now, target.actor, lift->last_step)) {
+  if (lift && MoveTo(order, lift->status, When(target, stamp), target.actor, lift->last_step)) {
     changes.Add(kStatus);
   }
   return SaveChange(tx, target, before, std::move(order), changes, stamp);

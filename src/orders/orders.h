@@ -43,14 +43,23 @@ struct Record {
 // the stored spelling; nothing if it is neither.
 std::optional<std::string> NormalisedKey(std::string_view text);
 
-// The UUID of the order with that key. Nothing if no order has the public id. A UUID is returned
-// without looking it up.
+// The UUID of the order with that key. The ids that the cloud gave to an order lead to it too
+// (aliases/aliases.h). Nothing if no order has the public id. A UUID that is no alias is returned
+// without looking the order up.
 std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
                                     std::string_view id_or_public_id);
 
 // The record of the order with that UUID. Uses the stored record; if that is missing, damaged or of
 // an older render version, renders it from the rows. Fault kDamaged if they are needed and damaged.
 std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id);
+// The order with that UUID and all its rows.
+std::optional<Order> Load(db::Session& session, db::CompanyId company, std::string_view id);
+// The UUID of the order that was placed with this Idempotency-Key, or that the cloud shows with it.
+std::optional<std::string> FindByReference(db::Session& session, db::CompanyId company,
+                                           std::string_view reference);
+// The record of version 1: what the creation gave. Nothing where its event is purged or damaged.
+std::optional<std::string> FirstRecord(db::Session& session, const Order& order);
+
 // The body of an event of an order. If the event is damaged, but belongs to the order's current
 // version, the body is rendered from the rows. Fault kDamaged if that is impossible too.
 std::optional<std::string> EventBody(db::Session& session, db::CompanyId company, int64_t seq);
@@ -83,6 +92,9 @@ struct Placement {
   std::string source = std::string(kApiSource);
   std::optional<std::string> reference, fingerprint;
   std::string actor;
+  // When the order was made; nothing: when it is written. It dates the order, and chooses the
+  // business day of its number (contract section 15, Dates).
+  std::optional<UtcMs> occurred_at = {};
 };
 
 // Places an order. If the reference has placed one before, returns that one and writes nothing.
@@ -119,6 +131,8 @@ struct Target {
   std::string key;              // as NormalisedKey() returns it
   std::string actor;            // orders/permission.h; written to the status history
   RequestKey request_key = {};  // written to the rows that the command adds
+  // When the change was made; nothing: when it is written. It dates rows and statuses.
+  std::optional<UtcMs> occurred_at = {};
   // Throws if the order's version is not the expected one (If-Match). Empty: any version.
   std::function<void(int64_t version)> require_version = {};
 };

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "aliases/aliases.h"
 #include "clients/clients.h"
 #include "company/companies.h"
 #include "json/reader.h"
@@ -56,10 +57,29 @@ std::string Snapshot(const clients::Address& address) {
   return text;
 }
 
+// What `find` gives for the id that was sent, or for the id here of the record that has that id in
+// the cloud.
+template <typename Find>
+auto FindByEitherId(db::Session& session, db::CompanyId company, aliases::Kind kind,
+                    const std::string& id, Find find) {
+  auto found = find(id);
+  if (found) return found;
+  const std::optional<std::string> box_id = aliases::FindBoxId(session, company, kind, id);
+  return box_id ? find(*box_id) : found;
+}
+
+// Whether the id that was sent names the record with that id here.
+bool IsIdOf(db::Session& session, db::CompanyId company, aliases::Kind kind,
+            const std::string& sent, const std::string& box_id) {
+  return sent == box_id || aliases::FindBoxId(session, company, kind, sent) == box_id;
+}
+
 void ReferToClient(db::Session& session, const OrderDraft& draft, Order& order,
                    json::Errors& errors) {
   if (!draft.client_id) return;
-  const auto client = clients::Find(session, order.company, *draft.client_id);
+  const auto client = FindByEitherId(
+      session, order.company, aliases::Kind::kClient, *draft.client_id,
+      [&](const std::string& id) { return clients::Find(session, order.company, id); });
   if (!client) {
     errors.Add("client_id", FieldCode::kNotFound,
                "is no client of this company: send one of GET /v1/clients, or leave it out");
@@ -72,7 +92,9 @@ void ReferToClient(db::Session& session, const OrderDraft& draft, Order& order,
 void ReferToTable(db::Session& session, const OrderDraft& draft, Order& order,
                   json::Errors& errors) {
   if (!draft.table_id) return;
-  const auto table = company::FindTable(session, order.company, *draft.table_id);
+  const auto table = FindByEitherId(
+      session, order.company, aliases::Kind::kTable, *draft.table_id,
+      [&](const std::string& id) { return company::FindTable(session, order.company, id); });
   if (!table) {
     errors.Add("table_id", FieldCode::kNotFound,
                "is no table of this company: send one of GET /v1/company/tables, or leave it out");
@@ -85,13 +107,15 @@ void ReferToTable(db::Session& session, const OrderDraft& draft, Order& order,
 void ReferToAddress(db::Session& session, const OrderDraft& draft, Order& order,
                     json::Errors& errors) {
   if (!draft.address_id) return;
-  const auto address = clients::FindAddress(session, order.company, *draft.address_id);
+  const auto address = FindByEitherId(
+      session, order.company, aliases::Kind::kAddress, *draft.address_id,
+      [&](const std::string& id) { return clients::FindAddress(session, order.company, id); });
   if (!address) {
     errors.Add("address_id", FieldCode::kNotFound,
                "is no address of this company's clients: send one of GET /v1/clients/{id}");
     return;
   }
-  if (draft.client_id && address->client_id != *draft.client_id) {
+  if (draft.client_id && address->client_id != order.client_id.value_or(*draft.client_id)) {
     errors.Add("address_id", FieldCode::kNotFound,
                "is an address of another client: send one of the client that client_id names");
     return;
@@ -141,7 +165,9 @@ class LineLinker {
   }
 
   std::optional<menu::Item> FindProduct(const std::string& product_id) {
-    std::optional<menu::Item> item = menu::FindProduct(session_, company_, product_id);
+    std::optional<menu::Item> item = FindByEitherId(
+        session_, company_, aliases::Kind::kProduct, product_id,
+        [&](const std::string& id) { return menu::FindProduct(session_, company_, id); });
     if (!item) {
       Fail("product_id", FieldCode::kNotFound,
            "is no product of the menu: send one of GET /v1/menu, or leave it out and send "
@@ -154,14 +180,16 @@ class LineLinker {
   // product and keeps the sku.
   std::optional<menu::Item> FindProductBySku() {
     std::optional<menu::Item> item = menu::FindSku(session_, company_, *combo_.sku);
-    if (item && item->product_id == *combo_.product_id) return item;
+    if (item && IsProductSent(item->product_id)) return item;
     keeps_sku_ = true;
     return FindProduct(*combo_.product_id);
   }
 
   std::optional<menu::Item> FindVariant() {
-    std::optional<menu::Item> item = menu::FindVariant(session_, company_, *combo_.variant_id);
-    const bool other_product = item && combo_.product_id && item->product_id != *combo_.product_id;
+    std::optional<menu::Item> item = FindByEitherId(
+        session_, company_, aliases::Kind::kVariant, *combo_.variant_id,
+        [&](const std::string& id) { return menu::FindVariant(session_, company_, id); });
+    const bool other_product = item && combo_.product_id && !IsProductSent(item->product_id);
     if (combo_.product_id && (!item || other_product)) FindProduct(*combo_.product_id);
     if (!item) {
       Fail("variant_id", FieldCode::kNotFound,
@@ -171,6 +199,10 @@ class LineLinker {
            "is a variant of another product: send one of the product that product_id names");
     }
     return item;
+  }
+
+  bool IsProductSent(const std::string& product_id) {
+    return IsIdOf(session_, company_, aliases::Kind::kProduct, *combo_.product_id, product_id);
   }
 
   void TakeOver(const menu::Item& item) {
@@ -192,7 +224,10 @@ class LineLinker {
       return;
     }
     const auto known =
-        menu::FindModifier(session_, company_, *combo_.product_id, *modifier.modifier_id);
+        FindByEitherId(session_, company_, aliases::Kind::kModifier, *modifier.modifier_id,
+                       [&](const std::string& id) {
+                         return menu::FindModifier(session_, company_, *combo_.product_id, id);
+                       });
     if (!known) {
       Fail(field, FieldCode::kNotFound,
            "is no modifier of this product: send one of GET /v1/menu, or leave it out and send the "
@@ -238,7 +273,9 @@ company::PaymentMethod FindMethodOf(db::Session& session, db::CompanyId company,
     if (!method) throw UnknownMethod(session, company, "payment_method_code");
     return *std::move(method);
   }
-  auto method = company::FindPaymentMethod(session, company, *draft.method_id);
+  auto method = FindByEitherId(
+      session, company, aliases::Kind::kPaymentMethod, *draft.method_id,
+      [&](const std::string& id) { return company::FindPaymentMethod(session, company, id); });
   if (!method) throw UnknownMethod(session, company, "payment_method_id");
   if (draft.method_code && *draft.method_code != method->code) {
     throw Invalid("payment_method_code", FieldCode::kNotAllowed,
@@ -263,7 +300,10 @@ std::string EnabledFor(uint32_t service_types) {
 // The user; nothing if there is an error, which is added.
 std::optional<users::User> FindStaffRider(db::Session& session, db::CompanyId company,
                                           const RiderDraft& draft, json::Errors& errors) {
-  auto user = draft.user_uuid ? users::Find(session, company, *draft.user_uuid) : std::nullopt;
+  const auto find = [&](const std::string& id) { return users::Find(session, company, id); };
+  auto user = draft.user_uuid
+                  ? FindByEitherId(session, company, aliases::Kind::kUser, *draft.user_uuid, find)
+                  : std::nullopt;
   if (user && user->active && user->role == "rider") return user;
   errors.Add("user_id", FieldCode::kNotFound,
              "is no active user with the role rider: send an id of "

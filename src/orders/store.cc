@@ -626,6 +626,59 @@ void Update(db::Tx& tx, const Order& before, Order& after) {
 
 namespace {
 
+// The columns that never change of an order that was made here.
+void UpdateFixed(db::Tx& tx, const Order& order) {
+  tx.RunOne(R"sql(
+      UPDATE orders SET order_number = $3, reference = $4, source = $5, country_code = $6,
+        timezone = $7, currency = $8, service_type = $9, client_id = $10, client = $11,
+        table_id = $12, table_snapshot = $13, address_id = $14, address = $15,
+        service_fee_price = $16, created_at = $17
+      WHERE company_id = $1 AND id = $2
+      )sql",
+            order.company, order.id, order.order_number, order.reference, order.source,
+            order.country_code, order.timezone, order.currency,
+            static_cast<int>(order.service_type), order.client_id, order.client, order.table_id,
+            order.table, order.address_id, order.address, order.service_fee_price,
+            order.created_at);
+}
+
+void ReplaceRows(db::Tx& tx, const Order& before, const Order& after) {
+  if (before.combos != after.combos) {
+    tx.Run(R"sql(DELETE FROM combo_modifier WHERE company_id = $1 AND order_id = $2)sql",
+           after.company, after.id);
+    tx.Run(R"sql(DELETE FROM combo WHERE company_id = $1 AND order_id = $2)sql", after.company,
+           after.id);
+    for (size_t i = 0; i < after.combos.size(); ++i) InsertCombo(tx, after, i);
+  }
+  if (before.payments != after.payments) {
+    tx.Run(R"sql(DELETE FROM payment WHERE company_id = $1 AND order_id = $2)sql", after.company,
+           after.id);
+    for (size_t i = 0; i < after.payments.size(); ++i) InsertPayment(tx, after, i);
+  }
+  if (before.discounts != after.discounts) {
+    tx.Run(R"sql(DELETE FROM discount WHERE company_id = $1 AND order_id = $2)sql", after.company,
+           after.id);
+    for (const Discount& discount : after.discounts) InsertDiscount(tx, after, discount);
+  }
+}
+
+}  // namespace
+
+void Replace(db::Tx& tx, const Order& before, Order& after) {
+  after.render_version = kRenderVersion;
+  UpdateFacet(tx, before, after);
+  UpdateRow(tx, after);
+  UpdateIndexed(tx, before, after);
+  UpdateFixed(tx, after);
+  for (size_t position = before.status_history.size(); position < after.status_history.size();
+       ++position) {
+    InsertStatus(tx, after, position);
+  }
+  ReplaceRows(tx, before, after);
+}
+
+namespace {
+
 std::optional<StoredOrder> SelectUnchecked(db::Session& session, db::CompanyId company,
                                            std::string_view id) {
   std::optional<StoredOrder> stored = SelectRow(session, company, id);

@@ -29,6 +29,10 @@ namespace comanda::orders {
 // or removed discounts. Sets facet and render_version of `after`; the caller has set record_seq.
 void Update(db::Tx& tx, const Order& before, Order& after);
 
+// The same where everything but the id, the public id and the side that made it may differ, every
+// row included: of an order that the cloud made (orders/cloud_order.h).
+void Replace(db::Tx& tx, const Order& before, Order& after);
+
 // Reads the order with all its rows. Fault kDamaged if the checksum does not match them
 // (orders/checksum.h).
 std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id);

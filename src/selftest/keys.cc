@@ -13,10 +13,10 @@ std::string PathOf(const Probe& probe, std::string_view below = "") {
   return std::string(kKeys) + "/" + probe.made_key.id + std::string(below);
 }
 
-// A scope that the key under test has and may grant, i.e. none that manages keys.
+// A scope that the key under test has and may grant.
 std::string Grantable(const Probe& probe) {
   for (const auth::ScopeRow& row : auth::kScopes) {
-    if (probe.May(row.scope) && !row.name.starts_with("api-keys:")) return std::string(row.name);
+    if (probe.May(row.scope) && !auth::IsLocalOnly(row.scope)) return std::string(row.name);
   }
   return {};
 }

@@ -769,7 +769,7 @@ TEST_F(AppImport, CountsTheOrdersOfAClient) {
   const std::string id = Text("SELECT id FROM client");
   const auto before = database->counters().Of(db::CompanyId{1}).changes;
   database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    clients::NoteOrder(tx, db::CompanyId{1}, id, stamp.now);
+    clients::NoteOrder(tx, db::CompanyId{1}, id, stamp.now, stamp);
   });
 
   EXPECT_EQ(Number("SELECT orders_count FROM client"), 1);
