@@ -62,6 +62,20 @@ std::string Gunzip(std::span<const uint8_t> file) {
   return text;
 }
 
+std::optional<std::string> GunzipAtMost(std::string_view file, size_t bytes_max) {
+  constexpr size_t kSizeMin = 18;
+  const std::span bytes(reinterpret_cast<const uint8_t*>(file.data()), file.size());
+  if (bytes.size() < kSizeMin || SizeInside(bytes) > bytes_max) return std::nullopt;
+  const auto decompressor = Owned(libdeflate_alloc_decompressor());
+  std::string text(SizeInside(bytes), '\0');
+  size_t read = 0;
+  // A file that holds more than it says does not fit, and fails.
+  const libdeflate_result result = libdeflate_gzip_decompress_ex(
+      decompressor.get(), bytes.data(), bytes.size(), text.data(), text.size(), &read, nullptr);
+  if (result != LIBDEFLATE_SUCCESS || read != bytes.size()) return std::nullopt;
+  return text;
+}
+
 uint32_t Crc32(std::string_view data) { return libdeflate_crc32(0, data.data(), data.size()); }
 
 std::string GzipVersion() { return LIBDEFLATE_VERSION_STRING; }

@@ -4,6 +4,7 @@
 // own compressor.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@ std::string Gzip(std::string_view text);
 // Decompresses a file that is embedded in the program (made by Gzip or `gzip -n`). Not for input
 // from outside: a truncated or damaged file fails a CHECK and ends the process.
 std::string Gunzip(std::span<const uint8_t> file);
+
+// Decompresses a file from outside. Nothing where it is no single, whole gzip member, or would be
+// larger than `bytes_max`.
+std::optional<std::string> GunzipAtMost(std::string_view file, size_t bytes_max);
 
 // CRC-32 as in IEEE 802.3 and gzip (reflected): "123456789" gives 0xcbf43926.
 uint32_t Crc32(std::string_view data);

@@ -21,7 +21,7 @@ namespace comanda::net {
 
 // The purpose of a call. Each purpose has a fixed number of slots (simultaneous transfers), so that
 // slow servers of one purpose cannot delay the calls of another.
-enum class Purpose : uint8_t { kWebhooks, kDeliveryApps, kOther };
+enum class Purpose : uint8_t { kWebhooks, kDeliveryApps, kCloud, kOther };
 
 struct PurposeRow {
   Purpose purpose;
@@ -32,6 +32,7 @@ struct PurposeRow {
 inline constexpr std::array kPurposes = {
     PurposeRow{Purpose::kWebhooks, "webhooks", 16},
     PurposeRow{Purpose::kDeliveryApps, "delivery_apps", 12},
+    PurposeRow{Purpose::kCloud, "cloud", 2},
     PurposeRow{Purpose::kOther, "other", 4},
 };
 
@@ -129,6 +130,9 @@ struct Answer {
 
   // The first header of that name, case-insensitive.
   std::optional<std::string_view> Header(std::string_view name) const;
+  // The wall clock here minus that of the server, ms, by the header Date, which counts whole
+  // seconds. Nothing without a date, or where it is more than ten years away.
+  std::optional<int64_t> ClockSkewMs(UtcMs now) const;
 };
 
 }  // namespace comanda::net

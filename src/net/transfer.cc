@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "net/backoff.h"
 #include "crypto/peer.h"
 #include "net/outcome.h"
 
@@ -66,6 +67,16 @@ std::optional<std::string_view> Answer::Header(std::string_view name) const {
     if (AsciiEqualsIgnoreCase(header, name)) return value;
   }
   return std::nullopt;
+}
+
+std::optional<int64_t> Answer::ClockSkewMs(UtcMs now) const {
+  const auto date = Header("Date");
+  if (!date) return std::nullopt;
+  // A date before `now` would be read as no wait: it is read as seen from ten years ago.
+  constexpr int64_t kBound = 10LL * 365 * 24 * 3600 * 1000;
+  const auto ahead = ReadRetryAfter(*date, now - kBound, 2 * kBound);
+  if (!ahead || *ahead == 0 || *ahead == 2 * kBound) return std::nullopt;
+  return kBound - *ahead;
 }
 
 Transfer::Transfer(Call call, Easy spare)

@@ -76,16 +76,6 @@ std::string Readable(std::string text) {
   return IsUtf8(text) ? text : Visible(text);
 }
 
-std::optional<int64_t> SkewOf(const net::Answer& answer, UtcMs now) {
-  const auto date = answer.Header("Date");
-  if (!date) return std::nullopt;
-  // A date in the future is read as a wait, one in the past as none: both ends are asked.
-  constexpr int64_t kBound = 10LL * 365 * 24 * 3600 * 1000;
-  const auto ahead = net::ReadRetryAfter(*date, now - kBound, 2 * kBound);
-  if (!ahead) return std::nullopt;
-  return (kBound - *ahead) / 1000;
-}
-
 Receiver::Ended Judge(const net::Answer& answer, const Configuration& configuration, UtcMs at,
                       UtcMs now) {
   constexpr int kGone = 410;
@@ -93,7 +83,7 @@ Receiver::Ended Judge(const net::Answer& answer, const Configuration& configurat
   ended.attempt.at = at;
   ended.attempt.duration_ms = answer.duration_ms;
   ended.attempt.address = answer.address;
-  ended.attempt.clock_skew_s = SkewOf(answer, now);
+  if (const auto skew_ms = answer.ClockSkewMs(now)) ended.attempt.clock_skew_s = *skew_ms / 1000;
   if (answer.status == 0) {  // without a head there is no answer
     ended.attempt.outcome = OutcomeOf(answer.outcome);
     ended.attempt.answer = Readable(answer.error);

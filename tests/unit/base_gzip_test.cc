@@ -27,6 +27,23 @@ TEST(Gzip, ReadsFixedCodesAndRepetitions) {
   EXPECT_EQ(Gunzip(kFixed), "a table for two, a table for four");
 }
 
+TEST(Gzip, AFileFromOutsideIsReadUpToABound) {
+  const std::string text(100'000, 'x');
+  const std::string file = Gzip(text);
+  EXPECT_LT(file.size(), 1'000U);
+  EXPECT_EQ(GunzipAtMost(file, text.size()), text);
+  EXPECT_EQ(GunzipAtMost(file, text.size() - 1), std::nullopt);
+  EXPECT_EQ(GunzipAtMost("", 10), std::nullopt);
+  EXPECT_EQ(GunzipAtMost("<html>this is no gzip</html>", 10'000), std::nullopt);
+  for (size_t cut = 0; cut < file.size(); ++cut) {
+    EXPECT_EQ(GunzipAtMost(std::string_view(file).substr(0, cut), text.size()), std::nullopt);
+  }
+  EXPECT_EQ(GunzipAtMost(file + "x", text.size() * 2), std::nullopt);
+  std::string liar = file;  // says that it holds 16 bytes
+  liar.replace(liar.size() - 4, 4, std::string("\x10\0\0\0", 4));
+  EXPECT_EQ(GunzipAtMost(liar, text.size()), std::nullopt);
+}
+
 TEST(GzipDeathTest, ACutFileIsABrokenInvariant) {
   const std::span<const uint8_t> whole(kFixed);
 
