@@ -6,8 +6,8 @@
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/control.h"
+#include "app/key_flags.h"
 #include "app/terminal.h"
-#include "auth/scopes.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "json/reader.h"
@@ -38,47 +38,8 @@ std::string Help() {
       "the\n"
       "box keeps only its hash. Revoke a key that may have leaked: it stops working at once. The\n"
       "server may be running.\n\n" +
-      DescribeFlags(kFlags) + "\nScopes:\n";
-  for (const auth::ScopeRow& row : auth::kScopes) {
-    std::string line = "  " + std::string(row.name);
-    line.resize(24, ' ');
-    out += line + std::string(row.permits) + "\n";
-  }
+      DescribeFlags(kFlags) + DescribeScopes();
   return out;
-}
-
-std::vector<std::string> SplitList(std::string_view list) {
-  std::vector<std::string> parts;
-  while (!list.empty()) {
-    const size_t comma = list.find(',');
-    if (comma != 0) parts.emplace_back(list.substr(0, comma));
-    if (comma == std::string_view::npos) break;
-    list.remove_prefix(comma + 1);
-  }
-  return parts;
-}
-
-// The word "all" names every scope but orders:sync.
-std::vector<std::string> ReadScopes(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::string& word : SplitList(list)) {
-    if (word != "all") {
-      names.push_back(std::move(word));
-      continue;
-    }
-    for (const auth::ScopeRow& row : auth::kScopes) {
-      if (row.scope != auth::Scope::kOrdersSync) names.emplace_back(row.name);
-    }
-  }
-  return names;
-}
-
-std::string Require(const Arguments& arguments, std::string_view flag) {
-  auto value = arguments.Find(flag);
-  if (!value)
-    throw Refusal(Problem::kInvalidParameter,
-                  "--" + std::string(flag) + " is needed; see comanda keys --help");
-  return *std::move(value);
 }
 
 ControlAnswer Call(const Arguments& arguments, std::string method, std::string path,
@@ -104,9 +65,10 @@ std::string Field(const json::Value& object, std::string_view name) {
 int Create(const Arguments& arguments) {
   std::string body;
   json::Writer out(body);
-  out.BeginObject().Key("name").Text(Require(arguments, "name"));
+  out.BeginObject().Key("name").Text(RequireFlag(arguments, "keys", "name"));
   out.Key("scopes").BeginArray();
-  for (const std::string& scope : ReadScopes(Require(arguments, "scopes"))) out.Text(scope);
+  for (const std::string& scope : ScopeList(RequireFlag(arguments, "keys", "scopes"), true))
+    out.Text(scope);
   out.EndArray();
   if (const auto tier = arguments.Find("tier")) out.Key("tier").Text(*tier);
   if (const auto end = arguments.Find("expires-at")) out.Key("expires_at").Text(*end);

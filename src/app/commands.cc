@@ -40,6 +40,7 @@ constexpr std::array kCommands = {
             Verify},
     Command{"doctor", "say what is wrong with this box, why it matters, and what to do", Doctor},
     Command{"keys", "make, list and revoke API keys", Keys},
+    Command{"pair", "show a QR code by which a till gets its key", Pair},
     Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
     Command{"tls", "renew the certificate authority that devices trust", Tls},

@@ -32,6 +32,8 @@ int Drill(Words words);
 int Resume(Words words);
 // Creates, lists and revokes API keys.
 int Keys(Words words);
+// Makes a pairing code and shows it as a QR code.
+int Pair(Words words);
 // Lists, adds, tests and removes webhooks.
 int Webhooks(Words words);
 // Prints the audit log.

@@ -18,6 +18,7 @@
 #include "http/idempotency.h"
 #include "keys/audit.h"
 #include "keys/keys.h"
+#include "keys/pairing.h"
 #include "machine/hold.h"
 #include "machine/machine_id.h"
 #include "menu/catalogue.h"
@@ -127,6 +128,7 @@ void RaiseEpochs(db::Tx& tx, const db::Stamp& stamp) {
   const auto by = static_cast<int64_t>(1 + RandomBelow(kEpochs));
   events::RaiseEpochs(tx, by);
   webhooks::NoteRestored(tx, by);
+  keys::EndAllCodes(tx, stamp);
   AuditEach(tx, stamp, "backup.restored");
   db::TakeUp(tx);
 }
@@ -224,6 +226,10 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
         [&](db::Snapshot& snapshot) { events::LoadCounters(snapshot, database_.counters()); });
   });
   GoOnWithout("the keys", [&] { LoadKeys(database_, keys_); });
+  GoOnWithout("the pairing codes", [&] {
+    gate_.pairing_codes().Load(
+        database_.Read([&](db::Snapshot& snapshot) { return keys::LoadCodes(snapshot, clock_); }));
+  });
   try {
     clients::MakeSearchable(database_, [&] { upgrading("clients"); });
   } catch (const Fault& fault) {  // e.g. a full disk; the chores try again
@@ -329,13 +335,16 @@ void Environment::FlushKeyUse() { keys::FlushLastUsed(database_, keys_); }
 void Environment::RecordEndedKeys() {
   try {
     keys::WriteDownEnds(database_, keys_, clock_);
+    keys::WriteDownExpiredCodes(database_, gate_.pairing_codes(), clock_);
   } catch (const Fault& fault) {  // the key is refused from memory; the chores try again
-    log::Error("the end of a key is not written down yet", {{"why", fault.cause}});
+    log::Error("the end of a key or a code is not written down yet", {{"why", fault.cause}});
   }
 }
 
 int64_t Environment::DueInMs(int64_t max_ms) const {
-  return std::min(max_ms, keys::DueInMs(keys_, clock_).value_or(max_ms));
+  const int64_t key_ms = keys::DueInMs(keys_, clock_).value_or(max_ms);
+  return std::min(
+      {max_ms, key_ms, keys::CodesDueInMs(gate_.pairing_codes(), clock_).value_or(max_ms)});
 }
 
 bool Environment::UpgradeIsOld() {

@@ -8,6 +8,7 @@
 #include "events/api.h"
 #include "http/problem_pages.h"
 #include "keys/api.h"
+#include "keys/pairing_api.h"
 #include "menu/api.h"
 #include "ops/health.h"
 #include "orders/api.h"
@@ -20,13 +21,14 @@ namespace comanda::app {
 
 std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
   std::vector<std::span<const http::Route>> tables = {
-      ops::Routes(),      http::ProblemPageRoutes(),
-      keys::Routes(),     events::Routes(),
-      company::Routes(),  menu::Routes(),
-      clients::Routes(),  users::Routes(),
-      orders::Routes(),   reports::Routes(),
-      webhooks::Routes(), web::Routes(),
-      ImportRoutes(),     ResumeRoutes(),
+      ops::Routes(),         http::ProblemPageRoutes(),
+      keys::Routes(),        events::Routes(),
+      company::Routes(),     menu::Routes(),
+      clients::Routes(),     users::Routes(),
+      orders::Routes(),      reports::Routes(),
+      webhooks::Routes(),    web::Routes(),
+      ImportRoutes(),        ResumeRoutes(),
+      keys::PairingRoutes(),
   };
   if (mode == auth::Mode::kTest) tables.push_back(SandboxRoutes());
   return tables;

@@ -15,7 +15,7 @@
 namespace comanda::auth {
 namespace {
 
-// Unknown keys that one client may send within kWindowMs.
+// Unknown keys and codes that one client may send within kWindowMs.
 constexpr int kFailuresMax = 20;
 constexpr int64_t kWindowMs = 60'000;
 constexpr size_t kClientsMax = 4096;
@@ -67,8 +67,8 @@ void CheckAddress(const KeyRecord& key, std::string_view client_address) {
 
 }  // namespace
 
-// Counts requests with unknown keys by client. The window of a client starts with its first
-// failure. At most kClientsMax clients; the oldest window is dropped. Any thread.
+// Counts requests with unknown keys and codes by client. The window of a client starts with its
+// first failure. At most kClientsMax clients; the oldest window is dropped. Any thread.
 struct Gate::FailureTable {
   struct Entry {
     std::string client;
@@ -160,14 +160,7 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
     throw refusal;
   }
   if (!key) {
-    if (const int wait_s = failures_->Count(ClientOf(client_address), clock_.MonotonicMs());
-        wait_s > 0) {
-      Refusal refusal(Problem::kRateLimitExceeded,
-                      "Too many unknown keys came from this address; check the key and try again "
-                      "later.");
-      refusal.retry_after_s = wait_s;
-      throw refusal;
-    }
+    CountUnknown(client_address, "keys");
     throw Refusal(Problem::kUnauthorized,
                   mode
                       ? "The API key is not known here; check that it was copied from this company."
@@ -192,6 +185,16 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
   use.last_used_ip = client_address;
   use.last_used_dirty = true;
   return key;
+}
+
+void Gate::CountUnknown(std::string_view client_address, std::string_view what) {
+  const int wait_s = failures_->Count(ClientOf(client_address), clock_.MonotonicMs());
+  if (wait_s == 0) return;
+  Refusal refusal(Problem::kRateLimitExceeded,
+                  "Too many unknown " + std::string(what) +
+                      " came from this address; check what is sent and try again later.");
+  refusal.retry_after_s = wait_s;
+  throw refusal;
 }
 
 Permit Gate::Admit(std::shared_ptr<const KeyRecord> key) {

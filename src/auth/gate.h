@@ -11,6 +11,7 @@
 
 #include "auth/key.h"
 #include "auth/key_table.h"
+#include "auth/pairing_codes.h"
 #include "auth/rate_limit.h"
 #include "base/clock.h"
 
@@ -74,6 +75,10 @@ class Gate {
   // section 4).
   void Refund(Permit& permit);
 
+  // Counts a request with an unknown key or pairing code from that client. Throws
+  // Refusal(kRateLimitExceeded) if more than 20 came within a minute; `what` names them: "keys".
+  void CountUnknown(std::string_view client_address, std::string_view what);
+
   // Throws Refusal(kInsufficientScope) that names the scope.
   static void RequireScope(const ScopeSet& scopes, Scope scope);
 
@@ -83,14 +88,17 @@ class Gate {
   void SetWriteDownEnds(std::function<void()> write) { write_down_ends_ = std::move(write); }
 
   KeyTable& keys() { return keys_; }
+  PairingCodes& pairing_codes() { return pairing_codes_; }
+  const PairingCodes& pairing_codes() const { return pairing_codes_; }
   Mode mode() const { return settings_.mode; }
 
  private:
-  // Counts requests with unknown keys, by client; defined in gate.cc.
+  // Counts requests with unknown keys and codes, by client; defined in gate.cc.
   struct FailureTable;
   Rate RateOf(Tier tier) const;
   GateSettings settings_;
   KeyTable& keys_;
+  PairingCodes pairing_codes_;
   const Clock& clock_;
   std::shared_ptr<FailureTable> failures_;
   std::function<void()> write_down_ends_;

@@ -11,7 +11,8 @@ namespace comanda::keys {
 
 // One row of the log.
 struct AuditEntry {
-  // The author: "key:<id>", "local", or "clock" for an end that time has brought.
+  // The author: "key:<id>", "local", "clock" for an end that time has brought, "pairing:<id>" for a
+  // device with that code, "address:<address>" for a client without credentials.
   std::string_view actor;
   // As "key.created".
   std::string_view action;

@@ -73,6 +73,13 @@ Draft ReadFields(json::ObjectReader& reader, UtcMs now) {
   return draft;
 }
 
+// A field that a code's key cannot have.
+void RefuseInCode(json::ObjectReader& reader, std::string_view name) {
+  reader.Refuse(
+      name, FieldCode::kNotAllowed,
+      "is not for pairing; change the key once it is made, or use `comanda keys create`.");
+}
+
 json::Writer& Members(json::Writer& writer, const Key& key) {
   writer.Key("id").Text(key.id);
   writer.Key("name").Text(key.name);
@@ -141,6 +148,42 @@ int64_t ReadGrace(const json::Document& body, json::UnknownFields unknown) {
   return grace_s;
 }
 
+CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown) {
+  json::Errors errors;
+  json::ObjectReader reader(body.root(), "", errors, unknown);
+  CodeDraft draft;
+  draft.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
+  const std::optional<auth::ScopeSet> scopes = ReadScopes(reader);
+  const bool is_object = body.root().kind() == json::Kind::kObject;
+  if (is_object && (!reader.Has("scopes") || reader.IsNull("scopes"))) {
+    reader.Fail("scopes", FieldCode::kRequired, "is required and must not be null");
+  }
+  draft.scopes = scopes.value_or(auth::ScopeSet());
+  for (const auth::Scope scope : {auth::Scope::kApiKeysRead, auth::Scope::kApiKeysWrite}) {
+    if (!draft.scopes.Has(scope)) continue;
+    reader.Fail("scopes", FieldCode::kNotAllowed,
+                "must not have " + std::string(Name(scope)) +
+                    ": a key that manages keys is made by `comanda keys create` alone.");
+  }
+  const std::vector<std::string_view> tiers(auth::kTierNames.begin(), auth::kTierNames.end());
+  if (const auto tier = reader.OneOf("tier", tiers)) draft.tier = static_cast<auth::Tier>(*tier);
+  RefuseInCode(reader, "expires_at");
+  RefuseInCode(reader, "allowed_cidrs");
+  reader.Finish();
+  errors.ThrowIfAny();
+  return draft;
+}
+
+std::string ReadCode(const json::Document& body, json::UnknownFields unknown) {
+  json::Errors errors;
+  json::ObjectReader reader(body.root(), "", errors, unknown);
+  std::string code =
+      reader.RequireText("code", {.max = 200, .card_numbers_refused = false}).value_or("");
+  reader.Finish();
+  errors.ThrowIfAny();
+  return code;
+}
+
 std::string Render(const Key& key) {
   std::string json;
   json::Writer writer(json);
@@ -162,6 +205,24 @@ std::string RenderWithoutText(const Key& key) {
   json::Writer writer(json);
   writer.BeginObject();
   Members(writer, key).Key("key").Null().EndObject();
+  return json;
+}
+
+std::string Render(const Code& code, std::string_view text) {
+  std::string json;
+  json::Writer writer(json);
+  writer.BeginObject();
+  writer.Key("id").Text(code.id);
+  writer.Key("name").Text(code.draft.name);
+  writer.Key("scopes").BeginArray();
+  for (const auth::ScopeRow& row : auth::kScopes) {
+    if (code.draft.scopes.Has(row.scope)) writer.Text(row.name);
+  }
+  writer.EndArray();
+  writer.Key("tier").Text(Name(code.draft.tier));
+  writer.Key("expires_at").Instant(code.expires_at);
+  if (!text.empty()) writer.Key("code").Text(text);
+  writer.EndObject();
   return json;
 }
 

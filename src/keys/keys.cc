@@ -253,11 +253,17 @@ Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now) {
 
 Key Create(db::Tx& tx, CommandContext context, const auth::Principal& principal, const Draft& draft,
            const Secret& secret, const db::Stamp& stamp) {
+  Draft wanted = draft;
+  if (!wanted.tier) wanted.tier = IsLocal(principal) ? auth::Tier::kLan : auth::Tier::kStandard;
+  RequireGrantable(principal, wanted.scopes.value_or(auth::ScopeSet()), {});
+  RequireTier(principal, *wanted.tier);
+  return CreateGranted(tx, context, principal, wanted, secret, stamp);
+}
+
+Key CreateGranted(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+                  const Draft& draft, const Secret& secret, const db::Stamp& stamp) {
   Key key = NewKey(context, secret, stamp.now);
-  key.tier = IsLocal(principal) ? auth::Tier::kLan : auth::Tier::kStandard;
   Apply(key, draft);
-  RequireGrantable(principal, key.scopes, {});
-  RequireTier(principal, key.tier);
   store::Insert(tx, principal.company, key);
   Announce(tx, context, principal, "key.created", key, stamp);
   return key;

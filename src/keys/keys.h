@@ -57,6 +57,10 @@ struct CommandContext {
 // Creates a key. The draft must have a name and scopes.
 Key Create(db::Tx& tx, CommandContext context, const auth::Principal& principal, const Draft& draft,
            const Secret& secret, const db::Stamp& stamp);
+// Creates a key with what the local command line has granted before (keys/pairing.h): the
+// principal's own scopes do not matter.
+Key CreateGranted(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+                  const Draft& draft, const Secret& secret, const db::Stamp& stamp);
 // Throws Refusal: kValidationFailed if the key is revoked or in its grace period; kLastManagingKey
 // if the company would be left without a key that can manage keys.
 Key Change(db::Tx& tx, CommandContext context, const auth::Principal& principal,

@@ -21,16 +21,6 @@ void ForEachWord(std::string_view list, Use use) {
   }
 }
 
-std::string ScopeNames(auth::ScopeSet scopes) {
-  std::string names;
-  for (const auth::ScopeRow& row : auth::kScopes) {
-    if (!scopes.Has(row.scope)) continue;
-    if (!names.empty()) names += ',';
-    names += row.name;
-  }
-  return names;
-}
-
 std::string Joined(const std::vector<std::string>& words) {
   std::string joined;
   for (const std::string& word : words) {
@@ -82,8 +72,8 @@ Key ReadWhole(const auto& row) {
           .key_prefix = row.Text("key_prefix"),
           .last_four = row.Text("last_four"),
           .mode = row.View("mode") == "test" ? auth::Mode::kTest : auth::Mode::kLive,
-          .scopes = {},
-          .tier = auth::Tier::kStandard,
+          .scopes = ScopesOf(row.View("scopes")),
+          .tier = TierOf(row.View("tier")),
           .allowed_cidrs = {},
           .created_at = row.Int("created_at"),
           .updated_at = row.Int("updated_at"),
@@ -92,14 +82,6 @@ Key ReadWhole(const auto& row) {
           .expires_at = row.OptionalInt("expires_at"),
           .revoked_at = row.OptionalInt("revoked_at"),
           .ended = ReadEnded(row.OptionalText("ended"))};
-  // A scope that a newer program granted is not known here, and grants nothing.
-  ForEachWord(row.View("scopes"), [&](std::string_view name) {
-    if (const auto scope = auth::FindScope(name)) key.scopes.Add(*scope);
-  });
-  const auto tier = std::ranges::find(auth::kTierNames, row.View("tier"));
-  if (tier != auth::kTierNames.end()) {
-    key.tier = static_cast<auth::Tier>(tier - auth::kTierNames.begin());
-  }
   ForEachWord(row.View("allowed_cidrs"),
               [&](std::string_view cidr) { key.allowed_cidrs.emplace_back(cidr); });
   return key;
@@ -158,6 +140,30 @@ void SetChecksum(db::Tx& tx, db::CompanyId company, std::string_view id) {
 }
 
 }  // namespace
+
+std::string ScopeNames(auth::ScopeSet scopes) {
+  std::string names;
+  for (const auth::ScopeRow& row : auth::kScopes) {
+    if (!scopes.Has(row.scope)) continue;
+    if (!names.empty()) names += ',';
+    names += row.name;
+  }
+  return names;
+}
+
+auth::ScopeSet ScopesOf(std::string_view names) {
+  auth::ScopeSet scopes;
+  ForEachWord(names, [&](std::string_view name) {
+    if (const auto scope = auth::FindScope(name)) scopes.Add(*scope);
+  });
+  return scopes;
+}
+
+auth::Tier TierOf(std::string_view name) {
+  const auto tier = std::ranges::find(auth::kTierNames, name);
+  if (tier == auth::kTierNames.end()) return auth::Tier::kStandard;
+  return static_cast<auth::Tier>(tier - auth::kTierNames.begin());
+}
 
 std::vector<Owned> All(db::Session& session, std::vector<std::string>& damage) {
   static constexpr db::Sql kSelect = R"sql(

@@ -15,6 +15,12 @@
 
 namespace comanda::keys::store {
 
+// Scopes and tier as they are stored, with commas. A scope that a newer program granted is not
+// known here, and grants nothing; an unknown tier is the lowest.
+std::string ScopeNames(auth::ScopeSet scopes);
+auth::ScopeSet ScopesOf(std::string_view names);
+auth::Tier TierOf(std::string_view name);
+
 // A key with its company.
 struct Owned {
   db::CompanyId company;

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,9 +11,11 @@
 
 #include "base/build_date.h"
 #include "base/file.h"
+#include "base/handle.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "ops/addresses.h"
 
 namespace comanda::ops {
 namespace {
@@ -283,6 +286,35 @@ std::set<std::string> MachineAddresses() {
   return addresses;
 }
 
+std::string LanAddress() {
+  // Connecting a datagram socket sends nothing. 192.0.2.1 is no machine's (RFC 5737).
+  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in other{};
+  other.sin_family = AF_INET;
+  other.sin_port = htons(9);
+  other.sin_addr.s_addr = htonl(0xC0000201);
+  sockaddr_in own{};
+  socklen_t size = sizeof own;
+  char text[INET_ADDRSTRLEN] = "";
+  if (socket && ::connect(socket.get(), reinterpret_cast<sockaddr*>(&other), sizeof other) == 0 &&
+      ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own), &size) == 0) {
+    ::inet_ntop(AF_INET, &own.sin_addr, text, sizeof text);
+    return text;
+  }
+  const std::set<std::string> all = MachineAddresses();
+  const std::set<std::string> recorded = RecordedAddresses(all);
+  if (!recorded.empty()) return *recorded.begin();
+  const auto ipv6 = std::ranges::find_if(all, [](const std::string& one) {
+    return one.find(':') != std::string::npos && one != "::1";
+  });
+  return ipv6 == all.end() ? "" : *ipv6;
+}
+
+std::string LocalName() {
+  const std::string host = HostName();
+  return host.substr(0, host.find('.')) + ".local";
+}
+
 ServedCertificate CurrentCertificate(const config::Options& options, const Names& names,
                                      const CertificateTimes& times) {
   if (!options.tls_certificate.empty()) return ServeOwners(options, times);
@@ -329,6 +361,18 @@ CertificateReport InspectCertificate(const config::Options& options, const Names
 
 crypto::KeyPair RenewAuthority(const config::Options& options, const CertificateTimes& times) {
   return MakeAuthority(options, NewAuthority(times), "");
+}
+
+std::optional<std::string> AuthorityPin(const config::Options& options) {
+  if (!options.tls_certificate.empty()) return std::nullopt;
+  const auto pem = ReadFile(AuthorityPath(options));
+  if (!pem || ReadableCertificate(*pem).empty()) return std::nullopt;
+  std::string pin = crypto::Inspect(*pem).public_key_pin;
+  pin.erase(0, pin.rfind("//") + 2);
+  std::erase(pin, '=');
+  std::ranges::replace(pin, '+', '-');
+  std::ranges::replace(pin, '/', '_');
+  return pin;
 }
 
 std::string AuthorityPath(const config::Options& options) {

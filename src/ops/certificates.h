@@ -48,6 +48,14 @@ struct ServedCertificate {
 ServedCertificate CurrentCertificate(const config::Options& options, const Names& names,
                                      const CertificateTimes& times);
 
+// The address under which devices of the LAN reach this machine: that of the default route, else
+// any that is neither loopback nor link-local; empty if there is none. IPv4 is preferred.
+std::string LanAddress();
+
+// The name under which devices find this machine by multicast DNS: NAME.local, of the host name's
+// first label, in lower case.
+std::string LocalName();
+
 // The certificates as they are, for `comanda doctor`. Changes nothing; throws as
 // CurrentCertificate, also where the authority would be lost.
 struct CertificateReport {
@@ -64,6 +72,11 @@ CertificateReport InspectCertificate(const config::Options& options, const Names
 // Replaces the authority in DIR/tls, for `comanda tls renew-authority`. A running server signs a
 // new certificate with it at its next Look(). Fault if the directory cannot be written.
 crypto::KeyPair RenewAuthority(const config::Options& options, const CertificateTimes& times);
+
+// The SHA-256 of the public key of the authority that devices trust, in base64url without padding
+// (RFC 4648 section 5), as the QR code of `comanda pair` has it. Nothing if there is no authority
+// yet, or the settings name a certificate of the owner: devices then trust that one's issuer.
+std::optional<std::string> AuthorityPin(const config::Options& options);
 
 // DIR/tls/ca.crt
 std::string AuthorityPath(const config::Options& options);

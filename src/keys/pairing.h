@@ -1,0 +1,70 @@
+#pragma once
+
+// Pairing codes (contract section 3). The owner makes one on the box (`comanda pair`) and shows it
+// to a device as a QR code; the device exchanges it for an API key, once, within ten minutes,
+// without credentials of its own. The code has 130 bits of randomness and is stored as its hash.
+// Its name, scopes and tier are chosen by the owner, and never include the scopes that manage keys.
+//
+// The row of a code decides whether it is accepted: the transaction that inserts the key ends the
+// row, so that no crash leaves a code that is accepted twice. The life of a code is measured by
+// monotonic time (auth/pairing_codes.h), and after a restart by settled time; what has ended is
+// stored as ended. A restored backup ends all codes: one may have been used since.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "auth/pairing_codes.h"
+#include "base/clock.h"
+#include "db/database.h"
+#include "keys/key.h"
+#include "keys/keys.h"
+
+namespace comanda::keys {
+
+inline constexpr int64_t kCodeLifeMs = 600'000;
+// Codes of one company that may be open at once.
+inline constexpr size_t kOpenCodesMax = 100;
+
+// What the key of a code will be.
+struct CodeDraft {
+  std::string name;
+  auth::ScopeSet scopes;
+  auth::Tier tier = auth::Tier::kLan;
+};
+
+struct Code {
+  std::string id;
+  std::string hash_hex;
+  CodeDraft draft;
+  UtcMs made_at = 0;
+  UtcMs expires_at = 0;
+};
+
+// A new id, and the text of a new code: 22 letters and digits.
+Secret MakeCodeSecret(UtcMs now);
+
+// Stores a new code, on behalf of the local command line. Throws Refusal(kValidationFailed) if the
+// company has kOpenCodesMax open ones.
+Code MakeCode(db::Tx& tx, auth::PairingCodes& codes, CommandContext context,
+              const auth::Principal& principal, const CodeDraft& draft, const Secret& secret,
+              const db::Stamp& stamp);
+
+// Makes the key of an open code and ends the code. Nothing if it has ended.
+std::optional<Key> Redeem(db::Tx& tx, auth::PairingCodes& codes, CommandContext context,
+                          const auth::PairingCode& code, const Secret& secret,
+                          const db::Stamp& stamp);
+
+// The codes of all companies, for PairingCodes::Load() at start. One whose row is damaged, and one
+// that cannot be as old as the clock says, has expired.
+std::vector<auth::PairingCode> LoadCodes(db::Session& session, const Clock& clock);
+// Stores which codes have expired, and deletes those that ended a day ago. Blocks on the writer;
+// does nothing if there are none. Throws Fault.
+void WriteDownExpiredCodes(db::Database& database, auth::PairingCodes& codes, const Clock& clock);
+// Milliseconds until the next code expires; nothing if none is open.
+std::optional<int64_t> CodesDueInMs(const auth::PairingCodes& codes, const Clock& clock);
+// Ends all open codes, in a restored database.
+void EndAllCodes(db::Tx& tx, const db::Stamp& stamp);
+
+}  // namespace comanda::keys
