@@ -1,5 +1,6 @@
 #include "crypto/hash.h"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 
@@ -61,6 +62,13 @@ std::string Base64(std::span<const uint8_t> bytes) {
                                            text.size() + 1, &written, bytes.data(), bytes.size());
   CHECK(result == 0 && written == text.size(), "the buffer has the size of the encoding");
   return text;
+}
+
+std::string Base64UrlOf(std::string_view base64) {
+  std::string url(base64.substr(0, base64.find('=')));
+  std::ranges::replace(url, '+', '-');
+  std::ranges::replace(url, '/', '_');
+  return url;
 }
 
 std::string FromBase64(std::string_view text) {

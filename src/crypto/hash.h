@@ -23,7 +23,9 @@ Sha256Digest HmacSha256(std::string_view key, std::string_view data);
 std::string Hex(std::string_view bytes);
 // RFC 4648 section 4, padded.
 std::string Base64(std::span<const uint8_t> bytes);
-// The bytes of such a text. Fault kDamaged where it is none, since it comes from a row.
+// The same bytes in the form for URLs, without padding (section 5).
+std::string Base64UrlOf(std::string_view base64);
+// The bytes of a text in Base64(). Fault kDamaged where it is none, since it comes from a row.
 std::string FromBase64(std::string_view text);
 inline std::string Sha256Hex(std::string_view data) {
   const Sha256Digest digest = Sha256(data);

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "crypto/hash.h"
 #include "ops/addresses.h"
 
 namespace comanda::ops {
@@ -367,12 +368,8 @@ std::optional<std::string> AuthorityPin(const config::Options& options) {
   if (!options.tls_certificate.empty()) return std::nullopt;
   const auto pem = ReadFile(AuthorityPath(options));
   if (!pem || ReadableCertificate(*pem).empty()) return std::nullopt;
-  std::string pin = crypto::Inspect(*pem).public_key_pin;
-  pin.erase(0, pin.rfind("//") + 2);
-  std::erase(pin, '=');
-  std::ranges::replace(pin, '+', '-');
-  std::ranges::replace(pin, '/', '_');
-  return pin;
+  constexpr std::string_view kPrefix = "sha256//";
+  return crypto::Base64UrlOf(crypto::Inspect(*pem).public_key_pin.substr(kPrefix.size()));
 }
 
 std::string AuthorityPath(const config::Options& options) {

@@ -29,6 +29,12 @@ TEST(Hash, GivesTheStandardsVectorsOfBase64) {
   EXPECT_EQ(encoded("\xfb\xff"), "+/8=");
 }
 
+TEST(Hash, WritesBase64ForUrlsWithoutWhatUrlsEscape) {
+  EXPECT_EQ(Base64UrlOf(""), "");
+  EXPECT_EQ(Base64UrlOf("Zm8="), "Zm8");
+  EXPECT_EQ(Base64UrlOf("//+/A+=="), "__-_A-");
+}
+
 TEST(Hash, ReadsBase64Back) {
   for (const char* wrong : {"A", "Zg", "Zg=", "Zg==x", "Z*==", "=", "====", "Zg===", "Zm9-"}) {
     EXPECT_THROW(FromBase64(wrong), Fault) << wrong;
