@@ -58,7 +58,9 @@ def test_a_route_asks_for_a_key_unless_it_is_open(box, route):
     client = box.client()
     answer = client.send(route.method, route.path)
     client.close()
-    if route.access == "open":
+    if route.access == "open" and route.method == "POST":  # its credentials are in the body
+        refused(answer, 400, "invalid_json")
+    elif route.access == "open":
         assert answer.status == 200, answer.body
     else:
         refused(answer, 401, "unauthorized", says="X-API-Key")

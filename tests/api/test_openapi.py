@@ -9,6 +9,7 @@ import urllib.parse
 import pytest
 
 from support import routes
+from support import pairing
 from support.box import ROOT, Box, Client, free_port
 from support.openapi import DOCUMENT, FILE, OPERATIONS, breaches, resolve, undocumented
 from support.orders import Restaurant, new_id, new_key
@@ -360,8 +361,10 @@ REPLAYED = [(o, name, body) for o in OPERATIONS for name, body in o.examples()]
 
 
 @pytest.mark.parametrize("operation, name, body", REPLAYED, ids=[f"{o}-{n}" for o, n, _ in REPLAYED])
-def test_an_example_gets_the_answer_that_is_promised(own_api, own_house, operation, name, body):
+def test_an_example_gets_the_answer_that_is_promised(own_box, own_api, own_house, operation, name, body):
     staged = Stage(own_api, own_house).parameters(operation)
+    if operation.id == "pair":  # the document's code is nobody's
+        body = {"code": pairing.read(pairing.make_uri(own_box))["c"]}
     for query in queries(operation, staged):
         headers = new_key() if operation.method != "get" else {}
         answer = own_api.send(operation.method.upper(), path_of(operation, staged, query), body, headers)
@@ -391,7 +394,7 @@ def test_every_get_has_a_tag_but_those_that_tell_of_the_moment():
     assert without == {"health", "readiness", "metrics"}
 
 
-@pytest.mark.parametrize("operation", [o for o in OPERATIONS if not o.security], ids=str)
+@pytest.mark.parametrize("operation", [o for o in OPERATIONS if not o.security and o.method == "get"], ids=str)
 def test_a_page_takes_no_parameter_it_does_not_know_and_a_monitor_any(own_box, operation):
     with contextlib.closing(own_box.client()) as nobody:
         answer = nobody.get(path_of(operation, {}, {"nonsense": "1"}))

@@ -201,7 +201,7 @@ def test_a_restored_backup_ends_the_codes_in_it(tmp_path):
         box.command("backup", str(tmp_path / "copy"), "--data", str(box.data))
         assert pairing.pair(uri)[0].status == 201
         assert box.stop() == 0
-        box.command("restore", str(tmp_path / "copy"), "--data", str(box.data))
+        box.command("restore", str(tmp_path / "copy"), "--data", str(box.data), "--yes")
         box.start()
         refused(pairing.pair(uri)[0], 404, "not_found")
     finally:
