@@ -41,9 +41,8 @@ int RenewAuthority(const Arguments& arguments) {
   }
   RequireDatabase(DatabasePath(auth::Mode::kLive, options));
   const UtcMs now = SystemClock().Now();
-  const crypto::KeyPair made =
-      ops::RenewAuthority(options, {.wall = now, .settled = now, .built = BuildDate()});
-  const crypto::CertificateInfo info = crypto::Inspect(made.certificate_pem);
+  const crypto::CertificateInfo info = crypto::Inspect(
+      ops::RenewAuthority(options, {.wall = now, .settled = now, .built = BuildDate()}));
   Print("new authority  " + ops::AuthorityPath(options) + "\nvalid until    " +
         FormatInstant(info.validity.not_after).substr(0, 10) + "\nsha256         " +
         info.fingerprint_sha256 +

@@ -5,16 +5,20 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <memory>
 #include <span>
 
+#include "base/address.h"
 #include "base/problem.h"
 #include "base/random.h"
 #include "crypto/hash.h"
 
+#include "mbedtls/asn1.h"
 #include "mbedtls/ecp.h"
 #include "mbedtls/error.h"
+#include "mbedtls/md.h"
 #include "mbedtls/oid.h"
 #include "mbedtls/pk.h"
 #include "mbedtls/x509_crt.h"
@@ -25,7 +29,7 @@ namespace {
 constexpr int64_t kDayMs = 86'400'000;
 // Ten years.
 constexpr int64_t kAuthorityDays = 3652;
-constexpr int64_t kServerDays = 397;
+constexpr int64_t kServerDays = 90;
 constexpr size_t kPemBytesMax = 64 * 1024;
 constexpr size_t kSerialBytes = 16;
 constexpr size_t kNamesMax = 100;
@@ -278,6 +282,121 @@ void AllowServerAuthentication(Draft& draft) {
   Require(mbedtls_x509write_crt_set_ext_key_usage(draft.get(), &usage), "set extended key usage");
 }
 
+void DescribeAuthority(Draft& draft, const std::string& issuer_name, int path_length) {
+  Require(mbedtls_x509write_crt_set_issuer_name(draft.get(), issuer_name.c_str()), "set issuer");
+  Require(mbedtls_x509write_crt_set_basic_constraints(draft.get(), 1, path_length),
+          "set constraints");
+  Require(mbedtls_x509write_crt_set_key_usage(
+              draft.get(), MBEDTLS_X509_KU_KEY_CERT_SIGN | MBEDTLS_X509_KU_CRL_SIGN),
+          "set key usage");
+}
+
+// Name constraints in DER (X.690), which mbedTLS neither writes nor reads.
+
+constexpr std::string_view kNameConstraints = "\x55\x1d\x1e";  // 2.5.29.30
+constexpr unsigned char kSequence = MBEDTLS_ASN1_CONSTRUCTED | MBEDTLS_ASN1_SEQUENCE;
+constexpr unsigned char kPermittedSubtrees =
+    MBEDTLS_ASN1_CONSTRUCTED | MBEDTLS_ASN1_CONTEXT_SPECIFIC | 0;
+constexpr unsigned char kDnsName = MBEDTLS_ASN1_CONTEXT_SPECIFIC | 2;
+constexpr unsigned char kIpAddress = MBEDTLS_ASN1_CONTEXT_SPECIFIC | 7;
+
+std::string Tagged(unsigned char tag, std::string_view content) {
+  std::string der(1, static_cast<char>(tag));
+  if (content.size() >= 256) {
+    der += '\x82';
+    der += static_cast<char>(content.size() >> 8);
+  } else if (content.size() >= 128) {
+    der += '\x81';
+  }
+  der += static_cast<char>(content.size() & 0xff);
+  return der.append(content);
+}
+
+// The bytes of a range's first address and of its mask.
+std::string RangeBytes(const std::string& text) {
+  const std::optional<AddressRange> range = AddressRange::Parse(text);
+  if (!range) {
+    throw Invalid("ranges", FieldCode::kInvalidFormat, "\"" + text + "\" is not a CIDR block");
+  }
+  const Address first = range->first();
+  const Address last = range->last();
+  std::string base;
+  std::string mask;
+  for (size_t i = range->is_ipv4() ? 12 : 0; i < first.size(); ++i) {
+    base += static_cast<char>(first[i]);
+    mask += static_cast<char>(~(first[i] ^ last[i]) & 0xff);
+  }
+  return base + mask;
+}
+
+void Constrain(Draft& draft, const Permitted& permitted) {
+  std::string subtrees;
+  for (const std::string& name : permitted.dns_names) {
+    subtrees += Tagged(kSequence, Tagged(kDnsName, name));
+  }
+  for (const std::string& range : permitted.ranges) {
+    subtrees += Tagged(kSequence, Tagged(kIpAddress, RangeBytes(range)));
+  }
+  const std::string der = Tagged(kSequence, Tagged(kPermittedSubtrees, subtrees));
+  Require(mbedtls_x509write_crt_set_extension(
+              draft.get(), kNameConstraints.data(), kNameConstraints.size(), 0,
+              reinterpret_cast<const unsigned char*>(der.data()), der.size()),
+          "set name constraints");
+}
+
+// Removes an element from the front of `der`. False if there is none of that tag.
+bool TakeElement(std::string_view& der, unsigned char tag, std::string_view& content) {
+  auto* at = reinterpret_cast<unsigned char*>(const_cast<char*>(der.data()));
+  const unsigned char* const end = at + der.size();
+  size_t size = 0;
+  if (mbedtls_asn1_get_tag(&at, end, &size, tag) != 0) return false;
+  content = {reinterpret_cast<const char*>(at), size};
+  der.remove_prefix(static_cast<size_t>(content.data() + size - der.data()));
+  return true;
+}
+
+// "192.168.0.0/16" from the bytes of an address and a mask; empty if they are neither's.
+std::string RangeText(std::string_view bytes) {
+  if (bytes.size() != 8 && bytes.size() != 32) return {};
+  const size_t half = bytes.size() / 2;
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(half == 4 ? AF_INET : AF_INET6, bytes.data(), text.data(), text.size());
+  int bits = 0;
+  for (const char c : bytes.substr(half)) bits += std::popcount(static_cast<unsigned char>(c));
+  return std::string(text.data()) + "/" + std::to_string(bits);
+}
+
+void ReadSubtree(Permitted& permitted, std::string_view subtree) {
+  std::string_view name;
+  if (TakeElement(subtree, kDnsName, name)) {
+    permitted.dns_names.emplace_back(name);
+  } else if (TakeElement(subtree, kIpAddress, name)) {
+    permitted.ranges.push_back(RangeText(name));
+  }
+}
+
+std::optional<Permitted> ReadPermitted(const mbedtls_x509_crt& certificate) {
+  std::string_view extensions(reinterpret_cast<const char*>(certificate.v3_ext.p),
+                              certificate.v3_ext.len);
+  std::string_view rest;
+  if (!TakeElement(extensions, kSequence, rest)) return std::nullopt;
+  std::string_view extension;
+  while (TakeElement(rest, kSequence, extension)) {
+    std::string_view oid, value, constraints, subtrees, subtree, ignored;
+    if (!TakeElement(extension, MBEDTLS_ASN1_OID, oid) || oid != kNameConstraints) continue;
+    TakeElement(extension, MBEDTLS_ASN1_BOOLEAN, ignored);
+    if (!TakeElement(extension, MBEDTLS_ASN1_OCTET_STRING, value) ||
+        !TakeElement(value, kSequence, constraints) ||
+        !TakeElement(constraints, kPermittedSubtrees, subtrees)) {
+      return std::nullopt;
+    }
+    Permitted permitted;
+    while (TakeElement(subtrees, kSequence, subtree)) ReadSubtree(permitted, subtree);
+    return permitted;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Validity AuthorityFrom(UtcMs now) {
@@ -290,19 +409,51 @@ Validity ServerFrom(UtcMs now) {
   return {begin, begin + kServerDays * kDayMs};
 }
 
-KeyPair MakeAuthority(std::string_view common_name, const Validity& validity) {
-  Key key;
-  GenerateKey(key);
-  const std::string name = DistinguishedName(common_name);
-  Draft draft;
-  mbedtls_x509write_crt_set_issuer_key(draft.get(), key.get());
-  Describe(draft, key, name, validity);
-  Require(mbedtls_x509write_crt_set_issuer_name(draft.get(), name.c_str()), "set issuer");
-  Require(mbedtls_x509write_crt_set_basic_constraints(draft.get(), 1, 0), "set constraints");
-  Require(mbedtls_x509write_crt_set_key_usage(
-              draft.get(), MBEDTLS_X509_KU_KEY_CERT_SIGN | MBEDTLS_X509_KU_CRL_SIGN),
-          "set key usage");
-  return {CertificatePem(draft), KeyPem(key)};
+Validity RootOf(const Validity& authority) {
+  return {authority.not_before, authority.not_after + kAuthorityDays * kDayMs};
+}
+
+bool Permitted::AllowsName(std::string_view dns_name) const {
+  return std::ranges::any_of(dns_names, [&](const std::string& base) {
+    if (!dns_name.ends_with(base)) return false;
+    const size_t before = dns_name.size() - base.size();
+    return before == 0 || dns_name[before - 1] == '.';
+  });
+}
+
+bool Permitted::AllowsAddress(std::string_view address) const {
+  const std::optional<Address> parsed = ParseAddress(address);
+  if (!parsed) return false;
+  // A range of IPv4 addresses permits no IPv6 address, also not a mapped one.
+  const bool is_ipv4 = address.find(':') == std::string_view::npos;
+  return std::ranges::any_of(ranges, [&](const std::string& text) {
+    const std::optional<AddressRange> range = AddressRange::Parse(text);
+    return range && range->is_ipv4() == is_ipv4 && range->Contains(*parsed);
+  });
+}
+
+Authority MakeAuthority(std::string_view common_name, const Validity& issuing,
+                        const Permitted& permitted) {
+  Key root_key;
+  GenerateKey(root_key);
+  Key issuing_key;
+  GenerateKey(issuing_key);
+  const std::string root_name = DistinguishedName(common_name);
+  const std::string issuing_name = DistinguishedName(std::string(common_name) + " issuing");
+
+  Draft root;
+  mbedtls_x509write_crt_set_issuer_key(root.get(), root_key.get());
+  Describe(root, root_key, root_name, RootOf(issuing));
+  DescribeAuthority(root, root_name, 1);
+  Authority made{.root_pem = CertificatePem(root), .issuing = {}};
+
+  Draft below;
+  mbedtls_x509write_crt_set_issuer_key(below.get(), root_key.get());
+  Describe(below, issuing_key, issuing_name, issuing);
+  DescribeAuthority(below, root_name, 0);
+  Constrain(below, permitted);
+  made.issuing = {CertificatePem(below), KeyPem(issuing_key)};
+  return made;
 }
 
 KeyPair MakeServerCertificate(const KeyPair& authority, std::string_view common_name,
@@ -347,15 +498,38 @@ CertificateInfo Inspect(std::string_view certificate_pem) {
        name != nullptr && name->buf.p != nullptr; name = name->next) {
     ReadName(info, name->buf);
   }
+  info.permitted = ReadPermitted(*certificate.get());
   return info;
 }
 
-std::string SecondOf(std::string_view chain_pem) {
+std::vector<std::string> SplitChain(std::string_view chain_pem) {
   constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----";
-  const size_t first = chain_pem.find(kBegin);
-  if (first == chain_pem.npos) return {};
-  const size_t second = chain_pem.find(kBegin, first + kBegin.size());
-  return second == chain_pem.npos ? std::string() : std::string(chain_pem.substr(second));
+  std::vector<std::string> certificates;
+  size_t at = chain_pem.find(kBegin);
+  while (at != chain_pem.npos) {
+    const size_t next = chain_pem.find(kBegin, at + kBegin.size());
+    certificates.emplace_back(chain_pem.substr(at, next == chain_pem.npos ? next : next - at));
+    at = next;
+  }
+  return certificates;
+}
+
+bool IsSignedBy(std::string_view certificate_pem, std::string_view authority_pem) {
+  try {
+    Certificate certificate;
+    ReadCertificates(certificate, certificate_pem);
+    Certificate authority;
+    ReadCertificates(authority, authority_pem);
+    std::array<unsigned char, 32> digest{};
+    const auto* const md = mbedtls_md_info_from_type(certificate->MBEDTLS_PRIVATE(sig_md));
+    if (md == nullptr || mbedtls_md_get_size(md) != digest.size()) return false;
+    Require(mbedtls_md(md, certificate->tbs.p, certificate->tbs.len, digest.data()), "hash");
+    return mbedtls_pk_verify(&authority->pk, certificate->MBEDTLS_PRIVATE(sig_md), digest.data(),
+                             digest.size(), certificate->MBEDTLS_PRIVATE(sig).p,
+                             certificate->MBEDTLS_PRIVATE(sig).len) == 0;
+  } catch (const Refusal&) {
+    return false;
+  }
 }
 
 std::string Mismatch(std::string_view certificate_pem, std::string_view key_pem) {

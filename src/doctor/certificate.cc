@@ -33,6 +33,13 @@ Findings CheckCertificate(const Box& box) {
     if (is_refused) finding.state = State::kBroken;
     return {finding};
   }
+  if (!report.left_out.empty()) {
+    return {
+        Warning("The certificate cannot have these names of the machine: " + report.left_out + ".",
+                "Devices that connect by one of them refuse the box; NAME.local and private "
+                "addresses always work.",
+                "comanda tls renew-authority     # every device must then install it")};
+  }
   if (!report.server || report.will_be_made) {
     return {Well(box.server ? "The server makes a new certificate within a minute."
                             : "The server makes a certificate when it starts.")};

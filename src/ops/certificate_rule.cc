@@ -10,8 +10,8 @@ using enum CertificateTrouble;
 using crypto::Validity;
 
 constexpr UtcMs kDayMs = 24 * 60 * 60 * 1000;
-// Early enough that a box that was switched off for a month still has a valid certificate.
-constexpr UtcMs kRenewBeforeMs = 60 * kDayMs;
+// A third of its life. A box that was switched off for longer makes another at its start.
+constexpr UtcMs kRenewBeforeMs = 30 * kDayMs;
 // Replacing the authority takes time: the new one must be installed on every device.
 constexpr UtcMs kAuthorityWarnBeforeMs = 365 * kDayMs;
 
@@ -20,7 +20,7 @@ bool EndsSoon(const Validity& validity, UtcMs now, UtcMs before_ms) {
 }
 
 // The dates of a new server certificate. They follow the settled clock if the certificate is then
-// also valid for 60 days by the wall clock: devices accept it whichever of the two clocks is right.
+// also valid for 30 days by the wall clock: devices accept it whichever of the two clocks is right.
 // It does not outlive the authority, unless the authority is not valid now: some clients ignore the
 // dates of an authority that they trust.
 Validity NewServer(const Validity& authority, const CertificateTimes& times) {

@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
+#include "base/address.h"
 #include "base/build_date.h"
 #include "base/file.h"
 #include "base/handle.h"
@@ -103,15 +106,96 @@ bool Covers(const crypto::CertificateInfo& info, const Names& names) {
                              [&](const auto& name) { return has(info.addresses, name); });
 }
 
-// The files of DIR/tls.
+// The names that the authority may issue a certificate for; all of them where it has no
+// constraints. An authority of an older program has none.
+Names Permitted(const Names& names, const std::string& authority_pem) {
+  if (authority_pem.empty()) return names;
+  const std::optional<crypto::Permitted> permitted = crypto::Inspect(authority_pem).permitted;
+  if (!permitted) return names;
+  Names allowed;
+  for (const std::string& name : names.dns) {
+    if (permitted->AllowsName(name)) allowed.dns.insert(name);
+  }
+  for (const std::string& address : names.addresses) {
+    if (permitted->AllowsAddress(address)) allowed.addresses.insert(address);
+  }
+  return allowed;
+}
+
+bool IsIpv6(std::string_view address) { return address.find(':') != std::string_view::npos; }
+
+// What a new authority may issue certificates for: all that a box in a LAN is called by, and what
+// its owner calls it by now. An IPv4 address of its own that is not private belongs to a LAN with
+// such addresses; IPv6 addresses of a provider change.
+crypto::Permitted Constraints(const config::Options& options) {
+  crypto::Permitted permitted{
+      .dns_names = {"localhost", "local", "home.arpa"},
+      .ranges = {"127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16",
+                 "::1/128", "fc00::/7", "fe80::/10"}};
+  const Names own = MachineNames(options);
+  for (const std::string& name : own.dns) {
+    if (!permitted.AllowsName(name)) permitted.dns_names.push_back(name);
+  }
+  const auto is_named = [&](const std::string& address) {
+    return std::ranges::find(options.hosts, address) != options.hosts.end();
+  };
+  for (const std::string& address : own.addresses) {
+    if ((!IsIpv6(address) || is_named(address)) && !permitted.AllowsAddress(address)) {
+      permitted.ranges.push_back(address);
+    }
+  }
+  return permitted;
+}
+
+// The files of DIR/tls. The authority that signs is either issuing.crt below the root ca.crt, or,
+// of an older program, ca.crt itself. ca.key is the key of the one that signs.
 struct Found {
-  crypto::KeyPair authority;  // a text is empty if its file is missing or damaged
+  std::string root_pem;       // ca.crt, which devices trust; empty if it is missing or damaged
+  crypto::KeyPair authority;  // the one that signs; its certificate is followed by the root
   crypto::KeyPair server;
   std::string wrong_key;           // why the authority cannot sign; empty: it can
   bool restore_authority = false;  // ca.crt was lost; server.crt contains a copy
+  bool restore_issuing = false;    // the same of issuing.crt
   bool is_first_start = false;
   CertificateFacts facts;
 };
+
+std::string IssuingPath(const config::Options& options) {
+  return TlsDirectory(options) + "/issuing.crt";
+}
+
+// Finds the certificates of the authority in their files, else in the chain of server.crt.
+void FindAuthority(const config::Options& options, const std::string& server, Found& found) {
+  const std::vector<std::string> chain = crypto::SplitChain(server);
+  found.root_pem = ReadableCertificate(ReadFile(AuthorityPath(options)).value_or(""));
+  if (found.root_pem.empty() && chain.size() > 1) {
+    found.root_pem = ReadableCertificate(chain.back());
+    found.restore_authority = !found.root_pem.empty();
+  }
+  if (WrongKey(found.root_pem, found.authority.key_pem).empty()) {
+    found.authority.certificate_pem = found.root_pem;
+    return;
+  }
+  std::string issuing = ReadableCertificate(ReadFile(IssuingPath(options)).value_or(""));
+  if (issuing.empty() && chain.size() > 2) {
+    issuing = ReadableCertificate(chain[1]);
+    found.restore_issuing = !issuing.empty();
+  }
+  found.authority.certificate_pem = issuing + found.root_pem;
+  if (found.root_pem.empty()) found.authority.certificate_pem.clear();
+  found.wrong_key = WrongKey(found.authority.certificate_pem, found.authority.key_pem);
+  if (found.wrong_key.empty() && !issuing.empty() && !crypto::IsSignedBy(issuing, found.root_pem)) {
+    found.wrong_key = "it belongs to issuing.crt, which ca.crt has not signed";
+  }
+}
+
+// The time in which the authority that signs and the root above it are both valid.
+crypto::Validity ValidityOf(const Found& found) {
+  crypto::Validity validity = crypto::Inspect(found.authority.certificate_pem).validity;
+  const crypto::Validity root = crypto::Inspect(found.root_pem).validity;
+  return {std::max(validity.not_before, root.not_before),
+          std::min(validity.not_after, root.not_after)};
+}
 
 Found Find(const config::Options& options, const Names& names) {
   const std::string directory = TlsDirectory(options) + "/";
@@ -119,29 +203,25 @@ Found Find(const config::Options& options, const Names& names) {
   const std::string server = read("server.crt");
   const std::string trust = read("ca.trust");
   Found found;
-  found.authority = {ReadableCertificate(read("ca.crt")), read("ca.key")};
+  found.authority.key_pem = read("ca.key");
   found.server = {ReadableCertificate(server), read("server.key")};
-  found.is_first_start = found.authority.certificate_pem.empty() &&
+  found.is_first_start = ReadableCertificate(read("ca.crt")).empty() &&
                          found.authority.key_pem.empty() && server.empty() &&
                          found.server.key_pem.empty();
-  if (found.authority.certificate_pem.empty()) {
-    found.authority.certificate_pem = ReadableCertificate(crypto::SecondOf(server));
-    found.restore_authority = !found.authority.certificate_pem.empty();
-  }
+  FindAuthority(options, server, found);
   CertificateFacts& facts = found.facts;
   bool unused = trust.starts_with("unused");
-  if (const std::string& pem = found.authority.certificate_pem; !pem.empty()) {
-    const crypto::CertificateInfo info = crypto::Inspect(pem);
-    facts.authority = info.validity;
-    unused = unused && trust.find(info.fingerprint_sha256) != std::string::npos;
+  if (!found.root_pem.empty()) {
+    facts.authority = ValidityOf(found);
+    unused = unused &&
+             trust.find(crypto::Inspect(found.root_pem).fingerprint_sha256) != std::string::npos;
   }
   facts.trusted = !unused && !found.is_first_start;
-  found.wrong_key = WrongKey(found.authority.certificate_pem, found.authority.key_pem);
   facts.can_sign = found.wrong_key.empty();
   if (WrongKey(found.server.certificate_pem, found.server.key_pem).empty()) {
     const crypto::CertificateInfo info = crypto::Inspect(found.server.certificate_pem);
     facts.server = info.validity;
-    facts.fits = Covers(info, names) &&
+    facts.fits = Covers(info, Permitted(names, found.authority.certificate_pem)) &&
                  found.server.certificate_pem.ends_with(found.authority.certificate_pem);
   }
   return found;
@@ -158,16 +238,19 @@ void MarkUnused(const config::Options& options, const std::string& old_pem,
   ReplaceFile(TrustPath(options), text + "\n", 0600);
 }
 
+// Returns what signs, followed by the root.
 crypto::KeyPair MakeAuthority(const config::Options& options, const crypto::Validity& validity,
                               const std::string& unused_pem) {
   const std::string directory = TlsDirectory(options);
   MakeDirectories(directory, 0700);
-  crypto::KeyPair made = crypto::MakeAuthority("Comanda " + HostName(), validity);
-  MarkUnused(options, unused_pem, made.certificate_pem);
+  const crypto::Authority made =
+      crypto::MakeAuthority("Comanda " + HostName(), validity, Constraints(options));
+  MarkUnused(options, unused_pem, made.root_pem);
   // The key first, so that the directory never holds a new certificate whose key is not on disk.
-  ReplaceFile(directory + "/ca.key", made.key_pem, 0600);
-  ReplaceFile(directory + "/ca.crt", made.certificate_pem, 0644);
-  return made;
+  ReplaceFile(directory + "/ca.key", made.issuing.key_pem, 0600);
+  ReplaceFile(IssuingPath(options), made.issuing.certificate_pem, 0644);
+  ReplaceFile(AuthorityPath(options), made.root_pem, 0644);
+  return {made.issuing.certificate_pem + made.root_pem, made.issuing.key_pem};
 }
 
 // A certificate that cannot be written is presented nevertheless, and made again at the next look.
@@ -255,7 +338,44 @@ crypto::KeyPair AuthorityOf(const config::Options& options, const Found& found,
                  {{"file", AuthorityPath(options)},
                   {"why", found.wrong_key.empty() ? "its dates" : found.wrong_key}});
   }
-  return MakeAuthority(options, decision.authority, found.authority.certificate_pem);
+  return MakeAuthority(options, decision.authority, found.root_pem);
+}
+
+void RestoreLost(const config::Options& options, const Found& found) {
+  if (found.restore_authority) {
+    ReplaceFile(AuthorityPath(options), found.root_pem, 0644);
+    log::Warning("tls/ca.crt was lost and is restored from the server certificate");
+  }
+  if (found.restore_issuing) {
+    ReplaceFile(IssuingPath(options), crypto::SplitChain(found.authority.certificate_pem).front(),
+                0644);
+    log::Warning("tls/issuing.crt was lost and is restored from the server certificate");
+  }
+}
+
+// The names and IPv4 addresses of the machine that are not permitted, with blanks. IPv6 addresses
+// of a provider never are: nobody is told to use them.
+std::string LeftOut(const Names& names, const Names& permitted) {
+  std::string text;
+  for (const auto& [all, some] :
+       {std::pair(&names.dns, &permitted.dns), std::pair(&names.addresses, &permitted.addresses)}) {
+    for (const std::string& one : *all) {
+      if (!some->contains(one) && !IsIpv6(one)) text += (text.empty() ? "" : " ") + one;
+    }
+  }
+  return text;
+}
+
+void LogLeftOut(const Names& names, const Names& permitted) {
+  const std::string left_out = LeftOut(names, permitted);
+  if (left_out.empty()) return;
+  log::Warning(
+      "the certificate does not have all names of this machine",
+      {{"without", left_out},
+       {"meaning",
+        "the authority that devices trust may not sign them: devices that connect by one of "
+        "them refuse the box; use NAME.local or a private address, or `comanda tls "
+        "renew-authority`, which every device must then install"}});
 }
 
 }  // namespace
@@ -324,19 +444,18 @@ ServedCertificate CurrentCertificate(const config::Options& options, const Names
   const Found found = Find(options, names);
   const CertificateDecision decision = DecideCertificates(found.facts, times);
   if (decision.action == CertificateAction::kNothingToServe) ThrowNothingToServe(options, found);
-  if (found.restore_authority && decision.action != CertificateAction::kRemakeAuthority) {
-    ReplaceFile(AuthorityPath(options), found.authority.certificate_pem, 0644);
-    log::Warning("tls/ca.crt was lost and is restored from the server certificate");
-  }
+  if (decision.action != CertificateAction::kRemakeAuthority) RestoreLost(options, found);
   ServedCertificate served{.pair = found.server,
                            .unused = !found.facts.trusted,
                            .trouble = Explain(decision.trouble, found, times)};
   if (decision.action == CertificateAction::kKeep) return served;
 
   const crypto::KeyPair authority = AuthorityOf(options, found, decision);
+  const Names permitted = Permitted(names, authority.certificate_pem);
+  LogLeftOut(names, permitted);
   served.pair = crypto::MakeServerCertificate(
-      authority, HostName(), {names.dns.begin(), names.dns.end()},
-      {names.addresses.begin(), names.addresses.end()}, decision.server);
+      authority, HostName(), {permitted.dns.begin(), permitted.dns.end()},
+      {permitted.addresses.begin(), permitted.addresses.end()}, decision.server);
   served.renewed = true;
   WriteServer(options, served.pair);
   return served;
@@ -357,11 +476,12 @@ CertificateReport InspectCertificate(const config::Options& options, const Names
   return {.server = found.facts.server,
           .authority = found.facts.authority,
           .will_be_made = decision.action != CertificateAction::kKeep,
-          .trouble = Explain(decision.trouble, found, times)};
+          .trouble = Explain(decision.trouble, found, times),
+          .left_out = LeftOut(names, Permitted(names, found.authority.certificate_pem))};
 }
 
-crypto::KeyPair RenewAuthority(const config::Options& options, const CertificateTimes& times) {
-  return MakeAuthority(options, NewAuthority(times), "");
+std::string RenewAuthority(const config::Options& options, const CertificateTimes& times) {
+  return crypto::SplitChain(MakeAuthority(options, NewAuthority(times), "").certificate_pem).back();
 }
 
 std::optional<std::string> AuthorityPin(const config::Options& options) {

@@ -1,9 +1,13 @@
 #pragma once
 
 // The certificate that the box presents in TLS. Either the box makes it: its own authority and
-// server certificate are files in DIR/tls, made at the first start. The server certificate is
-// renewed when it is due (ops/certificate_rule.h) and when the machine has a name or address that
-// it does not contain. Or the settings name a certificate of the owner, which is never replaced.
+// server certificate are files in DIR/tls, made at the first start. ca.crt is the root, which
+// devices install; its key is destroyed as soon as it has signed issuing.crt, an authority with
+// name constraints, whose key is ca.key. Of an older program, ca.crt is the one that signs. The
+// server certificate is followed by all of them, so that a device can find the root by its pin, and
+// is renewed when it is due (ops/certificate_rule.h) and when the machine has a name or address
+// that it does not contain. Or the settings name a certificate of the owner, which is never
+// replaced.
 //
 // DIR/tls/ca.trust records whether a device may have installed the authority: "unused" and the
 // authority's fingerprint while none can have, else "used". A missing file means "used".
@@ -65,13 +69,17 @@ struct CertificateReport {
   // its start.
   bool will_be_made = false;
   std::string trouble;  // as in ServedCertificate
+  // Names and addresses of the machine that the certificate may not have, because the authority is
+  // constrained; with blanks.
+  std::string left_out;
 };
 CertificateReport InspectCertificate(const config::Options& options, const Names& names,
                                      const CertificateTimes& times);
 
-// Replaces the authority in DIR/tls, for `comanda tls renew-authority`. A running server signs a
-// new certificate with it at its next Look(). Fault if the directory cannot be written.
-crypto::KeyPair RenewAuthority(const config::Options& options, const CertificateTimes& times);
+// Replaces the authority in DIR/tls, for `comanda tls renew-authority`, and returns the certificate
+// of the new root. A running server signs a new certificate with it at its next Look(). Fault if
+// the directory cannot be written.
+std::string RenewAuthority(const config::Options& options, const CertificateTimes& times);
 
 // The SHA-256 of the public key of the authority that devices trust, in base64url without padding
 // (RFC 4648 section 5), as the QR code of `comanda pair` has it. Nothing if there is no authority

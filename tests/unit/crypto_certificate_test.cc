@@ -12,9 +12,20 @@ namespace {
 constexpr int64_t kDayMs = 86'400'000;
 const UtcMs kNow = SystemClock().Now() / 1000 * 1000;
 
+const Permitted kPermitted = {
+    .dns_names = {"localhost", "local"},
+    .ranges = {"192.168.0.0/16", "127.0.0.0/8", "fc00::/7", "::1/128", "203.0.113.7"}};
+
+const comanda::crypto::Authority& Made() {
+  static const comanda::crypto::Authority made =
+      MakeAuthority("Comanda box, \"La Mar\" + Ñ", AuthorityFrom(kNow), kPermitted);
+  return made;
+}
+
+// What signs, followed by the root.
 const KeyPair& Authority() {
-  static const KeyPair authority =
-      MakeAuthority("Comanda box, \"La Mar\" + Ñ", AuthorityFrom(kNow));
+  static const KeyPair authority{Made().issuing.certificate_pem + Made().root_pem,
+                                 Made().issuing.key_pem};
   return authority;
 }
 
@@ -59,18 +70,19 @@ TEST(Certificate, IsTrustedForItsNamesAndAddresses) {
   const KeyPair server = Server();
 
   for (const char* name : {"comanda.local", "localhost", "192.168.1.20", "fd00::20"}) {
-    EXPECT_EQ(Verified(server.certificate_pem, Authority().certificate_pem, name), 0U) << name;
+    EXPECT_EQ(Verified(server.certificate_pem, Made().root_pem, name), 0U) << name;
   }
 }
 
 TEST(Certificate, IsNotTrustedForOthers) {
   const KeyPair server = Server();
-  const KeyPair stranger = MakeAuthority("Comanda box, \"La Mar\" + Ñ", AuthorityFrom(kNow));
+  const auto stranger =
+      MakeAuthority("Comanda box, \"La Mar\" + Ñ", AuthorityFrom(kNow), kPermitted);
 
-  EXPECT_NE(Verified(server.certificate_pem, Authority().certificate_pem, "example.com") &
+  EXPECT_NE(Verified(server.certificate_pem, Made().root_pem, "example.com") &
                 MBEDTLS_X509_BADCERT_CN_MISMATCH,
             0U);
-  EXPECT_NE(Verified(server.certificate_pem, stranger.certificate_pem, "localhost"), 0U);
+  EXPECT_NE(Verified(server.certificate_pem, stranger.root_pem, "localhost"), 0U);
 }
 
 TEST(Certificate, IsForServersAlone) {
@@ -92,7 +104,8 @@ TEST(Certificate, ComesWithItsAuthority) {
   Parsed chain(Server().certificate_pem);
 
   ASSERT_NE(chain.get()->next, nullptr);
-  EXPECT_EQ(chain.get()->next->next, nullptr);
+  ASSERT_NE(chain.get()->next->next, nullptr);
+  EXPECT_EQ(chain.get()->next->next->next, nullptr);
   EXPECT_EQ(mbedtls_x509_crt_check_key_usage(chain.get()->next, MBEDTLS_X509_KU_KEY_CERT_SIGN), 0);
   EXPECT_EQ(Text(chain.get()->authority_key_id.keyIdentifier),
             Text(chain.get()->next->subject_key_id));
@@ -110,9 +123,52 @@ TEST(Certificate, ShowsWhatItWasMadeFrom) {
   EXPECT_EQ(info.dns_names, (std::vector<std::string>{"comanda.local", "localhost"}));
   EXPECT_EQ(info.addresses, (std::vector<std::string>{"192.168.1.20", "fd00::20"}));
   EXPECT_EQ(info.validity.not_before, kNow - kDayMs);
-  EXPECT_EQ(info.validity.not_after, kNow + 396 * kDayMs);
+  EXPECT_EQ(info.validity.not_after, kNow + 89 * kDayMs);
   EXPECT_EQ(info.fingerprint_sha256.size(), 95U);
   EXPECT_EQ(info.fingerprint_sha256[2], ':');
+}
+
+TEST(Certificate, OfTheRootLastsTwentyYearsAndHasNoConstraints) {
+  const CertificateInfo info = Inspect(Made().root_pem);
+
+  EXPECT_EQ(info.validity.not_before, kNow - kDayMs);
+  EXPECT_EQ(info.validity.not_after, kNow + (3651 + 3652) * kDayMs);
+  EXPECT_EQ(info.issuer, info.subject);
+  EXPECT_FALSE(info.permitted);
+  EXPECT_TRUE(IsSignedBy(Made().root_pem, Made().root_pem));
+}
+
+TEST(Certificate, OfTheAuthorityIsSignedByTheRootAndConstrained) {
+  const std::string& issuing = Made().issuing.certificate_pem;
+  const std::optional<Permitted> permitted = Inspect(issuing).permitted;
+
+  EXPECT_TRUE(IsSignedBy(issuing, Made().root_pem));
+  EXPECT_FALSE(IsSignedBy(issuing, issuing));
+  EXPECT_FALSE(IsSignedBy(Made().root_pem, issuing));
+  EXPECT_FALSE(IsSignedBy("", issuing));
+  ASSERT_TRUE(permitted);
+  EXPECT_EQ(permitted->dns_names, kPermitted.dns_names);
+  EXPECT_EQ(permitted->ranges, (std::vector<std::string>{"192.168.0.0/16", "127.0.0.0/8",
+                                                         "fc00::/7", "::1/128", "203.0.113.7/32"}));
+  const std::vector<std::string> chain = SplitChain(Server().certificate_pem);
+  ASSERT_EQ(chain.size(), 3U);
+  EXPECT_EQ(chain[1], issuing);
+  EXPECT_EQ(chain[2], Made().root_pem);
+}
+
+TEST(Certificate, ConstraintsAllowANameAndAllBelowIt) {
+  for (const char* name : {"localhost", "caja.local", "a.b.local", "local"}) {
+    EXPECT_TRUE(kPermitted.AllowsName(name)) << name;
+  }
+  for (const char* name : {"", "caja", "notlocal", "local.example", "example.com", "mylocalhost"}) {
+    EXPECT_FALSE(kPermitted.AllowsName(name)) << name;
+  }
+  for (const char* address : {"192.168.1.5", "127.0.0.1", "fd00::5", "::1", "203.0.113.7"}) {
+    EXPECT_TRUE(kPermitted.AllowsAddress(address)) << address;
+  }
+  for (const char* address : {"192.169.0.1", "8.8.8.8", "2001:db8::1", "::ffff:192.168.1.5", "x"}) {
+    EXPECT_FALSE(kPermitted.AllowsAddress(address)) << address;
+  }
 }
 
 TEST(Certificate, OfTheAuthorityLastsTenYears) {
@@ -125,9 +181,9 @@ TEST(Certificate, OfTheAuthorityLastsTenYears) {
 
 TEST(Certificate, CrossesTheYear2050) {
   const UtcMs now = ParseInstant("2049-06-01T12:00:00Z").value();
-  const KeyPair authority = MakeAuthority("later", AuthorityFrom(now));
+  const auto authority = MakeAuthority("later", AuthorityFrom(now), kPermitted);
 
-  EXPECT_EQ(Inspect(authority.certificate_pem).validity.not_after, now + 3651 * kDayMs);
+  EXPECT_EQ(Inspect(authority.issuing.certificate_pem).validity.not_after, now + 3651 * kDayMs);
 }
 
 TEST(Certificate, KnowsItsKey) {

@@ -56,10 +56,10 @@ std::vector<Row> ServerRows() {
       With([](CertificateFacts& f) { f.server = ServerFrom(Days(-700)); });
   return {
       {"all is well", usual, At(0), kKeep, kNone},
-      {"it is to be renewed in time", usual, At(330), kKeep, kNone},
-      {"it ends within 60 days", usual, At(337), kRemakeServer, kNone},
-      {"a jump alone does not bring its end near", usual, Stepped(350, 0), kKeep, kNone},
-      {"it has ended by the wall clock", usual, At(397), kRemakeServer, kNone},
+      {"it is to be renewed in time", usual, At(58), kKeep, kNone},
+      {"it ends within 30 days", usual, At(60), kRemakeServer, kNone},
+      {"a jump alone does not bring its end near", usual, Stepped(70, 0), kKeep, kNone},
+      {"it has ended by the wall clock", usual, At(90), kRemakeServer, kNone},
       {"it has ended by the wall clock alone", usual, Stepped(500, 0), kRemakeServer, kNone},
       {"it is not yet valid by the wall clock", usual, Stepped(-2, 0), kRemakeServer, kNone},
       {"the clock is a little behind", usual, Stepped(0, 1), kKeep, kNone},
@@ -180,10 +180,10 @@ TEST(OpsCertificateRule, DatesNothingBeforeTheBuild) {
   EXPECT_EQ(made.authority.not_before, kBuilt - kDayMs);
 }
 
-TEST(OpsCertificateRule, MakesAServerCertificateForBothClocksWhereADistanceOfMonthsIsBetweenThem) {
+TEST(OpsCertificateRule, MakesAServerCertificateForBothClocksWhereADistanceOfWeeksIsBetweenThem) {
   CertificateFacts facts = Usual();
   facts.fits = false;
-  for (const int64_t step : {-90, -20, 100, 330}) {
+  for (const int64_t step : {-60, -20, 30, 55}) {
     const Validity server = DecideCertificates(facts, Stepped(step, 0)).server;
     EXPECT_TRUE(server.Holds(Days(step)) && server.Holds(kNow)) << step;
   }
@@ -197,7 +197,7 @@ TEST(OpsCertificateRule, EndsAServerCertificateWithItsAuthority) {
 
 TEST(OpsCertificateRule, TellsOfTheBoundsOfTheOwnersCertificate) {
   EXPECT_EQ(JudgeOwners(ServerFrom(kNow), At(0)), kNone);
-  EXPECT_EQ(JudgeOwners(ServerFrom(kNow), At(397)), kServerEnded);
+  EXPECT_EQ(JudgeOwners(ServerFrom(kNow), At(90)), kServerEnded);
   EXPECT_EQ(JudgeOwners(ServerFrom(kNow), At(-2)), kServerNotYetValid);
 }
 
