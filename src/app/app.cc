@@ -136,23 +136,25 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
       heartbeats_(clock_),
       space_(SpaceOf(options_), metrics_),
       network_(heartbeats_, metrics_),
-      live_(auth::Mode::kLive, options_, clock_, space_, answer_budget_, &network_, heartbeats_,
-            metrics_, ops::NotifyUpgrading,
-            [this](std::vector<http::Readiness>& checks) {
-              // Reported, but does not make the box unready: selling does not depend on the
-              // sandbox, and a wrong clock is not to stop it.
-              const char* trouble = sandbox_.trouble();
-              if (trouble) checks.push_back({.name = "sandbox", .ok = true, .state = trouble});
-              const std::string certificate = certificates_.trouble();
-              if (!certificate.empty()) {
-                checks.push_back({.name = "certificate", .ok = true, .state = certificate});
-              }
-              const std::string backup = backups::Trouble(backups::Results(options_.data_directory),
-                                                          clock_.RetentionNow());
-              if (!backup.empty()) {
-                checks.push_back({.name = "backup", .ok = true, .state = backup});
-              }
-            }),
+      live_(
+          auth::Mode::kLive, options_, clock_, space_, answer_budget_, &network_, heartbeats_,
+          metrics_, ops::NotifyUpgrading,
+          [this](std::vector<http::Readiness>& checks) {
+            // Reported, but does not make the box unready: selling does not depend on the
+            // sandbox, and a wrong clock is not to stop it.
+            const char* trouble = sandbox_.trouble();
+            if (trouble) checks.push_back({.name = "sandbox", .ok = true, .state = trouble});
+            const std::string certificate = certificates_.trouble();
+            if (!certificate.empty()) {
+              checks.push_back({.name = "certificate", .ok = true, .state = certificate});
+            }
+            const std::string backup =
+                backups::Trouble(backups::Results(options_.data_directory), clock_.RetentionNow());
+            if (!backup.empty()) {
+              checks.push_back({.name = "backup", .ok = true, .state = backup});
+            }
+          },
+          [this] { return certificates_.authority_pem(); }),
       sandbox_([this](const Upgrading& upgrading) { return OpenSandbox(upgrading); },
                options_.errors_base, ops::NotifyUpgrading),
       clock_watch_(clock_, live_.database(), live_.marks()),
@@ -181,9 +183,9 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
 }
 
 std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
-  auto sandbox =
-      std::make_unique<Environment>(auth::Mode::kTest, options_, clock_, space_, answer_budget_,
-                                    &network_, heartbeats_, metrics_, upgrading);
+  auto sandbox = std::make_unique<Environment>(
+      auth::Mode::kTest, options_, clock_, space_, answer_budget_, &network_, heartbeats_, metrics_,
+      upgrading, MoreChecks(), [this] { return certificates_.authority_pem(); });
   if (!options_.sandbox_listen.empty()) {
     RequireZones(sandbox->database());
     SeedSandbox(sandbox->database());
@@ -266,7 +268,7 @@ std::unique_ptr<wire::Server> App::Listen(Role role, Listeners& listeners) {
   wire::Handler handler;
   if (is_setup) {
     handler = SetupHandler([this](std::string_view host) { return HttpsAddressFor(host); },
-                           options_.errors_base);
+                           [this] { return certificates_.authority_pem(); }, options_.errors_base);
   } else {
     handler = [this,
                answer = is_live ? LiveHandler() : SandboxHandler()](wire::Exchange& exchange) {

@@ -6,8 +6,10 @@
 #include "app/control.h"
 #include "app/environment.h"
 #include "app/terminal.h"
+#include "app/trust_pages.h"
 #include "base/build_date.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/problem.h"
 #include "crypto/certificate.h"
 #include "ops/certificates.h"
@@ -21,8 +23,12 @@ constexpr std::array kFlags = {
 };
 
 std::string Help() {
-  return "comanda tls renew-authority [--data DIR]\n\n"
-         "Makes a new certificate authority, DIR/tls/ca.crt with its key. EVERY DEVICE must then "
+  return "comanda tls fingerprint [--data DIR]\n"
+         "comanda tls renew-authority [--data DIR]\n\n"
+         "fingerprint shows the authority that devices install, to compare with what the page "
+         "/setup shows.\n\n"
+         "renew-authority: "
+         "makes a new certificate authority, DIR/tls/ca.crt with its key. EVERY DEVICE must then "
          "install\n"
          "the new ca.crt: until then it refuses the box. Needed where the authority has ended, "
          "was dated by\n"
@@ -51,16 +57,37 @@ int RenewAuthority(const Arguments& arguments) {
   return kExitDone;
 }
 
+int Fingerprint(const Arguments& arguments) {
+  const config::Options options = ReadControlOptions(arguments);
+  if (!options.tls_certificate.empty()) {
+    throw Refusal(
+        Problem::kValidationFailed,
+        "the settings name a certificate of your own (tls_certificate): devices trust its "
+        "issuer, and there is no authority of the box");
+  }
+  const auto pem = ReadFile(ops::AuthorityPath(options));
+  if (!pem) {
+    throw Refusal(Problem::kValidationFailed,
+                  ops::AuthorityPath(options) + " is not there yet: start the server first");
+  }
+  const crypto::CertificateInfo info = crypto::Inspect(*pem);
+  Print("words   " + FingerprintWords(info.fingerprint_sha256) + "\nsha256  " +
+        info.fingerprint_sha256 + "\npin     " + ops::UrlPin(info) + "\nvalid until " +
+        FormatInstant(info.validity.not_after).substr(0, 10) + "\n");
+  return kExitDone;
+}
+
 }  // namespace
 
 int Tls(Words words) {
   const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
   if (!arguments) return kExitDone;
-  if (arguments->positional().size() != 1 || arguments->positional().front() != "renew-authority") {
-    throw Refusal(Problem::kInvalidParameter,
-                  "comanda tls renew-authority is the one thing it does; see comanda tls --help");
-  }
-  return RenewAuthority(*arguments);
+  const std::string verb =
+      arguments->positional().size() == 1 ? arguments->positional().front() : "";
+  if (verb == "fingerprint") return Fingerprint(*arguments);
+  if (verb == "renew-authority") return RenewAuthority(*arguments);
+  throw Refusal(Problem::kInvalidParameter,
+                "say fingerprint or renew-authority; see comanda tls --help");
 }
 
 }  // namespace comanda::app

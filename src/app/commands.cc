@@ -43,7 +43,7 @@ constexpr std::array kCommands = {
     Command{"pair", "show a QR code by which a till gets its key", Pair},
     Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
-    Command{"tls", "renew the certificate authority that devices trust", Tls},
+    Command{"tls", "show or renew the certificate authority that devices trust", Tls},
     Command{"config", "show, change and check the settings", ShowConfig},
     Command{"selftest", "walk the whole contract against a running server", SelfTest},
     Command{"version", "show the version of this program and of every library inside", Version},

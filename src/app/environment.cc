@@ -163,7 +163,8 @@ db::SpaceSettings SpaceOf(const config::Options& options) {
 Environment::Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
                          db::DiskSpace& space, http::AnswerBudget& answer_budget,
                          net::Network* network, Heartbeats& heartbeats, metrics::Registry& metrics,
-                         const Upgrading& upgrading, MoreChecks more_checks)
+                         const Upgrading& upgrading, MoreChecks more_checks,
+                         AuthorityPem authority_pem)
     : mode_(mode),
       options_(options),
       clock_(clock),
@@ -207,7 +208,8 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .find_companies = company::FindNames,
             .read_event_body = orders::EventBody,
             .current_mark = [this] { return marks_.current(); },
-            .resume = [this] { return Resume(); }},
+            .resume = [this] { return Resume(); },
+            .authority_pem = std::move(authority_pem)},
       dispatcher_(site_, AllRoutes(mode)),
       checker_(FileName(mode), database_, space_, clock) {
   database_.SetAfterCommit([this] { feed_.Committed(); });

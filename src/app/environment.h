@@ -42,6 +42,8 @@ std::string DatabasePath(auth::Mode mode, const config::Options& options);
 using Upgrading = std::function<void(const std::string& step)>;
 // Appends checks to those of /readyz. Called by any thread.
 using MoreChecks = std::function<void(std::vector<http::Readiness>& checks)>;
+// As http::Site::authority_pem.
+using AuthorityPem = std::function<std::string()>;
 
 // Methods may be called by any thread unless they say otherwise.
 class Environment {
@@ -51,10 +53,11 @@ class Environment {
   // (app/served.h). The caller holds the lock of the data directory; the arguments must outlive the
   // environment. Without a network nothing is delivered to webhooks. Fault where the database
   // cannot be used.
-  Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
-              db::DiskSpace& space, http::AnswerBudget& answer_budget, net::Network* network,
-              Heartbeats& heartbeats, metrics::Registry& metrics, const Upgrading& upgrading,
-              MoreChecks more_checks = {});
+  Environment(
+      auth::Mode mode, const config::Options& options, const Clock& clock, db::DiskSpace& space,
+      http::AnswerBudget& answer_budget, net::Network* network, Heartbeats& heartbeats,
+      metrics::Registry& metrics, const Upgrading& upgrading, MoreChecks more_checks = {},
+      AuthorityPem authority_pem = [] { return std::string(); });
   ~Environment();
 
   db::Database& database() { return database_; }

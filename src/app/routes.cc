@@ -3,6 +3,7 @@
 #include "app/import_api.h"
 #include "app/resume_api.h"
 #include "app/sandbox_api.h"
+#include "app/trust_pages.h"
 #include "clients/api.h"
 #include "company/api.h"
 #include "events/api.h"
@@ -28,7 +29,7 @@ std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
       orders::Routes(),      reports::Routes(),
       webhooks::Routes(),    web::Routes(),
       ImportRoutes(),        ResumeRoutes(),
-      keys::PairingRoutes(),
+      keys::PairingRoutes(), PageRoutes(),
   };
   if (mode == auth::Mode::kTest) tables.push_back(SandboxRoutes());
   return tables;

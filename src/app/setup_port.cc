@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/trust_pages.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "wire/problem.h"
@@ -19,19 +20,33 @@ std::string HostName(std::string_view header) {
   return AsciiLower(header.substr(0, header.find(':')));
 }
 
+wire::Response Answer(const wire::Request& request, const std::string& address,
+                      const AuthorityPem& authority_pem) {
+  if (wire::IsRead(request.method)) {
+    if (request.path == "/setup") return SetupPageAnswer(authority_pem(), address);
+    if (request.path == "/ca.crt") return AuthorityAnswer(authority_pem());
+    if (request.path == "/ca.mobileconfig") return AppleProfileAnswer(authority_pem());
+  }
+  throw Refusal(Problem::kHttpsRequired,
+                "Plain HTTP is not served: a key would be readable for everybody on the way. Use " +
+                    address + ". How a device learns to trust it: /setup.");
+}
+
 }  // namespace
 
-wire::Handler SetupHandler(HttpsAddress address, std::string errors_base) {
-  return [address = std::move(address),
+wire::Handler SetupHandler(HttpsAddress address, AuthorityPem authority_pem,
+                           std::string errors_base) {
+  return [address = std::move(address), authority_pem = std::move(authority_pem),
           errors_base = std::move(errors_base)](wire::Exchange& exchange) {
     const wire::Request& request = exchange.request;
-    Refusal refusal(Problem::kHttpsRequired,
-                    "Plain HTTP is not served: a key would be readable for everybody on the way. "
-                    "Use " +
-                        address(HostName(request.Header("Host").value_or(""))) + ".");
-    refusal.close_connection = true;
-    exchange.response =
-        wire::ProblemResponse(refusal, errors_base, request.path, request.request_id);
+    try {
+      exchange.response =
+          Answer(request, address(HostName(request.Header("Host").value_or(""))), authority_pem);
+    } catch (Refusal& refusal) {
+      exchange.response =
+          wire::ProblemResponse(refusal, errors_base, request.path, request.request_id);
+    }
+    exchange.response.close_connection = true;
   };
 }
 

@@ -1,15 +1,18 @@
 #pragma once
 
 // What the server answers over plain HTTP, on port 80 (comanda-setup.socket, or the setting
-// `setup_listen`): every request is 403 https_required and names the https address to use. Nothing
-// of the request is read but Host: a key that a misconfigured client sends is not looked at, and
-// its body stays unread. This port faces any guest of the Wi-Fi, so it has few workers of its own
-// and short deadlines, and each connection carries one request.
+// `setup_listen`): GET and HEAD of /setup, /ca.crt and /ca.mobileconfig, by which a device learns
+// to trust the box (app/trust_pages.h). Every other request is 403 https_required and names the
+// https address to use. Nothing of a request is read but its method, path and Host: a key that a
+// misconfigured client sends is not looked at, and its body stays unread. This port faces any guest
+// of the Wi-Fi, so it has few workers of its own and short deadlines, and each connection carries
+// one request.
 
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "app/environment.h"
 #include "wire/server.h"
 
 namespace comanda::app {
@@ -19,8 +22,9 @@ namespace comanda::app {
 // may be empty.
 using HttpsAddress = std::function<std::string(std::string_view host)>;
 
-// Both are called by every worker of the server.
-wire::Handler SetupHandler(HttpsAddress address, std::string errors_base);
+// All of them are called by every worker of the server.
+wire::Handler SetupHandler(HttpsAddress address, AuthorityPem authority_pem,
+                           std::string errors_base);
 
 // Without listeners, which the caller adds.
 wire::ServerSettings SetupSettings();

@@ -514,6 +514,12 @@ std::vector<std::string> SplitChain(std::string_view chain_pem) {
   return certificates;
 }
 
+std::string DerBase64(std::string_view certificate_pem) {
+  Certificate certificate;
+  ReadCertificates(certificate, certificate_pem);
+  return Base64({certificate->raw.p, certificate->raw.len});
+}
+
 bool IsSignedBy(std::string_view certificate_pem, std::string_view authority_pem) {
   try {
     Certificate certificate;

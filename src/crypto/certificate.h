@@ -88,6 +88,9 @@ CertificateInfo Inspect(std::string_view certificate_pem);
 // The certificates of a chain, each as its PEM text. Does not parse them.
 std::vector<std::string> SplitChain(std::string_view chain_pem);
 
+// The DER form of a certificate in base64. Refusal if it cannot be read.
+std::string DerBase64(std::string_view certificate_pem);
+
 // Whether the first certificate is signed by the second one, whatever their dates. False if one
 // cannot be read.
 bool IsSignedBy(std::string_view certificate_pem, std::string_view authority_pem);

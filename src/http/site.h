@@ -69,6 +69,8 @@ struct Site {
   webhooks::Deliverer* deliverer = nullptr;
   // Ends the hold of outgoing messages (machine/hold.h); false where there was none. Writes.
   std::function<bool()> resume;
+  // The authority that devices install, PEM; empty where the owner's certificate is served.
+  std::function<std::string()> authority_pem = [] { return std::string(); };
   BodyBudget body_budget{};  // of the requests of this environment
 };
 

@@ -447,10 +447,12 @@ ServedCertificate CurrentCertificate(const config::Options& options, const Names
   if (decision.action != CertificateAction::kRemakeAuthority) RestoreLost(options, found);
   ServedCertificate served{.pair = found.server,
                            .unused = !found.facts.trusted,
+                           .root_pem = found.root_pem,
                            .trouble = Explain(decision.trouble, found, times)};
   if (decision.action == CertificateAction::kKeep) return served;
 
   const crypto::KeyPair authority = AuthorityOf(options, found, decision);
+  served.root_pem = crypto::SplitChain(authority.certificate_pem).back();
   const Names permitted = Permitted(names, authority.certificate_pem);
   LogLeftOut(names, permitted);
   served.pair = crypto::MakeServerCertificate(
@@ -488,8 +490,13 @@ std::optional<std::string> AuthorityPin(const config::Options& options) {
   if (!options.tls_certificate.empty()) return std::nullopt;
   const auto pem = ReadFile(AuthorityPath(options));
   if (!pem || ReadableCertificate(*pem).empty()) return std::nullopt;
+  return UrlPin(crypto::Inspect(*pem));
+}
+
+std::string UrlPin(const crypto::CertificateInfo& authority) {
   constexpr std::string_view kPrefix = "sha256//";
-  return crypto::Base64UrlOf(crypto::Inspect(*pem).public_key_pin.substr(kPrefix.size()));
+  if (!authority.public_key_pin.starts_with(kPrefix)) return {};
+  return crypto::Base64UrlOf(authority.public_key_pin.substr(kPrefix.size()));
 }
 
 std::string AuthorityPath(const config::Options& options) {
@@ -515,6 +522,7 @@ void Certificates::Adopt(ServedCertificate served) {
     }
     trouble_ = served.trouble;
   }
+  authority_pem_ = served.root_pem;
   served_ = std::move(served);
 }
 
@@ -549,6 +557,11 @@ void Certificates::RecordTrust() noexcept {
     record_again_at_ms_ = clock_.MonotonicMs() + kRecordAgainMs;
     log::Error("that devices trust tls/ca.crt is not written down yet", {{"why", error.what()}});
   }
+}
+
+std::string Certificates::authority_pem() const {
+  const std::lock_guard lock(mutex_);
+  return authority_pem_;
 }
 
 std::string Certificates::trouble() const {

@@ -47,6 +47,7 @@ struct ServedCertificate {
   crypto::KeyPair pair;
   bool renewed = false;  // the server certificate was made by this call
   bool unused = false;   // no device can have installed the authority yet
+  std::string root_pem;  // what devices install; empty for the owner's certificate
   std::string trouble;   // CertificateTrouble in words, with what to do; empty: none
 };
 ServedCertificate CurrentCertificate(const config::Options& options, const Names& names,
@@ -85,6 +86,7 @@ std::string RenewAuthority(const config::Options& options, const CertificateTime
 // (RFC 4648 section 5), as the QR code of `comanda pair` has it. Nothing if there is no authority
 // yet, or the settings name a certificate of the owner: devices then trust that one's issuer.
 std::optional<std::string> AuthorityPin(const config::Options& options);
+std::string UrlPin(const crypto::CertificateInfo& authority);
 
 // DIR/tls/ca.crt
 std::string AuthorityPath(const config::Options& options);
@@ -109,6 +111,8 @@ class Certificates {
   void RecordTrust() noexcept;
   // Whether devices may have installed the authority in DIR/tls. Any thread.
   bool trusted() const { return !unused_; }
+  // The root that devices install; empty where the owner's certificate is served. Any thread.
+  std::string authority_pem() const;
   // For /readyz; empty if nothing is wrong. Any thread.
   std::string trouble() const;
 
@@ -120,8 +124,9 @@ class Certificates {
   ServedCertificate served_;
   std::atomic<bool> unused_{false};
   std::atomic<int64_t> record_again_at_ms_{0};  // after a failure; monotonic clock
-  mutable std::mutex mutex_;  // guards the files of the authority, trouble_ and directory_
+  mutable std::mutex mutex_;  // guards the files of the authority, and what follows
   std::string trouble_;
+  std::string authority_pem_;
   std::string directory_;
 };
 

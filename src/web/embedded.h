@@ -14,5 +14,11 @@ std::string_view OpenapiJsonGzip();
 std::string_view DocsHtml();
 std::string_view DocsCss();
 std::string_view DocsJs();
+// For web/pages.cc; with placeholders.
+std::string_view PagesCss();
+std::string_view HomeHtml();
+std::string_view SetupHtml();
+std::string_view SetupTrustHtml();
+std::string_view SetupOwnerHtml();
 
 }  // namespace comanda::web

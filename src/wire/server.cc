@@ -250,6 +250,7 @@ void* OnThread(const mg_context* context, int thread_type) {
   Worker& worker = ThisWorker();
   worker.admission = &impl->admission;
   worker.tls = impl->tls;
+  worker.errors_base = impl->settings.errors_base;
   worker.accepting = thread_type == 0;
   if (worker.accepting) impl->accepting.release();
   return nullptr;

@@ -11,6 +11,7 @@
 #include <mbedtls/x509_crt.h>
 #include <poll.h>
 #include <psa/crypto.h>
+#include <sys/socket.h>
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -18,11 +19,18 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/check.h"
+#include "base/clock.h"
+#include "base/id.h"
 #include "base/problem.h"
 #include "crypto/hash.h"
+#include "wire/problem.h"
+#include "wire/response_writer.h"
 #include "wire/worker.h"
 
 namespace comanda::wire {
@@ -219,6 +227,7 @@ struct TlsHooks {
       }
       if (result != MBEDTLS_ERR_SSL_WANT_READ && result != MBEDTLS_ERR_SSL_WANT_WRITE) {
         worker.admission->CountHandshakeFailure(false);
+        AnswerPlainHttp(worker);
         return result;
       }
       wanted.events = result == MBEDTLS_ERR_SSL_WANT_READ ? POLLIN : POLLOUT;
@@ -227,6 +236,47 @@ struct TlsHooks {
         return MBEDTLS_ERR_SSL_TIMEOUT;
       }
     }
+  }
+
+  // Who speaks HTTP without TLS is told to use https, and nothing of the request is read but its
+  // first word and whether it is a browser's. Does not wait: a client whose buffer is full gets
+  // part of the answer.
+  static void AnswerPlainHttp(const Worker& worker) {
+    Connection& connection = *worker.connection;
+    const std::string_view sent(reinterpret_cast<const char*>(connection.ahead.data()),
+                                connection.ahead_end);
+    const std::string_view method = sent.substr(0, sent.find(' '));
+    constexpr std::array<std::string_view, 7> kMethods = {"GET",   "HEAD",   "POST",   "PUT",
+                                                          "PATCH", "DELETE", "OPTIONS"};
+    if (std::ranges::find(kMethods, method) == kMethods.end()) return;
+    try {
+      const std::string answer = PlainHttpAnswer(sent.find("text/html") != sent.npos, worker);
+      // What is unread when the socket is closed would make the kernel discard the answer.
+      std::array<unsigned char, 4 * 1024> rest;
+      static_cast<void>(::recv(connection.fd, rest.data(), rest.size(), MSG_DONTWAIT));
+      static_cast<void>(
+          ::send(connection.fd, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
+  static std::string PlainHttpAnswer(bool is_browser, const Worker& worker) {
+    const std::string request_id = NewId(SystemClock().Now());
+    Response response = ProblemResponse(
+        Refusal(Problem::kHttpsRequired,
+                "This port speaks https alone: put https:// in front of the same address."),
+        worker.errors_base, "/", request_id);
+    if (is_browser) {
+      response.content_type = "text/html; charset=utf-8";
+      response.body =
+          "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Use https</title>\n"
+          "<p>This port speaks https alone: put <b>https://</b> in front of the same address.</p>\n"
+          "</html>\n";
+    }
+    std::string text;
+    text += AppendResponse(text, response,
+                           {.close = true, .now = SystemClock().Now(), .request_id = request_id});
+    return text;
   }
 
   static int Send(void* connection, const unsigned char* data, size_t size) {

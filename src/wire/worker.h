@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "wire/admission.h"
 #include "wire/connection_exchange.h"
@@ -17,6 +18,7 @@ class Tls;
 struct Worker {
   Admission* admission = nullptr;    // of the server; null on threads that are not CivetWeb's
   Tls* tls = nullptr;                // of the server; null where it has none
+  std::string_view errors_base;      // of the server: ServerSettings::errors_base
   bool accepting = false;            // this thread accepts connections
   Connection* connection = nullptr;  // the one that the worker serves now
   std::shared_ptr<const void> tls_identity;    // certificate and key of that connection

@@ -1,14 +1,23 @@
-"""Plain HTTP (setting setup_listen): nothing is served, and nobody there can hold anything up."""
+"""Plain HTTP (setting setup_listen): what a device needs to trust the box, nothing else, and nobody there can hold anything up."""
 
+import base64
 import contextlib
+import hashlib
 import http.client
 import json
+import plistlib
+import re
 import socket
+import ssl
 import time
+import uuid
 
 import pytest
+from cryptography import x509
 
+from support import pairing
 from support.box import Box, PATIENCE_S, free_port
+from support.openssl import make_pair
 from support.raw import head
 
 WORKERS = 16
@@ -39,12 +48,12 @@ def plain(box, source="127.0.0.1"):
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-@pytest.mark.parametrize("path", ["/", "/v1/orders", "/v1/nothing?x=1", "/healthz", "/metrics", "/docs"])
+@pytest.mark.parametrize("path", ["/", "/v1/orders", "/v1/nothing?x=1", "/healthz", "/metrics", "/docs", "/auth/pair", "/setup/", "/ca.key"])
 def test_every_request_is_answered_with_the_https_address(box, method, path):
     status, fields, body = ask(box, method, path, headers={"Authorization": "Bearer " + box.key})
     problem = json.loads(body)
     assert (status, problem["code"], problem["instance"]) == (403, "https_required", path.split("?")[0])
-    assert problem["detail"].endswith(f"Use https://127.0.0.1:{box.port}.")
+    assert f"Use https://127.0.0.1:{box.port}." in problem["detail"] and "/setup" in problem["detail"]
     assert fields["connection"] == "close" and fields["cache-control"] == "no-store"
 
 
@@ -79,7 +88,103 @@ def test_the_address_has_the_name_by_which_the_client_calls_where_it_is_ours(hos
     finally:
         assert box.discard() == 0
     detail = json.loads(body)["detail"]
-    assert detail.endswith(f"Use https://{named}:{box.port}.") and "evil" not in detail
+    assert f"Use https://{named}:{box.port}." in detail and "evil" not in detail
+
+
+PAGES = ["/setup", "/ca.crt", "/ca.mobileconfig"]
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize("path", PAGES)
+def test_the_pages_are_read_and_nothing_else(box, method, path):
+    status, _, body = ask(box, method, path)
+    assert (status, json.loads(body)["code"]) == (403, "https_required")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_key_sent_with_a_page_is_not_looked_at(box, path):
+    """An unknown key, a wrong scheme, two that differ: HTTPS would refuse each."""
+    pages = {ask(box, path=path, headers=headers)[::2] for headers in (
+        {}, {"Authorization": "Bearer nonsense"}, {"Authorization": "Basic x"}, {"Authorization": "Bearer a", "X-API-Key": "b"})}
+    assert len(pages) == 1 and pages.pop()[0] == 200
+
+
+def test_the_authority_is_what_devices_install(box):
+    status, fields, body = ask(box, path="/ca.crt")
+    assert (status, fields["content-type"], fields["connection"]) == (200, "application/x-x509-ca-cert", "close")
+    assert body == box.cafile.read_bytes()
+    assert ask(box, "HEAD", "/ca.crt")[::2] == (200, b"")
+
+
+def test_the_profile_of_apple_devices_has_the_authority(box):
+    status, fields, body = ask(box, path="/ca.mobileconfig")
+    assert (status, fields["content-type"]) == (200, "application/x-apple-aspen-config")
+    profile = plistlib.loads(body)
+    [payload] = profile["PayloadContent"]
+    assert (profile["PayloadType"], payload["PayloadType"]) == ("Configuration", "com.apple.security.root")
+    assert payload["PayloadContent"] == ssl.PEM_cert_to_DER_cert(box.cafile.read_text())
+    assert profile["PayloadUUID"] != payload["PayloadUUID"] and uuid.UUID(payload["PayloadUUID"]).version == 8
+    assert plistlib.loads(ask(box, path="/ca.mobileconfig")[2]) == profile, "installed again it replaces itself"
+
+
+def test_the_page_shows_what_the_terminal_shows(box):
+    said = dict(line.split(None, 1) for line in box.command("tls", "fingerprint", "--data", str(box.data)).stdout.splitlines()[:3])
+    digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(box.cafile.read_text())).hexdigest().upper()
+    assert said["sha256"] == ":".join(digest[i:i + 2] for i in range(0, 64, 2))
+    assert said["pin"] == pairing.pin_of(x509.load_pem_x509_certificate(box.cafile.read_bytes()))
+    assert len(said["words"].split()) == 8
+    status, fields, body = ask(box, path="/setup")
+    page = body.decode()
+    assert (status, fields["content-type"]) == (200, "text/html; charset=utf-8")
+    assert all(one in page for one in said.values()) and "<svg" in page and "{{" not in page
+    for device in ("Android, Chrome", "network_security_config", "Certificate Trust Settings", "certutil -addstore Root",
+                   "Firefox", "keytool", "update-ca-certificates", "comanda pair", "comanda tls fingerprint"):
+        assert device in page.replace("\n", " "), device
+    assert f"https://127.0.0.1:{box.port}" in page
+    style = re.search("<style>(.*)</style>", page, re.S)[1]
+    source = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{source}'" in fields["content-security-policy"]
+
+
+def test_https_has_the_same_pages_and_one_at_the_root(box):
+    with contextlib.closing(box.client()) as client:
+        for path in PAGES[1:]:
+            assert client.get(path).body == ask(box, path=path)[2]
+        assert b"comanda tls fingerprint" in client.get("/setup").body.replace(b"\n", b" ")
+        home = client.get("/", Accept="text/html,*/*;q=0.8")
+        assert (home.status, home.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        for part in (b"It is well.", b'href="/docs"', b'href="/setup"', b"{{"):
+            assert (part in home.body) == (part != b"{{")
+
+
+def test_http_on_the_port_of_https_is_told_where_to_go(box):
+    for sent, kind in ((head("GET", "/", "Accept: text/html", host="caja.local:8443"), b"text/html"),
+                       (head("POST", "/v1/orders", "Authorization: Bearer " + box.key), b"application/problem+json")):
+        with socket.create_connection(("127.0.0.1", box.port), timeout=PATIENCE_S) as client:
+            client.sendall(sent)
+            answer = client.makefile("rb").read()
+        assert answer.startswith(b"HTTP/1.1 403 ") and b"Content-Type: " + kind in answer and b"https" in answer
+        assert box.key.encode() not in answer
+    assert box.key not in box.log_text()
+    with contextlib.closing(box.client(box.key)) as client:
+        assert client.get("/v1/orders").status == 200
+
+
+def test_with_the_owners_certificate_there_is_no_authority_to_install(tmp_path):
+    pair = make_pair(tmp_path, "owner")
+    box = Box(options=pair.options, cafile=pair.certificate)
+    box.setup_port = free_port()
+    box.options += ["--setup-listen", f"127.0.0.1:{box.setup_port}"]
+    try:
+        box.start()
+        for path in PAGES[1:]:
+            status, _, body = ask(box, path=path)
+            assert (status, json.loads(body)["code"]) == (404, "not_found")
+        assert b"certificate of their own" in ask(box, path="/setup")[2]
+        with contextlib.closing(box.client()) as client:
+            assert client.get("/ca.crt").status == 404
+    finally:
+        box.discard()
 
 
 def test_a_body_is_not_read(box):

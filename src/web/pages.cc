@@ -1,0 +1,132 @@
+#include "web/pages.h"
+
+#include <initializer_list>
+#include <utility>
+
+#include "base/check.h"
+#include "base/concat.h"
+#include "crypto/hash.h"
+#include "web/embedded.h"
+
+namespace comanda::web {
+namespace {
+
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+struct Value {
+  std::string_view mark;
+  std::string html;
+};
+
+// The template with every mark replaced. A value is not looked at again.
+std::string Filled(std::string_view page, std::initializer_list<Value> values) {
+  std::string out;
+  while (true) {
+    const size_t begin = page.find("{{");
+    out += page.substr(0, begin);
+    if (begin == page.npos) return out;
+    const size_t end = page.find("}}", begin);
+    const std::string_view mark = page.substr(begin + 2, end - begin - 2);
+    bool is_known = false;
+    for (const Value& value : values) {
+      if (value.mark != mark) continue;
+      out += value.html;
+      is_known = true;
+    }
+    CHECK(is_known, "a page has marks that are filled");
+    page.remove_prefix(end + 2);
+  }
+}
+
+std::string Policy() {
+  return "default-src 'none'; style-src 'sha256-" + crypto::Base64(crypto::Sha256(PagesCss())) +
+         "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+}
+
+// A UUID (version 8, RFC 9562) of 32 hexadecimal digits.
+std::string UuidOf(std::string hex) {
+  hex[12] = '8';
+  hex[16] = 'a';
+  return Concat({hex.substr(0, 8), "-", hex.substr(8, 4), "-", hex.substr(12, 4), "-",
+                 hex.substr(16, 4), "-", hex.substr(20, 12)});
+}
+
+}  // namespace
+
+HtmlPage HomePage(const Home& home) {
+  return {.body = Filled(HomeHtml(), {{"name", Escaped(home.name)},
+                                      {"state", Escaped(home.state)},
+                                      {"version", Escaped(home.version)},
+                                      {"environment", Escaped(home.environment)},
+                                      {"style", std::string(PagesCss())}}),
+          .policy = Policy()};
+}
+
+HtmlPage SetupPage(const Setup& setup) {
+  const std::string address = Escaped(setup.address);
+  std::string trust(SetupOwnerHtml());
+  if (setup.trust) {
+    trust = Filled(SetupTrustHtml(), {{"words", Escaped(setup.trust->words)},
+                                      {"fingerprint", Escaped(setup.trust->fingerprint_sha256)},
+                                      {"pin", Escaped(setup.trust->pin)},
+                                      {"qr", setup.trust->qr_svg},
+                                      {"address", address},
+                                      {"local_name", Escaped(setup.local_name)}});
+  }
+  return {.body = Filled(SetupHtml(), {{"name", Escaped(setup.name)},
+                                       {"address", address},
+                                       {"trust", std::move(trust)},
+                                       {"style", std::string(PagesCss())}}),
+          .policy = Policy()};
+}
+
+std::string AppleProfile(std::string_view name, std::string_view certificate_base64,
+                         std::string_view fingerprint_sha256) {
+  const std::string payload =
+      UuidOf(crypto::Sha256Hex(Concat({"certificate ", fingerprint_sha256})));
+  const std::string profile = UuidOf(crypto::Sha256Hex(Concat({"profile ", fingerprint_sha256})));
+  const std::string title = Escaped(Concat({"Comanda on ", name}));
+  const auto text = [](std::string_view key, std::string_view value) {
+    return Concat({"<key>", key, "</key><string>", value, "</string>\n"});
+  };
+  std::string plist =
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" "
+      "\"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n"
+      "<plist version=\"1.0\">\n<dict>\n<key>PayloadContent</key>\n<array>\n<dict>\n";
+  plist += text("PayloadType", "com.apple.security.root");
+  plist += text("PayloadIdentifier", "comanda." + payload) + text("PayloadUUID", payload);
+  plist += text("PayloadDisplayName", title) + text("PayloadCertificateFileName", "ca.crt");
+  plist += "<key>PayloadVersion</key><integer>1</integer>\n";
+  plist += Concat({"<key>PayloadContent</key><data>", certificate_base64, "</data>\n"});
+  plist += "</dict>\n</array>\n" + text("PayloadType", "Configuration");
+  plist += text("PayloadIdentifier", "comanda." + profile) + text("PayloadUUID", profile);
+  plist += text("PayloadDisplayName", title);
+  plist += text("PayloadDescription",
+                "Lets this device trust the restaurant's own server. Switch it on afterwards in "
+                "Settings, General, About, Certificate Trust Settings.");
+  return plist + "<key>PayloadVersion</key><integer>1</integer>\n</dict>\n</plist>\n";
+}
+
+}  // namespace comanda::web

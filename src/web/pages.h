@@ -1,0 +1,47 @@
+#pragma once
+
+// Pages for people: / says what this box is, /setup how a device learns to trust it. Pure functions
+// of what is known about the box; all texts are escaped. Any thread. No script, no other file.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace comanda::web {
+
+struct HtmlPage {
+  std::string body;
+  // The Content-Security-Policy that permits the page's own style alone.
+  std::string policy;
+};
+
+struct Home {
+  std::string name;   // of the machine
+  std::string state;  // in words
+  std::string version;
+  std::string environment;
+};
+HtmlPage HomePage(const Home& home);
+
+// The authority that devices install.
+struct TrustFacts {
+  std::string fingerprint_sha256;  // "AB:CD:…"
+  std::string words;               // the same, spoken (base/spoken_words.h)
+  std::string pin;
+  std::string qr_svg;
+};
+struct Setup {
+  std::string name;
+  std::string address;              // "https://192.168.1.50:8443"
+  std::string local_name;           // "https://NAME.local:8443"
+  std::optional<TrustFacts> trust;  // nothing: the owner's certificate is served
+};
+HtmlPage SetupPage(const Setup& setup);
+
+// A configuration profile of Apple devices that installs the authority. `certificate_base64`: its
+// DER form. The identifiers are derived from its fingerprint, so that installing it again replaces
+// it.
+std::string AppleProfile(std::string_view name, std::string_view certificate_base64,
+                         std::string_view fingerprint_sha256);
+
+}  // namespace comanda::web
