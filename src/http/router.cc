@@ -11,9 +11,10 @@
 namespace comanda::http {
 namespace {
 
-// Calls use(segment) for each segment: the texts behind the slashes.
+// Calls use(segment) for each segment: the texts behind the slashes. The path "/" has none.
 template <typename Use>
 void ForEachSegment(std::string_view path, Use use) {
+  if (path == "/") return;
   while (!path.empty()) {
     path.remove_prefix(1);
     const size_t end = std::min(path.find('/'), path.size());
@@ -112,8 +113,7 @@ Router::Router(std::vector<std::span<const Route>> tables) {
       ForEachSegment(route.pattern, [&](std::string_view segment) {
         pattern.segments.push_back(segment.starts_with('{') ? std::string_view() : segment);
       });
-      CHECK(!pattern.segments.empty() && pattern.segments.size() <= kSegmentsMax,
-            "a route's pattern has 1 to 12 segments");
+      CHECK(pattern.segments.size() <= kSegmentsMax, "a route's pattern has at most 12 segments");
       patterns_[pattern.segments.size()].push_back(std::move(pattern));
       all_.push_back(&route);
     }

@@ -364,7 +364,7 @@ REPLAYED = [(o, name, body) for o in OPERATIONS for name, body in o.examples()]
 def test_an_example_gets_the_answer_that_is_promised(own_box, own_api, own_house, operation, name, body):
     staged = Stage(own_api, own_house).parameters(operation)
     if operation.id == "pair":  # the document's code is nobody's
-        body = {"code": pairing.read(pairing.make_uri(own_box))["c"]}
+        body = {"code": pairing.read(pairing.make_uri(own_box, "--env", "test"))["c"]}
     for query in queries(operation, staged):
         headers = new_key() if operation.method != "get" else {}
         answer = own_api.send(operation.method.upper(), path_of(operation, staged, query), body, headers)
