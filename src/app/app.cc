@@ -21,6 +21,7 @@
 #include "db/upgrade_copies.h"
 #include "ops/addresses.h"
 #include "ops/health.h"
+#include "ops/local_name.h"
 #include "ops/systemd.h"
 
 namespace comanda::app {
@@ -421,6 +422,7 @@ void App::DoChores(events::Worker::Pass& pass) {
     Attempt("chores of the sandbox put off", [&] { sandbox->DoChores(progress); });
   }
   Attempt("copies from before an upgrade are kept on", [&] { DeleteUpgradeCopies(); });
+  Attempt("the name of the machine is not looked at", [&] { LogNameTrouble(); });
 }
 
 int64_t App::ChoresDueInMs() const {
@@ -463,6 +465,18 @@ void App::LogClockTrouble() {
     log::Warning("the clock is wrong", {{"trouble", trouble}});
   }
   clock_trouble_ = std::move(trouble);
+}
+
+// Who answers for NAME.local: on the thread of the chores, since it waits for avahi.
+void App::LogNameTrouble() {
+  std::string trouble = ops::LocalNameTrouble(ops::MachineAddresses());
+  if (trouble == name_trouble_) return;
+  if (trouble.empty()) {
+    log::Notice("devices find the box by its name", {{"name", ops::LocalName()}});
+  } else {
+    log::Warning("the name of the box", {{"trouble", trouble}});
+  }
+  name_trouble_ = std::move(trouble);
 }
 
 void App::FollowAddresses() {

@@ -64,6 +64,7 @@ class App {
   void Reload(const config::Options& options);
   void SetNames(std::shared_ptr<const ops::Names> names);
   void FollowNetwork();
+  void LogNameTrouble();
   void FollowAddresses();
   std::unique_ptr<wire::Server> Listen(Role role, Listeners& listeners);
   // What the servers call for each request. Any thread.
@@ -111,6 +112,7 @@ class App {
   int64_t next_watch_ms_ = 0;
   int64_t next_names_ms_ = 0;
   int64_t looked_at_names_ms_ = 0;
+  std::string name_trouble_;              // the thread of the chores alone
   std::string clock_trouble_;             // as last logged; empty: none
   std::optional<events::Worker> checks_;  // the background check of both databases (checker.h)
   std::optional<events::Worker> chores_;  // a thread of its own: chores may take minutes

@@ -14,6 +14,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "ops/certificates.h"
+#include "ops/local_name.h"
 
 namespace comanda::app {
 namespace {

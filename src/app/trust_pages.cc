@@ -15,6 +15,7 @@
 #include "crypto/hash.h"
 #include "http/context.h"
 #include "ops/certificates.h"
+#include "ops/local_name.h"
 #include "web/pages.h"
 
 namespace comanda::app {

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "doctor/checks.h"
 #include "net/local_names.h"
+#include "ops/local_name.h"
 
 namespace comanda::doctor {
 namespace {
@@ -69,16 +70,25 @@ Finding CheckAnswer(const Box& box, const std::string& name) {
 
 // The name under which devices find the box (multicast DNS), which avahi answers for.
 Findings CheckName(const Box& box) {
-  const std::string host = AsciiLower(box.machine.Line("/proc/sys/kernel/hostname"));
-  const std::string name = host.substr(0, host.find('.')) + ".local";
+  const std::string host(box.machine.Line("/proc/sys/kernel/hostname"));
+  const std::string label = ops::LocalLabel(host);
+  const std::string name = label + ".local";
+  Findings findings;
+  if (AsciiLower(host.substr(0, host.find('.'))) != label) {
+    findings.push_back(
+        Warning("The host name \"" + Visible(host) + "\" is no name of a network: devices see " +
+                    name + ".",
+                "Who looks for the box by its host name does not find it.",
+                "hostnamectl set-hostname " + label + "; systemctl restart avahi-daemon comanda"));
+  }
   if (!box.machine.IsThere(kSocket)) {
     const bool is_installed = box.machine.IsThere("/usr/sbin/avahi-daemon");
-    return {Warning(
+    findings.push_back(Warning(
         std::string("avahi-daemon ") + (is_installed ? "does not run." : "is not installed."),
         "Devices do not find the box as " + name + "; its address works.",
-        is_installed ? "systemctl enable --now avahi-daemon" : "apt install avahi-daemon")};
+        is_installed ? "systemctl enable --now avahi-daemon" : "apt install avahi-daemon"));
+    return findings;
   }
-  Findings findings;
   if (auto finding = CheckServiceFile(box)) findings.push_back(*std::move(finding));
   findings.push_back(net::IsMulticastName(name) ? CheckAnswer(box, name)
                                                 : Well("The host name has no form under .local."));

@@ -177,8 +177,7 @@ CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown) {
 std::string ReadCode(const json::Document& body, json::UnknownFields unknown) {
   json::Errors errors;
   json::ObjectReader reader(body.root(), "", errors, unknown);
-  std::string code =
-      reader.RequireText("code", {.max = 200, .card_numbers_refused = false}).value_or("");
+  std::string code = reader.RequireText("code", {.max = 200}).value_or("");
   reader.Finish();
   errors.ThrowIfAny();
   return code;

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "crypto/hash.h"
 #include "ops/addresses.h"
+#include "ops/local_name.h"
 
 namespace comanda::ops {
 namespace {
@@ -27,12 +28,6 @@ namespace {
 constexpr int64_t kRecordAgainMs = 10'000;
 
 std::string TlsDirectory(const config::Options& options) { return options.data_directory + "/tls"; }
-
-std::string HostName() {
-  char name[256] = "";
-  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "comanda";
-  return AsciiLower(name);
-}
 
 void AddInterfaceAddresses(std::set<std::string>& addresses) {
   ifaddrs* raw = nullptr;
@@ -244,7 +239,7 @@ crypto::KeyPair MakeAuthority(const config::Options& options, const crypto::Vali
   const std::string directory = TlsDirectory(options);
   MakeDirectories(directory, 0700);
   const crypto::Authority made =
-      crypto::MakeAuthority("Comanda " + HostName(), validity, Constraints(options));
+      crypto::MakeAuthority("Comanda " + LocalLabel(HostName()), validity, Constraints(options));
   MarkUnused(options, unused_pem, made.root_pem);
   // The key first, so that the directory never holds a new certificate whose key is not on disk.
   ReplaceFile(directory + "/ca.key", made.issuing.key_pem, 0600);
@@ -387,9 +382,11 @@ bool Names::Allows(std::string_view host) const {
 
 Names MachineNames(const config::Options& options) {
   Names names;
-  const std::string host = HostName();
-  names.dns = {"localhost", "comanda.local", host};
-  if (host.find('.') == std::string::npos) names.dns.insert(host + ".local");
+  const std::string host = AsciiLower(HostName());
+  const std::string label = LocalLabel(host);
+  names.dns = {"localhost", "comanda.local", label, label + ".local"};
+  // Java refuses a whole certificate with a name in it that is none.
+  if (IsDnsName(host)) names.dns.insert(host);
   names.addresses = {"127.0.0.1", "::1"};
   AddInterfaceAddresses(names.addresses);
   for (const std::string& further : options.hosts) {
@@ -431,11 +428,6 @@ std::string LanAddress() {
   return ipv6 == all.end() ? "" : *ipv6;
 }
 
-std::string LocalName() {
-  const std::string host = HostName();
-  return host.substr(0, host.find('.')) + ".local";
-}
-
 ServedCertificate CurrentCertificate(const config::Options& options, const Names& names,
                                      const CertificateTimes& times) {
   if (!options.tls_certificate.empty()) return ServeOwners(options, times);
@@ -456,7 +448,7 @@ ServedCertificate CurrentCertificate(const config::Options& options, const Names
   const Names permitted = Permitted(names, authority.certificate_pem);
   LogLeftOut(names, permitted);
   served.pair = crypto::MakeServerCertificate(
-      authority, HostName(), {permitted.dns.begin(), permitted.dns.end()},
+      authority, LocalLabel(HostName()), {permitted.dns.begin(), permitted.dns.end()},
       {permitted.addresses.begin(), permitted.addresses.end()}, decision.server);
   served.renewed = true;
   WriteServer(options, served.pair);

@@ -26,8 +26,8 @@
 
 namespace comanda::ops {
 
-// The names of the machine: its host name, also with .local; localhost; comanda.local; the
-// addresses of its interfaces; the setting `hosts`. In lower case.
+// The names of the machine: its host name, also as devices see it (ops/local_name.h); localhost;
+// comanda.local; the addresses of its interfaces; the setting `hosts`. In lower case.
 struct Names {
   std::set<std::string> dns;
   std::set<std::string> addresses;
@@ -56,10 +56,6 @@ ServedCertificate CurrentCertificate(const config::Options& options, const Names
 // The address under which devices of the LAN reach this machine: that of the default route, else
 // any that is neither loopback nor link-local; empty if there is none. IPv4 is preferred.
 std::string LanAddress();
-
-// The name under which devices find this machine by multicast DNS: NAME.local, of the host name's
-// first label, in lower case.
-std::string LocalName();
 
 // The certificates as they are, for `comanda doctor`. Changes nothing; throws as
 // CurrentCertificate, also where the authority would be lost.

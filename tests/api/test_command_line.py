@@ -558,7 +558,7 @@ def test_nobody_else_can_read_the_data(tmp_path, umask):
         found = modes(box.data)
         assert stat.S_IMODE(box.data.stat().st_mode) == 0o700
         assert found.pop("tls") == 0o700
-        assert found.pop("tls/ca.crt") == found.pop("tls/server.crt") == 0o644
+        assert found.pop("tls/ca.crt") == found.pop("tls/issuing.crt") == found.pop("tls/server.crt") == 0o644
         assert {"live.db", "live.db-wal", "test.db", "control.sock", "control-test.sock", "comanda.lock", "tls/ca.key",
                 "tls/server.key"} <= set(found)
         assert set(found.values()) == {0o600}, found

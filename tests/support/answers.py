@@ -60,6 +60,7 @@ class Names:
         text = re.sub(rf'"last_used_at":"{INSTANT}"', '"last_used_at":"{used}"', text)
         text = re.sub(rf'"event_id":"({UUID})"', lambda m: f'"event_id":"{self.number("event", m[1])}"', text)
         text = re.sub(r"cmd_(?:live|test)_[0-9A-Za-z]{38}", lambda m: self.number("key", m[0]), text)
+        text = re.sub(r'"code":"([0-9A-Za-z]{22})"', lambda m: f'"code":"{self.number("code", m[1])}"', text)
         text = re.sub(r'"key_prefix":"(cmd_\w+?_)\w{3}"', r'"key_prefix":"\1{xxx}"', text)
         text = re.sub(r'last_four":"[\w+/=]{4}"', 'last_four":"{xxxx}"', text)
         text = re.sub(r"whsec_[\w+/]{43}=", lambda m: self.number("secret", m[0]), text)

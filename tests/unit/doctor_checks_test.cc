@@ -557,6 +557,20 @@ TEST_F(DoctorChecks, ANameThatNobodyAnswersForIsAWarning) {
   EXPECT_TRUE(Has(CheckName(box_), State::kWarning, "Nobody answers for caja.local"));
 }
 
+TEST_F(DoctorChecks, AHostNameThatIsNoNameOfANetworkIsAWarningWithWhatDevicesSee) {
+  for (const auto& [host, seen] :
+       {std::pair("La Mar", "lamar.local"), std::pair("caja_1.lan", "caja1.local")}) {
+    Put("/proc/sys/kernel/hostname", std::string(host) + "\n");
+    EXPECT_TRUE(Has(CheckName(box_), State::kWarning, std::string("devices see ") + seen));
+  }
+  Put("/proc/sys/kernel/hostname", std::string(64, 'x') + "\n");
+  EXPECT_TRUE(Has(CheckName(box_), State::kWarning, std::string(63, 'x') + ".local"));
+  for (const char* host : {"caja", "CAJA-1", "caja.lan"}) {
+    Put("/proc/sys/kernel/hostname", std::string(host) + "\n");
+    EXPECT_FALSE(Has(CheckName(box_), State::kWarning, "devices see")) << host;
+  }
+}
+
 TEST_F(DoctorChecks, AnAnnouncementOfAnotherPortIsAWarning) {
   Put("/proc/sys/kernel/hostname", "caja\n");
   Put("/run/avahi-daemon/socket", "no socket");

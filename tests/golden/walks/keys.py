@@ -23,6 +23,7 @@ def walk(r):
     limits(r)
     other_origins(r)
     command_line(r)
+    pairing(r)
     sandbox(r)
 
 
@@ -170,3 +171,19 @@ def sandbox(r):
     r.ask("sandbox: events after it", "GET", f"/v1/events?after={cursor}", who="tester")
     r.ask("sandbox: place again", "POST", "/v1/orders", {"service_type": "ONSITE"}, "Idempotency-Key: one",
         who="tester")
+
+
+def pairing(r):
+    path, codes = "/auth/pair", "/control/pairing-codes"
+    demo_company = f"X-Company-Id: {DEMO}"
+    made = r.ask("pairing: a code", "POST", codes, {"name": "Till 3", "scopes": ["orders:write", "orders:read"]}, demo_company, who="local")
+    r.ask("pairing: it works once", "POST", path, {"code": made.data["code"]}, who="nobody")
+    r.ask("pairing: and not twice", "POST", path, {"code": made.data["code"]}, who="nobody")
+    r.ask("pairing: a guess", "POST", path, {"code": "0" * 22}, who="nobody")
+    r.ask("pairing: no code", "POST", path, {}, who="nobody")
+    r.ask("pairing: a parameter", "POST", path + "?x=1", {"code": "0"}, who="nobody")
+    r.ask("pairing: a code for managing keys", "POST", codes, {"name": "x", "scopes": ["api-keys:write"]}, demo_company, who="local")
+    r.ask("pairing: a code without anything", "POST", codes, {}, demo_company, who="local")
+    r.ask("pairing: a code with what it cannot have", "POST", codes, {
+        "name": "x", "scopes": ["orders:read"], "expires_at": in_days(1), "allowed_cidrs": []}, demo_company, who="local")
+    r.ask("pairing: a code is not for keys", "POST", codes, {"name": "x", "scopes": ["orders:read"]})

@@ -29,7 +29,6 @@ def walk(r):
     for code in CODES:
         r.ask(f"page of {code}", "GET", f"/problems/{code}", who="nobody")
     r.ask("page of no problem", "GET", "/problems/nothing", who="nobody")
-    r.ask("the root", "GET", "/", who="nobody")
     r.ask("OPTIONS of everything", "OPTIONS", "*", who="nobody")
     r.ask("OPTIONS of nothing", "OPTIONS", "/nothing", who="nobody")
     r.ask("an id of the request", "GET", "/healthz", None, "X-Request-Id: till-1.20261120_7", who="nobody")
