@@ -67,6 +67,21 @@ def test_the_code_works_once(box):
     assert [detail["reason"] for _, detail in audit(box, made, "pairing.refused")] == ["used"] * 3
 
 
+def test_a_used_code_stays_used_after_a_restart():
+    box = Box()
+    try:
+        box.bring_in("demo")
+        box.start()
+        uri = pairing.make_uri(box)
+        assert pairing.pair(uri)[0].status == 201
+        box.kill()
+        box.start()
+        refused(pairing.pair(uri)[0], 404, "not_found")
+        assert rows(box, "SELECT count(*) FROM api_key") == [(1,)]
+    finally:
+        box.discard()
+
+
 def test_of_many_at_once_one_gets_the_key(box):
     code = pairing.read(pairing.make_uri(box))["c"]
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
