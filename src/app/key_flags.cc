@@ -23,8 +23,8 @@ std::vector<std::string> ScopeList(std::string_view list, bool with_managing) {
       continue;
     }
     for (const auth::ScopeRow& row : auth::kScopes) {
-      const bool is_left_out = row.scope == auth::Scope::kOrdersSync ||
-                               (!with_managing && auth::IsLocalOnly(row.scope));
+      const bool is_left_out =
+          row.scope == auth::Scope::kOrdersSync || (!with_managing && auth::IsLocalOnly(row.scope));
       if (!is_left_out) names.emplace_back(row.name);
     }
   }

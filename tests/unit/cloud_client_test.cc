@@ -7,6 +7,7 @@
 #include "base/concat.h"
 #include "base/gzip.h"
 #include "support/fake_clock.h"
+#include "support/test_authority.h"
 #include "support/test_receiver.h"
 #include "wire/response_writer.h"
 
@@ -154,9 +155,9 @@ TEST_F(CloudClient, NobodyThereIsUnreachableAndAnUnknownAuthorityACertificate) {
   EXPECT_EQ(AskAt("http://127.0.0.1:1/hook").reachability, Reachability::kUnreachable);
   EXPECT_EQ(AskAt("https://name.invalid/hook").reachability, Reachability::kUnreachable);
   const UtcMs now = SystemClock().Now();
-  const crypto::KeyPair authority = crypto::MakeAuthority("Test", crypto::AuthorityFrom(now));
-  const crypto::KeyPair identity = crypto::MakeServerCertificate(
-      authority, "test", {"localhost"}, {"127.0.0.1"}, crypto::ServerFrom(now));
+  const crypto::KeyPair identity =
+      crypto::MakeServerCertificate(testing::MakeTestAuthority(now).issuing, "test", {"localhost"},
+                                    {"127.0.0.1"}, crypto::ServerFrom(now));
   TestReceiver server([](ReceiverConnection& connection) { connection.Next(); }, identity);
   const Reply reply = AskAt(server.Url());
   EXPECT_EQ(reply.verdict, Verdict::kLater);

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "net/network.h"
 #include "net/resolve.h"
+#include "support/test_authority.h"
 #include "support/test_receiver.h"
 
 namespace comanda::net {
@@ -189,15 +190,15 @@ TEST(NetLocalNames, ChecksTheAddressThatAvahiGives) {
 
 TEST(NetLocalNames, TheCertificateIsOfTheName) {
   const UtcMs now = SystemClock().Now();
-  const crypto::KeyPair authority = crypto::MakeAuthority("Test", crypto::AuthorityFrom(now));
+  const crypto::Authority authority = testing::MakeTestAuthority(now);
   const auto call = [&](const std::string& name) {
     const Imitation avahi(Says("+ 2 0 till.local 127.0.0.1\n"));
     Calls calls(avahi.names());
-    TestReceiver server(AnswerAll, crypto::MakeServerCertificate(authority, "test", {name}, {},
-                                                                 crypto::ServerFrom(now)));
+    TestReceiver server(AnswerAll, crypto::MakeServerCertificate(authority.issuing, "test", {name},
+                                                                 {}, crypto::ServerFrom(now)));
     return calls.network
         .Send({.url = server.Url("till.local"),
-               .authorities = std::make_shared<crypto::Authorities>(authority.certificate_pem)})
+               .authorities = std::make_shared<crypto::Authorities>(authority.root_pem)})
         .outcome;
   };
   EXPECT_EQ(call("till.local"), Outcome::kAnswered);

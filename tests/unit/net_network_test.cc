@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "crypto/hash.h"
+#include "support/test_authority.h"
 #include "support/test_receiver.h"
 
 #include "mbedtls/base64.h"
@@ -31,10 +32,10 @@ struct Identity {
   Identity() : Identity({"127.0.0.1"}) {}
   explicit Identity(const std::vector<std::string>& addresses) {
     const UtcMs now = SystemClock().Now();
-    const crypto::KeyPair authority = crypto::MakeAuthority("Test", crypto::AuthorityFrom(now));
-    server = crypto::MakeServerCertificate(authority, "test", {"localhost"}, addresses,
+    const crypto::Authority authority = testing::MakeTestAuthority(now);
+    server = crypto::MakeServerCertificate(authority.issuing, "test", {"localhost"}, addresses,
                                            crypto::ServerFrom(now));
-    authorities = std::make_shared<crypto::Authorities>(authority.certificate_pem);
+    authorities = std::make_shared<crypto::Authorities>(authority.root_pem);
   }
   crypto::KeyPair server;
   std::shared_ptr<const crypto::Authorities> authorities;
@@ -228,11 +229,11 @@ TEST_F(NetNetwork, RefusesACertificateOfAnotherNameOrPast) {
             Outcome::kTlsUntrusted);
 
   const UtcMs long_ago = SystemClock().Now() - int64_t{500} * 86'400'000;
-  const crypto::KeyPair authority = crypto::MakeAuthority("Test", crypto::AuthorityFrom(long_ago));
+  const crypto::Authority authority = testing::MakeTestAuthority(long_ago);
   TestReceiver expired(AnswerAll,
-                       crypto::MakeServerCertificate(authority, "test", {}, {"127.0.0.1"},
+                       crypto::MakeServerCertificate(authority.issuing, "test", {}, {"127.0.0.1"},
                                                      crypto::ServerFrom(long_ago)));
-  const auto authorities = std::make_shared<crypto::Authorities>(authority.certificate_pem);
+  const auto authorities = std::make_shared<crypto::Authorities>(authority.root_pem);
   EXPECT_EQ(network_.Send({.url = expired.Url(), .authorities = authorities}).outcome,
             Outcome::kTlsUntrusted);
 }

@@ -27,6 +27,7 @@
 #include "base/metrics.h"
 #include "base/problem.h"
 #include "crypto/certificate.h"
+#include "support/test_authority.h"
 #include "wire/listener.h"
 #include "wire/problem.h"
 
@@ -127,7 +128,7 @@ std::string Post(const std::string& path, const std::string& fields, const std::
   return "POST " + path + " HTTP/1.1\r\nHost: box\r\n" + fields + "\r\n" + body;
 }
 
-class WireServer : public testing::Test {
+class WireServer : public ::testing::Test {
  protected:
   Server& Start(ServerSettings settings = {}) {
     if (settings.listen.empty() && settings.listeners.empty()) settings.listen = "127.0.0.1:0";
@@ -553,7 +554,7 @@ TEST_F(WireServer, ListensOnAllAddressesOfBothFamilies) {
 }
 
 TEST_F(WireServer, ServesItsOwnerAloneOnAUnixSocket) {
-  const std::string path = testing::TempDir() + "comanda_control_" + std::to_string(getpid());
+  const std::string path = ::testing::TempDir() + "comanda_control_" + std::to_string(getpid());
   ServerSettings settings;
   settings.listen = path;
   settings.local = true;
@@ -575,9 +576,8 @@ TEST_F(WireServer, ServesItsOwnerAloneOnAUnixSocket) {
 
 crypto::KeyPair Certificate(const std::string& name) {
   const UtcMs now = SystemClock().Now();
-  const crypto::KeyPair authority =
-      crypto::MakeAuthority("Test Authority", crypto::AuthorityFrom(now));
-  return crypto::MakeServerCertificate(authority, name, {name}, {"127.0.0.1"},
+  const crypto::Authority authority = testing::MakeTestAuthority(now);
+  return crypto::MakeServerCertificate(authority.issuing, name, {name}, {"127.0.0.1"},
                                        crypto::ServerFrom(now));
 }
 
@@ -676,8 +676,8 @@ TEST_F(WireServerTls, RefusesOldSuites) {
   EXPECT_TRUE(TlsClient(port, MBEDTLS_SSL_VERSION_TLS1_2, gcm).shaken());
 }
 
-class WireServerCipher : public WireServerTls, public testing::WithParamInterface<bool> {};
-INSTANTIATE_TEST_SUITE_P(AesInstructions, WireServerCipher, testing::Bool());
+class WireServerCipher : public WireServerTls, public ::testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(AesInstructions, WireServerCipher, ::testing::Bool());
 
 TEST_P(WireServerCipher, IsTheOneItsProcessorIsFastestWithWhateverTheClientLikesBest) {
   const int aes_first[] = {MBEDTLS_TLS1_3_AES_256_GCM_SHA384,
