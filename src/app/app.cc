@@ -313,7 +313,7 @@ std::string App::HttpsAddressFor(std::string_view host) const {
   if (IsAnyAddress(address)) {
     const std::lock_guard lock(names_mutex_);
     const bool is_own = !host.empty() && names_->Allows(host);
-    address = is_own ? InUrl(host) : "comanda.local";
+    address = is_own ? InUrl(host) : ops::LocalName();
   }
   return "https://" + address + (listened.ends_with(kStandardPort) ? "" : listened.substr(colon));
 }

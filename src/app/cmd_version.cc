@@ -42,7 +42,8 @@ int Version(Words words) {
         Row("cjson", json::LibraryVersion()) + Row("sqlite", db::LibraryVersion()) +
         Row("mbedtls", crypto::LibraryVersion()) + Row("libcurl", net::LibraryVersion()) +
         Row("c-ares", net::ResolverVersion()) + Row("cctz", COMANDA_CCTZ_VERSION) +
-        Row("libdeflate", GzipVersion()) + Row("libsodium", crypto::SodiumVersion()));
+        Row("libdeflate", GzipVersion()) + Row("libsodium", crypto::SodiumVersion()) +
+        Row("qrcodegen", COMANDA_QRCODEGEN_VERSION));
   return kExitDone;
 }
 

@@ -84,7 +84,8 @@ def test_a_backup_is_for_its_owner_alone_and_whole(house, tmp_path):
     back_up(house.box, target)
     files = {str(path.relative_to(target)): path.stat().st_mode & 0o777 for path in target.rglob("*")}
     assert files == {"live.db": 0o600, "test.db": 0o600, "comanda.conf": 0o600, "tls": 0o700, "tls/ca.crt": 0o600,
-                     "tls/ca.key": 0o600, "tls/server.crt": 0o600, "tls/server.key": 0o600, "B2SUMS": 0o600}
+                     "tls/ca.key": 0o600, "tls/issuing.crt": 0o600, "tls/server.crt": 0o600, "tls/server.key": 0o600,
+                     "B2SUMS": 0o600}
     assert target.stat().st_mode & 0o777 == 0o700
     with contextlib.closing(sqlite3.connect(target / "live.db")) as db:
         assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"

@@ -70,7 +70,7 @@ def test_each_directory_gets_a_backup_with_all_that_a_new_box_needs(box, tmp_pat
         files = {str(path.relative_to(backup)): path.stat().st_mode & 0o777 for path in backup.rglob("*")}
         assert files == {"live.db": 0o600, "test.db": 0o600, "comanda.conf": 0o600, "providers.d": 0o700, "B2SUMS": 0o600,
                          "providers.d/app.json": 0o600, "tls": 0o700, "tls/ca.crt": 0o600, "tls/ca.key": 0o600,
-                         "tls/server.crt": 0o600, "tls/server.key": 0o600}
+                         "tls/issuing.crt": 0o600, "tls/server.crt": 0o600, "tls/server.key": 0o600}
         assert backup.stat().st_mode & 0o777 == 0o700
         assert subprocess.run(["b2sum", "-c", "--quiet", "B2SUMS"], cwd=backup).returncode == 0
         found = verify(box, backup)

@@ -3,6 +3,7 @@
 // stand for ids that are there.
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <regex>
 
@@ -136,8 +137,11 @@ std::string WithoutSecrets(const std::string& body) {
 
 void CheckAnswer(const wire::Response& answer, std::string_view target) {
   Must(answer.status < 500 || answer.status == 501, "no request is our fault: " + answer.Body());
-  const bool is_page = target.starts_with("/problems/") || target.starts_with("/docs") ||
-                       target.starts_with("/metrics");
+  constexpr std::array<std::string_view, 4> kPages = {"/", "/setup", "/ca.crt", "/ca.mobileconfig"};
+  const std::string_view path = target.substr(0, target.find('?'));
+  const bool is_page = path.starts_with("/problems/") || path.starts_with("/docs") ||
+                       path.starts_with("/metrics") ||
+                       std::find(kPages.begin(), kPages.end(), path) != kPages.end();
   if (answer.status >= 400) {
     Must(answer.content_type == "application/problem+json", "a refusal is a problem document");
     const json::Document document = json::Document::Parse(PlainBody(answer));

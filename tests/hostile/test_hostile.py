@@ -12,6 +12,7 @@ import uuid
 import pytest
 
 import corpus
+from support import pairing
 from support.box import LONG
 from support.openapi import ANY_CODES, DOCUMENT, breaches_of_a_problem, undocumented
 from support.orders import item
@@ -198,9 +199,14 @@ def neighbours(cases):
     return list(found)
 
 
-def with_own_cursor(base, cursor):
-    """The document's example of a cursor is of another database: 410."""
-    return dataclasses.replace(base, query=f"after={cursor}") if base.query.startswith("after=") else base
+def of_this_box(base, box, cursor):
+    """The document's examples of a cursor and of a pairing code are of another box: 410, 404."""
+    if base.query.startswith("after="):
+        return dataclasses.replace(base, query=f"after={cursor}")
+    if base.operation.path == "/auth/pair":
+        code = pairing.read(pairing.make_uri(box))["c"]
+        return dataclasses.replace(base, body=json.dumps({**json.loads(base.body), "code": code}).encode())
+    return base
 
 
 def test_the_corpus_is_large_and_its_kinds_are_all_there(cases):
@@ -219,7 +225,7 @@ def test_the_neighbour_of_a_bad_request_is_taken(box, key, cases, part):
         stage, sender, failures = Stage(api), Sender(box), []
         cursor = api.get("/v1/orders").headers["x-event-cursor"]
         for base in neighbours(cases)[part::4]:
-            base = with_own_cursor(base, cursor)
+            base = of_this_box(base, box, cursor)
             ids = {base.operation.id: stage.ids(base.operation)}
             answer = sender.send(fresh(base.bytes(ids, key)))
             if answer.status >= 300:

@@ -49,7 +49,8 @@ MOVED = {"version", "comment", "status", "status_history", "preparing_at", "read
 DERIVED = {"unit_quantity", "unit_price", "original_unit_price", "variant_unit_price", "variant_original_unit_price"}
 DAMAGE_FOUND, UNREADABLE = 1, 70  # exit codes of `comanda verify`
 LOST = (OSError, ValueError)  # the connection was reset, or the answer was truncated
-WARNING = re.compile(r"^<[0-4]>(?!clock)", re.M)
+# Those of the machine are no damage: its clock, and its name, for which nobody may answer.
+WARNING = re.compile(r"^<[0-4]>(?!clock|the name of the box)", re.M)
 DAMAGED = re.compile(r"\d damaged|(is|are) damaged|damaged:")
 INSTANT = re.compile(rb'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"')
 # Counters that were made again have another epoch: what clients keep is refused once.
