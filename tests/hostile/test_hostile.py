@@ -19,6 +19,7 @@ from support.orders import item
 from support.raw import Wire
 from support.routes import SCOPES
 
+COMPANY = "0192f0a0-0001-7000-8000-000000000001"
 COUNT = 100_000 if LONG else 35_000
 PARTS = 16
 PROBLEM = DOCUMENT["components"]["schemas"]["Problem"]
@@ -204,7 +205,7 @@ def of_this_box(base, box, cursor):
     if base.query.startswith("after="):
         return dataclasses.replace(base, query=f"after={cursor}")
     if base.operation.path == "/auth/pair":
-        code = pairing.read(pairing.make_uri(box))["c"]
+        code = pairing.read(pairing.make_uri(box, "--company", COMPANY))["c"]
         return dataclasses.replace(base, body=json.dumps({**json.loads(base.body), "code": code}).encode())
     return base
 

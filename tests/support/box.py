@@ -174,7 +174,7 @@ class Box:
         self.options, self.binary, self.env = list(options), binary, env
         # What clients trust: the box's own authority, unless its owner configured a certificate.
         self.cafile = cafile or self.data / "tls/ca.crt"
-        self.port = free_port()
+        self.address, self.port = "127.0.0.1", free_port()
         self.process = None
         self.wrapper = []  # a program that runs the server: strace
         self.preexec = None  # called in the child before it becomes the server
@@ -213,7 +213,7 @@ class Box:
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [*self.wrapper, *RUNNER, str(self.binary), "serve", "--data", str(self.data),
-                 "--listen", f"127.0.0.1:{self.port}", *self.options],
+                 "--listen", f"{self.address}:{self.port}", *self.options],
                 stdout=log, stderr=subprocess.STDOUT, env=self._environment(), preexec_fn=self.preexec)
 
     def wait_ready(self):
