@@ -21,6 +21,8 @@ from support.openssl import make_pair
 from support.raw import head
 
 WORKERS = 16
+# As avahi makes it of the host name of the machine that runs the tests.
+LOCAL_NAME = (re.sub("[^a-z0-9-]", "", socket.gethostname().split(".")[0].lower())[:63].strip("-") or "comanda") + ".local"
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +76,7 @@ def test_a_key_is_not_looked_at(box):
 
 @pytest.mark.parametrize("host, named", [
     ("comanda.local", "comanda.local"), ("COMANDA.local:80", "comanda.local"), ("localhost", "localhost"),
-    ("evil.example", "comanda.local"), ("127.0.0.1:1", "127.0.0.1")])
+    ("evil.example", LOCAL_NAME), ("127.0.0.1:1", "127.0.0.1")])
 def test_the_address_has_the_name_by_which_the_client_calls_where_it_is_ours(host, named, tmp_path):
     """All addresses of the machine, else there is only one to name."""
     box = Box(data=tmp_path)
@@ -82,6 +84,7 @@ def test_the_address_has_the_name_by_which_the_client_calls_where_it_is_ours(hos
     box.options += ["--listen", f"0.0.0.0:{box.port}", "--setup-listen", f"127.0.0.1:{box.setup_port}"]
     try:
         box.start()
+        box.wait_for_log(f"listening address=http://127.0.0.1:{box.setup_port}")
         with plain(box) as client:
             client.sendall(head("GET", "/", host=host))
             body = client.makefile("rb").read().split(b"\r\n\r\n")[1]
