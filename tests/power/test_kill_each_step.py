@@ -1,7 +1,6 @@
 """kill -9 at the n-th write, sync, truncate, rename and unlink of a server's life with one order in it, until the life
-passes without a kill, for every n. The
-kill comes where the call would begin: what was done before it is there, it and what follows is not. Needs root: strace
-comes to a server that keeps its memory to itself."""
+passes without a kill, for every n. The kill comes where the call would begin: what was done before it is there, it and what
+follows is not. Needs root: strace comes to a server that keeps its memory to itself."""
 
 import pytest
 

@@ -1,9 +1,7 @@
 """A LAN of several machines on this one: each has network, mounts and host name of its own (namespaces), its own avahi, and
 a cable to a common switch. Needs root."""
 
-import contextlib
 import pathlib
-import signal
 import subprocess
 import tempfile
 import time
@@ -17,12 +15,13 @@ allow-interfaces=eth0
 publish-workstation=no
 publish-hinfo=no
 """
+SERVICE_FILE = ROOT / "systemd/comanda.avahi"
 # What each machine has to itself: the sockets of avahi and dbus, and the services that its avahi announces.
 PRIVATE = "/run/avahi-daemon /run/dbus /etc/avahi/services"
 
 
 class Machine:
-    """A machine with the address 10.77.0.`number`. `program`: a word before each of its commands."""
+    """A machine with the address 10.77.0.`number`; `lan` is None for the switch, which has none."""
 
     def __init__(self, lan, name, number):
         self.lan, self.address, self.processes = lan, f"10.77.0.{number}", []
@@ -87,10 +86,7 @@ class Machine:
     def close(self):
         for pid in self.run("sh", "-c", "for p in /proc/[0-9]*; do [ \"$(readlink $p/ns/net)\" = \"$(readlink /proc/self/ns/net)\" ] && "
                             "echo ${p#/proc/}; done", check=False).stdout.split():
-            if int(pid) != self.namespaces.pid:
-                with contextlib.suppress(ProcessLookupError):
-                    subprocess.run(["kill", "-KILL", pid], capture_output=True)
-        self.namespaces.send_signal(signal.SIGKILL)
+            subprocess.run(["kill", "-KILL", pid], capture_output=True)
         for process in (*self.processes, self.namespaces):
             process.wait(PATIENCE_S)
         self.scratch.cleanup()
@@ -145,6 +141,3 @@ def wait_until(condition):
     while not condition():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.1)
-
-
-SERVICE_FILE = ROOT / "systemd/comanda.avahi"

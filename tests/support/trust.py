@@ -15,13 +15,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from support.box import PATIENCE_S, ROOT
-from support.chromium import Chromium
 
 
 def accepts(client, cafile, url, directory):
     """Whether the client connects to the URL when it trusts the file alone."""
-    if client == "chromium":
-        return Chromium(pathlib.Path(directory) / "chromium", [cafile]).accepts(url + "/")
     url = url + "/"
     host, _, port = url.split("/")[2].rpartition(":")
     if client == "python":
