@@ -38,10 +38,13 @@ int64_t TreeNamedIn(std::string_view line) {
   return root;
 }
 
+// "row 7 missing from index sale_at", "index sale_at stores an imprecise floating-point value …".
 const Index* IndexNamedIn(std::string_view line, const Table& table) {
-  constexpr std::string_view kIndex = " index ";
+  constexpr std::string_view kIndex = "index ";
   const size_t at = line.find(kIndex);
-  return at == line.npos ? nullptr : table.Find(line.substr(at + kIndex.size()));
+  if (at == line.npos || (at > 0 && line[at - 1] != ' ')) return nullptr;
+  const std::string_view rest = line.substr(at + kIndex.size());
+  return table.Find(at == 0 ? rest.substr(0, rest.find(' ')) : rest);
 }
 
 void Sort(std::string_view line, const Table& table, Findings& findings) {
@@ -85,6 +88,37 @@ void AttributePages(Findings& findings) {
   findings.pages.clear();
 }
 
+// Whether every entry of the index, or with null every row of the table, can be read.
+bool CanBeRead(Connection& connection, const Table& table, const Index* index) {
+  std::string columns;
+  if (index && !index->has_expression) {
+    for (const std::string& name : index->columns) {
+      columns += (columns.empty() ? "" : ", ") + Quoted(name);
+    }
+  }
+  std::string sql = "SELECT " + (columns.empty() ? "*" : columns) + " FROM " + Quoted(table.name) +
+                    (index ? " INDEXED BY " + Quoted(index->name) : table.own_tree);
+  if (index && !index->where.empty()) sql += " WHERE " + index->where;
+  try {
+    ForEachRow(connection, sql, {}, [](const Row&) {});
+  } catch (const Fault&) {
+    if (!PageUnreadable(connection.trouble())) throw;
+    return false;
+  }
+  return true;
+}
+
+// A malformed index can end the check before it is named. It is one that cannot be read, where the
+// table itself can.
+void AttributeUnreadable(Connection& connection, const Table& table, Findings& findings) {
+  if (!CanBeRead(connection, table, nullptr)) return;
+  for (const Index& index : table.indexes) {
+    if (CanBeRead(connection, table, &index)) continue;
+    findings.indexes.insert(index.name);
+    findings.malformed.insert(index.name);
+  }
+}
+
 Findings Run(Connection& connection, const std::string& pragma, const Table& table) {
   Findings findings;
   try {
@@ -95,6 +129,7 @@ Findings Run(Connection& connection, const std::string& pragma, const Table& tab
   } catch (const Fault& fault) {
     if (!PageUnreadable(connection.trouble())) throw;
     // A malformed index, which has been named by then, cannot be read.
+    if (findings.malformed.empty()) AttributeUnreadable(connection, table, findings);
     if (findings.malformed.empty()) findings.pages += fault.cause + "\n";
   }
   AttributePages(findings);

@@ -31,7 +31,7 @@ def last_key(r):
     owner = r.ask("keys", "GET", KEYS).data[0]
     r.ask("the last managing key is not revoked", "DELETE", f"{KEYS}/{owner['id']}")
     r.ask("the last managing key keeps its scopes", "PATCH", f"{KEYS}/{owner['id']}", {"scopes": ["orders:read"]})
-    r.ask("the last managing key gets no end", "PATCH", f"{KEYS}/{owner['id']}", {"expires_at": in_days(1)})
+    r.ask("the last managing key gets no end", "PATCH", f"{KEYS}/{owner['id']}", {"expires_at": in_days(3)})
     r.ask("the last managing key gets a name", "PATCH", f"{KEYS}/{owner['id']}", {"name": "the owner"})
 
 

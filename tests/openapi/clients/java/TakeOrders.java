@@ -21,22 +21,22 @@ public class TakeOrders {
 
     OrderInput toPlace =
         new OrderInput().serviceType(ServiceType.TAKEAWAY).comment("Sin cubiertos.").orderTitle(null);
-    Order placed = api.placeOrder("java-1", toPlace).getData();
+    Order placed = api.placeOrder("java-1", toPlace, null).getData();
     CombosInput combos = new CombosInput().combos(List.of(
         new ComboInput().quantity(2.0).variantPrice(18.5).productName("Causa limeña"),
         new ComboInput().quantity(1.0).variantPrice(1234567.89).productName("Banquete")));
-    Order filled = api.addCombos(placed.getId().toString(), combos, null, null).getData();
+    Order filled = api.addCombos(placed.getId().toString(), combos, null, null, null).getData();
     double pending = filled.getPendingAmount();
     PaymentInput payment =
         new PaymentInput().paymentMethodCode("cash").amount(pending).receivedAmount(pending + 13);
-    Order paid = api.addPayment(placed.getId().toString(), payment, null, null).getData();
+    Order paid = api.addPayment(placed.getId().toString(), payment, null, null, null).getData();
     Order read = api.getOrder(placed.getId().toString(), null).getData();
     OrderPage listed = api.listOrders(1, 20, "-created_at", null, null, null, null, null, null, null, null, null,
         true, null, null, null, null, null, null);
     if (!listed.getData().get(0).getId().equals(paid.getId())) throw new Exception("the order is not listed");
-    Order other = api.placeOrder("java-2", toPlace).getData();
+    Order other = api.placeOrder("java-2", toPlace, null).getData();
     Order cancelled =
-        api.cancelOrder(other.getId().toString(), new OrderCancel().reason("A try."), null, null).getData();
+        api.cancelOrder(other.getId().toString(), new OrderCancel().reason("A try."), null, null, null).getData();
     System.out.printf(
         "{\"total\": %s, \"paid\": %s, \"change\": %s, \"title\": %s, \"cancelled\": \"%s\"}%n",
         new BigDecimal(read.getTotal().toString()).toPlainString(), read.getPaid(),
