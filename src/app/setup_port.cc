@@ -10,7 +10,8 @@
 namespace comanda::app {
 namespace {
 
-constexpr int kWorkers = 4;
+// Half of them may be in use (wire/admission.h): a browser opens six connections.
+constexpr int kWorkers = 16;
 constexpr wire::Timeouts kTimeouts = {
     .handshake_ms = 1'000, .head_ms = 3'000, .body_ms = 1'000, .idle_ms = 1'000, .write_ms = 3'000};
 

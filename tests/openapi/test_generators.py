@@ -112,7 +112,7 @@ def test_hey_api(tools, access, tmp_path):
 def test_openapi_python_client(tools, access, tmp_path):
     folder = shutil.copytree(CLIENTS / "openapi_python_client", tmp_path / "client")
     done(tools.pip("openapi_python_client", "generate", "--path", FILE, "--meta", "none", "--fail-on-warning",
-                   "--output-path", folder / "comanda_client"))
+                   "--config", folder / "config.yml", "--output-path", folder / "comanda_client"))
     done(tools.pip("mypy", "--config-file", "mypy.ini", "comanda_client", "take_orders.py", cwd=folder))
     assert json.loads(done(tools.pip("take_orders", cwd=folder, env=access)).stdout) == SEEN
 
