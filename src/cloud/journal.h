@@ -1,0 +1,69 @@
+#pragma once
+
+// The journal of the sync (contract section 15.1): of each order its image in the cloud, and the
+// steps that the cloud has not accepted yet. Key and body of a step are on disk before it is sent,
+// and never change: a step that is repeated after any cut has one effect. A step leaves the journal
+// once it is accepted. An order whose step was refused is parked with the reason until a person
+// decides; the others go on.
+//
+// Every function runs in the caller's transaction.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cloud/step.h"
+#include "db/session.h"
+
+namespace comanda::cloud {
+
+// Why nothing of an order is sent. The database stores the names.
+inline constexpr std::string_view kRefused = "refused";
+inline constexpr std::string_view kCancelledButPaid = "cancelled_but_paid";
+inline constexpr std::string_view kGone = "gone";
+
+// An order that is neither finalised nor cancelled, or was changed within this time, goes before
+// the backlog.
+inline constexpr int64_t kPresentMs = 600'000;
+
+// A step that waits: the first of its order, since the steps of an order are sent one after the
+// other.
+struct Waiting {
+  std::string order_id;
+  Step step;
+  int64_t attempts = 0;
+};
+
+struct Counts {
+  int64_t steps_waiting = 0;  // also of parked orders
+  int64_t orders_parked = 0;
+  int64_t differences = 0;
+  std::optional<UtcMs> oldest;  // the first change that waits, of orders that are not parked
+};
+
+// Plans what is to be sent of the order as it stands in this transaction (cloud/planner.h), and
+// writes the steps, the image, and a difference for each reference that is left out. Nothing where
+// this version has been planned, there is no such order, or another channel has made it. The number
+// of new steps.
+size_t PlanOrder(db::Tx& tx, db::CompanyId company, std::string_view order_id,
+                 std::string_view rider_provider, const db::Stamp& stamp);
+
+// Which orders may be next.
+enum class Among : uint8_t { kPresent, kAll };
+// The step to be sent next: of the order that was touched first.
+std::optional<Waiting> NextStep(db::Session& session, db::CompanyId company, Among among,
+                                UtcMs now);
+// Notes that the step is about to be sent.
+void NoteAttempt(db::Tx& tx, db::CompanyId company, const Waiting& waiting, UtcMs now);
+// The cloud has accepted the step.
+void RemoveStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting);
+// Nothing of the order is sent from now on. `problem`: the problem document, or empty.
+void Park(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
+          std::string_view problem);
+// Sends it again. False where it is not parked.
+bool Unpark(db::Tx& tx, db::CompanyId company, std::string_view order_id);
+
+Counts Count(db::Session& session, db::CompanyId company);
+
+}  // namespace comanda::cloud
