@@ -10,8 +10,7 @@
 namespace comanda::app {
 namespace {
 
-// Half of them may be in use (wire/admission.h): a browser opens six connections.
-constexpr int kWorkers = 16;
+constexpr int kWorkers = 6;  // a browser opens six connections
 constexpr wire::Timeouts kTimeouts = {
     .handshake_ms = 1'000, .head_ms = 3'000, .body_ms = 1'000, .idle_ms = 1'000, .write_ms = 3'000};
 
@@ -52,7 +51,11 @@ wire::Handler SetupHandler(HttpsAddress address, AuthorityPem authority_pem,
 }
 
 wire::ServerSettings SetupSettings() {
-  return {.workers = kWorkers, .tls = false, .name = "setup", .timeouts = kTimeouts};
+  return {.workers = kWorkers,
+          .takes_keys = false,
+          .tls = false,
+          .name = "setup",
+          .timeouts = kTimeouts};
 }
 
 }  // namespace comanda::app

@@ -305,4 +305,13 @@ bool LooksLikeCardNumber(std::string_view text, CardDigits digits) {
   return false;
 }
 
+std::string JoinedByCommas(const std::vector<std::string>& words) {
+  std::string joined;
+  for (const std::string& word : words) {
+    if (!joined.empty()) joined += ',';
+    joined += word;
+  }
+  return joined;
+}
+
 }  // namespace comanda

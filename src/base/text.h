@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace comanda {
 
@@ -67,5 +68,8 @@ enum class CardDigits : uint8_t { kAny, kSixteen };
 // after "+", "tel", "cel", "whatsapp", "fono" or "phone" is a phone number. For free text only, not
 // for ids, skus, phones or keys.
 bool LooksLikeCardNumber(std::string_view text, CardDigits digits = CardDigits::kAny);
+
+// "a,b,c".
+std::string JoinedByCommas(const std::vector<std::string>& words);
 
 }  // namespace comanda

@@ -3,18 +3,10 @@
 #include <algorithm>
 
 #include "base/problem.h"
+#include "base/text.h"
 
 namespace comanda::cloud::store {
 namespace {
-
-std::string Joined(const std::vector<std::string>& ids) {
-  std::string text;
-  for (const std::string& id : ids) {
-    if (!text.empty()) text += ',';
-    text += id;
-  }
-  return text;
-}
 
 std::vector<std::string> Divided(std::string_view text) {
   std::vector<std::string> ids;
@@ -97,7 +89,7 @@ void InsertStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, co
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'waiting')
       )sql",
          company, order_id, step.position, Name(step.kind), step.key, step.body,
-         Joined(step.row_ids), step.occurred_at);
+         JoinedByCommas(step.row_ids), step.occurred_at);
 }
 
 std::optional<Waiting> FirstStep(db::Session& session, db::CompanyId company,

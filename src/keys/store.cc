@@ -21,15 +21,6 @@ void ForEachWord(std::string_view list, Use use) {
   }
 }
 
-std::string Joined(const std::vector<std::string>& words) {
-  std::string joined;
-  for (const std::string& word : words) {
-    if (!joined.empty()) joined += ',';
-    joined += word;
-  }
-  return joined;
-}
-
 // Null in the row where the key has not ended.
 std::optional<std::string_view> NameOf(auth::Ended ended) {
   switch (ended) {
@@ -295,7 +286,7 @@ void Insert(db::Tx& tx, db::CompanyId company, const Key& key) {
         (SELECT coalesce(max(created_seq), 0) + 1 FROM api_key WHERE company_id = $1))
       )sql",
       company, key.id, key.name, Folded(key.name), key.hash_hex, key.key_prefix, key.last_four,
-      Name(key.mode), ScopeNames(key.scopes), Name(key.tier), Joined(key.allowed_cidrs),
+      Name(key.mode), ScopeNames(key.scopes), Name(key.tier), JoinedByCommas(key.allowed_cidrs),
       key.created_at, key.updated_at, key.last_used_at, key.last_used_ip, key.expires_at,
       key.revoked_at);
   SetChecksum(tx, company, key.id);
@@ -309,7 +300,8 @@ void Update(db::Tx& tx, db::CompanyId company, const Key& key) {
       WHERE company_id = $1 AND id = $2
       )sql",
       company, key.id, key.name, Folded(key.name), ScopeNames(key.scopes), Name(key.tier),
-      Joined(key.allowed_cidrs), key.updated_at, key.expires_at, key.revoked_at, NameOf(key.ended));
+      JoinedByCommas(key.allowed_cidrs), key.updated_at, key.expires_at, key.revoked_at,
+      NameOf(key.ended));
   SetChecksum(tx, company, key.id);
 }
 

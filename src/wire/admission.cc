@@ -76,11 +76,11 @@ void SetSocketOptions(int fd, int family) {
 
 }  // namespace
 
-Admission::Admission(int workers, const Timeouts& timeouts, const Clock& clock,
+Admission::Admission(const Places& places, const Timeouts& timeouts, const Clock& clock,
                      metrics::Registry& registry, const std::string& listener,
                      Heartbeats* heartbeats, bool leaves_connections_waiting)
-    : workers_(static_cast<size_t>(workers)),
-      unauthenticated_max_(std::max<size_t>(1, workers_ / 2)),
+    : workers_(static_cast<size_t>(places.all)),
+      unauthenticated_max_(static_cast<size_t>(std::max(1, places.unauthenticated))),
       untrusted_tolerated_(workers_ / 4),
       timeouts_(timeouts),
       clock_(clock),

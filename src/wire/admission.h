@@ -6,8 +6,8 @@
 // never more connections than workers. A connection is unauthenticated until a request with a valid
 // key came over it, through accept, handshake, head and body (wire/sources.h). Two rules keep
 // workers free for clients with a key:
-//   - Unauthenticated connections have at most half of the workers. Where one more comes, the
-//     oldest one of the source with the most of them is evicted.
+//   - Unauthenticated connections have at most their share of the workers (Places). Where one more
+//     comes, the oldest one of the source with the most of them is evicted.
 //   - Where no worker is free, a connection is evicted that is idle, or that makes its worker wait.
 // A trusted source may be a router with twenty tills behind it. It is therefore not taken for the
 // source with the most connections while untrusted sources hold more than a quarter of the workers
@@ -35,6 +35,12 @@ struct pollfd;
 struct sockaddr;
 
 namespace comanda::wire {
+
+// How many connections may be open at once, and how many of them that no key was shown on.
+struct Places {
+  int all = 0;
+  int unauthenticated = 0;
+};
 
 struct Timeouts {  // contract section 19
   int64_t handshake_ms = 5'000;
@@ -93,8 +99,8 @@ enum class Cause : uint8_t {
 // SetDeadline(), Authenticate() and Close() for the connection's own worker.
 class Admission {
  public:
-  Admission(int workers, const Timeouts& timeouts, const Clock& clock, metrics::Registry& registry,
-            const std::string& listener, Heartbeats* heartbeats,
+  Admission(const Places& places, const Timeouts& timeouts, const Clock& clock,
+            metrics::Registry& registry, const std::string& listener, Heartbeats* heartbeats,
             bool leaves_connections_waiting = false);
 
   // As accept(2). Returns -1 also where there is no room; the new connection is closed then.

@@ -194,8 +194,11 @@ struct Server::Impl {
         handler(std::move(answers)),
         tls(keys),
         clock(time),
-        admission(settings.workers, settings.timeouts, time, registry, listener,
-                  settings.heartbeats, settings.leaves_connections_waiting),
+        admission(
+            {.all = settings.workers,
+             .unauthenticated = settings.takes_keys ? settings.workers / 2 : settings.workers},
+            settings.timeouts, time, registry, listener, settings.heartbeats,
+            settings.leaves_connections_waiting),
         heads_refused(registry, "comanda_http_heads_refused_total",
                       "Requests refused for their framing, size or host.",
                       "listener=\"" + listener + '"'),

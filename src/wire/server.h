@@ -32,6 +32,9 @@ struct ServerSettings {
   // are left to it in the kernel's queue, where they would be closed otherwise.
   bool leaves_connections_waiting = false;
   int workers = 256;
+  // Half of the workers are kept for connections on which a valid key was shown. False: nobody
+  // shows one here, and none is kept.
+  bool takes_keys = true;
   bool tls = true;
   // In metrics; no two listeners of a process may share one. Empty: "https", "http", or the name of
   // the socket's file.

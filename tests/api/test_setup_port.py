@@ -20,7 +20,7 @@ from support.box import Box, PATIENCE_S, free_port
 from support.openssl import make_pair
 from support.raw import head
 
-WORKERS = 16
+WORKERS = 6
 # As avahi makes it of the host name of the machine that runs the tests.
 LOCAL_NAME = (re.sub("[^a-z0-9-]", "", socket.gethostname().split(".")[0].lower())[:63].strip("-") or "comanda") + ".local"
 
