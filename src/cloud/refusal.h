@@ -1,0 +1,36 @@
+#pragma once
+
+// What follows from the refusal of a step: a 4xx that a repetition would get again (Verdict
+// kRefused, cloud/client.h). The cloud is any server that speaks the specification, whose problem
+// documents have `type` and `errors[].field`; `code` is read where it is there. Pure.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cloud/step.h"
+
+namespace comanda::cloud {
+
+enum class Remedy : uint8_t {
+  kPark,       // nothing more of this order is sent until a person decides
+  kGone,       // the cloud has the order no more: parked, too
+  kFindOrder,  // its key placed an order before: look for the one with that reference
+  kReadOrder,  // rows are not as expected: read the order and adopt those that match
+  kLeaveOut,   // a new step without the references or the date that the cloud does not accept
+  kDrop,       // the order goes on without this step
+};
+
+struct Judgement {
+  Remedy remedy = Remedy::kPark;
+  std::vector<std::string> fields;  // of kLeaveOut: "client_id", "combos[0].product_id"
+};
+
+// `problem`: the body of the answer, of any form.
+Judgement JudgeRefusal(StepKind kind, int status, std::string_view problem);
+
+// The body of a step without those fields. Fault kDamaged if the body is no JSON.
+std::string Without(std::string_view body, const std::vector<std::string>& fields);
+
+}  // namespace comanda::cloud
