@@ -19,14 +19,6 @@ class ReadTransaction {
   Connection& connection_;
 };
 
-std::string Joined(const std::vector<std::string>& names, const std::string& prefix) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ", ") + prefix + Quoted(name);
-  }
-  return text;
-}
-
 std::string And(const std::string& condition) {
   return condition.empty() ? "" : " AND (" + condition + ")";
 }
@@ -42,7 +34,7 @@ std::string Parameters(size_t first, size_t count) {
 
 // The keys of the next rows behind `from`, in the order in which the tree has them.
 std::vector<Row> NextKeys(Connection& connection, const Table& table, const Row& from) {
-  const std::string key = Joined(table.key, "");
+  const std::string key = QuotedList(table.key);
   std::string sql = "SELECT " + key + " FROM " + Quoted(table.name) + table.own_tree;
   if (!from.empty()) sql += " WHERE (" + key + ") > " + Parameters(1, from.size());
   return RowsOf(connection, sql + " ORDER BY " + key + " LIMIT " + std::to_string(kPieceRows),
@@ -70,7 +62,7 @@ std::string AndHasNoEntry(const Table& table, const Index& index) {
 // Whether a row between these keys, the first excluded, has no entry in the index.
 bool LacksAnEntry(Connection& connection, const Table& table, const Index& index, const Row& from,
                   const Row& to) {
-  const std::string key = Joined(table.key, "r.");
+  const std::string key = QuotedList(table.key, "r.");
   std::string sql = "SELECT count(*) FROM " + Quoted(table.name) + " AS r" + table.own_tree +
                     " WHERE (" + key + ") <= " + Parameters(1, to.size());
   Row values = to;
@@ -86,7 +78,7 @@ bool LacksAnEntry(Connection& connection, const Table& table, const Index& index
 // in that one, then those that share one column less, and so on. Null comes first.
 std::vector<Row> NextEntries(Connection& connection, const Table& table, const Index& index,
                              const Row& from) {
-  const std::string columns = Joined(index.columns, "");
+  const std::string columns = QuotedList(index.columns);
   std::vector<Row> entries;
   for (size_t shared = from.empty() ? 0 : from.size() - 1; entries.size() < kPieceRows; --shared) {
     std::string sql = "SELECT " + columns + " FROM " + Quoted(table.name) + " INDEXED BY " +
@@ -123,7 +115,7 @@ bool HasRow(Connection& connection, const Table& table, const Index& index, cons
 
 std::vector<Row> RowsWithoutEntry(Connection& connection, const Table& table, const Index& index) {
   constexpr int kMax = 20;
-  return RowsOf(connection, "SELECT " + Joined(table.primary_key, "r.") + " FROM " +
+  return RowsOf(connection, "SELECT " + QuotedList(table.primary_key, "r.") + " FROM " +
                                 Quoted(table.name) + " AS r" + table.own_tree + " WHERE 1" +
                                 AndHasNoEntry(table, index) + " LIMIT " + std::to_string(kMax));
 }

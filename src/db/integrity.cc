@@ -90,13 +90,9 @@ void AttributePages(Findings& findings) {
 
 // Whether every entry of the index, or with null every row of the table, can be read.
 bool CanBeRead(Connection& connection, const Table& table, const Index* index) {
-  std::string columns;
-  if (index && !index->has_expression) {
-    for (const std::string& name : index->columns) {
-      columns += (columns.empty() ? "" : ", ") + Quoted(name);
-    }
-  }
-  std::string sql = "SELECT " + (columns.empty() ? "*" : columns) + " FROM " + Quoted(table.name) +
+  const bool has_columns = index && !index->has_expression;
+  std::string sql = "SELECT " + (has_columns ? QuotedList(index->columns) : "*") + " FROM " +
+                    Quoted(table.name) +
                     (index ? " INDEXED BY " + Quoted(index->name) : table.own_tree);
   if (index && !index->where.empty()) sql += " WHERE " + index->where;
   try {

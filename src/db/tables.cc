@@ -61,6 +61,14 @@ std::string Quoted(std::string_view name) {
   return quoted + '"';
 }
 
+std::string QuotedList(const std::vector<std::string>& names, const std::string& prefix) {
+  std::string list;
+  for (const std::string& name : names) {
+    list += (list.empty() ? "" : ", ") + prefix + Quoted(name);
+  }
+  return list;
+}
+
 std::vector<std::string> TableNames(Connection& connection) {
   std::vector<std::string> names;
   for (const Row& row :

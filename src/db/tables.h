@@ -39,6 +39,8 @@ struct Table {
 
 // Quoted for use as a name in a statement.
 std::string Quoted(std::string_view name);
+// The names quoted, each behind the prefix ("r."), with commas.
+std::string QuotedList(const std::vector<std::string>& names, const std::string& prefix = "");
 
 // In the order of their names, sqlite_schema not among them. Fault where the schema cannot be read.
 std::vector<std::string> TableNames(Connection& connection);
