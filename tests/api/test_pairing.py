@@ -1,7 +1,9 @@
 """Pairing (contract section 3): `comanda pair` and POST /auth/pair."""
 
+import collections
 import concurrent.futures
 import contextlib
+import http.client
 import json
 import sqlite3
 import ssl
@@ -10,7 +12,7 @@ import time
 import pytest
 
 from support import pairing
-from support.box import Box, Client, PATIENCE_S
+from support.box import LONG, Box, Client, PATIENCE_S
 from support.orders import invalid, item, refused, rows
 
 
@@ -138,6 +140,23 @@ def test_guesses_are_404_then_429_and_a_good_code_from_there_works(box):
     assert int(late.headers["retry-after"]) > 0
     assert post(box, good, "127.0.2.1").status == 201
     assert post(box, "another-guess", "127.0.2.2").status == 404
+
+
+def test_many_guesses_from_many_addresses_find_nothing_and_lock_nobody_out(box):
+    good = pairing.read(pairing.make_uri(box))["c"]
+    count, statuses = (100_000 if LONG else 4_000), collections.Counter()
+    for number in range(40):
+        with contextlib.closing(http.client.HTTPSConnection(
+                "127.0.0.1", box.port, timeout=PATIENCE_S, source_address=(f"127.0.3.{number + 1}", 0),
+                context=context_of(box))) as client:
+            for guess in range(count // 40):
+                client.request("POST", "/auth/pair", json.dumps({"code": f"{number:04}{guess:018}"}))
+                answer = client.getresponse()
+                answer.read()
+                statuses[answer.status] += 1
+    assert statuses == {404: 40 * 20, 429: count - 40 * 20}
+    # A code that is right works, also from where the guesses came.
+    assert post(box, good, "127.0.3.1").status == 201
 
 
 def test_guesses_are_in_the_audit_log_without_filling_it(box):
