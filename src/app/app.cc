@@ -175,9 +175,15 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
   }
   RequireZones(live_.database());
   FollowAddresses();
-  sandbox_https_ = Listen(Role::kSandbox, listeners);
-  https_ = Listen(Role::kRestaurant, listeners);
-  setup_ = Listen(Role::kSetup, listeners);
+  std::array<std::vector<Listener>, kRoles> taken;
+  for (size_t role = 0; role < kRoles; ++role) {
+    taken[role] = listeners.Take(static_cast<Role>(role));
+    for (const Listener& listener : taken[role]) listened_[role].push_back(listener.address);
+  }
+  // The restaurant's last: once it answers, the others do.
+  sandbox_https_ = Listen(Role::kSandbox, taken[static_cast<size_t>(Role::kSandbox)]);
+  setup_ = Listen(Role::kSetup, taken[static_cast<size_t>(Role::kSetup)]);
+  https_ = Listen(Role::kRestaurant, taken[static_cast<size_t>(Role::kRestaurant)]);
   for (Environment* environment : {&live_, sandbox_.environment()}) {
     if (environment) environment->database().StartInspector();
   }
@@ -245,8 +251,7 @@ App::~App() {
 }
 
 // Null where the role has no listener.
-std::unique_ptr<wire::Server> App::Listen(Role role, Listeners& listeners) {
-  const std::vector<Listener> taken = listeners.Take(role);
+std::unique_ptr<wire::Server> App::Listen(Role role, const std::vector<Listener>& taken) {
   if (taken.empty()) return nullptr;
 
   const bool is_setup = role == Role::kSetup;
@@ -262,10 +267,7 @@ std::unique_ptr<wire::Server> App::Listen(Role role, Listeners& listeners) {
   settings.errors_base = options_.errors_base;
   settings.heartbeats = &heartbeats_;
   settings.leaves_connections_waiting = ops::UnderSystemd();
-  for (const Listener& listener : taken) {
-    settings.listeners.push_back(listener.fd.get());
-    listened_[static_cast<size_t>(role)].push_back(listener.address);
-  }
+  for (const Listener& listener : taken) settings.listeners.push_back(listener.fd.get());
   wire::Handler handler;
   if (is_setup) {
     handler = SetupHandler([this](std::string_view host) { return HttpsAddressFor(host); },

@@ -66,7 +66,7 @@ class App {
   void FollowNetwork();
   void LogNameTrouble();
   void FollowAddresses();
-  std::unique_ptr<wire::Server> Listen(Role role, Listeners& listeners);
+  std::unique_ptr<wire::Server> Listen(Role role, const std::vector<Listener>& taken);
   // What the servers call for each request. Any thread.
   wire::Handler LiveHandler();
   wire::Handler SandboxHandler();
