@@ -44,7 +44,10 @@ struct Link {
   UtcMs linked_at = 0;
   std::optional<UtcMs> since;  // orders created before are not sent; nothing: all are
   std::optional<UtcMs> paused_at;
-  int64_t planned_seq = 0;            // changes of the event log up to here are in the journal
+  int64_t planned_seq = 0;  // changes of the event log up to here are in the journal
+  // Orders from before the link: those with an id up to this one are in the journal. Nothing: all
+  // are.
+  std::optional<std::string> scanned_id;
   std::optional<std::string> cursor;  // of the cloud's events; nothing: none yet, or it has none
   Features features;
   Progress progress;
@@ -64,11 +67,11 @@ std::optional<Linked> FindLinked(db::Session& session);
 std::optional<Link> FindLink(db::Session& session, db::CompanyId company);
 // Inserts the link of the company, or replaces it.
 void PutLink(db::Tx& tx, db::CompanyId company, const Link& link);
-// Moves the position in the event log, and nothing else.
+// Each changes the value that it names, and nothing else.
 void PutPlannedSeq(db::Tx& tx, db::CompanyId company, int64_t seq);
+void PutScannedId(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& id);
 void PutCursor(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& cursor);
 void PutFeatures(db::Tx& tx, db::CompanyId company, const Features& features);
-// Replaces the visit of one kind of record.
 void PutVisit(db::Tx& tx, db::CompanyId company, std::string_view kind, const Visit& visit);
 void PutPaused(db::Tx& tx, db::CompanyId company, std::optional<UtcMs> paused_at);
 // Ends the link. Journal, differences and aliases stay for a link with the same company of the

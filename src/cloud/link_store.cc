@@ -90,7 +90,7 @@ Progress ProgressOf(std::string_view json) {
 
 constexpr db::Sql kLink = R"sql(
     SELECT company_id, url, ca_file, cloud_company_id, linked_at, since, paused_at, planned_seq,
-           cursor, features, progress
+           scanned_id, cursor, features, progress
     FROM cloud_link WHERE company_id = $1
     )sql";
 
@@ -106,6 +106,7 @@ std::optional<Link> FindLink(db::Session& session, db::CompanyId company) {
               .since = row->OptionalInt("since"),
               .paused_at = row->OptionalInt("paused_at"),
               .planned_seq = row->Int("planned_seq"),
+              .scanned_id = row->OptionalText("scanned_id"),
               .cursor = row->OptionalText("cursor"),
               .features = FeaturesOf(row->View("features")),
               .progress = ProgressOf(row->View("progress"))};
@@ -123,22 +124,27 @@ std::optional<Linked> FindLinked(db::Session& session) {
 void PutLink(db::Tx& tx, db::CompanyId company, const Link& link) {
   tx.Run(R"sql(
       INSERT INTO cloud_link (company_id, url, ca_file, cloud_company_id, linked_at, since, paused_at,
-                              planned_seq, cursor, features, progress)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                              planned_seq, scanned_id, cursor, features, progress)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
       ON CONFLICT (company_id)
       DO UPDATE SET url = excluded.url, ca_file = excluded.ca_file,
                     cloud_company_id = excluded.cloud_company_id, linked_at = excluded.linked_at,
                     since = excluded.since, paused_at = excluded.paused_at,
-                    planned_seq = excluded.planned_seq, cursor = excluded.cursor,
+                    planned_seq = excluded.planned_seq, scanned_id = excluded.scanned_id,
+                    cursor = excluded.cursor,
                     features = excluded.features, progress = excluded.progress
       )sql",
          company, link.url, link.ca_file, link.cloud_company_id, link.linked_at, link.since,
-         link.paused_at, link.planned_seq, link.cursor, ToJson(link.features),
+         link.paused_at, link.planned_seq, link.scanned_id, link.cursor, ToJson(link.features),
          ToJson(link.progress));
 }
 
 void PutPlannedSeq(db::Tx& tx, db::CompanyId company, int64_t seq) {
   tx.Run(R"sql(UPDATE cloud_link SET planned_seq = $2 WHERE company_id = $1)sql", company, seq);
+}
+
+void PutScannedId(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& id) {
+  tx.Run(R"sql(UPDATE cloud_link SET scanned_id = $2 WHERE company_id = $1)sql", company, id);
 }
 
 void PutCursor(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& cursor) {
