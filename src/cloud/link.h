@@ -38,7 +38,7 @@ struct Visit {
 using Progress = std::map<std::string, Visit, std::less<>>;
 
 struct Link {
-  std::string url;      // https://HOST[:PORT][/PREFIX], without /v1
+  std::string url;      // https://HOST[:PORT][/PREFIX], without /v1; empty: unlinked
   std::string ca_file;  // PEM file with the authorities to trust; empty: the system's
   std::string cloud_company_id;
   UtcMs linked_at = 0;
@@ -71,7 +71,11 @@ void PutFeatures(db::Tx& tx, db::CompanyId company, const Features& features);
 // Replaces the visit of one kind of record.
 void PutVisit(db::Tx& tx, db::CompanyId company, std::string_view kind, const Visit& visit);
 void PutPaused(db::Tx& tx, db::CompanyId company, std::optional<UtcMs> paused_at);
-// Ends the link: deletes it with its journal, differences and aliases.
-void RemoveLink(db::Tx& tx, db::CompanyId company);
+// Ends the link. Journal, differences and aliases stay for a link with the same company of the
+// cloud; FindLinked() no longer finds it.
+void Unlink(db::Tx& tx, db::CompanyId company);
+// Deletes the link with its journal, differences and aliases: another company of the cloud is
+// linked.
+void Forget(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::cloud
