@@ -20,9 +20,9 @@
 namespace comanda::cloud {
 
 // Why nothing of an order is sent. The database stores the names.
-inline constexpr std::string_view kRefused = "refused";
+inline constexpr std::string_view kParkedRefused = "refused";
 inline constexpr std::string_view kCancelledButPaid = "cancelled_but_paid";
-inline constexpr std::string_view kGone = "gone";
+inline constexpr std::string_view kParkedGone = "gone";
 
 // An order that is neither finalised nor cancelled, or was changed within this time, goes before
 // the backlog.
@@ -79,7 +79,7 @@ Counts Count(db::Session& session, db::CompanyId company);
 
 struct Parked {
   std::string order_id;
-  std::string why;      // kRefused, kCancelledButPaid, kGone
+  std::string why;      // kParkedRefused, kCancelledButPaid, kParkedGone
   std::string problem;  // the problem document of the refusal, or empty
 };
 // In the order of their ids, at most `limit`.

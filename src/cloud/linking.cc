@@ -215,7 +215,8 @@ LinkResult MakeLink(const LinkingSettings& settings, const LinkOrder& order,
 
   const bool creates = !here;
   if (creates) {
-    settings.import(DocumentOf(there));
+    settings.database.Write(
+        [&](db::Tx& tx, const db::Stamp& stamp) { settings.import(tx, DocumentOf(there), stamp); });
     here = settings.database.Read(
         [&](db::Snapshot& snapshot) { return FindCompany(snapshot, order); });
   }

@@ -28,11 +28,15 @@
 
 namespace comanda::cloud {
 
+// Writes an import document in the caller's transaction (app::ImportIn); throws Refusal with every
+// wrong field.
+using ImportDocument =
+    std::function<void(db::Tx& tx, const std::string& document, const db::Stamp& stamp)>;
+
 struct RestaurantSettings {
   db::Database& database;
   const Clock& clock;
-  // Imports a document (app::Import); throws Refusal with every wrong field.
-  std::function<void(const std::string& document)> import;
+  ImportDocument import;
 };
 
 // Used by the worker's thread alone, except where a method says otherwise.

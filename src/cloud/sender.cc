@@ -6,6 +6,7 @@
 #include "aliases/aliases.h"
 #include "base/concat.h"
 #include "base/log.h"
+#include "cloud/adopt.h"
 #include "cloud/cloud_record.h"
 #include "cloud/journal_store.h"
 #include "cloud/menu_push.h"
@@ -129,13 +130,10 @@ bool Sender::SendMenuStep(const Waiting& waiting) {
     if (reply.verdict == Verdict::kOk) {
       TakePushed(tx, company_, waiting.step, reply.answer.answer().body, stamp);
     } else {
-      store::InsertDifference(tx, company_,
-                              {.order_id = "",
-                               .kind = "menu",
-                               .box = waiting.step.body,
-                               .cloud = "",
-                               .detail = reply.trouble},
-                              stamp.now);
+      store::InsertDifference(
+          tx, company_,
+          {.kind = "menu", .box = waiting.step.body, .cloud = "", .detail = reply.trouble},
+          stamp.now);
     }
     RemoveStep(tx, company_, waiting);
   });
@@ -230,10 +228,10 @@ bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
       {{"order", waiting.order_id}, {"step", Name(waiting.step.kind)}, {"why", reply.trouble}});
   switch (judgement.remedy) {
     case Remedy::kPark:
-      ParkIt(waiting, kRefused, problem);
+      ParkIt(waiting, kParkedRefused, problem);
       return true;
     case Remedy::kGone:
-      ParkIt(waiting, kGone, problem);
+      ParkIt(waiting, kParkedGone, problem);
       return true;
     case Remedy::kFindOrder:
       return FindOrder(waiting, problem);
@@ -273,7 +271,7 @@ bool Sender::FindOrder(const Waiting& waiting, std::string_view problem) {
                          has_more->boolean() && !reply.answer.Items("data").empty();
     if (!goes_on) break;
   }
-  ParkIt(waiting, kRefused, problem);
+  ParkIt(waiting, kParkedRefused, problem);
   return true;
 }
 
@@ -288,7 +286,7 @@ void Sender::TakeFound(const Waiting& waiting, json::Value record) {
     }
     const std::string own_key = crypto::DerivedId(waiting.order_id, "reference in the cloud");
     if (waiting.step.key == own_key) {
-      Park(tx, company_, waiting.order_id, kRefused, "");
+      Park(tx, company_, waiting.order_id, kParkedRefused, "");
       return;
     }
     store::InsertDifference(tx, company_,
@@ -307,7 +305,24 @@ void Sender::TakeFound(const Waiting& waiting, json::Value record) {
 // Whether every row that the cloud's order has is one of the order here.
 bool Sender::IsSameOrder(db::Tx& tx, const std::string& order_id, json::Value record) {
   const auto order = orders::Load(tx, company_, order_id);
-  return order && MatchesWholly(tx, company::Get(tx, company_), *order, record);
+  if (!order) return false;
+  const company::Company company = company::Get(tx, company_);
+  const auto find_here = [&](aliases::Kind kind, std::string_view cloud_id) {
+    return aliases::FindBoxId(tx, company_, kind, cloud_id);
+  };
+  try {
+    const CloudRecord there = ReadCloudRecord(record, {.company = company,
+                                                       .platform_there = settings_.rider_provider,
+                                                       .platform_here = settings_.rider_provider,
+                                                       .find_here = find_here});
+    const orders::Order& rows = there.order;
+    Image image;
+    return rows.service_type == order->service_type &&
+           AdoptRows(image, *order, there) ==
+               rows.combos.size() + rows.payments.size() + rows.discounts.size();
+  } catch (const UnreadableRecord&) {
+    return false;
+  }
 }
 
 // The cloud knows the key of this step with another body, or a row that it names no more. Rows that
@@ -317,14 +332,14 @@ bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
   const auto alias = settings_.database.Read(
       [&](db::Snapshot& snapshot) { return AliasOf(snapshot, company_, waiting.order_id); });
   if (!alias) {
-    ParkIt(waiting, kRefused, problem);
+    ParkIt(waiting, kParkedRefused, problem);
     return true;
   }
   const Reply reply = settings_.ask({.path = OrderPath(alias->cloud_id)});
   if (reply.verdict == Verdict::kLater) return false;
   const auto record = reply.answer.Find("data");
   if (!record) {
-    ParkIt(waiting, kGone, problem);
+    ParkIt(waiting, kParkedGone, problem);
     return true;
   }
   const std::vector<std::string> numbers = orders::PublicNumbers();
@@ -338,7 +353,7 @@ bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
     Step step = waiting.step;
     step.key += "-2";
     if (waiting.step.key != own_key) {
-      Park(tx, company_, waiting.order_id, kRefused, problem);
+      Park(tx, company_, waiting.order_id, kParkedRefused, problem);
     } else {
       ReplaceStep(tx, company_, waiting, step);
     }

@@ -43,8 +43,7 @@ struct SyncerSettings {
   events::Feed& feed;
   net::Network& network;
   const machine::Hold* hold = nullptr;  // nothing is sent or read while it holds; null: none
-  // Writes records of the restaurant (RestaurantSettings::import).
-  decltype(RestaurantSettings::import) import;
+  ImportDocument import;
 };
 
 class Syncer final : private Line {
