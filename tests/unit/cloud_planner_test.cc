@@ -110,6 +110,7 @@ class Cloud : public Restaurant {
     const orders::Body read{document, kStrict};
     switch (step.kind) {
       case StepKind::kPlace:
+      case StepKind::kMenu:
         return;
       case StepKind::kFields:
         return Do(orders::EditFields, orders::ReadFields(read, kDecimals, 0));
