@@ -20,6 +20,7 @@
 #include "cloud/taken_store.h"
 #include "company/companies.h"
 #include "crypto/derived_id.h"
+#include "menu/menu.h"
 #include "orders/cloud_order.h"
 #include "orders/lifecycle.h"
 #include "orders/orders.h"
@@ -229,7 +230,40 @@ class Taker {
     fill(draft.closed_at, before_ ? before_->closed_at : std::nullopt);
     fill(draft.canceled_at, before_ ? before_->canceled_at : std::nullopt);
     if (draft.rider) DateRider(*draft.rider);
+    for (orders::Combo& combo : draft.combos) Complete(combo);
     draft.delivery_status_by_rider = draft.delivery_status == DeliveryStatus::kRiderAssigned;
+  }
+
+  // What the cloud does not show of an item is that of the product here. The kitchen that cooks it
+  // is one of this box. A row that is here already keeps both, whatever the menu says meanwhile.
+  void Complete(orders::Combo& combo) {
+    const auto known = before_ ? std::ranges::find(before_->combos, combo.id, &orders::Combo::id)
+                               : std::vector<orders::Combo>::const_iterator();
+    if (before_ && known != before_->combos.end()) {
+      combo.kitchen_id = known->kitchen_id;
+      CompleteNames(combo, known->product_name, known->product_category_name, known->variant_name);
+      return;
+    }
+    const std::optional<menu::Item> item = FindItem(combo);
+    if (!item) return;
+    combo.kitchen_id = item->kitchen_id;
+    CompleteNames(combo, item->product_name, item->category_name, item->variant_name);
+  }
+
+  std::optional<menu::Item> FindItem(const orders::Combo& combo) {
+    std::optional<menu::Item> item;
+    if (combo.variant_id) item = menu::FindVariant(tx_, company_, *combo.variant_id);
+    if (!item && combo.product_id) item = menu::FindProduct(tx_, company_, *combo.product_id);
+    if (!item && combo.sku) item = menu::FindSku(tx_, company_, *combo.sku);
+    return item;
+  }
+
+  static void CompleteNames(orders::Combo& combo, const std::string& product,
+                            const std::optional<std::string>& category,
+                            const std::optional<std::string>& variant) {
+    if (combo.product_name.empty()) combo.product_name = product;
+    if (!combo.product_category_name) combo.product_category_name = category;
+    if (!combo.variant_name) combo.variant_name = variant;
   }
 
   template <typename Rows>
@@ -422,9 +456,7 @@ class Taker {
   // All that waits was planned before, so that nothing of it is planned later.
   void EndAsCancelled() {
     DropSteps(tx_, company_, order_id_, stamp_.now);
-    if (store::WhyParked(tx_, company_, order_id_) == kCancelledButPaid) {
-      Unpark(tx_, company_, order_id_);
-    }
+    Unpark(tx_, company_, order_id_);
   }
 
   static std::string ReasonOf(const std::optional<std::string>& reason) {

@@ -262,6 +262,36 @@ TEST_F(CloudTakerOfTheCloud, ARecordWithoutItsRowsLeavesThem) {
   EXPECT_EQ(Here().status, Status::kPreparing);
 }
 
+TEST_F(CloudTakerOfTheCloud, AnItemWithoutANameIsThatOfTheProductHere) {
+  constexpr const char* kProduct = "0190a5c8-5555-7000-8000-000000000001";
+  database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    tx.Run("INSERT INTO station (company_id, id, name) VALUES ($1, 'k', 'Parrilla')", kCompany);
+    tx.Run(
+        "INSERT INTO category (company_id, id, name, slug, position) "
+        "VALUES ($1, 'c', 'Fondos', 'fondos', 0)",
+        kCompany);
+    tx.Run(
+        "INSERT INTO product (company_id, id, category_id, name, slug, position, kitchen_id, "
+        "created_at, updated_at) VALUES ($1, $2, 'c', 'Lomo', 'lomo', 0, 'k', $3, $3)",
+        kCompany, kProduct, stamp.now);
+    aliases::Put(tx, kCompany,
+                 {.kind = Kind::kProduct,
+                  .cloud_id = "p-1",
+                  .box_id = kProduct,
+                  .cloud_public_id = std::nullopt});
+  });
+  const Record record =
+      Twin().Set("combos", R"([{"id":"c1","product_id":"p-1","quantity":1,"variant_price":20}])");
+  Take(record);
+  EXPECT_EQ(Here().combos[0].product_name, "Lomo");
+  EXPECT_EQ(Here().combos[0].kitchen_id, "k");
+  database->Write([](db::Tx& tx, const db::Stamp&) {
+    tx.Run("UPDATE product SET name = 'Lomo fino', kitchen_id = NULL WHERE company_id = $1",
+           kCompany);
+  });
+  EXPECT_EQ(Take(record), Taken::kUnchanged);
+}
+
 TEST_F(CloudTakerOfTheCloud, AnUnknownStatusIsKeptAndShown) {
   Take(Twin().Status("EN_CAMINO"));
   EXPECT_EQ(Here().unknown_status, "EN_CAMINO");
