@@ -99,10 +99,19 @@ class Exchange {
   }
   // An event that comes late, with what the cloud had then.
   void Remember() {
-    if (IsInCloud()) late_ = RecordThere();
+    if (!IsInCloud()) return;
+    late_ = RecordThere();
+    late_version_ = cloud.Now().version;
   }
   void TakeLate() {
-    if (!late_.empty()) Take(late_);
+    if (late_.empty()) return;
+    const bool is_older = late_version_ < taken_version_;
+    const int64_t version = box.Now().version;
+    const int64_t taken_version = taken_version_;
+    Take(late_);
+    taken_version_ = std::max(taken_version, late_version_);
+    if (!is_older) return;
+    EXPECT_EQ(box.Now().version, version) << "what the cloud had earlier is no change";
   }
 
   // The two sides come to an end: they do not answer each other's changes with new ones.
@@ -180,6 +189,7 @@ class Exchange {
     const json::Document document = json::Document::Parse(record);
     box.database->Write(
         [&](db::Tx& tx, const db::Stamp& stamp) { TakeIn(tx, document.root(), stamp); });
+    taken_version_ = cloud.Now().version;
     box.clock().Advance(1'000);
   }
   static void TakeIn(db::Tx& tx, json::Value record, const db::Stamp& stamp) {
@@ -202,6 +212,7 @@ class Exchange {
       RemoveStep(tx, kCompany, waiting);
       TakeIn(tx, document.root(), stamp);
     });
+    taken_version_ = cloud.Now().version;
   }
 
   // A rider is left out; anything else waits for a person.
@@ -219,6 +230,8 @@ class Exchange {
 
   std::mt19937 dice_;
   std::string late_;
+  int64_t late_version_ = 0;   // of `late_`
+  int64_t taken_version_ = 0;  // of the newest record that was taken
 };
 
 void ExpectTheSame(Exchange& exchange) {
