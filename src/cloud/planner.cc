@@ -246,15 +246,13 @@ class Planner {
 
   void PlanEndsOfRows() {
     PlanCancelsOf(order_.combos, image().combos, StepKind::kCancelCombo);
-    std::erase_if(image().discounts, [&](const auto& discount) {
-      const std::string& id = discount.first;
-      if (std::ranges::find(order_.discounts, id, &orders::Discount::id) !=
-          order_.discounts.end()) {
-        return false;
-      }
+    for (auto& [id, there] : image().discounts) {
+      const bool is_here =
+          std::ranges::find(order_.discounts, id, &orders::Discount::id) != order_.discounts.end();
+      if (is_here || there.is_cancelled) continue;
       Add(StepKind::kRemoveDiscount, std::nullopt, "", {id}, order_.updated_at);
-      return true;
-    });
+      there.is_cancelled = true;
+    }
     PlanCancelsOf(order_.payments, image().payments, StepKind::kCancelPayment);
   }
 

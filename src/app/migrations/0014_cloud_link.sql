@@ -14,3 +14,6 @@ CREATE INDEX cloud_order_waiting ON cloud_order(company_id, touched_at, order_id
   WHERE waiting > 0 AND parked = '';
 DROP INDEX cloud_order_parked;
 CREATE INDEX cloud_order_parked ON cloud_order(company_id, order_id, waiting) WHERE parked <> '';
+
+-- Orders that are open here, so that one that left the cloud's list of open orders is found.
+CREATE INDEX cloud_order_being_served ON cloud_order(company_id, order_id) WHERE is_open = 1;
