@@ -88,16 +88,17 @@ def difference(box, cloud):
 
 
 class Pair:
-    """`strict`: the cloud is the imitation. `company`: of both sides. `is_empty`: the box gets its restaurant when it is
-    linked."""
+    """`strict`: the cloud is the imitation. `currency`: of both sides. `rate`: how often the line fails. `is_empty`: the box
+    gets its restaurant when it is linked. `kind`: of both servers."""
 
-    def __init__(self, directory, seed=0, strict=False, currency="PEN", rate=0.0, is_empty=False, box_options=()):
+    def __init__(self, directory, seed=0, strict=False, currency="PEN", rate=0.0, is_empty=False, kind=Box, tier="lan",
+                 cloud_options=(), start=True):
         self.directory, self.seed, self.is_strict = directory, seed, strict
         company = demo_company(currency)
         for table in company["tables"]:
             table.setdefault("id", str(uuid.uuid4()))
-        self.box = Box(directory / "box", [*BOX_OPTIONS, *box_options])
-        self.box.data.mkdir()
+        (directory / "box").mkdir()
+        self.box = kind(directory / "box", BOX_OPTIONS)
         if not is_empty:
             self.bring_in(self.box, company)
         theirs = own_ids(company)
@@ -107,15 +108,18 @@ class Pair:
             self.cloud = StrictCloud(theirs, directory / "cloud", provider="comanda")
             self.cloud_key = self.cloud.make_key()
         else:
-            self.cloud = Box(directory / "cloud", CLOUD_OPTIONS)
-            self.cloud.data.mkdir()
+            (directory / "cloud").mkdir()
+            self.cloud = kind(directory / "cloud", [*CLOUD_OPTIONS, *cloud_options])
             self.bring_in(self.cloud, theirs)
-            self.cloud_key = self.cloud.make_key(scopes=ALL_SCOPES, tier="lan", name="box")["key"]
-            self.cloud.start()
+            self.cloud_key = self.cloud.make_key(scopes=ALL_SCOPES, tier=tier, name="box")["key"]
         self.proxy = CuttingProxy(self.cloud, directory / "proxy", seed, rate)
-        self.box.start()
         self.key = None if is_empty else self.box.make_key()["key"]
         self.tills = []
+        if not start:
+            return
+        self.box.start()
+        if not strict:
+            self.cloud.start()
 
     def bring_in(self, box, company):
         file = self.directory / f"{box.data.name}.json"

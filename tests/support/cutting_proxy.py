@@ -23,7 +23,7 @@ import threading
 import time
 
 from support.box import PATIENCE_S
-from support.openssl import make_chain
+from support.trust import make_older_pair
 
 # What may become of a request, and how often in relation to the others.
 FATES = {
@@ -67,7 +67,7 @@ class CuttingProxy:
         self.lock = threading.Lock()
         self.exchanges, self.open = [], set()
         self.reseed(seed)
-        self.cafile, pair = make_chain(directory)
+        self.cafile, pair = make_older_pair(directory)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pair.certificate, pair.key)
         self.server = _Server(("127.0.0.1", 0), self, context)

@@ -21,6 +21,7 @@ import datetime
 import decimal
 import email.utils
 import gzip
+import hashlib
 import http.server
 import json
 import pathlib
@@ -416,6 +417,7 @@ class StrictCloud:
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="strict-cloud-"))
         self.clock_offset_s = 0  # of the Date header and of what the cloud stamps
         self.is_reuse_refused = False  # an Idempotency-Key that comes again: 422 in place of a replay
+        self.has_tags = False  # ETag and If-None-Match, which the specification does not name
         self.faults = []  # functions: request -> None or an answer in place of that of the API
         self.distortions = []  # functions: (request, answer) -> answer
         company = {**(company or demo_company()), **more}
@@ -472,8 +474,17 @@ class StrictCloud:
             answer = next(filter(None, (fault(request) for fault in self.faults)), None) or self._admit(request)
             for distort in self.distortions:
                 answer = distort(request, answer)
+            if self.has_tags and request.method == "GET" and answer.status == 200:
+                answer = self._tagged(request, answer)
             request.status = answer.status
             return answer
+
+    @staticmethod
+    def _tagged(request, answer):
+        tag = f'W/"{hashlib.sha256(answer.body).hexdigest()[:16]}"'
+        answer.headers["ETag"] = tag
+        is_known = request.headers.get("if-none-match") == tag
+        return Answer(304, b"", answer.headers) if is_known else answer
 
     def _admit(self, request):
         key = self.keys.get(self._credential(request))
@@ -574,7 +585,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             answer.body, sent["Content-Encoding"] = gzip.compress(answer.body, 5), "gzip"
         request.sent_bytes = len(answer.body)
         self.send_response_only(answer.status)
-        for name, value in {**sent, "Content-Length": len(answer.body)}.items():
+        if answer.status != 304:
+            sent["Content-Length"] = len(answer.body)
+        for name, value in sent.items():
             self.send_header(name, str(value))
         self.end_headers()
         self.wfile.write(answer.body)
