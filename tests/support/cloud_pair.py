@@ -27,6 +27,7 @@ BOX_OPTIONS = ["--sandbox-listen", "", "--rate-lan", str(RATE), "--cloud-poll-se
 CLOUD_OPTIONS = ["--sandbox-listen", "", "--rate-lan", str(RATE)]
 ALL_SCOPES = "all,orders:sync"
 PAUSE_S = 0.05
+STILL_S = 0.5  # the box waits after a failure
 
 
 def own_ids(company):
@@ -184,17 +185,22 @@ class Pair:
 
     # Waiting.
     def settle(self, parked=0, timeout_s=PATIENCE_S):
-        """Waits until nothing is left to be sent. Waits of the box after failures are ended by `resume`."""
-        begin = time.monotonic()
+        """Waits until nothing is left to be sent; its status. A wait of the box after failures is ended by `resume`."""
+        begin = moved_at = time.monotonic()
+        waiting = None
         while True:
             status = self.status()
             assert status["orders_parked"] <= parked, (status, self.parked())
             # Steps of parked orders wait, too.
             if status["state"] == "in step" and status["orders_parked"] == parked and (parked or not status["steps_waiting"]):
                 return status
-            assert time.monotonic() - begin < timeout_s, (status, self.parked(), self.box.log_text()[-3000:])
-            if status["state"] in ("offline", "stopped", "behind"):
+            now = time.monotonic()
+            assert now - begin < timeout_s, (f"seed {self.seed}", status, self.parked(), self.box.log_text()[-3000:])
+            if status["steps_waiting"] != waiting:
+                waiting, moved_at = status["steps_waiting"], now
+            elif now - moved_at > STILL_S:
                 self.command("resume", check=False)
+                moved_at = now
             time.sleep(PAUSE_S)
 
     def eventually(self, check, timeout_s=PATIENCE_S):
