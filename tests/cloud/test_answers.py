@@ -3,7 +3,6 @@ imitation, which misbehaves as support/cloud_faults.py says."""
 
 import contextlib
 import json
-import ssl
 import time
 import uuid
 
@@ -11,6 +10,7 @@ import pytest
 
 from support import cloud_faults
 from support.cloud_pair import Pair
+from support.https_server import server_context
 from support.openssl import make_chain
 from support.orders import item
 from support.strict_cloud import SCOPES
@@ -307,9 +307,7 @@ def test_a_certificate_of_a_stranger_is_told(strict_pair, tmp_path):
     (tmp_path / "stranger").mkdir()
     _, other = make_chain(tmp_path / "stranger")
     trusted = pair.proxy.server.context
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(other.certificate, other.key)
-    pair.proxy.server.context = context
+    pair.proxy.server.context = server_context(other)
     pair.proxy.break_connections()
     sold(pair)
     require_state(pair, "offline", "certificate")

@@ -14,15 +14,16 @@ import dataclasses
 import email.utils
 import hashlib
 import http.client
-import http.server
 import json
 import random
 import socket
 import ssl
+import sys
 import threading
 import time
 
 from support.box import PATIENCE_S
+from support.https_server import Handler, HttpsServer
 from support.trust import make_older_pair
 
 # What may become of a request, and how often in relation to the others.
@@ -68,12 +69,9 @@ class CuttingProxy:
         self.exchanges, self.open = [], set()
         self.reseed(seed)
         self.cafile, pair = make_older_pair(directory)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(pair.certificate, pair.key)
-        self.server = _Server(("127.0.0.1", 0), self, context)
-        self.url = f"https://127.0.0.1:{self.server.server_address[1]}"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
-        self.thread.start()
+        self.server = _Server(_Handler, pair)
+        self.server.proxy = self
+        self.url = self.server.url
 
     def __enter__(self):
         return self
@@ -82,9 +80,7 @@ class CuttingProxy:
         self.close()
 
     def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
+        self.server.close()
         self.break_connections()
 
     def break_connections(self):
@@ -154,34 +150,26 @@ def _head(status, headers, length):
     return ("\r\n".join([*lines, f"Content-Length: {length}"]) + "\r\n\r\n").encode("latin-1")
 
 
-class _Server(http.server.ThreadingHTTPServer):
-    daemon_threads, request_queue_size, block_on_close = True, 128, False
-
-    def __init__(self, address, proxy, context):
-        self.proxy, self.context = proxy, context
-        super().__init__(address, _Handler)
-
+class _Server(HttpsServer):
     def finish_request(self, request, client_address):
-        if self.proxy.is_offline:
-            return
-        # The handshake runs in the connection's own thread.
-        with self.context.wrap_socket(request, server_side=True) as connection:
+        if not self.proxy.is_offline:
+            super().finish_request(request, client_address)
+
+    def serve(self, connection, client_address):
+        with self.proxy.lock:
+            self.proxy.open.add(connection)
+        try:
+            super().serve(connection, client_address)
+        finally:
             with self.proxy.lock:
-                self.proxy.open.add(connection)
-            try:
-                super().finish_request(connection, client_address)
-            finally:
-                with self.proxy.lock:
-                    self.proxy.open.discard(connection)
+                self.proxy.open.discard(connection)
 
     def handle_error(self, request, client_address):
-        pass  # both sides may go at any time
+        if not isinstance(sys.exc_info()[1], http.client.HTTPException):  # the cloud may go at any time
+            super().handle_error(request, client_address)
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm, wbufsize = True, -1
-
+class _Handler(Handler):
     def setup(self):
         super().setup()
         self.upstream, self.used_at = None, 0
@@ -195,9 +183,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.upstream.close()
         self.upstream = None
 
-    def handle_request(self):
+    def handle_request(self, body):
         proxy = self.server.proxy
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         exchange = proxy.meet(self.command, self.path, self.headers.get("Idempotency-Key"), body)
         fate = exchange.fate
         if fate.startswith("burst"):
@@ -273,8 +260,3 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
-
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = handle_request
-
-    def log_message(self, *_):
-        pass

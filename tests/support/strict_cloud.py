@@ -22,17 +22,14 @@ import decimal
 import email.utils
 import gzip
 import hashlib
-import http.server
 import json
 import pathlib
 import re
 import secrets
-import ssl
 import sys
 import tempfile
 import threading
 import time
-import traceback
 import urllib.parse
 import uuid
 import zoneinfo
@@ -42,6 +39,7 @@ if __name__ == "__main__":
 
 from support.box import ROOT
 from support.exact import to_json
+from support.https_server import Handler, HttpsServer
 from support.openssl import make_chain
 from support.strict_menu import Menu
 from support.strict_orders import EXPONENTS, SERVICE_TYPES, Body, Orders, Refused, invalid, is_uuid, not_found
@@ -424,16 +422,12 @@ class StrictCloud:
         self.restaurant = Restaurant(company, self.now, provider)
         self.orders = Orders(self.restaurant, self.now)
         self.handlers = Handlers(self.restaurant, self.orders)
-        self.keys, self.requests, self.answered, self.failures = {}, [], {}, []
+        self.keys, self.requests, self.answered = {}, [], {}
         self.lock = threading.RLock()  # one request at a time; a test that moves orders takes it, too
         self.cafile, pair = make_chain(self.directory)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(pair.certificate, pair.key)
-        self.server = _Server(("127.0.0.1", port), self, context)
-        self.port = self.server.server_address[1]
-        self.url = f"https://127.0.0.1:{self.port}"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
-        self.thread.start()
+        self.server = HttpsServer(_Handler, pair, port)
+        self.server.cloud = self
+        self.port, self.url = self.server.server_port, self.server.url
 
     def __enter__(self):
         return self
@@ -442,10 +436,7 @@ class StrictCloud:
         self.close()
 
     def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
-        assert not self.failures, self.failures[0]
+        self.server.close()
 
     def now(self):
         return datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=self.clock_offset_s)
@@ -547,32 +538,9 @@ class StrictCloud:
         return answer
 
 
-class _Server(http.server.ThreadingHTTPServer):
-    daemon_threads, request_queue_size, block_on_close = True, 128, False
-
-    def __init__(self, address, cloud, context):
-        self.cloud, self.context = cloud, context
-        super().__init__(address, _Handler)
-
-    def finish_request(self, request, client_address):
-        # The handshake runs in the connection's own thread.
-        with self.context.wrap_socket(request, server_side=True) as connection:
-            super().finish_request(connection, client_address)
-
-    def handle_error(self, request, client_address):
-        # A client may go at any time. Anything else is a mistake of the imitation.
-        if not isinstance(sys.exc_info()[1], OSError):
-            self.cloud.failures.append(traceback.format_exc())
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # One packet for head and body.
-    disable_nagle_algorithm, wbufsize = True, -1
-
-    def handle_request(self):
+class _Handler(Handler):
+    def handle_request(self, body):
         cloud = self.server.cloud
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         target = urllib.parse.urlsplit(self.path)
         pairs = urllib.parse.parse_qsl(target.query, keep_blank_values=True)
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -591,11 +559,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.send_header(name, str(value))
         self.end_headers()
         self.wfile.write(answer.body)
-
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_request
-
-    def log_message(self, *_):
-        pass
 
 
 def demo_company(currency="PEN"):
@@ -626,7 +589,7 @@ def main():
         key_file.write_text(cloud.make_key())
         print(f"url      {cloud.url}\nkey file {key_file}\nCA file  {cloud.cafile}", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
-            cloud.thread.join()
+            cloud.server.thread.join()
 
 
 if __name__ == "__main__":
