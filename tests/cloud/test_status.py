@@ -1,8 +1,6 @@
 """What people see of the sync: `comanda cloud status` and its exit code, /readyz, metrics, and what the commands do."""
 
 import contextlib
-import json
-import re
 
 from support.cloud_pair import Pair
 from support.metrics import samples
@@ -12,12 +10,7 @@ def readiness(pair):
     with contextlib.closing(pair.box.client()) as client:
         answer = client.get("/readyz")
         assert answer.status == 200, "the sync never makes the box unready"
-        return next(check for name, check in checks_of(answer.json) if name == "sync")
-
-
-def checks_of(document):
-    checks = document["checks"]
-    return checks.items() if isinstance(checks, dict) else ((check["name"], check) for check in checks)
+        return answer.json["checks"]["sync"]["state"]
 
 
 def metrics(pair):
@@ -37,7 +30,7 @@ def test_a_box_without_a_cloud_says_so(tmp_path):
     with Pair(tmp_path) as pair:
         status = pair.status()
         assert status["state"] == "not linked" and status["url"] is None
-        assert "not linked" in json.dumps(readiness(pair))
+        assert "not linked" in readiness(pair)
         result = pair.command("status", check=False)
         assert result.returncode == 1 and "not linked" in result.stdout
 
@@ -46,9 +39,9 @@ def test_each_state_is_told_everywhere_and_none_stops_the_box(pair):
     till = pair.till()
     till.finish(till.open(service_type="ONSITE"))
     status = pair.settle()
-    assert status["url"] == pair.proxy.url and status["company_id"] != status["cloud_company_id"]
+    assert status["url"] == pair.proxy.url and status["cloud_company_id"]
     assert status["requests"] > 0 and status["bytes"] > 0 and status["oldest"] is None
-    assert re.search("in step", json.dumps(readiness(pair)))
+    assert "in step" in readiness(pair)
     assert pair.command("status").returncode == 0
 
     pair.proxy.go_offline()
@@ -56,7 +49,7 @@ def test_each_state_is_told_everywhere_and_none_stops_the_box(pair):
     status = until_state(pair, "offline")
     assert status["steps_waiting"] > 0 and status["oldest"] and status["reason"]
     assert status["lan"] != status["cloud"], "LAN and cloud are told apart"
-    assert "offline" in json.dumps(readiness(pair))
+    assert "offline" in readiness(pair)
     assert metrics(pair)["comanda_cloud_steps_waiting"] == status["steps_waiting"]
     assert metrics(pair)["comanda_cloud_behind_seconds"] >= 0
 
@@ -104,5 +97,5 @@ def test_a_key_file_that_is_missing_or_empty_is_a_mistake_of_use(tmp_path):
     with Pair(tmp_path) as pair:
         pair.cloud_key = ""
         result = pair.link(check=False)
-        assert result.returncode not in (0, 1) and "key" in result.stderr, result
+        assert result.returncode != 0 and "key" in result.stderr, result
         assert pair.status()["state"] == "not linked"
