@@ -26,6 +26,7 @@ RATE = 60_000
 BOX_OPTIONS = ["--sandbox-listen", "", "--rate-lan", str(RATE), "--cloud-poll-seconds", "5"]
 CLOUD_OPTIONS = ["--sandbox-listen", "", "--rate-lan", str(RATE)]
 ALL_SCOPES = "all,orders:sync"
+PROVIDER = "plataforma"  # the strict cloud's name for the provider whose riders are users of the company
 PAUSE_S = 0.05
 STILL_S = 0.5  # the box waits after a failure
 
@@ -93,26 +94,26 @@ class Pair:
     gets its restaurant when it is linked. `kind`: of both servers."""
 
     def __init__(self, directory, seed=0, strict=False, currency="PEN", rate=0.0, is_empty=False, kind=Box, tier="lan",
-                 cloud_options=(), start=True):
+                 cloud_options=(), cloud_scopes=ALL_SCOPES, start=True):
         self.directory, self.seed, self.is_strict = directory, seed, strict
         company = demo_company(currency)
         for table in company["tables"]:
             table.setdefault("id", str(uuid.uuid4()))
         (directory / "box").mkdir()
-        self.box = kind(directory / "box", BOX_OPTIONS)
+        self.box = kind(directory / "box", [*BOX_OPTIONS, *(["--cloud-rider-provider", PROVIDER] if strict else [])])
         if not is_empty:
             self.bring_in(self.box, company)
         theirs = own_ids(company)
         (directory / "proxy").mkdir()
         if strict:
             (directory / "cloud").mkdir()
-            self.cloud = StrictCloud(theirs, directory / "cloud", provider="comanda")
+            self.cloud = StrictCloud(theirs, directory / "cloud", provider=PROVIDER)
             self.cloud_key = self.cloud.make_key()
         else:
             (directory / "cloud").mkdir()
             self.cloud = kind(directory / "cloud", [*CLOUD_OPTIONS, *cloud_options])
             self.bring_in(self.cloud, theirs)
-            self.cloud_key = self.cloud.make_key(scopes=ALL_SCOPES, tier=tier, name="box")["key"]
+            self.cloud_key = self.cloud.make_key(scopes=cloud_scopes, tier=tier, name="box")["key"]
         self.proxy = CuttingProxy(self.cloud, directory / "proxy", seed, rate)
         self.key = None if is_empty else self.box.make_key()["key"]
         self.tills = []
