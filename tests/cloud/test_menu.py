@@ -44,13 +44,15 @@ def test_a_price_that_changes_in_the_cloud_changes_here(both):
 
 def test_a_new_product_of_the_cloud_comes_here_and_one_of_the_box_goes_there(both):
     pair, box, cloud = both
-    assert cloud.post("/v1/menu/products", {"name": "Nuevo allá", "category_name": "Nuevos", "price": 7, "sku": "THERE"}).status == 201
-    assert box.post("/v1/menu/products", {"name": "Nuevo aquí", "category_name": "Nuevos", "price": 8, "sku": "HERE"}).status == 201
+    new = (cloud, "Nuevo allá", 7), (box, "Nuevo aquí", 8)
+    for client, name, price in new:
+        body = {"name": name, "category_name": "Nuevos", "price": price, "sku": name[-4:]}
+        assert client.post("/v1/menu/products", body).status == 201
     refresh(pair)
 
     def exchanged():
         for client in (box, cloud):
-            for name, price in (("Nuevo allá", 7), ("Nuevo aquí", 8)):
+            for _, name, price in new:
                 found = [p for c in client.get("/v1/menu").data["categories"] for p in c["products"] if p["name"] == name]
                 assert len(found) == 1 and found[0]["variants"][0]["price"] == price, (name, found)
     pair.eventually(exchanged)

@@ -223,7 +223,8 @@ class _Handler(Handler):
         except (OSError, http.client.HTTPException):
             self.hang_up()
             raise
-        kept = [(n, v) for n, v in answer.getheaders() if n.lower() not in ("content-length", "connection", "transfer-encoding")]
+        of_the_connection = ("content-length", "connection", "transfer-encoding")
+        kept = [(name, value) for name, value in answer.getheaders() if name.lower() not in of_the_connection]
         return answer.status, kept, content
 
     def answer(self, status, headers, body, fate="pass"):

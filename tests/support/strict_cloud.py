@@ -583,7 +583,9 @@ def main():
     parser.add_argument("--company", help="an import file; the demo restaurant if it is left out")
     parser.add_argument("--currency", default="PEN", help="of the demo restaurant")
     words = parser.parse_args()
-    company = json.loads(pathlib.Path(words.company).read_text())["companies"][0] if words.company else demo_company(words.currency)
+    company = demo_company(words.currency)
+    if words.company:
+        company = json.loads(pathlib.Path(words.company).read_text())["companies"][0]
     with StrictCloud(company, port=words.port) as cloud:
         key_file = cloud.directory / "key"
         key_file.write_text(cloud.make_key())

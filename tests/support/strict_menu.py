@@ -177,9 +177,10 @@ class Menu:
             product[name] = value
 
     def _insert(self, body, category):
+        groups = [self._modifier_category(group) for group in body.rows("modifier_categories", required=False)]
         product = {"id": str(uuid.uuid4()), "category_id": category["id"], "name": body.text("name", required=True, most=200),
                    **dict.fromkeys(TEXTS), "visible": True, "stock_enabled": False, "variants": [],
-                   "modifier_categories": [self._modifier_category(g) for g in body.rows("modifier_categories", required=False)],
+                   "modifier_categories": groups,
                    "created_at": self.clock(), "updated_at": self.clock()}
         self._read_common(product, body)
         rows = body.rows("variants", required=False)
