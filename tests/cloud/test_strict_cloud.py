@@ -88,7 +88,7 @@ def test_it_has_the_endpoints_of_the_specification_and_no_other(api):
 
 @pytest.mark.parametrize("query", ["filter[end_date]=2026-01-01", "filter[status]=PENDING,READY", "filter[snapshot]=1",
                                    "filter[updated_since]=2026-01-01T00:00:00Z", "filter[include]=none", "per_page=101",
-                                   "filter[reference]=x", "page=0", "sort=updated_at", "filter[status]="])
+                                   "filter[reference]=x", "page=0", "page=1&page=2", "sort=updated_at", "filter[status]="])
 def test_a_parameter_that_it_does_not_name_is_refused(api, query):
     problem_of(api.get("/v1/orders?" + query), 400, "invalid_parameter")
 
@@ -259,6 +259,9 @@ def test_the_menu_is_read_and_written(cloud, api):
     made = api.post("/v1/menu/products", {"name": "Nuevo", "category_id": categories[0]["id"], "price": 4.5, "sku": "NEW"})
     assert made.status == 201 and made.data["variants"][0]["price"] == 4.5
     api.put("/v1/menu/products", {"products": [{"sku": "NEW", "price": 5}]})
+    assert api.get("/v1/menu/products/" + made.data["id"]).data["variants"][0]["price"] == 5
+    half = {"products": [{"sku": "NEW", "price": 6}, {"sku": "OTHER", "name": "x", "category_name": "y", "price": -1}]}
+    problem_of(api.put("/v1/menu/products", half), 422, "validation_failed", "products[1].price")
     assert api.get("/v1/menu/products/" + made.data["id"]).data["variants"][0]["price"] == 5
     too_many = {"products": [{"sku": str(n), "name": "x", "price": 1} for n in range(501)]}
     problem_of(api.put("/v1/menu/products", too_many), 422, "validation_failed", "products")

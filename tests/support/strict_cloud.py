@@ -205,7 +205,7 @@ class Handlers:
     @staticmethod
     def _number(query, name, default, most):
         text = query.get(name, str(default))
-        if not re.fullmatch(r"[1-9]\d{0,5}", text) or int(text) > most:
+        if not re.fullmatch(r"[1-9]\d{0,8}", text) or int(text) > most:
             raise wrong_parameter(name)
         return int(text)
 
@@ -213,7 +213,7 @@ class Handlers:
         """One page of rows that are sorted already."""
         if request.query.get("sort", "").lstrip("-") not in ("", *sorts):
             raise wrong_parameter("sort")
-        page, size = self._number(request.query, "page", 1, 999_999), self._number(request.query, "per_page", 20, 100)
+        page, size = self._number(request.query, "page", 1, 999_999_999), self._number(request.query, "per_page", 20, 100)
         begin = (page - 1) * size
         pagination = {"current_page": page, "per_page": size, "total": len(rows), "has_more": begin + size < len(rows)}
         return success([to_record(row) for row in rows[begin:begin + size]], pagination=pagination)
@@ -542,9 +542,11 @@ class _Handler(Handler):
     def handle_request(self, body):
         cloud = self.server.cloud
         target = urllib.parse.urlsplit(self.path)
-        pairs = urllib.parse.parse_qsl(target.query, keep_blank_values=True)
+        query = urllib.parse.parse_qs(target.query, keep_blank_values=True)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(self.command, target.path, dict(pairs), headers, body, time.time())
+        # A parameter that comes twice is refused like one without a value.
+        query = {name: values[0] if len(values) == 1 else "" for name, values in query.items()}
+        request = Request(self.command, target.path, query, headers, body, time.time())
         answer = cloud.answer(request)
         sent = {"Date": email.utils.format_datetime(cloud.now(), usegmt=True), "Content-Type": "application/json",
                 **answer.headers}

@@ -1,10 +1,11 @@
 """The menu of the strict cloud (support/strict_cloud.py), and its eight endpoints. Money is a whole number of minor units,
 stock a whole number of thousandths."""
 
+import copy
 import uuid
 
 from support.exact import Scaled
-from support.strict_orders import Body, instant, not_found
+from support.strict_orders import Body, Refused, instant, not_found
 
 ROWS_MAX = 500
 TEXTS = ("description", "image_url", "messages_for_customers")
@@ -88,15 +89,16 @@ class Menu:
         if len(rows) > ROWS_MAX:
             body.refuse("products")
         body.require()
-        results = []
-        for index, row in enumerate(rows):
-            found = self._match(row)
-            if found:
-                self.change(found, row)
-            else:
-                found = self._insert(row, self._category_of(row))
-            results.append({"index": index, "id": found["id"]})
-        return {"products": results}
+        before = copy.deepcopy((self.categories, self.products))
+        try:
+            return {"products": [{"index": index, "id": self._upsert_row(row)["id"]} for index, row in enumerate(rows)]}
+        except Refused:
+            self.categories, self.products = before
+            raise
+
+    def _upsert_row(self, row):
+        found = self._match(row)
+        return self.change(found, row) if found else self._insert(row, self._category_of(row))
 
     def _match(self, row):
         by_id = self.products.get(row.members.get("id"))
