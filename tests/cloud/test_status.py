@@ -58,7 +58,11 @@ def test_each_state_is_told_everywhere_and_none_stops_the_box(pair):
     pair.proxy.go_online()
     before = len(pair.proxy.exchanges)
     till.finish(till.open(service_type="ONSITE"))
-    assert until_state(pair, "paused")["steps_waiting"] > status["steps_waiting"]
+
+    def planned():
+        assert pair.status()["steps_waiting"] > status["steps_waiting"]
+    pair.eventually(planned)
+    assert pair.status()["state"] == "paused"
     assert len(pair.proxy.exchanges) == before, "a paused box asks nothing"
     pair.command("resume")
     pair.settle()

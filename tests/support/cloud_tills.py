@@ -69,7 +69,7 @@ class CloudTill:
 
     def open(self, **fields):
         dice = self.dice
-        body = {"service_type": dice.choice(SERVICE_TYPES)}
+        body = {"service_type": fields.get("service_type") or dice.choice(SERVICE_TYPES)}
         guest = dice.choice(self.guests)
         if dice.random() < 0.5:
             body["client_id"] = guest["id"]
