@@ -7,32 +7,10 @@
 #include "base/concat.h"
 #include "crypto/hash.h"
 #include "web/embedded.h"
+#include "web/html.h"
 
 namespace comanda::web {
 namespace {
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 struct Value {
   std::string_view mark;

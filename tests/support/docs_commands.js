@@ -1,22 +1,19 @@
-// Prints the commands of the page /docs as JSON: [[operationId, example, command], …], in page order.
-// docs_commands.js DOCS.JS OPENAPI.JSON ORIGIN
+// Prints the programs of the page /docs as JSON: {language: [[name, example, program], …]}, in page order; walks have the
+// example null and the name of the walk.
+// docs_commands.js PROGRAMS.JS OPENAPI.JSON ORIGIN
 'use strict';
 const {readFileSync} = require('node:fs');
 const vm = require('node:vm');
 
 const [script, file, origin] = process.argv.slice(2);
-const element = {addEventListener() {}};
-const page = vm.createContext({
-  document: {getElementById: () => element, querySelectorAll: () => []},
-  addEventListener() {},
-  fetch: () => new Promise(() => {}),
-  location: {origin, hash: ''},
-});
+const page = vm.createContext({api: JSON.parse(readFileSync(file, 'utf8')), origin});
 vm.runInContext(readFileSync(script, 'utf8'), page);
-page.text = readFileSync(file, 'utf8');
-const commands = vm.runInContext(`
-  api = JSON.parse(text);
-  api.tags.flatMap((tag) => operations().filter(({operation}) => operation.tags.includes(tag.name)))
-    .flatMap((call) => commandsOf(call).map(([summary, command]) => [call.operation.operationId, summary, command]))
+const programs = vm.runInContext(`
+  const calls = api.tags.flatMap((tag) => operationsOf(api).filter(({operation}) => operation.tags.includes(tag.name)));
+  const examples = calls.flatMap((call) => bodiesOf(api, call).map((example) =>
+    [call.operation.operationId, example[1].summary || example[0], programOf(api, call, example)]));
+  const walks = WALKS.map((walk) => [walk.id, null, walkProgram(api, walk)]);
+  Object.fromEntries(Object.entries(LANGUAGES).map(([language, write]) => [language,
+    [...examples, ...walks].map(([name, example, program]) => [name, example, write(program, origin)])]));
 `, page);
-console.log(JSON.stringify(commands));
+console.log(JSON.stringify(programs));
