@@ -73,7 +73,17 @@ function plainCall(api, {method, path, operation}, name, value) {
     const parameter = parameters.find((each) => each.name === part);
     return parameter['x-made-by'] ? {use: part} : encodeURIComponent(exampleOf(api, parameter));
   });
-  return {method, path: pieces, headers, body: value, keep: []};
+  return {method, path: joined(pieces), headers, body: value, keep: []};
+}
+
+// Without empty texts, and without two beside each other.
+function joined(pieces) {
+  const texts = [];
+  for (const piece of pieces) {
+    if (piece.use || texts.length === 0 || texts.at(-1).use) texts.push(piece);
+    else texts[texts.length - 1] += piece;
+  }
+  return texts.filter((piece) => piece !== '');
 }
 
 // -- walks -------------------------------------------------------------------------------------------
@@ -120,7 +130,7 @@ function walkProgram(api, walk) {
     const call = callOf(api, operation);
     const [name, {value}] = bodiesOf(api, call).find(([each]) => each === step.example) || ['', {}];
     const made = plainCall(api, call, name, step.body || value);
-    if (step.uses) made.path.splice(1, 1, {use: step.uses});
+    if (step.uses) made.path = call.path.split(/[{}]/).map((part, at) => (at === 1 ? {use: step.uses} : part));
     if (step.query) made.path[made.path.length - 1] += step.query;
     if (step.after) made.path.push({use: step.after});
     delete made.headers['Idempotency-Key'];
@@ -226,6 +236,7 @@ function python(program, origin) {
         : 'answer.json()' + at.map((part) => `["${part}"]`).join(''))));
   };
   return lines('import os', '', 'import requests', '', 'box = requests.Session()', 'box.verify = os.environ["COMANDA_CA"]',
+    'box.trust_env = False  # no proxy, and no other authorities',
     hasKey(program) ? 'box.headers["Authorization"] = "Bearer " + os.environ["COMANDA_KEY"]' : undefined, '',
     program.map(one).join('\n\n'));
 }

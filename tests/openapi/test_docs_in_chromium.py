@@ -2,29 +2,20 @@
 axe (package.json) finds nothing that keeps anybody from using it."""
 
 import contextlib
-import json
-import subprocess
 
 import pytest
 
-from support.box import ROOT, Box, free_port
 from support.chromium import Chromium
+from support.docs_programs import programs
 from support.driven_page import DrivenPage
-from support.openapi import FILE, OPERATIONS
+from support.openapi import OPERATIONS
 
 SIZES = [(1280, 900), (390, 844)]
 
 
 @pytest.fixture(scope="module")
-def box():
-    box = Box()
-    box.sandbox_port = free_port()
-    box.sandbox_url = f"https://127.0.0.1:{box.sandbox_port}"
-    box.options += ["--sandbox-listen", f"127.0.0.1:{box.sandbox_port}"]
-    box.bring_in("demo")
-    box.start()
-    yield box
-    assert box.discard() == 0, "the server did not end cleanly"
+def box(docs_box):
+    return docs_box
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +40,7 @@ def page(box, browser):
 
 @pytest.fixture
 def key(box):
-    return box.make_key(env="test")["key"]
+    return box.sandbox_key
 
 
 @pytest.fixture
@@ -200,16 +191,14 @@ def clipboard(page):
 
 
 def test_what_is_copied_from_the_page_is_what_other_tests_run(box, page):
-    made = subprocess.run(["node", "tests/support/docs_commands.js", "src/web/programs.js", FILE, box.sandbox_url], cwd=ROOT,
-                          check=True, capture_output=True, text=True)
-    programs = json.loads(made.stdout)
-    walks = [name for name, example, _ in programs["curl"] if example is None]
+    made = programs(box.sandbox_url)
+    walks = [name for name, example, _ in made["curl"] if example is None]
     assert len(walks) == 4
     page("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     for walk in walks:
         page.run(f"location.hash = '#walk-{walk}'")
         page.until(f"document.querySelector('#walk-{walk} pre') !== null")
-        for language, rows in programs.items():
+        for language, rows in ((each, made[each]) for each in made if each != "calls"):
             page.click(f"#walk-{walk} [data-language={language}]")
             page.click(f"#walk-{walk} .shown button")
             page.until("document.querySelector('#told').textContent === 'Copied'")

@@ -1,5 +1,5 @@
-// Prints the programs of the page /docs as JSON: {language: [[name, example, program], …]}, in page order; walks have the
-// example null and the name of the walk.
+// Prints the programs of the page /docs as JSON: {language: [[name, example, program], …]}, in page order; walks, which come
+// last, have the example null and the name of the walk. Under "calls" is what they are written from (programs.js).
 // docs_commands.js PROGRAMS.JS OPENAPI.JSON ORIGIN
 'use strict';
 const {readFileSync} = require('node:fs');
@@ -13,7 +13,7 @@ const programs = vm.runInContext(`
   const examples = calls.flatMap((call) => bodiesOf(api, call).map((example) =>
     [call.operation.operationId, example[1].summary || example[0], programOf(api, call, example)]));
   const walks = WALKS.map((walk) => [walk.id, null, walkProgram(api, walk)]);
-  Object.fromEntries(Object.entries(LANGUAGES).map(([language, write]) => [language,
+  Object.fromEntries(Object.entries({...LANGUAGES, calls: (program) => program}).map(([language, write]) => [language,
     [...examples, ...walks].map(([name, example, program]) => [name, example, write(program, origin)])]));
 `, page);
 console.log(JSON.stringify(programs));
