@@ -51,6 +51,8 @@ std::optional<std::string> FindByPublicId(db::Session& session, db::CompanyId co
 
 // Writes the alias. An older one of the same record, on either side, is replaced.
 void Put(db::Tx& tx, db::CompanyId company, const Alias& alias);
+// Removes the alias of a record of this box, if it has one.
+void Remove(db::Tx& tx, db::CompanyId company, Kind kind, std::string_view box_id);
 void RemoveAll(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::aliases

@@ -34,8 +34,7 @@ std::optional<std::string> FindByPublicId(db::Session& session, db::CompanyId co
 
 void Put(db::Tx& tx, db::CompanyId company, const Alias& alias) {
   const auto kind = static_cast<int64_t>(alias.kind);
-  tx.Run(R"sql(DELETE FROM alias WHERE company_id = $1 AND kind = $2 AND box_id = $3)sql", company,
-         kind, alias.box_id);
+  Remove(tx, company, alias.kind, alias.box_id);
   if (alias.cloud_public_id) {
     tx.Run(R"sql(DELETE FROM alias WHERE company_id = $1 AND cloud_public_id = $2)sql", company,
            *alias.cloud_public_id);
@@ -47,6 +46,11 @@ void Put(db::Tx& tx, db::CompanyId company, const Alias& alias) {
       DO UPDATE SET box_id = excluded.box_id, cloud_public_id = excluded.cloud_public_id
       )sql",
          company, kind, alias.cloud_id, alias.box_id, alias.cloud_public_id);
+}
+
+void Remove(db::Tx& tx, db::CompanyId company, Kind kind, std::string_view box_id) {
+  tx.Run(R"sql(DELETE FROM alias WHERE company_id = $1 AND kind = $2 AND box_id = $3)sql", company,
+         static_cast<int64_t>(kind), box_id);
 }
 
 void RemoveAll(db::Tx& tx, db::CompanyId company) {

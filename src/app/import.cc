@@ -183,6 +183,15 @@ ImportSummary Import(db::Database& database, std::string_view text, NewCompanies
   }
 }
 
+void ImportIn(db::Tx& tx, const std::string& text, const db::Stamp& stamp) {
+  const json::Document document = json::Document::Parse(text);
+  json::Errors errors;
+  const std::vector<Draft> drafts = ReadDrafts(document, errors);
+  Check(tx, drafts, NewCompanies::kByIdAlone, errors);
+  errors.ThrowIfAny();
+  for (const Draft& draft : drafts) ImportCompany(tx, draft, stamp, Announced::kToFollowers);
+}
+
 void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_uuid,
                   const db::Stamp& stamp) {
   orders::EraseAll(tx, company);

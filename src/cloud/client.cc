@@ -34,7 +34,7 @@ net::Call CallFor(const Target& target, const Request& request) {
   add("Content-Type", request.body.empty() ? "" : "application/json");
   add("Idempotency-Key", request.idempotency_key);
   add("If-None-Match", request.etag);
-  if (request.occurred_at) add("Comanda-Occurred-At", FormatInstant(*request.occurred_at));
+  add("Comanda-Occurred-At", request.occurred_at);
   if (request.wait_s > 0) add("Prefer", Concat({"wait=", request.wait_s}));
   return call;
 }
@@ -97,7 +97,7 @@ std::string ClockTrouble(int64_t skew_ms) {
                  skew_ms > 0 ? "ahead of" : "behind", " that of the cloud"});
 }
 
-Reply Judge(net::Answer answer, UtcMs now) {
+Reply Judged(net::Answer answer, UtcMs now) {
   Reply reply;
   reply.body_bytes = static_cast<int64_t>(answer.body.size());
   reply.reachability = ReachabilityOf(answer.outcome);
@@ -132,16 +132,31 @@ Client::Client(Target target, net::Network& network, const Clock& clock, int64_t
     : target_(std::move(target)), network_(network), clock_(clock), pace_(share_percent) {}
 
 Reply Client::Send(const Request& request, const std::stop_token& stop) {
+  Count(request);
+  return Judge(network_.Send(CallFor(target_, request), stop));
+}
+
+std::optional<net::Network::Ticket> Client::Start(const Request& request,
+                                                  net::Network::OnDone on_done) {
+  const auto ticket = network_.Start(CallFor(target_, request), std::move(on_done));
+  if (ticket) Count(request);
+  return ticket;
+}
+
+void Client::Count(const Request& request) {
   pace_.Count(clock_.MonotonicMs());
   ++requests_;
-  net::Answer answer = network_.Send(CallFor(target_, request), stop);
+  bytes_ += static_cast<int64_t>(request.body.size());
+}
+
+Reply Client::Judge(net::Answer answer) {
   const UtcMs now = clock_.Now();
   if (answer.outcome == net::Outcome::kAnswered) {
     pace_.Learn(answer, clock_.MonotonicMs(), now);
     if (const auto skew_ms = answer.ClockSkewMs(now)) clock_skew_ms_ = skew_ms;
   }
-  Reply reply = Judge(std::move(answer), now);
-  bytes_ += static_cast<int64_t>(request.body.size()) + reply.body_bytes;
+  Reply reply = Judged(std::move(answer), now);
+  bytes_ += reply.body_bytes;
   return reply;
 }
 

@@ -38,9 +38,9 @@ struct Request {
   std::string path = {};  // below Target::url: "/v1/orders?per_page=100"
   std::string body = {};  // JSON, or empty
   std::string idempotency_key = {};
-  std::optional<UtcMs> occurred_at = {};  // Comanda-Occurred-At
-  std::string etag = {};                  // If-None-Match
-  int64_t wait_s = 0;                     // Prefer: wait
+  std::string occurred_at = {};  // Comanda-Occurred-At
+  std::string etag = {};         // If-None-Match
+  int64_t wait_s = 0;            // Prefer: wait
 };
 
 enum class Verdict : uint8_t {
@@ -79,6 +79,13 @@ class Client {
   // the cloud does.
   Reply Send(const Request& request, const std::stop_token& stop);
 
+  // The same in two steps, for a long poll beside other requests: Start() sends the request, and
+  // `on_done` gets the answer on the network thread; Judge() is then called with it on the thread
+  // of the client. Nothing, and no call of `on_done`, where the network takes no more calls.
+  std::optional<net::Network::Ticket> Start(const Request& request, net::Network::OnDone on_done);
+  Reply Judge(net::Answer answer);
+  void Cancel(net::Network::Ticket ticket) { network_.Cancel(ticket); }
+
   Pace& pace() { return pace_; }
   // Requests that were sent, and bytes of bodies in both directions, since the client was made.
   int64_t requests() const { return requests_; }
@@ -87,6 +94,8 @@ class Client {
   std::optional<int64_t> clock_skew_ms() const { return clock_skew_ms_; }
 
  private:
+  void Count(const Request& request);
+
   const Target target_;
   net::Network& network_;
   const Clock& clock_;

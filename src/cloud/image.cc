@@ -13,7 +13,12 @@ namespace {
 
 void WriteRows(json::Writer& out, const Rows& rows) {
   out.BeginObject();
-  for (const auto& [id, is_cancelled] : rows) out.KeyOf(id).Boolean(is_cancelled);
+  for (const auto& [id, row] : rows) {
+    out.KeyOf(id).BeginObject();
+    out.Key("cancelled").Boolean(row.is_cancelled);
+    out.Key("cloud_id").Text(row.cloud_id);
+    out.EndObject();
+  }
   out.EndObject();
 }
 
@@ -54,13 +59,20 @@ class Members {
     if (read.ec != std::errc() || read.ptr != text.data() + text.size()) ThrowDamaged();
     return number;
   }
-  bool Boolean(std::string_view name) const { return BooleanOf((*this)[name]); }
+  bool Boolean(std::string_view name) const {
+    const json::Value value = (*this)[name];
+    if (value.kind() != json::Kind::kBoolean) ThrowDamaged();
+    return value.boolean();
+  }
   Rows RowsNamed(std::string_view name) const {
     const json::Value value = (*this)[name];
     if (value.kind() != json::Kind::kObject) ThrowDamaged();
     Rows rows;
-    for (const auto& [id, is_cancelled] : value.members())
-      rows.emplace(id, BooleanOf(is_cancelled));
+    for (const auto& [id, row] : value.members()) {
+      const Members members(row);
+      rows.emplace(id, Row{.is_cancelled = members.Boolean("cancelled"),
+                           .cloud_id = std::string(members.Text("cloud_id"))});
+    }
     return rows;
   }
   // The index of the text in a list of names.
@@ -72,11 +84,6 @@ class Members {
   }
 
  private:
-  static bool BooleanOf(json::Value value) {
-    if (value.kind() != json::Kind::kBoolean) ThrowDamaged();
-    return value.boolean();
-  }
-
   json::Value object_;
 };
 

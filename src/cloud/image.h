@@ -25,8 +25,15 @@ struct Fields {
   bool operator==(const Fields&) const = default;
 };
 
-// Ids of rows here; true: the row is cancelled.
-using Rows = std::map<std::string, bool, std::less<>>;
+// A row of the order: an item, a payment or a discount.
+struct Row {
+  bool is_cancelled = false;
+  std::string cloud_id;  // empty: the cloud has not accepted it yet
+
+  bool operator==(const Row&) const = default;
+};
+// By the id of the row here.
+using Rows = std::map<std::string, Row, std::less<>>;
 
 struct Image {
   int64_t last_position = 0;  // of the steps planned so far

@@ -26,21 +26,30 @@ Plan PlanOf(db::Session& session, const orders::Order& order, const Image& image
                    .rider_provider = rider_provider});
 }
 
+// Orders of the self-test, which it marks by their references (selftest/probe.cc).
+constexpr std::string_view kSelfTest = "selftest-";
+
+bool IsSent(const orders::Order& order, const PlanRules& rules) {
+  if (order.source != orders::kApiSource) return false;
+  if (order.reference && order.reference->starts_with(kSelfTest)) return false;
+  return !rules.since || order.created_at >= *rules.since;
+}
+
 }  // namespace
 
 size_t PlanOrder(db::Tx& tx, db::CompanyId company, std::string_view order_id,
-                 std::string_view rider_provider, const db::Stamp& stamp) {
+                 const PlanRules& rules, const db::Stamp& stamp) {
   const std::optional<orders::Order> order = orders::Load(tx, company, order_id);
   if (!order) return 0;
   const bool is_ours = order->origin == orders::Origin::kBox;
-  if (is_ours && order->source != orders::kApiSource) return 0;
+  if (is_ours && !IsSent(*order, rules)) return 0;
   store::OrderRow row =
       store::FindOrder(tx, company, order_id).value_or(store::OrderRow{.order_id = order->id});
   if (row.planned_version == order->version) return 0;
   // The cloud has its own orders before this box hears of them.
   if (!is_ours) row.image.is_placed = true;
 
-  Plan plan = PlanOf(tx, *order, row.image, rider_provider);
+  Plan plan = PlanOf(tx, *order, row.image, rules.rider_provider);
   for (const Step& step : plan.steps) store::InsertStep(tx, company, order_id, step);
   for (const LeftOut& left_out : plan.left_out) {
     store::InsertDifference(tx, company,
@@ -62,13 +71,18 @@ size_t PlanOrder(db::Tx& tx, db::CompanyId company, std::string_view order_id,
 
 std::optional<Waiting> NextStep(db::Session& session, db::CompanyId company, Among among,
                                 UtcMs now) {
-  const auto since = among == Among::kPresent ? std::optional(now - kPresentMs) : std::nullopt;
-  const std::optional<std::string> order_id = store::FirstWaiting(session, company, since);
+  const std::optional<std::string> order_id =
+      among == Among::kPresent ? store::FirstWaitingSince(session, company, now - kPresentMs)
+                               : store::FirstWaiting(session, company);
   return order_id ? store::FirstStep(session, company, *order_id) : std::nullopt;
 }
 
 void NoteAttempt(db::Tx& tx, db::CompanyId company, const Waiting& waiting, UtcMs now) {
   store::CountAttempt(tx, company, waiting.order_id, waiting.step.position, now);
+}
+
+void ReplaceStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting, const Step& step) {
+  store::UpdateStep(tx, company, waiting.order_id, waiting.step.position, step.key, step.body);
 }
 
 void RemoveStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting) {
@@ -85,5 +99,31 @@ bool Unpark(db::Tx& tx, db::CompanyId company, std::string_view order_id) {
 }
 
 Counts Count(db::Session& session, db::CompanyId company) { return store::Count(session, company); }
+
+std::vector<Parked> ListParked(db::Session& session, db::CompanyId company, int64_t limit) {
+  return store::SelectParked(session, company, limit);
+}
+
+int64_t UnparkAll(db::Tx& tx, db::CompanyId company) { return store::UnparkAll(tx, company); }
+
+bool Discard(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view reason,
+             const db::Stamp& stamp) {
+  if (!store::IsParked(tx, company, order_id)) return false;
+  store::DeleteSteps(tx, company, order_id);
+  Unpark(tx, company, order_id);
+  store::InsertDifference(tx, company,
+                          {.order_id = std::string(order_id),
+                           .kind = "discarded",
+                           .box = "",
+                           .cloud = "",
+                           .detail = std::string(reason)},
+                          stamp.now);
+  return true;
+}
+
+std::vector<Difference> ListDifferences(db::Session& session, db::CompanyId company,
+                                        int64_t limit) {
+  return store::SelectDifferences(session, company, limit);
+}
 
 }  // namespace comanda::cloud

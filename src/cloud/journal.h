@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cloud/step.h"
 #include "db/session.h"
@@ -36,18 +37,24 @@ struct Waiting {
 };
 
 struct Counts {
-  int64_t steps_waiting = 0;  // also of parked orders
+  int64_t steps_waiting = 0;  // of orders that are not parked
   int64_t orders_parked = 0;
   int64_t differences = 0;
   std::optional<UtcMs> oldest;  // the first change that waits, of orders that are not parked
 };
 
+struct PlanRules {
+  // The name in the cloud of the provider whose riders are users of the company.
+  std::string_view rider_provider;
+  std::optional<UtcMs> since = {};  // orders created here before are not sent
+};
+
 // Plans what is to be sent of the order as it stands in this transaction (cloud/planner.h), and
 // writes the steps, the image, and a difference for each reference that is left out. Nothing where
-// this version has been planned, there is no such order, or another channel has made it. The number
-// of new steps.
+// this version has been planned, there is no such order, another channel or the self-test has made
+// it, or it is too old. The number of new steps.
 size_t PlanOrder(db::Tx& tx, db::CompanyId company, std::string_view order_id,
-                 std::string_view rider_provider, const db::Stamp& stamp);
+                 const PlanRules& rules, const db::Stamp& stamp);
 
 // Which orders may be next.
 enum class Among : uint8_t { kPresent, kAll };
@@ -56,6 +63,8 @@ std::optional<Waiting> NextStep(db::Session& session, db::CompanyId company, Amo
                                 UtcMs now);
 // Notes that the step is about to be sent.
 void NoteAttempt(db::Tx& tx, db::CompanyId company, const Waiting& waiting, UtcMs now);
+// Puts another step in the place of one that the cloud has refused, at the same position.
+void ReplaceStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting, const Step& step);
 // The cloud has accepted the step.
 void RemoveStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting);
 // Nothing of the order is sent from now on. `problem`: the problem document, or empty.
@@ -65,5 +74,32 @@ void Park(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::str
 bool Unpark(db::Tx& tx, db::CompanyId company, std::string_view order_id);
 
 Counts Count(db::Session& session, db::CompanyId company);
+
+// For people
+
+struct Parked {
+  std::string order_id;
+  std::string why;      // kRefused, kCancelledButPaid, kGone
+  std::string problem;  // the problem document of the refusal, or empty
+};
+// In the order of their ids, at most `limit`.
+std::vector<Parked> ListParked(db::Session& session, db::CompanyId company, int64_t limit);
+// Sends all parked orders again. The number of them.
+int64_t UnparkAll(db::Tx& tx, db::CompanyId company);
+// Nothing that waits of this order is sent: its steps are dropped, and a difference says so. False
+// where it is not parked.
+bool Discard(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view reason,
+             const db::Stamp& stamp);
+
+// What is not the same on both sides, or was left out.
+struct Difference {
+  std::string order_id;    // empty: not of an order
+  std::string kind;        // totals, date, link, reference, status, menu, discarded
+  std::string box, cloud;  // what each side has
+  std::string detail;
+  UtcMs at = 0;
+};
+// The newest first, at most `limit`.
+std::vector<Difference> ListDifferences(db::Session& session, db::CompanyId company, int64_t limit);
 
 }  // namespace comanda::cloud

@@ -57,21 +57,29 @@ void PutOrder(db::Tx& tx, db::CompanyId company, const OrderRow& row) {
          int64_t{row.is_open}, row.touched_at);
 }
 
-std::optional<std::string> FirstWaiting(db::Session& session, db::CompanyId company,
-                                        std::optional<UtcMs> since) {
-  if (!since) {
-    return session.FindText(R"sql(
-        SELECT order_id FROM cloud_order WHERE company_id = $1 AND waiting > 0 AND parked = ''
-        ORDER BY touched_at, order_id LIMIT 1
-        )sql",
-                            company);
-  }
+std::optional<std::string> FirstWaiting(db::Session& session, db::CompanyId company) {
   return session.FindText(R"sql(
-      SELECT order_id FROM cloud_order
-      WHERE company_id = $1 AND waiting > 0 AND parked = '' AND (is_open = 1 OR touched_at >= $2)
+      SELECT order_id FROM cloud_order WHERE company_id = $1 AND waiting > 0 AND parked = ''
       ORDER BY touched_at, order_id LIMIT 1
       )sql",
-                          company, *since);
+                          company);
+}
+
+std::optional<std::string> FirstWaitingSince(db::Session& session, db::CompanyId company,
+                                             UtcMs since) {
+  auto open = session.FindText(R"sql(
+      SELECT order_id FROM cloud_order
+      WHERE company_id = $1 AND waiting > 0 AND parked = '' AND is_open = 1
+      ORDER BY touched_at, order_id LIMIT 1
+      )sql",
+                               company);
+  if (open) return open;
+  return session.FindText(R"sql(
+      SELECT order_id FROM cloud_order
+      WHERE company_id = $1 AND waiting > 0 AND parked = '' AND touched_at >= $2
+      ORDER BY touched_at, order_id LIMIT 1
+      )sql",
+                          company, since);
 }
 
 bool SetParked(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
@@ -119,6 +127,15 @@ void CountAttempt(db::Tx& tx, db::CompanyId company, std::string_view order_id, 
             company, order_id, position, now);
 }
 
+void UpdateStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,
+                std::string_view key, std::string_view body) {
+  tx.RunOne(R"sql(
+      UPDATE cloud_step SET key = $4, body = $5
+      WHERE company_id = $1 AND order_id = $2 AND position = $3
+      )sql",
+            company, order_id, position, key, body);
+}
+
 void DeleteStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position) {
   tx.RunOne(R"sql(
       DELETE FROM cloud_step WHERE company_id = $1 AND order_id = $2 AND position = $3
@@ -140,10 +157,68 @@ void InsertDifference(db::Tx& tx, db::CompanyId company, const Difference& diffe
          difference.detail, at);
 }
 
+std::vector<Difference> SelectDifferences(db::Session& session, db::CompanyId company,
+                                          int64_t limit) {
+  static constexpr db::Sql kNewest = R"sql(
+      SELECT order_id, kind, box, cloud, detail, at FROM cloud_difference
+      WHERE company_id = $1 ORDER BY number DESC LIMIT $2
+      )sql";
+  auto rows = session.Query<kNewest>(company, limit);
+  std::vector<Difference> differences;
+  while (rows.Next()) {
+    differences.push_back({.order_id = rows.Text("order_id"),
+                           .kind = rows.Text("kind"),
+                           .box = rows.Text("box"),
+                           .cloud = rows.Text("cloud"),
+                           .detail = rows.Text("detail"),
+                           .at = rows.Int("at")});
+  }
+  return differences;
+}
+
+std::vector<Parked> SelectParked(db::Session& session, db::CompanyId company, int64_t limit) {
+  static constexpr db::Sql kParked = R"sql(
+      SELECT order_id, parked, problem FROM cloud_order
+      WHERE company_id = $1 AND parked <> '' ORDER BY order_id LIMIT $2
+      )sql";
+  auto rows = session.Query<kParked>(company, limit);
+  std::vector<Parked> parked;
+  while (rows.Next()) {
+    parked.push_back({.order_id = rows.Text("order_id"),
+                      .why = rows.Text("parked"),
+                      .problem = rows.Text("problem")});
+  }
+  return parked;
+}
+
+int64_t UnparkAll(db::Tx& tx, db::CompanyId company) {
+  return tx.Run(R"sql(
+      UPDATE cloud_order SET parked = '', problem = '' WHERE company_id = $1 AND parked <> ''
+      )sql",
+                company);
+}
+
+bool IsParked(db::Session& session, db::CompanyId company, std::string_view order_id) {
+  return session.Exists(R"sql(
+      SELECT 1 FROM cloud_order WHERE company_id = $1 AND order_id = $2 AND parked <> ''
+      )sql",
+                        company, order_id);
+}
+
+void DeleteSteps(db::Tx& tx, db::CompanyId company, std::string_view order_id) {
+  tx.Run(R"sql(DELETE FROM cloud_step WHERE company_id = $1 AND order_id = $2)sql", company,
+         order_id);
+  tx.Run(R"sql(UPDATE cloud_order SET waiting = 0 WHERE company_id = $1 AND order_id = $2)sql",
+         company, order_id);
+}
+
 Counts Count(db::Session& session, db::CompanyId company) {
   Counts counts;
-  counts.steps_waiting =
-      session.GetInt(R"sql(SELECT count(*) FROM cloud_step WHERE company_id = $1)sql", company);
+  counts.steps_waiting = session.GetInt(R"sql(
+      SELECT coalesce(sum(waiting), 0) FROM cloud_order
+      WHERE company_id = $1 AND waiting > 0 AND parked = ''
+      )sql",
+                                        company);
   counts.orders_parked = session.GetInt(
       R"sql(SELECT count(*) FROM cloud_order WHERE company_id = $1 AND parked <> '')sql", company);
   counts.differences = session.GetInt(

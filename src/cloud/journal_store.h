@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cloud/image.h"
 #include "cloud/journal.h"
@@ -28,10 +29,11 @@ std::optional<OrderRow> FindOrder(db::Session& session, db::CompanyId company,
                                   std::string_view order_id);
 // Inserts the row, or replaces that of the same order. Whether it is parked stays.
 void PutOrder(db::Tx& tx, db::CompanyId company, const OrderRow& row);
-// The order that was touched first among those with waiting steps that are not parked. `since`:
-// only those that are open or were touched since then.
-std::optional<std::string> FirstWaiting(db::Session& session, db::CompanyId company,
-                                        std::optional<UtcMs> since);
+// The order that was touched first among those with waiting steps that are not parked.
+std::optional<std::string> FirstWaiting(db::Session& session, db::CompanyId company);
+// The same of those that are open; else of those that were touched since then.
+std::optional<std::string> FirstWaitingSince(db::Session& session, db::CompanyId company,
+                                             UtcMs since);
 // False where the order is not in the journal, or already so. `why` empty: not parked.
 bool SetParked(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
                std::string_view problem);
@@ -42,16 +44,21 @@ std::optional<Waiting> FirstStep(db::Session& session, db::CompanyId company,
                                  std::string_view order_id);
 void CountAttempt(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,
                   UtcMs now);
+void UpdateStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,
+                std::string_view key, std::string_view body);
 // Also lowers the order's number of waiting steps.
 void DeleteStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position);
 
-struct Difference {
-  std::string order_id;  // empty: not of an order
-  std::string kind;
-  std::string box, cloud;  // what each side has
-  std::string detail;
-};
 void InsertDifference(db::Tx& tx, db::CompanyId company, const Difference& difference, UtcMs at);
+
+std::vector<Difference> SelectDifferences(db::Session& session, db::CompanyId company,
+                                          int64_t limit);
+
+std::vector<Parked> SelectParked(db::Session& session, db::CompanyId company, int64_t limit);
+int64_t UnparkAll(db::Tx& tx, db::CompanyId company);
+bool IsParked(db::Session& session, db::CompanyId company, std::string_view order_id);
+// Deletes what waits of the order.
+void DeleteSteps(db::Tx& tx, db::CompanyId company, std::string_view order_id);
 
 Counts Count(db::Session& session, db::CompanyId company);
 

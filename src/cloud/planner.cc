@@ -198,13 +198,13 @@ class Planner {
     PlanNewCombos();
     for (size_t i = 0; i < order_.discounts.size(); ++i) {
       const orders::Discount& discount = order_.discounts[i];
-      if (!image().discounts.emplace(discount.id, false).second) continue;
+      if (!image().discounts.try_emplace(discount.id).second) continue;
       Add(StepKind::kDiscount, KeyOf(order_.discounts, i), DiscountBody(discount, decimals()),
           {discount.id}, discount.created_at);
     }
     for (size_t i = 0; i < order_.payments.size(); ++i) {
       const orders::Payment& payment = order_.payments[i];
-      if (!image().payments.emplace(payment.id, false).second) continue;
+      if (!image().payments.try_emplace(payment.id).second) continue;
       Add(StepKind::kPayment, KeyOf(order_.payments, i),
           PaymentBody(payment, decimals(), References()), {payment.id}, payment.created_at);
     }
@@ -227,7 +227,7 @@ class Planner {
       for (size_t row = first; row < i; ++row) {
         rows.push_back(&combos[row]);
         ids.push_back(combos[row].id);
-        image().combos.emplace(combos[row].id, false);
+        image().combos.try_emplace(combos[row].id);
       }
       Add(StepKind::kCombos, KeyOf(combos, first), CombosBody(rows, decimals(), References()),
           std::move(ids), combos[first].created_at);
@@ -237,7 +237,7 @@ class Planner {
   template <typename Row>
   void PlanCancelsOf(const std::vector<Row>& rows, Rows& there, StepKind kind) {
     for (const Row& row : rows) {
-      bool& is_cancelled = there[row.id];
+      bool& is_cancelled = there[row.id].is_cancelled;
       if (is_cancelled || !row.canceled_at) continue;
       Add(kind, std::nullopt, "", {row.id}, *row.canceled_at);
       is_cancelled = true;

@@ -19,7 +19,7 @@ enum class Remedy : uint8_t {
   kFindOrder,  // its key placed an order before: look for the one with that reference
   kReadOrder,  // rows are not as expected: read the order and adopt those that match
   kLeaveOut,   // a new step without the references or the date that the cloud does not accept
-  kDrop,       // the order goes on without this step
+  kDrop,       // the order goes on without this step; one of the menu: DropPush (cloud/menu_push.h)
 };
 
 struct Judgement {

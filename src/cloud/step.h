@@ -1,6 +1,6 @@
 #pragma once
 
-// A step: one request that changes one order in the cloud (contract section 15.1). The planner
+// A step: one request that changes one order, or one product of the menu, in the cloud (contract section 15.1). The planner
 // makes steps (cloud/planner.h), the journal keeps them until the cloud has accepted them.
 
 #include <array>
@@ -28,10 +28,11 @@ enum class StepKind : uint8_t {
   kNoRider,         // DELETE /v1/orders/{id}/rider
   kDelivery,        // PATCH /v1/orders/{id}/delivery-status
   kCancel,          // POST /v1/orders/{id}/cancel
+  kMenu,            // PUT /v1/menu/products, of no order (cloud/menu_push.h)
 };
-inline constexpr std::array<std::string_view, 13> kStepKindNames = {
+inline constexpr std::array<std::string_view, 14> kStepKindNames = {
     "place",          "fields", "combos", "discount", "payment",  "cancel_combo", "remove_discount",
-    "cancel_payment", "status", "rider",  "no_rider", "delivery", "cancel"};
+    "cancel_payment", "status", "rider",  "no_rider", "delivery", "cancel", "menu"};
 constexpr std::string_view Name(StepKind kind) { return kStepKindNames[static_cast<size_t>(kind)]; }
 
 // Key and body never change once the step is in the journal: a repetition has the same effect as

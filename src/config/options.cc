@@ -189,6 +189,23 @@ void ParseErrorsBase(const Given& given, Options& options) {
   options.errors_base = given.value;
 }
 
+void ParseCloudUrl(const Given& given, Options& options) {
+  if (!given.value.empty() && (!IsHttpBase(given.value) || !given.value.starts_with("https://"))) {
+    throw Bad(given, FieldCode::kInvalidFormat,
+              "must be an https address without /v1 and without a slash at its end, like "
+              "https://api.example");
+  }
+  options.cloud_url = given.value;
+}
+
+void ParseCloudPoll(const Given& given, Options& options) {
+  options.cloud_poll_seconds = ParseInteger(given, 5, 300);
+}
+
+void ParseCloudShare(const Given& given, Options& options) {
+  options.cloud_quota_share = ParseInteger(given, 1, 100);
+}
+
 void ParseKeyPrefix(const Given& given, Options& options) {
   const bool good = given.value.size() >= 2 && given.value.size() <= 16 &&
                     std::all_of(given.value.begin(), given.value.end(),
@@ -200,7 +217,8 @@ void ParseKeyPrefix(const Given& given, Options& options) {
   options.key_prefix = given.value;
 }
 
-void ParsePlatformName(const Given& given, Options& options) {
+template <std::string Options::*member>
+void ParseProvider(const Given& given, Options& options) {
   const bool good =
       !given.value.empty() && given.value.size() <= 50 && IsLower(given.value.front()) &&
       std::all_of(given.value.begin(), given.value.end(),
@@ -211,7 +229,7 @@ void ParsePlatformName(const Given& given, Options& options) {
         "must be at most 50 lower-case letters, digits, - or _, and begin with a letter, like "
         "comanda");
   }
-  options.platform_name = given.value;
+  options.*member = given.value;
 }
 
 void ParseLogLevel(const Given& given, Options& options) {
@@ -317,7 +335,7 @@ constexpr std::array kSettings = {
             ParseKeyPrefix},
     Setting{"platform_name", "WORD", "comanda",
             "The provider under which the platform's own riders are named.", false, true,
-            ParsePlatformName},
+            ParseProvider<&Options::platform_name>},
     Setting{
         "tls_certificate", "FILE", "",
         "A certificate with its chain in PEM form, with tls_key; without it the server makes its "
@@ -378,6 +396,22 @@ constexpr std::array kSettings = {
     Setting{"webhook_signature_header", "NAME", "X-Webhook-Signature",
             "The header that holds the signature of a webhook beside webhook-signature.", false,
             true, ParseSignatureHeader},
+    Setting{"cloud_url", "URL", "",
+            "The address of the cloud, without /v1, in place of the one that `comanda cloud link` "
+            "was given.",
+            false, true, ParseCloudUrl},
+    Setting{"cloud_ca_file", "FILE", "",
+            "Authorities in PEM form that the cloud may have, in place of the system's.", false,
+            true, ParsePath<&Options::cloud_ca_file>},
+    Setting{"cloud_poll_seconds", "N", "15",
+            "How often a cloud without an event feed is asked for open orders, 5 to 300.", false,
+            true, ParseCloudPoll},
+    Setting{"cloud_quota_share", "PERCENT", "70",
+            "The share of the cloud's rate limit that this server uses, 1 to 100.", false, true,
+            ParseCloudShare},
+    Setting{"cloud_rider_provider", "WORD", "comanda",
+            "The cloud's name for the provider whose riders are users of the company.", false, true,
+            ParseProvider<&Options::cloud_rider_provider>},
     Setting{"log_level", "WORD", "info",
             "The least important lines that are logged: error, warning, notice, info or debug.",
             true, true, ParseLogLevel},

@@ -72,6 +72,14 @@ struct Options {
   std::vector<std::string> webhook_networks;
   // The header with the platform's own signature of a webhook.
   std::string webhook_signature_header;
+  // https://HOST[:PORT][/PREFIX] of the cloud, and a PEM file with the authorities that it may have
+  // instead of the system's; empty: what `comanda cloud link` was told (cloud/link.h).
+  std::string cloud_url;
+  std::string cloud_ca_file;
+  int64_t cloud_poll_seconds = 15;
+  int64_t cloud_quota_share = 70;  // percent
+  // The name in the cloud of the provider whose riders are users of the company.
+  std::string cloud_rider_provider;
   // error, warning, notice, info or debug.
   std::string log_level;
 };

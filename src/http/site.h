@@ -25,6 +25,9 @@
 namespace comanda::webhooks {
 class Deliverer;
 }
+namespace comanda::cloud {
+class Syncer;
+}
 
 namespace comanda::http {
 
@@ -67,6 +70,8 @@ struct Site {
   std::function<int64_t()> current_mark = [] { return int64_t{0}; };
   // Of the room webhooks/, whose handlers alone use it.
   webhooks::Deliverer* deliverer = nullptr;
+  // Of the room cloud/, whose handlers alone use it. Null in the sandbox.
+  cloud::Syncer* syncer = nullptr;
   // Ends the hold of outgoing messages (machine/hold.h); false where there was none. Writes.
   std::function<bool()> resume;
   // The authority that devices install, PEM; empty where the owner's certificate is served.

@@ -257,8 +257,16 @@ void AddCategory(http::PageRows& rows, db::Session& session, const company::Comp
   AddCategory(rows, session, company, costs, *category, {});
 }
 
+std::vector<Category> AllCategories(db::Session& session, db::CompanyId company) {
+  return SelectCategories(session, company);
+}
+
+std::optional<Product> FindWhole(db::Session& session, db::CompanyId company, std::string_view id) {
+  return SelectWhole(session, company, id, Depth::kModifiers);
+}
+
 Product GetProduct(db::Session& session, db::CompanyId company, std::string_view id) {
-  std::optional<Product> product = SelectWhole(session, company, id, Depth::kModifiers);
+  std::optional<Product> product = FindWhole(session, company, id);
   if (!product) throw NoSuch("product", id);
   return *std::move(product);
 }

@@ -43,7 +43,11 @@ size_t AddCategories(http::PageRows& rows, db::Session& session, const company::
 // Adds the row of one category with all its products. Throws Refusal(kNotFound).
 void AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
                  Costs costs, std::string_view id);
-// Throws Refusal(kNotFound).
+// All categories, by position.
+std::vector<Category> AllCategories(db::Session& session, db::CompanyId company);
+// A product with its variants and modifiers; nothing for an unknown id.
+std::optional<Product> FindWhole(db::Session& session, db::CompanyId company, std::string_view id);
+// The same; throws Refusal(kNotFound).
 Product GetProduct(db::Session& session, db::CompanyId company, std::string_view id);
 
 // Writing.

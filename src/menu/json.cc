@@ -109,6 +109,13 @@ class DraftReader {
     }
   }
 
+  // In a file, a row without a position has the place that it has in its list.
+  template <typename Row>
+  void PlaceInList(Row& row, size_t index) const {
+    if (!form_.in_file() || IsSent(row, &Row::position)) return;
+    Set(row, &Row::position, static_cast<int64_t>(index));
+  }
+
   // Call last.
   template <typename Row>
   void Finish(ObjectReader& json, Row& row) {
@@ -132,9 +139,7 @@ Row DraftReader::Start(ObjectReader& json) {
   Take(json, "name", row, &Row::name,
        form_.complete ? json.RequireText("name", kNameRule) : json.Text("name", kNameRule));
   if constexpr (!std::is_same_v<Row, Station>) {
-    if (!form_.in_file()) {
-      Take(json, "position", row, &Row::position, json.Number("position", kPositionRule));
-    }
+    Take(json, "position", row, &Row::position, json.Number("position", kPositionRule));
   }
   return row;
 }
@@ -157,7 +162,7 @@ std::vector<Row> DraftReader::ReadList(ObjectReader& json, std::string_view name
   for (ObjectReader& item : json.Objects(name, max, allow_empty)) {
     Row& row = rows.emplace_back(read(item));
     if constexpr (!std::is_same_v<Row, Station>) {
-      if (form_.in_file()) Set(row, &Row::position, static_cast<int64_t>(rows.size()) - 1);
+      PlaceInList(row, rows.size() - 1);
     }
   }
   return rows;
@@ -214,12 +219,12 @@ Category DraftReader::ReadCategory(ObjectReader& json, std::vector<Product>& pro
 
 void DraftReader::ReadProducts(std::vector<ObjectReader> rows, const std::string& category_id,
                                std::vector<Product>& products) {
-  int64_t position = 0;
+  size_t index = 0;
   for (ObjectReader& json : rows) {
     const bool is_object = json.offset() > 0;
     const size_t errors_before = json.errors().size();
     Product product = ReadProduct(json, category_id);
-    if (form_.in_file()) Set(product, &Product::position, position++);
+    PlaceInList(product, index++);
     if (is_object && json.errors().size() == errors_before) products.push_back(std::move(product));
   }
 }

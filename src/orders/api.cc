@@ -146,19 +146,6 @@ http::Response Get(http::Context& ctx) {
 
 // Placing
 
-// Candidates for the public id: numbers of ten digits that do not begin with 0. There are so many
-// that one of the candidates is free.
-std::vector<std::string> PublicNumbers() {
-  constexpr size_t kCandidates = 4;
-  constexpr uint64_t kLeast = 1'000'000'000;
-  std::array<uint64_t, kCandidates> draws;
-  FillRandom({reinterpret_cast<uint8_t*>(draws.data()), sizeof draws});
-  std::vector<std::string> numbers;
-  // The bias of the remainder of 64 bits is below one in a billion.
-  for (const uint64_t draw : draws) numbers.push_back(std::to_string(kLeast + draw % (9 * kLeast)));
-  return numbers;
-}
-
 http::Response Created(http::Context& ctx, const Placed& placed) {
   const bool as_now = placed.answer == Placed::Answer::kAsItIsNow;
   http::Response response = Answer(ctx, placed.record, as_now ? 200 : 201);

@@ -500,6 +500,15 @@ std::optional<std::string> FindByReference(db::Session& session, db::CompanyId c
   return std::move(made->id);
 }
 
+std::vector<std::string> FindIdsAfter(db::Session& session, db::CompanyId company,
+                                      std::string_view id, int64_t limit) {
+  return SelectIdsAfter(session, company, id, limit);
+}
+
+int64_t CountOfOtherChannels(db::Session& session, db::CompanyId company) {
+  return CountOrders(session, company) - CountOrdersOf(session, company, kApiSource);
+}
+
 std::optional<std::string> FirstRecord(db::Session& session, const Order& order) {
   if (order.created_seq < events::ExtentOf(session, order.company).oldest) return std::nullopt;
   const auto event = events::Find(session, order.company, order.created_seq);
@@ -559,6 +568,18 @@ std::optional<Placed> FindPlaced(db::Session& session, db::CompanyId company,
 }
 
 // Placing
+
+// Numbers of ten digits that do not begin with 0.
+std::vector<std::string> PublicNumbers() {
+  constexpr size_t kCandidates = 4;
+  constexpr uint64_t kLeast = 1'000'000'000;
+  std::array<uint64_t, kCandidates> draws;
+  FillRandom({reinterpret_cast<uint8_t*>(draws.data()), sizeof draws});
+  std::vector<std::string> numbers;
+  // The bias of the remainder of 64 bits is below one in a billion.
+  for (const uint64_t draw : draws) numbers.push_back(std::to_string(kLeast + draw % (9 * kLeast)));
+  return numbers;
+}
 
 Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,
              const Placement& placement, const db::Stamp& stamp) {

@@ -57,6 +57,12 @@ std::optional<Order> Load(db::Session& session, db::CompanyId company, std::stri
 // The UUID of the order that was placed with this Idempotency-Key, or that the cloud shows with it.
 std::optional<std::string> FindByReference(db::Session& session, db::CompanyId company,
                                            std::string_view reference);
+// The ids of the orders behind that one, in the order of their ids, at most `limit`.
+std::vector<std::string> FindIdsAfter(db::Session& session, db::CompanyId company,
+                                      std::string_view id, int64_t limit);
+// The number of orders that came through other channels than the API, on either side.
+int64_t CountOfOtherChannels(db::Session& session, db::CompanyId company);
+
 // The record of version 1: what the creation gave. Nothing where its event is purged or damaged.
 std::optional<std::string> FirstRecord(db::Session& session, const Order& order);
 
@@ -96,6 +102,10 @@ struct Placement {
   // business day of its number (contract section 15, Dates).
   std::optional<UtcMs> occurred_at = {};
 };
+
+// Random candidates for Placement::public_numbers. There are so many numbers that one of them is
+// free.
+std::vector<std::string> PublicNumbers();
 
 // Places an order. If the reference has placed one before, returns that one and writes nothing.
 Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,

@@ -874,6 +874,21 @@ int64_t CountOrders(db::Session& session, db::CompanyId company) {
                         company);
 }
 
+int64_t CountOrdersOf(db::Session& session, db::CompanyId company, std::string_view source) {
+  return session.GetInt(R"sql(
+      SELECT coalesce(sum(f.orders), 0) FROM order_facet AS f
+      WHERE f.company_id = $1 AND f.source = $2
+      )sql",
+                        company, source);
+}
+
+std::vector<std::string> SelectIdsAfter(db::Session& session, db::CompanyId company,
+                                        std::string_view id, int64_t limit) {
+  return session.FindTexts(
+      R"sql(SELECT id FROM orders WHERE company_id = $1 AND id > $2 ORDER BY id LIMIT $3)sql",
+      company, id, limit);
+}
+
 // Numbers
 
 int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begin, UtcMs end) {

@@ -36,6 +36,8 @@ void Replace(db::Tx& tx, const Order& before, Order& after);
 // Reads the order with all its rows. Fault kDamaged if the checksum does not match them
 // (orders/checksum.h).
 std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id);
+std::vector<std::string> SelectIdsAfter(db::Session& session, db::CompanyId company,
+                                        std::string_view id, int64_t limit);
 // True if the order exists and has a checksum. Orders of older programs get theirs from the
 // background check.
 bool HasChecksum(db::Session& session, db::CompanyId company, std::string_view id);
@@ -80,6 +82,7 @@ std::vector<OrderKey> SelectKeysBefore(db::Session& session, db::CompanyId compa
 bool FacetFits(db::Session& session, const Order& order);
 // The number of facets whose count is wrong.
 int64_t CountWrongFacets(db::Session& session, db::CompanyId company);
+int64_t CountOrdersOf(db::Session& session, db::CompanyId company, std::string_view source);
 int64_t CountOrders(db::Session& session, db::CompanyId company);
 
 // The highest order number of the orders created from `begin` to before `end`; 0: there is none.

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from support.box import PATIENCE_S, ROOT
+from support.openssl import Pair
 
 
 def accepts(client, cafile, url, directory):
@@ -94,3 +95,30 @@ def server(file):
         threading.Thread(target=listening.serve_forever, daemon=True).start()
         yield listening.server_port
         listening.shutdown()
+
+
+def make_older_pair(directory, days=60):
+    """(authority's certificate, pair): valid for `days` already, for clients whose clock is behind."""
+    directory = pathlib.Path(directory)
+    now = datetime.datetime.now(datetime.timezone.utc)
+
+    def certificate(name, key, issuer, issuer_key):
+        common = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+        return (x509.CertificateBuilder().subject_name(common).issuer_name(issuer or common).public_key(key.public_key())
+                .serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(days=days))
+                .not_valid_after(now + datetime.timedelta(days=30))
+                .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+                .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+                .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+                .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), critical=False)
+                .sign(issuer_key, hashes.SHA256()))
+
+    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
+    root = certificate("Root", keys[0], None, keys[0])
+    leaf = certificate("server", keys[1], root.subject, keys[0])
+    files = [directory / name for name in ("root.crt", "server.crt", "server.key")]
+    for file, content in zip(files, [root, leaf]):
+        file.write_bytes(content.public_bytes(serialization.Encoding.PEM))
+    files[2].write_bytes(keys[1].private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+                                               serialization.NoEncryption()))
+    return files[0], Pair(files[1], files[2])

@@ -61,7 +61,7 @@ TEST_F(CloudClient, SendsWhatTheContractAsksFor) {
                           {.method = "POST",
                            .body = R"({"a":1})",
                            .idempotency_key = "k-1",
-                           .occurred_at = 1'763'000'000'123,
+                           .occurred_at = FormatInstant(1'763'000'000'123),
                            .etag = "W/\"7\"",
                            .wait_s = 25});
   EXPECT_EQ(reply.verdict, Verdict::kOk);

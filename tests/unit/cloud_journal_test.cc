@@ -43,7 +43,7 @@ class CloudJournal : public ::testing::Test {
 
   size_t PlanIt(const std::string& id) {
     return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      return PlanOrder(tx, kCompany, id, "riders", stamp);
+      return PlanOrder(tx, kCompany, id, {.rider_provider = "riders"}, stamp);
     });
   }
 

@@ -1,0 +1,269 @@
+#include "cloud/api.h"
+
+#include <array>
+#include <string>
+
+#include "base/concat.h"
+#include "base/problem.h"
+#include "cloud/journal.h"
+#include "cloud/key_file.h"
+#include "cloud/linking.h"
+#include "cloud/restaurant.h"
+#include "cloud/status.h"
+#include "cloud/syncer.h"
+#include "http/context.h"
+#include "json/writer.h"
+#include "orders/orders.h"
+
+namespace comanda::cloud {
+namespace {
+
+constexpr int64_t kListedMax = 1'000;
+
+Syncer& SyncerOf(http::Context& ctx) {
+  Syncer* const syncer = ctx.site().syncer;
+  if (syncer == nullptr) {
+    throw Refusal(Problem::kServiceUnavailable, "The server does not run: start it first.");
+  }
+  return *syncer;
+}
+
+Linked GetLinked(db::Session& session) {
+  auto linked = FindLinked(session);
+  if (!linked) {
+    throw Refusal(Problem::kNotFound,
+                  "No restaurant of this box is linked: see `comanda cloud link --help`.");
+  }
+  return *std::move(linked);
+}
+
+// The worker reads the link again once the change is committed.
+void TellOnCommit(http::Context& ctx, db::Tx& tx) {
+  Syncer* const syncer = ctx.site().syncer;
+  if (syncer != nullptr) tx.OnCommit([syncer] { syncer->NoteChange(); });
+}
+
+http::Response StatusNow(http::Context& ctx) {
+  Syncer* const syncer = ctx.site().syncer;
+  const Progressing progress = syncer ? syncer->progress() : Progressing{};
+  const Status status =
+      ctx.Read([&](db::Snapshot& snapshot) { return FindStatus(snapshot, progress); });
+  return http::Uncached(http::Data(ToJson(status, ctx.site().clock.Now())));
+}
+
+http::Response ShowStatus(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  return StatusNow(ctx);
+}
+
+LinkOrder ReadLinkOrder(http::Context& ctx) {
+  json::Errors errors;
+  json::ObjectReader reader(ctx.body().root(), "", errors, json::UnknownFields::kRefused);
+  constexpr json::TextRule kText = {.max = 2'048, .card_numbers_refused = false};
+  LinkOrder order;
+  order.url = reader.RequireText("url", kText).value_or("");
+  order.key = reader.RequireText("key", kText).value_or("");
+  order.ca_file = reader.Text("ca_file", kText).value_or("");
+  order.company_uuid = reader.Text("company", kText);
+  order.since = reader.Text("since", kText);
+  order.timezone = reader.Text("timezone", kText);
+  order.country_code = reader.Text("country_code", kText);
+  if (!order.url.empty() && !order.url.starts_with("https://")) {
+    reader.Fail("url", FieldCode::kInvalidFormat,
+                "must be the https address of the cloud without /v1, like https://api.example");
+  }
+  reader.Finish();
+  errors.ThrowIfAny();
+  while (order.url.ends_with('/')) order.url.pop_back();
+  if (order.url.ends_with("/v1")) order.url.resize(order.url.size() - 3);
+  return order;
+}
+
+http::Response MakeTheLink(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  Syncer& syncer = SyncerOf(ctx);
+  const LinkOrder order = ReadLinkOrder(ctx);
+  const LinkResult result = syncer.Link(order);
+  std::string body;
+  json::Writer out(body);
+  out.BeginObject();
+  out.Key("cloud_company_id").Text(result.link.cloud_company_id);
+  out.Key("was_created").Boolean(result.was_created);
+  out.Key("goes_on").Boolean(result.goes_on);
+  out.Key("follows_events").Boolean(result.link.features.has_events);
+  out.Key("takes_dates").Boolean(result.link.features.takes_dates);
+  out.EndObject();
+  return http::Uncached(http::Data(body));
+}
+
+http::Response EndLink(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp&) {
+    Unlink(tx, GetLinked(tx).company);
+    TellOnCommit(ctx, tx);
+    return http::Uncached(http::Data("{}"));
+  });
+  RemoveKey(ctx.site().options.data_directory);
+  return response;
+}
+
+http::Response SetPaused(http::Context& ctx, bool is_paused) {
+  ctx.query().AllowOnly({});
+  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const Linked linked = GetLinked(tx);
+    const UtcMs since = linked.link.paused_at.value_or(stamp.now);
+    PutPaused(tx, linked.company, is_paused ? std::optional(since) : std::nullopt);
+    TellOnCommit(ctx, tx);
+    return http::Uncached(http::Data("{}"));
+  });
+}
+
+http::Response Pause(http::Context& ctx) { return SetPaused(ctx, true); }
+http::Response Resume(http::Context& ctx) { return SetPaused(ctx, false); }
+
+std::string PublicIdOf(db::Session& session, db::CompanyId company, const std::string& order_id) {
+  const auto order = orders::Load(session, company, order_id);
+  return order ? order->public_id : "";
+}
+
+http::Response ShowParked(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  std::string body = ctx.Read([&](db::Snapshot& snapshot) {
+    const Linked linked = GetLinked(snapshot);
+    std::string text;
+    json::Writer out(text);
+    out.BeginArray();
+    for (const Parked& parked : ListParked(snapshot, linked.company, kListedMax)) {
+      out.BeginObject();
+      out.Key("order_id").Text(parked.order_id);
+      out.Key("public_id").Text(PublicIdOf(snapshot, linked.company, parked.order_id));
+      out.Key("why").Text(parked.why);
+      out.Key("problem").Stored(parked.problem);
+      out.EndObject();
+    }
+    out.EndArray();
+    return text;
+  });
+  return http::Uncached(http::Data(body));
+}
+
+http::Response ShowDifferences(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  std::string body = ctx.Read([&](db::Snapshot& snapshot) {
+    std::string text;
+    json::Writer out(text);
+    out.BeginArray();
+    for (const Difference& difference :
+         ListDifferences(snapshot, GetLinked(snapshot).company, kListedMax)) {
+      out.BeginObject();
+      out.Key("order_id")
+          .Text(difference.order_id.empty() ? std::nullopt : std::optional(difference.order_id));
+      out.Key("kind").Text(difference.kind);
+      out.Key("box").Text(difference.box);
+      out.Key("cloud").Text(difference.cloud);
+      out.Key("detail").Text(difference.detail);
+      out.Key("at").Instant(difference.at);
+      out.EndObject();
+    }
+    out.EndArray();
+    return text;
+  });
+  return http::Uncached(http::Data(body));
+}
+
+http::Response ShowUnpaired(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  std::string body = ctx.Read([&](db::Snapshot& snapshot) {
+    std::string text;
+    json::Writer out(text);
+    out.BeginArray();
+    for (const auto& [kind, name] :
+         ListUnpaired(snapshot, GetLinked(snapshot).company, static_cast<int>(kListedMax))) {
+      out.BeginObject().Key("kind").Text(kind).Key("name").Text(name).EndObject();
+    }
+    out.EndArray();
+    return text;
+  });
+  return http::Uncached(http::Data(body));
+}
+
+// The UUID of the order that the body names by either id of either side.
+std::string OrderOf(db::Session& session, db::CompanyId company, const std::string& text) {
+  const auto key = orders::NormalisedKey(text);
+  auto id = key ? orders::FindUuid(session, company, *key) : std::nullopt;
+  if (!id) throw Refusal(Problem::kNotFound, "there is no order " + text);
+  return *std::move(id);
+}
+
+Refusal NotParked(const std::string& order) {
+  return Refusal(Problem::kNotFound,
+                 Concat({"Order ", order, " is not parked: see `comanda cloud parked`."}));
+}
+
+constexpr json::TextRule kIdText = {.max = 100, .card_numbers_refused = false};
+
+http::Response Retry(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  json::Errors errors;
+  json::ObjectReader reader(ctx.body().root(), "", errors, json::UnknownFields::kRefused);
+  const std::string order = reader.RequireText("order", kIdText).value_or("");
+  reader.Finish();
+  errors.ThrowIfAny();
+  return ctx.Write([&](db::Tx& tx, const db::Stamp&) {
+    const db::CompanyId company = GetLinked(tx).company;
+    int64_t count = 1;
+    if (order == "all") {
+      count = UnparkAll(tx, company);
+    } else if (!Unpark(tx, company, OrderOf(tx, company, order))) {
+      throw NotParked(order);
+    }
+    TellOnCommit(ctx, tx);
+    return http::Uncached(http::Data(Concat({"{\"orders\":", count, "}"})));
+  });
+}
+
+http::Response DiscardOrder(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  json::Errors errors;
+  json::ObjectReader reader(ctx.body().root(), "", errors, json::UnknownFields::kRefused);
+  const std::string order = reader.RequireText("order", kIdText).value_or("");
+  const std::string reason = reader.RequireText("reason", {.max = 500}).value_or("");
+  reader.Finish();
+  errors.ThrowIfAny();
+  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const db::CompanyId company = GetLinked(tx).company;
+    if (!Discard(tx, company, OrderOf(tx, company, order), reason, stamp)) throw NotParked(order);
+    TellOnCommit(ctx, tx);
+    return http::Uncached(http::Data("{}"));
+  });
+}
+
+constexpr http::Route Local(http::Method method, std::string_view pattern,
+                            http::Response (*handler)(http::Context&)) {
+  const bool reads_body = method == http::Method::kPost;
+  http::Route route = {method,     pattern, http::Access::kLocal, std::nullopt, http::Replay::kNone,
+                       reads_body, handler};
+  route.body_optional = true;
+  route.of_one_company = false;
+  return route;
+}
+
+using http::Method;
+constexpr std::array kRoutes = {
+    Local(Method::kGet, "/control/cloud", ShowStatus),
+    Local(Method::kPost, "/control/cloud/link", MakeTheLink),
+    Local(Method::kPost, "/control/cloud/unlink", EndLink),
+    Local(Method::kPost, "/control/cloud/pause", Pause),
+    Local(Method::kPost, "/control/cloud/resume", Resume),
+    Local(Method::kGet, "/control/cloud/parked", ShowParked),
+    Local(Method::kGet, "/control/cloud/differences", ShowDifferences),
+    Local(Method::kGet, "/control/cloud/unpaired", ShowUnpaired),
+    Local(Method::kPost, "/control/cloud/retry", Retry),
+    Local(Method::kPost, "/control/cloud/discard", DiscardOrder),
+};
+
+}  // namespace
+
+std::span<const http::Route> Routes() { return kRoutes; }
+
+}  // namespace comanda::cloud

@@ -1,0 +1,592 @@
+#include "cloud/cloud_record.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/concat.h"
+#include "base/id.h"
+#include "cloud/shown_members.h"
+#include "crypto/derived_id.h"
+#include "json/writer.h"
+#include "orders/lifecycle.h"
+#include "orders/orders.h"
+#include "orders/pricing.h"
+
+namespace comanda::cloud {
+namespace {
+
+using aliases::Kind;
+using orders::Order;
+using orders::Status;
+
+constexpr std::string_view kActor = "cloud";
+constexpr size_t kIdMax = 200;         // bytes of an id of the cloud
+constexpr size_t kWordMax = 100;       // bytes of a status, a source, a public id
+constexpr size_t kReferenceMax = 255;  // bytes of an Idempotency-Key
+constexpr size_t kHistoryMax = 100;    // entries of a status history
+constexpr int64_t kQuantityMax = 9'999'999'999;
+constexpr int64_t kPercentageMax = 1'000'000;
+// Larger numbers are no numbers for people, and would move those that this box gives.
+constexpr int64_t kOrderNumberMax = 999'999;
+
+// The members that the record of an order shows (orders/record.h). Every other one is unknown.
+constexpr std::array<std::string_view, 52> kKnown = {
+    "id",
+    "public_id",
+    "order_number",
+    "reference",
+    "company_id",
+    "source",
+    "country_code",
+    "timezone",
+    "currency",
+    "version",
+    "status",
+    "service_type",
+    "status_history",
+    "delivery_status",
+    "delivery_status_reason",
+    "delivered_by",
+    "rider",
+    "pending_at",
+    "preparing_at",
+    "ready_at",
+    "delivered_at",
+    "finalized_at",
+    "canceled_at",
+    "closed_at",
+    "cancel_reason",
+    "scheduled_delivery_date",
+    "created_at",
+    "updated_at",
+    "client_id",
+    "client",
+    "table_id",
+    "table",
+    "address_id",
+    "address",
+    "comment",
+    "order_title",
+    "delivery_comment",
+    "subtotal",
+    "total_discounts",
+    "delivery_price",
+    "packaging_price",
+    "service_fee_price",
+    "total_tips",
+    "total",
+    "total_paid",
+    "pending_amount",
+    "overpayment",
+    "paid",
+    "paid_at",
+    "combos",
+    "payments",
+    "discounts",
+};
+
+// The members that say when an order reached a status, in the order of orders::kStatusNames.
+constexpr std::array<std::string_view, 6> kReachedAt = {
+    "pending_at", "preparing_at", "ready_at", "delivered_at", "finalized_at", "canceled_at"};
+
+template <typename... Pieces>
+[[noreturn]] void Refuse(const Pieces&... pieces) {
+  throw UnreadableRecord{Concat({pieces...})};
+}
+
+void RequireCap(size_t rows, size_t max, std::string_view list) {
+  if (rows > max) Refuse(list, " has ", rows, " rows: an order has at most ", max);
+}
+
+std::string IdIn(const ShownMembers& members) {
+  const std::string id = members.Id("id").value_or("");
+  return id.size() <= kIdMax ? id : "";
+}
+
+class Reader {
+ public:
+  Reader(json::Value record, const RecordContext& context)
+      : members_(record), context_(context), decimals_(context.company.currency_decimals) {}
+
+  CloudRecord Read() && {
+    ReadIdentity();
+    ReadTimes();
+    ReadTexts();
+    ReadReferences();
+    ReadState();
+    ReadDelivery();
+    ReadCombos();
+    ReadPayments();
+    ReadDiscounts();
+    ReadTotals();
+    KeepUnknownMembers();
+    return std::move(result_);
+  }
+
+ private:
+  Order& order() { return result_.order; }
+  std::optional<Minor> Money(const ShownMembers& members, std::string_view name) const {
+    return members.Money(name, decimals_);
+  }
+  // A word as this program uses it: nothing for one that is too long.
+  std::optional<std::string> Word(std::string_view name) const {
+    std::optional<std::string> word = members_.Text(name);
+    if (word && word->size() > kWordMax) Refuse(name, " has ", word->size(), " bytes");
+    return word;
+  }
+
+  void ReadIdentity() {
+    result_.cloud_id = IdIn(members_);
+    if (result_.cloud_id.empty()) Refuse("it has no id");
+    const company::Company& company = context_.company;
+    order().id = ParseId(result_.cloud_id)
+                     .value_or(crypto::DerivedId(company.id, "cloud order " + result_.cloud_id));
+    result_.cloud_public_id = Word("public_id");
+    order().public_id = orders::NormalisedKey(result_.cloud_public_id.value_or("")).value_or("");
+    if (ParseId(order().public_id)) order().public_id.clear();
+    const std::optional<int64_t> number = members_.Integer("order_number");
+    order().order_number = number && *number <= kOrderNumberMax ? *number : 0;
+    order().reference = members_.Text("reference");
+    if (order().reference && order().reference->size() > kReferenceMax) order().reference.reset();
+    order().source = Word("source").value_or(std::string(orders::kApiSource));
+    order().country_code = company.country_code;
+    order().timezone = company.timezone;
+    order().currency = company.currency;
+    order().currency_decimals = decimals_;
+    const std::optional<std::string> currency = members_.Text("currency");
+    if (currency && !AsciiEqualsIgnoreCase(*currency, company.currency)) {
+      Refuse("its currency is ", *currency, ", that of the company ", company.currency);
+    }
+    order().version = members_.Integer("version").value_or(0);
+  }
+
+  void ReadTimes() {
+    order().updated_at = members_.Instant("updated_at").value_or(0);
+    std::optional<UtcMs> made = members_.Instant("created_at");
+    if (!made) made = members_.Instant("pending_at");
+    order().created_at = made.value_or(0);
+    order().scheduled_delivery_date = members_.Instant("scheduled_delivery_date");
+    order().paid_at = members_.Instant("paid_at");
+  }
+
+  void ReadTexts() {
+    order().comment = members_.Text("comment");
+    order().order_title = members_.Text("order_title");
+    order().delivery_comment = members_.Text("delivery_comment");
+    order().cancel_reason = members_.Text("cancel_reason");
+    order().delivered_by = members_.Text("delivered_by");
+  }
+
+  // References
+
+  std::optional<std::string> Here(Kind kind, const std::optional<std::string>& cloud_id) const {
+    if (!cloud_id) return std::nullopt;
+    std::optional<std::string> here = context_.find_here(kind, *cloud_id);
+    return here ? here : ParseId(*cloud_id);
+  }
+
+  void ReadReferences() {
+    Refer(Kind::kClient, "client_id", "client", order().client_id, order().client);
+    Refer(Kind::kTable, "table_id", "table", order().table_id, order().table);
+    Refer(Kind::kAddress, "address_id", "address", order().address_id, order().address);
+  }
+
+  void Refer(Kind kind, std::string_view id_name, std::string_view record_name,
+             std::optional<std::string>& id, std::optional<std::string>& snapshot) const {
+    const std::optional<ShownMembers> record = members_.Object(record_name);
+    std::optional<std::string> cloud_id = members_.Id(id_name);
+    if (!cloud_id && record) cloud_id = record->Id("id");
+    id = Here(kind, cloud_id);
+    if (record) snapshot = SnapshotOf(*record, id);
+  }
+
+  // The record as the cloud shows it, under the id of this box.
+  static std::string SnapshotOf(const ShownMembers& record, const std::optional<std::string>& id) {
+    std::string text;
+    json::Writer out(text);
+    out.BeginObject();
+    out.Key("id").Text(id);
+    for (const auto& [name, value] : record.value().members()) {
+      if (name != "id") out.KeyOf(name).Raw(value.Canonical());
+    }
+    out.EndObject();
+    return text;
+  }
+
+  // State
+
+  void ReadState() {
+    const std::optional<std::string> status = Word("status");
+    if (!status) Refuse("it has no status");
+    const std::optional<size_t> known = members_.OneOf("status", orders::kStatusNames);
+    if (known) {
+      order().status = static_cast<Status>(*known);
+    } else if (AsciiEqualsIgnoreCase(*status, "CANCELED")) {
+      order().status = Status::kCancelled;
+    } else {
+      order().unknown_status = status;
+      order().status = FurthestReached();
+    }
+    ReadHistory();
+    if (order().status == Status::kCancelled) {
+      order().canceled_at = ReachedAt(order(), Status::kCancelled);
+    }
+    if (orders::IsClosed(order().status)) {
+      order().closed_at = members_.Instant("closed_at").value_or(LastKnownTime());
+    }
+  }
+
+  Status FurthestReached() const {
+    for (size_t i = kReachedAt.size(); i-- > 0;) {
+      if (members_.Instant(kReachedAt[i])) return static_cast<Status>(i);
+    }
+    return Status::kPending;
+  }
+
+  UtcMs LastKnownTime() {
+    const auto& history = order().status_history;
+    return history.empty() ? order().created_at : history.back().at;
+  }
+
+  // The history of the cloud where it shows one that leads to the status; else one made of the
+  // times that it shows.
+  void ReadHistory() {
+    for (const json::Value& item :
+         members_.Items("status_history").value_or(std::vector<json::Value>{})) {
+      const ShownMembers change(item);
+      const auto status = change.OneOf("status", orders::kStatusNames);
+      const auto at = change.Instant("at");
+      if (status && at) Append(static_cast<Status>(*status), *at, change.Boolean("implied"));
+    }
+    const auto& history = order().status_history;
+    if (!history.empty() && history.back().status == order().status) return;
+    order().status_history.clear();
+    UtcMs last = order().created_at;
+    for (size_t i = 0; i < kReachedAt.size(); ++i) {
+      const auto status = static_cast<Status>(i);
+      if (status > order().status) break;
+      const std::optional<UtcMs> at = members_.Instant(kReachedAt[i]);
+      // An order is cancelled from any status: those that are not shown were skipped.
+      const bool is_skipped = order().status == Status::kCancelled && status != Status::kPending;
+      if (!at && is_skipped && status != Status::kCancelled) continue;
+      if (at) last = *at;
+      if (!at && status == order().status && order().updated_at != 0) last = order().updated_at;
+      Append(status, last, !at && status < order().status && status != Status::kPending);
+    }
+  }
+
+  void Append(Status status, UtcMs at, std::optional<bool> implied) {
+    auto& history = order().status_history;
+    const bool is_next = history.empty() || status > history.back().status;
+    if (!is_next || status > order().status || history.size() >= kHistoryMax) return;
+    history.push_back({.status = status,
+                       .at = at,
+                       .by = std::string(kActor),
+                       .implied = implied.value_or(false)});
+  }
+
+  void ReadDelivery() {
+    order().service_type = ServiceType();
+    const std::optional<size_t> status =
+        members_.OneOf("delivery_status", orders::kDeliveryStatusNames);
+    const std::optional<json::Value> shown = members_.Any("delivery_status");
+    result_.has_delivery_status = status || (shown && shown->is_null());
+    if (status) order().delivery_status = static_cast<orders::DeliveryStatus>(*status);
+    order().delivery_status_reason = members_.Text("delivery_status_reason");
+    const std::optional<json::Value> rider = members_.Any("rider");
+    result_.has_rider = rider && (rider->is_null() || rider->kind() == json::Kind::kObject);
+    if (const auto shown_rider = members_.Object("rider")) ReadRider(*shown_rider);
+  }
+
+  orders::ServiceType ServiceType() const {
+    if (const auto known = members_.OneOf("service_type", orders::kServiceTypeNames)) {
+      return static_cast<orders::ServiceType>(*known);
+    }
+    if (order_is_delivered()) return orders::ServiceType::kDelivery;
+    return result_.order.table_id ? orders::ServiceType::kTable : orders::ServiceType::kOnsite;
+  }
+  bool order_is_delivered() const {
+    return result_.order.address_id || members_.NonNull("delivery_status").has_value();
+  }
+
+  // A rider who is a user of the company there, but none here, is shown as an external one.
+  void ReadRider(const ShownMembers& shown) {
+    orders::Rider rider{.provider = "api",
+                        .user_id = std::nullopt,
+                        .name = shown.Text("name"),
+                        .phone_number = shown.Text("phone_number"),
+                        .country_calling_code = shown.Text("country_calling_code"),
+                        .assigned_at = shown.Instant("assigned_at").value_or(0)};
+    const std::optional<json::Value> user_id = shown.NonNull("user_id");
+    const bool is_scalar =
+        user_id && (user_id->kind() == json::Kind::kNumber || user_id->kind() == json::Kind::kText);
+    if (is_scalar) rider.user_id = user_id->Canonical();
+    if (shown.Text("provider") == context_.platform_there) {
+      const std::optional<std::string> id = shown.Id("user_id");
+      const auto here = id ? context_.find_here(Kind::kUser, *id) : std::nullopt;
+      if (here) {
+        rider.provider = context_.platform_here;
+        json::AppendQuoted(rider.user_id.emplace(), *here);
+      }
+    }
+    if (rider.user_id || rider.name || rider.phone_number) order().rider = std::move(rider);
+  }
+
+  // Rows
+
+  // The id of a row: the cloud's where it is a UUID that no row before has, else one derived from
+  // it, or from its position.
+  std::string RowId(std::string_view kind, const ShownMembers& row, size_t index) {
+    const std::string shown = IdIn(row);
+    std::string id = ParseId(shown).value_or(
+        shown.empty() ? "" : crypto::DerivedId(order().id, Concat({kind, " ", shown})));
+    if (id.empty() || !row_ids_.insert(id).second) {
+      id = crypto::DerivedId(order().id, Concat({kind, " at ", index}));
+      row_ids_.insert(id);
+    }
+    return id;
+  }
+
+  UtcMs MadeAt(const ShownMembers& row) {
+    return row.Instant("created_at").value_or(order().created_at);
+  }
+
+  // Any value but null and false says that the row is cancelled, also one that is no time.
+  static std::optional<UtcMs> CancelledAt(const ShownMembers& row, UtcMs otherwise) {
+    const std::optional<json::Value> shown = row.NonNull("canceled_at");
+    if (!shown || row.Boolean("canceled_at") == false) return std::nullopt;
+    return row.Instant("canceled_at").value_or(otherwise);
+  }
+
+  void ReadCombos() {
+    const auto items = members_.Items("combos");
+    result_.has_combos = items.has_value();
+    if (!items) return;
+    RequireCap(items->size(), orders::kCombosMax, "combos");
+    for (size_t i = 0; i < items->size(); ++i) {
+      const ShownMembers row((*items)[i]);
+      result_.combo_ids.push_back(IdIn(row));
+      order().combos.push_back(ComboOf(row, i));
+    }
+  }
+
+  orders::Combo ComboOf(const ShownMembers& row, size_t index) {
+    orders::Combo combo;
+    combo.id = RowId("combo", row, index);
+    combo.product_id = Here(Kind::kProduct, row.Id("product_id"));
+    combo.variant_id = Here(Kind::kVariant, row.Id("variant_id"));
+    combo.product_name = row.Text("product_name").value_or("");
+    combo.product_category_name = row.Text("product_category_name");
+    combo.variant_name = row.Text("variant_name");
+    combo.sku = row.Text("sku");
+    combo.comment = row.Text("comment");
+    combo.kitchen_id = row.Id("kitchen_id");
+    combo.quantity = QuantityOf(row);
+    combo.created_at = MadeAt(row);
+    combo.canceled_at = CancelledAt(row, combo.created_at);
+    ReadModifiers(row, combo);
+    ReadPrices(row, combo);
+    return combo;
+  }
+
+  static int64_t QuantityOf(const ShownMembers& row) {
+    return row.Number("quantity", orders::kQuantityDecimals, kQuantityMax)
+        .value_or(orders::kOneInThousandths);
+  }
+
+  void ReadModifiers(const ShownMembers& row, orders::Combo& combo) {
+    const auto items = row.Items("modifiers").value_or(std::vector<json::Value>{});
+    RequireCap(items.size(), orders::kModifiersMax, "modifiers");
+    for (size_t i = 0; i < items.size(); ++i) {
+      const ShownMembers shown(items[i]);
+      orders::Modifier modifier;
+      modifier.id = RowId(Concat({"modifier of ", combo.id}), shown, i);
+      modifier.modifier_id = Here(Kind::kModifier, shown.Id("modifier_id"));
+      modifier.name = shown.Text("name").value_or("");
+      modifier.quantity = QuantityOf(shown);
+      modifier.price = Money(shown, "price").value_or(0);
+      modifier.original_price = Money(shown, "original_price").value_or(modifier.price);
+      modifier.unit_quantity = orders::UnitQuantity(modifier.quantity, combo.quantity);
+      modifier.unit_price = orders::UnitPrice(modifier.price, modifier.quantity);
+      modifier.original_unit_price = orders::UnitPrice(modifier.original_price, modifier.quantity);
+      combo.modifiers.push_back(std::move(modifier));
+    }
+  }
+
+  void ReadPrices(const ShownMembers& row, orders::Combo& combo) const {
+    const std::optional<Minor> shown_price = Money(row, "combo_price");
+    const std::optional<Minor> shown_modifiers = Money(row, "modifiers_price");
+    Minor modifiers = 0;
+    for (const orders::Modifier& modifier : combo.modifiers) modifiers += modifier.price;
+    const Minor rest =
+        std::max<Minor>(0, shown_price.value_or(0) - shown_modifiers.value_or(modifiers));
+    combo.variant_price = Money(row, "variant_price").value_or(rest);
+    combo.variant_original_price =
+        Money(row, "variant_original_price").value_or(combo.variant_price);
+    combo.variant_unit_price = orders::UnitPrice(combo.variant_price, combo.quantity);
+    combo.variant_original_unit_price =
+        orders::UnitPrice(combo.variant_original_price, combo.quantity);
+    if (!orders::SumUp(combo, decimals_)) Refuse("an item costs more than an order may");
+    combo.modifiers_price = shown_modifiers.value_or(combo.modifiers_price);
+    combo.combo_price = shown_price.value_or(combo.combo_price);
+    combo.combo_original_price =
+        Money(row, "combo_original_price").value_or(combo.combo_original_price);
+  }
+
+  void ReadPayments() {
+    const auto items = members_.Items("payments");
+    result_.has_payments = items.has_value();
+    if (!items) return;
+    RequireCap(items->size(), orders::kPaymentsMax, "payments");
+    for (size_t i = 0; i < items->size(); ++i) {
+      const ShownMembers row((*items)[i]);
+      result_.payment_ids.push_back(IdIn(row));
+      order().payments.push_back(PaymentOf(row, i));
+    }
+  }
+
+  orders::Payment PaymentOf(const ShownMembers& row, size_t index) {
+    orders::Payment payment;
+    payment.id = RowId("payment", row, index);
+    payment.method = MethodOf(row);
+    const std::optional<Minor> amount = Money(row, "amount");
+    payment.amount = amount ? *amount : Money(row, "bill_amount").value_or(0);
+    payment.tip_amount = Money(row, "tip_amount").value_or(0);
+    payment.received_amount = Money(row, "received_amount");
+    payment.reference = row.Text("reference");
+    payment.comment = row.Text("comment");
+    payment.created_at = MadeAt(row);
+    payment.canceled_at = CancelledAt(row, payment.created_at);
+    return payment;
+  }
+
+  orders::PaidWith MethodOf(const ShownMembers& row) const {
+    const std::optional<ShownMembers> method = row.Object("payment_method");
+    const auto text = [&](std::string_view of_method, std::string_view of_row) {
+      std::optional<std::string> found = method ? method->Id(of_method) : std::nullopt;
+      return found ? found : row.Id(of_row);
+    };
+    const std::optional<std::string> id = text("id", "payment_method_id");
+    const std::string code = text("code", "payment_method_code").value_or("");
+    return {.id = Here(Kind::kPaymentMethod, id).value_or(id.value_or("")),
+            .code = code,
+            .description = text("description", "payment_method_description").value_or(code)};
+  }
+
+  void ReadDiscounts() {
+    const auto items = members_.Items("discounts");
+    result_.has_discounts = items.has_value();
+    if (!items) return;
+    RequireCap(items->size(), orders::kDiscountsMax, "discounts");
+    for (size_t i = 0; i < items->size(); ++i) {
+      const ShownMembers row((*items)[i]);
+      result_.discount_ids.push_back(IdIn(row));
+      order().discounts.push_back(DiscountOf(row, i));
+      shown_effects_.push_back(Money(row, "amount"));
+    }
+  }
+
+  // A discount of an unknown type is one of its effect.
+  orders::Discount DiscountOf(const ShownMembers& row, size_t index) {
+    orders::Discount discount;
+    discount.id = RowId("discount", row, index);
+    const std::optional<size_t> type = row.OneOf("type", orders::kDiscountTypeNames);
+    if (type) discount.type = static_cast<orders::DiscountType>(*type);
+    const bool is_percentage = discount.type == orders::DiscountType::kPercentage;
+    std::optional<int64_t> value;
+    if (is_percentage) value = row.Number("value", orders::kPercentageDecimals, kPercentageMax);
+    if (type && !is_percentage) value = Money(row, "value");
+    if (!value) {
+      discount.type = orders::DiscountType::kAmount;
+      value = Money(row, "amount");
+    }
+    discount.value = value.value_or(0);
+    discount.reason = row.Text("reason");
+    discount.created_at = MadeAt(row);
+    return discount;
+  }
+
+  // Totals
+
+  void ReadTotals() {
+    order().delivery_price = Money(members_, "delivery_price").value_or(0);
+    order().packaging_price = Money(members_, "packaging_price").value_or(0);
+    order().service_fee_price = Money(members_, "service_fee_price").value_or(0);
+    const std::optional<UtcMs> paid_at = order().paid_at;
+    if (!orders::Price(order(), LastPayment())) Refuse("its sums are more than an order may have");
+    for (size_t i = 0; i < shown_effects_.size(); ++i) {
+      Minor& effect = order().discounts[i].amount;
+      effect = shown_effects_[i].value_or(effect);
+    }
+    ReadSums();
+    if (!order().totals.paid) {
+      order().paid_at.reset();
+    } else if (paid_at) {
+      order().paid_at = paid_at;
+    }
+  }
+
+  UtcMs LastPayment() {
+    UtcMs last = order().created_at;
+    for (const orders::Payment& payment : order().payments) {
+      if (!payment.canceled_at) last = std::max(last, payment.created_at);
+    }
+    return last;
+  }
+
+  void ReadSums() {
+    orders::Totals& totals = order().totals;
+    totals.subtotal = Money(members_, "subtotal").value_or(totals.subtotal);
+    Minor discounts = 0;
+    for (const orders::Discount& discount : order().discounts) discounts += discount.amount;
+    totals.total_discounts = Money(members_, "total_discounts").value_or(discounts);
+    const Minor sum = totals.subtotal - totals.total_discounts + order().delivery_price +
+                      order().packaging_price + order().service_fee_price;
+    const std::optional<Minor> total = Money(members_, "total");
+    totals.total = total.value_or(std::max<Minor>(0, sum));
+    result_.has_total = total || (result_.has_combos && result_.has_discounts);
+    totals.total_tips = Money(members_, "total_tips").value_or(totals.total_tips);
+    const std::optional<Minor> total_paid = Money(members_, "total_paid");
+    totals.total_paid = total_paid.value_or(totals.total_paid);
+    result_.has_total_paid = total_paid || result_.has_payments;
+    const bool is_covered =
+        totals.total_paid >= totals.total &&
+        (totals.total > 0 || std::ranges::any_of(order().combos, [](const orders::Combo& combo) {
+           return !combo.canceled_at;
+         }));
+    totals.paid = members_.Boolean("paid").value_or(is_covered);
+  }
+
+  void KeepUnknownMembers() {
+    std::string text;
+    json::Writer out(text);
+    out.BeginObject();
+    bool has_any = false;
+    for (const auto& [name, value] : members_.value().members()) {
+      if (std::ranges::find(kKnown, name) != kKnown.end()) continue;
+      out.KeyOf(name).Raw(value.Canonical());
+      has_any = true;
+    }
+    out.EndObject();
+    if (has_any) order().unknown_members = std::move(text);
+  }
+
+  const ShownMembers members_;
+  const RecordContext& context_;
+  const int decimals_;
+  CloudRecord result_;
+  std::set<std::string> row_ids_;
+  std::vector<std::optional<Minor>> shown_effects_;  // of the discounts
+};
+
+}  // namespace
+
+CloudRecord ReadCloudRecord(json::Value record, const RecordContext& context) {
+  return Reader(record, context).Read();
+}
+
+std::string CloudIdOf(json::Value record) { return IdIn(ShownMembers(record)); }
+
+}  // namespace comanda::cloud

@@ -1,0 +1,84 @@
+#pragma once
+
+// The link of a company with its counterpart in the cloud (contract section 15), as the database
+// keeps it. The key is not part of it: it is in DIR/cloud.key (cloud/key_file.h), so that no backup
+// contains it.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "db/session.h"
+
+namespace comanda::cloud {
+
+// What the cloud was found to offer beyond the specification, when it was linked and once a day
+// (cloud/features.h).
+struct Features {
+  bool has_events = false;         // GET /v1/events: orders are followed by its cursor
+  bool takes_status_list = false;  // filter[status]=PENDING,PREPARING
+  bool takes_end_date = false;     // filter[end_date]
+  bool has_tables = false;         // GET /v1/company/tables
+  bool takes_dates = false;        // Comanda-Occurred-At, because the key has orders:sync
+
+  bool operator==(const Features&) const = default;
+};
+
+// The last reading of a kind of record.
+struct Visit {
+  UtcMs at = 0;
+  std::map<std::string, std::string, std::less<>> etags;  // by path, query included
+
+  bool operator==(const Visit&) const = default;
+};
+// By the name of the kind: "menu", "clients", "orders", …
+using Progress = std::map<std::string, Visit, std::less<>>;
+
+struct Link {
+  std::string url;      // https://HOST[:PORT][/PREFIX], without /v1; empty: unlinked
+  std::string ca_file;  // PEM file with the authorities to trust; empty: the system's
+  std::string cloud_company_id;
+  UtcMs linked_at = 0;
+  std::optional<UtcMs> since;  // orders created before are not sent; nothing: all are
+  std::optional<UtcMs> paused_at;
+  int64_t planned_seq = 0;  // changes of the event log up to here are in the journal
+  // Orders from before the link: those with an id up to this one are in the journal. Nothing: all
+  // are.
+  std::optional<std::string> scanned_id;
+  std::optional<std::string> cursor;  // of the cloud's events; nothing: none yet, or it has none
+  Features features;
+  Progress progress;
+
+  bool operator==(const Link&) const = default;
+};
+
+// A company and its link.
+struct Linked {
+  db::CompanyId company;
+  Link link;
+};
+
+// The linked company; nothing where none is: a box has one link at most. These functions throw
+// Fault on a database error, kDamaged where a row is not what was written.
+std::optional<Linked> FindLinked(db::Session& session);
+std::optional<Link> FindLink(db::Session& session, db::CompanyId company);
+// Inserts the link of the company, or replaces it.
+void PutLink(db::Tx& tx, db::CompanyId company, const Link& link);
+// Each changes the value that it names, and nothing else.
+void PutPlannedSeq(db::Tx& tx, db::CompanyId company, int64_t seq);
+void PutScannedId(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& id);
+void PutCursor(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& cursor);
+void PutFeatures(db::Tx& tx, db::CompanyId company, const Features& features);
+void PutVisit(db::Tx& tx, db::CompanyId company, std::string_view kind, const Visit& visit);
+void PutPaused(db::Tx& tx, db::CompanyId company, std::optional<UtcMs> paused_at);
+// Ends the link. Journal, differences and aliases stay for a link with the same company of the
+// cloud; FindLinked() no longer finds it.
+void Unlink(db::Tx& tx, db::CompanyId company);
+// Deletes the link with its journal, differences and aliases: another company of the cloud is
+// linked.
+void Forget(db::Tx& tx, db::CompanyId company);
+
+}  // namespace comanda::cloud

@@ -1,0 +1,393 @@
+#include "cloud/sender.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "aliases/aliases.h"
+#include "base/concat.h"
+#include "base/log.h"
+#include "cloud/cloud_record.h"
+#include "cloud/journal_store.h"
+#include "cloud/menu_push.h"
+#include "cloud/path.h"
+#include "cloud/refusal.h"
+#include "cloud/taker.h"
+#include "company/companies.h"
+#include "crypto/derived_id.h"
+#include "orders/orders.h"
+
+namespace comanda::cloud {
+namespace {
+
+// An older date would be refused (contract section 15.6: at most 45 days back).
+constexpr int64_t kDateMsMax = 44LL * 24 * 60 * 60 * 1000;
+constexpr int64_t kDayMs = 24LL * 60 * 60 * 1000;
+// Of the search for an order that the cloud has under our key.
+constexpr int kPagesMax = 50;
+
+struct Endpoint {
+  std::string_view method;
+  std::string_view path;  // below the order's path; $: the cloud's id of the row
+};
+
+Endpoint EndpointOf(StepKind kind) {
+  switch (kind) {
+    case StepKind::kPlace:
+      return {"POST", ""};
+    case StepKind::kFields:
+      return {"PATCH", ""};
+    case StepKind::kCombos:
+      return {"POST", "/combos"};
+    case StepKind::kDiscount:
+      return {"POST", "/discounts"};
+    case StepKind::kPayment:
+      return {"POST", "/payments"};
+    case StepKind::kCancelCombo:
+      return {"DELETE", "/combos/$"};
+    case StepKind::kRemoveDiscount:
+      return {"DELETE", "/discounts/$"};
+    case StepKind::kCancelPayment:
+      return {"DELETE", "/payments/$"};
+    case StepKind::kStatus:
+      return {"PATCH", "/status"};
+    case StepKind::kRider:
+      return {"PUT", "/rider"};
+    case StepKind::kNoRider:
+      return {"DELETE", "/rider"};
+    case StepKind::kDelivery:
+      return {"PATCH", "/delivery-status"};
+    case StepKind::kCancel:
+      return {"POST", "/cancel"};
+    case StepKind::kMenu:
+      return {"PUT", "/v1/menu/products"};
+  }
+  return {};
+}
+
+// The rows of the kind that the step adds or ends.
+const Rows* RowsOf(const Image& image, StepKind kind) {
+  switch (kind) {
+    case StepKind::kCombos:
+    case StepKind::kCancelCombo:
+      return &image.combos;
+    case StepKind::kPayment:
+    case StepKind::kCancelPayment:
+      return &image.payments;
+    case StepKind::kDiscount:
+    case StepKind::kRemoveDiscount:
+      return &image.discounts;
+    case StepKind::kPlace:
+    case StepKind::kFields:
+    case StepKind::kStatus:
+    case StepKind::kRider:
+    case StepKind::kNoRider:
+    case StepKind::kDelivery:
+    case StepKind::kCancel:
+    case StepKind::kMenu:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+bool AddsRows(StepKind kind) {
+  return kind == StepKind::kCombos || kind == StepKind::kPayment || kind == StepKind::kDiscount;
+}
+
+std::optional<aliases::Alias> AliasOf(db::Session& session, db::CompanyId company,
+                                      std::string_view order_id) {
+  return aliases::FindByBoxId(session, company, aliases::Kind::kOrder, order_id);
+}
+
+void PutAlias(db::Tx& tx, db::CompanyId company, const std::string& order_id, json::Value record) {
+  const std::string public_id = net::TextAt(record, "public_id");
+  aliases::Put(tx, company,
+               {.kind = aliases::Kind::kOrder,
+                .cloud_id = CloudIdOf(record),
+                .box_id = order_id,
+                .cloud_public_id = public_id.empty() ? std::nullopt : std::optional(public_id)});
+}
+
+std::string DateOf(UtcMs at) { return FormatInstant(at).substr(0, 10); }
+
+}  // namespace
+
+Sender::Sender(SenderSettings settings, db::CompanyId company)
+    : settings_(std::move(settings)), company_(company) {}
+
+bool Sender::Send(const Waiting& waiting) {
+  return waiting.order_id.empty() ? SendMenuStep(waiting) : SendOrderStep(waiting);
+}
+
+bool Sender::SendMenuStep(const Waiting& waiting) {
+  const Endpoint endpoint = EndpointOf(waiting.step.kind);
+  const Reply reply = settings_.ask({.method = std::string(endpoint.method),
+                                     .path = std::string(endpoint.path),
+                                     .body = waiting.step.body,
+                                     .idempotency_key = waiting.step.key});
+  if (reply.verdict == Verdict::kLater) return false;
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    if (reply.verdict == Verdict::kOk) {
+      TakePushed(tx, company_, waiting.step, reply.answer.answer().body, stamp);
+    } else {
+      store::InsertDifference(tx, company_,
+                              {.order_id = "",
+                               .kind = "menu",
+                               .box = waiting.step.body,
+                               .cloud = "",
+                               .detail = reply.trouble},
+                              stamp.now);
+    }
+    RemoveStep(tx, company_, waiting);
+  });
+  return true;
+}
+
+bool Sender::SendOrderStep(const Waiting& waiting) {
+  const std::optional<Request> request = RequestFor(waiting);
+  if (!request) {
+    settings_.database.Write(
+        [&](db::Tx& tx, const db::Stamp&) { RemoveStep(tx, company_, waiting); });
+    return true;
+  }
+  const Reply reply = settings_.ask(*request);
+  if (reply.verdict == Verdict::kLater) return false;
+  if (reply.verdict == Verdict::kRefused) return Follow(waiting, reply);
+  if (const auto record = reply.answer.Find("data")) Accept(waiting, *record);
+  return true;
+}
+
+std::optional<Request> Sender::RequestFor(const Waiting& waiting) {
+  const Step& step = waiting.step;
+  const Endpoint endpoint = EndpointOf(step.kind);
+  Request request{.method = std::string(endpoint.method),
+                  .path = "/v1/orders",
+                  .body = step.body,
+                  .idempotency_key = step.key};
+  const UtcMs now = settings_.clock.Now();
+  if (now - step.occurred_at < kDateMsMax) {
+    request.occurred_at = FormatInstant(std::min(step.occurred_at, now));
+  }
+  if (step.kind == StepKind::kPlace) return request;
+
+  return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Request> {
+    const auto alias = AliasOf(snapshot, company_, waiting.order_id);
+    if (!alias) return std::nullopt;
+    request.path = OrderPath(alias->cloud_id);
+    std::string_view rest = endpoint.path;
+    const size_t at = rest.find('$');
+    request.path += rest.substr(0, at);
+    if (at == rest.npos) return request;
+    const auto row = store::FindOrder(snapshot, company_, waiting.order_id);
+    const Rows* rows = row ? RowsOf(row->image, step.kind) : nullptr;
+    const auto found = rows ? rows->find(step.row_ids.at(0)) : Rows::const_iterator();
+    if (!rows || found == rows->end() || found->second.cloud_id.empty()) return std::nullopt;
+    request.path += Encoded(found->second.cloud_id);
+    return request;
+  });
+}
+
+void Sender::Accept(const Waiting& waiting, json::Value record) {
+  const std::vector<std::string> numbers = orders::PublicNumbers();
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    if (waiting.step.kind == StepKind::kPlace) {
+      PutAlias(tx, company_, waiting.order_id, record);
+      NoteReference(tx, waiting, net::TextAt(record, "reference"), stamp);
+    }
+    RemoveStep(tx, company_, waiting);
+    Take(tx, record, numbers, stamp);
+  });
+}
+
+// Another reference than the one that was sent: a till that repeats itself there is not recognised.
+void Sender::NoteReference(db::Tx& tx, const Waiting& waiting, const std::string& reference,
+                           const db::Stamp& stamp) {
+  if (reference.empty() || reference == waiting.step.key) return;
+  store::InsertDifference(tx, company_,
+                          {.order_id = waiting.order_id,
+                           .kind = "reference",
+                           .box = waiting.step.key,
+                           .cloud = reference,
+                           .detail = "the cloud keeps another reference"},
+                          stamp.now);
+}
+
+void Sender::Take(db::Tx& tx, json::Value record, const std::vector<std::string>& numbers,
+                  const db::Stamp& stamp) {
+  const company::Company company = company::Get(tx, company_);
+  TakeOrder(
+      tx,
+      {.company = company, .public_numbers = numbers, .rider_provider = settings_.rider_provider},
+      record, stamp);
+}
+
+// What follows from a refusal
+
+bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
+  const std::string& problem = reply.answer.answer().body;
+  const Judgement judgement = JudgeRefusal(waiting.step.kind, reply.answer.status(), problem);
+  log::Warning(
+      "the cloud refused a step",
+      {{"order", waiting.order_id}, {"step", Name(waiting.step.kind)}, {"why", reply.trouble}});
+  switch (judgement.remedy) {
+    case Remedy::kPark:
+      ParkIt(waiting, kRefused, problem);
+      return true;
+    case Remedy::kGone:
+      ParkIt(waiting, kGone, problem);
+      return true;
+    case Remedy::kFindOrder:
+      return FindOrder(waiting, problem);
+    case Remedy::kReadOrder:
+      return ReadOrder(waiting, problem);
+    case Remedy::kLeaveOut:
+      LeaveOut(waiting, judgement.fields);
+      return true;
+    case Remedy::kDrop:
+      Drop(waiting, reply.trouble);
+      return true;
+  }
+  return true;
+}
+
+void Sender::ParkIt(const Waiting& waiting, std::string_view why, std::string_view problem) {
+  settings_.database.Write(
+      [&](db::Tx& tx, const db::Stamp&) { Park(tx, company_, waiting.order_id, why, problem); });
+}
+
+// The key has placed an order in the cloud before, with another body. If it is this order, it is
+// adopted; if it is another one, this order is placed under a key of its own.
+bool Sender::FindOrder(const Waiting& waiting, std::string_view problem) {
+  const UtcMs placed_at = waiting.step.occurred_at;
+  for (int page = 1; page <= kPagesMax; ++page) {
+    const Reply reply =
+        settings_.ask({.path = Concat({"/v1/orders?filter[start_date]=", DateOf(placed_at - kDayMs),
+                                       "&sort=created_at&per_page=100&page=", page})});
+    if (reply.verdict == Verdict::kLater) return false;
+    const auto record = reply.answer.Row("data", "reference", waiting.step.key);
+    if (record) {
+      TakeFound(waiting, *record);
+      return true;
+    }
+    const auto has_more = reply.answer.Find("pagination.has_more");
+    const bool goes_on = has_more && has_more->kind() == json::Kind::kBoolean &&
+                         has_more->boolean() && !reply.answer.Items("data").empty();
+    if (!goes_on) break;
+  }
+  ParkIt(waiting, kRefused, problem);
+  return true;
+}
+
+void Sender::TakeFound(const Waiting& waiting, json::Value record) {
+  const std::vector<std::string> numbers = orders::PublicNumbers();
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    if (IsSameOrder(tx, waiting.order_id, record)) {
+      PutAlias(tx, company_, waiting.order_id, record);
+      RemoveStep(tx, company_, waiting);
+      Take(tx, record, numbers, stamp);
+      return;
+    }
+    const std::string own_key = crypto::DerivedId(waiting.order_id, "reference in the cloud");
+    if (waiting.step.key == own_key) {
+      Park(tx, company_, waiting.order_id, kRefused, "");
+      return;
+    }
+    store::InsertDifference(tx, company_,
+                            {.order_id = waiting.order_id,
+                             .kind = "reference",
+                             .box = waiting.step.key,
+                             .cloud = own_key,
+                             .detail = "another order of the cloud has this reference"},
+                            stamp.now);
+    Step step = waiting.step;
+    step.key = own_key;
+    ReplaceStep(tx, company_, waiting, step);
+  });
+}
+
+// Whether every row that the cloud's order has is one of the order here.
+bool Sender::IsSameOrder(db::Tx& tx, const std::string& order_id, json::Value record) {
+  const auto order = orders::Load(tx, company_, order_id);
+  return order && MatchesWholly(tx, company::Get(tx, company_), *order, record);
+}
+
+// The cloud knows the key of this step with another body, or a row that it names no more. Rows that
+// are in the cloud already are adopted. What is still missing is sent under another key, unless the
+// key is that of a till, which may have sent the row itself.
+bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
+  const auto alias = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return AliasOf(snapshot, company_, waiting.order_id); });
+  if (!alias) {
+    ParkIt(waiting, kRefused, problem);
+    return true;
+  }
+  const Reply reply = settings_.ask({.path = OrderPath(alias->cloud_id)});
+  if (reply.verdict == Verdict::kLater) return false;
+  const auto record = reply.answer.Find("data");
+  if (!record) {
+    ParkIt(waiting, kGone, problem);
+    return true;
+  }
+  const std::vector<std::string> numbers = orders::PublicNumbers();
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    Take(tx, *record, numbers, stamp);
+    if (IsDone(tx, waiting)) {
+      RemoveStep(tx, company_, waiting);
+      return;
+    }
+    const std::string own_key = Concat({"c1-", waiting.order_id, "-", waiting.step.position});
+    Step step = waiting.step;
+    step.key += "-2";
+    if (waiting.step.key != own_key) {
+      Park(tx, company_, waiting.order_id, kRefused, problem);
+    } else {
+      ReplaceStep(tx, company_, waiting, step);
+    }
+  });
+  return true;
+}
+
+// Whether the cloud has the rows that the step adds, or lacks the one that it ends.
+bool Sender::IsDone(db::Tx& tx, const Waiting& waiting) {
+  const auto row = store::FindOrder(tx, company_, waiting.order_id);
+  const Rows* rows = row ? RowsOf(row->image, waiting.step.kind) : nullptr;
+  if (!rows) return false;
+  if (!AddsRows(waiting.step.kind)) return true;
+  return std::ranges::all_of(waiting.step.row_ids, [&](const std::string& id) {
+    const auto found = rows->find(id);
+    return found != rows->end() && !found->second.cloud_id.empty();
+  });
+}
+
+void Sender::LeaveOut(const Waiting& waiting, const std::vector<std::string>& fields) {
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    for (const std::string& field : fields) {
+      const bool is_date = field == "scheduled_delivery_date";
+      store::InsertDifference(tx, company_,
+                              {.order_id = waiting.order_id,
+                               .kind = is_date ? "date" : "link",
+                               .box = "",
+                               .cloud = "",
+                               .detail = field},
+                              stamp.now);
+    }
+    // The key stays: a request that was refused is not remembered under it.
+    Step step = waiting.step;
+    step.body = Without(step.body, fields);
+    ReplaceStep(tx, company_, waiting, step);
+  });
+}
+
+void Sender::Drop(const Waiting& waiting, const std::string& trouble) {
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    store::InsertDifference(tx, company_,
+                            {.order_id = waiting.order_id,
+                             .kind = "link",
+                             .box = std::string(Name(waiting.step.kind)),
+                             .cloud = "",
+                             .detail = trouble},
+                            stamp.now);
+    RemoveStep(tx, company_, waiting);
+  });
+}
+
+}  // namespace comanda::cloud

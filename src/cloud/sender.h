@@ -1,0 +1,64 @@
+#pragma once
+
+// Sends one step of the journal, and does what follows from the answer (contract sections 15.1 and
+// 15.2; cloud/refusal.h). An accepted step leaves the journal in one transaction with what its
+// answer tells: the cloud's ids of the order and of new rows, and what the cloud has changed.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cloud/client.h"
+#include "cloud/journal.h"
+#include "cloud/link.h"
+#include "db/database.h"
+
+namespace comanda::cloud {
+
+struct SenderSettings {
+  db::Database& database;
+  const Clock& clock;
+  std::string rider_provider;
+  // Waits for the pace, sends, and returns kOk or kRefused, or kLater where the answer is unusable;
+  // throws Interrupted (cloud/line.h) for all else.
+  std::function<Reply(const Request&)> ask;
+};
+
+// One thread.
+class Sender {
+ public:
+  Sender(SenderSettings settings, db::CompanyId company);
+
+  // Sends the step, and the requests that its refusal makes necessary. False where the cloud gave
+  // no usable answer: the step waits. Throws Interrupted and what the database throws.
+  bool Send(const Waiting& waiting);
+
+ private:
+  bool SendOrderStep(const Waiting& waiting);
+  bool SendMenuStep(const Waiting& waiting);
+  // Nothing where the step has nothing to act on: its row never reached the cloud.
+  std::optional<Request> RequestFor(const Waiting& waiting);
+  void Accept(const Waiting& waiting, json::Value record);
+  void NoteReference(db::Tx& tx, const Waiting& waiting, const std::string& reference,
+                     const db::Stamp& stamp);
+  void Take(db::Tx& tx, json::Value record, const std::vector<std::string>& numbers,
+            const db::Stamp& stamp);
+
+  // What follows from a refusal; false as Send().
+  bool Follow(const Waiting& waiting, const Reply& reply);
+  void ParkIt(const Waiting& waiting, std::string_view why, std::string_view problem);
+  bool FindOrder(const Waiting& waiting, std::string_view problem);
+  void TakeFound(const Waiting& waiting, json::Value record);
+  bool IsSameOrder(db::Tx& tx, const std::string& order_id, json::Value record);
+  bool ReadOrder(const Waiting& waiting, std::string_view problem);
+  bool IsDone(db::Tx& tx, const Waiting& waiting);
+  void LeaveOut(const Waiting& waiting, const std::vector<std::string>& fields);
+  void Drop(const Waiting& waiting, const std::string& trouble);
+
+  const SenderSettings settings_;
+  const db::CompanyId company_;
+};
+
+}  // namespace comanda::cloud

@@ -1,0 +1,59 @@
+#pragma once
+
+// What people see of the sync: `comanda cloud status`, /readyz, metrics. LAN, internet and cloud
+// are told apart, because each has another person who can mend it. Pure, but for FindStatus().
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "cloud/journal.h"
+#include "cloud/link.h"
+#include "db/session.h"
+
+namespace comanda::cloud {
+
+enum class State : uint8_t {
+  kNotLinked,
+  kInStep,   // nothing waits, and the cloud has answered
+  kBehind,   // steps wait, or the cloud has not answered since the start
+  kOffline,  // the cloud gives no usable answer
+  kStopped,  // a person has to act: no key, key or scope refused, held (machine/hold.h)
+  kPaused,   // `comanda cloud pause`
+};
+
+// What the worker knows, kept in memory.
+struct Progressing {
+  State state = State::kNotLinked;
+  std::string reason;            // of kOffline and kStopped: "certificate: …", "key refused: …"
+  std::optional<UtcMs> since;    // the beginning of kOffline, kStopped or kPaused
+  std::optional<UtcMs> heard;    // the last usable answer of the cloud
+  bool is_reached = true;        // an answer of any kind came: the internet works
+  int64_t requests = 0;          // since the start
+  int64_t bytes = 0;             // of bodies in both directions, since the start
+  int64_t steps_per_minute = 0;  // the pace
+  bool scans = false;            // orders from before the link are still being planned
+  // As the journal was at the end of the last pass (Counts, cloud/journal.h).
+  int64_t steps_waiting = 0, orders_parked = 0, differences = 0;
+  std::optional<UtcMs> oldest;
+};
+
+struct Status {
+  Progressing progress;
+  std::optional<Linked> linked;
+  Counts counts;
+  int64_t other_channels = 0;  // orders that came through other channels, which are not sent
+  std::map<std::string, int64_t> unpaired;
+};
+
+// Adds what the database knows.
+Status FindStatus(db::Session& session, Progressing progress);
+
+// "in step, 3 s ago", "behind: 412 steps, oldest 2 h, done in about 9 min", "offline since …", with
+// the counts of parked orders and differences.
+std::string Describe(const Status& status, UtcMs now);
+std::string ToJson(const Status& status, UtcMs now);
+
+}  // namespace comanda::cloud

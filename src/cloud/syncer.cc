@@ -1,0 +1,539 @@
+#include "cloud/syncer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "base/concat.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/problem.h"
+#include "base/random.h"
+#include "cloud/features.h"
+#include "cloud/key_file.h"
+#include "cloud/menu_push.h"
+#include "cloud/sender.h"
+#include "cloud/taker.h"
+#include "crypto/authorities.h"
+#include "events/feed.h"
+#include "events/types.h"
+#include "net/backoff.h"
+#include "orders/orders.h"
+
+namespace comanda::cloud {
+namespace {
+
+// A pass waits for a writer that may be busy on a slow disk, and for the cloud.
+constexpr int64_t kPassMaxMs = 10 * 60'000;
+// Changes of the log are planned together: each planning is a commit.
+constexpr int64_t kPlanEveryMs = 500;
+constexpr int kEventsAtOnce = 200;
+constexpr int64_t kScannedAtOnce = 50;
+constexpr int64_t kFeaturesEveryMs = 24LL * 3'600'000;
+// After a refusal of the key or a scope.
+constexpr int64_t kRefusedEveryMs = 300'000;
+constexpr net::Growth kBackoff = {.first_ms = 1'000, .max_ms = 300'000};
+// Of three requests for other things at most, the next one is for the backlog.
+constexpr int64_t kOthersBeforeBacklog = 3;
+// Steps of present orders before one request of a reader: a reader gets its turn on a busy evening,
+// too.
+constexpr int kStepsBeforeRead = 5;
+// A longer wait for the pace ends the pass.
+constexpr int64_t kPaceWaitMsMax = 5'000;
+constexpr int64_t kLookMs = 100;
+// The subjects of events (events/types.h).
+constexpr std::string_view kOrder = "order", kProduct = "product";
+// A single failure is no news.
+constexpr int kFailuresToReport = 2;
+
+std::string_view NameOf(Reachability reachability) {
+  switch (reachability) {
+    case Reachability::kReached:
+      return "busy";
+    case Reachability::kUnreachable:
+      return "unreachable";
+    case Reachability::kCertificate:
+      return "certificate";
+    case Reachability::kClock:
+      return "clock";
+    case Reachability::kUnusable:
+      return "no answer of the API";
+  }
+  return "";
+}
+
+}  // namespace
+
+struct Syncer::Inbox {
+  std::mutex mutex;
+  std::optional<net::Answer> answer;  // guarded by mutex
+  events::Worker* worker = nullptr;   // guarded by mutex; null: nobody is to be woken
+};
+
+Syncer::Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registry& registry)
+    : settings_(std::move(settings)),
+      orders_({.database = settings_.database,
+               .clock = settings_.clock,
+               .poll_ms = settings_.options.cloud_poll_seconds * 1'000,
+               .rider_provider = settings_.options.cloud_rider_provider}),
+      restaurant_(
+          {.database = settings_.database, .clock = settings_.clock, .import = settings_.import}),
+      inbox_(std::make_shared<Inbox>()),
+      gauges_(registry, *this) {
+  events::WorkerSettings worker{
+      .name = "cloud", .heartbeat_max_ms = kPassMaxMs, .feed = &settings_.feed};
+  worker_ =
+      std::make_unique<events::Worker>(std::move(worker), heartbeats, registry,
+                                       [this](events::Worker::Pass& pass) { return Pass(pass); });
+  {
+    const std::lock_guard lock(inbox_->mutex);
+    inbox_->worker = worker_.get();
+  }
+  worker_->Wake();  // an answer may have come before
+}
+
+Syncer::Gauges::Gauges(metrics::Registry& registry, const Syncer& syncer)
+    : steps_waiting(registry, "comanda_cloud_steps_waiting",
+                    "Steps that wait to be sent to the cloud.",
+                    [&syncer] { return static_cast<double>(syncer.progress().steps_waiting); }),
+      parked(registry, "comanda_cloud_parked", "Orders of which nothing is sent to the cloud.",
+             [&syncer] { return static_cast<double>(syncer.progress().orders_parked); }),
+      differences(registry, "comanda_cloud_differences",
+                  "What is not the same here and in the cloud.",
+                  [&syncer] { return static_cast<double>(syncer.progress().differences); }),
+      behind_seconds(
+          registry, "comanda_cloud_behind_seconds",
+          "The age of the oldest change that waits, in seconds.",
+          [&syncer] {
+            const auto oldest = syncer.progress().oldest;
+            const UtcMs now = syncer.settings_.clock.Now();
+            return oldest ? static_cast<double>(std::max<int64_t>(0, now - *oldest)) / 1000 : 0.0;
+          }),
+      requests_total(registry, "comanda_cloud_requests_total", "Requests to the cloud.",
+                     [&syncer] { return static_cast<double>(syncer.progress().requests); }),
+      bytes_total(registry, "comanda_cloud_bytes_total",
+                  "Bytes of bodies sent to the cloud and received from it.",
+                  [&syncer] { return static_cast<double>(syncer.progress().bytes); }) {}
+
+Syncer::~Syncer() {
+  {
+    const std::lock_guard lock(inbox_->mutex);
+    inbox_->worker = nullptr;
+  }
+  worker_.reset();
+  if (client_ && polling_) client_->Cancel(*polling_);
+}
+
+void Syncer::NoteChange() {
+  ++changes_;
+  worker_->Wake();
+}
+
+LinkResult Syncer::Link(const LinkOrder& order) {
+  LinkResult result = MakeLink({.options = settings_.options,
+                                .clock = settings_.clock,
+                                .database = settings_.database,
+                                .network = settings_.network,
+                                .import = settings_.import},
+                               order);
+  NoteChange();
+  return result;
+}
+
+Progressing Syncer::progress() const {
+  const std::lock_guard lock(mutex_);
+  return progress_;
+}
+
+events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
+  pass_ = &pass;
+  TakeChange();
+  if (!linked_) return {};
+  Plan();
+  if (linked_->link.paused_at) {
+    Enter(State::kPaused, "");
+  } else if (settings_.hold && settings_.hold->IsHeld()) {
+    Enter(State::kStopped, "held: " + settings_.hold->Describe());
+  } else if (!client_) {
+    Enter(State::kStopped, no_client_);
+  } else if (settings_.clock.MonotonicMs() >= retry_at_ms_) {
+    try {
+      Exchange();
+    } catch (const Interrupted&) {  // Fail() and Stop() have noted why
+    }
+  }
+  Publish();
+  return {.due_in_ms = DueInMs(), .position = linked_->link.planned_seq};
+}
+
+// The link, the key and the authorities, when somebody has changed them.
+void Syncer::TakeChange() {
+  const int64_t changes = changes_;
+  if (changes == seen_changes_) return;
+  linked_ = settings_.database.Read([](db::Snapshot& snapshot) { return FindLinked(snapshot); });
+  seen_changes_ = changes;
+  failures_ = 0;
+  retry_at_ms_ = 0;
+  features_at_ms_ = 0;
+  orders_.Restart();
+  if (client_ && polling_) client_->Cancel(*polling_);
+  Connect();
+  Enter(linked_ ? State::kBehind : State::kNotLinked, "");
+}
+
+// Nothing is asked while no client can be made; no_client_ says why.
+void Syncer::Connect() {
+  client_.reset();
+  polling_.reset();
+  {
+    const std::lock_guard lock(inbox_->mutex);
+    inbox_->answer.reset();
+  }
+  if (!linked_) return;
+  try {
+    const auto key = ReadKey(settings_.options.data_directory);
+    if (!key) {
+      no_client_ = "no key: `comanda cloud link` with the key of the same company goes on";
+      return;
+    }
+    client_ = std::make_unique<Client>(
+        TargetOf(settings_.options, linked_->link.url, linked_->link.ca_file, *key),
+        settings_.network, settings_.clock, settings_.options.cloud_quota_share);
+  } catch (const Refusal& refusal) {
+    no_client_ = "certificate: " + refusal.detail;
+  } catch (const Fault& fault) {
+    no_client_ = fault.cause;
+  }
+}
+
+// Planning
+
+void Syncer::Plan() {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  if (now_ms < planned_ms_ + kPlanEveryMs) return;
+  planned_ms_ = now_ms;
+  ScanOlder();
+  while (true) {
+    const events::Page page = settings_.database.Read([&](db::Snapshot& snapshot) {
+      return events::ReadPage(snapshot, linked_->company, linked_->link.planned_seq, kEventsAtOnce);
+    });
+    // Events that are purged were not planned, as after a week without a link's worker: every order
+    // is looked at.
+    if (page.extent.oldest > linked_->link.planned_seq + 1 && linked_->link.planned_seq > 0) {
+      RestartScan();
+    }
+    if (page.position > linked_->link.planned_seq) PlanPage(page);
+    if (page.at_end) return;
+    pass_->Beat();
+  }
+}
+
+// Each order is planned once, however many events it had: the plan compares the order as it stands
+// with what the cloud has.
+void Syncer::PlanPage(const events::Page& page) {
+  std::vector<std::string> order_ids;
+  for (const events::StoredEvent& event : page.events) {
+    if (event.subject_type == kOrder &&
+        std::ranges::find(order_ids, event.subject_id) == order_ids.end()) {
+      order_ids.push_back(event.subject_id);
+    }
+  }
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    for (const std::string& id : order_ids) PlanIt(tx, id, stamp);
+    for (const events::StoredEvent& event : page.events) {
+      if (event.subject_type == kProduct) PlanMenu(tx, linked_->company, event, stamp);
+    }
+    PutPlannedSeq(tx, linked_->company, page.position);
+  });
+  linked_->link.planned_seq = page.position;
+}
+
+void Syncer::PlanIt(db::Tx& tx, const std::string& order_id, const db::Stamp& stamp) {
+  FinishCancel(tx, linked_->company, order_id, stamp);
+  PlanOrder(
+      tx, linked_->company, order_id,
+      {.rider_provider = settings_.options.cloud_rider_provider, .since = linked_->link.since},
+      stamp);
+}
+
+// The orders from before the link, in parts.
+void Syncer::ScanOlder() {
+  while (linked_->link.scanned_id) {
+    const std::vector<std::string> ids = settings_.database.Read([&](db::Snapshot& snapshot) {
+      return orders::FindIdsAfter(snapshot, linked_->company, *linked_->link.scanned_id,
+                                  kScannedAtOnce);
+    });
+    const auto last = ids.empty() ? std::nullopt : std::optional(ids.back());
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      for (const std::string& id : ids) PlanIt(tx, id, stamp);
+      PutScannedId(tx, linked_->company, last);
+    });
+    linked_->link.scanned_id = last;
+    pass_->Beat();
+  }
+}
+
+void Syncer::RestartScan() {
+  settings_.database.Write(
+      [&](db::Tx& tx, const db::Stamp&) { PutScannedId(tx, linked_->company, ""); });
+  linked_->link.scanned_id = "";
+  ScanOlder();
+}
+
+// The exchange with the cloud
+
+void Syncer::Exchange() {
+  while (true) {
+    pass_->Beat();
+    TakeEvents();
+    LookForFeatures();
+    FollowEvents();
+    if (orders_.DueInMs(*linked_) <= 0) {
+      orders_.Read(*linked_, *this);
+      ReadLink();
+    }
+    if (restaurant_.DueInMs(*linked_) <= 0) {
+      restaurant_.Read(*linked_, *this);
+      ReadLink();
+    }
+    if (client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0 || !SendNext()) return;
+    Plan();
+  }
+}
+
+void Syncer::ReadLink() {
+  auto link = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return FindLink(snapshot, linked_->company); });
+  if (link) linked_->link = *std::move(link);
+}
+
+void Syncer::LookForFeatures() {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  if (now_ms < features_at_ms_) return;
+  const Features found = FindFeatures(*this);
+  features_at_ms_ = now_ms + kFeaturesEveryMs;
+  if (found == linked_->link.features) return;
+  settings_.database.Write(
+      [&](db::Tx& tx, const db::Stamp&) { PutFeatures(tx, linked_->company, found); });
+  linked_->link.features = found;
+}
+
+// The step that is due: of an order that is being served; of the backlog where there is none, or
+// where others have had their share.
+std::optional<Waiting> Syncer::NextToSend(Among among) {
+  const UtcMs now = settings_.clock.Now();
+  return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Waiting> {
+    if (among == Among::kPresent && others_since_backlog_ < kOthersBeforeBacklog) {
+      return NextStep(snapshot, linked_->company, Among::kPresent, now);
+    }
+    return NextStep(snapshot, linked_->company, Among::kAll, now);
+  });
+}
+
+bool Syncer::Send(const Waiting& waiting) {
+  Sender sender({.database = settings_.database,
+                 .clock = settings_.clock,
+                 .rider_provider = settings_.options.cloud_rider_provider,
+                 .ask =
+                     [this](const Request& request) {
+                       WaitForPace();
+                       return AskAtOnce(request);
+                     }},
+                linked_->company);
+  return sender.Send(waiting);
+}
+
+// False where nothing waits.
+bool Syncer::SendNext() {
+  auto waiting = NextToSend(Among::kPresent);
+  if (waiting) {
+    ++others_since_backlog_;
+  } else {
+    waiting = NextToSend(Among::kAll);
+  }
+  if (!waiting) return false;
+  if (others_since_backlog_ > kOthersBeforeBacklog) others_since_backlog_ = 0;
+  if (Send(*waiting)) return true;
+  Delay("no answer of the API to a step");
+  throw Interrupted();
+}
+
+Reply Syncer::Ask(const Request& request) {
+  for (int sent = 0; sent < kStepsBeforeRead; ++sent) {
+    Plan();
+    const auto waiting = NextToSend(Among::kPresent);
+    if (!waiting || !Send(*waiting)) break;
+  }
+  WaitForPace();
+  ++others_since_backlog_;
+  return AskAtOnce(request);
+}
+
+void Syncer::WaitForPace() {
+  while (true) {
+    const int64_t wait_ms = client_->pace().DueInMs(settings_.clock.MonotonicMs());
+    if (wait_ms <= 0) return;
+    if (wait_ms > kPaceWaitMsMax) throw Interrupted();
+    pass_->Beat();
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::min(wait_ms, kLookMs)));
+  }
+}
+
+Reply Syncer::AskAtOnce(const Request& request) {
+  pass_->Beat();
+  Reply reply = client_->Send(request, pass_->stop());
+  pass_->Beat();  // ends the thread before a cancelled request counts as a failure
+  Judge(reply);
+  return reply;
+}
+
+// Throws Interrupted where nothing more can be asked now.
+void Syncer::Judge(const Reply& reply) {
+  switch (reply.verdict) {
+    case Verdict::kOk:
+    case Verdict::kNotModified:
+    case Verdict::kRefused:
+      NoteHeard();
+      return;
+    case Verdict::kKeyRefused:
+      Stop("key refused: " + reply.trouble);
+      throw Interrupted();
+    case Verdict::kScopeMissing:
+      Stop("scope missing: " + reply.trouble);
+      throw Interrupted();
+    case Verdict::kLater:
+      if (reply.reachability == Reachability::kUnusable) return;  // of this request alone
+      Fail(reply);
+      throw Interrupted();
+  }
+}
+
+// The long poll of the cloud's events
+
+void Syncer::FollowEvents() {
+  if (polling_) return;
+  const auto request = orders_.EventsRequest(*linked_);
+  if (!request || client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0) return;
+  polling_ = client_->Start(*request, [inbox = inbox_](net::Answer answer) {
+    const std::lock_guard lock(inbox->mutex);
+    inbox->answer = std::move(answer);
+    if (inbox->worker) inbox->worker->Wake();
+  });
+}
+
+void Syncer::TakeEvents() {
+  std::optional<net::Answer> answer;
+  {
+    const std::lock_guard lock(inbox_->mutex);
+    answer = std::exchange(inbox_->answer, std::nullopt);
+  }
+  if (!answer) return;
+  polling_.reset();
+  const Reply reply = client_->Judge(*std::move(answer));
+  Judge(reply);
+  if (reply.verdict == Verdict::kLater) {
+    Delay("no answer of the API to the poll of its events");
+    throw Interrupted();
+  }
+  orders_.TakeEvents(*linked_, reply);
+  ReadLink();
+}
+
+// States
+
+void Syncer::Enter(State state, std::string reason) {
+  const std::lock_guard lock(mutex_);
+  if (progress_.state == state && progress_.reason == reason) return;
+  const bool is_trouble = state == State::kOffline || state == State::kStopped;
+  const bool was_trouble = progress_.state == State::kOffline || progress_.state == State::kStopped;
+  if (is_trouble) {
+    log::Warning(
+        state == State::kOffline ? "the cloud cannot be reached" : "nothing is sent to the cloud",
+        {{"why", reason}});
+  } else if (was_trouble) {
+    log::Notice("the cloud answers again");
+  }
+  if (progress_.state != state) progress_.since = settings_.clock.Now();
+  progress_.state = state;
+  progress_.reason = std::move(reason);
+}
+
+void Syncer::NoteHeard() {
+  failures_ = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    progress_.heard = settings_.clock.Now();
+    progress_.is_reached = true;
+  }
+  Enter(State::kInStep, "");
+}
+
+// A request that failed is tried again after a wait that grows; 429 names its own.
+void Syncer::Fail(const Reply& reply) {
+  Delay("");
+  const bool is_busy = reply.reachability == Reachability::kReached && reply.answer.status() == 429;
+  if (is_busy || failures_ < kFailuresToReport) return;
+  {
+    const std::lock_guard lock(mutex_);
+    progress_.is_reached = reply.reachability != Reachability::kUnreachable;
+  }
+  Enter(State::kOffline, Concat({NameOf(reply.reachability), ": ", reply.trouble}));
+}
+
+void Syncer::Delay(std::string_view why) {
+  ++failures_;
+  const int64_t wait_ms = net::WaitWithFullJitter(kBackoff, failures_, RandomBelow(UINT64_MAX));
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  retry_at_ms_ = now_ms + std::max(wait_ms, client_->pace().DueInMs(now_ms));
+  if (!why.empty() && failures_ >= kFailuresToReport) Enter(State::kOffline, std::string(why));
+}
+
+void Syncer::Stop(std::string reason) {
+  retry_at_ms_ = settings_.clock.MonotonicMs() + kRefusedEveryMs;
+  Enter(State::kStopped, std::move(reason));
+}
+
+// What /readyz and the metrics show.
+void Syncer::Publish() {
+  const Counts counts = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return Count(snapshot, linked_->company); });
+  const std::lock_guard lock(mutex_);
+  progress_.steps_waiting = counts.steps_waiting;
+  progress_.orders_parked = counts.orders_parked;
+  progress_.differences = counts.differences;
+  progress_.oldest = counts.oldest;
+  progress_.scans = linked_->link.scanned_id.has_value();
+  if (!client_) return;
+  progress_.requests = client_->requests();
+  progress_.bytes = client_->bytes();
+  progress_.steps_per_minute = client_->pace().PerMinute();
+}
+
+// Nothing: a commit, or NoteChange(), begins the next pass.
+std::optional<int64_t> Syncer::DueInMs() {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  const bool is_still =
+      linked_->link.paused_at || !client_ || (settings_.hold && settings_.hold->IsHeld());
+  const int64_t plan_ms = std::max<int64_t>(0, planned_ms_ + kPlanEveryMs - now_ms);
+  const bool has_unplanned = settings_.database.Read([&](db::Snapshot& snapshot) {
+    return events::ExtentOf(snapshot, linked_->company).last > linked_->link.planned_seq;
+  });
+  std::optional<int64_t> due_ms;
+  const auto take = [&](int64_t ms) {
+    due_ms = std::min(due_ms.value_or(ms), std::max<int64_t>(ms, 0));
+  };
+  if (has_unplanned) take(plan_ms);
+  if (is_still) return due_ms;
+  if (now_ms < retry_at_ms_) {
+    take(retry_at_ms_ - now_ms);
+    return due_ms;
+  }
+  const int64_t pace_ms = client_->pace().DueInMs(now_ms);
+  take(std::max(pace_ms, orders_.DueInMs(*linked_)));
+  take(std::max(pace_ms, restaurant_.DueInMs(*linked_)));
+  if (progress().steps_waiting > 0) take(pace_ms);
+  return due_ms;
+}
+
+}  // namespace comanda::cloud

@@ -1,0 +1,133 @@
+#pragma once
+
+// The thread of the sync with the cloud (contract section 15). It follows the event log and plans
+// the steps of every order that has changed, also while the cloud cannot be reached: the journal is
+// what waits, not the log. It sends the steps at the pace that the cloud allows, orders that are
+// being served first, the backlog with at least a quarter of the pace. Between them it reads what
+// the cloud has changed.
+//
+// One request at a time, except for the long poll of the cloud's events, which waits beside the
+// others.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "cloud/client.h"
+#include "cloud/journal.h"
+#include "cloud/line.h"
+#include "cloud/link.h"
+#include "cloud/linking.h"
+#include "cloud/orders_reader.h"
+#include "cloud/restaurant.h"
+#include "cloud/status.h"
+#include "config/options.h"
+#include "db/database.h"
+#include "events/feed.h"
+#include "events/worker.h"
+#include "machine/hold.h"
+#include "net/network.h"
+
+namespace comanda::cloud {
+
+struct SyncerSettings {
+  const config::Options& options;
+  const Clock& clock;
+  db::Database& database;
+  events::Feed& feed;
+  net::Network& network;
+  const machine::Hold* hold = nullptr;  // nothing is sent or read while it holds; null: none
+  // Writes records of the restaurant (RestaurantSettings::import).
+  decltype(RestaurantSettings::import) import;
+};
+
+class Syncer final : private Line {
+ public:
+  Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registry& registry);
+  // Ends the request under way.
+  ~Syncer() override;
+
+  // To be called when a transaction has changed the link, or what is parked: everything is due at
+  // once. Any thread.
+  void NoteChange();
+
+  // What /readyz and `comanda cloud status` show. Any thread.
+  Progressing progress() const;
+
+  // Makes or renews the link (cloud/linking.h), and begins. Blocks for some twenty requests on the
+  // caller's thread. Any thread.
+  LinkResult Link(const LinkOrder& order);
+
+ private:
+  // Where the network thread leaves the answer of the long poll; it may outlive the syncer.
+  struct Inbox;
+  struct Gauges {
+    Gauges(metrics::Registry& registry, const Syncer& syncer);
+    metrics::Gauge steps_waiting, parked, differences, behind_seconds, requests_total, bytes_total;
+  };
+
+  events::Worker::Done Pass(events::Worker::Pass& pass);
+  void TakeChange();
+  void Connect();
+
+  void Plan();
+  void PlanPage(const events::Page& page);
+  void PlanIt(db::Tx& tx, const std::string& order_id, const db::Stamp& stamp);
+  void ScanOlder();
+  void RestartScan();
+
+  // The exchange with the cloud. These throw Interrupted.
+  void Exchange();
+  void LookForFeatures();
+  std::optional<Waiting> NextToSend(Among among);
+  bool Send(const Waiting& waiting);
+  bool SendNext();
+  void FollowEvents();
+  void TakeEvents();
+  Reply Ask(const Request& request) override;
+  Reply AskAtOnce(const Request& request);
+  void WaitForPace();
+  void Judge(const Reply& reply);
+
+  void ReadLink();
+  void Enter(State state, std::string reason);
+  void NoteHeard();
+  void Fail(const Reply& reply);
+  void Delay(std::string_view why);
+  void Stop(std::string reason);
+  void Publish();
+  std::optional<int64_t> DueInMs();
+
+  const SyncerSettings settings_;
+
+  // Used by the worker's thread alone.
+  std::optional<Linked> linked_;
+  std::unique_ptr<Client> client_;  // null: not linked, or no_client_ says why
+  std::string no_client_;
+  OrdersReader orders_;
+  Restaurant restaurant_;
+  events::Worker::Pass* pass_ = nullptr;  // during Pass()
+  int64_t seen_changes_ = -1;
+  int failures_ = 0;                  // in a row
+  int64_t retry_at_ms_ = 0;           // monotonic; nothing is asked before
+  int64_t planned_ms_ = -1'000'000;   // monotonic
+  int64_t features_at_ms_ = 0;        // monotonic; when they are looked for again
+  int64_t others_since_backlog_ = 0;  // requests for present orders and of readers
+  std::optional<net::Network::Ticket> polling_;
+
+  const std::shared_ptr<Inbox> inbox_;
+  mutable std::mutex mutex_;
+  Progressing progress_;  // guarded by mutex_
+  std::atomic<int64_t> changes_{0};
+  const Gauges gauges_;
+
+  std::unique_ptr<events::Worker> worker_;  // last: it ends before what it uses
+};
+
+}  // namespace comanda::cloud

@@ -1,0 +1,129 @@
+"""The menu and its stock on both sides."""
+
+import contextlib
+import json
+
+import pytest
+
+from support.cloud_pair import Pair
+
+
+def product_of(client, name):
+    products = [p for c in client.get("/v1/menu").data["categories"] for p in c["products"]]
+    (found,) = [p for p in products if p["name"] == name]
+    return found
+
+
+def counted(client):
+    """A product whose stock is counted."""
+    return next(p for c in client.get("/v1/menu").data["categories"] for p in c["products"] if p["stock_enabled"])
+
+
+@pytest.fixture
+def both(pair):
+    with contextlib.closing(pair.client()) as box, contextlib.closing(pair.cloud.client(pair.cloud_key)) as cloud:
+        yield pair, box, cloud
+
+
+def refresh(pair):
+    """Makes the next reading of the menu due."""
+    pair.command("resume")
+
+
+def test_a_price_that_changes_in_the_cloud_changes_here(both):
+    pair, box, cloud = both
+    theirs = product_of(cloud, "Ceviche clásico")
+    path = f"/v1/menu/products/{theirs['id']}/variants/{theirs['variants'][0]['id']}"
+    assert cloud.patch(path, {"price": 41.5}).status == 200
+    refresh(pair)
+
+    def changed():
+        assert product_of(box, "Ceviche clásico")["variants"][0]["price"] == 41.5
+    pair.eventually(changed)
+
+
+def test_a_new_product_of_the_cloud_comes_here_and_one_of_the_box_goes_there(both):
+    pair, box, cloud = both
+    new = (cloud, "Nuevo allá", 7), (box, "Nuevo aquí", 8)
+    for client, name, price in new:
+        body = {"name": name, "category_name": "Nuevos", "price": price, "sku": name[-4:]}
+        assert client.post("/v1/menu/products", body).status == 201
+    refresh(pair)
+
+    def exchanged():
+        for client in (box, cloud):
+            for _, name, price in new:
+                found = [p for c in client.get("/v1/menu").data["categories"] for p in c["products"] if p["name"] == name]
+                assert len(found) == 1 and found[0]["variants"][0]["price"] == price, (name, found)
+    pair.eventually(exchanged)
+    refresh(pair)
+    pair.settle()
+    exchanged()
+
+
+def test_a_price_that_changes_on_both_sides_is_the_boxs_and_that_is_told(both):
+    pair, box, cloud = both
+    pair.proxy.go_offline()
+    for client, price in ((cloud, 39.5), (box, 41.5)):
+        product = product_of(client, "Ceviche clásico")
+        path = f"/v1/menu/products/{product['id']}/variants/{product['variants'][0]['id']}"
+        assert client.patch(path, {"price": price}).status == 200
+    pair.proxy.go_online()
+    refresh(pair)
+
+    def pushed():
+        for client in (box, cloud):
+            assert product_of(client, "Ceviche clásico")["variants"][0]["price"] == 41.5
+        assert any(d["kind"] == "menu" for d in pair.differences()), json.dumps(pair.differences())
+    pair.eventually(pushed)
+
+
+def test_stock_is_the_clouds_less_what_the_box_sold_meanwhile(both):
+    pair, box, cloud = both
+    here, there = counted(box), counted(cloud)
+    assert here["name"] == there["name"]
+    path = f"/v1/menu/products/{there['id']}/variants/{there['variants'][0]['id']}"
+    assert cloud.patch(path, {"stock": 50}).status == 200
+    refresh(pair)
+
+    def stock(client, product):
+        return client.get("/v1/menu/products/" + product["id"]).data["variants"][0]["stock"]
+
+    def require(client, product, count):
+        assert stock(client, product) == count, stock(client, product)
+
+    pair.eventually(lambda: require(box, here, 50))
+    box.add(box.place(), {"variant_id": here["variants"][0]["id"], "quantity": 3, "variant_price": 5})
+    require(box, here, 47)
+    pair.settle()
+    pair.eventually(lambda: require(cloud, there, 47))
+    refresh(pair)
+    pair.settle()
+    require(box, here, 47)
+    # What is sold while the cloud is away counts on both sides once it is back.
+    pair.proxy.go_offline()
+    box.add(box.place(), {"variant_id": here["variants"][0]["id"], "quantity": 2, "variant_price": 5})
+    cloud.add(cloud.place(), {"variant_id": there["variants"][0]["id"], "quantity": 4, "variant_price": 5})
+    pair.proxy.go_online()
+    pair.settle()
+    refresh(pair)
+    pair.eventually(lambda: require(cloud, there, 41))
+    pair.eventually(lambda: require(box, here, 41))
+
+
+def test_what_the_sync_writes_here_is_not_pushed_back(tmp_path, seed):
+    with Pair(tmp_path, seed, strict=True) as pair:
+        pair.link()
+        menu = pair.cloud.restaurant.menu
+        product = menu.named("Ceviche clásico")
+        product["variants"][0]["price"] += 100
+        product["updated_at"] = pair.cloud.now()
+        pair.command("resume")
+        with contextlib.closing(pair.client()) as client:
+            def changed():
+                assert product_of(client, "Ceviche clásico")["variants"][0]["price"] == 39
+            pair.eventually(changed)
+        till = pair.till()
+        till.finish(till.open(service_type="ONSITE"))
+        pair.settle()
+        assert pair.cloud.seen("PUT", "/v1/menu/products") == []

@@ -1,0 +1,101 @@
+"""What people see of the sync: `comanda cloud status` and its exit code, /readyz, metrics, and what the commands do."""
+
+import contextlib
+
+from support.cloud_pair import Pair
+from support.metrics import samples
+
+
+def readiness(pair):
+    with contextlib.closing(pair.box.client()) as client:
+        answer = client.get("/readyz")
+        assert answer.status == 200, "the sync never makes the box unready"
+        return answer.json["checks"]["sync"]["state"]
+
+
+def metrics(pair):
+    with contextlib.closing(pair.box.client()) as client:
+        return samples(client.get("/metrics").body.decode())
+
+
+def until_state(pair, state):
+    def check():
+        status = pair.status()
+        assert status["state"] == state, status
+        return status
+    return pair.eventually(check)
+
+
+def test_a_box_without_a_cloud_says_so(tmp_path):
+    with Pair(tmp_path) as pair:
+        status = pair.status()
+        assert status["state"] == "not linked" and status["url"] is None
+        assert "not linked" in readiness(pair)
+        result = pair.command("status", check=False)
+        assert result.returncode == 1 and "not linked" in result.stdout
+
+
+def test_each_state_is_told_everywhere_and_none_stops_the_box(pair):
+    till = pair.till()
+    till.finish(till.open(service_type="ONSITE"))
+    status = pair.settle()
+    assert status["url"] == pair.proxy.url and status["cloud_company_id"]
+    assert status["requests"] > 0 and status["bytes"] > 0 and status["oldest"] is None
+    assert "in step" in readiness(pair)
+    assert pair.command("status").returncode == 0
+
+    pair.proxy.go_offline()
+    till.finish(till.open(service_type="ONSITE"))
+    status = until_state(pair, "offline")
+    assert status["steps_waiting"] > 0 and status["oldest"] and status["reason"]
+    assert status["lan"] != status["cloud"], "LAN and cloud are told apart"
+    assert "offline" in readiness(pair)
+    assert metrics(pair)["comanda_cloud_steps_waiting"] == status["steps_waiting"]
+    assert metrics(pair)["comanda_cloud_behind_seconds"] >= 0
+
+    pair.command("pause")
+    until_state(pair, "paused")
+    pair.proxy.go_online()
+    before = len(pair.proxy.exchanges)
+    till.finish(till.open(service_type="ONSITE"))
+    assert until_state(pair, "paused")["steps_waiting"] > status["steps_waiting"]
+    assert len(pair.proxy.exchanges) == before, "a paused box asks nothing"
+    pair.command("resume")
+    pair.settle()
+    pair.eventually(pair.compare)
+    told = metrics(pair)
+    assert {"comanda_cloud_steps_waiting", "comanda_cloud_requests_total", "comanda_cloud_parked", "comanda_cloud_differences",
+            "comanda_cloud_behind_seconds", "comanda_cloud_bytes_total"} <= set(told)
+
+
+def test_unlink_ends_it_and_a_link_with_the_same_company_goes_on(pair):
+    till = pair.till()
+    order = till.add(till.open(service_type="ONSITE"))
+    pair.settle()
+    pair.command("unlink")
+    assert pair.status()["state"] == "not linked" and not (pair.box.data / "cloud.key").exists()
+    till.pay(order, in_full=True)
+    pair.link()
+    pair.settle()
+    pair.eventually(pair.compare)
+
+
+def test_orders_from_before_the_link_are_sent_since_a_date(tmp_path):
+    with Pair(tmp_path) as pair:
+        till = pair.till()
+        till.finish(till.open(service_type="ONSITE"))
+        pair.link("--since", "2999-01-01")
+        pair.settle()
+        assert pair.cloud_records() == []
+        pair.link("--since", "2020-01-01")
+        pair.settle()
+        pair.eventually(pair.compare)
+        assert len(pair.cloud_records()) == 1
+
+
+def test_a_key_file_that_is_missing_or_empty_is_a_mistake_of_use(tmp_path):
+    with Pair(tmp_path) as pair:
+        pair.cloud_key = ""
+        result = pair.link(check=False)
+        assert result.returncode != 0 and "key" in result.stderr, result
+        assert pair.status()["state"] == "not linked"

@@ -1,0 +1,172 @@
+"""A week without the cloud: everything comes over afterwards, with few requests and little memory, while the restaurant goes
+on; new orders go first. With --long 14,000 orders of 100,000 events; what a till sees of it is printed, not asserted."""
+
+import contextlib
+import pathlib
+import re
+import subprocess
+import threading
+import time
+
+from support.box import BINARY, LONG, PATIENCE_S, RUNNER
+from support.cloud_pair import Pair
+from support.orders import rows
+from support.wall_clock import ClockBox
+
+ORDERS = 14_000 if LONG else 60
+CREATES = 2_000 if LONG else 50  # whose times are printed
+# Requests a minute of the key's tier. With --long ten times the real one of `plus`, so that it takes minutes, not hours.
+PER_MINUTE = 6_000 if LONG else 600
+TIMEOUT_S = 4 * 3600 if LONG else PATIENCE_S * 3
+MIB = 1 << 20
+MEMORY_MAX = 12 * MIB
+DAY_S = 24 * 3600
+
+
+def resident(box):
+    """Without the pages of files."""
+    status = pathlib.Path(f"/proc/{box.process.pid}/status").read_text()
+    return int(re.search(r"^RssAnon:\s+(\d+) kB", status, re.M)[1]) * 1024
+
+
+def sell(till, orders):
+    """Guests as a day brings them: seven changes each, the items in one call."""
+    for _ in range(orders):
+        order = till.discount(till.add(till.open(service_type="TAKEAWAY", scheduled_delivery_date=None)))
+        order = till.pay(order, in_full=True)
+        for status in ("PREPARING", "READY", "FINALIZED"):
+            order = till.move(order, "PATCH", "/status", {"status": status})
+
+
+def times_of_creates(till, count):
+    times = []
+    for _ in range(count):
+        begin = time.monotonic()
+        till.open(service_type="ONSITE", scheduled_delivery_date=None)
+        times.append((time.monotonic() - begin) * 1000)
+    return sorted(times)
+
+
+def told(name, times):
+    print(f"{name}: p50 {times[len(times) // 2]:.2f} ms, p99 {times[len(times) * 99 // 100]:.2f} ms")
+
+
+class Highest(threading.Thread):
+    """The most memory that the box had."""
+
+    def __init__(self, box):
+        super().__init__(daemon=True)
+        self.box, self.bytes, self.ended = box, 0, threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.ended.wait(0.05):
+            self.bytes = max(self.bytes, resident(self.box))
+
+
+def test_a_week_offline_comes_over_while_the_restaurant_goes_on(tmp_path, seed):
+    with Pair(tmp_path, seed, tier="plus", cloud_options=["--rate-plus", str(PER_MINUTE)]) as pair:
+        till = pair.till()
+        sell(till, 10)
+        told("unlinked", times_of_creates(till, CREATES))
+        pair.link()
+        pair.settle(timeout_s=TIMEOUT_S)
+        idle = resident(pair.box)
+        before = len(pair.proxy.writes())
+
+        pair.proxy.go_offline()
+        sell(till, ORDERS)
+        pair.eventually(lambda: require_planned(pair, ORDERS))
+        told("offline", times_of_creates(till, CREATES))
+        highest = Highest(pair.box)
+        pair.proxy.go_online()
+        pair.command("resume")
+        require_overtaking(pair, till)
+        told("behind", times_of_creates(till, CREATES))
+        require_selftest(pair)
+        pair.settle(timeout_s=TIMEOUT_S)
+        highest.ended.set()
+        assert highest.bytes - idle <= MEMORY_MAX, f"{(highest.bytes - idle) / MIB:.1f} MiB above idle"
+        require_few_requests(pair, before)
+        require_all(pair)
+
+
+def require_planned(pair, orders):
+    """The journal holds the steps while the cloud is away."""
+    status = pair.status()
+    assert status["state"] == "offline" and status["steps_waiting"] >= orders * 4, status
+
+
+def require_overtaking(pair, till):
+    order = till.finish(till.open(service_type="ONSITE", scheduled_delivery_date=None))
+
+    def there():
+        (record,) = cloud_orders(pair, order["reference"])
+        assert record["status"] == "FINALIZED"
+    pair.eventually(there)
+    assert pair.status()["steps_waiting"] > 0, "the backlog was too small to be overtaken"
+
+
+def cloud_orders(pair, reference):
+    with contextlib.closing(pair.cloud.client(pair.cloud.make_key()["key"])) as client:
+        return client.get("/v1/orders?filter[reference]=" + reference).data
+
+
+def require_selftest(pair):
+    done = subprocess.run([*RUNNER, str(BINARY), "selftest", "--url", f"https://127.0.0.1:{pair.box.port}", "--key", pair.key,
+                           "--ca", str(pair.box.cafile)], capture_output=True, text=True, timeout=PATIENCE_S * 10)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def require_few_requests(pair, before):
+    """At most 1.05 requests for each step, and five for each order whose items came in one call."""
+    writes = pair.proxy.writes()[before:]
+    steps = {e.key for e in writes}
+    sold = [key for key in steps if re.fullmatch(r"till-\w+-\d+", key)]
+    assert len(writes) <= 1.05 * len(steps), (len(writes), len(steps))
+    assert len(writes) <= 5 * len(sold), (len(writes), len(sold))
+
+
+def require_all(pair):
+    """Also that no order of the self-test is in the cloud."""
+    pair.cloud_key = pair.cloud.make_key()["key"]  # of a tier without a limit
+    cloud = pair.cloud_records()
+    sold = [r for r in pair.box_records() if r["reference"].startswith("till-")]
+    assert {r["id"] for r in sold} == set(pair.acknowledged())
+    pair.require_equal(sold, cloud, with_dates=True)
+    assert len(cloud) == len(sold)
+    pair.proxy.require_steady_keys()
+
+
+def test_an_outage_outlives_the_event_log(tmp_path, seed):
+    """The log keeps a week. What is to be sent is in the journal."""
+    def kind(data, options):
+        return ClockBox(data, options, synchronised=True)
+
+    with Pair(tmp_path, seed, kind=kind, start=False) as pair:
+        for server in (pair.box, pair.cloud):
+            server.start_at(-12 * DAY_S)
+        pair.link()
+        till = pair.till()
+        sell(till, 2)
+        pair.settle()
+        pair.proxy.go_offline()
+        for day in range(11, -1, -1):
+            pair.box.set_ahead(-day * DAY_S)
+            for _ in range(2):
+                till.finish(till.open(service_type="ONSITE", scheduled_delivery_date=None))
+        pair.eventually(lambda: require_planned(pair, 12))
+        assert pair.box.stop() == 0  # the log is purged by a start
+        pair.box.ahead_s = 0
+        pair.box.start()
+        pair.eventually(lambda: require_purged(pair))
+        pair.cloud.set_ahead(0)
+        pair.proxy.go_online()
+        pair.settle()
+        pair.eventually(pair.compare)
+        days = {record["created_at"][:10] for record in pair.cloud_records()}
+        assert len(days) >= 12
+
+
+def require_purged(pair):
+    assert rows(pair.box, "SELECT min(log_start) FROM company_counter")[0][0] > 1
