@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/concat.h"
+#include "base/text.h"
 
 namespace comanda::web {
 namespace {
@@ -35,7 +36,7 @@ size_t AppendMarked(std::string& out, std::string_view text, std::string_view ma
                     std::string_view element) {
   const size_t end = text.find(mark, mark.size());
   if (!text.starts_with(mark) || end == text.npos) return 0;
-  const std::string inside = Escaped(text.substr(mark.size(), end - mark.size()));
+  const std::string inside = HtmlEscaped(text.substr(mark.size(), end - mark.size()));
   out += Concat({"<", element, ">", inside, "</", element, ">"});
   return end + mark.size();
 }
@@ -43,35 +44,12 @@ size_t AppendMarked(std::string& out, std::string_view text, std::string_view ma
 size_t AppendLink(std::string& out, std::string_view text) {
   if (!text.starts_with("https://")) return 0;
   const size_t length = AddressLength(text);
-  const std::string address = Escaped(text.substr(0, length));
+  const std::string address = HtmlEscaped(text.substr(0, length));
   out += Concat({"<a href=\"", address, "\">", address, "</a>"});
   return length;
 }
 
 }  // namespace
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string Inline(std::string_view text) {
   std::string out;
@@ -81,7 +59,7 @@ std::string Inline(std::string_view text) {
     if (done == 0) done = AppendLink(out, text);
     if (done == 0) {
       done = 1;
-      out += Escaped(text.substr(0, 1));
+      out += HtmlEscaped(text.substr(0, 1));
     }
     text.remove_prefix(done);
   }

@@ -132,10 +132,10 @@ std::string Renderer::Operation(std::string_view method, std::string_view path,
   return Concat({"<details class=\"operation\" id=\"", TextOf(operation, "operationId"),
                  "\"><summary><span class=\"method ", method, "\">", method,
                  "</span> <code class=\"path\">", path, "</code> <span class=\"soft\">",
-                 Escaped(TextOf(operation, "summary")), "</span></summary><div class=\"inside\">",
-                 Scope(operation), Prose(description), Parameters(operation), Body(operation),
-                 "<h3>Answers</h3>", Answers(operation), Callbacks(operation),
-                 "</div></details>\n"});
+                 HtmlEscaped(TextOf(operation, "summary")),
+                 "</span></summary><div class=\"inside\">", Scope(operation), Prose(description),
+                 Parameters(operation), Body(operation), "<h3>Answers</h3>", Answers(operation),
+                 Callbacks(operation), "</div></details>\n"});
 }
 
 std::string Renderer::Scope(Value operation) const {
@@ -176,8 +176,9 @@ std::string Renderer::Content(Value response) const {
   for (const auto& [type, content] : MembersOf(response, "content")) {
     if (type == "application/problem+json") continue;
     const Value schema = content.Find("schema").value();
-    out += Concat({"<p class=\"kind of\">", type == kJson ? schemas_.Kind(schema) : Escaped(type),
-                   " ", Inline(TextOf(schema, "description")), "</p>"});
+    out +=
+        Concat({"<p class=\"kind of\">", type == kJson ? schemas_.Kind(schema) : HtmlEscaped(type),
+                " ", Inline(TextOf(schema, "description")), "</p>"});
   }
   return out;
 }
@@ -190,8 +191,8 @@ std::string Renderer::Body(Value operation) const {
        MembersOf(body->Find("content")->Find(kJson).value(), "examples")) {
     const Value real = Resolve(root_, example);
     const std::string_view summary = TextOf(real, "summary");
-    out += Concat({"<div class=\"sample\"><h4>", Escaped(summary.empty() ? name : summary),
-                   "</h4><pre><code>", Escaped(Pretty(real.Find("value").value())),
+    out += Concat({"<div class=\"sample\"><h4>", HtmlEscaped(summary.empty() ? name : summary),
+                   "</h4><pre><code>", HtmlEscaped(Pretty(real.Find("value").value())),
                    "</code></pre></div>"});
   }
   return out;
@@ -307,7 +308,7 @@ std::string Renderer::Scopes() const {
   std::string rows;
   for (const auto& [name, permits] : MembersOf(root_, "x-scopes")) {
     rows += Concat({"<dt id=\"scope-", name, "\"><code>", name, "</code></dt><dd>",
-                    Escaped(permits.text()), "</dd>"});
+                    HtmlEscaped(permits.text()), "</dd>"});
   }
   return Section("scopes", "Scopes", Concat({"<dl class=\"rows\">", rows, "</dl>"}));
 }
@@ -331,7 +332,8 @@ std::string Renderer::Schemas() const {
 
 std::string EditionHtml(const json::Document& openapi) {
   const Value info = openapi.root().Find("info").value();
-  return Concat({Escaped(TextOf(info, "summary")), " API ", Escaped(TextOf(info, "version"))});
+  return Concat(
+      {HtmlEscaped(TextOf(info, "summary")), " API ", HtmlEscaped(TextOf(info, "version"))});
 }
 
 std::string ReferenceHtml(const json::Document& openapi) { return Renderer(openapi.root()).All(); }

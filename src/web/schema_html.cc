@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/text.h"
 #include "json/writer.h"
 #include "web/html.h"
 
@@ -180,7 +181,7 @@ std::string SchemaHtml::LimitsOf(Value schema) const {
   std::string limits;
   for (const Limit& limit : kLimits) {
     const std::optional<Value> value = real.Find(limit.member);
-    if (value) limits += Concat({" · ", limit.before, Escaped(Plain(*value)), limit.after});
+    if (value) limits += Concat({" · ", limit.before, HtmlEscaped(Plain(*value)), limit.after});
   }
   if (const std::optional<Value> items = real.Find("items")) {
     const std::string each = LimitsOf(*items);
@@ -199,7 +200,7 @@ std::string SchemaHtml::Words(Value schema) const {
   if (!words) return {};
   std::string out = (items ? Prose(TextOf(one, "description")) : "") + "<p>";
   for (const Value& word : words->items()) {
-    out += Concat({"<code>", Escaped(Plain(word)), "</code> "});
+    out += Concat({"<code>", HtmlEscaped(Plain(word)), "</code> "});
   }
   return out + "</p>";
 }
