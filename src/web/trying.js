@@ -14,7 +14,7 @@ const STORED = 'comanda-docs-language';
 let language = 'curl';
 try {
   const stored = localStorage.getItem(STORED);
-  if (stored in LANGUAGES) language = stored;
+  if (Object.hasOwn(LANGUAGES, stored)) language = stored;
 } catch { /* no storage: the choice lasts as long as the page */ }
 
 function choose(name) {
@@ -25,18 +25,21 @@ function choose(name) {
   document.dispatchEvent(new Event('language'));
 }
 
-// A program in the language that is chosen, with the choice above it.
-function programBlock(program, label) {
-  const block = shown('', label);
+// Programs, [[title, program], …], in the language that is chosen, below the choice.
+function programsBlock(programs) {
+  const blocks = programs.map(([title]) => shown('', ['Program', title].filter(Boolean).join(': ')));
   const tabs = make('div', {class: 'tabs', role: 'group', 'aria-label': 'Language'}, ...Object.keys(LANGUAGES).map((name) =>
     button(TITLES[name], {'data-language': name}, () => choose(name))));
   const show = () => {
-    block.querySelector('code').textContent = LANGUAGES[language](program, location.origin);
+    blocks.forEach((block, i) => {
+      block.querySelector('code').textContent = LANGUAGES[language](programs[i][1], location.origin);
+    });
     for (const tab of tabs.children) tab.setAttribute('aria-pressed', tab.dataset.language === language);
   };
   document.addEventListener('language', show);
   show();
-  return make('div', {class: 'program'}, tabs, block);
+  return make('div', {class: 'programs'}, tabs, ...programs.flatMap(([title], i) =>
+    [title && make('h4', {}, title), blocks[i]]));
 }
 
 // -- the key, and what may be sent with it -----------------------------------------------------------
@@ -51,7 +54,10 @@ const isSandboxKey = () => /_test_[0-9A-Za-z]{38}$/.test(apiKey);
 const maySend = (method) => method === 'get' || isSandboxKey() || isReal;
 
 function keyState() {
-  if (!apiKey) return 'Kept in the memory of this page alone, and sent nowhere else.';
+  if (!apiKey) {
+    return 'Of the sandbox: comanda keys create --env test --name docs --scopes all. It stays in the memory of this page, ' +
+      'and is sent to this address alone.';
+  }
   return isSandboxKey() ? 'A key of the sandbox.' : 'Not a key of the sandbox: reads only.';
 }
 
@@ -74,8 +80,8 @@ function keyField(id) {
   return make('div', {}, make('label', {for: id}, 'API key'), input, state);
 }
 
-// The switch for writes at the live address; it asks once more.
-function realSwitch(id) {
+// The switch for writes at the live address; it asks once more. Without a key it is there for what needs none.
+function realSwitch(id, isKeyNeeded) {
   const box = make('input', {id, type: 'checkbox'});
   const line = make('p', {class: 'real'}, box, make('label', {for: id}, 'This restaurant is real: let me change it'));
   box.addEventListener('change', () => {
@@ -88,7 +94,7 @@ function realSwitch(id) {
   });
   document.addEventListener('key', () => {
     box.checked = isReal;
-    line.hidden = isSandboxKey() || !apiKey;
+    line.hidden = isSandboxKey() || (isKeyNeeded && !apiKey);
   });
   return line;
 }
@@ -218,7 +224,7 @@ function tryBlock(api, call) {
       make('div', {class: 'try'}, ...more)));
   }
   if (operation.requestBody) form.append(bodyField(api, call, id + '-body', form));
-  if (method !== 'get') form.append(realSwitch(id + '-real'));
+  if (method !== 'get') form.append(realSwitch(id + '-real', needsKey(api, operation)));
   form.append(make('p', {class: 'buttons'}, sender));
   document.addEventListener('key', () => {
     sender.disabled = !maySend(method);
@@ -261,11 +267,10 @@ function addExamples(api, operation, root) {
 function fillOperation(api, details) {
   const root = details.querySelector('.inside');
   const call = callOf(api, details.id);
-  const programs = bodiesOf(api, call).map((example) => make('div', {}, example[1].summary && make('h4', {}, example[1].summary),
-    programBlock(programOf(api, call, example), ['Program', example[1].summary].filter(Boolean).join(': '))));
+  const programs = bodiesOf(api, call).map((example) => [example[1].summary, programOf(api, call, example)]);
   root.querySelectorAll('.sample').forEach((sample) => sample.remove());
   const answers = [...root.querySelectorAll('h3')].find((title) => title.textContent === 'Answers');
-  answers.before(make('h3', {}, 'Call it'), ...programs, tryBlock(api, call));
+  answers.before(make('h3', {}, 'Call it'), programsBlock(programs), tryBlock(api, call));
   addExamples(api, call.operation, root);
   tellKey();
 }
@@ -275,8 +280,7 @@ function fillWalk(api, details) {
   const operations = [...new Set(walk.steps.map(([operation]) => operation))];
   details.querySelector('.tags').prepend('Its operations:', ...operations.map((id) =>
     make('a', {href: '#' + id}, make('code', {}, id))));
-  details.querySelector('.inside').append(
-    programBlock(walkProgram(api, walk), details.querySelector('summary').textContent));
+  details.querySelector('.inside').append(programsBlock([['', walkProgram(api, walk)]]));
 }
 
 document.body.append(reallyDialog());
