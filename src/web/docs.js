@@ -112,11 +112,19 @@ function unshare(root) {
   place.replaceWith(rows);
 }
 
+// The codes of refusals lead to their pages.
+function linkCodes(root) {
+  for (const code of root.querySelectorAll('a.status ~ code')) {
+    code.replaceWith(make('a', {href: '/problems/' + code.textContent}, code.cloneNode(true)));
+  }
+}
+
 function openOperation(details) {
   const root = details.querySelector('.inside');
   root.querySelector('.tags').append(anchor(details.id));
   unshare(root);
   unfold(root);
+  linkCodes(root);
   withTools((api) => fillOperation(api, details));
 }
 

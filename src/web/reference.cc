@@ -198,15 +198,18 @@ std::string Renderer::Body(Value operation) const {
   return out;
 }
 
-// Refusals are described where they are shared; an operation names its own codes of each.
+// Refusals are described where they are shared, with links; an operation names its own codes of
+// each.
 std::string Renderer::Refusal(std::string_view status, Value response, Value operation) const {
   const std::vector<std::string_view> mine = CodesOf(operation);
-  std::vector<std::string_view> codes = CodesOf(Resolve(root_, response));
-  std::erase_if(codes,
-                [&](std::string_view code) { return std::ranges::find(mine, code) == mine.end(); });
+  std::string codes;
+  for (const std::string_view code : CodesOf(Resolve(root_, response))) {
+    if (std::ranges::find(mine, code) == mine.end()) continue;
+    codes += Concat({" <code>", code, "</code>"});
+  }
   return Concat({"<div class=\"answer\" data-status=\"", status,
                  "\"><a class=\"status\" href=\"#answer-", RefName(response), "\">",
-                 status == "default" ? "other" : status, "</a>", CodeLinks(codes), "</div>"});
+                 status == "default" ? "other" : status, "</a>", codes, "</div>"});
 }
 
 std::string Renderer::Answer(std::string_view status, Value response) const {

@@ -4,7 +4,7 @@
 // The copied text is read when the button is pressed.
 function shown(text, label) {
   const code = make('code', {}, text);
-  return make('div', {class: 'shown'}, make('pre', {tabindex: '0', role: 'region', 'aria-label': label}, code),
+  return make('div', {class: 'shown'}, make('pre', {tabindex: '0', role: 'group', 'aria-label': label}, code),
     button('Copy', {'aria-label': 'Copy ' + label}, () => copy(code.textContent)));
 }
 

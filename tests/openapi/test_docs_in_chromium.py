@@ -81,9 +81,11 @@ def test_an_order_is_placed_in_the_sandbox_and_axe_finds_nothing(box, page, key,
     page.show(width, height, dark)
     page.click("#walk-display summary")
     page.until("document.querySelector('#walk-display pre') !== null")
+    open_operation(page, "getOrder")
     open_operation(page, "placeOrder")
     reference = page.run("document.querySelector('#placeOrder [name=Idempotency-Key]').value")
     assert send(page, "placeOrder", key) == 201
+    assert page.run("document.querySelector('#placeOrder .answer a[href=\"/problems/validation_failed\"]') !== null")
     (order,) = sandbox_orders(box, key, reference=reference)
     assert order["comment"] == "Tocar el timbre dos veces."
     assert f"location: /v1/orders/{order['id']}" in page.text("#placeOrder .result")

@@ -65,8 +65,9 @@ TEST(WebReference, NamesOfARefusalTheCodesOfTheOperation) {
   const std::string_view answer =
       std::string_view(page).substr(refusal, page.find("</div>", refusal) - refusal);
 
-  EXPECT_TRUE(Has(answer, "/problems/not_found"));
-  EXPECT_FALSE(Has(answer, "/problems/gone"));
+  EXPECT_TRUE(Has(answer, "<code>not_found</code>"));
+  EXPECT_FALSE(Has(answer, "gone"));
+  EXPECT_TRUE(Has(page, R"(<a href="/problems/gone">)"));
 }
 
 TEST(WebReference, DescribesFieldsByKindLimitsAndWords) {
