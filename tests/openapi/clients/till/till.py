@@ -11,6 +11,7 @@ request is repeated with the same key and body until its answer is written down,
 killed sells anything twice. What the box refuses is parked for a person to look at; the other sales go on."""
 
 import datetime
+import http.client
 import json
 import os
 import random
@@ -56,15 +57,19 @@ class Box:
         request = urllib.request.Request(self.url + path, body.encode(), method="POST", headers={
             "Authorization": "Bearer " + self.key, "Content-Type": "application/json", "Idempotency-Key": key})
         try:
-            with self.opener.open(request, timeout=10) as answer:
-                return json.load(answer)["data"]
-        except urllib.error.HTTPError as answer:
-            text = f"{answer.code} {answer.read(2000).decode(errors='replace')}"
+            try:
+                answer = self.opener.open(request, timeout=10)
+            except urllib.error.HTTPError as refusal:
+                answer = refusal
+            with answer:
+                text = answer.read().decode(errors="replace")
             # A key that was revoked, too: sales wait for the new one.
-            if answer.code >= 500 or answer.code in (401, 403, 408, 429):
-                raise Later(text, float(answer.headers.get("Retry-After", 1))) from None
-            raise Refused(text) from None
-        except (OSError, ValueError) as error:  # no line, or half an answer
+            if answer.status >= 500 or answer.status in (401, 403, 408, 429):
+                raise Later(f"{answer.status} {text}", float(answer.headers.get("Retry-After", 1)))
+            if answer.status >= 400:
+                raise Refused(f"{answer.status} {text}")
+            return json.loads(text)["data"]
+        except (OSError, ValueError, http.client.HTTPException) as error:  # no line, or half an answer
             raise Later(str(error)) from None
 
 

@@ -115,11 +115,17 @@ class OfflineTill(private val queue: Queue, private val url: String, private val
 
     /** The id of the order in the answer. */
     private fun post(step: Step, orderId: String): String {
+        val attempt = UUID.randomUUID().toString()
         val request = Request.Builder().url(url + step.path.replace("{}", orderId))
-            .header("Authorization", "Bearer $apiKey").header("Idempotency-Key", step.key)
+            .header("Authorization", "Bearer $apiKey").header("Idempotency-Key", step.key).header("X-Request-Id", attempt)
             .post(step.body.toRequestBody("application/json".toMediaType())).build()
         http.newCall(request).execute().use { answer ->
             val text = answer.body!!.string()
+            // A kept connection may bring the answer to an earlier request, where something between repeats it.
+            if ((answer.header("X-Request-Id") ?: attempt) != attempt) {
+                http.connectionPool.evictAll()
+                throw Later("the answer to another request")
+            }
             if (answer.code >= 500 || answer.code in listOf(401, 403, 408, 429)) {
                 throw Later("${answer.code} $text", (answer.header("Retry-After")?.toLongOrNull() ?: 1) * 1000)
             }
