@@ -35,6 +35,7 @@ struct Visit {
   bool operator==(const Visit&) const = default;
 };
 // By the name of the kind: "menu", "clients", "orders", …
+inline constexpr std::string_view kMenuPart = "menu";
 using Progress = std::map<std::string, Visit, std::less<>>;
 
 struct Link {

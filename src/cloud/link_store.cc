@@ -175,7 +175,7 @@ void Unlink(db::Tx& tx, db::CompanyId company) {
 }
 
 void Forget(db::Tx& tx, db::CompanyId company) {
-  tx.Run(R"sql(DELETE FROM cloud_own_event WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM cloud_menu WHERE company_id = $1)sql", company);
   tx.Run(R"sql(DELETE FROM cloud_difference WHERE company_id = $1)sql", company);
   tx.Run(R"sql(DELETE FROM cloud_step WHERE company_id = $1)sql", company);
   tx.Run(R"sql(DELETE FROM cloud_order WHERE company_id = $1)sql", company);

@@ -13,6 +13,7 @@
 #include "cloud/features.h"
 #include "cloud/key_file.h"
 #include "cloud/line.h"
+#include "cloud/menu_push.h"
 #include "company/companies.h"
 #include "events/log.h"
 #include "json/writer.h"
@@ -174,6 +175,7 @@ LinkResult Store(const LinkingSettings& settings, const company::Company& compan
       result.link.planned_seq = events::ExtentOf(tx, company.company_id).last;
       result.link.scanned_id = "";
     }
+    if (!result.goes_on) NoteMenu(tx, company.company_id);
     PutLink(tx, company.company_id, result.link);
     return result;
   });

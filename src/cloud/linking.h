@@ -35,7 +35,7 @@ struct LinkingSettings {
   const Clock& clock;
   db::Database& database;
   net::Network& network;
-  ImportDocument import;
+  ImportIn import;
 };
 
 struct LinkResult {

@@ -19,6 +19,7 @@
 #include "crypto/hash.h"
 #include "orders/lifecycle.h"
 #include "orders/orders.h"
+#include "wire/percent.h"
 
 namespace comanda::cloud {
 namespace {
@@ -416,9 +417,9 @@ void OrdersReader::Report(std::string_view what, std::string_view which, std::st
 std::optional<Request> OrdersReader::EventsRequest(const Linked& linked) const {
   const bool is_due = settings_.clock.MonotonicMs() >= memory_.events_at_ms;
   if (!Follows(linked) || !linked.link.cursor || !is_due) return std::nullopt;
-  return Request{
-      .path = Concat({"/v1/events?after=", Encoded(*linked.link.cursor), "&per_page=", kPerPage}),
-      .wait_s = kWaitS};
+  return Request{.path = Concat({"/v1/events?after=", wire::PercentEncoded(*linked.link.cursor),
+                                 "&per_page=", kPerPage}),
+                 .wait_s = kWaitS};
 }
 
 void OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {

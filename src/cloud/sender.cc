@@ -6,7 +6,6 @@
 #include "aliases/aliases.h"
 #include "base/concat.h"
 #include "base/log.h"
-#include "cloud/adopt.h"
 #include "cloud/cloud_record.h"
 #include "cloud/journal_store.h"
 #include "cloud/menu_push.h"
@@ -16,6 +15,7 @@
 #include "company/companies.h"
 #include "crypto/derived_id.h"
 #include "orders/orders.h"
+#include "wire/percent.h"
 
 namespace comanda::cloud {
 namespace {
@@ -120,20 +120,30 @@ bool Sender::Send(const Waiting& waiting) {
 }
 
 bool Sender::SendMenuStep(const Waiting& waiting) {
-  const Endpoint endpoint = EndpointOf(waiting.step.kind);
+  const Step& step = waiting.step;
+  const auto look = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return LookBeforePush(snapshot, company_, step); });
+  if (look) {
+    const Reply there = settings_.ask(*look);
+    if (there.verdict == Verdict::kLater) return false;
+    if (there.verdict == Verdict::kOk) {
+      settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+        NoteBeforePush(tx, company_, step, there.answer.answer().body, stamp);
+      });
+    }
+  }
+  const Endpoint endpoint = EndpointOf(step.kind);
   const Reply reply = settings_.ask({.method = std::string(endpoint.method),
                                      .path = std::string(endpoint.path),
-                                     .body = waiting.step.body,
-                                     .idempotency_key = waiting.step.key});
+                                     .body = step.body,
+                                     .idempotency_key = step.key});
   if (reply.verdict == Verdict::kLater) return false;
+  const std::string& answer = reply.answer.answer().body;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     if (reply.verdict == Verdict::kOk) {
-      TakePushed(tx, company_, waiting.step, reply.answer.answer().body, stamp);
+      TakePushed(tx, company_, step, answer, stamp);
     } else {
-      store::InsertDifference(
-          tx, company_,
-          {.kind = "menu", .box = waiting.step.body, .cloud = "", .detail = reply.trouble},
-          stamp.now);
+      DropPush(tx, company_, step, answer, stamp);
     }
     RemoveStep(tx, company_, waiting);
   });
@@ -179,7 +189,7 @@ std::optional<Request> Sender::RequestFor(const Waiting& waiting) {
     const Rows* rows = row ? RowsOf(row->image, step.kind) : nullptr;
     const auto found = rows ? rows->find(step.row_ids.at(0)) : Rows::const_iterator();
     if (!rows || found == rows->end() || found->second.cloud_id.empty()) return std::nullopt;
-    request.path += Encoded(found->second.cloud_id);
+    request.path += wire::PercentEncoded(found->second.cloud_id);
     return request;
   });
 }
@@ -305,24 +315,7 @@ void Sender::TakeFound(const Waiting& waiting, json::Value record) {
 // Whether every row that the cloud's order has is one of the order here.
 bool Sender::IsSameOrder(db::Tx& tx, const std::string& order_id, json::Value record) {
   const auto order = orders::Load(tx, company_, order_id);
-  if (!order) return false;
-  const company::Company company = company::Get(tx, company_);
-  const auto find_here = [&](aliases::Kind kind, std::string_view cloud_id) {
-    return aliases::FindBoxId(tx, company_, kind, cloud_id);
-  };
-  try {
-    const CloudRecord there = ReadCloudRecord(record, {.company = company,
-                                                       .platform_there = settings_.rider_provider,
-                                                       .platform_here = settings_.rider_provider,
-                                                       .find_here = find_here});
-    const orders::Order& rows = there.order;
-    Image image;
-    return rows.service_type == order->service_type &&
-           AdoptRows(image, *order, there) ==
-               rows.combos.size() + rows.payments.size() + rows.discounts.size();
-  } catch (const UnreadableRecord&) {
-    return false;
-  }
+  return order && MatchesWholly(tx, company::Get(tx, company_), *order, record);
 }
 
 // The cloud knows the key of this step with another body, or a row that it names no more. Rows that

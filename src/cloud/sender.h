@@ -20,7 +20,9 @@ namespace comanda::cloud {
 struct SenderSettings {
   db::Database& database;
   const Clock& clock;
+  // The provider whose riders are users of the company, in the cloud and here.
   std::string rider_provider;
+  std::string platform_name;
   // Waits for the pace, sends, and returns kOk or kRefused, or kLater where the answer is unusable;
   // throws Interrupted (cloud/line.h) for all else.
   std::function<Reply(const Request&)> ask;

@@ -76,9 +76,12 @@ Syncer::Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registr
       orders_({.database = settings_.database,
                .clock = settings_.clock,
                .poll_ms = settings_.options.cloud_poll_seconds * 1'000,
-               .rider_provider = settings_.options.cloud_rider_provider}),
-      restaurant_(
-          {.database = settings_.database, .clock = settings_.clock, .import = settings_.import}),
+               .rider_provider = settings_.options.cloud_rider_provider,
+               .platform_name = settings_.options.platform_name}),
+      restaurant_({.database = settings_.database,
+                   .clock = settings_.clock,
+                   .import = settings_.import,
+                   .plan = [this] { PlanNow(); }}),
       inbox_(std::make_shared<Inbox>()),
       gauges_(registry, *this) {
   events::WorkerSettings worker{
@@ -210,9 +213,11 @@ void Syncer::Connect() {
 // Planning
 
 void Syncer::Plan() {
-  const int64_t now_ms = settings_.clock.MonotonicMs();
-  if (now_ms < planned_ms_ + kPlanEveryMs) return;
-  planned_ms_ = now_ms;
+  if (settings_.clock.MonotonicMs() >= planned_ms_ + kPlanEveryMs) PlanNow();
+}
+
+void Syncer::PlanNow() {
+  planned_ms_ = settings_.clock.MonotonicMs();
   ScanOlder();
   while (true) {
     const events::Page page = settings_.database.Read([&](db::Snapshot& snapshot) {
@@ -335,6 +340,7 @@ bool Syncer::Send(const Waiting& waiting) {
   Sender sender({.database = settings_.database,
                  .clock = settings_.clock,
                  .rider_provider = settings_.options.cloud_rider_provider,
+                 .platform_name = settings_.options.platform_name,
                  .ask =
                      [this](const Request& request) {
                        WaitForPace();

@@ -328,7 +328,7 @@ class Taker {
     store::OrderRow row = row_ ? *row_ : NewRow();
     row.image.is_placed = true;
     AdoptRows(row.image, *before_, record_);
-    if (store::WhyParked(tx_, company_, order_id_) == kGone) Unpark(tx_, company_, order_id_);
+    if (store::WhyParked(tx_, company_, order_id_) == kParkedGone) Unpark(tx_, company_, order_id_);
     const DeliveryChoice delivery = ChooseTheDelivery();
     if (MayCloudChange(Part::kStatus)) MoveTo(Status::kDelivered);
     if (MayCloudChange(Part::kRider) && record_.has_rider && TakesTheRider()) AssignRider();
@@ -626,8 +626,8 @@ Taken TakeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
                      .is_open = !orders::IsClosed(order->status),
                      .touched_at = order->updated_at});
   }
-  if (store::WhyParked(tx, company, *order_id) == kGone) return Taken::kUnchanged;
-  Park(tx, company, *order_id, kGone, "");
+  if (store::WhyParked(tx, company, *order_id) == kParkedGone) return Taken::kUnchanged;
+  Park(tx, company, *order_id, kParkedGone, "");
   return Taken::kParked;
 }
 

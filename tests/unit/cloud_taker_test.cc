@@ -707,7 +707,7 @@ TEST_F(CloudTaker, AnOrderThatIsNotParkedHasNoCancelToFinish) {
 TEST_F(CloudTaker, OneOfThisBoxThatIsGoneIsParkedUntilItIsBack) {
   PlaceAndSend();
   EXPECT_EQ(Gone(), Taken::kParked);
-  EXPECT_EQ(WhyParked(), kGone);
+  EXPECT_EQ(WhyParked(), kParkedGone);
   EXPECT_EQ(Gone(), Taken::kUnchanged);
   Take(Twin());
   EXPECT_EQ(WhyParked(), "");
