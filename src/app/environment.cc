@@ -125,6 +125,7 @@ void AuditEach(db::Tx& tx, const db::Stamp& stamp, std::string_view action) {
 // For a restored copy: raises the epochs, so that clients discard the cursors and entity tags of
 // changes that the copy does not contain, and writes this to the audit log.
 void RaiseEpochs(db::Tx& tx, const db::Stamp& stamp) {
+  cloud::NoteRestored(tx, events::LastTime(tx), stamp.now);
   constexpr uint64_t kEpochs = 1'000'000'000;
   const auto by = static_cast<int64_t>(1 + RandomBelow(kEpochs));
   events::RaiseEpochs(tx, by);

@@ -22,6 +22,9 @@ namespace comanda::cloud {
 namespace {
 
 constexpr int64_t kPaceWaitMsMax = 10'000;
+// A line that fails now and then does not end the linking.
+constexpr int kAttempts = 4;
+constexpr auto kBetweenAttempts = std::chrono::milliseconds(500);
 
 [[noreturn]] void Refuse(std::string detail) {
   throw Refusal(Problem::kInvalidParameter, std::move(detail));
@@ -41,6 +44,10 @@ class DirectLine final : public Line {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
     Reply reply = client_.Send(request, stop_);
+    for (int attempt = 1; reply.verdict == Verdict::kLater && attempt < kAttempts; ++attempt) {
+      std::this_thread::sleep_for(kBetweenAttempts);
+      reply = client_.Send(request, stop_);
+    }
     if (reply.verdict == Verdict::kKeyRefused) {
       Refuse(Concat({"The cloud does not accept the key: ", reply.trouble}));
     }
@@ -170,7 +177,11 @@ LinkResult Store(const LinkingSettings& settings, const company::Company& compan
     if (result.goes_on) {
       result.link.planned_seq = former->planned_seq;
       result.link.scanned_id = former->scanned_id;
+      result.link.lost_from = former->lost_from;
+      result.link.lost_until = former->lost_until;
       if (!result.link.since) result.link.since = former->since;
+      // Older orders than before may be wanted now.
+      if (result.link.since != former->since) result.link.scanned_id = "";
     } else {
       result.link.planned_seq = events::ExtentOf(tx, company.company_id).last;
       result.link.scanned_id = "";

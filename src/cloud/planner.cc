@@ -112,6 +112,7 @@ class Planner {
     }
     PlanStatus(std::min(Reached(order_), Status::kDelivered));
     if (!orders::IsClosed(image().status)) {
+      PlanAssignment();
       PlanRider();
       PlanDelivery();
     }
@@ -261,6 +262,15 @@ class Planner {
     Add(StepKind::kStatus, std::nullopt, StatusBody(target), {},
         ReachedAt(order_, target).value_or(order_.updated_at));
     image().status = target;
+  }
+
+  // RIDER_ASSIGNED that somebody reported goes before the rider, whose PUT would set it unreported.
+  void PlanAssignment() {
+    const bool is_reported = order_.delivery_status == DeliveryStatus::kRiderAssigned &&
+                             !order_.delivery_status_by_rider && order_.delivered_by;
+    if (is_reported && !image().delivery_status) {
+      Report(DeliveryStatus::kRiderAssigned, std::nullopt);
+    }
   }
 
   void PlanRider() {

@@ -238,8 +238,7 @@ bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
       {{"order", waiting.order_id}, {"step", Name(waiting.step.kind)}, {"why", reply.trouble}});
   switch (judgement.remedy) {
     case Remedy::kPark:
-      ParkIt(waiting, kParkedRefused, problem);
-      return true;
+      return ParkAfterLook(waiting, problem);
     case Remedy::kGone:
       ParkIt(waiting, kParkedGone, problem);
       return true;
@@ -260,6 +259,26 @@ bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
 void Sender::ParkIt(const Waiting& waiting, std::string_view why, std::string_view problem) {
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { Park(tx, company_, waiting.order_id, why, problem); });
+}
+
+// The cloud may have cancelled or closed the order meanwhile, which explains the refusal: then the
+// order is taken as it is there, and the step is planned again or dropped with it.
+bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
+  const auto alias = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return AliasOf(snapshot, company_, waiting.order_id); });
+  if (!alias) {
+    ParkIt(waiting, kParkedRefused, problem);
+    return true;
+  }
+  const Reply reply = settings_.ask({.path = OrderPath(alias->cloud_id)});
+  if (reply.verdict == Verdict::kLater) return false;
+  const std::vector<std::string> numbers = orders::PublicNumbers();
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    if (const auto record = reply.answer.Find("data")) Take(tx, *record, numbers, stamp);
+    if (!IsWaiting(tx, company_, waiting)) return;
+    Park(tx, company_, waiting.order_id, kParkedRefused, problem);
+  });
+  return true;
 }
 
 // The key has placed an order in the cloud before, with another body. If it is this order, it is

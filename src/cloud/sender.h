@@ -51,6 +51,7 @@ class Sender {
   // What follows from a refusal; false as Send().
   bool Follow(const Waiting& waiting, const Reply& reply);
   void ParkIt(const Waiting& waiting, std::string_view why, std::string_view problem);
+  bool ParkAfterLook(const Waiting& waiting, std::string_view problem);
   bool FindOrder(const Waiting& waiting, std::string_view problem);
   void TakeFound(const Waiting& waiting, json::Value record);
   bool IsSameOrder(db::Tx& tx, const std::string& order_id, json::Value record);

@@ -178,7 +178,7 @@ void Syncer::TakeChange() {
   seen_changes_ = changes;
   failures_ = 0;
   retry_at_ms_ = 0;
-  features_at_ms_ = 0;
+  features_at_ms_ = settings_.clock.MonotonicMs() + kFeaturesEveryMs;  // the link has them
   orders_.Restart();
   if (client_ && polling_) client_->Cancel(*polling_);
   Connect();
@@ -256,10 +256,11 @@ void Syncer::PlanPage(const events::Page& page) {
 
 void Syncer::PlanIt(db::Tx& tx, const std::string& order_id, const db::Stamp& stamp) {
   FinishCancel(tx, linked_->company, order_id, stamp);
-  PlanOrder(
-      tx, linked_->company, order_id,
-      {.rider_provider = settings_.options.cloud_rider_provider, .since = linked_->link.since},
-      stamp);
+  PlanOrder(tx, linked_->company, order_id,
+            {.rider_provider = settings_.options.cloud_rider_provider,
+             .since = linked_->link.since,
+             .knows_tables = linked_->link.features.has_tables},
+            stamp);
 }
 
 // The orders from before the link, in parts.

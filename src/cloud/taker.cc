@@ -15,6 +15,7 @@
 #include "cloud/bodies.h"
 #include "cloud/cloud_record.h"
 #include "cloud/journal.h"
+#include "cloud/link.h"
 #include "cloud/journal_store.h"
 #include "cloud/merge.h"
 #include "cloud/taken_store.h"
@@ -196,18 +197,30 @@ class Taker {
     if (orders::Render(draft).size() + kAddedBytes > orders::kRecordBytesMax) {
       return Taken::kUnreadable;
     }
-    const orders::Record written = orders::TakeOver(
-        tx_, settings_.company,
-        {.order = std::move(draft), .public_numbers = settings_.public_numbers}, stamp_);
+    const bool was_lost = WasLost(draft);
+    const orders::Record written = orders::TakeOver(tx_, settings_.company,
+                                                    {.order = std::move(draft),
+                                                     .public_numbers = settings_.public_numbers,
+                                                     .was_made_here = was_lost},
+                                                    stamp_);
     PutAlias();
     const Order after = *orders::Load(tx_, company_, order_id_);
-    store::OrderRow row = row_.value_or(store::OrderRow{.order_id = order_id_});
+    store::OrderRow row =
+        row_.value_or(was_lost ? NewRow() : store::OrderRow{.order_id = order_id_});
+    if (was_lost) AdoptRows(row.image, after, record_);
     row.image.is_placed = true;
     LearnState(row.image, shown().rider);
     Store(row, after);
     PlanOrder(tx_, company_, order_id_, {.rider_provider = settings_.rider_provider}, stamp_);
     if (after.status == Status::kCancelled) DropSteps(tx_, company_, order_id_, stamp_.now);
     return written.event_seq ? Taken::kWritten : Taken::kUnchanged;
+  }
+
+  // Whether the box made the order after the backup from which it was restored (contract section
+  // 15.5).
+  bool WasLost(const Order& draft) {
+    return !before_ && draft.source == orders::kApiSource && draft.reference &&
+           IsLostTime(tx_, company_, draft.created_at);
   }
 
   // What the record does not show stays as it is here. Times that are not shown are those of the

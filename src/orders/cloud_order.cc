@@ -162,7 +162,7 @@ Record TakeOver(db::Tx& tx, const company::Company& company, CloudOrder cloud,
   Order& order = cloud.order;
   order.company = company.company_id;
   order.company_uuid = company.id;
-  order.origin = Origin::kCloud;
+  order.origin = cloud.was_made_here ? Origin::kBox : Origin::kCloud;
   NumberRows(order);
   const std::optional<Order> before = Select(tx, company.company_id, order.id);
   if (before) return Renew(tx, *before, std::move(order), stamp);
