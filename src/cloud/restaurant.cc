@@ -161,6 +161,12 @@ int64_t Restaurant::DueInMs(const Linked& linked) const {
   return due_ms;
 }
 
+bool Restaurant::HasReadAll(const Linked& linked) const {
+  return std::ranges::all_of(kParts, [&](const Part& part) {
+    return !IsWanted(part, linked.link) || linked.link.progress.contains(part.name);
+  });
+}
+
 void Restaurant::Read(const Linked& linked, Line& line) {
   Progress progress = linked.link.progress;
   const auto due = [&] {

@@ -50,6 +50,8 @@ class Restaurant {
 
   // The ms until Read() has something to do; 0: now. By the progress that the link keeps.
   int64_t DueInMs(const Linked& linked) const;
+  // Whether every part has been read since the link was made, so that records are paired.
+  bool HasReadAll(const Linked& linked) const;
   // Reads what is due, one part after the other; each is stored with its visit. Throws Interrupted
   // (line.h) and what the database throws. Rows that the import refuses are left out, logged, and
   // recorded as a difference "menu" or "link".

@@ -217,6 +217,8 @@ void Syncer::Plan() {
 }
 
 void Syncer::PlanNow() {
+  // References of orders that were planned before would be left out.
+  if (!restaurant_.HasReadAll(*linked_)) return;
   planned_ms_ = settings_.clock.MonotonicMs();
   ScanOlder();
   while (true) {
@@ -295,12 +297,14 @@ void Syncer::Exchange() {
     TakeEvents();
     LookForFeatures();
     FollowEvents();
-    if (orders_.DueInMs(*linked_) <= 0) {
-      orders_.Read(*linked_, *this);
-      ReadLink();
-    }
+    // First, because orders refer to its records.
     if (restaurant_.DueInMs(*linked_) <= 0) {
       restaurant_.Read(*linked_, *this);
+      ReadLink();
+      Plan();
+    }
+    if (orders_.DueInMs(*linked_) <= 0) {
+      orders_.Read(*linked_, *this);
       ReadLink();
     }
     if (client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0 || !SendNext()) return;
@@ -530,7 +534,7 @@ std::optional<int64_t> Syncer::DueInMs() {
   const auto take = [&](int64_t ms) {
     due_ms = std::min(due_ms.value_or(ms), std::max<int64_t>(ms, 0));
   };
-  if (has_unplanned) take(plan_ms);
+  if (has_unplanned && restaurant_.HasReadAll(*linked_)) take(plan_ms);
   if (is_still) return due_ms;
   if (now_ms < retry_at_ms_) {
     take(retry_at_ms_ - now_ms);

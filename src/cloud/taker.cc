@@ -120,7 +120,7 @@ class Taker {
     FindOurs();
     if (before_ && IsOlder(shown(), seen_)) return Taken::kUnchanged;
     const bool is_ours = before_ && before_->origin == orders::Origin::kBox;
-    return is_ours ? TakeOfBox() : TakeOfCloud();
+    return is_ours && !IsLost() ? TakeOfBox() : TakeOfCloud();
   }
 
  private:
@@ -197,7 +197,7 @@ class Taker {
     if (orders::Render(draft).size() + kAddedBytes > orders::kRecordBytesMax) {
       return Taken::kUnreadable;
     }
-    const bool was_lost = WasLost(draft);
+    const bool was_lost = IsLost();
     const orders::Record written = orders::TakeOver(tx_, settings_.company,
                                                     {.order = std::move(draft),
                                                      .public_numbers = settings_.public_numbers,
@@ -216,11 +216,17 @@ class Taker {
     return written.event_seq ? Taken::kWritten : Taken::kUnchanged;
   }
 
-  // Whether the box made the order after the backup from which it was restored (contract section
-  // 15.5).
-  bool WasLost(const Order& draft) {
-    return !before_ && draft.source == orders::kApiSource && draft.reference &&
-           IsLostTime(tx_, company_, draft.created_at);
+  // Whether the box made the order after the backup from which it was restored, and has changed
+  // nothing of it since it came back (contract section 15.5).
+  bool IsLost() {
+    const bool is_of_api = shown().source == orders::kApiSource && shown().reference;
+    if (before_) {
+      const bool is_as_taken =
+          row_ && row_->image.last_position == 0 && row_->planned_version == before_->version;
+      return before_->origin == orders::Origin::kBox && is_as_taken &&
+             IsLostTime(tx_, company_, before_->created_at);
+    }
+    return is_of_api && shown().created_at != 0 && IsLostTime(tx_, company_, shown().created_at);
   }
 
   // What the record does not show stays as it is here. Times that are not shown are those of the

@@ -131,7 +131,7 @@ events::Changes Compare(const Order& before, const Order& after) {
 }
 
 Record Renew(db::Tx& tx, const Order& before, Order cloud, const db::Stamp& stamp) {
-  CHECK(before.origin == Origin::kCloud, "an order that was made here is not taken over");
+  CHECK(before.origin == cloud.origin, "an order that was made here is not taken over");
   Order after = cloud;
   KeepOwn(before, after);
   MergeStatus(before, cloud, stamp.now, after);

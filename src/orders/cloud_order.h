@@ -25,7 +25,8 @@ struct CloudOrder {
   // Candidates for the ten digits of the public id (Placement::public_numbers), used where
   // order.public_id is none of our form or another order has it.
   std::vector<std::string> public_numbers;
-  // This box made it and lost it with its database: a new order is written as one of the box.
+  // This box made it and lost it with its database: it is written as one of the box, until that
+  // changes it.
   bool was_made_here = false;
 };
 
