@@ -48,8 +48,8 @@ inline cloud::Reply CloudAnswer(int status, std::string body, std::string_view e
 
 // A list of one page.
 inline std::string ListOf(std::string_view rows, bool has_more = false) {
-  return Concat({R"({"data":[)", rows, R"(],"pagination":{"has_more":)",
-                 has_more ? "true" : "false", "}}"});
+  return Concat(
+      {R"({"data":[)", rows, R"(],"pagination":{"has_more":)", has_more ? "true" : "false", "}}"});
 }
 
 inline std::string MenuOf(std::string_view categories) {
@@ -137,6 +137,7 @@ class LinkedBox {
       menu::Draft draft = menu::ReadBody({document, json::UnknownFields::kRefused}, form, company,
                                          stamp.now, errors);
       errors.ThrowIfAny();
+      draft.products.front().sent.has_id = !id.empty();
       if (!id.empty()) draft.products.front().id = id;
       if (!variant_id.empty()) draft.products.front().variants.front().id = variant_id;
       return menu::WriteOne(tx, company, draft, stamp).id;
@@ -147,9 +148,8 @@ class LinkedBox {
         [&](db::Snapshot& snapshot) { return menu::GetProduct(snapshot, kCompany, id); });
   }
   void Import(std::string_view lists) {
-    database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      app::ImportIn(tx, Document(lists), stamp);
-    });
+    database->Write(
+        [&](db::Tx& tx, const db::Stamp& stamp) { app::ImportIn(tx, Document(lists), stamp); });
   }
   static std::string Document(std::string_view lists) {
     return Concat({R"({"companies":[{"id":")", kCompanyId,
@@ -163,8 +163,9 @@ class LinkedBox {
     return database->Read([&](db::Snapshot& snapshot) { return snapshot.FindTexts(sql); });
   }
   std::vector<std::string> Differences() {
-    return Rows("SELECT kind || ' ' || cloud || ' ' || detail FROM cloud_difference"
-                " ORDER BY number");
+    return Rows(
+        "SELECT kind || ' ' || cloud || ' ' || detail FROM cloud_difference"
+        " ORDER BY number");
   }
   std::string BoxId(aliases::Kind kind, std::string_view cloud_id) {
     return database
@@ -181,10 +182,10 @@ class LinkedBox {
   Api api{RestaurantRoutes()};
   RestaurantDatabase& database = api.database;
   ListedCloud there;
-  cloud::Restaurant restaurant{{.database = *database,
-                                .clock = database.clock,
-                                .import = app::ImportIn,
-                                .plan = [this] { Plan(); }}};
+  cloud::Restaurant restaurant{
+      {.database = *database, .clock = database.clock, .import = app::ImportIn, .plan = [this] {
+         Plan();
+       }}};
 };
 
 }  // namespace comanda::testing

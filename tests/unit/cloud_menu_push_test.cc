@@ -16,15 +16,16 @@ using testing::MenuOf;
 using Texts = std::vector<std::string>;
 
 std::string MenuWith(std::string_view name, std::string_view price) {
-  return MenuOf(Concat({R"({"id":"cat","name":"Platos","products":[{"id":"p","name":")", name,
-                        R"(","variants":[{"id":"v","name":"Default","sku":"L","price":)", price,
-                        "}]}]}"}));
+  return MenuOf(
+      Concat({R"({"id":"cat","name":"Platos","products":[{"id":"p","name":")", name,
+              R"(","variants":[{"id":"v","name":"Default","sku":"L","price":)", price, "}]}]}"}));
 }
 
 class CloudMenuPush : public ::testing::Test {
  protected:
   CloudMenuPush() {
-    box.Import(R"("categories":[{"name":"Bar","products":[{"name":"Agua","sku":"AGUA","price":2}]}])");
+    box.Import(
+        R"("categories":[{"name":"Bar","products":[{"name":"Agua","sku":"AGUA","price":2}]}])");
     box.database->Write([](db::Tx& tx, const db::Stamp&) {
       NoteMenu(tx, kCompany);
       PutPlannedSeq(tx, kCompany, events::ExtentOf(tx, kCompany).last);
@@ -76,17 +77,19 @@ TEST_F(CloudMenuPush, PushesAChangedPriceUnderTheCloudsIds) {
   EXPECT_TRUE(waiting->step.key.starts_with("c1-menu-")) << waiting->step.key;
   EXPECT_TRUE(waiting->step.key.ends_with("-0")) << waiting->step.key;
   EXPECT_EQ(waiting->step.row_ids, Texts({Lomo()}));
-  EXPECT_EQ(waiting->step.body,
-            R"({"products":[{"id":"p","category_id":"cat","name":"Lomo","images":[],"position":0,)"
-            R"("visible":true,"stock_enabled":false,"variants":[{"id":"v","name":"Default",)"
-            R"("sku":"L","price":6.5,"packaging_price":0,"position":0}],"modifier_categories":[]}]})");
+  EXPECT_EQ(
+      waiting->step.body,
+      R"({"products":[{"id":"p","category_id":"cat","name":"Lomo","images":[],"position":0,)"
+      R"("visible":true,"stock_enabled":false,"variants":[{"id":"v","name":"Default",)"
+      R"("sku":"L","price":6.5,"packaging_price":0,"position":0}],"modifier_categories":[]}]})");
   EXPECT_EQ(box.Plan(), 0) << "once";
   EXPECT_EQ(Waits(), Texts({Lomo()}));
 }
 
 TEST_F(CloudMenuPush, PushesANewProductAndLearnsItsId) {
-  const std::string id = box.Change(
-      menu::kPostProduct, R"({"name":"Nuevo","category_name":"Postres","price":9,"sku":"N","stock":4})");
+  const std::string id =
+      box.Change(menu::kPostProduct,
+                 R"({"name":"Nuevo","category_name":"Postres","price":9,"sku":"N","stock":4})");
   EXPECT_EQ(box.Plan(), 1);
   const std::string body = Next()->step.body;
   EXPECT_EQ(body.find(id), std::string::npos) << "matched by sku";
@@ -106,8 +109,7 @@ TEST_F(CloudMenuPush, SendsTheIdOfANewProductWithoutASku) {
 }
 
 TEST_F(CloudMenuPush, LeavesProductsThatOnlyTheBoxHasUntilTheyChange) {
-  const std::string agua =
-      box.Rows("SELECT id FROM product WHERE name = 'Agua'").front();
+  const std::string agua = box.Rows("SELECT id FROM product WHERE name = 'Agua'").front();
   EXPECT_EQ(box.Plan(), 0);
   box.Change(menu::kPatchProduct, R"({"description":"Fría"})", agua);
   EXPECT_EQ(box.Plan(), 1);
@@ -147,9 +149,8 @@ TEST_F(CloudMenuPush, WinsOverAnEditOfTheCloudWhichIsTold) {
 TEST_F(CloudMenuPush, LooksForAnEditOfTheCloudBeforeItIsSent) {
   SetPrice("6.5");
   box.Plan();
-  const auto look = box.database->Read([&](db::Snapshot& snapshot) {
-    return LookBeforePush(snapshot, kCompany, Next()->step);
-  });
+  const auto look = box.database->Read(
+      [&](db::Snapshot& snapshot) { return LookBeforePush(snapshot, kCompany, Next()->step); });
   ASSERT_TRUE(look);
   EXPECT_EQ(look->path, "/v1/menu/products/p");
   const auto answer = [](std::string_view price) {

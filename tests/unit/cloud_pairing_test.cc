@@ -51,10 +51,10 @@ TEST(CloudPairing, TakesTwoPeopleOfOneNameForTwoWhereAStrongerKeySaysSo) {
 }
 
 TEST(CloudPairing, UsesEachRowOfTheBoxOnce) {
-  EXPECT_EQ(Paired({Person("1", "", "", "Ana"), Person("2", "", "", "Ana"),
-                    Person("3", "", "", "Ana")},
-                   {Person("a", "", "", "Ana"), Person("b", "", "", "Ana")}),
-            Ids({"a", "b", "-"}));
+  EXPECT_EQ(
+      Paired({Person("1", "", "", "Ana"), Person("2", "", "", "Ana"), Person("3", "", "", "Ana")},
+             {Person("a", "", "", "Ana"), Person("b", "", "", "Ana")}),
+      Ids({"a", "b", "-"}));
 }
 
 TEST(CloudPairing, DoesNotPairWhatHasNoKey) {
