@@ -120,11 +120,11 @@ std::optional<Waiting> FirstStep(db::Session& session, db::CompanyId company,
 
 void CountAttempt(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,
                   UtcMs now) {
-  tx.RunOne(R"sql(
+  tx.Run(R"sql(
       UPDATE cloud_step SET attempts = attempts + 1, first_sent_at = coalesce(first_sent_at, $4)
       WHERE company_id = $1 AND order_id = $2 AND position = $3
       )sql",
-            company, order_id, position, now);
+         company, order_id, position, now);
 }
 
 void UpdateStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,

@@ -8,6 +8,7 @@
 #include "base/concat.h"
 #include "base/decimal.h"
 #include "base/log.h"
+#include "base/problem.h"
 #include "base/text.h"
 #include "cloud/journal_store.h"
 #include "cloud/link.h"
@@ -391,10 +392,24 @@ void Hide(db::Tx& tx, const company::Company& company, const std::string& id,
                                      company, stamp.now, errors);
   errors.ThrowIfAny();
   draft.products.front().id = id;
+  draft.products.front().sent.has_id = true;
   const menu::Product hidden = menu::WriteOne(tx, company, draft, stamp);
   store::PutMenuState(tx, company.company_id, id,
                       {.cloud_hash = std::string(store::kGone),
                        .box_hash = ContentHash(hidden, company.currency_decimals)});
+}
+
+// False where the rules for products refuse what the job writes, which is logged: a stored product
+// that is refused must not end every reading.
+template <typename Job>
+bool WriteUnlessRefused(db::Database& database, const Job& job) {
+  try {
+    database.Write(job);
+    return true;
+  } catch (const Refusal& refusal) {
+    log::Warning("the menu cannot be brought up to date", {{"reason", refusal.detail}});
+    return false;
+  }
 }
 
 // The quantities of items that wait, in thousandths, by the variant's id in the cloud.
@@ -598,10 +613,11 @@ void MenuPull::HideMissing() {
         importer_.database.Read([&](db::Snapshot& snapshot) { return missing(snapshot); });
     if (found.empty()) return;
     log::Info("products that the cloud has no more become invisible", {{"count", found.size()}});
-    importer_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const auto hide = [&](db::Tx& tx, const db::Stamp& stamp) {
       const company::Company company = company::Get(tx, importer_.company);
       for (const std::string& id : missing(tx)) Hide(tx, company, id, stamp);
-    });
+    };
+    if (!WriteUnlessRefused(importer_.database, hide)) return;
   }
 }
 
@@ -636,9 +652,11 @@ bool MenuPull::SetStock(const std::function<void()>& plan) {
   };
   const auto is_any = [&](db::Snapshot& snapshot) { return !changed(snapshot).empty(); };
   if (!importer_.database.Read(is_any)) return true;
+  bool is_written = false;
   const auto write = [&](db::Tx& tx, const db::Stamp& stamp) {
     // A sale that is not planned yet is not among the steps that wait.
-    if (!LookHere(tx, importer_.company).all_is_planned) return false;
+    is_written = LookHere(tx, importer_.company).all_is_planned;
+    if (!is_written) return;
     const company::Company company = company::Get(tx, importer_.company);
     const std::vector<Recount> recounts = changed(tx);
     for (size_t begin = 0; begin < recounts.size(); begin += kStockChunk) {
@@ -646,13 +664,12 @@ bool MenuPull::SetStock(const std::function<void()>& plan) {
                  std::span(recounts).subspan(begin, std::min(kStockChunk, recounts.size() - begin)),
                  stamp);
     }
-    return true;
   };
-  for (int attempt = 0; attempt < kStockAttempts; ++attempt) {
+  for (int attempt = 0; !is_written && attempt < kStockAttempts; ++attempt) {
     plan();
-    if (importer_.database.Write(write)) return true;
+    if (!WriteUnlessRefused(importer_.database, write)) return true;
   }
-  return false;
+  return is_written;
 }
 
 }  // namespace comanda::cloud

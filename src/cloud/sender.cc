@@ -124,16 +124,19 @@ bool Sender::Send(const Waiting& waiting) {
 
 bool Sender::SendMenuStep(const Waiting& waiting) {
   const Step& step = waiting.step;
-  const auto look = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return LookBeforePush(snapshot, company_, step); });
+  // A step that is repeated would find what its first attempt has written.
+  const auto look = settings_.database.Read([&](db::Snapshot& snapshot) {
+    return waiting.attempts == 0 ? LookBeforePush(snapshot, company_, step) : std::nullopt;
+  });
   if (look) {
     const Reply there = settings_.ask(*look);
     if (there.verdict == Verdict::kLater) return false;
-    if (there.verdict == Verdict::kOk) {
-      settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      if (there.verdict == Verdict::kOk) {
         NoteBeforePush(tx, company_, step, there.answer.answer().body, stamp);
-      });
-    }
+      }
+      NoteAttempt(tx, company_, waiting, stamp.now);
+    });
   }
   const Endpoint endpoint = EndpointOf(step.kind);
   const Reply reply = settings_.ask({.method = std::string(endpoint.method),

@@ -223,7 +223,7 @@ class Exchange {
       if (is_rider) {
         RemoveStep(tx, kCompany, waiting);
       } else {
-        Park(tx, kCompany, box.order_id, kRefused, "");
+        Park(tx, kCompany, box.order_id, kParkedRefused, "");
       }
     });
   }
@@ -271,7 +271,7 @@ TEST(CloudExchange, EndsWithTheSameOrderOnBothSides) {
       exchange.Settle();
       EXPECT_EQ(exchange.WhyParked(), "");
     }
-    if (exchange.WhyParked() == kRefused) {
+    if (exchange.WhyParked() == kParkedRefused) {
       ++parked;  // the cloud closed the order before a change was sent
       EXPECT_TRUE(orders::IsClosed(exchange.cloud.Now().status));
       continue;
