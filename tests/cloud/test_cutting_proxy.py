@@ -67,7 +67,7 @@ def test_a_read_may_get_the_answer_that_it_got_before(cloud, tmp_path):
         key = cloud.make_key()
         first = send(proxy, key)
         cloud.orders.create({"service_type": "ONSITE"})
-        proxy.rate, proxy.fates = 1, {"stale": 1}
+        proxy.rate, proxy.fates = 4, {"stale": 1}
         assert send(proxy, key) == first
         proxy.rate = 0
         assert send(proxy, key) != first

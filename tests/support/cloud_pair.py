@@ -156,7 +156,7 @@ class Pair:
         key_file.chmod(0o600)
         result = self.command("link", "--url", self.proxy.url, "--key-file", str(key_file), "--ca-file",
                               str(self.proxy.cafile), *words, check=check)
-        if self.key is None:
+        if self.key is None and result.returncode == 0:
             self.key = self.box.make_key()["key"]
         return result
 
