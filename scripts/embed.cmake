@@ -5,13 +5,19 @@
 get_filename_component(folder "${CMAKE_CURRENT_LIST_DIR}/../src/${ROOM}" ABSOLUTE)
 
 # bytes(<name> <file>): appends an array <name> with the gzipped content of the file. From JSON, line ends and indentation
-# are removed, which cannot occur inside of strings.
+# are removed, which cannot occur inside of strings. From scripts and style sheets, indentation and lines that are comments.
 function(bytes name file)
   if(file MATCHES "[.]json$")
     file(READ "${file}" text)
     string(REGEX REPLACE "\n *" "" text "${text}")
     file(WRITE "${OUTPUT}.json" "${text}")
     set(file "${OUTPUT}.json")
+  elseif(file MATCHES "[.](js|css)$")
+    file(READ "${file}" text)
+    string(REGEX REPLACE "\n *(//[^\n]*|/[*][^\n]*[*]/)?" "\n" text "${text}")
+    string(REGEX REPLACE "\n\n+" "\n" text "${text}")
+    file(WRITE "${OUTPUT}.text" "${text}")
+    set(file "${OUTPUT}.text")
   endif()
   execute_process(COMMAND gzip -9nc "${file}" OUTPUT_FILE "${OUTPUT}.gz" COMMAND_ERROR_IS_FATAL ANY)
   file(READ "${OUTPUT}.gz" hex HEX)

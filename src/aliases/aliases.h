@@ -17,7 +17,8 @@
 
 namespace comanda::aliases {
 
-// The database stores the numbers.
+// The kinds of records that have aliases. The database stores the numbers: new kinds are added at
+// the end.
 enum class Kind : uint8_t {
   kOrder,
   kClient,
@@ -32,6 +33,7 @@ enum class Kind : uint8_t {
   kUser,
 };
 
+// One record under both ids.
 struct Alias {
   Kind kind = Kind::kOrder;
   std::string cloud_id;
@@ -53,6 +55,7 @@ std::optional<std::string> FindByPublicId(db::Session& session, db::CompanyId co
 void Put(db::Tx& tx, db::CompanyId company, const Alias& alias);
 // Removes the alias of a record of this box, if it has one.
 void Remove(db::Tx& tx, db::CompanyId company, Kind kind, std::string_view box_id);
+// Those of every kind.
 void RemoveAll(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::aliases

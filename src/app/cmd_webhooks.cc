@@ -8,6 +8,7 @@
 #include "app/commands.h"
 #include "app/control.h"
 #include "app/terminal.h"
+#include "base/concat.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "json/reader.h"
@@ -209,17 +210,32 @@ std::string AsText(const webhooks::Answering& found) {
     for (const std::string& name : *list) names += (names.empty() ? "" : ", ") + Visible(name);
   }
   const auto day = [](UtcMs at) { return FormatInstant(at).substr(0, 10); };
-  return "pin      " + certificate.public_key_pin + "\nsubject  " + Visible(certificate.subject) +
-         "\nissuer   " + Visible(certificate.issuer) + "\nnames    " +
-         (names.empty() ? "-" : names) + "\nvalid    " + day(certificate.validity.not_before) +
-         " to " + day(certificate.validity.not_after) + "\nsha256   " +
-         certificate.fingerprint_sha256 + "\naddress  " + found.address + ", " + found.tls_version +
-         "\n\nNothing of this is verified. Compare sha256 at the receiver:\n"
-         "  openssl x509 -in ITS.crt -noout -fingerprint -sha256\n"
-         "Where it is the same, the pin is set with\n"
-         "  comanda webhooks add URL --pin " +
-         certificate.public_key_pin + "\n  PATCH /v1/webhooks/ID {\"public_key_pin\": \"" +
-         certificate.public_key_pin + "\"}\n";
+  return Concat({"pin      ",
+                 certificate.public_key_pin,
+                 "\nsubject  ",
+                 Visible(certificate.subject),
+                 "\nissuer   ",
+                 Visible(certificate.issuer),
+                 "\nnames    ",
+                 names.empty() ? "-" : names,
+                 "\nvalid    ",
+                 day(certificate.validity.not_before),
+                 " to ",
+                 day(certificate.validity.not_after),
+                 "\nsha256   ",
+                 certificate.fingerprint_sha256,
+                 "\naddress  ",
+                 found.address,
+                 ", ",
+                 found.tls_version,
+                 "\n\nNothing of this is verified. Compare sha256 at the receiver:\n"
+                 "  openssl x509 -in ITS.crt -noout -fingerprint -sha256\n"
+                 "Where it is the same, the pin is set with\n"
+                 "  comanda webhooks add URL --pin ",
+                 certificate.public_key_pin,
+                 "\n  PATCH /v1/webhooks/ID {\"public_key_pin\": \"",
+                 certificate.public_key_pin,
+                 "\"}\n"});
 }
 
 int Pin(const Arguments& arguments) {

@@ -36,6 +36,8 @@ int Keys(Words words);
 int Pair(Words words);
 // Lists, adds, tests and removes webhooks.
 int Webhooks(Words words);
+// Links the restaurant with the cloud, and shows how far they are in step.
+int Cloud(Words words);
 // Prints the audit log.
 int ShowAudit(Words words);
 // Sends requests to a running server and compares the answers with the contract (selftest/).

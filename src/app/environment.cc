@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "app/embedded.h"
+#include "app/import.h"
 #include "app/routes.h"
 #include "app/served.h"
 #include "base/log.h"
@@ -124,6 +125,7 @@ void AuditEach(db::Tx& tx, const db::Stamp& stamp, std::string_view action) {
 // For a restored copy: raises the epochs, so that clients discard the cursors and entity tags of
 // changes that the copy does not contain, and writes this to the audit log.
 void RaiseEpochs(db::Tx& tx, const db::Stamp& stamp) {
+  cloud::NoteRestored(tx, events::LastTime(tx), stamp.now);
   constexpr uint64_t kEpochs = 1'000'000'000;
   const auto by = static_cast<int64_t>(1 + RandomBelow(kEpochs));
   events::RaiseEpochs(tx, by);
@@ -192,13 +194,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                 [this, more_checks = std::move(more_checks)] {
                   std::vector<http::Readiness> checks =
                       ops::CheckReadiness(database_, space_, clock_);
-                  const std::string webhooks = deliverer_ ? deliverer_->Trouble() : "";
-                  if (!webhooks.empty()) {
-                    checks.push_back({.name = "webhooks", .ok = true, .state = webhooks});
-                  }
-                  if (hold_.IsHeld()) {
-                    checks.push_back({.name = "outgoing", .ok = true, .state = hold_.Describe()});
-                  }
+                  AddOutgoing(checks);
                   if (more_checks) more_checks(checks);
                   return checks;
                 },
@@ -240,6 +236,22 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   if (network == nullptr) return;
   deliverer_.emplace(DelivererSettings(*network), heartbeats, metrics);
   site_.deliverer = &*deliverer_;
+  if (mode_ == auth::Mode::kTest) return;
+  syncer_.emplace(SyncerSettings(*network), heartbeats, metrics);
+  site_.syncer = &*syncer_;
+}
+
+// What leaves the box is reported, and never makes it unready: selling does not depend on it.
+void Environment::AddOutgoing(std::vector<http::Readiness>& checks) {
+  const std::string webhooks = deliverer_ ? deliverer_->Trouble() : "";
+  if (!webhooks.empty()) checks.push_back({.name = "webhooks", .ok = true, .state = webhooks});
+  if (hold_.IsHeld()) {
+    checks.push_back({.name = "outgoing", .ok = true, .state = hold_.Describe()});
+  }
+  if (!syncer_) return;
+  const cloud::Status status = database_.Read(
+      [&](db::Snapshot& snapshot) { return cloud::FindStatus(snapshot, syncer_->progress()); });
+  checks.push_back({.name = "sync", .ok = true, .state = cloud::Describe(status, clock_.Now())});
 }
 
 // Whether the database was restored, and whether another machine has served it: both in one
@@ -280,6 +292,7 @@ bool Environment::Resume() {
     tx.OnCommit([this] {
       hold_.Release();
       if (deliverer_) deliverer_->NoteChange();
+      if (syncer_) syncer_->NoteChange();
     });
     return was_held;
   });
@@ -300,6 +313,16 @@ webhooks::DelivererSettings Environment::DelivererSettings(net::Network& network
           .hold = &hold_,
           .slots = is_live ? kLiveSlots : kSandboxSlots,
           .read_body = orders::EventBody};
+}
+
+cloud::SyncerSettings Environment::SyncerSettings(net::Network& network) {
+  return {.options = options_,
+          .clock = clock_,
+          .database = database_,
+          .feed = feed_,
+          .network = network,
+          .hold = &hold_,
+          .import = ImportIn};
 }
 
 Environment::~Environment() { NoteServed(); }

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
+#include "cloud/syncer.h"
 #include "config/options.h"
 #include "db/database.h"
 #include "db/disk_space.h"
@@ -89,6 +90,8 @@ class Environment {
   void NoteServed();
   void RecordEndedKeys();
   webhooks::DelivererSettings DelivererSettings(net::Network& network);
+  cloud::SyncerSettings SyncerSettings(net::Network& network);
+  void AddOutgoing(std::vector<http::Readiness>& checks);
 
   const auth::Mode mode_;
   const config::Options& options_;
@@ -106,8 +109,10 @@ class Environment {
   http::Site site_;
   http::Dispatcher dispatcher_;
   Checker checker_;
-  machine::Hold hold_;                            // of what the deliverer sends
-  std::optional<webhooks::Deliverer> deliverer_;  // last: it ends before what it uses
+  machine::Hold hold_;  // of what the deliverer sends
+  // Last: they end before what they use.
+  std::optional<webhooks::Deliverer> deliverer_;
+  std::optional<cloud::Syncer> syncer_;  // of the live environment
 };
 
 }  // namespace comanda::app

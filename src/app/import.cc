@@ -196,7 +196,7 @@ void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_uu
                   const db::Stamp& stamp) {
   orders::EraseAll(tx, company);
   http::idempotency::ForgetAll(tx, company);
-  events::StartAnew(tx, company);
+  events::RestartNumbering(tx, company);
   webhooks::RemoveAll(tx, company);
   json::Errors errors;
   const json::Document demo = json::Document::Parse(DemoJson());

@@ -5,6 +5,7 @@
 #include "app/sandbox_api.h"
 #include "app/trust_pages.h"
 #include "clients/api.h"
+#include "cloud/api.h"
 #include "company/api.h"
 #include "events/api.h"
 #include "http/problem_pages.h"
@@ -31,7 +32,8 @@ std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
       ImportRoutes(),        ResumeRoutes(),
       keys::PairingRoutes(), PageRoutes(),
   };
-  if (mode == auth::Mode::kTest) tables.push_back(SandboxRoutes());
+  // The sandbox has no counterpart in the cloud.
+  tables.push_back(mode == auth::Mode::kTest ? SandboxRoutes() : cloud::Routes());
   return tables;
 }
 

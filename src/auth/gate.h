@@ -95,6 +95,7 @@ class Gate {
  private:
   // Counts requests with unknown keys and codes, by client; defined in gate.cc.
   struct FailureTable;
+  // The rate that the settings give that tier.
   Rate RateOf(Tier tier) const;
   GateSettings settings_;
   KeyTable& keys_;

@@ -1,8 +1,8 @@
 #pragma once
 
 // A copy of the data directory while the server runs: databases, settings, certificates with their
-// keys, descriptions of providers. Not: the key of the cloud and credentials, which are given anew
-// to the box that takes the backup up.
+// keys, descriptions of providers. Not: the key of the cloud and credentials: the
+// box that takes the backup up gets others.
 
 #include <cstdint>
 #include <functional>

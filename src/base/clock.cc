@@ -1,5 +1,7 @@
 #include "base/clock.h"
 
+#include <array>
+#include <charconv>
 #include <ctime>
 
 #include "base/days.h"
@@ -24,9 +26,11 @@ class MachineClock final : public Clock {
 };
 
 void AppendDigits(std::string& out, int64_t value, int width) {
-  std::string digits = std::to_string(value);
-  for (int i = static_cast<int>(digits.size()); i < width; ++i) out += '0';
-  out += digits;
+  std::array<char, 20> digits;
+  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  const auto size = static_cast<int>(written.ptr - digits.data());
+  if (size < width) out.append(static_cast<size_t>(width - size), '0');
+  out.append(digits.data(), written.ptr);
 }
 
 void AppendDay(std::string& out, Day day) {

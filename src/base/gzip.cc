@@ -13,6 +13,7 @@ namespace {
 // Measured on a page of 50 orders of 165 KB: level 1 gives 12 KB in 0.13 ms, level 6 gives 8 KB in
 // 0.27 ms.
 constexpr int kFastest = 1;
+constexpr int kSmallest = 12;
 // The highest ratio that DEFLATE can reach: a match of 258 bytes coded in two bits.
 constexpr size_t kGrowthMax = 1032;
 
@@ -37,10 +38,8 @@ size_t SizeInside(std::span<const uint8_t> file) {
   return size;
 }
 
-}  // namespace
-
-std::string Gzip(std::string_view text) {
-  const auto compressor = Owned(libdeflate_alloc_compressor(kFastest));
+std::string GzipAt(int level, std::string_view text) {
+  const auto compressor = Owned(libdeflate_alloc_compressor(level));
   const size_t size_max = libdeflate_gzip_compress_bound(compressor.get(), text.size());
   const auto file = std::make_unique_for_overwrite<char[]>(size_max);
   const size_t size =
@@ -48,6 +47,12 @@ std::string Gzip(std::string_view text) {
   CHECK(size > 0, "what is compressed has room for the worst case");
   return std::string(file.get(), size);
 }
+
+}  // namespace
+
+std::string Gzip(std::string_view text) { return GzipAt(kFastest, text); }
+
+std::string GzipSmallest(std::string_view text) { return GzipAt(kSmallest, text); }
 
 std::string Gunzip(std::span<const uint8_t> file) {
   constexpr size_t kSizeMin = 18;

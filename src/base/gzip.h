@@ -13,6 +13,9 @@ namespace comanda {
 
 // Compresses at the fastest level. Throws std::bad_alloc.
 std::string Gzip(std::string_view text);
+// Compresses at the level with the smallest result, which takes a hundred times as long: for what
+// is compressed once. Throws std::bad_alloc.
+std::string GzipSmallest(std::string_view text);
 
 // Decompresses a file that is embedded in the program (made by Gzip or `gzip -n`). Not for input
 // from outside: a truncated or damaged file fails a CHECK and ends the process.

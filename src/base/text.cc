@@ -237,6 +237,29 @@ std::string VisibleLines(std::string_view text) {
   }
 }
 
+std::string HtmlEscaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 std::string Folded(std::string_view utf8) {
   std::string out;
   out.reserve(utf8.size());

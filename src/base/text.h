@@ -41,6 +41,9 @@ std::string Visible(std::string_view text);
 // Like Visible(), but keeps line ends.
 std::string VisibleLines(std::string_view text);
 
+// For the content of an HTML element, and for an attribute in double quotes.
+std::string HtmlEscaped(std::string_view text);
+
 // The form in which names are searched and sorted: lower case, without accents, runs of blanks as
 // one blank, none at the start or end. "  Ñandú CEVICHE" gives "nandu ceviche". Covers Latin
 // letters; other scripts stay unchanged.

@@ -20,6 +20,11 @@ std::optional<Address> FindAddress(db::Session& session, db::CompanyId company,
   return SelectAddress(session, company, id);
 }
 
+std::vector<Address> AddressesOf(db::Session& session, db::CompanyId company,
+                                 std::string_view client_id) {
+  return SelectAddresses(session, company, client_id);
+}
+
 void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, UtcMs at,
                const db::Stamp& stamp) {
   CountOrder(tx, company, client_id, at, stamp.now);

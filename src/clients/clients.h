@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "db/database.h"
@@ -42,6 +43,10 @@ struct Address {
 std::optional<Client> Find(db::Session& session, db::CompanyId company, std::string_view id);
 std::optional<Address> FindAddress(db::Session& session, db::CompanyId company,
                                    std::string_view id);
+
+// The addresses of one client, in order.
+std::vector<Address> AddressesOf(db::Session& session, db::CompanyId company,
+                                 std::string_view client_id);
 
 // Counts an order that was made at `at` in the client's orders_count and last_order_at. Called in
 // the transaction that writes the order.

@@ -109,13 +109,15 @@ class Adopter {
     taken_.insert("");  // a row without an id
   }
 
-  size_t Adopt() && {
+  size_t Adopt(Fit worst) && {
     size_t adopted = 0;
     for (const Fit fit : kFits) {
+      if (fit > worst) break;
       for (const bool in_image : {true, false}) {
         for (const bool as_active : {true, false}) adopted += AdoptThose(fit, in_image, as_active);
       }
     }
+    if (worst == Fit::kAlike) adopted += AdoptRemoved();
     return adopted;
   }
 
@@ -143,6 +145,21 @@ class Adopter {
     return adopted;
   }
 
+  // Rows of the image that are no longer rows of the box.
+  size_t AdoptRemoved() {
+    size_t adopted = 0;
+    for (auto& [id, row] : rows_) {
+      if (!row.cloud_id.empty() || std::ranges::find(box_, id, &Kind::id) != box_.end()) continue;
+      const auto left = std::ranges::find_if(
+          cloud_ids_, [&](const std::string& cloud_id) { return !taken_.contains(cloud_id); });
+      if (left == cloud_ids_.end()) break;
+      row.cloud_id = *left;
+      taken_.insert(*left);
+      ++adopted;
+    }
+    return adopted;
+  }
+
   Rows& rows_;
   const std::vector<Kind>& box_;
   const std::vector<Kind>& cloud_;
@@ -150,13 +167,32 @@ class Adopter {
   std::set<std::string> taken_;
 };
 
+template <typename Kind>
+size_t Adopt(Rows& rows, const std::vector<Kind>& box, const std::vector<Kind>& cloud,
+             const std::vector<std::string>& cloud_ids) {
+  return Adopter(rows, box, cloud, cloud_ids).Adopt(Fit::kAlike);
+}
+
+template <typename Kind>
+bool HasEach(const std::vector<Kind>& box, const std::vector<Kind>& cloud) {
+  Rows rows;
+  std::vector<std::string> numbers;
+  for (size_t i = 0; i < cloud.size(); ++i) numbers.push_back(std::to_string(i));
+  return Adopter(rows, box, cloud, numbers).Adopt(Fit::kShown) == cloud.size();
+}
+
 }  // namespace
 
 size_t AdoptRows(Image& image, const orders::Order& box, const CloudRecord& cloud) {
   const orders::Order& there = cloud.order;
-  return Adopter(image.combos, box.combos, there.combos, cloud.combo_ids).Adopt() +
-         Adopter(image.payments, box.payments, there.payments, cloud.payment_ids).Adopt() +
-         Adopter(image.discounts, box.discounts, there.discounts, cloud.discount_ids).Adopt();
+  return Adopt(image.combos, box.combos, there.combos, cloud.combo_ids) +
+         Adopt(image.payments, box.payments, there.payments, cloud.payment_ids) +
+         Adopt(image.discounts, box.discounts, there.discounts, cloud.discount_ids);
+}
+
+bool HasEachRow(const orders::Order& box, const CloudRecord& cloud) {
+  return HasEach(box.combos, cloud.order.combos) && HasEach(box.payments, cloud.order.payments) &&
+         HasEach(box.discounts, cloud.order.discounts);
 }
 
 }  // namespace comanda::cloud

@@ -17,6 +17,10 @@ namespace comanda::cloud {
 // added to it, since the cloud has it already. Rows are matched by all that both sides show, then
 // by all that the cloud shows, last by name and quantity alone: its prices may differ, which the
 // totals tell. Rows without an id in the cloud are left out. Returns how many rows were matched.
+// A discount that is removed here has no content to match by: it gets what is left.
 size_t AdoptRows(Image& image, const orders::Order& box, const CloudRecord& cloud);
+
+// Whether each row that the cloud's order has is one of `box`, by all that the cloud shows.
+bool HasEachRow(const orders::Order& box, const CloudRecord& cloud);
 
 }  // namespace comanda::cloud

@@ -113,6 +113,7 @@ http::Response SetPaused(http::Context& ctx, bool is_paused) {
     const Linked linked = GetLinked(tx);
     const UtcMs since = linked.link.paused_at.value_or(stamp.now);
     PutPaused(tx, linked.company, is_paused ? std::optional(since) : std::nullopt);
+    if (!is_paused) MakeDue(tx, linked.company);
     TellOnCommit(ctx, tx);
     return http::Uncached(http::Data("{}"));
   });

@@ -13,6 +13,7 @@
 #include "orders/lifecycle.h"
 #include "orders/orders.h"
 #include "orders/pricing.h"
+#include "orders/record.h"
 
 namespace comanda::cloud {
 namespace {
@@ -32,60 +33,15 @@ constexpr int64_t kPercentageMax = 1'000'000;
 constexpr int64_t kOrderNumberMax = 999'999;
 
 // The members that the record of an order shows (orders/record.h). Every other one is unknown.
-constexpr std::array<std::string_view, 52> kKnown = {
-    "id",
-    "public_id",
-    "order_number",
-    "reference",
-    "company_id",
-    "source",
-    "country_code",
-    "timezone",
-    "currency",
-    "version",
-    "status",
-    "service_type",
-    "status_history",
-    "delivery_status",
-    "delivery_status_reason",
-    "delivered_by",
-    "rider",
-    "pending_at",
-    "preparing_at",
-    "ready_at",
-    "delivered_at",
-    "finalized_at",
-    "canceled_at",
-    "closed_at",
-    "cancel_reason",
-    "scheduled_delivery_date",
-    "created_at",
-    "updated_at",
-    "client_id",
-    "client",
-    "table_id",
-    "table",
-    "address_id",
-    "address",
-    "comment",
-    "order_title",
-    "delivery_comment",
-    "subtotal",
-    "total_discounts",
-    "delivery_price",
-    "packaging_price",
-    "service_fee_price",
-    "total_tips",
-    "total",
-    "total_paid",
-    "pending_amount",
-    "overpayment",
-    "paid",
-    "paid_at",
-    "combos",
-    "payments",
-    "discounts",
-};
+const std::set<std::string, std::less<>>& KnownMembers() {
+  static const std::set<std::string, std::less<>> known = [] {
+    const json::Document record = json::Document::ParseStored(orders::Render(Order{}));
+    std::set<std::string, std::less<>> names;
+    for (const auto& [name, value] : record.root().members()) names.emplace(name);
+    return names;
+  }();
+  return known;
+}
 
 // The members that say when an order reached a status, in the order of orders::kStatusNames.
 constexpr std::array<std::string_view, 6> kReachedAt = {
@@ -565,7 +521,7 @@ class Reader {
     out.BeginObject();
     bool has_any = false;
     for (const auto& [name, value] : members_.value().members()) {
-      if (std::ranges::find(kKnown, name) != kKnown.end()) continue;
+      if (KnownMembers().contains(name)) continue;
       out.KeyOf(name).Raw(value.Canonical());
       has_any = true;
     }

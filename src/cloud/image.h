@@ -39,8 +39,8 @@ struct Image {
   int64_t last_position = 0;  // of the steps planned so far
   bool is_placed = false;
   Fields fields;
-  Rows combos, payments;
-  Rows discounts;  // those that were removed have no row and are not in it
+  // Removed discounts are cancelled rows: the step that removes one needs the cloud's id.
+  Rows combos, payments, discounts;
   orders::Status status = orders::Status::kPending;
   std::string rider;  // the body of the PUT; empty: no rider
   std::optional<orders::DeliveryStatus> delivery_status;

@@ -12,18 +12,21 @@ namespace comanda::cloud {
 namespace {
 
 Plan PlanOf(db::Session& session, const orders::Order& order, const Image& image,
-            std::string_view rider_provider) {
+            const PlanRules& rules) {
   const std::optional<std::string> first =
       image.is_placed ? std::nullopt : orders::FirstRecord(session, order);
   const auto cloud_id = [&](aliases::Kind kind, std::string_view box_id) {
     const auto alias = aliases::FindByBoxId(session, order.company, kind, box_id);
+    if (!alias && kind == aliases::Kind::kTable && !rules.knows_tables) {
+      return std::optional(std::string(box_id));
+    }
     return alias ? std::optional(alias->cloud_id) : std::nullopt;
   };
   return MakePlan({.order = order,
                    .first_record = first ? &*first : nullptr,
                    .image = image,
                    .cloud_id = cloud_id,
-                   .rider_provider = rider_provider});
+                   .rider_provider = rules.rider_provider});
 }
 
 // Orders of the self-test, which it marks by their references (selftest/probe.cc).
@@ -49,7 +52,7 @@ size_t PlanOrder(db::Tx& tx, db::CompanyId company, std::string_view order_id,
   // The cloud has its own orders before this box hears of them.
   if (!is_ours) row.image.is_placed = true;
 
-  Plan plan = PlanOf(tx, *order, row.image, rules.rider_provider);
+  Plan plan = PlanOf(tx, *order, row.image, rules);
   for (const Step& step : plan.steps) store::InsertStep(tx, company, order_id, step);
   for (const LeftOut& left_out : plan.left_out) {
     store::InsertDifference(tx, company,
@@ -83,6 +86,12 @@ void NoteAttempt(db::Tx& tx, db::CompanyId company, const Waiting& waiting, UtcM
 
 void ReplaceStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting, const Step& step) {
   store::UpdateStep(tx, company, waiting.order_id, waiting.step.position, step.key, step.body);
+}
+
+bool IsWaiting(db::Session& session, db::CompanyId company, const Waiting& waiting) {
+  if (store::IsParked(session, company, waiting.order_id)) return false;
+  const auto first = store::FirstStep(session, company, waiting.order_id);
+  return first && first->step.position == waiting.step.position;
 }
 
 void RemoveStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting) {

@@ -20,9 +20,9 @@
 namespace comanda::cloud {
 
 // Why nothing of an order is sent. The database stores the names.
-inline constexpr std::string_view kRefused = "refused";
+inline constexpr std::string_view kParkedRefused = "refused";
 inline constexpr std::string_view kCancelledButPaid = "cancelled_but_paid";
-inline constexpr std::string_view kGone = "gone";
+inline constexpr std::string_view kParkedGone = "gone";
 
 // An order that is neither finalised nor cancelled, or was changed within this time, goes before
 // the backlog.
@@ -47,6 +47,9 @@ struct PlanRules {
   // The name in the cloud of the provider whose riders are users of the company.
   std::string_view rider_provider;
   std::optional<UtcMs> since = {};  // orders created here before are not sent
+  // Whether tables could be paired. The ids of a cloud that does not list its tables may be those
+  // of this box: it refuses others, which are then left out.
+  bool knows_tables = true;
 };
 
 // Plans what is to be sent of the order as it stands in this transaction (cloud/planner.h), and
@@ -65,6 +68,8 @@ std::optional<Waiting> NextStep(db::Session& session, db::CompanyId company, Amo
 void NoteAttempt(db::Tx& tx, db::CompanyId company, const Waiting& waiting, UtcMs now);
 // Puts another step in the place of one that the cloud has refused, at the same position.
 void ReplaceStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting, const Step& step);
+// Whether the step is still to be sent: neither dropped nor its order parked.
+bool IsWaiting(db::Session& session, db::CompanyId company, const Waiting& waiting);
 // The cloud has accepted the step.
 void RemoveStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting);
 // Nothing of the order is sent from now on. `problem`: the problem document, or empty.
@@ -79,7 +84,7 @@ Counts Count(db::Session& session, db::CompanyId company);
 
 struct Parked {
   std::string order_id;
-  std::string why;      // kRefused, kCancelledButPaid, kGone
+  std::string why;      // kParkedRefused, kCancelledButPaid, kParkedGone
   std::string problem;  // the problem document of the refusal, or empty
 };
 // In the order of their ids, at most `limit`.

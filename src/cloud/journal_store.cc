@@ -18,14 +18,6 @@ std::vector<std::string> Divided(std::string_view text) {
   return ids;
 }
 
-StepKind KindNamed(std::string_view name) {
-  const auto found = std::ranges::find(kStepKindNames, name);
-  if (found == kStepKindNames.end()) {
-    throw Fault(Fault::Kind::kDamaged, "a step of the journal has no known kind");
-  }
-  return static_cast<StepKind>(found - kStepKindNames.begin());
-}
-
 }  // namespace
 
 std::optional<OrderRow> FindOrder(db::Session& session, db::CompanyId company,
@@ -91,6 +83,14 @@ bool SetParked(db::Tx& tx, db::CompanyId company, std::string_view order_id, std
                 company, order_id, why, problem) == 1;
 }
 
+StepKind KindNamed(std::string_view name) {
+  const auto found = std::ranges::find(kStepKindNames, name);
+  if (found == kStepKindNames.end()) {
+    throw Fault(Fault::Kind::kDamaged, "a step of the journal has no known kind");
+  }
+  return static_cast<StepKind>(found - kStepKindNames.begin());
+}
+
 void InsertStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, const Step& step) {
   tx.Run(R"sql(
       INSERT INTO cloud_step (company_id, order_id, position, kind, key, body, row_ids, occurred_at, state)
@@ -129,18 +129,19 @@ void CountAttempt(db::Tx& tx, db::CompanyId company, std::string_view order_id, 
 
 void UpdateStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,
                 std::string_view key, std::string_view body) {
-  tx.RunOne(R"sql(
+  tx.Run(R"sql(
       UPDATE cloud_step SET key = $4, body = $5
       WHERE company_id = $1 AND order_id = $2 AND position = $3
       )sql",
-            company, order_id, position, key, body);
+         company, order_id, position, key, body);
 }
 
 void DeleteStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position) {
-  tx.RunOne(R"sql(
+  const int64_t deleted = tx.Run(R"sql(
       DELETE FROM cloud_step WHERE company_id = $1 AND order_id = $2 AND position = $3
       )sql",
-            company, order_id, position);
+                                 company, order_id, position);
+  if (deleted == 0) return;
   tx.RunOne(R"sql(
       UPDATE cloud_order SET waiting = waiting - 1 WHERE company_id = $1 AND order_id = $2
       )sql",

@@ -38,6 +38,8 @@ std::optional<std::string> FirstWaitingSince(db::Session& session, db::CompanyId
 bool SetParked(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
                std::string_view problem);
 
+// Fault kDamaged for a name that is no kind's.
+StepKind KindNamed(std::string_view name);
 void InsertStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, const Step& step);
 // The first step of the order.
 std::optional<Waiting> FirstStep(db::Session& session, db::CompanyId company,
@@ -46,7 +48,8 @@ void CountAttempt(db::Tx& tx, db::CompanyId company, std::string_view order_id, 
                   UtcMs now);
 void UpdateStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,
                 std::string_view key, std::string_view body);
-// Also lowers the order's number of waiting steps.
+// Also lowers the order's number of waiting steps. Nothing where the step waits no more, as after
+// DeleteSteps(); the same of UpdateStep().
 void DeleteStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position);
 
 void InsertDifference(db::Tx& tx, db::CompanyId company, const Difference& difference, UtcMs at);

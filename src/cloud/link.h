@@ -35,6 +35,7 @@ struct Visit {
   bool operator==(const Visit&) const = default;
 };
 // By the name of the kind: "menu", "clients", "orders", …
+inline constexpr std::string_view kMenuPart = "menu";
 using Progress = std::map<std::string, Visit, std::less<>>;
 
 struct Link {
@@ -48,6 +49,9 @@ struct Link {
   // Orders from before the link: those with an id up to this one are in the journal. Nothing: all
   // are.
   std::optional<std::string> scanned_id;
+  // Of a restored database: the time from its last change to its restore. What was made here then
+  // is in the cloud alone.
+  std::optional<UtcMs> lost_from, lost_until;
   std::optional<std::string> cursor;  // of the cloud's events; nothing: none yet, or it has none
   Features features;
   Progress progress;
@@ -73,7 +77,13 @@ void PutScannedId(db::Tx& tx, db::CompanyId company, const std::optional<std::st
 void PutCursor(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& cursor);
 void PutFeatures(db::Tx& tx, db::CompanyId company, const Features& features);
 void PutVisit(db::Tx& tx, db::CompanyId company, std::string_view kind, const Visit& visit);
+// The records of every kind are due to be read; their entity tags stay.
+void MakeDue(db::Tx& tx, db::CompanyId company);
 void PutPaused(db::Tx& tx, db::CompanyId company, std::optional<UtcMs> paused_at);
+// For a database that was restored from a backup, before anything else is written.
+void NoteRestored(db::Tx& tx, UtcMs last_change, UtcMs now);
+// Whether an order of the API that the cloud made at that time was made here and lost.
+bool IsLostTime(db::Session& session, db::CompanyId company, UtcMs created_at);
 // Ends the link. Journal, differences and aliases stay for a link with the same company of the
 // cloud; FindLinked() no longer finds it.
 void Unlink(db::Tx& tx, db::CompanyId company);

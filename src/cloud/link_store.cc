@@ -90,7 +90,7 @@ Progress ProgressOf(std::string_view json) {
 
 constexpr db::Sql kLink = R"sql(
     SELECT company_id, url, ca_file, cloud_company_id, linked_at, since, paused_at, planned_seq,
-           scanned_id, cursor, features, progress
+           scanned_id, lost_from, lost_until, cursor, features, progress
     FROM cloud_link WHERE company_id = $1
     )sql";
 
@@ -107,6 +107,8 @@ std::optional<Link> FindLink(db::Session& session, db::CompanyId company) {
               .paused_at = row->OptionalInt("paused_at"),
               .planned_seq = row->Int("planned_seq"),
               .scanned_id = row->OptionalText("scanned_id"),
+              .lost_from = row->OptionalInt("lost_from"),
+              .lost_until = row->OptionalInt("lost_until"),
               .cursor = row->OptionalText("cursor"),
               .features = FeaturesOf(row->View("features")),
               .progress = ProgressOf(row->View("progress"))};
@@ -124,19 +126,21 @@ std::optional<Linked> FindLinked(db::Session& session) {
 void PutLink(db::Tx& tx, db::CompanyId company, const Link& link) {
   tx.Run(R"sql(
       INSERT INTO cloud_link (company_id, url, ca_file, cloud_company_id, linked_at, since, paused_at,
-                              planned_seq, scanned_id, cursor, features, progress)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                              planned_seq, scanned_id, lost_from, lost_until, cursor, features,
+                              progress)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
       ON CONFLICT (company_id)
       DO UPDATE SET url = excluded.url, ca_file = excluded.ca_file,
                     cloud_company_id = excluded.cloud_company_id, linked_at = excluded.linked_at,
                     since = excluded.since, paused_at = excluded.paused_at,
                     planned_seq = excluded.planned_seq, scanned_id = excluded.scanned_id,
+                    lost_from = excluded.lost_from, lost_until = excluded.lost_until,
                     cursor = excluded.cursor,
                     features = excluded.features, progress = excluded.progress
       )sql",
          company, link.url, link.ca_file, link.cloud_company_id, link.linked_at, link.since,
-         link.paused_at, link.planned_seq, link.scanned_id, link.cursor, ToJson(link.features),
-         ToJson(link.progress));
+         link.paused_at, link.planned_seq, link.scanned_id, link.lost_from, link.lost_until,
+         link.cursor, ToJson(link.features), ToJson(link.progress));
 }
 
 void PutPlannedSeq(db::Tx& tx, db::CompanyId company, int64_t seq) {
@@ -166,8 +170,36 @@ void PutVisit(db::Tx& tx, db::CompanyId company, std::string_view kind, const Vi
          ToJson(progress));
 }
 
+void MakeDue(db::Tx& tx, db::CompanyId company) {
+  const auto stored =
+      tx.FindText(R"sql(SELECT progress FROM cloud_link WHERE company_id = $1)sql", company);
+  if (!stored) return;
+  Progress progress = ProgressOf(*stored);
+  for (auto& [kind, visit] : progress) visit.at = 0;
+  tx.Run(R"sql(UPDATE cloud_link SET progress = $2 WHERE company_id = $1)sql", company,
+         ToJson(progress));
+}
+
 void PutPaused(db::Tx& tx, db::CompanyId company, std::optional<UtcMs> paused_at) {
   tx.Run(R"sql(UPDATE cloud_link SET paused_at = $2 WHERE company_id = $1)sql", company, paused_at);
+}
+
+void NoteRestored(db::Tx& tx, UtcMs last_change, UtcMs now) {
+  // A second restore does not shorten the time.
+  tx.Run(R"sql(
+      UPDATE cloud_link SET lost_from = CASE WHEN lost_from < $1 THEN lost_from ELSE $1 END,
+                            lost_until = $2
+      )sql",
+         last_change, now);
+}
+
+bool IsLostTime(db::Session& session, db::CompanyId company, UtcMs created_at) {
+  // Both clocks are right to some minutes.
+  constexpr int64_t kToleranceMs = 300'000;
+  return session.Exists(R"sql(
+      SELECT 1 FROM cloud_link WHERE company_id = $1 AND lost_from <= $2 AND lost_until >= $3
+      )sql",
+                        company, created_at + kToleranceMs, created_at - kToleranceMs);
 }
 
 void Unlink(db::Tx& tx, db::CompanyId company) {
@@ -175,7 +207,7 @@ void Unlink(db::Tx& tx, db::CompanyId company) {
 }
 
 void Forget(db::Tx& tx, db::CompanyId company) {
-  tx.Run(R"sql(DELETE FROM cloud_own_event WHERE company_id = $1)sql", company);
+  tx.Run(R"sql(DELETE FROM cloud_menu WHERE company_id = $1)sql", company);
   tx.Run(R"sql(DELETE FROM cloud_difference WHERE company_id = $1)sql", company);
   tx.Run(R"sql(DELETE FROM cloud_step WHERE company_id = $1)sql", company);
   tx.Run(R"sql(DELETE FROM cloud_order WHERE company_id = $1)sql", company);

@@ -13,6 +13,7 @@
 #include "cloud/features.h"
 #include "cloud/key_file.h"
 #include "cloud/line.h"
+#include "cloud/menu_push.h"
 #include "company/companies.h"
 #include "events/log.h"
 #include "json/writer.h"
@@ -21,6 +22,9 @@ namespace comanda::cloud {
 namespace {
 
 constexpr int64_t kPaceWaitMsMax = 10'000;
+// A line that fails now and then does not end the linking.
+constexpr int kAttempts = 4;
+constexpr auto kBetweenAttempts = std::chrono::milliseconds(500);
 
 [[noreturn]] void Refuse(std::string detail) {
   throw Refusal(Problem::kInvalidParameter, std::move(detail));
@@ -40,6 +44,10 @@ class DirectLine final : public Line {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
     Reply reply = client_.Send(request, stop_);
+    for (int attempt = 1; reply.verdict == Verdict::kLater && attempt < kAttempts; ++attempt) {
+      std::this_thread::sleep_for(kBetweenAttempts);
+      reply = client_.Send(request, stop_);
+    }
     if (reply.verdict == Verdict::kKeyRefused) {
       Refuse(Concat({"The cloud does not accept the key: ", reply.trouble}));
     }
@@ -169,11 +177,16 @@ LinkResult Store(const LinkingSettings& settings, const company::Company& compan
     if (result.goes_on) {
       result.link.planned_seq = former->planned_seq;
       result.link.scanned_id = former->scanned_id;
+      result.link.lost_from = former->lost_from;
+      result.link.lost_until = former->lost_until;
       if (!result.link.since) result.link.since = former->since;
+      // Older orders than before may be wanted now.
+      if (result.link.since != former->since) result.link.scanned_id = "";
     } else {
       result.link.planned_seq = events::ExtentOf(tx, company.company_id).last;
       result.link.scanned_id = "";
     }
+    if (!result.goes_on) NoteMenu(tx, company.company_id);
     PutLink(tx, company.company_id, result.link);
     return result;
   });
@@ -215,7 +228,8 @@ LinkResult MakeLink(const LinkingSettings& settings, const LinkOrder& order,
 
   const bool creates = !here;
   if (creates) {
-    settings.import(DocumentOf(there));
+    settings.database.Write(
+        [&](db::Tx& tx, const db::Stamp& stamp) { settings.import(tx, DocumentOf(there), stamp); });
     here = settings.database.Read(
         [&](db::Snapshot& snapshot) { return FindCompany(snapshot, order); });
   }

@@ -4,13 +4,13 @@
 // company is the same kind of business, and stores key and link. On a box without a restaurant it
 // makes the restaurant from the cloud's company.
 
-#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 #include "cloud/client.h"
 #include "cloud/link.h"
+#include "cloud/restaurant.h"
 #include "config/options.h"
 #include "db/database.h"
 #include "net/network.h"
@@ -35,7 +35,7 @@ struct LinkingSettings {
   const Clock& clock;
   db::Database& database;
   net::Network& network;
-  std::function<void(const std::string& document)> import;
+  ImportIn import;
 };
 
 struct LinkResult {

@@ -5,27 +5,39 @@
 // orders every `poll_ms`, the orders of the last two days every 5 minutes. An order that leaves the
 // list of open ones is read by its id.
 //
-// Every answer is bounded: pages until an id repeats, or 200 pages. A record whose bytes have not
-// changed since it was taken is not taken again (a hash of each is kept in memory, bounded).
+// Every reading is bounded: pages until one brings no new id, or 200 pages. A page that is too
+// large is read in parts, and an order that is too large alone is left out. A record that has not
+// changed since it was taken is not taken again (a hash of each is kept in memory, bounded); the
+// entity tags of pages are kept in memory too, since a page that is not modified says nothing
+// without them. What cannot be read is logged once.
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "base/clock.h"
 #include "cloud/line.h"
 #include "cloud/link.h"
 #include "db/database.h"
+#include "json/reader.h"
 
 namespace comanda::cloud {
+
+inline constexpr int kOrderPagesMax = 200;  // of one listing
 
 struct OrdersReaderSettings {
   db::Database& database;
   const Clock& clock;
   int64_t poll_ms = 15'000;
+  // The provider whose riders are users of the company, in the cloud and here.
   std::string rider_provider;
+  std::string platform_name = "comanda";
 };
 
 // Used by the worker's thread alone.
@@ -33,10 +45,10 @@ class OrdersReader {
  public:
   explicit OrdersReader(OrdersReaderSettings settings);
 
-  // The ms until Read() has something to do; 0: now. Monotonic time.
+  // The ms until Read() or EventsRequest() has something to do; 0: now. Monotonic time.
   int64_t DueInMs(const Linked& linked) const;
   // Reads what is due, and stores it in transactions of bounded size. Throws Interrupted (line.h)
-  // and what the database throws.
+  // and what the database throws; the next call goes on from the page that was interrupted.
   void Read(const Linked& linked, Line& line);
 
   // The long poll of the cloud's events, which the worker keeps under way beside its other
@@ -44,11 +56,87 @@ class OrdersReader {
   // the cursor is still due.
   std::optional<Request> EventsRequest(const Linked& linked) const;
   // Takes the events of its answer, and stores the cursor in the same transaction. An answer 410:
-  // the cursor is dropped, and the listing becomes due.
+  // the cursor is dropped, and the listing becomes due. Another refusal: the cloud is polled.
   void TakeEvents(const Linked& linked, const Reply& reply);
 
   // Everything is due at once, as after a link or `resume`.
   void Restart();
+
+ private:
+  // A listing that is being read.
+  struct Walk {
+    std::string path;           // without the page
+    int page = 1;               // the next one
+    std::set<std::string> ids;  // of the cloud
+    bool has_more = true;       // as the last page said
+    bool is_new = true;         // the last page had an order that no page before had
+    size_t left_out = 0;        // orders that were too large alone
+    int large_in_a_row = 0;
+    std::vector<std::string> without_rows;  // orders that the list shows without their items
+  };
+  // A page that the cloud has an entity tag for.
+  struct Page {
+    std::string etag;
+    std::vector<std::string> ids;
+    bool has_more = false;
+  };
+  enum class Outcome : uint8_t { kDone, kGivenUp };
+
+  bool Follows(const Linked& linked) const;
+  void ReadListing(const Linked& linked, Line& line);
+  bool ReadOpen(const Linked& linked, Line& line);
+  bool ReadRecent(const Linked& linked, Line& line);
+  std::string RecentPath(const Linked& linked);
+
+  // Reads all pages; the ids in them, or nothing where the reading was given up.
+  std::optional<std::set<std::string>> ReadPages(const Linked& linked, Line& line,
+                                                 const std::string& path);
+  Outcome ReadPage(const Linked& linked, Line& line, Walk& walk, int page, int per_page);
+  Outcome ReadParts(const Linked& linked, Line& line, Walk& walk, int page, int per_page);
+  void TakePage(const Linked& linked, Walk& walk, const Reply& reply, const std::string& path,
+                int per_page);
+  // Whether it is open there; nothing where that is not known.
+  std::optional<bool> ReadOne(const Linked& linked, Line& line, const std::string& cloud_id);
+  bool ReadThoseThatLeft(const Linked& linked, Line& line, std::set<std::string>& open);
+  std::vector<std::string> OpenHere(const Linked& linked);
+
+  struct Change {
+    json::Value record;
+    std::string cloud_id;
+    uint64_t key = 0;  // of Memory::taken
+    uint64_t hash = 0;
+    std::vector<std::string> numbers;  // candidates for a public id
+  };
+  // A list may show less of an order than the order alone does.
+  enum class Shown : uint8_t { kInList, kAlone };
+  std::vector<Change> ChangesOf(std::span<const json::Value> records, Shown shown);
+  void TakeAll(const Linked& linked, std::vector<Change> changes,
+               const std::optional<std::string>& cursor);
+  static bool IsOneAlone(std::span<const Change> changes,
+                         const std::optional<std::string>& cursor) {
+    return changes.size() == 1 && !cursor;
+  }
+  void TakeSome(const Linked& linked, std::span<const Change> changes,
+                const std::optional<std::string>& cursor);
+  void Report(std::string_view what, std::string_view which, std::string_view why);
+  std::string WhyUnreadable(const Linked& linked, json::Value record);
+
+  // What Restart() forgets.
+  struct Memory {
+    // Monotonic times.
+    int64_t open_at_ms = 0, recent_at_ms = 0, listing_at_ms = 0, events_at_ms = 0;
+    int64_t polls_until_ms = 0;                    // the cloud's events were refused
+    std::map<std::string, Walk> walks;             // that were interrupted, by path
+    std::optional<std::string> listing_cursor;     // of the first page of the listing
+    std::set<std::string> open;                    // in the cloud, at the last reading
+    std::set<std::string> left;                    // read by their ids since they left that list
+    std::map<std::string, Page> pages;             // by path
+    std::unordered_map<uint64_t, uint64_t> taken;  // hash of id and Shown -> of the record
+    std::set<std::string> reported;
+  };
+
+  const OrdersReaderSettings settings_;
+  Memory memory_;
 };
 
 }  // namespace comanda::cloud

@@ -112,6 +112,7 @@ class Planner {
     }
     PlanStatus(std::min(Reached(order_), Status::kDelivered));
     if (!orders::IsClosed(image().status)) {
+      PlanAssignment();
       PlanRider();
       PlanDelivery();
     }
@@ -246,15 +247,13 @@ class Planner {
 
   void PlanEndsOfRows() {
     PlanCancelsOf(order_.combos, image().combos, StepKind::kCancelCombo);
-    std::erase_if(image().discounts, [&](const auto& discount) {
-      const std::string& id = discount.first;
-      if (std::ranges::find(order_.discounts, id, &orders::Discount::id) !=
-          order_.discounts.end()) {
-        return false;
-      }
+    for (auto& [id, there] : image().discounts) {
+      const bool is_here =
+          std::ranges::find(order_.discounts, id, &orders::Discount::id) != order_.discounts.end();
+      if (is_here || there.is_cancelled) continue;
       Add(StepKind::kRemoveDiscount, std::nullopt, "", {id}, order_.updated_at);
-      return true;
-    });
+      there.is_cancelled = true;
+    }
     PlanCancelsOf(order_.payments, image().payments, StepKind::kCancelPayment);
   }
 
@@ -263,6 +262,15 @@ class Planner {
     Add(StepKind::kStatus, std::nullopt, StatusBody(target), {},
         ReachedAt(order_, target).value_or(order_.updated_at));
     image().status = target;
+  }
+
+  // RIDER_ASSIGNED that somebody reported goes before the rider, whose PUT would set it unreported.
+  void PlanAssignment() {
+    const bool is_reported = order_.delivery_status == DeliveryStatus::kRiderAssigned &&
+                             !order_.delivery_status_by_rider && order_.delivered_by;
+    if (is_reported && !image().delivery_status) {
+      Report(DeliveryStatus::kRiderAssigned, std::nullopt);
+    }
   }
 
   void PlanRider() {

@@ -15,6 +15,7 @@
 #include "company/companies.h"
 #include "crypto/derived_id.h"
 #include "orders/orders.h"
+#include "wire/percent.h"
 
 namespace comanda::cloud {
 namespace {
@@ -119,23 +120,30 @@ bool Sender::Send(const Waiting& waiting) {
 }
 
 bool Sender::SendMenuStep(const Waiting& waiting) {
-  const Endpoint endpoint = EndpointOf(waiting.step.kind);
+  const Step& step = waiting.step;
+  const auto look = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return LookBeforePush(snapshot, company_, step); });
+  if (look) {
+    const Reply there = settings_.ask(*look);
+    if (there.verdict == Verdict::kLater) return false;
+    if (there.verdict == Verdict::kOk) {
+      settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+        NoteBeforePush(tx, company_, step, there.answer.answer().body, stamp);
+      });
+    }
+  }
+  const Endpoint endpoint = EndpointOf(step.kind);
   const Reply reply = settings_.ask({.method = std::string(endpoint.method),
                                      .path = std::string(endpoint.path),
-                                     .body = waiting.step.body,
-                                     .idempotency_key = waiting.step.key});
+                                     .body = step.body,
+                                     .idempotency_key = step.key});
   if (reply.verdict == Verdict::kLater) return false;
+  const std::string& answer = reply.answer.answer().body;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     if (reply.verdict == Verdict::kOk) {
-      TakePushed(tx, company_, waiting.step, reply.answer.answer().body, stamp);
+      TakePushed(tx, company_, step, answer, stamp);
     } else {
-      store::InsertDifference(tx, company_,
-                              {.order_id = "",
-                               .kind = "menu",
-                               .box = waiting.step.body,
-                               .cloud = "",
-                               .detail = reply.trouble},
-                              stamp.now);
+      DropPush(tx, company_, step, answer, stamp);
     }
     RemoveStep(tx, company_, waiting);
   });
@@ -181,7 +189,7 @@ std::optional<Request> Sender::RequestFor(const Waiting& waiting) {
     const Rows* rows = row ? RowsOf(row->image, step.kind) : nullptr;
     const auto found = rows ? rows->find(step.row_ids.at(0)) : Rows::const_iterator();
     if (!rows || found == rows->end() || found->second.cloud_id.empty()) return std::nullopt;
-    request.path += Encoded(found->second.cloud_id);
+    request.path += wire::PercentEncoded(found->second.cloud_id);
     return request;
   });
 }
@@ -230,10 +238,9 @@ bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
       {{"order", waiting.order_id}, {"step", Name(waiting.step.kind)}, {"why", reply.trouble}});
   switch (judgement.remedy) {
     case Remedy::kPark:
-      ParkIt(waiting, kRefused, problem);
-      return true;
+      return ParkAfterLook(waiting, problem);
     case Remedy::kGone:
-      ParkIt(waiting, kGone, problem);
+      ParkIt(waiting, kParkedGone, problem);
       return true;
     case Remedy::kFindOrder:
       return FindOrder(waiting, problem);
@@ -252,6 +259,26 @@ bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
 void Sender::ParkIt(const Waiting& waiting, std::string_view why, std::string_view problem) {
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { Park(tx, company_, waiting.order_id, why, problem); });
+}
+
+// The cloud may have cancelled or closed the order meanwhile, which explains the refusal: then the
+// order is taken as it is there, and the step is planned again or dropped with it.
+bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
+  const auto alias = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return AliasOf(snapshot, company_, waiting.order_id); });
+  if (!alias) {
+    ParkIt(waiting, kParkedRefused, problem);
+    return true;
+  }
+  const Reply reply = settings_.ask({.path = OrderPath(alias->cloud_id)});
+  if (reply.verdict == Verdict::kLater) return false;
+  const std::vector<std::string> numbers = orders::PublicNumbers();
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    if (const auto record = reply.answer.Find("data")) Take(tx, *record, numbers, stamp);
+    if (!IsWaiting(tx, company_, waiting)) return;
+    Park(tx, company_, waiting.order_id, kParkedRefused, problem);
+  });
+  return true;
 }
 
 // The key has placed an order in the cloud before, with another body. If it is this order, it is
@@ -273,7 +300,7 @@ bool Sender::FindOrder(const Waiting& waiting, std::string_view problem) {
                          has_more->boolean() && !reply.answer.Items("data").empty();
     if (!goes_on) break;
   }
-  ParkIt(waiting, kRefused, problem);
+  ParkIt(waiting, kParkedRefused, problem);
   return true;
 }
 
@@ -288,7 +315,7 @@ void Sender::TakeFound(const Waiting& waiting, json::Value record) {
     }
     const std::string own_key = crypto::DerivedId(waiting.order_id, "reference in the cloud");
     if (waiting.step.key == own_key) {
-      Park(tx, company_, waiting.order_id, kRefused, "");
+      Park(tx, company_, waiting.order_id, kParkedRefused, "");
       return;
     }
     store::InsertDifference(tx, company_,
@@ -317,14 +344,14 @@ bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
   const auto alias = settings_.database.Read(
       [&](db::Snapshot& snapshot) { return AliasOf(snapshot, company_, waiting.order_id); });
   if (!alias) {
-    ParkIt(waiting, kRefused, problem);
+    ParkIt(waiting, kParkedRefused, problem);
     return true;
   }
   const Reply reply = settings_.ask({.path = OrderPath(alias->cloud_id)});
   if (reply.verdict == Verdict::kLater) return false;
   const auto record = reply.answer.Find("data");
   if (!record) {
-    ParkIt(waiting, kGone, problem);
+    ParkIt(waiting, kParkedGone, problem);
     return true;
   }
   const std::vector<std::string> numbers = orders::PublicNumbers();
@@ -338,7 +365,7 @@ bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
     Step step = waiting.step;
     step.key += "-2";
     if (waiting.step.key != own_key) {
-      Park(tx, company_, waiting.order_id, kRefused, problem);
+      Park(tx, company_, waiting.order_id, kParkedRefused, problem);
     } else {
       ReplaceStep(tx, company_, waiting, step);
     }

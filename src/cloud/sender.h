@@ -20,7 +20,9 @@ namespace comanda::cloud {
 struct SenderSettings {
   db::Database& database;
   const Clock& clock;
+  // The provider whose riders are users of the company, in the cloud and here.
   std::string rider_provider;
+  std::string platform_name;
   // Waits for the pace, sends, and returns kOk or kRefused, or kLater where the answer is unusable;
   // throws Interrupted (cloud/line.h) for all else.
   std::function<Reply(const Request&)> ask;
@@ -49,6 +51,7 @@ class Sender {
   // What follows from a refusal; false as Send().
   bool Follow(const Waiting& waiting, const Reply& reply);
   void ParkIt(const Waiting& waiting, std::string_view why, std::string_view problem);
+  bool ParkAfterLook(const Waiting& waiting, std::string_view problem);
   bool FindOrder(const Waiting& waiting, std::string_view problem);
   void TakeFound(const Waiting& waiting, json::Value record);
   bool IsSameOrder(db::Tx& tx, const std::string& order_id, json::Value record);

@@ -1,7 +1,8 @@
 #pragma once
 
-// A step: one request that changes one order, or one product of the menu, in the cloud (contract section 15.1). The planner
-// makes steps (cloud/planner.h), the journal keeps them until the cloud has accepted them.
+// A step: one request that changes one order, or one product of the menu, in the cloud (contract
+// section 15.1). The planner makes steps (cloud/planner.h), the journal keeps them until the cloud
+// has accepted them.
 
 #include <array>
 #include <cstdint>
@@ -32,7 +33,7 @@ enum class StepKind : uint8_t {
 };
 inline constexpr std::array<std::string_view, 14> kStepKindNames = {
     "place",          "fields", "combos", "discount", "payment",  "cancel_combo", "remove_discount",
-    "cancel_payment", "status", "rider",  "no_rider", "delivery", "cancel", "menu"};
+    "cancel_payment", "status", "rider",  "no_rider", "delivery", "cancel",       "menu"};
 constexpr std::string_view Name(StepKind kind) { return kStepKindNames[static_cast<size_t>(kind)]; }
 
 // Key and body never change once the step is in the journal: a repetition has the same effect as

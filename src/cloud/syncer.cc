@@ -76,9 +76,12 @@ Syncer::Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registr
       orders_({.database = settings_.database,
                .clock = settings_.clock,
                .poll_ms = settings_.options.cloud_poll_seconds * 1'000,
-               .rider_provider = settings_.options.cloud_rider_provider}),
-      restaurant_(
-          {.database = settings_.database, .clock = settings_.clock, .import = settings_.import}),
+               .rider_provider = settings_.options.cloud_rider_provider,
+               .platform_name = settings_.options.platform_name}),
+      restaurant_({.database = settings_.database,
+                   .clock = settings_.clock,
+                   .import = settings_.import,
+                   .plan = [this] { PlanNow(); }}),
       inbox_(std::make_shared<Inbox>()),
       gauges_(registry, *this) {
   events::WorkerSettings worker{
@@ -175,7 +178,7 @@ void Syncer::TakeChange() {
   seen_changes_ = changes;
   failures_ = 0;
   retry_at_ms_ = 0;
-  features_at_ms_ = 0;
+  features_at_ms_ = settings_.clock.MonotonicMs() + kFeaturesEveryMs;  // the link has them
   orders_.Restart();
   if (client_ && polling_) client_->Cancel(*polling_);
   Connect();
@@ -210,9 +213,13 @@ void Syncer::Connect() {
 // Planning
 
 void Syncer::Plan() {
-  const int64_t now_ms = settings_.clock.MonotonicMs();
-  if (now_ms < planned_ms_ + kPlanEveryMs) return;
-  planned_ms_ = now_ms;
+  if (settings_.clock.MonotonicMs() >= planned_ms_ + kPlanEveryMs) PlanNow();
+}
+
+void Syncer::PlanNow() {
+  // References of orders that were planned before would be left out.
+  if (!restaurant_.HasReadAll(*linked_)) return;
+  planned_ms_ = settings_.clock.MonotonicMs();
   ScanOlder();
   while (true) {
     const events::Page page = settings_.database.Read([&](db::Snapshot& snapshot) {
@@ -251,10 +258,11 @@ void Syncer::PlanPage(const events::Page& page) {
 
 void Syncer::PlanIt(db::Tx& tx, const std::string& order_id, const db::Stamp& stamp) {
   FinishCancel(tx, linked_->company, order_id, stamp);
-  PlanOrder(
-      tx, linked_->company, order_id,
-      {.rider_provider = settings_.options.cloud_rider_provider, .since = linked_->link.since},
-      stamp);
+  PlanOrder(tx, linked_->company, order_id,
+            {.rider_provider = settings_.options.cloud_rider_provider,
+             .since = linked_->link.since,
+             .knows_tables = linked_->link.features.has_tables},
+            stamp);
 }
 
 // The orders from before the link, in parts.
@@ -289,12 +297,14 @@ void Syncer::Exchange() {
     TakeEvents();
     LookForFeatures();
     FollowEvents();
-    if (orders_.DueInMs(*linked_) <= 0) {
-      orders_.Read(*linked_, *this);
-      ReadLink();
-    }
+    // First, because orders refer to its records.
     if (restaurant_.DueInMs(*linked_) <= 0) {
       restaurant_.Read(*linked_, *this);
+      ReadLink();
+      Plan();
+    }
+    if (orders_.DueInMs(*linked_) <= 0) {
+      orders_.Read(*linked_, *this);
       ReadLink();
     }
     if (client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0 || !SendNext()) return;
@@ -335,6 +345,7 @@ bool Syncer::Send(const Waiting& waiting) {
   Sender sender({.database = settings_.database,
                  .clock = settings_.clock,
                  .rider_provider = settings_.options.cloud_rider_provider,
+                 .platform_name = settings_.options.platform_name,
                  .ask =
                      [this](const Request& request) {
                        WaitForPace();
@@ -523,7 +534,7 @@ std::optional<int64_t> Syncer::DueInMs() {
   const auto take = [&](int64_t ms) {
     due_ms = std::min(due_ms.value_or(ms), std::max<int64_t>(ms, 0));
   };
-  if (has_unplanned) take(plan_ms);
+  if (has_unplanned && restaurant_.HasReadAll(*linked_)) take(plan_ms);
   if (is_still) return due_ms;
   if (now_ms < retry_at_ms_) {
     take(retry_at_ms_ - now_ms);

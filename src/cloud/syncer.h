@@ -43,8 +43,7 @@ struct SyncerSettings {
   events::Feed& feed;
   net::Network& network;
   const machine::Hold* hold = nullptr;  // nothing is sent or read while it holds; null: none
-  // Writes records of the restaurant (RestaurantSettings::import).
-  decltype(RestaurantSettings::import) import;
+  ImportIn import;
 };
 
 class Syncer final : private Line {
@@ -77,6 +76,7 @@ class Syncer final : private Line {
   void Connect();
 
   void Plan();
+  void PlanNow();
   void PlanPage(const events::Page& page);
   void PlanIt(db::Tx& tx, const std::string& order_id, const db::Stamp& stamp);
   void ScanOlder();

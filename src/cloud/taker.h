@@ -11,7 +11,13 @@
 //   differ, once every step is accepted, are a difference; nothing is corrected.
 // - An unknown order whose reference an order here has is paired with it, never taken over.
 //
-// The image (cloud/image.h) learns what the cloud has, so that the planner does not send it back.
+//   Its creation, if it waits, is sent all the same: its key makes it harmless.
+// - A record that is older than the one that was taken last, by its version, changes nothing:
+// events
+//   come after the answers to steps that were sent later.
+//
+// Who may change what: cloud/authority.h. The image (cloud/image.h) learns what the cloud has, so
+// that the planner does not send it back.
 
 #include <cstdint>
 #include <string>
@@ -21,6 +27,7 @@
 #include "company/company.h"
 #include "db/session.h"
 #include "json/reader.h"
+#include "orders/order.h"
 
 namespace comanda::cloud {
 
@@ -28,17 +35,20 @@ enum class Taken : uint8_t {
   kUnchanged,   // nothing was written
   kWritten,     // an order here has changed, or was written
   kParked,      // cancelled in the cloud, paid here
-  kUnreadable,  // the record has no id or status of its own: nothing was written
+  kUnreadable,  // UnreadableRecord (cloud/cloud_record.h), or too large: nothing was written
 };
 
 struct TakeSettings {
   const company::Company& company;
   // Candidates for the ten digits of a new order's public id (orders::CloudOrder).
   const std::vector<std::string>& public_numbers;
-  // The name in the cloud of the provider whose riders are users of the company.
+  // The name of the provider whose riders are users of the company, in the cloud and here.
   std::string_view rider_provider;
+  std::string_view platform_name = "comanda";
 };
 
+// May drop steps that wait, where the cloud has cancelled the order. So a step whose answer the
+// record is leaves the journal before.
 Taken TakeOrder(db::Tx& tx, const TakeSettings& settings, json::Value record,
                 const db::Stamp& stamp);
 
@@ -52,5 +62,10 @@ Taken TakeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
 // such order. Called by the planner for each order that has changed.
 bool FinishCancel(db::Tx& tx, db::CompanyId company, std::string_view order_id,
                   const db::Stamp& stamp);
+
+// Whether an order of the cloud can be the same as one here: its service type is the same, and each
+// of its rows is one of the order's. False for a record that is unreadable.
+bool MatchesWholly(db::Session& session, const company::Company& company,
+                   const orders::Order& order, json::Value record);
 
 }  // namespace comanda::cloud

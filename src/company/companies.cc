@@ -74,12 +74,16 @@ std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std:
   return SelectTable(session, company, id);
 }
 
+Day BusinessDayOf(const Company& company, const Zone& zone, UtcMs at) {
+  const LocalTime local = zone.ToLocal(at);
+  const bool before_opening = local.minute_of_day < company.day_starts_at;
+  return before_opening ? PreviousDay(local.day) : local.day;
+}
+
 int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now,
                         const LastNumberBetween& last_between) {
   const Zone zone = FindZone(company);
-  const LocalTime local = zone.ToLocal(now);
-  const bool before_opening = local.minute_of_day < company.day_starts_at;
-  const Day day = before_opening ? PreviousDay(local.day) : local.day;
+  const Day day = BusinessDayOf(company, zone, now);
   const std::string name = FormatDay(day);
   if (const auto next = events::NextOrderNumber(tx, company.company_id, name)) return *next;
   const int64_t number = last_between(zone.ToInstant(day, company.day_starts_at),

@@ -42,6 +42,9 @@ std::vector<std::string> PaymentMethodCodes(db::Session& session, db::CompanyId 
 
 std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std::string_view id);
 
+// The business day that contains the instant, by the company's day_starts_at.
+Day BusinessDayOf(const Company& company, const Zone& zone, UtcMs at);
+
 // Returns the highest order number assigned in [begin, end), or 0. The room orders/ supplies it.
 using LastNumberBetween = std::function<int64_t(UtcMs begin, UtcMs end)>;
 

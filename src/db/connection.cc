@@ -46,7 +46,7 @@ struct Switch {
   int on;
 };
 // The last one: no program depends on a value, or each statement with LIMIT $1 would be compiled
-// anew whenever it is run.
+// at each run.
 constexpr Switch kSwitches[] = {
     {SQLITE_DBCONFIG_DEFENSIVE, 1},       {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
     {SQLITE_DBCONFIG_DQS_DML, 0},         {SQLITE_DBCONFIG_DQS_DDL, 0},

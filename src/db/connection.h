@@ -151,9 +151,9 @@ class Connection {
 // companions the same. Fault where it cannot.
 void MakeDatabaseFile(const std::string& path);
 
-// A copy of what the connection sees, not yet on disk; `copy` is made, or made anew. With `go_on`
-// it is taken in pieces and that is called between them, and ends it by throwing; nobody may write
-// meanwhile. Where it fails, nothing is left.
+// A copy of what the connection sees, not yet on disk; an existing `copy` is replaced. With
+// `go_on` it is taken in pieces, and `go_on` is called between them; an exception of it ends the
+// copying. Nobody may write meanwhile. If it fails, no copy is left.
 void CopyInto(Connection& source, const std::string& copy, const std::string& vfs,
               const std::function<void()>& go_on = {});
 

@@ -4,8 +4,8 @@
 //
 // SQLite writes each changed page to the log in two calls, a header of 24 bytes and the page: 36
 // calls for an order of three lines with 8 tills. The file systems (sqlite3_vfs) made here pass
-// everything on to another one, but for the writer's log: writes that continue each other are held
-// in memory, at most kHeldBytesMax, and passed on as one. Nothing is held across the end of a
+// everything on to another one, except for the writer's log: writes that continue each other are
+// held in memory, at most kHeldBytesMax, and passed on as one. Nothing is held across the end of a
 // commit, nor across any other call for the file: what cannot be written fails the commit before
 // its sync.
 //

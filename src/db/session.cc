@@ -15,6 +15,13 @@ namespace {
                                          std::string(type) + ": " + statement.sql);
 }
 
+// One call of the library for the value, where sqlite3_column_type(), _text() and _bytes() would
+// each look for it. A value without a lock of its own may be read because the library is built
+// for one thread per connection (SQLITE_THREADSAFE=2).
+sqlite3_value* ValueAt(const Statement& statement, int column) {
+  return sqlite3_column_value(statement.handle, column);
+}
+
 }  // namespace
 
 Rows::Rows(Rows&& other) noexcept
@@ -27,14 +34,13 @@ Rows::~Rows() {
 bool Rows::Next() { return connection_->Step(*statement_); }
 
 bool Rows::IsNullAt(int column) const {
-  return sqlite3_column_type(statement_->handle, column) == SQLITE_NULL;
+  return sqlite3_value_type(ValueAt(*statement_, column)) == SQLITE_NULL;
 }
 
 int64_t Rows::IntAt(int column) const {
-  if (sqlite3_column_type(statement_->handle, column) != SQLITE_INTEGER) {
-    ThrowNot("number", *statement_, column);
-  }
-  return sqlite3_column_int64(statement_->handle, column);
+  sqlite3_value* const value = ValueAt(*statement_, column);
+  if (sqlite3_value_type(value) != SQLITE_INTEGER) ThrowNot("number", *statement_, column);
+  return sqlite3_value_int64(value);
 }
 
 bool Rows::BoolAt(int column) const {
@@ -44,13 +50,13 @@ bool Rows::BoolAt(int column) const {
 }
 
 std::string_view Rows::ViewAt(int column) const {
-  const int type = sqlite3_column_type(statement_->handle, column);
+  sqlite3_value* const value = ValueAt(*statement_, column);
+  const int type = sqlite3_value_type(value);
   if (type == SQLITE_NULL) return {};
   if (type != SQLITE_TEXT) ThrowNot("text", *statement_, column);
-  const unsigned char* text = sqlite3_column_text(statement_->handle, column);
+  const unsigned char* text = sqlite3_value_text(value);
   if (!text) throw std::bad_alloc();
-  const int bytes = sqlite3_column_bytes(statement_->handle, column);
-  return {reinterpret_cast<const char*>(text), static_cast<size_t>(bytes)};
+  return {reinterpret_cast<const char*>(text), static_cast<size_t>(sqlite3_value_bytes(value))};
 }
 
 std::optional<std::string> Rows::OptionalTextAt(int column) const {

@@ -1,6 +1,7 @@
 #include "doctor/box.h"
 
-#include <charconv>
+#include <cstdlib>
+#include <string>
 
 #include "base/problem.h"
 #include "json/reader.h"
@@ -24,10 +25,10 @@ std::optional<double> Metric(const Box& box, std::string_view name) {
     if (!line.starts_with(name)) continue;
     const std::string_view rest = line.substr(name.size());
     if (!rest.starts_with('{') && !rest.starts_with(' ')) continue;
-    const std::string_view number = rest.substr(rest.rfind(' ') + 1);
-    double value = 0;
-    const auto result = std::from_chars(number.data(), number.data() + number.size(), value);
-    if (result.ec == std::errc()) sum = sum.value_or(0) + value;
+    const std::string number(rest.substr(rest.rfind(' ') + 1));
+    char* end = nullptr;
+    const double value = std::strtod(number.c_str(), &end);
+    if (end != number.c_str()) sum = sum.value_or(0) + value;
   }
   return sum;
 }

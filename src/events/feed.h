@@ -4,10 +4,10 @@
 //
 // A reader is anything that handles the events of a company's log in order, in its own time: a long
 // poll, a webhook subscription, a printer. It has a name and a position: the seq of the last event
-// that it has handled. The position is the reader's own data. It stands in a table of the reader's
-// room and is written in the transaction that records the handling, so that after a crash the
-// reader goes on with the first event that it has not handled. The log keeps no list of positions
-// and is the only queue: a reader that is behind costs nothing but its position.
+// that it has handled. The position is the reader's own data. It is stored in a table of the
+// reader's room and is written in the transaction that records the handling, so that after a crash
+// the reader goes on with the first event that it has not handled. The log keeps no list of
+// positions and is the only queue: a reader that is behind costs nothing but its position.
 //
 // The feed of a database connects the readers with the log:
 //   - ReadPage() returns the events after a position, with the extent of the log;
@@ -16,9 +16,9 @@
 //     transaction. A reader that has not handled all of them moves its position to the last one and
 //     counts the events that it has missed. The purge waits for no reader.
 //
-// StartAnew() (events/log.h) numbers the events of a company from 1 again: its caller deletes the
-// positions of the company's readers in the same transaction. Restoring a backup needs no such
-// step: positions and log were copied at the same moment.
+// RestartNumbering() (events/log.h) numbers the events of a company from 1 again: its caller
+// deletes the positions of the company's readers in the same transaction. Restoring a backup needs
+// no such step: positions and log were copied at the same moment.
 
 #include <cstdint>
 #include <functional>

@@ -168,7 +168,7 @@ int64_t TotalOfChanges(db::Session& session) {
 
 void RaiseEpochs(db::Tx& tx, int64_t by) { store::RaiseEpochs(tx, by); }
 
-void StartAnew(db::Tx& tx, db::CompanyId company) {
+void RestartNumbering(db::Tx& tx, db::CompanyId company) {
   store::DeleteAll(tx, company);
   store::CountAnew(tx, company);
   for (const Counter counter : {Counter::kOrders, Counter::kCatalogue, Counter::kOther}) {

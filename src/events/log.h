@@ -137,6 +137,6 @@ void RaiseEpochs(db::Tx& tx, int64_t by);
 
 // Deletes the events of the company, raises its epoch, numbers events from 1 again, and raises all
 // its change counters. For the reset of the sandbox alone.
-void StartAnew(db::Tx& tx, db::CompanyId company);
+void RestartNumbering(db::Tx& tx, db::CompanyId company);
 
 }  // namespace comanda::events

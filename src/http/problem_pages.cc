@@ -4,31 +4,12 @@
 #include <string>
 
 #include "base/problem.h"
+#include "base/text.h"
 #include "http/context.h"
 #include "wire/problem.h"
 
 namespace comanda::http {
 namespace {
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 Response Page(Context& context) {
   const wire::ProblemRow* row = wire::FindRow(context.parameter("code"));
@@ -43,7 +24,7 @@ Response Page(Context& context) {
   response.body = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + title +
                   "</title>\n<h1>" + title + "</h1>\n<p><code>" + std::string(row->code) +
                   "</code>, status " + std::to_string(row->status) + "</p>\n<p>" +
-                  Escaped(row->meaning) + "</p>\n</html>\n";
+                  HtmlEscaped(row->meaning) + "</p>\n</html>\n";
   response.etag = BodyTag(response.body);
   return response;
 }

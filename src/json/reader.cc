@@ -66,20 +66,21 @@ void ReplaceEscapedNul(std::string& text) {
 // Sorts the keys, because comparing each pair is quadratic and a body may be one huge object.
 void RefuseDuplicateKeys(const Tree& tree, const cJSON* node) {
   if (!IsContainer(node)) return;
-  std::vector<const cJSON*> members;
+  std::vector<std::pair<std::string_view, const cJSON*>> members;
   for (const cJSON* child = node->child; child != nullptr; child = child->next) {
     RefuseDuplicateKeys(tree, child);
-    if (cJSON_IsObject(node)) members.push_back(child);
+    if (cJSON_IsObject(node)) members.emplace_back(child->string, child);
   }
   if (members.size() < 2) return;
-  std::sort(members.begin(), members.end(), [&](const cJSON* a, const cJSON* b) {
-    const int order = std::string_view(a->string).compare(b->string);
-    return order != 0 ? order < 0 : a->valueint < b->valueint;
+  std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+    const int order = a.first.compare(b.first);
+    return order != 0 ? order < 0 : a.second->valueint < b.second->valueint;
   });
   const cJSON* duplicate = nullptr;
   for (size_t i = 1; i < members.size(); ++i) {
-    if (std::string_view(members[i - 1]->string) != members[i]->string) continue;
-    if (duplicate == nullptr || members[i]->valueint < duplicate->valueint) duplicate = members[i];
+    const auto& [key, member] = members[i];
+    if (members[i - 1].first != key) continue;
+    if (duplicate == nullptr || member->valueint < duplicate->valueint) duplicate = member;
   }
   if (duplicate == nullptr) return;
   RefuseAt(tree.text, tree.LocationOf(duplicate).key_offset,

@@ -24,8 +24,8 @@ struct Form {
 
   // An import file is complete: a missing field gets its default, except stock, which is kept where
   // it is counted. Rows match stored ones by id only, even below another parent, and then move to
-  // the parent given in the file. The position of a row defaults to its index in its list. Computed fields are
-  // not accepted.
+  // the parent given in the file. The position of a row defaults to its index in its list. Computed
+  // fields are not accepted.
   constexpr bool in_file() const { return top == Top::kFile; }
   // The path of the request names the product, which must exist.
   constexpr bool needs_product() const { return top == Top::kVariant || is_change; }

@@ -3,7 +3,7 @@
 // Names under .local (RFC 6762), which machines of a LAN give themselves: "till.local". c-ares asks
 // DNS servers alone, which know none of them, so avahi is asked, the daemon that speaks multicast
 // DNS on Linux. A name that /etc/hosts has is left to c-ares, which reads that file by itself.
-// Internal to this room, but for LocalNames.
+// Internal to this room, except LocalNames.
 
 #include <cstdint>
 #include <string>

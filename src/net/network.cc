@@ -28,7 +28,7 @@ namespace {
 
 constexpr int64_t kHeartbeatMaxMs = 30'000;
 constexpr int kIdlePollMs = 5'000;
-// Handles that are kept for the next transfers: making one anew costs as much as sending a message.
+// Handles that are kept for the next transfers: making one costs as much as sending a message.
 constexpr size_t kSpareHandlesMax = 4;
 constexpr int kWaitingPollMs =
     // While calls wait for a slot, their deadlines must be checked.

@@ -131,7 +131,7 @@ events::Changes Compare(const Order& before, const Order& after) {
 }
 
 Record Renew(db::Tx& tx, const Order& before, Order cloud, const db::Stamp& stamp) {
-  CHECK(before.origin == Origin::kCloud, "an order that was made here is not taken over");
+  CHECK(before.origin == cloud.origin, "an order that was made here is not taken over");
   Order after = cloud;
   KeepOwn(before, after);
   MergeStatus(before, cloud, stamp.now, after);
@@ -162,7 +162,7 @@ Record TakeOver(db::Tx& tx, const company::Company& company, CloudOrder cloud,
   Order& order = cloud.order;
   order.company = company.company_id;
   order.company_uuid = company.id;
-  order.origin = Origin::kCloud;
+  order.origin = cloud.was_made_here ? Origin::kBox : Origin::kCloud;
   NumberRows(order);
   const std::optional<Order> before = Select(tx, company.company_id, order.id);
   if (before) return Renew(tx, *before, std::move(order), stamp);

@@ -25,6 +25,9 @@ struct CloudOrder {
   // Candidates for the ten digits of the public id (Placement::public_numbers), used where
   // order.public_id is none of our form or another order has it.
   std::vector<std::string> public_numbers;
+  // This box made it and lost it with its database: it is written as one of the box, until that
+  // changes it.
+  bool was_made_here = false;
 };
 
 // Writes an order of the cloud, or brings the stored one up to date: one event, actor "cloud"; the

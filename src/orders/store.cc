@@ -151,6 +151,15 @@ std::optional<Rider> ReadRider(const auto& row) {
   return rider;
 }
 
+Totals ReadTotals(const auto& row) {
+  return {.subtotal = row.Int("subtotal"),
+          .total_discounts = row.Int("total_discounts"),
+          .total_tips = row.Int("total_tips"),
+          .total = row.Int("total"),
+          .total_paid = row.Int("total_paid"),
+          .paid = row.Bool("paid")};
+}
+
 Order ReadRow(const auto& row) {
   Order order;
   order.company = row.Company("company_id");
@@ -186,15 +195,10 @@ Order ReadRow(const auto& row) {
   order.comment = row.OptionalText("comment");
   order.order_title = row.OptionalText("order_title");
   order.delivery_comment = row.OptionalText("delivery_comment");
-  order.totals.subtotal = row.Int("subtotal");
-  order.totals.total_discounts = row.Int("total_discounts");
+  order.totals = ReadTotals(row);
   order.delivery_price = row.Int("delivery_price");
   order.packaging_price = row.Int("packaging_price");
   order.service_fee_price = row.Int("service_fee_price");
-  order.totals.total_tips = row.Int("total_tips");
-  order.totals.total = row.Int("total");
-  order.totals.total_paid = row.Int("total_paid");
-  order.totals.paid = row.Bool("paid");
   order.paid_at = row.OptionalInt("paid_at");
   order.created_at = row.Int("created_at");
   order.updated_at = row.Int("updated_at");

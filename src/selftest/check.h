@@ -29,7 +29,9 @@ enum class Stage : uint8_t {
   kDeliveryOrder,
 };
 
-// One row of the table.
+// One row of the table. Where the server is judged by the specification, a check that the
+// specification promises still overlooks what the contract adds to it (Finding); a check of an
+// addition finds no deviation at all.
 struct Check {
   // For technicians, e.g. "adds items".
   std::string_view name;
@@ -41,6 +43,7 @@ struct Check {
   auth::ScopeSet scopes;
   // Sends requests by the probe and records deviations in the finding.
   void (*run)(Probe&, Finding&);
+  Promise promise = Promise::kSpecification;
 };
 
 // The set of the given scopes, for use in the table.
@@ -65,6 +68,8 @@ std::span<const Check> MoneyChecks();
 std::span<const Check> LifeChecks();
 // delivery.cc: rider, delivery status, closing.
 std::span<const Check> DeliveryChecks();
+// tables.cc: the tables, and orders at them.
+std::span<const Check> TableChecks();
 // menu.cc: products, variants, bulk upsert.
 std::span<const Check> MenuChecks();
 // keys.cc: creating, rotating, revoking.

@@ -96,7 +96,7 @@ void BelongsToTheCompany(Probe& probe, Finding& finding) {
   finding.Number(order.created, "data.version", "1");
   for (const std::string_view name : {"currency", "country_code", "timezone"}) {
     const std::string path = "data." + std::string(name);
-    if (probe.company.status() == 200) {
+    if (probe.company.Find(path)) {
       finding.Text(order.created, path, probe.company.Text(path));
     }
   }
@@ -251,33 +251,33 @@ constexpr std::array kChecks = {
         Stage::kOrder, Needs(Scope::kOrdersWrite), RepeatsTheFirstAnswer},
     Check{"A repeat written differently is still the same request", "5",
           "canonical JSON: a till that re-serialises after a restart is still the same request",
-          Stage::kOrder, Needs(Scope::kOrdersWrite), KnowsTheSameBody},
+          Stage::kOrder, Needs(Scope::kOrdersWrite), KnowsTheSameBody, Promise::kContract},
     Check{"The same Idempotency-Key with another body is refused", "5",
           "same key, other body: 422 idempotency_key_reused", Stage::kOrder,
-          Needs(Scope::kOrdersWrite), RefusesAnotherBody},
+          Needs(Scope::kOrdersWrite), RefusesAnotherBody, Promise::kContract},
     Check{"The order is shown by its id and by its public id", "7",
           "{id} is the UUID or public id; write answers carry exactly the bytes that GET gives",
           Stage::kOrder, Needs(Scope::kOrdersRead), ShowsTheOrder},
     Check{"An unchanged order is answered with 304", "6",
           "an ETag: of one record strong; If-None-Match gives 304", Stage::kOrder,
-          Needs(Scope::kOrdersRead), TagsTheOrder},
+          Needs(Scope::kOrdersRead), TagsTheOrder, Promise::kContract},
     Check{"The list finds the order by its reference, as the same record", "7",
           "Rows are full records; filter reference", Stage::kOrder, Needs(Scope::kOrdersRead),
-          ListsTheOrder},
+          ListsTheOrder, Promise::kContract},
     Check{"Orders are filtered by status, service type and time of change", "7",
           "Enums: case-insensitive in filters; status (comma list); updated_since (>=)",
-          Stage::kOrder, Needs(Scope::kOrdersRead), FiltersOrders},
+          Stage::kOrder, Needs(Scope::kOrdersRead), FiltersOrders, Promise::kContract},
     Check{"A list can leave out what is below the orders", "7",
           "filter[include]=none gives order-level fields alone; a list left out is absent",
-          Stage::kOrder, Needs(Scope::kOrdersRead), LeavesListsOut},
+          Stage::kOrder, Needs(Scope::kOrdersRead), LeavesListsOut, Promise::kContract},
     Check{"A comment is appended to the one before", "7", "Comment is appended on a new line",
           Stage::kOrder, Needs(Scope::kOrdersWrite), AppendsComments},
     Check{"An edit of the status or of nothing is refused", "7",
           "At least one known field, else 422; status in the body: 422 naming PATCH .../status",
-          Stage::kOrder, Needs(Scope::kOrdersWrite), RefusesWrongEdits},
+          Stage::kOrder, Needs(Scope::kOrdersWrite), RefusesWrongEdits, Promise::kContract},
     Check{"If-Match keeps one edit from undoing another", "6",
           "Writes on an order accept If-Match; a mismatch is 412 precondition_failed",
-          Stage::kOrder, Needs(Scope::kOrdersWrite), GuardsAgainstLostEdits},
+          Stage::kOrder, Needs(Scope::kOrdersWrite), GuardsAgainstLostEdits, Promise::kContract},
 };
 
 }  // namespace

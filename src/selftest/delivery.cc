@@ -160,7 +160,7 @@ constexpr std::array kChecks = {
           "NOT_DELIVERED (with reason), and from it only back to on-the-way; another move out of "
           "it 422 "
           "illegal_move; reason with another status is 422 not_allowed",
-          Stage::kDeliveryOrder, kLogistics, KnowsFailures},
+          Stage::kDeliveryOrder, kLogistics, KnowsFailures, Promise::kContract},
     Check{"What is delivered makes the order DELIVERED", "8", "DELIVERED to DELIVERED",
           Stage::kDeliveryOrder, kLogistics, IsDelivered},
     Check{"Only deliveries have a delivery status", "8", "Only DELIVERY orders, not CANCELLED",

@@ -18,15 +18,32 @@ using net::Reply;
 using net::Shown;
 using net::TextAt;
 
+// Who promises what a check verifies.
+enum class Promise : uint8_t {
+  kSpecification,
+  // The contract adds it.
+  kContract,
+};
+
+// Where a server is judged by the specification, deviations from what the contract adds are
+// recorded as missing additions: all of a check of Promise::kContract; headers, problem codes and
+// statuses that the specification does not name; the codes of errors[]; fields that are missing and
+// that it does not name.
+//
 // The functions that return bool test one expectation, record a Difference if it is not met, and
 // return whether it was: for checks that cannot continue otherwise. Paths are those of
 // selftest::Find(). One thread.
 class Finding {
  public:
+  Finding(Yardstick yardstick, Promise promise)
+      : is_lenient_(yardstick == Yardstick::kSpecification), promise_(promise) {}
+
   // Records a deviation.
   void Differs(std::string what, std::string expected, std::string got);
   // Records that the check could not be completed, and why. Deviations recorded before are kept.
   void NotChecked(std::string why);
+  // Records that a field is missing.
+  void Lacks(std::string_view field, std::string what, std::string expected);
   // A remark for the report, also if everything is as expected.
   void Note(std::string text) { note_ = std::move(text); }
 
@@ -65,13 +82,22 @@ class Finding {
   bool SameRecord(std::string_view what, std::optional<json::Value> expected,
                   std::optional<json::Value> got);
 
-  // kDiffers if a deviation was recorded, else kNotChecked if NotChecked() was called, else kOk.
+  // kDiffers if a deviation was recorded, else kNotChecked if NotChecked() was called, else
+  // kNotServed if an addition is missing that the check is about, else kOk.
   Verdict result() const;
-  const std::string& note() const { return note_; }
+  // With the additions that are missing.
+  std::string note() const;
   const std::vector<Difference>& differences() const { return differences_; }
 
  private:
+  bool Lack(std::string_view path, std::string expected);
+  void IsMissing(std::string addition);
+  bool IsAddition(int status) const;
+
+  bool is_lenient_;
+  Promise promise_;
   std::vector<Difference> differences_;
+  std::vector<std::string> missing_;  // additions
   bool not_checked_ = false;
   std::string note_;
 };

@@ -95,19 +95,19 @@ constexpr auth::ScopeSet kManaging = Needs(Scope::kApiKeysRead, Scope::kApiKeysW
 
 constexpr std::array kChecks = {
     Check{"A key is made and shown once", "3", "201 record + key; the key itself is shown once",
-          Stage::kKey, kManaging, MakesAKey},
+          Stage::kKey, kManaging, MakesAKey, Promise::kContract},
     Check{"A key opens what its scopes say and no more", "3", "403 insufficient_scope", Stage::kKey,
-          kManaging, OpensWhatItShould},
+          kManaging, OpensWhatItShould, Promise::kContract},
     Check{"A key cannot grant the management of keys", "3",
           "api-keys:read and api-keys:write, which only the local command line can grant",
-          Stage::kKey, kManaging, GrantsNoManagement},
+          Stage::kKey, kManaging, GrantsNoManagement, Promise::kContract},
     Check{"A key is changed", "3", "PATCH: name, scopes, tier, expires_at, allowed_cidrs",
-          Stage::kKey, kManaging, ChangesAKey},
+          Stage::kKey, kManaging, ChangesAKey, Promise::kContract},
     Check{"A key is rotated", "19", "Rotation answers 200; the old key is key_revoked", Stage::kKey,
-          kManaging, RotatesAKey},
+          kManaging, RotatesAKey, Promise::kContract},
     Check{"A revocation acts on the next request", "3",
           "DELETE: row kept, revoked_at set; a revocation acts on the very next request",
-          Stage::kKey, kManaging, RevokesAKey},
+          Stage::kKey, kManaging, RevokesAKey, Promise::kContract},
 };
 
 }  // namespace

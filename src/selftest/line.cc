@@ -211,7 +211,8 @@ constexpr std::array kChecks = {
           "different: 400 conflicting_credentials",
           Stage::kServer,
           {},
-          RefusesTwoKeys},
+          RefusesTwoKeys,
+          Promise::kContract},
     Check{"A request without a key is refused",
           "2",
           "401 unauthorized; always with WWW-Authenticate: Bearer",
@@ -229,7 +230,8 @@ constexpr std::array kChecks = {
           "A live key on the sandbox address, or the reverse: 401 wrong_environment",
           Stage::kServer,
           {},
-          RefusesAKeyOfTheOtherSide},
+          RefusesAKeyOfTheOtherSide,
+          Promise::kContract},
     Check{"A key without the scope is told which one it lacks",
           "2",
           "403 insufficient_scope (detail names the scope)",
@@ -241,7 +243,8 @@ constexpr std::array kChecks = {
           "GET /healthz (process), /readyz (database, disk, clock, sync), no key",
           Stage::kServer,
           {},
-          SaysHowItIs},
+          SaysHowItIs,
+          Promise::kContract},
 };
 
 }  // namespace

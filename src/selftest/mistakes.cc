@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "base/clock.h"
@@ -19,8 +20,8 @@ void DescribesProblems(Probe& probe, Finding& finding) {
   constexpr std::array<std::string_view, 7> kNames = {"type",     "title", "status",    "detail",
                                                       "instance", "code",  "request_id"};
   finding.Members(reply.Find(""), kNames, "the problem");
-  finding.True(reply.Text("type").ends_with("/" + reply.Text("code")), "type",
-               "ends in /" + reply.Text("code"), Shown(reply.Find("type")));
+  finding.True(reply.Text("type").ends_with("/" + reply.Code()), "type", "ends in /" + reply.Code(),
+               Shown(reply.Find("type")));
   finding.Number(reply, "status", std::to_string(reply.status()));
   finding.Text(reply, "title", "Not Found");
   finding.True(reply.Text("instance").ends_with("/v1/selftest-no-such-path"), "instance",
@@ -132,9 +133,10 @@ void NamesEveryWrongField(Probe& probe, Finding& finding) {
   finding.Invalid(reply, "service_type", "unknown_value", "three wrong fields");
   finding.Invalid(reply, "packaging_price", "must_not_be_negative", "three wrong fields");
   finding.Invalid(reply, "order_title", "wrong_type", "three wrong fields");
-  for (const json::Value& error : reply.Items("errors")) {
-    finding.True(!TextAt(error, "message").empty(), "errors[].message", "a sentence", "nothing");
-  }
+  const std::vector<json::Value> errors = reply.Items("errors");
+  const bool is_silent = std::ranges::any_of(
+      errors, [](const json::Value& error) { return TextAt(error, "message").empty(); });
+  if (is_silent) finding.Lacks("message", "errors[].message", "a sentence");
 }
 
 void RefusesOtherEndpointsFields(Probe& probe, Finding& finding) {
@@ -156,6 +158,57 @@ void RefusesUnknownReferences(Probe& probe, Finding& finding) {
   const Reply reply = Post(probe, Filled(R"({"service_type":"TAKEAWAY","client_id":"$"})",
                                          {NewId(SystemClock().Now())}));
   finding.Invalid(reply, "client_id", "not_found");
+}
+
+// Requests as other services want them (section 18). The path of the order that the walk has made.
+
+void RefusesOtherPaths(Probe& probe, Finding& finding) {
+  const std::string order = probe.take_away.Path();
+  const Reply put =
+      probe.Send({.method = "PUT", .path = order + "/status", .body = R"({"status":"PREPARING"})"});
+  finding.Problem(put, 405, "method_not_allowed", "PUT .../status");
+  finding.True(put.HeaderOr("Allow", "").find("PATCH") != std::string::npos,
+               "header Allow of PUT .../status", "names PATCH", put.HeaderOr("Allow", "none"));
+  finding.Problem(probe.Send({.method = "POST", .path = order + "/accept", .body = "{}"}), 404,
+                  "not_found", "POST .../accept");
+}
+
+void RefusesOtherParameters(Probe& probe, Finding& finding) {
+  CheckParameter(probe, "page[number]=1", "page", finding);
+  CheckParameter(probe, "offset=20", "page", finding);
+  CheckParameter(probe, "start_date=2026-01-01", "filter[start_date]", finding);
+}
+
+// The item is refused with this field, and the message names the right one.
+void CheckItem(Probe& probe, std::string_view members, std::string_view field,
+               std::string_view right, Finding& finding) {
+  const Reply reply = probe.Send(
+      {.method = "POST",
+       .path = probe.take_away.Path("combos"),
+       .body = Filled(R"({"combos":[{"product_name":"Selftest",$}]})", {std::string(members)})});
+  const std::string name = "combos[0]." + std::string(field);
+  if (!finding.Problem(reply, 422, "validation_failed", "an item with " + std::string(field)))
+    return;
+  const auto row = reply.Row("errors", "field", name);
+  finding.True(row && TextAt(row, "message").find(right) != std::string::npos,
+               "errors[] of " + name, "a message that names " + std::string(right),
+               Shown(reply.Find("errors")));
+}
+
+void RefusesOtherFields(Probe& probe, Finding& finding) {
+  CheckItem(probe, R"("quantity":1,"variant_price":1,"qty":1)", "qty", "quantity", finding);
+  CheckItem(probe, R"("quantity":1,"variant_price":1,"unit_price":1)", "unit_price",
+            "variant_price", finding);
+  CheckItem(probe, R"("quantity":1,"variant_price":1,"price":1)", "price", "variant_price",
+            finding);
+}
+
+void RefusesAmountsAsText(Probe& probe, Finding& finding) {
+  const Reply reply = probe.Send(
+      {.method = "POST",
+       .path = probe.take_away.Path("combos"),
+       .body = R"({"combos":[{"product_name":"Selftest","quantity":1,"variant_price":"12.50"}]})"});
+  finding.Invalid(reply, "combos[0].variant_price", "wrong_type", "a price as a text");
 }
 
 void RefusesEmptyUpserts(Probe& probe, Finding& finding) {
@@ -188,31 +241,33 @@ constexpr std::array kChecks = {
           "HEAD is GET without body; OPTIONS 204 with Allow",
           Stage::kKey,
           {},
-          TellsItsMethods},
+          TellsItsMethods,
+          Promise::kContract},
     Check{"A request for another host is refused",
           "1",
           "Host allow-list (421, the defence against DNS rebinding)",
           Stage::kKey,
           {},
-          RefusesForeignHosts},
+          RefusesForeignHosts,
+          Promise::kContract},
     Check{"An unknown id is 404, a malformed one 422", "1",
           "A malformed id in a path is 422 on that parameter, an unknown one 404", Stage::kKey,
           Needs(Scope::kOrdersRead), RefusesUnknownIds},
     Check{"An unknown query parameter is refused and the right one named", "1",
           "400 invalid_parameter that names it and lists the allowed ones, with a special hint",
-          Stage::kKey, Needs(Scope::kOrdersRead), RefusesUnknownParameters},
+          Stage::kKey, Needs(Scope::kOrdersRead), RefusesUnknownParameters, Promise::kContract},
     Check{"A page that cannot be is refused", "6",
           "page from 1, per_page 1 to 100 (anything else 400); an empty value or a repeated "
           "parameter is 400",
           Stage::kKey, Needs(Scope::kOrdersRead), RefusesBadPages},
     Check{"An unknown sort is refused and the allowed ones listed", "6",
           "an unknown field: 400 that lists the allowed ones", Stage::kKey,
-          Needs(Scope::kOrdersRead), RefusesBadSorts},
+          Needs(Scope::kOrdersRead), RefusesBadSorts, Promise::kContract},
     Check{"A malformed filter is refused", "19",
           "A filter with a malformed value is 400 invalid_parameter", Stage::kKey,
           Needs(Scope::kOrdersRead), RefusesBadFilters},
     Check{"Broken JSON is refused", "1", "400 invalid_json; duplicate keys 400", Stage::kKey,
-          Needs(Scope::kOrdersWrite), RefusesBrokenJson},
+          Needs(Scope::kOrdersWrite), RefusesBrokenJson, Promise::kContract},
     Check{"A body that is no JSON is 415", "1",
           "application/json (or none given; anything else 415 with a hint)", Stage::kKey,
           Needs(Scope::kOrdersWrite), RefusesOtherContents},
@@ -227,12 +282,24 @@ constexpr std::array kChecks = {
     Check{"Fields of other endpoints and of the credential are refused", "7",
           "422 that names the endpoint to use; source, country_code, timezone, currency: 422 "
           "read_only",
-          Stage::kKey, Needs(Scope::kOrdersWrite), RefusesOtherEndpointsFields},
+          Stage::kKey, Needs(Scope::kOrdersWrite), RefusesOtherEndpointsFields, Promise::kContract},
     Check{"A delivery price is only for deliveries", "7",
           "address_id and delivery_price only for DELIVERY", Stage::kKey,
           Needs(Scope::kOrdersWrite), RefusesFieldsOfOtherServices},
     Check{"A client who does not exist is refused", "7", "client_id must exist", Stage::kKey,
           Needs(Scope::kOrdersWrite), RefusesUnknownReferences},
+    Check{"A method or a path of another service is refused", "18",
+          "PUT .../status; POST .../accept: a 4xx that names the fix", Stage::kOrder,
+          Needs(Scope::kOrdersWrite), RefusesOtherPaths, Promise::kContract},
+    Check{"A parameter of another service is refused and the right one named", "18",
+          "page[number], offset, start_date without filter[...]", Stage::kKey,
+          Needs(Scope::kOrdersRead), RefusesOtherParameters, Promise::kContract},
+    Check{"A field of another service is refused and the right one named", "1",
+          "qty, price, unit_price are refused with the field to use, at the live address too",
+          Stage::kOrder, Needs(Scope::kOrdersWrite), RefusesOtherFields, Promise::kContract},
+    Check{"A price as a text is refused", "1",
+          "JSON numbers only; a number sent as text is wrong_type", Stage::kOrder,
+          Needs(Scope::kOrdersWrite), RefusesAmountsAsText, Promise::kContract},
     Check{"An upsert without products is refused", "19", "No rows: 422 empty", Stage::kKey,
           Needs(Scope::kMenuWrite), RefusesEmptyUpserts},
 };

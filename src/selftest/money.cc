@@ -427,7 +427,7 @@ constexpr std::array kChecks = {
           "More than the total is accepted; overpayment = max(0, total_paid - total)",
           Stage::kOrder, kWrite, TakesTooMuch},
     Check{"A card number in a payment is refused", "7", "422 looks_like_card_number", Stage::kOrder,
-          kWrite, RefusesCardNumbers},
+          kWrite, RefusesCardNumbers, Promise::kContract},
     Check{"A payment method that does not exist is refused", "7",
           "payment_method_id or payment_method_code: active and enabled for the service type",
           Stage::kOrder, kWrite, RefusesUnknownMethods},

@@ -113,6 +113,8 @@ class Probe {
   TestOrder take_away;
   TestOrder delivery;
   std::string dish_id;
+  // An active table; empty where none is known.
+  std::string table_id;
   // A key created in this run.
   struct MadeKey {
     std::string id;

@@ -92,6 +92,17 @@ std::string AsText(const Summary& summary) {
   std::string out = "\n" + std::to_string(summary.Count(Verdict::kOk)) + " ok, " +
                     std::to_string(differs) + (differs == 1 ? " differs, " : " differ, ") +
                     std::to_string(summary.Count(Verdict::kNotChecked)) + " not checked.\n";
+  if (summary.yardstick == Yardstick::kSpecification) {
+    out +=
+        "The server serves no /v1/openapi.json, so it was judged by the specification; what a "
+        "Comanda\nadds to that, it need not have: " +
+        Counted(summary.Count(Verdict::kNotServed), "check is", "checks are") + " not served.\n";
+  }
+  if (!summary.endpoints_not_served.empty()) {
+    out += "Endpoints of a Comanda that are not there:";
+    for (const std::string& endpoint : summary.endpoints_not_served) out += "\n  " + endpoint;
+    out += '\n';
+  }
   if (summary.waited_s > 0) {
     out += "Waited " + Counted(static_cast<size_t>(summary.waited_s), "second", "seconds") +
            " for the server's rate limit.\n";
@@ -109,7 +120,13 @@ std::string AsJson(const Settings& settings, const Summary& summary) {
   out.Key("url").Text(settings.url);
   out.Key("ok").Integer(static_cast<int64_t>(summary.Count(Verdict::kOk)));
   out.Key("differs").Integer(static_cast<int64_t>(summary.Count(Verdict::kDiffers)));
+  out.Key("not_served").Integer(static_cast<int64_t>(summary.Count(Verdict::kNotServed)));
   out.Key("not_checked").Integer(static_cast<int64_t>(summary.Count(Verdict::kNotChecked)));
+  out.Key("judged_by")
+      .Text(summary.yardstick == Yardstick::kContract ? "contract" : "specification");
+  out.Key("endpoints_not_served").BeginArray();
+  for (const std::string& endpoint : summary.endpoints_not_served) out.Text(endpoint);
+  out.EndArray();
   out.Key("waited_s").Integer(summary.waited_s);
   out.Key("checks").BeginArray();
   for (const CheckResult& outcome : summary.outcomes) Write(out, outcome);

@@ -24,6 +24,7 @@ constexpr std::array kSubjects = {
     Subject{"Items, discounts, payments", MoneyChecks},
     Subject{"Status, events, cancelling", LifeChecks},
     Subject{"Delivery", DeliveryChecks},
+    Subject{"Tables", TableChecks},
     Subject{"The menu", MenuChecks},
     Subject{"Keys", KeyChecks},
     Subject{"Webhooks", WebhookChecks},
@@ -74,8 +75,8 @@ void Redact(std::string& text, const Probe& probe) {
   }
 }
 
-CheckResult Look(const Subject& subject, const Check& check, Probe& probe) {
-  Finding finding;
+CheckResult Look(const Subject& subject, const Check& check, Probe& probe, Yardstick yardstick) {
+  Finding finding(yardstick, check.promise);
   if (std::string obstacle = Obstacle(check, probe); !obstacle.empty()) {
     finding.NotChecked(std::move(obstacle));
   } else {
@@ -95,6 +96,25 @@ CheckResult Look(const Subject& subject, const Check& check, Probe& probe) {
     Redact(difference.got, probe);
   }
   return outcome;
+}
+
+// Every Comanda serves the description of its API.
+Yardstick YardstickFor(Probe& probe) {
+  const Reply openapi = probe.Send({.path = "/v1/openapi.json", .with_key = false});
+  return openapi.status() == 200 ? Yardstick::kContract : Yardstick::kSpecification;
+}
+
+std::vector<std::string> EndpointsNotServed(Probe& probe) {
+  // Reading ones, which stand for those that change something beside them.
+  constexpr std::array<std::string_view, 8> kAdded = {
+      "/v1/events", "/v1/company/tables", "/auth/api-keys", "/v1/openapi.json",
+      "/docs",      "/healthz",           "/readyz",        "/problems/not_found"};
+  std::vector<std::string> missing;
+  for (const std::string_view path : kAdded) {
+    if (probe.Get(std::string(path)).status() == 404) missing.push_back("GET " + std::string(path));
+  }
+  if (probe.deliveries.status() == 404) missing.push_back("GET /v1/webhooks/{id}/deliveries");
+  return missing;
 }
 
 }  // namespace
@@ -117,12 +137,14 @@ Summary Run(const Settings& settings, net::Network& network,
   if (Accepted(probe.first)) probe.LearnScopes();
 
   Summary summary;
+  summary.yardstick = YardstickFor(probe);
   for (const Subject& subject : kSubjects) {
     for (const Check& check : subject.checks()) {
-      summary.outcomes.push_back(Look(subject, check, probe));
+      summary.outcomes.push_back(Look(subject, check, probe, summary.yardstick));
       tell(summary.outcomes.back());
     }
   }
+  summary.endpoints_not_served = EndpointsNotServed(probe);
   summary.remnants = probe.TidyUp();
   summary.waited_s = probe.waited_s();
   return summary;

@@ -3,6 +3,10 @@
 // `comanda selftest`: checks a running server (this box, its sandbox, or a cloud) against the whole
 // contract through its API, and reports every deviation.
 //
+// The contract adds to the specification: endpoints, headers, fields, codes. A server that serves
+// no /v1/openapi.json is not a Comanda and is judged by the specification: an addition that it
+// lacks is reported as not served, which is no deviation.
+//
 // It leaves behind only what the API cannot delete, and lists it at the end: the orders it created,
 // cancelled; one hidden product; the keys it created, revoked. Its webhooks it deletes.
 
@@ -30,18 +34,23 @@ struct Settings {
 };
 
 // The result of a check, and its name in reports.
-enum class Verdict : uint8_t { kOk, kDiffers, kNotChecked };
+enum class Verdict : uint8_t { kOk, kDiffers, kNotServed, kNotChecked };
 constexpr std::string_view Name(Verdict result) {
   switch (result) {
     case Verdict::kOk:
       return "ok";
     case Verdict::kDiffers:
       return "differs";
+    case Verdict::kNotServed:
+      return "not served";
     case Verdict::kNotChecked:
       return "not checked";
   }
   return {};
 }
+
+// What a server is judged by.
+enum class Yardstick : uint8_t { kContract, kSpecification };
 
 // One deviation: what was examined, what the contract requires, and what the server returned.
 struct Difference {
@@ -79,6 +88,10 @@ struct Remnant {
 
 // The result of a run.
 struct Summary {
+  Yardstick yardstick = Yardstick::kContract;
+  // The endpoints of the contract that the specification does not name and the server does not
+  // have.
+  std::vector<std::string> endpoints_not_served;
   std::vector<CheckResult> outcomes;
   std::vector<Remnant> remnants;
   // Time spent waiting for the server's rate limit.

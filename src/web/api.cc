@@ -8,22 +8,26 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/concat.h"
 #include "base/gzip.h"
 #include "crypto/hash.h"
 #include "http/context.h"
+#include "json/reader.h"
 #include "web/embedded.h"
+#include "web/reference.h"
 
 namespace comanda::web {
 namespace {
 
-// A hash source of a Content-Security-Policy, which permits exactly this inline text.
-std::string SourceOf(std::string_view text) {
-  return "'sha256-" + crypto::Base64(crypto::Sha256(text)) + "'";
+// A hash of a script or style sheet, as in an attribute `integrity`. Quoted, it is a source of a
+// Content-Security-Policy that permits exactly this text.
+std::string IntegrityOf(std::string_view text) {
+  return "sha256-" + crypto::Base64(crypto::Sha256(text));
 }
 
 void Fill(std::string& page, std::string_view mark, std::string_view text) {
   const size_t at = page.find(mark);
-  CHECK(at != std::string::npos, "the page has a place for its style and script");
+  CHECK(at != std::string::npos, "the page has a place for what is filled in");
   page.replace(at, mark.size(), text);
 }
 
@@ -33,39 +37,63 @@ using Shared = std::shared_ptr<const std::string>;
 
 Shared Share(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
 
-struct Page {
+// A file of the page, made at the first request.
+struct File {
+  explicit File(std::string text)
+      : body(Share(std::move(text))),
+        gzip(Share(GzipSmallest(*body))),
+        etag(http::BodyTag(*gzip)),
+        integrity(IntegrityOf(*body)) {}
+
   Shared body;
   Shared gzip;
-  std::string policy;
   std::string etag;
+  std::string integrity;
 };
 
-Page MakePage() {
-  Page page;
-  std::string body(DocsHtml());
-  Fill(body, "{{style}}", DocsCss());
-  Fill(body, "{{script}}", DocsJs());
-  page.body = Share(std::move(body));
-  page.policy = "default-src 'none'; style-src " + SourceOf(DocsCss()) + "; script-src " +
-                SourceOf(DocsJs()) +
-                "; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-  page.gzip = Share(Gzip(*page.body));
-  page.etag = http::BodyTag(*page.gzip);
-  return page;
+const File& Tools() {
+  static const File kTools(Concat({ProgramsJs(), TryingJs()}));
+  return kTools;
+}
+
+const File& Docs() {
+  static const File kDocs = [] {
+    std::string page(DocsHtml());
+    Fill(page, "{{style}}", DocsCss());
+    Fill(page, "{{tools}}", Tools().integrity);
+    Fill(page, "{{script}}", DocsJs());
+    const json::Document openapi = json::Document::ParseStored(OpenapiJson());
+    Fill(page, "{{edition}}", EditionHtml(openapi));
+    Fill(page, "{{reference}}", ReferenceHtml(openapi));
+    return File(std::move(page));
+  }();
+  return kDocs;
+}
+
+http::Response Answer(http::Context& ctx, const File& file, std::string_view content_type) {
+  ctx.query().AllowOnly({});
+  if (ctx.HasMatch(file.etag)) return http::NotModified(file.etag);
+  http::Response response;
+  response.gzipped = ctx.PrefersGzip();
+  response.shared_body = response.gzipped ? file.gzip : file.body;
+  response.content_type = content_type;
+  response.etag = file.etag;
+  return response;
 }
 
 http::Response GetDocs(http::Context& ctx) {
-  ctx.query().AllowOnly({});
-  static const Page kPage = MakePage();
-  if (ctx.HasMatch(kPage.etag)) return http::NotModified(kPage.etag);
-  http::Response response;
-  response.gzipped = ctx.PrefersGzip();
-  response.shared_body = response.gzipped ? kPage.gzip : kPage.body;
-  response.content_type = "text/html; charset=utf-8";
-  response.etag = kPage.etag;
-  response.headers.emplace_back("Content-Security-Policy", kPage.policy);
+  static const std::string kPolicy = Concat(
+      {"default-src 'none'; style-src '", IntegrityOf(DocsCss()), "'; script-src '",
+       IntegrityOf(DocsJs()), "' '", Tools().integrity,
+       "'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"});
+  http::Response response = Answer(ctx, Docs(), "text/html; charset=utf-8");
+  response.headers.emplace_back("Content-Security-Policy", kPolicy);
   response.headers.emplace_back("Referrer-Policy", "no-referrer");
   return response;
+}
+
+http::Response GetTools(http::Context& ctx) {
+  return Answer(ctx, Tools(), "text/javascript; charset=utf-8");
 }
 
 const Shared& Openapi() {
@@ -92,6 +120,7 @@ http::Response GetOpenapi(http::Context& ctx) {
 constexpr std::array kRoutes = {
     http::Open(http::Method::kGet, "/v1/openapi.json", GetOpenapi),
     http::Open(http::Method::kGet, "/docs", GetDocs),
+    http::Open(http::Method::kGet, "/docs/tools.js", GetTools),
 };
 
 }  // namespace

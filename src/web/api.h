@@ -1,7 +1,7 @@
 #pragma once
 
-// The handlers of GET /v1/openapi.json and GET /docs: the description of the API for programs and
-// for people. They need neither a key nor access to the internet.
+// The handlers of GET /v1/openapi.json, GET /docs and GET /docs/tools.js: the description of the
+// API for programs and for people. They need neither a key nor access to the internet.
 
 #include <span>
 

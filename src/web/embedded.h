@@ -10,10 +10,13 @@ namespace comanda::web {
 std::string_view OpenapiJson();
 // The same, compressed at build time by gzip.
 std::string_view OpenapiJsonGzip();
-// With the placeholders {{style}} and {{script}}.
+// With the placeholders {{style}}, {{tools}}, {{edition}}, {{reference}} and {{script}}.
 std::string_view DocsHtml();
 std::string_view DocsCss();
 std::string_view DocsJs();
+// /docs/tools.js is both, one after the other.
+std::string_view ProgramsJs();
+std::string_view TryingJs();
 // For web/pages.cc; with placeholders.
 std::string_view PagesCss();
 std::string_view HomeHtml();

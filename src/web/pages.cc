@@ -5,34 +5,12 @@
 
 #include "base/check.h"
 #include "base/concat.h"
+#include "base/text.h"
 #include "crypto/hash.h"
 #include "web/embedded.h"
 
 namespace comanda::web {
 namespace {
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 struct Value {
   std::string_view mark;
@@ -75,26 +53,26 @@ std::string UuidOf(std::string hex) {
 }  // namespace
 
 HtmlPage HomePage(const Home& home) {
-  return {.body = Filled(HomeHtml(), {{"name", Escaped(home.name)},
-                                      {"state", Escaped(home.state)},
-                                      {"version", Escaped(home.version)},
-                                      {"environment", Escaped(home.environment)},
+  return {.body = Filled(HomeHtml(), {{"name", HtmlEscaped(home.name)},
+                                      {"state", HtmlEscaped(home.state)},
+                                      {"version", HtmlEscaped(home.version)},
+                                      {"environment", HtmlEscaped(home.environment)},
                                       {"style", std::string(PagesCss())}}),
           .policy = Policy()};
 }
 
 HtmlPage SetupPage(const Setup& setup) {
-  const std::string address = Escaped(setup.address);
+  const std::string address = HtmlEscaped(setup.address);
   std::string trust(SetupOwnerHtml());
   if (setup.trust) {
-    trust = Filled(SetupTrustHtml(), {{"words", Escaped(setup.trust->words)},
-                                      {"fingerprint", Escaped(setup.trust->fingerprint_sha256)},
-                                      {"pin", Escaped(setup.trust->pin)},
+    trust = Filled(SetupTrustHtml(), {{"words", HtmlEscaped(setup.trust->words)},
+                                      {"fingerprint", HtmlEscaped(setup.trust->fingerprint_sha256)},
+                                      {"pin", HtmlEscaped(setup.trust->pin)},
                                       {"qr", setup.trust->qr_svg},
                                       {"address", address},
-                                      {"local_name", Escaped(setup.local_name)}});
+                                      {"local_name", HtmlEscaped(setup.local_name)}});
   }
-  return {.body = Filled(SetupHtml(), {{"name", Escaped(setup.name)},
+  return {.body = Filled(SetupHtml(), {{"name", HtmlEscaped(setup.name)},
                                        {"address", address},
                                        {"trust", std::move(trust)},
                                        {"style", std::string(PagesCss())}}),
@@ -106,7 +84,7 @@ std::string AppleProfile(std::string_view name, std::string_view certificate_bas
   const std::string payload =
       UuidOf(crypto::Sha256Hex(Concat({"certificate ", fingerprint_sha256})));
   const std::string profile = UuidOf(crypto::Sha256Hex(Concat({"profile ", fingerprint_sha256})));
-  const std::string title = Escaped(Concat({"Comanda on ", name}));
+  const std::string title = HtmlEscaped(Concat({"Comanda on ", name}));
   const auto text = [](std::string_view key, std::string_view value) {
     return Concat({"<key>", key, "</key><string>", value, "</string>\n"});
   };

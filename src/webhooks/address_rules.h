@@ -4,7 +4,7 @@
 // this machine can reach, and private addresses only where they are the box's own neighbours or the
 // owner has named their network. What the owner names opens private addresses and loopback alone.
 // Of an IPv6 address that stands for an IPv4 one (NAT64, 6to4, compatible) that one is judged. Pure
-// but for LookAtMachine(). Any thread.
+// except LookAtMachine(). Any thread.
 
 #include <cstdint>
 #include <optional>
@@ -47,6 +47,7 @@ struct ParsedUrl {
 };
 ParsedUrl ParseUrl(const std::string& url);
 
+// Of a webhook_url.
 inline constexpr size_t kUrlBytesMax = 2048;
 
 }  // namespace comanda::webhooks

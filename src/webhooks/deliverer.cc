@@ -134,7 +134,7 @@ auto IfSound(Find find) -> decltype(find()) {
   }
 }
 
-// A damaged row is as good as none: its message is sent again, and the row written anew.
+// A damaged row counts as a missing one: its message is sent again, and the row is replaced.
 bool HasRow(db::Session& session, db::CompanyId company, std::string_view webhook_id,
             std::string_view id) {
   return IfSound([&] { return store::FindDelivery(session, company, webhook_id, id); }).has_value();

@@ -33,6 +33,7 @@
 
 namespace comanda::webhooks {
 
+// What the deliverer works with. All that is referred to outlives it.
 struct DelivererSettings {
   std::string name;  // of the worker: "webhooks"
   const config::Options& options;
@@ -48,8 +49,12 @@ struct DelivererSettings {
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t seq)> read_body;
 };
 
+// A worker with a thread of its own (events/worker.h). Each pass takes the answers that came, reads
+// the subscriptions that changed, fills the windows of the receivers from the log, sends what is
+// due, and stores the progress. A receiver that hangs keeps one slot, and delays no other receiver.
 class Deliverer {
  public:
+  // Starts the thread. It sends nothing before its first pass.
   Deliverer(DelivererSettings settings, Heartbeats& heartbeats, metrics::Registry& registry);
   // Ends what is under way; stores what was acknowledged.
   ~Deliverer();
@@ -65,6 +70,7 @@ class Deliverer {
   std::string Trouble() const;
 
  private:
+  // Names a subscription in the whole database.
   struct Key {
     db::CompanyId company;
     std::string id;
@@ -73,12 +79,14 @@ class Deliverer {
                                                   : id < other.id;
     }
   };
+  // A subscription that may send.
   struct Slot {
     std::unique_ptr<Receiver> receiver;
     std::string company_uuid;
     int64_t last_seq_at_attempt = 0;  // of the log, while the receiver is down
     bool is_stale = false;  // the row was changed: nothing more is sent until it is read again
   };
+  // The answer to one attempt, as the network thread delivers it.
   struct Ended {
     Key key;
     std::string delivery_id;
@@ -93,29 +101,41 @@ class Deliverer {
     events::Worker* worker = nullptr;  // guarded by mutex; null: nobody is to be woken
   };
 
+  // Called by the worker's thread alone, as what follows; Test() calls CallOf() and Authorities().
   events::Worker::Done Pass(events::Worker::Pass& pass);
   Moment Now() const;
+  // Gives the answers of the inbox to their receivers.
   void TakeEnded();
+  // Makes slots_ what the table says. A receiver whose subscription did not change is kept.
   void ReadSubscriptions();
+  // Reads events into the window of a receiver that has room.
   void Refill(const Key& key, Slot& slot);
+  // Looks whether the log has a message for a receiver that is down and whose window is full.
   void LookForNewer(const Key& key, Slot& slot);
   // The record after the change; nothing where that is damaged and cannot be made again.
   std::optional<std::string> RecordOf(db::Session& session, db::CompanyId company,
                                       const events::StoredEvent& event) const;
+  // Of the same event always the same bytes.
   static std::string BodyOf(const Slot& slot, const Delivery& delivery,
                             const events::StoredEvent& event, std::string_view record);
+  // Appends the messages of an event to the window.
   void Take(db::Session& session, const Key& key, Slot& slot, const events::StoredEvent& event,
             const std::string& record);
+  // Begins transfers, one receiver after the other, while there are slots.
   void SendAll();
+  // Begins the next transfer of one receiver, if a message is due and a slot is free for it.
   void SendOne(const Key& key, Slot& slot);
   // The next message, with its body. Gives up those whose event is gone or damaged.
   // Nothing where the event is purged, or damaged and cannot be made again.
   std::optional<std::string> ReadBody(const Key& key, const Slot& slot, const Delivery& delivery);
   void Send(const Key& key, Slot& slot, const Delivery& delivery, const std::string& body,
             UtcMs now);
+  // The request with its signature.
   net::Call CallOf(const Subscription& subscription, const Delivery& delivery,
                    const std::string& body, UtcMs at);
+  // Those of the system and of the setting webhook_ca, read once.
   std::shared_ptr<const crypto::Authorities> Authorities();
+  // Writes what is to be stored, at most once a second unless `at_once`.
   void Store(bool at_once);
   // What is stored of a receiver in one transaction: the first of its changed() and delivered().
   struct Piece {
@@ -125,9 +145,13 @@ class Deliverer {
     bool is_last = false;  // of the changed ones
   };
   std::vector<Piece> NextPieces(size_t logged_max) const;
+  // Merges with a row that a caller has changed meanwhile.
   static void StorePiece(db::Tx& tx, const Piece& piece, UtcMs now);
+  // The messages of all receivers whose answers are awaited.
   size_t UnderWay() const;
+  // The sum of the receivers' positions, for the worker's metric.
   int64_t Position() const;
+  // Sets trouble_ and the gauges.
   void NoteTrouble();
 
   const DelivererSettings settings_;
@@ -139,7 +163,8 @@ class Deliverer {
   int64_t looked_ms_ = 0;
   int64_t pass_ms_ = 0;
   std::shared_ptr<const Networks> networks_;
-  size_t first_ = 0;  // whose turn it is
+  // The receiver with which SendAll() begins: the next one at each pass, so that none starves.
+  size_t first_ = 0;
 
   const std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
   mutable std::mutex mutex_;

@@ -14,6 +14,7 @@
 
 namespace comanda::webhooks {
 
+// One try to deliver the message, and how it ended.
 struct Attempt {
   UtcMs at = 0;
   Outcome outcome = Outcome::kConnectionFailed;
@@ -25,6 +26,8 @@ struct Attempt {
 };
 inline constexpr size_t kAttemptsKept = 10;
 
+// What became of a message. Late and waiting ones are unsettled: the position of their subscription
+// has passed them, so each has a row of its own.
 enum class State : uint8_t {
   kDelivered,
   kLate,     // failed, and is tried again
@@ -37,6 +40,7 @@ constexpr std::string_view Name(State state) { return kStateNames[static_cast<si
 
 inline constexpr int64_t kNeverFailed = INT64_MAX;
 
+// A message for one subscription.
 struct Delivery {
   std::string id;
   int64_t seq = 0;  // of the event; 0: a test
@@ -61,16 +65,19 @@ struct Delivery {
   }
   // True if it has failed while other messages passed, the last one at that counted time.
   bool WasOvertaken(int64_t last_success_ms) const { return failing_since_ms <= last_success_ms; }
+  // Keeps the last kAttemptsKept.
   void Add(Attempt attempt) {
     attempts.push_back(std::move(attempt));
     if (attempts.size() > kAttemptsKept) attempts.erase(attempts.begin());
   }
 };
 
-// `shows_answer`: what the receiver answered, which is for keys with webhooks:write alone.
+// The record of a delivery. `shows_answer`: what the receiver answered, which is for keys with
+// webhooks:write alone.
 std::string Render(const Delivery& delivery, bool shows_answer);
 // The attempts as a row stores them.
 std::string StoredAttempts(const std::vector<Attempt>& attempts);
+// Reads what StoredAttempts() wrote.
 std::vector<Attempt> ParseAttempts(std::string_view stored);
 
 }  // namespace comanda::webhooks

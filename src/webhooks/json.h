@@ -14,7 +14,8 @@
 
 namespace comanda::webhooks {
 
-// What a body asks for. A member without value was not sent.
+// What a body asks for. A member without value was not sent; where null is a value of its own, the
+// inner optional is empty.
 struct Draft {
   std::optional<std::string> url;
   std::optional<std::optional<std::string>> merchant_id;
@@ -31,6 +32,7 @@ struct Draft {
 // Resolves a name, for at most 2 s (net/resolve.h). A name without addresses is accepted.
 using FindAddresses = std::vector<std::string> (*)(const std::string& host);
 
+// What reading a body depends on, beside the body.
 struct ReadSettings {
   json::UnknownFields unknown;
   const Networks& networks;
@@ -54,6 +56,7 @@ std::string Render(const Subscription& subscription, const Behind& behind,
 
 // The headers as a row stores them.
 std::string StoredHeaders(const Headers& headers);
+// Reads what StoredHeaders() wrote.
 Headers ParseHeaders(std::string_view stored);
 
 // What a message says; the same bytes on every attempt.
@@ -68,6 +71,7 @@ struct Message {
   std::string_view note;     // JSON; empty: none
   std::string_view data;     // JSON
 };
+// The body of the request to the receiver.
 std::string Render(const Message& message);
 
 }  // namespace comanda::webhooks

@@ -17,7 +17,7 @@ bool HasWord(std::string_view list, std::string_view word) {
   return false;
 }
 
-// `paid` stands in changes[] also where a payment was cancelled and the order is paid no longer.
+// `paid` is in changes[] also where a payment was cancelled and the order is paid no longer.
 bool IsPaid(std::string_view body) {
   const json::Document document = json::Document::Parse(body);
   const json::Value root = document.root();

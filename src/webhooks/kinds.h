@@ -26,6 +26,7 @@ enum class Kind : uint8_t {
   kTest,
 };
 
+// THE table of kinds: a new one is a row here, and a case of MessagesOf().
 struct KindRow {
   Kind kind;
   std::string_view name;
@@ -45,6 +46,7 @@ inline constexpr std::array kKinds = {
     KindRow{Kind::kTest, "WEBHOOK_TEST", false},
 };
 constexpr std::string_view Name(Kind kind) { return kKinds[static_cast<size_t>(kind)].name; }
+// Nothing if no kind has that name.
 std::optional<Kind> FindKind(std::string_view name);
 
 // The word that stands for all kinds of the log, in `events`.
@@ -89,6 +91,7 @@ class Selection {
  public:
   // From that position on.
   void Set(int64_t after_seq, Kinds kinds);
+  // The kinds that apply to the event with that number, and to all later ones.
   Kinds At(int64_t seq) const;
   Kinds Last() const;
   // Forgets what no event after the position needs.

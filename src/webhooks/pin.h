@@ -11,6 +11,7 @@
 
 namespace comanda::webhooks {
 
+// Who answered.
 struct Answering {
   std::string address;
   std::string tls_version;

@@ -37,6 +37,11 @@ struct Item {
   bool is_settled = false;
 };
 
+// Messages with the same key are sent one after another; others may overtake. The first failure of
+// a message moves all messages with its key out of the window, to rows of their own: it is late,
+// and they wait behind it, while the window and the position go on. A receiver that keeps failing
+// is down: then one message is tried at a time, and what fails stays in the window, since the log
+// keeps it.
 class Receiver {
  public:
   // `late`: the unsettled rows, by event.
@@ -68,6 +73,7 @@ class Receiver {
   // The next message that may be sent now; null: none. The pointer holds until the next call that
   // is not const.
   Item* Next(const Moment& moment);
+  // The message counts as under way until End(), Undo() or GiveUp().
   void Begin(Item& item, const Moment& moment);
   size_t under_way() const { return under_way_; }
   bool IsDown() const { return webhooks::IsDown(HealthNow()); }
@@ -117,18 +123,24 @@ class Receiver {
   void SetStored(size_t changed, size_t delivered);
 
  private:
+  // In the window or among the late ones; null: no longer there.
   Item* FindItem(std::string_view delivery_id);
+  // What End() does with an acknowledgement, and with any other outcome.
   void Succeed(Item& item, const Moment& moment);
   void Fail(Item& item, const Ended& ended, const Moment& moment);
+  // Forgets late messages that are settled, and advances.
   void DropSettled();
   // Tries a late message again after that time.
   void Postpone(Item& item, int64_t wait_ms, const Moment& moment);
   // The messages of the window with that key get rows of their own: the first is late, the others
   // wait behind it.
   void MoveOut(const std::string& key, int64_t wait_ms, const Moment& moment);
+  // The message needs no further attempt. Its row, if it has one, is among changed().
   void Settle(Item& item, State state, const Moment& moment);
+  // True if a message with that key is late: those that follow wait behind it.
   bool IsLateKey(std::string_view key) const;
   Health HealthNow() const;
+  // By the monotonic clock.
   int64_t NextWhileDownMs() const;
   // Those whose key has nothing earlier unsettled and nothing under way.
   std::vector<Item*> Heads();

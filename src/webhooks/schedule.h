@@ -30,11 +30,13 @@ bool IsDown(const Health& health);
 // The wait between two attempts at a receiver that is down.
 int64_t WaitWhileDownMs(bool has_newer_event);
 
+// For a receiver that answers.
 inline constexpr size_t kAtOnceMax = 4;
 // How many messages may be under way at once: one while the receiver is down; after it was, 1, 2,
 // then 4, by the successes since.
 size_t AtOnce(const Health& health, int64_t successes_since_down);
 
+// True of a receiver that has failed for kTriedForMs without success, and at enough attempts.
 bool MustSuspend(int64_t failing_ms, int64_t attempts_failed);
 
 }  // namespace comanda::webhooks

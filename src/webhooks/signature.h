@@ -1,7 +1,7 @@
 #pragma once
 
 // Secrets and signatures: Standard Webhooks 1.0.0 (https://www.standardwebhooks.com) and the
-// platform's own header (contract section 13, Headers). Pure but for MakeSecret(). Any thread.
+// platform's own header (contract section 13, Headers). Pure except MakeSecret(). Any thread.
 
 #include <optional>
 #include <string>
@@ -15,6 +15,7 @@ namespace comanda::webhooks {
 // "whsec_" and the padded base64 of 32 random bytes.
 std::string MakeSecret();
 
+// What the messages of a subscription are signed with. While it rotates there are two.
 struct Secrets {
   std::string current;
   std::optional<std::string> old;  // signs too, until its end

@@ -23,9 +23,11 @@ std::optional<Subscription> Find(db::Session& session, db::CompanyId company, st
 // Also where it is damaged, so that it can be removed.
 std::optional<Subscription> FindAsItIs(db::Session& session, db::CompanyId company,
                                        std::string_view id);
+// Damaged ones included: they count towards the limit until they are removed.
 int64_t Count(db::Session& session, db::CompanyId company);
 int64_t LastCreated(db::Session& session, db::CompanyId company);  // for snapshots of the list
 
+// The id must be new.
 void Insert(db::Tx& tx, db::CompanyId company, const Subscription& subscription);
 // Stores all but the progress, and the revision given.
 void UpdateSettings(db::Tx& tx, db::CompanyId company, const Subscription& subscription);
@@ -52,11 +54,14 @@ std::vector<Delivery> Dead(db::Session& session, db::CompanyId company,
                            std::string_view webhook_id);
 // Adds what is wrong with any row, of every company.
 void CheckDeliveries(db::Session& session, std::vector<std::string>& damage);
+// Late ones, and those that wait behind them.
 int64_t CountUnsettled(db::Session& session, db::CompanyId company, std::string_view webhook_id);
 // Those of the events behind `after` up to `last`, whatever became of them.
 int64_t CountRows(db::Session& session, db::CompanyId company, std::string_view webhook_id,
                   int64_t after, int64_t last);
+// The highest `sequence` among the rows; 0: none has one.
 int64_t LastNumber(db::Session& session, db::CompanyId company, std::string_view webhook_id);
+// The time of the event; nothing if all are settled.
 std::optional<UtcMs> OldestUnsettled(db::Session& session, db::CompanyId company,
                                      std::string_view webhook_id);
 // Deletes settled rows beyond the newest `kept`, and those that were settled before that time.

@@ -18,11 +18,13 @@
 
 namespace comanda::webhooks {
 
+// Of one company (contract section 13, Limits).
 inline constexpr size_t kSubscriptionsMax = 20;
 
+// Name and value of what is sent with every message, in the order of the body.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// How an attempt ended.
+// How an attempt ended. The names below are those of the API.
 enum class Outcome : uint8_t {
   kAcknowledged,
   kRefusedStatus,
@@ -40,6 +42,8 @@ constexpr std::string_view Name(Outcome outcome) {
   return kOutcomeNames[static_cast<size_t>(outcome)];
 }
 
+// Why nothing is sent to a receiver until its owner changes the subscription: it answered 410, or
+// it failed for too long (webhooks/schedule.h).
 enum class Suspended : uint8_t { kNot, kGone, kFailing };
 inline constexpr std::array<std::string_view, 3> kSuspendedNames = {"", "gone", "failing"};
 constexpr std::string_view Name(Suspended suspended) {
@@ -78,6 +82,7 @@ struct Progress {
   std::optional<UtcMs> suspended_at;
 };
 
+// A receiver of a company, and what it asked for.
 struct Subscription {
   std::string id;
   Configuration configuration;

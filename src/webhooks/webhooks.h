@@ -30,6 +30,7 @@ struct Removed {
   Behind behind;
 };
 Removed Remove(db::Tx& tx, db::CompanyId company, std::string_view id);
+// Throws Fault kDamaged where the row is not what was written.
 Subscription Get(db::Session& session, db::CompanyId company, std::string_view id);
 
 // What is not delivered yet, as far as it is stored.

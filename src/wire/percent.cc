@@ -38,4 +38,21 @@ std::optional<std::string> PercentDecoded(std::string_view text, PlusSign plus) 
   return out;
 }
 
+std::string PercentEncoded(std::string_view text) {
+  constexpr std::string_view kHexDigits = "0123456789ABCDEF";
+  constexpr std::string_view kUnreserved = "-._~";
+  std::string encoded;
+  for (const char c : text) {
+    if (IsAlphanumeric(c) || kUnreserved.find(c) != kUnreserved.npos) {
+      encoded += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    encoded += '%';
+    encoded += kHexDigits[byte >> 4];
+    encoded += kHexDigits[byte & 0xf];
+  }
+  return encoded;
+}
+
 }  // namespace comanda::wire

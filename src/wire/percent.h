@@ -17,4 +17,7 @@ enum class PlusSign : uint8_t {
 // Empty where an escape is malformed, or where the decoded text is not UTF-8 or contains NUL.
 std::optional<std::string> PercentDecoded(std::string_view text, PlusSign plus);
 
+// The text as one segment of a path: everything is escaped but letters, digits and "-._~".
+std::string PercentEncoded(std::string_view text);
+
 }  // namespace comanda::wire

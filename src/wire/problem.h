@@ -30,7 +30,7 @@ std::string Title(std::string_view code);
 // where the path could not be read.
 Response ProblemResponse(const Refusal& refusal, std::string_view errors_base,
                          std::string_view instance, std::string_view request_id);
-// What a client is told of a fault: 500 or 503, without the cause, which belongs into the log.
+// The answer to a fault: 500 or 503, without the cause, which belongs into the log.
 Refusal ToRefusal(Fault::Kind kind);
 
 }  // namespace comanda::wire

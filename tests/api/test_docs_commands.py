@@ -9,10 +9,9 @@ import subprocess
 import pytest
 
 from support import pairing
-from support.box import ROOT, Box, free_port
-from support.openapi import FILE, OPERATIONS, breaches
-
-BY_ID = {operation.id: operation for operation in OPERATIONS}
+from support.box import Box, free_port
+from support.docs_programs import BY_ID, programs, promised
+from support.openapi import breaches
 
 
 @pytest.fixture(scope="module")
@@ -27,17 +26,8 @@ def sandbox():
 
 
 def commands(origin):
-    """[(operation, the example's summary, the command)] in page order, as the page itself makes them."""
-    made = subprocess.run(["node", "tests/support/docs_commands.js", "src/web/docs.js", FILE, origin], cwd=ROOT,
-                          check=True, capture_output=True, text=True)
-    return [(BY_ID[name], summary, command) for name, summary, command in json.loads(made.stdout)]
-
-
-def promised(operation):
-    """The schema of the answer that succeeds; none where it is no JSON."""
-    status = max(s for s in operation.responses if s.startswith("2"))
-    content = operation.responses[status].get("content", {})
-    return content.get("application/json", {}).get("schema")
+    """[(operation, the example's summary, the command)] in page order."""
+    return [row for row in programs(origin)["curl"] if row[1] is not None]
 
 
 def test_each_command_of_the_page_works_as_it_stands(sandbox):

@@ -1,83 +1,185 @@
-"""What the page /docs shows of the document /v1/openapi.json."""
+"""The page /docs as it is without a script: the whole document /v1/openapi.json but the examples of its answers."""
 
-import json
-import subprocess
+import collections
+import gzip
+import html.parser
+import re
 
 import pytest
 
-from support.box import ROOT
-from support.openapi import FILE
+from support.openapi import DOCUMENT, OPERATIONS, resolve
+
+VOID = {"meta", "input", "link", "br"}
+
+
+class Element:
+    def __init__(self, name, attributes):
+        self.name, self.attributes, self.children = name, dict(attributes), []
+
+    def all(self, name=None, **attributes):
+        """The elements inside, in page order. class_ and data_status are the attributes `class` and `data-status`; the
+        former is one of several."""
+        for child in self.children:
+            if isinstance(child, Element):
+                if name in (None, child.name) and all(child.has(*each) for each in attributes.items()):
+                    yield child
+                yield from child.all(name, **attributes)
+
+    def has(self, attribute, value):
+        found = self.attributes.get(attribute.rstrip("_").replace("_", "-"))
+        return value in (found or "").split() if attribute == "class_" else found == value
+
+    def one(self, name=None, **attributes):
+        (found,) = self.all(name, **attributes)
+        return found
+
+    @property
+    def text(self):
+        return "".join(child if isinstance(child, str) else child.text for child in self.children)
+
+    def rows(self):
+        """{the name in each <dt>: its <dd>} of all lists inside."""
+        terms, meanings = list(self.all("dt")), list(self.all("dd"))
+        assert len(terms) == len(meanings)
+        return {term.one("code").text: meaning for term, meaning in zip(terms, meanings)}
+
+
+class Reader(html.parser.HTMLParser):
+    """Refuses what is not well-formed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.root = Element("", {})
+        self.open = [self.root]
+        self.feed(text)
+        assert self.open == [self.root], [each.name for each in self.open]
+
+    def handle_starttag(self, tag, attrs):
+        element = Element(tag, attrs)
+        self.open[-1].children.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop().name == tag
+
+    def handle_data(self, data):
+        self.open[-1].children.append(data)
 
 
 @pytest.fixture(scope="module")
-def page():
-    """{operation: its part of the page}, everything unfolded. A part is [element, class, child or text, …]."""
-    made = subprocess.run(["node", "tests/support/docs_page.js", "src/web/docs.js", FILE], cwd=ROOT, check=True,
-                          capture_output=True, text=True)
-    return json.loads(made.stdout)
+def answer(box):
+    return box.client().get("/docs", **{"Accept-Encoding": "gzip"})
 
 
-def parts(part, name, class_=None):
-    """The elements of that name inside, in page order."""
-    found = []
-    for child in part[2:]:
-        if isinstance(child, list):
-            if child[0] == name and class_ in (None, child[1]):
-                found.append(child)
-            found += parts(child, name, class_)
-    return found
+@pytest.fixture(scope="module")
+def page(answer):
+    return Reader(gzip.decompress(answer.body).decode()).root
 
 
-def text(part):
-    return part if isinstance(part, str) else "".join(map(text, part[2:]))
-
-
-def row(part, name):
-    """What stands beside the first field, parameter or header of that name."""
-    return next(parts(each, "dd")[0] for each in parts(part, "div", "row") if text(parts(each, "code")[0]) == name)
+def operation(page, name):
+    return page.one("details", id=name)
 
 
 def words(part):
-    return [text(code) for code in parts(part, "code")]
+    return [code.text for code in part.all("code")]
+
+
+def test_the_whole_page_with_script_and_style_takes_at_most_40_kb(answer):
+    assert answer.headers["content-encoding"] == "gzip"
+    assert len(answer.body) <= 40_000
+
+
+def test_the_policy_permits_the_page_its_own_script_and_style_and_this_server_alone(answer, page):
+    rules = dict(rule.split(" ", 1) for rule in answer.headers["content-security-policy"].split("; "))
+    assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == rules.pop("frame-ancestors") == "'none'"
+    assert rules.pop("connect-src") == "'self'"
+    one = r"'sha256-[\w+/]{43}='"
+    # Its own script, and what that loads, which names its hash itself.
+    assert re.fullmatch(f"{one} {one}", rules["script-src"])
+    assert rules.pop("script-src").split()[1] == f"'{page.one('body').attributes['data-tools']}'"
+    assert re.fullmatch(one, rules.pop("style-src"))
+    assert rules == {}
+
+
+def test_every_id_is_there_once_and_every_link_leads_somewhere(page):
+    ids = collections.Counter(element.attributes["id"] for element in page.all() if "id" in element.attributes)
+    assert [name for name, count in ids.items() if count > 1] == []
+    links = {link.attributes["href"] for link in page.all("a")}
+    assert {link for link in links if link.startswith("#") and link[1:] not in ids} == set()
+    codes = set(DOCUMENT["components"]["schemas"]["ProblemCode"]["enum"])
+    assert {link.removeprefix("/problems/") for link in links if link.startswith("/problems/")} <= codes
+
+
+def test_every_operation_is_there_with_its_parameters_scope_answers_and_codes(page):
+    for each in OPERATIONS:
+        part = operation(page, each.id)
+        method, path = words(part)[0], part.one("summary").one("code").text
+        assert path == each.path and part.one("summary").one("span", class_="method").text == each.method.lower(), method
+        document = DOCUMENT["paths"][each.path][each.method.lower()]
+        names = {resolve(parameter)["name"] for parameter in document.get("parameters", [])}
+        assert names <= set(words(part)), each.id
+        scope = document.get("x-required-scope")
+        scopes = [scope] if isinstance(scope, str) else scope or []
+        assert words(part.one("p", class_="tags")) == scopes, each.id
+        statuses = {answer.attributes["data-status"] for answer in part.all("div", class_="answer")
+                    if answer not in [inner for sent in part.all("div", class_="sent") for inner in sent.all()]}
+        assert statuses == set(document["responses"]), each.id
+        refusals = [answer for answer in part.all("div", class_="answer") if list(answer.all("a", class_="status"))]
+        assert {code for answer in refusals for code in words(answer)} == set(document.get("x-problem-codes", [])), each.id
+
+
+def test_every_field_of_every_schema_is_there_with_its_description(page):
+    for name, schema in DOCUMENT["components"]["schemas"].items():
+        part = operation(page, f"schema-{name}")
+        assert set(part.rows() if schema.get("properties") else []) == set(schema.get("properties", [])), name
+        for field, property in schema.get("properties", {}).items():
+            description = property.get("description", "")
+            plain = re.sub(r"`([^`]+)`|\*\*", lambda found: found[1] or "", description)
+            assert all(piece.strip("- ") in part.rows()[field].text for piece in re.split(r"\n+", plain)), (name, field)
+
+
+def test_every_body_that_may_be_sent_is_there(page):
+    for each in OPERATIONS:
+        document = DOCUMENT["paths"][each.path][each.method.lower()]
+        content = resolve(document.get("requestBody", {})).get("content", {}).get("application/json", {})
+        shown = [sample.one("pre").text for sample in operation(page, each.id).all("div", class_="sample")]
+        assert len(shown) == len(content.get("examples", {})), each.id
 
 
 def test_whatever_unfolds_has_something_inside(page):
-    empty = {(operation, text(each)) for operation, part in page.items() for each in parts(part, "details")
-             if len(each) < 4}
-    assert empty == set()
+    assert [part.attributes for part in page.all("details") if len(part.children) < 2] == []
 
 
-@pytest.mark.parametrize("operation", ["createWebhook", "changeWebhook"])
-def test_a_list_that_may_be_left_null_names_its_values(page, operation):
-    events = row(page[operation], "events")
+@pytest.mark.parametrize("schema", ["WebhookInput", "WebhookChange"])
+def test_a_list_that_may_be_left_null_names_its_values(page, schema):
+    events = operation(page, f"schema-{schema}").rows()["events"]
     assert {"ORDER_PAID", "STORE_STATUS_CHANGED", "WEBHOOK_TEST", "*"} <= set(words(events))
-    assert "every kind of the event log" in text(events)
+    assert "every kind of the event log" in events.text
 
 
 def test_a_list_shows_the_limits_of_its_items(page):
-    assert "at most 20 items · each from 200 · to 499" in text(row(page["createWebhook"], "ack_http_codes"))
+    text = operation(page, "schema-WebhookInput").rows()["ack_http_codes"].text
+    assert "at most 20 items · each from 200 · to 499" in text
 
 
 @pytest.fixture
 def sent(page):
     """What the box sends because of createWebhook."""
-    (part,) = parts(page["createWebhook"], "div", "sent")
-    return part
+    return operation(page, "createWebhook").one("div", class_="sent")
 
 
 def test_what_the_box_sends_is_shown_with_headers_body_and_answers(sent):
-    assert [text(heading) for heading in parts(sent, "h3")] == [
-        "What the box sends", "Its headers", "Its body", "What to answer"]
-    names = [text(parts(each, "dt")[0]) for each in parts(sent, "div", "row")]
+    assert [heading.text for heading in sent.all("h3")] == ["What the box sends", "Its headers", "Its body", "What to answer"]
+    names = [term.text for term in sent.all("dt")]
     assert {"webhook-id always", "webhook-timestamp always", "webhook-signature always", "X-Webhook-Attempt always",
-            "X-Webhook-Signature-New "} <= set(names), names
-    assert {"event_id", "sequence", "data"} <= set(names)
-    assert '"event_type": "ORDER_CREATED"' in text(parts(sent, "pre")[0])
+            "X-Webhook-Signature-New"} <= set(names), names
+    assert sent.one("a", href="#schema-WebhookMessage").text == "WebhookMessage"
 
 
 def test_the_answer_that_acknowledges_comes_first(sent):
-    assert [text(status) for status in parts(sent, "span", "status")] == ["2XX", "410", "other"]
+    assert [status.text for status in sent.all("span", class_="status")] == ["2XX", "410", "other"]
 
 
 def test_addresses_in_prose_are_links(sent):
-    assert text(parts(sent, "a")[0]) == "https://www.standardwebhooks.com"
+    assert next(sent.all("a")).attributes["href"] == "https://www.standardwebhooks.com"

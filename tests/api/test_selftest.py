@@ -1,5 +1,6 @@
 """comanda selftest: what it says of the box, of keys that may do little, and of servers that differ."""
 
+import dataclasses
 import json
 import re
 import signal
@@ -11,6 +12,7 @@ import pytest
 from support.altering_proxy import AlteringProxy
 from support.box import BINARY, PATIENCE_S, RUNNER, Box, free_port
 from support.orders import UUID, rows
+from support.strict_cloud import StrictCloud, demo_company
 
 NOTHING_DIFFERS, DIFFERS, USAGE, UNREACHABLE = 0, 1, 2, 70
 
@@ -27,7 +29,7 @@ def report(url, key, *words):
     result = walk(url, key, "--json", *words)
     assert result.stderr == "", result.stderr
     told = json.loads(result.stdout)
-    counts = {r: sum(c["result"] == r for c in told["checks"]) for r in ("ok", "differs", "not_checked")}
+    counts = {r: sum(c["result"] == r for c in told["checks"]) for r in ("ok", "differs", "not_served", "not_checked")}
     assert counts == {r: told[r] for r in counts}
     assert result.returncode == (DIFFERS if told["differs"] else NOTHING_DIFFERS)
     return told
@@ -58,7 +60,7 @@ def test_the_box_passes_with_every_scope(box, key, ca):
         "A key without the scope is told which one it lacks",
         "A mistyped key is refused",  # where the tests before sent too many
     }
-    assert told["ok"] > 90
+    assert told["ok"] > 150 and told["judged_by"] == "contract" and told["endpoints_not_served"] == []
 
 
 @pytest.mark.parametrize("place, currency, decimals", [(0, "CLP", 0), (1, "KWD", 3)])
@@ -77,7 +79,7 @@ def test_what_it_leaves_behind_is_cancelled_and_named(box, key, demo, ca, api):
     made = {r[0] for r in rows(box, "SELECT id FROM orders")} - before
     left = {kind: [r for r in told["left_behind"] if r["kind"] == kind] for kind in ("order", "product", "key")}
     assert sum(map(len, left.values())) == len(told["left_behind"])
-    assert {r["id"] for r in left["order"]} == made and len(made) == 2
+    assert {r["id"] for r in left["order"]} == made and len(made) == 3
     for remnant in left["order"]:
         order = api.get("/v1/orders/" + remnant["id"]).data
         assert order["status"] == remnant["status"] == "CANCELLED"
@@ -215,6 +217,83 @@ def test_ctrl_c_still_tidies_up(box, key, ca, api):
         assert api.get("/v1/orders/" + order).data["status"] == "CANCELLED"
 
 
+# -- a server that is not ours ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cloud():
+    """What knows only the specification."""
+    with StrictCloud(demo_company()) as cloud:
+        yield cloud
+
+
+def test_a_server_of_the_specification_is_judged_by_that(cloud):
+    told = report(cloud.url, cloud.make_key(), "--ca", cloud.cafile)
+    assert named(told, "differs") == {}
+    assert told["judged_by"] == "specification" and told["ok"] > 90 and told["not_served"] > 40
+    # Not the addition alone: what is promised was looked at.
+    assert {"An order is created", "Items are added to an order", "A PERCENTAGE above 100 is refused",
+            "An order with payments is not cancelled", "Webhooks are listed page by page", "A webhook is created",
+            "All wrong fields are named at once", "Only an order of a table has one"} <= set(named(told, "ok"))
+
+
+def test_it_names_the_endpoints_that_a_server_lacks(cloud):
+    key = cloud.make_key()
+    told = report(cloud.url, key, "--ca", cloud.cafile)
+    assert told["endpoints_not_served"] == [
+        "GET /v1/events", "GET /v1/company/tables", "GET /auth/api-keys", "GET /v1/openapi.json", "GET /docs", "GET /healthz",
+        "GET /readyz", "GET /problems/not_found", "GET /v1/webhooks/{id}/deliveries"]
+    assert {"Tables are listed with their areas", "The event feed tells of a new order", "A key is made and shown once",
+            "An unchanged order is answered with 304"} <= set(named(told, "not_served"))
+    assert named(told, "ok")["An order is created"]["note"].endswith("; not as on a Comanda: header Location")
+    shown = walk(cloud.url, key, "--ca", cloud.cafile).stdout
+    assert "judged by the specification" in shown and "\n  GET /v1/company/tables\n" in shown
+    assert "\n  not served   Tables are listed with their areas: not as on a Comanda: GET /v1/company/tables\n" in shown
+
+
+def changed(path, change):
+    """Alters the JSON of the answers to requests at that path."""
+    def distort(request, answer):
+        if re.fullmatch(path, request.path) and answer.body:
+            body = json.loads(answer.body)
+            change(answer, body)
+            answer = dataclasses.replace(answer, body=json.dumps(body).encode())
+        return answer
+    return distort
+
+
+def unit_prices(answer, body):
+    for line in body.get("data", {}).get("combos", []):
+        line["variant_price"] = line["variant_price"] / line["quantity"]
+
+
+def never_more(answer, body):
+    if "pagination" in body:
+        body["pagination"]["has_more"] = False
+
+
+def no_fields(answer, body):
+    body.pop("errors", None)
+
+
+def without_limits(request, answer):
+    headers = {name: value for name, value in answer.headers.items() if name != "RateLimit-Remaining"}
+    return dataclasses.replace(answer, headers=headers)
+
+
+@pytest.mark.parametrize("distortion, found", [
+    (changed(r"/v1/orders/[^/]+/combos", unit_prices), "Prices are sent per unit and answered per line"),
+    (changed(r"/v1/orders", never_more), "Orders are listed page by page"),
+    (changed(r"/v1/orders", no_fields), "All wrong fields are named at once"),
+    (without_limits, "The rate limit is shown on every answer"),
+])
+def test_a_server_that_breaks_the_specification_is_found(cloud, distortion, found):
+    for _ in range(2):
+        cloud.orders.create({"service_type": "ONSITE"}, source="PANEL")
+    cloud.distortions.append(distortion)
+    assert found in named(report(cloud.url, cloud.make_key(), "--ca", cloud.cafile), "differs")
+
+
 # -- what cannot be walked ------------------------------------------------------------------------------------
 
 
@@ -329,7 +408,45 @@ def accepts_everything(method, path, answer):
         answer.status = 200
 
 
+def tables_without_area(method, path, answer):
+    if path.startswith("/v1/company/tables?per_page"):
+        answer.body = answer.body.replace(b'"area"', b'"zone"')
+
+
+def another_table(method, path, answer):
+    if path == "/v1/orders" and method == "POST" and b'"service_type":"TABLE"' in answer.body:
+        edited(answer, lambda order: order["table"].update(id=UUID))
+
+
+def nameless(part, name):
+    """Refusals of a field or parameter say nothing of `name`, the right one."""
+    def alter(method, path, answer):
+        if answer.status in (400, 422) and part in answer.body and method in ("GET", "POST"):
+            answer.body = answer.body.replace(name, b"another")
+    return alter
+
+
+def other_code(field, code, other):
+    def alter(method, path, answer):
+        if answer.status == 422 and b'"field":"' + field + b'"' in answer.body:
+            answer.body = answer.body.replace(code, other)
+    return alter
+
+
+def accepts_put_of_a_status(method, path, answer):
+    if method == "PUT" and path.endswith("/status"):
+        answer.status, answer.body = 200, b'{"data":{}}'
+
+
 @pytest.mark.parametrize("alter, differing", [
+    (tables_without_area, "Tables are listed with their areas"),
+    (another_table, "An order is opened at a table"),
+    (other_code(b"table_id", b'"not_found"', b'"duplicate"'), "A table that does not exist is refused"),
+    (other_code(b"table_id", b'"not_allowed"', b'"duplicate"'), "Only an order of a table has one"),
+    (accepts_put_of_a_status, "A method or a path of another service is refused"),
+    (nameless(b"offset", b"page"), "A parameter of another service is refused and the right one named"),
+    (nameless(b"unit_price", b"variant_price"), "A field of another service is refused and the right one named"),
+    (other_code(b"combos[0].variant_price", b'"wrong_type"', b'"duplicate"'), "A price as a text is refused"),
     (unit_list_price, "Prices are sent per unit and answered per line"),
     (doubled_total, "The total is the sum of its parts"),
     (no_company_tag, "An unchanged company is answered with 304"),
@@ -676,4 +793,4 @@ def test_an_order_that_should_have_been_refused_is_tidied_up_too(box, key, api):
         told = report(proxy.url, key)
     assert set(named(told, "differs")) == {"An order without an Idempotency-Key is refused"}
     orders = [r for r in told["left_behind"] if r["kind"] == "order"]
-    assert len(orders) == 3 and {r["status"] for r in orders} == {"CANCELLED"}
+    assert len(orders) == 4 and {r["status"] for r in orders} == {"CANCELLED"}

@@ -46,8 +46,13 @@ def test_each_state_is_told_everywhere_and_none_stops_the_box(pair):
 
     pair.proxy.go_offline()
     till.finish(till.open(service_type="ONSITE"))
-    status = until_state(pair, "offline")
-    assert status["steps_waiting"] > 0 and status["oldest"] and status["reason"]
+    until_state(pair, "offline")
+
+    def waits():
+        found = pair.status()
+        assert found["steps_waiting"] > 0 and found["oldest"] and found["reason"]
+        return found
+    status = pair.eventually(waits)
     assert status["lan"] != status["cloud"], "LAN and cloud are told apart"
     assert "offline" in readiness(pair)
     assert metrics(pair)["comanda_cloud_steps_waiting"] == status["steps_waiting"]

@@ -1,4 +1,4 @@
-// Whole requests to the whole program, but for the socket: a line "METHOD TARGET", header lines, an
+// Whole requests to the whole program, without the socket: a line "METHOD TARGET", header lines, an
 // empty line, the body. {order}, {combo}, {payment}, {discount}, {product}, {variant} and {key}
 // stand for ids that are there.
 

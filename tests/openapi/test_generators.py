@@ -35,26 +35,16 @@ def access(sandbox_box):
 @pytest.fixture
 def run_java(tools, sandbox_box, access, tmp_path):
     """Runs a class, with a store of Java's own kind that holds the box's authority."""
-    store = tmp_path / "trust.p12"
-    subprocess.run(["keytool", "-importcert", "-noprompt", "-alias", "box", "-file", sandbox_box.cafile, "-keystore", store,
-                    "-storetype", "PKCS12", "-storepass", "changeit"], check=True, capture_output=True)
+    tools.cafile = sandbox_box.cafile
 
     def run(main, *classes):
-        return tools.run("java", f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStorePassword=changeit",
-                         "-cp", ":".join(map(str, classes)), main, env=access)
+        return tools.run(*tools.java_with_trust(tmp_path), "-cp", ":".join(map(str, classes)), main, env=access)
     return run
 
 
 def done(result):
     assert result.returncode == 0, result.stdout[-5000:]
     return result
-
-
-def maven(tools, folder):
-    """Compiles; returns the other classes that it needs."""
-    done(tools.run("mvn", "-q", "-B", "compile", "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath",
-                   "-Dmdep.outputFile=classpath", cwd=folder))
-    return (folder / "classpath").read_text()
 
 
 def test_openapi_generator_go(tools, access, tmp_path):
@@ -76,14 +66,14 @@ def test_oapi_codegen(tools, access, tmp_path):
 def test_openapi_generator_kotlin(tools, run_java, tmp_path):
     folder = shutil.copytree(CLIENTS / "kotlin", tmp_path / "kotlin")
     done(tools.openapi_generator("kotlin", folder / "client"))
-    needed = maven(tools, folder)
+    needed = tools.maven(folder)
     assert json.loads(done(run_java("TakeOrdersKt", folder / "target/classes", needed)).stdout) == SEEN
 
 
 def test_openapi_generator_java(tools, run_java, tmp_path):
     folder = tmp_path / "java"
     done(tools.openapi_generator("java", folder))
-    needed = maven(tools, folder)
+    needed = tools.maven(folder)
     done(tools.run("javac", "-d", folder / "taken", "-cp", f"{folder / 'target/classes'}:{needed}",
                    CLIENTS / "java/TakeOrders.java"))
     assert json.loads(done(run_java("TakeOrders", folder / "taken", folder / "target/classes", needed)).stdout) == SEEN

@@ -77,6 +77,8 @@ TEST(Gzip, MakesAListMuchSmaller) {
     list += R"({"name":"Ceviche","price":)" + std::to_string(i) + "},";
 
   EXPECT_LT(Gzip(list).size() * 4, list.size());
+  EXPECT_LT(GzipSmallest(list).size(), Gzip(list).size());
+  EXPECT_EQ(Unpacked(GzipSmallest(list)), list);
 }
 
 TEST(Gzip, GivesTheCheckValueOfCrc32) {

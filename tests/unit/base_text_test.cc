@@ -167,5 +167,10 @@ TEST(CardNumber, LinesKeepNumbersApart) {
   EXPECT_FALSE(LooksLikeCardNumber("41111111    11111111"));
 }
 
+TEST(Text, EscapesWhatHtmlWouldRead) {
+  EXPECT_EQ(HtmlEscaped("<a href=\"x\">1 & 2</a>"),
+            "&lt;a href=&quot;x&quot;&gt;1 &amp; 2&lt;/a&gt;");
+}
+
 }  // namespace
 }  // namespace comanda

@@ -140,6 +140,14 @@ TEST_F(CloudAdopt, PaymentsAndDiscountsToo) {
   EXPECT_EQ(image.discounts["d"].cloud_id, "3");
 }
 
+TEST_F(CloudAdopt, ADiscountThatWasRemovedBeforeItWasSentGetsItsIdToo) {
+  image.discounts = {{"d", {.is_cancelled = true, .cloud_id = ""}}};
+  cloud.order.discounts = {{.id = "3", .value = 100, .amount = 100}};
+  cloud.discount_ids = {"3"};
+  EXPECT_EQ(AdoptRows(image, box, cloud), 1U);
+  EXPECT_EQ(image.discounts["d"], (Row{.is_cancelled = true, .cloud_id = "3"}));
+}
+
 TEST_F(CloudAdopt, ARowWithoutAnIdIsLeftOut) {
   HereAndPlanned(Line("a", "Lomo", 2000));
   InCloud("", Line("", "Lomo", 2000));

@@ -127,7 +127,7 @@ TEST_F(CloudJournal, ParksOneOrderAndGoesOnWithTheOthers) {
   const std::string other = PlaceOrder();
   PlanIt(other);
   database->Write([&](db::Tx& tx, const db::Stamp&) {
-    Park(tx, kCompany, refused, kRefused, R"({"status":422})");
+    Park(tx, kCompany, refused, kParkedRefused, R"({"status":422})");
   });
   EXPECT_EQ(Next()->order_id, other);
   EXPECT_EQ(Counted().orders_parked, 1);

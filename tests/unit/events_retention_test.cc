@@ -132,7 +132,7 @@ TEST_F(EventsRetention, IsOfAWeekWhateverTheWallClockDoes) {
 
 TEST_F(EventsRetention, BeginsWithAnEmptyLogAfterAReset) {
   Pass(8 * kDayMs);
-  database->Write([](db::Tx& tx, const db::Stamp&) { StartAnew(tx, kCompany); });
+  database->Write([](db::Tx& tx, const db::Stamp&) { RestartNumbering(tx, kCompany); });
   for (int i = 0; i < 5; ++i) AppendOne();
   PurgeAll();
   EXPECT_EQ(Oldest(), 1);

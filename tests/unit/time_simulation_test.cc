@@ -166,7 +166,7 @@ std::string Told(const History& history) {
 
 // The program.
 
-// What app/ makes of the rooms at a start, but for the listening, on a database that stays open.
+// What app/ makes of the rooms at a start, except the listening, on a database that stays open.
 class Process {
  public:
   Process(testing::RestaurantDatabase& database, const bool& synchronised)

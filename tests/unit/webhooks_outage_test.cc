@@ -1,5 +1,5 @@
 // Random histories of a receiver and its messages: outages of minutes and days, orders that are
-// refused for ever, slow ones, pauses that the receiver asks for, 410, kills, days off, pauses and
+// refused always, slow ones, pauses that the receiver asks for, 410, kills, days off, pauses and
 // redeliveries by the owner, purges of the log. Time is simulated; the log, the rows and the
 // receiver at the other end are imitated; what is tested decides (receiver.h). After each step the
 // history is compared with what the contract promises (section 13, Order and failure).

@@ -7,3 +7,6 @@ CREATE TABLE cloud_menu (
   box_hash TEXT NOT NULL,             -- of the product here, as it would be pushed (cloud/menu_body.h)
   PRIMARY KEY (company_id, product_id)
 ) STRICT, WITHOUT ROWID;
+
+-- Never filled: what was written here by the sync itself is what equals box_hash.
+DROP TABLE cloud_own_event;

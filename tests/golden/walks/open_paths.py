@@ -2,7 +2,7 @@
 
 from golden.walks.common import demo
 
-PATHS = ["/healthz", "/readyz", "/metrics", "/problems/not_found", "/v1/openapi.json", "/docs"]
+PATHS = ["/healthz", "/readyz", "/metrics", "/problems/not_found", "/v1/openapi.json", "/docs", "/docs/tools.js"]
 GZIP = "Accept-Encoding: gzip, deflate, br"
 CODES = """invalid_json invalid_parameter missing_idempotency_key invalid_header conflicting_credentials unauthorized
 key_revoked key_expired wrong_environment insufficient_scope address_not_allowed https_required not_found method_not_allowed

@@ -1,0 +1,284 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "app/arguments.h"
+#include "app/commands.h"
+#include "app/control.h"
+#include "app/terminal.h"
+#include "base/concat.h"
+#include "base/file.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "json/reader.h"
+#include "json/writer.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr std::array kFlags = {
+    kDataFlag,
+    kCompanyFlag,
+    Flag{"url", "URL", "link: the address of the cloud, without /v1"},
+    Flag{"key-file", "FILE", "link: a file with the API key in its first line; - is the input"},
+    Flag{"ca-file", "FILE", "link: authorities that the cloud may have instead of the system's"},
+    Flag{"since", "DATE", "link: orders from before that day are not sent"},
+    Flag{"timezone", "ZONE", "link: of the restaurant, where the cloud does not tell it"},
+    Flag{"country", "CODE", "link: of the restaurant, where the cloud does not tell it"},
+    Flag{"reason", "TEXT", "discard: why"},
+    kJsonFlag,
+    kHelpFlag,
+};
+
+std::string Help() {
+  return "comanda cloud link --url URL --key-file FILE [--ca-file FILE] [--since DATE]\n"
+         "comanda cloud status|parked|differences|unpaired\n"
+         "comanda cloud pause|resume|unlink\n"
+         "comanda cloud retry ORDER|all\n"
+         "comanda cloud discard ORDER --reason TEXT\n\n"
+         "Keeps this box and the restaurant's account in the cloud in step: orders go up, and what "
+         "the cloud\n"
+         "changes comes down. The box sells without the internet; what waits is sent later, each "
+         "order once.\n\n"
+         "`link` tries the key first and names the scopes that it lacks. On a box without a "
+         "restaurant it makes\n"
+         "the restaurant from the cloud's. A restored box is linked again with the key of the "
+         "same company, and\n"
+         "goes on where it was. `status` exits with 0 where both sides are in step, else with 1. "
+         "A `parked`\n"
+         "order was refused by the cloud, or cancelled there and paid here: nothing more of it is "
+         "sent until\n"
+         "you `retry` or `discard` it. `differences` lists what is not the same on both sides; "
+         "nothing is\n"
+         "corrected by itself. The server must run.\n\n" +
+         DescribeFlags(kFlags);
+}
+
+// A link waits this long for the first reading of the restaurant.
+constexpr auto kFirstReadingMax = std::chrono::seconds(60);
+
+ControlAnswer Call(const Arguments& arguments, std::string method, std::string_view path,
+                   std::string body = {}) {
+  const config::Options options = ReadControlOptions(arguments);
+  const bool may_begin = path == "/link";  // an empty box gets its restaurant from the cloud
+  ControlAnswer answer = CallControl(options, {.mode = auth::Mode::kLive,
+                                               .method = std::move(method),
+                                               .path = Concat({"/control/cloud", path}),
+                                               .body = std::move(body),
+                                               .may_begin = may_begin});
+  if (answer.status >= 300) throw Refusal(Problem::kInvalidParameter, DescribeProblem(answer.body));
+  return answer;
+}
+
+json::Value DataOf(const json::Document& document) { return *document.root().Find("data"); }
+
+std::string Field(const json::Value& object, std::string_view name) {
+  const auto value = object.Find(name);
+  if (!value || value->is_null()) return "-";
+  if (value->kind() == json::Kind::kText) return Visible(value->text());
+  return value->kind() == json::Kind::kNumber ? std::string(value->number_text()) : "-";
+}
+
+bool IsTrue(const json::Value& object, std::string_view name) {
+  const auto value = object.Find(name);
+  return value && value->kind() == json::Kind::kBoolean && value->boolean();
+}
+
+const std::string& Word(const Arguments& arguments, std::string_view what) {
+  if (arguments.positional().size() > 1) return arguments.positional()[1];
+  throw Refusal(Problem::kInvalidParameter,
+                Concat({"name the ", what, "; see comanda cloud --help"}));
+}
+
+std::string Need(const Arguments& arguments, std::string_view flag) {
+  const auto value = arguments.Find(flag);
+  if (value && !value->empty()) return *value;
+  throw Refusal(Problem::kInvalidParameter, Concat({"say --", flag, "; see comanda cloud --help"}));
+}
+
+// Status
+
+void PrintStatus(const json::Value& status) {
+  Print(Concat({"cloud      ", Field(status, "description"), "\n"}));
+  Print(Concat({"internet   ", Field(status, "internet"), "\n"}));
+  if (Field(status, "url") == "-") return;
+  Print(Concat({"address    ", Field(status, "url"), "\n"}));
+  Print(Concat({"linked     ", Field(status, "linked_at"), "\n"}));
+  Print(Concat({"last heard ", Field(status, "heard_at"), "\n"}));
+  const std::string others = Field(status, "other_channels");
+  if (others != "0") {
+    Print(Concat({others, " orders came through other channels and are not sent\n"}));
+  }
+  const auto unpaired = status.Find("unpaired");
+  for (const auto& [kind, count] : unpaired->members()) {
+    Print(Concat({"only here  ", count.number_text(), " ", kind, "\n"}));
+  }
+  if (!IsTrue(status, "takes_dates")) {
+    Print(
+        "The key has no scope orders:sync, or the cloud does not know it: the cloud dates orders "
+        "by its own clock.\n");
+  }
+}
+
+int ShowStatus(const Arguments& arguments) {
+  const ControlAnswer answer = Call(arguments, "GET", "");
+  const json::Document document = json::Document::Parse(answer.body);
+  const json::Value status = DataOf(document);
+  if (arguments.Has("json")) {
+    std::string text;
+    json::Writer(text).Raw(status.Canonical());
+    Print(text + "\n");
+  } else {
+    PrintStatus(status);
+  }
+  return Field(status, "state") == "in step" ? kExitDone : kExitRefused;
+}
+
+// Lists
+
+int ShowList(const Arguments& arguments, std::string_view path,
+             std::string (*row)(const json::Value&)) {
+  const ControlAnswer answer = Call(arguments, "GET", path);
+  if (arguments.Has("json")) {
+    Print(answer.body + "\n");
+    return kExitDone;
+  }
+  const json::Document document = json::Document::Parse(answer.body);
+  for (const json::Value& item : DataOf(document).items()) Print(row(item));
+  return kExitDone;
+}
+
+std::string RowOfParked(const json::Value& parked) {
+  std::string row = Concat(
+      {Field(parked, "public_id"), "  ", Field(parked, "order_id"), "  ", Field(parked, "why")});
+  const auto problem = parked.Find("problem");
+  if (problem && problem->kind() == json::Kind::kObject) {
+    row += Concat({"  ", Field(*problem, "detail")});
+  }
+  return row + "\n";
+}
+
+std::string RowOfDifference(const json::Value& difference) {
+  return Concat({Field(difference, "at"), "  ", Field(difference, "kind"), "  ",
+                 Field(difference, "order_id"), "  here ", Field(difference, "box"), "  cloud ",
+                 Field(difference, "cloud"), "  ", Field(difference, "detail"), "\n"});
+}
+
+std::string RowOfUnpaired(const json::Value& unpaired) {
+  return Concat({Field(unpaired, "kind"), "  ", Field(unpaired, "name"), "\n"});
+}
+
+// Linking
+
+std::string ReadKeyFrom(const std::string& path) {
+  const auto content = ReadFile(path == "-" ? "/dev/stdin" : path);
+  if (!content) throw Refusal(Problem::kNotFound, "there is no file " + path);
+  std::string_view rest = *content;
+  const std::string key(Trimmed(TakePiece(rest, '\n')));
+  if (key.empty())
+    throw Refusal(Problem::kInvalidParameter, path + " has no key in its first line");
+  return key;
+}
+
+// Waits until the restaurant's records are paired, so that what only one side has can be named.
+void AwaitFirstReading(const Arguments& arguments) {
+  const auto end = std::chrono::steady_clock::now() + kFirstReadingMax;
+  while (std::chrono::steady_clock::now() < end) {
+    const ControlAnswer answer = Call(arguments, "GET", "");
+    const json::Document document = json::Document::Parse(answer.body);
+    const json::Value status = DataOf(document);
+    if (status.Find("read_at")->Find("menu") || Field(status, "state") == "stopped") return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  }
+}
+
+std::string LinkBody(const Arguments& arguments) {
+  std::string body;
+  json::Writer out(body);
+  out.BeginObject();
+  out.Key("url").Text(Need(arguments, "url"));
+  out.Key("key").Text(ReadKeyFrom(Need(arguments, "key-file")));
+  if (const auto ca = arguments.Find("ca-file")) {
+    std::array<char, PATH_MAX> absolute{};
+    if (::realpath(ca->c_str(), absolute.data()) == nullptr) {
+      throw Refusal(Problem::kNotFound, "there is no file " + *ca);
+    }
+    out.Key("ca_file").Text(std::string_view(absolute.data()));
+  }
+  for (const auto& [flag, field] : {std::pair("company", "company"),
+                                    {"since", "since"},
+                                    {"timezone", "timezone"},
+                                    {"country", "country_code"}}) {
+    if (const auto value = arguments.Find(flag)) out.KeyOf(field).Text(*value);
+  }
+  out.EndObject();
+  return body;
+}
+
+int Link(const Arguments& arguments) {
+  const ControlAnswer answer = Call(arguments, "POST", "/link", LinkBody(arguments));
+  AwaitFirstReading(arguments);
+  if (arguments.Has("json")) {
+    Print(answer.body + "\n");
+    return kExitDone;
+  }
+  const json::Document document = json::Document::Parse(answer.body);
+  const json::Value result = DataOf(document);
+  if (IsTrue(result, "was_created")) Print("the restaurant was made from the cloud's\n");
+  Print(IsTrue(result, "goes_on") ? "linked again: what was waiting goes on\n" : "linked\n");
+  if (!IsTrue(result, "takes_dates")) {
+    Print(
+        "The key has no scope orders:sync, or the cloud does not know it: the cloud will date "
+        "orders by its own clock.\n");
+  }
+  Print("\nOnly here, not in the cloud:\n");
+  return ShowList(arguments, "/unpaired", RowOfUnpaired);
+}
+
+std::string OrderBody(const Arguments& arguments, bool has_reason) {
+  std::string body;
+  json::Writer out(body);
+  out.BeginObject().Key("order").Text(Word(arguments, "order"));
+  if (has_reason) out.Key("reason").Text(Need(arguments, "reason"));
+  out.EndObject();
+  return body;
+}
+
+int Do(const Arguments& arguments, std::string_view path, std::string body, std::string_view done) {
+  const ControlAnswer answer = Call(arguments, "POST", path, std::move(body));
+  Print(arguments.Has("json") ? answer.body + "\n" : std::string(done) + "\n");
+  return kExitDone;
+}
+
+}  // namespace
+
+int Cloud(Words words) {
+  const std::optional<Arguments> read = ReadArguments(words, kFlags, Help);
+  if (!read) return kExitDone;
+  const Arguments& arguments = *read;
+  const std::string verb = arguments.positional().empty() ? "" : arguments.positional().front();
+  if (verb == "link") return Link(arguments);
+  if (verb == "status") return ShowStatus(arguments);
+  if (verb == "parked") return ShowList(arguments, "/parked", RowOfParked);
+  if (verb == "differences") return ShowList(arguments, "/differences", RowOfDifference);
+  if (verb == "unpaired") return ShowList(arguments, "/unpaired", RowOfUnpaired);
+  if (verb == "pause") return Do(arguments, "/pause", "{}", "paused: nothing is sent or read");
+  if (verb == "resume") return Do(arguments, "/resume", "{}", "resumed");
+  if (verb == "unlink") {
+    return Do(arguments, "/unlink", "{}",
+              "unlinked, and the key deleted: a link with the same company goes on where this one "
+              "ended");
+  }
+  if (verb == "retry") return Do(arguments, "/retry", OrderBody(arguments, false), "sent again");
+  if (verb == "discard") return Do(arguments, "/discard", OrderBody(arguments, true), "discarded");
+  throw Refusal(Problem::kInvalidParameter,
+                "say link, status, parked, differences, unpaired, pause, resume, retry, discard or "
+                "unlink; see comanda cloud --help");
+}
+
+}  // namespace comanda::app

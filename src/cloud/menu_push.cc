@@ -1,0 +1,254 @@
+#include "cloud/menu_push.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "aliases/aliases.h"
+#include "base/concat.h"
+#include "base/log.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "cloud/journal_store.h"
+#include "cloud/link.h"
+#include "cloud/menu_body.h"
+#include "cloud/restaurant_document.h"
+#include "cloud/restaurant_rows.h"
+#include "cloud/restaurant_store.h"
+#include "company/companies.h"
+#include "events/types.h"
+#include "menu/catalogue.h"
+#include "net/reply.h"
+#include "wire/percent.h"
+
+namespace comanda::cloud {
+namespace {
+
+using aliases::Kind;
+
+// The order id of the menu's steps.
+constexpr std::string_view kMenuOrder;
+constexpr std::string_view kProductPath = "/v1/menu/products/";
+// Of a difference.
+constexpr size_t kShownMax = 300;
+
+// The products that an event names.
+std::vector<std::string> ProductsOf(const events::StoredEvent& event) {
+  if (event.subject_type != "product") return {};
+  if (!event.subject_id.empty()) return {event.subject_id};
+  std::vector<std::string> ids;
+  const json::Document body = json::Document::ParseStored(event.body);
+  for (const std::string_view list : {"created", "updated"}) {
+    const auto named = net::Find(body.root(), list);
+    if (!named || named->kind() != json::Kind::kArray) continue;
+    for (const json::Value id : named->items()) {
+      if (id.kind() == json::Kind::kText) ids.emplace_back(id.text());
+    }
+  }
+  return ids;
+}
+
+std::string CategoryName(db::Session& session, db::CompanyId company, std::string_view id) {
+  for (const menu::Category& category : menu::AllCategories(session, company)) {
+    if (category.id == id) return category.name;
+  }
+  return "";
+}
+
+std::string BodyOf(db::Session& session, const company::Company& company,
+                   const menu::Product& product) {
+  const CloudId cloud_id = [&](Kind kind, std::string_view box_id) -> std::optional<std::string> {
+    const auto alias = aliases::FindByBoxId(session, company.company_id, kind, box_id);
+    if (!alias) return std::nullopt;
+    return alias->cloud_id;
+  };
+  return PushBody(product, CategoryName(session, company.company_id, product.category_id),
+                  company.currency_decimals, cloud_id);
+}
+
+// Adds the step to those of the menu.
+void AddStep(db::Tx& tx, db::CompanyId company, Step step, const db::Stamp& stamp) {
+  store::OrderRow row = store::FindOrder(tx, company, kMenuOrder).value_or(store::OrderRow{});
+  step.position = ++row.image.last_position;
+  store::InsertStep(tx, company, kMenuOrder, step);
+  ++row.waiting;
+  row.touched_at = stamp.now;
+  store::PutOrder(tx, company, row);
+}
+
+std::string Cut(std::string text) {
+  if (text.size() <= kShownMax) return text;
+  size_t end = kShownMax;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+// "Lomo saltado: Personal 38, Familiar 60 (hidden)".
+std::string Shown(json::Value product) {
+  std::string text = TextMember(product, "name") + ":";
+  for (const auto& [variant, id] : RowsUnderCloudIds(product).variants) {
+    const auto price = net::Find(variant, "price");
+    const bool is_first = text.ends_with(':');
+    text += Concat({is_first ? " " : ", ", TextMember(variant, "name"), " ",
+                    price && price->kind() == json::Kind::kNumber ? price->number_text() : "-"});
+  }
+  const auto visible = net::Find(product, "visible");
+  const bool is_hidden = visible && visible->kind() == json::Kind::kBoolean && !visible->boolean();
+  return Cut(text + (is_hidden ? " (hidden)" : ""));
+}
+
+std::string Shown(const menu::Product& product, int decimals) {
+  const CloudId none = [](Kind, std::string_view) { return std::nullopt; };
+  const json::Document body = json::Document::Parse(PushBody(product, "", decimals, none));
+  return Shown(RowsOf(body.root(), "products").front());
+}
+
+// The body of an answer, where it is JSON.
+std::optional<json::Document> Parsed(std::string_view text) {
+  try {
+    return json::Document::Parse(text);
+  } catch (const Refusal&) {
+    return std::nullopt;
+  }
+}
+
+void WriteDifference(db::Tx& tx, db::CompanyId company, std::string box, std::string cloud,
+                     std::string detail, const db::Stamp& stamp) {
+  log::Warning("a product differs between this box and the cloud",
+               {{"box", box}, {"cloud", cloud}, {"what", detail}});
+  store::InsertDifference(tx, company,
+                          {.order_id = "",
+                           .kind = "menu",
+                           .box = std::move(box),
+                           .cloud = std::move(cloud),
+                           .detail = std::move(detail)},
+                          stamp.now);
+}
+
+// What the cloud has of the product is not known any more: the next reading takes it.
+void ForgetCloudState(db::Tx& tx, db::CompanyId company, std::string_view product_id) {
+  auto state = store::FindMenuState(tx, company, product_id);
+  if (!state) return;
+  state->cloud_hash.clear();
+  store::PutMenuState(tx, company, product_id, *state);
+  const std::optional<Link> link = FindLink(tx, company);
+  if (!link) return;
+  // With the entity tag the cloud could answer that nothing is new. The last of several steps makes
+  // the menu due.
+  const auto visit = link->progress.find(kMenuPart);
+  const bool is_last = WaitingProducts(tx, company).size() <= 1;
+  const UtcMs at = is_last || visit == link->progress.end() ? 0 : visit->second.at;
+  PutVisit(tx, company, kMenuPart, {.at = at, .etags = {}});
+}
+
+// The product's record in an answer, which is any of those that a server may give.
+std::string IdInAnswer(std::string_view answer) {
+  const auto document = Parsed(answer);
+  if (!document) return "";
+  for (const std::string_view path : {"data.products.0", "data.0", "data"}) {
+    const auto product = net::Find(document->root(), path);
+    if (!product) continue;
+    if (std::string id = IdOf(*product); !id.empty()) return id;
+  }
+  return "";
+}
+
+}  // namespace
+
+void NoteMenu(db::Tx& tx, db::CompanyId company) {
+  const int decimals = company::Get(tx, company).currency_decimals;
+  for (const std::string& id : store::AllProducts(tx, company)) {
+    const auto product = menu::FindWhole(tx, company, id);
+    if (!product || store::FindMenuState(tx, company, id)) continue;
+    store::PutMenuState(tx, company, id,
+                        {.cloud_hash = "", .box_hash = ContentHash(*product, decimals)});
+  }
+}
+
+size_t PlanMenu(db::Tx& tx, db::CompanyId company_id, const events::StoredEvent& event,
+                const db::Stamp& stamp) {
+  const std::vector<std::string> ids = ProductsOf(event);
+  if (ids.empty()) return 0;
+  const company::Company company = company::Get(tx, company_id);
+  size_t planned = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::string& id = ids[i];
+    const auto product = menu::FindWhole(tx, company_id, id);
+    if (!product) continue;
+    store::MenuState state = store::FindMenuState(tx, company_id, id).value_or(store::MenuState{});
+    const std::string now = ContentHash(*product, company.currency_decimals);
+    if (state.box_hash == now) continue;
+    AddStep(tx, company_id,
+            {.kind = StepKind::kMenu,
+             .key = Concat({"c1-menu-", event.event_id, "-", i}),
+             .body = BodyOf(tx, company, *product),
+             .row_ids = {id},
+             .occurred_at = event.at},
+            stamp);
+    state.box_hash = now;
+    store::PutMenuState(tx, company_id, id, state);
+    ++planned;
+  }
+  return planned;
+}
+
+std::optional<Request> LookBeforePush(db::Session& session, db::CompanyId company,
+                                      const Step& step) {
+  const auto alias = aliases::FindByBoxId(session, company, Kind::kProduct, step.row_ids.front());
+  if (!alias) return std::nullopt;
+  return Request{.path = Concat({kProductPath, wire::PercentEncoded(alias->cloud_id)})};
+}
+
+void NoteBeforePush(db::Tx& tx, db::CompanyId company_id, const Step& step, std::string_view answer,
+                    const db::Stamp& stamp) {
+  const auto document = Parsed(answer);
+  const auto record = document ? net::Find(document->root(), "data") : std::nullopt;
+  if (!record || IdOf(*record).empty()) return;
+  const auto product = menu::FindWhole(tx, company_id, step.row_ids.front());
+  if (product) NoteCloudEdit(tx, company::Get(tx, company_id), *product, *record, stamp);
+}
+
+void NoteCloudEdit(db::Tx& tx, const company::Company& company, const menu::Product& box,
+                   json::Value record, const db::Stamp& stamp) {
+  auto state = store::FindMenuState(tx, company.company_id, box.id);
+  const std::string fingerprint = Fingerprint(record);
+  if (!state || state->cloud_hash == fingerprint) return;
+  const bool was_known = !state->cloud_hash.empty() && state->cloud_hash != store::kGone;
+  if (was_known) {
+    WriteDifference(tx, company.company_id, Shown(box, company.currency_decimals), Shown(record),
+                    "edited on both sides; that of this box wins", stamp);
+  }
+  state->cloud_hash = fingerprint;
+  store::PutMenuState(tx, company.company_id, box.id, *state);
+}
+
+void TakePushed(db::Tx& tx, db::CompanyId company, const Step& step, std::string_view answer,
+                const db::Stamp& stamp) {
+  const std::string& id = step.row_ids.front();
+  const std::string cloud_id = IdInAnswer(answer);
+  if (!cloud_id.empty() && !aliases::FindByBoxId(tx, company, Kind::kProduct, id)) {
+    const auto other = aliases::FindBoxId(tx, company, Kind::kProduct, cloud_id);
+    if (other && *other != id) {
+      WriteDifference(tx, company, id, cloud_id, "the cloud takes two products of this box for one",
+                      stamp);
+    } else {
+      PutAlias(tx, company, Kind::kProduct, cloud_id, id);
+    }
+  }
+  ForgetCloudState(tx, company, id);
+}
+
+void DropPush(db::Tx& tx, db::CompanyId company_id, const Step& step, std::string_view problem,
+              const db::Stamp& stamp) {
+  const std::string& id = step.row_ids.front();
+  const auto product = menu::FindWhole(tx, company_id, id);
+  const int decimals = company::Get(tx, company_id).currency_decimals;
+  WriteDifference(tx, company_id, product ? Shown(*product, decimals) : id, Cut(Visible(problem)),
+                  "the cloud refuses a change made at this box", stamp);
+  ForgetCloudState(tx, company_id, id);
+}
+
+std::vector<std::string> WaitingProducts(db::Session& session, db::CompanyId company) {
+  return store::WaitingMenuRows(session, company);
+}
+
+}  // namespace comanda::cloud

@@ -1,0 +1,459 @@
+#include "cloud/orders_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "aliases/aliases.h"
+#include "base/concat.h"
+#include "base/log.h"
+#include "base/problem.h"
+#include "base/zone.h"
+#include "cloud/cloud_record.h"
+#include "cloud/path.h"
+#include "cloud/shown_members.h"
+#include "cloud/taken_store.h"
+#include "cloud/taker.h"
+#include "company/companies.h"
+#include "crypto/hash.h"
+#include "orders/lifecycle.h"
+#include "orders/orders.h"
+#include "wire/percent.h"
+
+namespace comanda::cloud {
+namespace {
+
+constexpr int64_t kRecentEveryMs = 300'000;
+constexpr int64_t kIdleMs = 3'600'000;  // nothing is due: an answer or a change wakes the worker
+constexpr int64_t kDayMs = 86'400'000;
+constexpr int64_t kRecentMs = 2 * kDayMs;
+constexpr int kPerPage = 100;
+constexpr int kParts = 10;
+constexpr int64_t kWaitS = 25;
+constexpr size_t kAtOnce = 50;  // records in a transaction
+constexpr size_t kReadByIdMax = 100;
+constexpr int kLargeInARowMax = 3;  // then it is no large order, but no answer
+constexpr int64_t kOpenHereMax = 1'000;
+// What is kept in memory.
+constexpr size_t kTakenMax = 20'000;
+constexpr size_t kPagesKeptMax = 400;
+constexpr size_t kWalksMax = 10;
+constexpr size_t kReportedMax = 1'000;
+constexpr size_t kCursorBytesMax = 1'000;
+constexpr int kCursorExpired = 410;
+constexpr int kBadRequest = 400;
+constexpr int kNotFound = 404;
+constexpr std::string_view kVisit = "orders";
+
+uint64_t HashOf(std::string_view text) {
+  const crypto::Sha256Digest digest = crypto::Sha256(text);
+  uint64_t hash = 0;
+  std::memcpy(&hash, digest.data(), sizeof hash);
+  return hash;
+}
+
+// An answer that may be usable in parts: too large, or with more values than a document may have.
+bool IsTooLarge(const Reply& reply) {
+  if (reply.verdict != Verdict::kLater || reply.reachability != Reachability::kUnusable) {
+    return false;
+  }
+  constexpr int kOk = 200;
+  const net::Answer& answer = reply.answer.answer();
+  return answer.outcome == net::Outcome::kAnswerTooLarge || answer.status == kOk;
+}
+
+bool IsOpen(json::Value record) {
+  const auto status = ShownMembers(record).OneOf("status", orders::kStatusNames);
+  return !status || !orders::IsClosed(static_cast<orders::Status>(*status));
+}
+
+}  // namespace
+
+OrdersReader::OrdersReader(OrdersReaderSettings settings) : settings_(std::move(settings)) {}
+
+void OrdersReader::Restart() { memory_ = {}; }
+
+// What is due
+
+bool OrdersReader::Follows(const Linked& linked) const {
+  return linked.link.features.has_events && settings_.clock.MonotonicMs() >= memory_.polls_until_ms;
+}
+
+int64_t OrdersReader::DueInMs(const Linked& linked) const {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  if (!Follows(linked)) {
+    return std::max<int64_t>(0, std::min(memory_.open_at_ms, memory_.recent_at_ms) - now_ms);
+  }
+  if (!linked.link.cursor) return std::max<int64_t>(0, memory_.listing_at_ms - now_ms);
+  return memory_.events_at_ms > now_ms ? memory_.events_at_ms - now_ms : kIdleMs;
+}
+
+void OrdersReader::Read(const Linked& linked, Line& line) {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  if (Follows(linked)) {
+    if (!linked.link.cursor && now_ms >= memory_.listing_at_ms) ReadListing(linked, line);
+    return;
+  }
+  if (now_ms >= memory_.open_at_ms) {
+    ReadOpen(linked, line);
+    memory_.open_at_ms = settings_.clock.MonotonicMs() + settings_.poll_ms;
+  }
+  if (now_ms >= memory_.recent_at_ms) {
+    ReadRecent(linked, line);
+    memory_.recent_at_ms = settings_.clock.MonotonicMs() + kRecentEveryMs;
+  }
+}
+
+// Every event that the rows do not reflect lies after the cursor of the first answer.
+void OrdersReader::ReadListing(const Linked& linked, Line& line) {
+  const bool is_read = ReadOpen(linked, line) && ReadRecent(linked, line);
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  memory_.listing_at_ms = now_ms + settings_.poll_ms;
+  if (!is_read) return;
+  const std::optional<std::string> cursor = std::exchange(memory_.listing_cursor, std::nullopt);
+  if (!cursor) {
+    Report("the cloud gives no cursor of its events, so it is polled", "", "");
+    memory_.polls_until_ms = now_ms + kDayMs;
+    return;
+  }
+  settings_.database.Write(
+      [&](db::Tx& tx, const db::Stamp&) { PutCursor(tx, linked.company, cursor); });
+}
+
+// Listings
+
+bool OrdersReader::ReadOpen(const Linked& linked, Line& line) {
+  std::vector<std::string> filters;
+  if (linked.link.features.takes_status_list) {
+    filters.emplace_back("PENDING,PREPARING,READY,DELIVERED");
+  } else {
+    filters = {"PENDING", "PREPARING", "READY", "DELIVERED"};
+  }
+  std::set<std::string> open;
+  for (const std::string& filter : filters) {
+    auto ids = ReadPages(linked, line, Concat({"/v1/orders?filter[status]=", filter}));
+    if (!ids) return false;
+    open.merge(*ids);
+  }
+  return ReadThoseThatLeft(linked, line, open);
+}
+
+bool OrdersReader::ReadRecent(const Linked& linked, Line& line) {
+  if (!ReadPages(linked, line, RecentPath(linked))) return false;
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+    PutVisit(tx, linked.company, kVisit, {.at = settings_.clock.Now()});
+  });
+  return true;
+}
+
+// Until tomorrow, for a cloud whose clock is ahead.
+std::string OrdersReader::RecentPath(const Linked& linked) {
+  const Zone zone = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return company::FindZone(snapshot, linked.company); });
+  const UtcMs now = settings_.clock.Now();
+  std::string path =
+      Concat({"/v1/orders?filter[start_date]=", FormatDay(zone.ToLocal(now - kRecentMs).day)});
+  if (linked.link.features.takes_end_date) {
+    path += "&filter[end_date]=" + FormatDay(NextDay(zone.ToLocal(now).day));
+  }
+  return path;
+}
+
+// The oldest first: an order that is made meanwhile moves no other one to another page.
+std::optional<std::set<std::string>> OrdersReader::ReadPages(const Linked& linked, Line& line,
+                                                             const std::string& path) {
+  if (memory_.walks.size() >= kWalksMax && !memory_.walks.contains(path)) memory_.walks.clear();
+  Walk& walk = memory_.walks.try_emplace(path, Walk{.path = path}).first->second;
+  while (walk.has_more && walk.is_new && walk.page <= kOrderPagesMax) {
+    const size_t before = walk.ids.size() + walk.left_out;
+    if (ReadPage(linked, line, walk, walk.page, kPerPage) == Outcome::kGivenUp) {
+      memory_.walks.erase(path);
+      return std::nullopt;
+    }
+    ++walk.page;
+    walk.is_new = walk.ids.size() + walk.left_out > before;
+  }
+  if (walk.has_more && walk.page > kOrderPagesMax) {
+    Report("a list of orders of the cloud has no end", path, "");
+  }
+  while (!walk.without_rows.empty()) {
+    ReadOne(linked, line, walk.without_rows.back());
+    walk.without_rows.pop_back();
+  }
+  std::set<std::string> ids = std::move(walk.ids);
+  memory_.walks.erase(path);
+  return ids;
+}
+
+OrdersReader::Outcome OrdersReader::ReadPage(const Linked& linked, Line& line, Walk& walk, int page,
+                                             int per_page) {
+  const std::string path =
+      Concat({walk.path, "&sort=created_at&per_page=", per_page, "&page=", page});
+  const auto known = memory_.pages.find(path);
+  const Reply reply =
+      line.Ask({.path = path, .etag = known == memory_.pages.end() ? "" : known->second.etag});
+  if (reply.verdict == Verdict::kNotModified && known != memory_.pages.end()) {
+    walk.ids.insert(known->second.ids.begin(), known->second.ids.end());
+    walk.has_more = known->second.has_more;
+    return Outcome::kDone;
+  }
+  if (reply.verdict == Verdict::kOk) {
+    walk.large_in_a_row = 0;
+    TakePage(linked, walk, reply, path, per_page);
+    return Outcome::kDone;
+  }
+  if (IsTooLarge(reply)) return ReadParts(linked, line, walk, page, per_page);
+  Report("the cloud gives no list of its orders", path, reply.trouble);
+  return Outcome::kGivenUp;
+}
+
+// The page in ten smaller ones; a page of one order is left out.
+OrdersReader::Outcome OrdersReader::ReadParts(const Linked& linked, Line& line, Walk& walk,
+                                              int page, int per_page) {
+  if (per_page == 1) {
+    Report("an order of the cloud is too large", walk.path, Concat({"number ", page}));
+    ++walk.left_out;
+    const bool is_no_answer = ++walk.large_in_a_row >= kLargeInARowMax;
+    return is_no_answer ? Outcome::kGivenUp : Outcome::kDone;
+  }
+  walk.has_more = true;
+  for (int part = 1; part <= kParts && walk.has_more; ++part) {
+    const int number = (page - 1) * kParts + part;
+    const Outcome outcome = ReadPage(linked, line, walk, number, per_page / kParts);
+    if (outcome == Outcome::kGivenUp) return outcome;
+  }
+  return Outcome::kDone;
+}
+
+void OrdersReader::TakePage(const Linked& linked, Walk& walk, const Reply& reply,
+                            const std::string& path, int per_page) {
+  const std::vector<json::Value> records = reply.answer.Items("data");
+  Page page{.etag = reply.answer.HeaderOr("ETag", "")};
+  for (const json::Value& record : records) {
+    std::string id = CloudIdOf(record);
+    if (id.empty()) continue;
+    walk.ids.insert(id);
+    page.ids.push_back(std::move(id));
+  }
+  const auto has_more = reply.answer.Find("pagination.has_more");
+  const bool says = has_more && has_more->kind() == json::Kind::kBoolean;
+  page.has_more = !records.empty() &&
+                  (says ? has_more->boolean() : records.size() >= static_cast<size_t>(per_page));
+  walk.has_more = page.has_more;
+  const std::string cursor = reply.answer.HeaderOr("X-Event-Cursor", "");
+  const bool is_usable = !cursor.empty() && cursor.size() <= kCursorBytesMax;
+  if (Follows(linked) && !memory_.listing_cursor && is_usable) {
+    memory_.listing_cursor = cursor;
+  }
+  std::vector<Change> changes = ChangesOf(records, Shown::kInList);
+  for (const Change& change : changes) {
+    if (!ShownMembers(change.record).Items("combos")) walk.without_rows.push_back(change.cloud_id);
+  }
+  TakeAll(linked, std::move(changes), std::nullopt);
+  if (page.etag.empty()) return;
+  if (memory_.pages.size() >= kPagesKeptMax) memory_.pages.clear();
+  memory_.pages[path] = std::move(page);
+}
+
+// Orders by their ids
+
+std::optional<bool> OrdersReader::ReadOne(const Linked& linked, Line& line,
+                                          const std::string& cloud_id) {
+  const Reply reply = line.Ask({.path = OrderPath(cloud_id)});
+  if (reply.verdict == Verdict::kOk) {
+    const auto record = reply.answer.Find("data");
+    if (!record) return std::nullopt;
+    TakeAll(linked, ChangesOf(std::array{*record}, Shown::kAlone), std::nullopt);
+    return IsOpen(*record);
+  }
+  if (reply.verdict == Verdict::kRefused && reply.answer.status() == kNotFound) {
+    settings_.database.Write(
+        [&](db::Tx& tx, const db::Stamp& stamp) { TakeGone(tx, linked.company, cloud_id, stamp); });
+    return false;
+  }
+  Report("the cloud does not give one of its orders", cloud_id, reply.trouble);
+  return std::nullopt;
+}
+
+// Those that were open in the cloud at the last reading, or are open here. An order is read once
+// after it has left; one that could not be read is looked at again.
+bool OrdersReader::ReadThoseThatLeft(const Linked& linked, Line& line,
+                                     std::set<std::string>& open) {
+  std::set<std::string> missing;
+  for (const std::string& id : OpenHere(linked)) missing.insert(id);
+  missing.insert(memory_.open.begin(), memory_.open.end());
+  std::erase_if(missing, [&](const std::string& id) { return open.contains(id); });
+  std::erase_if(memory_.left, [&](const std::string& id) { return !missing.contains(id); });
+  size_t read = 0;
+  for (const std::string& id : missing) {
+    if (memory_.left.contains(id)) continue;
+    if (++read > kReadByIdMax) {
+      open.insert(id);  // it is still to be read
+      continue;
+    }
+    const std::optional<bool> is_open = ReadOne(linked, line, id);
+    if (is_open == false) memory_.left.insert(id);
+    if (is_open == true) open.insert(id);
+  }
+  memory_.open = std::move(open);
+  return true;
+}
+
+// The cloud's ids of orders that are open here.
+std::vector<std::string> OrdersReader::OpenHere(const Linked& linked) {
+  return settings_.database.Read([&](db::Snapshot& snapshot) {
+    std::vector<std::string> ids;
+    for (const std::string& id : store::OpenOrders(snapshot, linked.company, kOpenHereMax)) {
+      const auto alias = aliases::FindByBoxId(snapshot, linked.company, aliases::Kind::kOrder, id);
+      if (alias) ids.push_back(alias->cloud_id);
+    }
+    return ids;
+  });
+}
+
+// Taking
+
+std::vector<OrdersReader::Change> OrdersReader::ChangesOf(std::span<const json::Value> records,
+                                                          Shown shown) {
+  std::vector<Change> changes;
+  for (const json::Value& record : records) {
+    std::string id = CloudIdOf(record);
+    const uint64_t hash = HashOf(record.Canonical());
+    const uint64_t key = HashOf(Concat({shown == Shown::kAlone ? "alone " : "", id}));
+    const auto known = memory_.taken.find(key);
+    if (known != memory_.taken.end() && known->second == hash) continue;
+    changes.push_back({.record = record,
+                       .cloud_id = std::move(id),
+                       .key = key,
+                       .hash = hash,
+                       .numbers = orders::PublicNumbers()});
+  }
+  return changes;
+}
+
+// `cursor` is stored with the last of them.
+void OrdersReader::TakeAll(const Linked& linked, std::vector<Change> changes,
+                           const std::optional<std::string>& cursor) {
+  std::span<const Change> rest = changes;
+  while (!rest.empty() || cursor) {
+    const std::span<const Change> some = rest.first(std::min(rest.size(), kAtOnce));
+    rest = rest.subspan(some.size());
+    TakeSome(linked, some, rest.empty() ? cursor : std::nullopt);
+    if (rest.empty()) return;
+  }
+}
+
+// One record that cannot be stored does not keep the others from it.
+void OrdersReader::TakeSome(const Linked& linked, std::span<const Change> changes,
+                            const std::optional<std::string>& cursor) {
+  std::vector<Taken> taken;
+  try {
+    taken = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      std::vector<Taken> results;
+      const company::Company company = company::Get(tx, linked.company);
+      for (const Change& change : changes) {
+        results.push_back(TakeOrder(tx,
+                                    {.company = company,
+                                     .public_numbers = change.numbers,
+                                     .rider_provider = settings_.rider_provider,
+                                     .platform_name = settings_.platform_name},
+                                    change.record, stamp));
+      }
+      if (cursor) PutCursor(tx, linked.company, cursor);
+      return results;
+    });
+  } catch (const Refusal& refusal) {
+    if (IsOneAlone(changes, cursor)) {
+      Report("an order of the cloud is refused", changes.front().cloud_id, refusal.detail);
+      taken = {Taken::kUnchanged};
+    }
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged || changes.empty()) throw;
+    if (IsOneAlone(changes, cursor)) {
+      Report("an order of the cloud cannot be stored", changes.front().cloud_id, fault.cause);
+      taken = {Taken::kUnchanged};
+    }
+  }
+  if (taken.size() != changes.size()) {
+    for (size_t i = 0; i < changes.size(); ++i) TakeSome(linked, changes.subspan(i, 1), {});
+    if (cursor) TakeSome(linked, {}, cursor);
+    return;
+  }
+  if (memory_.taken.size() + changes.size() > kTakenMax) memory_.taken.clear();
+  for (size_t i = 0; i < changes.size(); ++i) {
+    memory_.taken[changes[i].key] = changes[i].hash;
+    if (taken[i] == Taken::kUnreadable) {
+      Report("an order of the cloud cannot be read", changes[i].cloud_id,
+             WhyUnreadable(linked, changes[i].record));
+    }
+  }
+}
+
+std::string OrdersReader::WhyUnreadable(const Linked& linked, json::Value record) {
+  const company::Company company = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return company::Get(snapshot, linked.company); });
+  try {
+    ReadCloudRecord(record, {.company = company,
+                             .platform_there = "",
+                             .platform_here = "",
+                             .find_here = [](aliases::Kind, std::string_view) {
+                               return std::optional<std::string>();
+                             }});
+  } catch (const UnreadableRecord& unreadable) {
+    return unreadable.why;
+  }
+  return "its record is too large";
+}
+
+void OrdersReader::Report(std::string_view what, std::string_view which, std::string_view why) {
+  if (memory_.reported.size() >= kReportedMax) memory_.reported.clear();
+  if (!memory_.reported.insert(Concat({what, " ", which})).second) return;
+  log::Warning(what, {{"which", which}, {"why", why}});
+}
+
+// Events
+
+std::optional<Request> OrdersReader::EventsRequest(const Linked& linked) const {
+  const bool is_due = settings_.clock.MonotonicMs() >= memory_.events_at_ms;
+  if (!Follows(linked) || !linked.link.cursor || !is_due) return std::nullopt;
+  return Request{.path = Concat({"/v1/events?after=", wire::PercentEncoded(*linked.link.cursor),
+                                 "&per_page=", kPerPage}),
+                 .wait_s = kWaitS};
+}
+
+void OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  const int64_t later_ms = now_ms + settings_.poll_ms;
+  if (reply.verdict == Verdict::kRefused) {
+    const int status = reply.answer.status();
+    Report("the cloud refuses the cursor of its events", "", reply.trouble);
+    settings_.database.Write(
+        [&](db::Tx& tx, const db::Stamp&) { PutCursor(tx, linked.company, std::nullopt); });
+    Restart();
+    // The next cursor is not tried at once, in case that it is refused, too.
+    memory_.events_at_ms = later_ms;
+    if (status != kCursorExpired && status != kBadRequest) memory_.polls_until_ms = now_ms + kDayMs;
+    return;
+  }
+  const std::string next = reply.answer.Text("next");
+  const bool is_usable =
+      reply.verdict == Verdict::kOk && !next.empty() && next.size() <= kCursorBytesMax;
+  if (!is_usable) {
+    memory_.events_at_ms = later_ms;
+    return;
+  }
+  std::vector<json::Value> records;
+  const std::vector<json::Value> events = reply.answer.Items("data");
+  for (const json::Value& event : events) {
+    const auto record = net::Find(event, "data");
+    if (record && net::TextAt(event, "subject.type") == "order") records.push_back(*record);
+  }
+  // A cloud that does not wait, or gives the same page again, is asked at the pace of a poll.
+  const bool has_waited = reply.answer.Header("Preference-Applied").has_value();
+  const bool is_new = next != linked.link.cursor;
+  if (!is_new || (events.empty() && !has_waited)) memory_.events_at_ms = later_ms;
+  TakeAll(linked, ChangesOf(records, Shown::kInList), is_new ? std::optional(next) : std::nullopt);
+}
+
+}  // namespace comanda::cloud

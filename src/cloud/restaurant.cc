@@ -1,0 +1,373 @@
+#include "cloud/restaurant.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/concat.h"
+#include "base/log.h"
+#include "base/problem.h"
+#include "cloud/menu_pull.h"
+#include "cloud/restaurant_document.h"
+#include "cloud/restaurant_store.h"
+#include "menu/catalogue.h"
+
+namespace comanda::cloud {
+namespace {
+
+using aliases::Kind;
+using json::Value;
+
+constexpr int64_t kHourMs = 3'600'000;
+constexpr int64_t kMenuMs = 300'000;
+constexpr int64_t kDayMs = 86'400'000;
+constexpr int kRowsOfAPage = 100;
+// Of a list of people; of the others, which are short.
+constexpr int kPagesMax = 1'000;
+constexpr int kShortPagesMax = 50;
+
+constexpr std::string_view kCompany = "company";
+constexpr std::string_view kPaymentMethods = "payment_methods";
+constexpr std::string_view kTables = "tables";
+constexpr std::string_view kUsers = "users";
+constexpr std::string_view kClients = "clients";
+// The clients' last change that was read, by the clock of the cloud, where it was found to take
+// filter[updated_since]; at 0 it does not.
+constexpr std::string_view kClientsSince = "clients_since";
+// The last whole menu: stock moves without a new entity tag.
+constexpr std::string_view kStock = "stock";
+
+struct Part {
+  std::string_view name;
+  std::string_view path;
+  int64_t every_ms;
+};
+// In the order in which they are read: what takes longest comes last.
+constexpr std::array kParts = {
+    Part{kCompany, "/v1/company", kHourMs},
+    Part{kPaymentMethods, "/v1/company/payment-methods", kHourMs},
+    Part{kTables, "/v1/company/tables", kHourMs},
+    Part{kMenuPart, "/v1/menu", kMenuMs},
+    Part{kUsers, "/v1/users", kHourMs},
+    Part{kClients, "/v1/clients", kHourMs},
+};
+
+const Part& PartOf(std::string_view name) { return *std::ranges::find(kParts, name, &Part::name); }
+
+Visit VisitOf(const Progress& progress, std::string_view part) {
+  const auto found = progress.find(part);
+  return found == progress.end() ? Visit{} : found->second;
+}
+
+int64_t DueIn(const Progress& progress, const Part& part, UtcMs now) {
+  const Visit visit = VisitOf(progress, part.name);
+  // A visit in the future: the clock was put right since.
+  if (visit.at == 0 || visit.at > now) return 0;
+  return std::max<int64_t>(0, visit.at + part.every_ms - now);
+}
+
+bool IsWanted(const Part& part, const Link& link) {
+  return part.name != kTables || link.features.has_tables;
+}
+
+std::string EtagOf(const Visit& visit, std::string_view path) {
+  const auto found = visit.etags.find(path);
+  return found == visit.etags.end() ? "" : found->second;
+}
+
+// A page of a list.
+struct Page {
+  Reply reply;  // owns the rows
+  std::vector<Value> rows;
+  bool has_more = false;
+};
+
+bool HasMore(const net::Reply& answer) {
+  const auto more = answer.Find("pagination.has_more");
+  return more && more->kind() == json::Kind::kBoolean && more->boolean();
+}
+
+std::string PagePath(std::string_view path, int page) {
+  const char separator = path.find('?') == path.npos ? '?' : '&';
+  return Concat({path, separator, "page=", page, "&per_page=", kRowsOfAPage});
+}
+
+// Nothing where the answer is no list.
+std::optional<Page> PageOf(Reply reply) {
+  const auto data = reply.answer.Find("data");
+  if (reply.verdict != Verdict::kOk || !data || data->kind() != json::Kind::kArray) {
+    log::Warning("a list of the cloud cannot be read", {{"reason", reply.trouble}});
+    return std::nullopt;
+  }
+  Page page{.reply = std::move(reply), .rows = {}, .has_more = false};
+  for (const Value row : data->items()) {
+    if (!IdOf(row).empty()) page.rows.push_back(row);
+  }
+  page.has_more = HasMore(page.reply.answer);
+  return page;
+}
+
+// Adds the etag of an answer that is all of its list.
+void KeepEtag(Visit& visit, std::string_view path, const Reply& reply) {
+  visit.etags.clear();
+  const auto etag = reply.answer.Header("ETag");
+  if (etag && !etag->empty()) visit.etags.emplace(path, *etag);
+}
+
+UtcMs UpdatedAt(Value record) { return ParseInstant(TextMember(record, "updated_at")).value_or(0); }
+
+// The categories of a page of the menu; nothing where it is none.
+std::optional<std::vector<Value>> CategoriesOf(const Reply& reply) {
+  if (reply.verdict != Verdict::kOk) return std::nullopt;
+  const auto data = reply.answer.Find("data");
+  // A cloud may show them as a list like any other.
+  if (data && data->kind() == json::Kind::kArray) return data->items();
+  const auto categories = reply.answer.Find("data.categories");
+  if (!categories || categories->kind() != json::Kind::kArray) return std::nullopt;
+  return categories->items();
+}
+
+std::string SinceFilter(UtcMs instant) {
+  return Concat({"filter%5Bupdated_since%5D=", FormatInstant(instant)});
+}
+
+struct UnpairedKind {
+  Kind kind;
+  std::string_view name;
+};
+constexpr std::array kUnpairedKinds = {
+    UnpairedKind{Kind::kPaymentMethod, kPaymentMethods},
+    UnpairedKind{Kind::kTable, kTables},
+    UnpairedKind{Kind::kCategory, "categories"},
+    UnpairedKind{Kind::kProduct, "products"},
+    UnpairedKind{Kind::kUser, kUsers},
+    UnpairedKind{Kind::kClient, kClients},
+};
+
+}  // namespace
+
+Restaurant::Restaurant(RestaurantSettings settings) : settings_(std::move(settings)) {}
+
+int64_t Restaurant::DueInMs(const Linked& linked) const {
+  const UtcMs now = settings_.clock.Now();
+  int64_t due_ms = std::numeric_limits<int64_t>::max();
+  for (const Part& part : kParts) {
+    if (!IsWanted(part, linked.link)) continue;
+    due_ms = std::min(due_ms, DueIn(linked.link.progress, part, now));
+  }
+  return due_ms;
+}
+
+bool Restaurant::HasReadAll(const Linked& linked) const {
+  return std::ranges::all_of(kParts, [&](const Part& part) {
+    return !IsWanted(part, linked.link) || linked.link.progress.contains(part.name);
+  });
+}
+
+void Restaurant::Read(const Linked& linked, Line& line) {
+  Progress progress = linked.link.progress;
+  const auto due = [&] {
+    return std::ranges::find_if(kParts, [&](const Part& part) {
+      return IsWanted(part, linked.link) && DueIn(progress, part, settings_.clock.Now()) == 0;
+    });
+  };
+  // A list of people is read page by page, and the menu in between when it becomes due.
+  for (auto part = due(); part != kParts.end(); part = due()) {
+    ReadPart(part->name, linked, line, progress);
+  }
+}
+
+void Restaurant::ReadPart(std::string_view part, const Linked& linked, Line& line,
+                          Progress& progress) {
+  if (part == kMenuPart) return ReadMenu(linked, line, progress);
+  if (part == kUsers) return ReadPeoplePage(People::kUsers, linked, line, progress);
+  if (part == kClients) return ReadPeoplePage(People::kClients, linked, line, progress);
+  Visit visit = VisitOf(progress, part);
+  if (part == kCompany) {
+    ReadCompany(linked, line, visit);
+  } else {
+    ReadList(part, linked, line, visit);
+  }
+  StoreNow(linked, progress, part, std::move(visit));
+}
+
+void Restaurant::StoreNow(const Linked& linked, Progress& progress, std::string_view part,
+                          Visit visit) {
+  visit.at = settings_.clock.Now();
+  Store(linked, progress, part, std::move(visit));
+}
+
+void Restaurant::Store(const Linked& linked, Progress& progress, std::string_view part,
+                       Visit visit) {
+  settings_.database.Write(
+      [&](db::Tx& tx, const db::Stamp&) { PutVisit(tx, linked.company, part, visit); });
+  progress.insert_or_assign(std::string(part), std::move(visit));
+}
+
+void Restaurant::ReadCompany(const Linked& linked, Line& line, Visit& visit) {
+  const std::string path(PartOf(kCompany).path);
+  const Reply reply = line.Ask({.path = path, .etag = EtagOf(visit, path)});
+  if (reply.verdict == Verdict::kNotModified) return;
+  const auto record = reply.answer.Find("data");
+  if (reply.verdict != Verdict::kOk || !record || record->kind() != json::Kind::kObject) return;
+  TakeCompany({settings_.database, settings_.import, linked.company}, *record);
+  KeepEtag(visit, path, reply);
+}
+
+void Restaurant::ReadList(std::string_view part, const Linked& linked, Line& line, Visit& visit) {
+  std::vector<Page> pages;
+  std::vector<Value> rows;
+  std::set<std::string> seen;
+  bool is_complete = false;
+  while (!is_complete && pages.size() < kShortPagesMax) {
+    const std::string path = PagePath(PartOf(part).path, static_cast<int>(pages.size()) + 1);
+    Reply reply = line.Ask({.path = path, .etag = pages.empty() ? EtagOf(visit, path) : ""});
+    if (reply.verdict == Verdict::kNotModified) return;
+    std::optional<Page> page = PageOf(std::move(reply));
+    if (!page) return;
+    const size_t before = rows.size();
+    for (const Value row : page->rows) {
+      if (seen.insert(IdOf(row)).second) rows.push_back(row);
+    }
+    is_complete = !page->has_more;
+    const bool is_new = rows.size() > before;
+    visit.etags.clear();
+    if (is_complete && pages.empty()) KeepEtag(visit, path, page->reply);
+    pages.push_back(*std::move(page));
+    if (!is_new) break;
+  }
+  const Importer importer{settings_.database, settings_.import, linked.company};
+  if (part == kTables) {
+    TakeTables(importer, rows, is_complete);
+  } else {
+    TakePaymentMethods(importer, rows, is_complete);
+  }
+}
+
+void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) {
+  const Importer importer{settings_.database, settings_.import, linked.company};
+  const std::string path(PartOf(kMenuPart).path);
+  Visit visit = VisitOf(progress, kMenuPart);
+  const bool counts_stock = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return store::CountsStock(snapshot, linked.company); });
+  const UtcMs now = settings_.clock.Now();
+  const UtcMs counted_at = VisitOf(progress, kStock).at;
+  const bool is_stock_due = counts_stock && (now - counted_at >= kHourMs || counted_at > now);
+
+  MenuPull pull(importer);
+  bool has_more = true;
+  bool is_new = true;
+  int page = 0;
+  while (has_more && is_new && page < kShortPagesMax) {
+    const bool is_first = ++page == 1;
+    const Reply reply = line.Ask({.path = is_first ? path : Concat({path, "?page=", page}),
+                                  .etag = is_first && !is_stock_due ? EtagOf(visit, path) : ""});
+    const auto categories = CategoriesOf(reply);
+    if (!categories) {
+      if (reply.verdict != Verdict::kNotModified) {
+        log::Warning("the menu of the cloud cannot be read", {{"reason", reply.trouble}});
+      }
+      return StoreNow(linked, progress, kMenuPart, std::move(visit));
+    }
+    has_more = HasMore(reply.answer);
+    const bool is_whole = is_first && !has_more;
+    is_new = pull.TakePage(*categories, is_whole);
+    visit.etags.clear();
+    if (is_whole) KeepEtag(visit, path, reply);
+  }
+  if (!has_more && page > 1) pull.HideMissing();
+  if (!pull.SetStock(settings_.plan)) visit.etags.clear();
+  menu::RenderStale(settings_.database);
+  StoreNow(linked, progress, kStock, {});
+  StoreNow(linked, progress, kMenuPart, std::move(visit));
+}
+
+void Restaurant::ReadPeoplePage(People people, const Linked& linked, Line& line,
+                                Progress& progress) {
+  const Part& part = PartOf(people == People::kUsers ? kUsers : kClients);
+  const Importer importer{settings_.database, settings_.import, linked.company};
+  Visit visit = VisitOf(progress, part.name);
+  Walk& walk = walks_[people];
+  const UtcMs since =
+      people == People::kClients && visit.at > 0 ? VisitOf(progress, kClientsSince).at : 0;
+  const std::string list =
+      since > 0 ? Concat({part.path, "?", SinceFilter(since)}) : std::string(part.path);
+  const std::string path = PagePath(list, walk.page);
+
+  Reply reply = line.Ask({.path = path, .etag = walk.page == 1 ? EtagOf(visit, path) : ""});
+  const Verdict verdict = reply.verdict;
+  // A cloud that has begun to refuse the filter is asked for all clients from now on.
+  if (verdict == Verdict::kRefused && since > 0) Store(linked, progress, kClientsSince, {});
+  const std::optional<Page> page =
+      verdict == Verdict::kNotModified ? std::nullopt : PageOf(std::move(reply));
+  if (!page) {
+    walks_.erase(people);
+    return StoreNow(linked, progress, part.name, std::move(visit));
+  }
+  std::vector<Value> rows;
+  for (const Value row : page->rows) {
+    walk.newest = std::max(walk.newest, UpdatedAt(row));
+    if (walk.seen.insert(std::hash<std::string>()(IdOf(row))).second) rows.push_back(row);
+  }
+  if (people == People::kUsers) {
+    TakeUsers(importer, rows);
+  } else {
+    TakeClients(importer, rows);
+  }
+  const bool goes_on = page->has_more && !rows.empty() && walk.page < kPagesMax;
+  visit.etags.clear();
+  if (!page->has_more && walk.page == 1) KeepEtag(visit, path, page->reply);
+  if (goes_on) {
+    ++walk.page;
+    return;
+  }
+  const UtcMs newest = walk.newest;
+  if (people == People::kClients) FinishClients(linked, line, progress, newest);
+  walks_.erase(people);
+  StoreNow(linked, progress, part.name, std::move(visit));
+}
+
+void Restaurant::FinishClients(const Linked& linked, Line& line, Progress& progress, UtcMs newest) {
+  const auto store = [&](UtcMs at) {
+    Store(linked, progress, kClientsSince, {.at = at, .etags = {}});
+  };
+  const bool is_known = progress.contains(kClientsSince);
+  const UtcMs since = VisitOf(progress, kClientsSince).at;
+  if (newest == 0 || (is_known && since == 0)) return;
+  if (is_known) {
+    if (newest > since) store(newest);
+    return;
+  }
+  // A cloud that takes the filter shows no client that was changed after tomorrow; any other shows
+  // all, or refuses.
+  const UtcMs tomorrow = settings_.clock.Now() + kDayMs;
+  const auto page = PageOf(line.Ask(
+      {.path = Concat({PartOf(kClients).path, "?", SinceFilter(tomorrow), "&page=1&per_page=1"})}));
+  store(page && page->rows.empty() ? newest : 0);
+}
+
+std::map<std::string, int64_t> CountUnpaired(db::Session& session, db::CompanyId company) {
+  std::map<std::string, int64_t> counts;
+  for (const UnpairedKind& row : kUnpairedKinds) {
+    const auto count = static_cast<int64_t>(store::Unpaired(session, company, row.kind).size());
+    if (count > 0) counts.emplace(row.name, count);
+  }
+  return counts;
+}
+
+std::multimap<std::string, std::string> ListUnpaired(db::Session& session, db::CompanyId company,
+                                                     int limit) {
+  std::multimap<std::string, std::string> named;
+  for (const UnpairedKind& row : kUnpairedKinds) {
+    for (store::UnpairedRow& unpaired : store::Unpaired(session, company, row.kind)) {
+      if (std::cmp_greater_equal(named.size(), limit)) return named;
+      named.emplace(row.name, std::move(unpaired.name));
+    }
+  }
+  return named;
+}
+
+}  // namespace comanda::cloud

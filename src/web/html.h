@@ -1,0 +1,16 @@
+#pragma once
+
+// Descriptions of openapi.json as HTML. Pure functions; any thread.
+
+#include <string>
+#include <string_view>
+
+namespace comanda::web {
+
+// Paragraphs and lists ("- " begins an item) with a blank line
+// between them; in a line `code`, **strong** and addresses, which become links.
+std::string Prose(std::string_view text);
+// The same for one line, without <p>.
+std::string Inline(std::string_view text);
+
+}  // namespace comanda::web

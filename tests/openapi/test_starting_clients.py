@@ -1,0 +1,267 @@
+"""The programs to start from, in clients/: a kitchen display, a till and an Android till. What the README promises of them
+while the line is cut, the box is killed, and they themselves are."""
+
+import contextlib
+import functools
+import http.client
+import http.server
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import threading
+import time
+import uuid
+
+import pytest
+
+from support.box import PATIENCE_S, Box, free_port
+from support.chromium import Chromium
+from support.cutting_proxy import CuttingProxy
+from support.driven_page import DrivenPage
+
+SEED = int(os.environ.get("COMANDA_SEED", "19"))
+LINES_MAX = 150
+# What becomes of a third of the requests (support/cutting_proxy.py); bursts of 401 and 429 would only make the tills wait.
+FATES = {"drop_before": 4, "drop_after": 6, "cut_head": 1, "cut_body": 3, "twice": 2, "repeat": 2, "drip": 1}
+
+
+@pytest.fixture
+def box():
+    box = Box()
+    box.bring_in("demo")
+    box.start()
+    yield box
+    assert box.discard() == 0, "the server did not end cleanly"
+
+
+@pytest.fixture
+def api(box):
+    with contextlib.closing(box.client(box.make_key()["key"])) as client:
+        yield client
+
+
+def every_order(api):
+    found, page = [], 1
+    while True:
+        answer = api.get(f"/v1/orders?per_page=100&page={page}")
+        found += answer.data
+        if not answer.json["pagination"]["has_more"]:
+            return found
+        page += 1
+
+
+@pytest.mark.parametrize("file", ["kitchen_display/index.html", "till/till.py", "android_till/src/OfflineTill.kt"])
+def test_a_program_to_start_from_is_short_and_of_its_own(tools, file):
+    text = (tools.clients / file).read_text()
+    assert len(text.splitlines()) < LINES_MAX
+    assert "import comanda" not in text and "<script src" not in text
+
+
+# -- tills -----------------------------------------------------------------------------------------------
+
+
+class Till:
+    """A till's program, whose process may be killed."""
+
+    def __init__(self, command, environment):
+        self.command, self.environment = [str(word) for word in command], {**os.environ, **environment}
+
+    def __call__(self, *words):
+        result = subprocess.run([*self.command, *words], env=self.environment, capture_output=True, text=True,
+                                timeout=PATIENCE_S * 8)
+        assert result.returncode == 0, result.stderr[-3000:]
+        return json.loads(result.stdout)
+
+    def kill_while_sending(self, after_s):
+        process = subprocess.Popen([*self.command, "send"], env=self.environment, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(after_s)
+        process.kill()
+        process.wait(PATIENCE_S)
+
+
+@pytest.fixture
+def line(box, tmp_path):
+    """Also asserts that a request that is repeated is the same to the byte."""
+    with CuttingProxy(box, tmp_path, SEED, rate=0.33, fates=FATES) as line:
+        yield line
+        line.require_steady_keys()
+        assert set(line.fates_met()) == {"pass", *FATES}
+
+
+@pytest.fixture
+def python_till(box, api, tools, tmp_path):
+    return Till(["/usr/bin/python3", tools.clients / "till/till.py"], {
+        "COMANDA_URL": f"https://127.0.0.1:{box.port}", "COMANDA_KEY": api.key, "COMANDA_CA": str(box.cafile),
+        "TILL_FILE": str(tmp_path / "till.db")})
+
+
+def sold_for(order):
+    return order["total"] == order["total_paid"] > 0 and order["paid"] and len(order["payments"]) == 1
+
+
+def test_the_till_in_python_sells_200_orders_through_a_line_that_cuts(box, api, line, python_till):
+    python_till.environment.update(COMANDA_URL=line.url, COMANDA_CA=str(line.cafile))
+    assert python_till("sell", "120") == {"sold": 120, "sent": 0, "parked": 0}
+    for after_s in (0.3, 0.6, 0.9):
+        python_till.kill_while_sending(after_s)
+    python_till("sell", "80")
+    assert python_till("send") == {"sold": 200, "sent": 200, "parked": 0}
+
+    orders = every_order(api)
+    assert len(orders) == len({order["reference"] for order in orders}) == 200
+    assert sorted(int(order["comment"].split(",")[0].split()[1]) for order in orders) == list(range(1, 201))
+    assert all(sold_for(order) and 1 <= len(order["combos"]) <= 3 for order in orders)
+
+
+def test_the_till_in_python_parks_what_is_refused_and_waits_for_a_key(box, api, python_till):
+    python_till.environment["COMANDA_KEY"] = box.make_key(scopes="orders:read")["key"]
+    python_till("sell", "2")
+    python_till.kill_while_sending(0.5)
+    assert python_till("state") == {"sold": 2, "sent": 0, "parked": 0}
+
+    python_till.environment["COMANDA_KEY"] = api.key
+    with contextlib.closing(sqlite3.connect(python_till.environment["TILL_FILE"])) as till, till:
+        till.execute("UPDATE request SET body = '{\"service_type\": \"TAKE\"}' WHERE sale = 1 AND path = '/v1/orders'")
+    assert python_till("send") == {"sold": 2, "sent": 1, "parked": 1}
+    assert len(every_order(api)) == 1
+
+
+@pytest.fixture
+def android_till(box, api, line, tools, tmp_path):
+    folder = tmp_path / "android_till"
+    subprocess.run(["cp", "-r", tools.clients / "android_till", folder], check=True)
+    tools.cafile = line.cafile
+    classes = f"{folder / 'target/classes'}:{tools.maven(folder)}"
+    return Till([*tools.java_with_trust(folder), "-cp", classes, "OfflineTillKt", folder / "queue"],
+                {"COMANDA_URL": line.url, "COMANDA_KEY": api.key})
+
+
+def test_the_android_till_sells_without_a_network_and_sends_all_of_it_once(box, api, line, android_till):
+    box.stop()
+    assert android_till("sell", "30") == {"sold": 30, "sent": 0, "parked": 0}
+    android_till.kill_while_sending(1)
+    # The power went while a line was written.
+    with open(android_till.command[-1], "ab") as queue:
+        queue.write(b'{"sale": "cut o')
+    assert android_till("sell", "10") == {"sold": 40, "sent": 0, "parked": 0}
+    box.start()
+    for after_s in (1, 1.5):
+        android_till.kill_while_sending(after_s)
+    assert android_till("send") == {"sold": 40, "sent": 40, "parked": 0}
+
+    orders = every_order(api)
+    assert len(orders) == len({order["order_title"] for order in orders}) == 40
+    assert all(sold_for(order) and order["total"] == 85.9 and len(order["combos"]) == 2 for order in orders)
+
+
+# -- the kitchen display ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def display_server(tools):
+    """The origin that serves the display."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tools.clients / "kitchen_display"))
+    handler.log_message = lambda *_: None
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def display(box, display_server, tmp_path):
+    """A browser with the display, which has been told where the box is."""
+    box.stop()
+    box.options += ["--cors-origins", display_server]
+    box.start()
+    with DrivenPage(Chromium(tmp_path, [box.cafile])) as page:
+        page.open(display_server)
+        page.type("[name=url]", f"https://127.0.0.1:{box.port}/")
+        page.type("[name=key]", box.make_key(scopes="orders:read,orders:write")["key"])
+        page.click("#setup button")
+        yield page
+
+
+def tickets(page):
+    return page.run("[...document.querySelectorAll('#tickets li')].map((ticket) => ticket.id)")
+
+
+def sell_until(stop, box, key, sold, chosen):
+    """Sells to the kitchen through everything that happens to the box: {item: order}."""
+    with contextlib.closing(box.client(key)) as till:
+        while not stop.is_set():
+            calls = [("/v1/orders", {"service_type": "ONSITE"}), ("/v1/orders/{}/combos", {"combos": [
+                {"product_name": f"Dish {i}", "quantity": 1, "variant_price": 5} for i in range(chosen.randint(1, 3))]})]
+            order = ""
+            for path, body in calls:
+                order = send_until_done(till, path.format(order["id"] if order else ""), body)
+            sold.update({combo["id"]: order["id"] for combo in order["combos"]})
+
+
+def send_until_done(till, path, body):
+    reference = str(uuid.uuid4())
+    while True:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            answer = till.post(path, body, {"Idempotency-Key": reference})
+            if answer.status in (200, 201):
+                return answer.data
+        till.close()
+        time.sleep(0.05)
+
+
+def test_the_display_shows_each_ticket_once_through_kills_and_reloads(box, api, display, display_server):
+    chosen, sold, stop, finished = random.Random(SEED), {}, threading.Event(), set()
+    till = threading.Thread(target=sell_until, args=(stop, box, api.key, sold, chosen))
+    till.start()
+    try:
+        for event in ("reload", "kill", "finish", "reload", "kill", "finish", "kill", "reload"):
+            time.sleep(chosen.uniform(0.3, 1))
+            if event == "kill":
+                box.kill()
+                time.sleep(0.3)
+                box.start()
+            elif event == "reload":
+                display.open(display_server + "/?" + event)
+            else:
+                display.until("document.querySelectorAll('#tickets li').length > 3")
+                for ticket in tickets(display)[:3]:
+                    display.run(f"document.getElementById('{ticket}').firstChild.click()")
+                    finished.add(ticket)
+            shown = tickets(display)
+            assert len(shown) == len(set(shown)) and not finished & set(shown)
+    finally:
+        stop.set()
+        till.join(PATIENCE_S)
+    assert len(sold) > 30 and finished
+
+    def reached():
+        done = {order["id"] for order in every_order(api) if order["status"] == "READY"}
+        whole = {order for order in sold.values() if all(item in finished for item, of in sold.items() if of == order)}
+        return done == whole and sorted(tickets(display)) == sorted(set(sold) - finished)
+
+    wait_for(reached, lambda: (len(sold), len(tickets(display)), display.text("#state")))
+    display.open(display_server + "/?again")
+    wait_for(reached, lambda: (len(sold), len(tickets(display)), display.text("#state")))
+
+
+def test_the_display_reads_everything_again_after_a_restore(box, api, display, tmp_path):
+    order = api.add(api.place(), {"product_name": "Dish", "quantity": 1, "variant_price": 5})
+    wait_for(lambda: tickets(display) == [order["combos"][0]["id"]])
+    backup = tmp_path / "backup"
+    box.command("backup", str(backup), "--data", str(box.data))
+    lost = api.add(api.place(), {"product_name": "Lost", "quantity": 1, "variant_price": 5})
+    wait_for(lambda: lost["combos"][0]["id"] in tickets(display))
+    box.stop()
+    box.command("restore", str(backup), "--data", str(box.data), "--yes")
+    box.start()
+    wait_for(lambda: tickets(display) == [order["combos"][0]["id"]], lambda: (tickets(display), display.text("#state")))
+
+
+def wait_for(happens, state=lambda: None):
+    deadline = time.monotonic() + PATIENCE_S
+    while not happens():
+        assert time.monotonic() < deadline, state()
+        time.sleep(0.05)

@@ -1,0 +1,738 @@
+#include "cloud/taker.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "aliases/aliases.h"
+#include "base/id.h"
+#include "cloud/journal.h"
+#include "cloud/journal_store.h"
+#include "cloud/merge.h"
+#include "cloud/taken_store.h"
+#include "company/companies.h"
+#include "events/log.h"
+#include "json/writer.h"
+#include "orders/lifecycle.h"
+#include "orders/orders.h"
+#include "support/restaurant_database.h"
+
+namespace comanda::cloud {
+namespace {
+
+using aliases::Kind;
+using orders::DeliveryStatus;
+using orders::Order;
+using orders::Origin;
+using orders::Status;
+using testing::kCompany;
+using testing::RestaurantDatabase;
+
+constexpr std::string_view kCloudId = "7f3c2f1e-0000-4000-8000-000000000001";
+constexpr std::string_view kBoxId = "0190a5c8-1111-7000-8000-000000000001";
+constexpr std::string_view kCash = "0190a5c8-0000-7000-8000-000000000001";
+constexpr int64_t kMinuteMs = 60'000;
+
+// A record of the cloud, put together from its members.
+class Record {
+ public:
+  Record& Set(const std::string& name, const std::string& json) {
+    members_[name] = json;
+    return *this;
+  }
+  Record& Status(std::string_view status) { return Set("status", '"' + std::string(status) + '"'); }
+  Record& Rider(const std::string& name, UtcMs at = 0) {
+    return Set("rider", R"({"provider":"api","name":")" + name + '"' +
+                            (at == 0 ? "" : R"(,"assigned_at":")" + FormatInstant(at) + '"') + "}");
+  }
+  std::string Text() const {
+    std::string text = "{";
+    for (const auto& [name, json] : members_) {
+      if (text.size() > 1) text += ',';
+      text += '"' + name + "\":" + json;
+    }
+    return text + "}";
+  }
+
+ private:
+  std::map<std::string, std::string> members_ = {
+      {"id", '"' + std::string(kCloudId) + '"'},
+      {"public_id", R"("PE-9000000001")"},
+      {"status", R"("PENDING")"},
+      {"service_type", R"("DELIVERY")"},
+  };
+};
+
+class CloudTaker : public ::testing::Test {
+ protected:
+  CloudTaker() {
+    database->Write([](db::Tx& tx, const db::Stamp&) {
+      tx.Run(
+          "INSERT INTO payment_method (company_id, id, code, description, service_types,"
+          " created_seq) VALUES ($1, $2, 'cash', 'Efectivo', 15, 1)",
+          kCompany, kCash);
+    });
+  }
+
+  // An order of this box with one dish of 20.00, planned, and sent unless a test looks at what
+  // waits.
+  void PlaceHere(std::string_view reference = "till-1") {
+    database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      orders::OrderDraft draft;
+      draft.service_type = orders::ServiceType::kDelivery;
+      orders::Place(tx, company::Get(tx, kCompany), draft,
+                    {.id = std::string(kBoxId),
+                     .public_numbers = {"1000000001"},
+                     .reference = std::string(reference),
+                     .fingerprint = "f",
+                     .actor = "key:till"},
+                    stamp);
+    });
+    orders::Combo dish;
+    dish.id = "0190a5c8-2222-7000-8000-000000000001";
+    dish.product_name = "Lomo";
+    dish.quantity = orders::kOneInThousandths;
+    dish.variant_price = dish.variant_original_price = dish.combo_price = 2000;
+    dish.variant_unit_price = dish.variant_original_unit_price = dish.combo_original_price = 2000;
+    Do(orders::AddCombos, std::vector<orders::Combo>{dish});
+  }
+  void PlaceAndSend() {
+    PlaceHere();
+    Pair();
+    Plan();
+    SendAll();
+  }
+  void Pair() {
+    database->Write([](db::Tx& tx, const db::Stamp&) {
+      aliases::Put(tx, kCompany,
+                   {.kind = Kind::kOrder,
+                    .cloud_id = std::string(kCloudId),
+                    .box_id = std::string(kBoxId),
+                    .cloud_public_id = "PE-9000000001"});
+    });
+  }
+  size_t Plan() {
+    return database->Write([](db::Tx& tx, const db::Stamp& stamp) {
+      return PlanOrder(tx, kCompany, kBoxId, {.rider_provider = "theirs"}, stamp);
+    });
+  }
+  // The cloud accepts everything that waits.
+  void SendAll() {
+    database->Write([&](db::Tx& tx, const db::Stamp&) {
+      while (const auto waiting = store::FirstStep(tx, kCompany, order_id)) {
+        RemoveStep(tx, kCompany, *waiting);
+      }
+    });
+  }
+  std::vector<StepKind> Waiting() {
+    return database->Read(
+        [&](db::Snapshot& snapshot) { return store::WaitingKinds(snapshot, kCompany, order_id); });
+  }
+  // What would be sent now.
+  std::vector<StepKind> Planned() {
+    Plan();
+    return Waiting();
+  }
+
+  template <typename Command, typename... Input>
+  void Do(Command command, const Input&... input) {
+    database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      command(tx, {.company = kCompany, .key = order_id, .actor = "key:till"}, input..., stamp);
+    });
+    database.clock.Advance(1'000);
+  }
+  void AssignHere(const std::string& name) {
+    Do(orders::AssignRider, orders::RiderDraft{.rider = {.provider = "api", .name = name}});
+  }
+  void ReportHere(DeliveryStatus status) {
+    Do(orders::ReportDelivery, orders::DeliveryReport{.status = status});
+  }
+  void PayHere(const std::string& id, Minor amount) {
+    orders::PaymentDraft draft;
+    draft.method_code = "cash";
+    draft.payment.id = id;
+    draft.payment.amount = amount;
+    Do(orders::Pay, draft);
+  }
+
+  Taken Take(const Record& record) {
+    const json::Document document = json::Document::Parse(record.Text());
+    const std::vector<std::string> numbers = {"2000000001", "2000000002"};
+    const Taken taken = database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      const company::Company company = company::Get(tx, kCompany);
+      return TakeOrder(tx,
+                       {.company = company,
+                        .public_numbers = numbers,
+                        .rider_provider = "theirs",
+                        .platform_name = "ours"},
+                       document.root(), stamp);
+    });
+    database.clock.Advance(1'000);
+    return taken;
+  }
+  Taken Gone() {
+    return database->Write(
+        [](db::Tx& tx, const db::Stamp& stamp) { return TakeGone(tx, kCompany, kCloudId, stamp); });
+  }
+  bool Finish() {
+    return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      return FinishCancel(tx, kCompany, order_id, stamp);
+    });
+  }
+
+  Order Here() {
+    return database->Read(
+        [&](db::Snapshot& snapshot) { return *orders::Load(snapshot, kCompany, order_id); });
+  }
+  std::string WhyParked() {
+    return database->Read(
+        [&](db::Snapshot& snapshot) { return store::WhyParked(snapshot, kCompany, order_id); });
+  }
+  std::vector<Difference> Differences() {
+    constexpr int64_t kLimit = 100;
+    return database->Read(
+        [](db::Snapshot& snapshot) { return ListDifferences(snapshot, kCompany, kLimit); });
+  }
+  int64_t CountOfOrders() {
+    return database->Read([](db::Snapshot& snapshot) {
+      return snapshot.GetInt("SELECT count(*) FROM orders WHERE company_id = $1", kCompany);
+    });
+  }
+  int64_t Events() {
+    return database->Read(
+        [](db::Snapshot& snapshot) { return events::ExtentOf(snapshot, kCompany).last; });
+  }
+
+  // The record of the order that PlaceHere() makes, as the cloud has it.
+  static Record Twin() {
+    Record record;
+    record.Set("reference", R"("till-1")")
+        .Set("combos", R"([{"id":"c1","product_name":"Lomo","quantity":1,"variant_price":20,
+                            "combo_price":20}])")
+        .Set("payments", "[]")
+        .Set("discounts", "[]")
+        .Set("total", "20")
+        .Set("total_paid", "0");
+    return record;
+  }
+
+  RestaurantDatabase database;
+  std::string order_id = std::string(kBoxId);
+};
+
+// Orders of the cloud
+
+class CloudTakerOfTheCloud : public CloudTaker {
+ protected:
+  CloudTakerOfTheCloud() { order_id = kCloudId; }
+};
+
+TEST_F(CloudTakerOfTheCloud, StoresItWithItsFiguresAndItsAlias) {
+  Record record = Twin();
+  EXPECT_EQ(Take(record.Set("total", "19.99").Set("source", R"("RAPPI")")), Taken::kWritten);
+  const Order order = Here();
+  EXPECT_EQ(order.origin, Origin::kCloud);
+  EXPECT_EQ(order.totals.total, 1999);
+  EXPECT_EQ(order.source, "RAPPI");
+  EXPECT_EQ(order.public_id, "PE-9000000001");
+  database->Read([&](db::Snapshot& snapshot) {
+    const auto alias = aliases::FindByBoxId(snapshot, kCompany, Kind::kOrder, kCloudId);
+    EXPECT_TRUE(alias && alias->cloud_id == kCloudId);
+    EXPECT_EQ(alias->cloud_public_id, "PE-9000000001");
+    return 0;
+  });
+  EXPECT_EQ(Planned(), std::vector<StepKind>{}) << "nothing is sent back";
+}
+
+TEST_F(CloudTakerOfTheCloud, TheSameRecordWritesNothing) {
+  const Record record = Twin();  // shows no dates at all
+  Take(record);
+  const int64_t events = Events();
+  EXPECT_EQ(Take(record), Taken::kUnchanged);
+  EXPECT_EQ(Take(record), Taken::kUnchanged);
+  EXPECT_EQ(Events(), events);
+}
+
+TEST_F(CloudTakerOfTheCloud, ARecordWithoutItsRowsLeavesThem) {
+  Take(Twin());
+  Record short_record;
+  short_record.Set("total", "20").Set("reference", R"("till-1")");
+  EXPECT_EQ(Take(short_record.Status("PREPARING")), Taken::kWritten);
+  EXPECT_EQ(Here().combos.size(), 1U);
+  EXPECT_EQ(Here().status, Status::kPreparing);
+}
+
+TEST_F(CloudTakerOfTheCloud, AnItemWithoutANameIsThatOfTheProductHere) {
+  constexpr const char* kProduct = "0190a5c8-5555-7000-8000-000000000001";
+  database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    tx.Run("INSERT INTO station (company_id, id, name) VALUES ($1, 'k', 'Parrilla')", kCompany);
+    tx.Run(
+        "INSERT INTO category (company_id, id, name, slug, position) "
+        "VALUES ($1, 'c', 'Fondos', 'fondos', 0)",
+        kCompany);
+    tx.Run(
+        "INSERT INTO product (company_id, id, category_id, name, slug, position, kitchen_id, "
+        "created_at, updated_at) VALUES ($1, $2, 'c', 'Lomo', 'lomo', 0, 'k', $3, $3)",
+        kCompany, kProduct, stamp.now);
+    aliases::Put(tx, kCompany,
+                 {.kind = Kind::kProduct,
+                  .cloud_id = "p-1",
+                  .box_id = kProduct,
+                  .cloud_public_id = std::nullopt});
+  });
+  const Record record =
+      Twin().Set("combos", R"([{"id":"c1","product_id":"p-1","quantity":1,"variant_price":20}])");
+  Take(record);
+  EXPECT_EQ(Here().combos[0].product_name, "Lomo");
+  EXPECT_EQ(Here().combos[0].kitchen_id, "k");
+  database->Write([](db::Tx& tx, const db::Stamp&) {
+    tx.Run("UPDATE product SET name = 'Lomo fino', kitchen_id = NULL WHERE company_id = $1",
+           kCompany);
+  });
+  EXPECT_EQ(Take(record), Taken::kUnchanged);
+}
+
+TEST_F(CloudTakerOfTheCloud, AnUnknownStatusIsKeptAndShown) {
+  Take(Twin().Status("EN_CAMINO"));
+  EXPECT_EQ(Here().unknown_status, "EN_CAMINO");
+  EXPECT_EQ(Take(Twin().Status("EN_CAMINO")), Taken::kUnchanged);
+  Take(Twin().Status("READY"));
+  EXPECT_FALSE(Here().unknown_status);
+  EXPECT_EQ(Here().status, Status::kReady);
+}
+
+TEST_F(CloudTakerOfTheCloud, WhatATillMovedIsSentAndNotTakenBack) {
+  Take(Twin().Set("rider", "null").Set("delivery_status", "null"));
+  Do(orders::Advance, Status::kReady);
+  AssignHere("Ana");
+  Take(Twin().Set("rider", "null").Set("delivery_status", "null").Status("PREPARING"));
+  EXPECT_EQ(Here().status, Status::kReady);
+  EXPECT_EQ(Here().rider->name, "Ana");
+  EXPECT_EQ(Here().delivery_status, DeliveryStatus::kRiderAssigned);
+  EXPECT_EQ(Waiting(), (std::vector<StepKind>{StepKind::kStatus, StepKind::kRider}));
+}
+
+TEST_F(CloudTakerOfTheCloud, ANewRiderOfTheCloudIsTaken) {
+  Take(Twin().Rider("Ana").Set("delivery_status", R"("RIDER_ASSIGNED")"));
+  EXPECT_EQ(Here().rider->name, "Ana");
+  Take(Twin().Rider("Luz").Set("delivery_status", R"("DRIVER_ARRIVED_AT_STORE")"));
+  EXPECT_EQ(Here().rider->name, "Luz");
+  EXPECT_EQ(Here().delivery_status, DeliveryStatus::kArrivedAtStore);
+  Take(Twin().Set("rider", "null"));
+  EXPECT_FALSE(Here().rider);
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTakerOfTheCloud, IdsThatAreNoUuidAreDerived) {
+  Take(Twin().Set("id", R"("o/17")").Set("public_id", R"("R-17")"));
+  database->Read([&](db::Snapshot& snapshot) {
+    const auto id = aliases::FindBoxId(snapshot, kCompany, Kind::kOrder, "o/17");
+    EXPECT_TRUE(id && ParseId(*id));
+    EXPECT_EQ(orders::Load(snapshot, kCompany, *id)->public_id, "PE-2000000001");
+    return 0;
+  });
+  EXPECT_EQ(Take(Twin().Set("id", R"("o/17")").Set("public_id", R"("R-17")")), Taken::kUnchanged);
+}
+
+TEST_F(CloudTakerOfTheCloud, TheIdOfAnOrderOfThisBoxIsNotTakenOver) {
+  order_id = kBoxId;
+  PlaceHere();
+  Take(Record().Set("id", '"' + std::string(kBoxId) + '"').Set("reference", R"("other")"));
+  EXPECT_EQ(CountOfOrders(), 2);
+  EXPECT_EQ(Here().origin, Origin::kBox);
+}
+
+TEST_F(CloudTakerOfTheCloud, OneThatIsGoneStaysReadable) {
+  Take(Twin());
+  EXPECT_EQ(Gone(), Taken::kWritten);
+  EXPECT_EQ(Gone(), Taken::kUnchanged);
+  EXPECT_TRUE(Here().gone_at);
+  EXPECT_EQ(Take(Twin()), Taken::kWritten);
+  EXPECT_FALSE(Here().gone_at);
+}
+
+TEST_F(CloudTakerOfTheCloud, ACancelDropsWhatATillMoved) {
+  Take(Twin());
+  Do(orders::Advance, Status::kReady);
+  database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    EXPECT_EQ(PlanOrder(tx, kCompany, order_id, {}, stamp), 1U);
+  });
+  Take(Twin().Status("CANCELLED").Set("cancel_reason", R"("no vino")"));
+  EXPECT_EQ(Here().status, Status::kCancelled);
+  EXPECT_EQ(Here().cancel_reason, "no vino");
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{});
+  ASSERT_EQ(Differences().size(), 1U);
+  EXPECT_EQ(Differences()[0].kind, "status");
+}
+
+TEST_F(CloudTakerOfTheCloud, WhatCannotBeReadChangesNothing) {
+  EXPECT_EQ(Take(Twin().Set("total", "1.005")), Taken::kUnreadable);
+  EXPECT_EQ(Take(Twin().Set("status", "[]")), Taken::kUnreadable);
+  std::string large = "\"" + std::string(600'000, 'x') + "\"";
+  EXPECT_EQ(Take(Twin().Set("note", large)), Taken::kUnreadable);
+  EXPECT_EQ(CountOfOrders(), 0);
+}
+
+TEST_F(CloudTakerOfTheCloud, TwoOrdersWithOneReferenceAreTwo) {
+  Take(Twin());
+  Take(Twin().Set("id", R"("o-2")").Set("public_id", R"("PE-9000000002")"));
+  EXPECT_EQ(CountOfOrders(), 2);
+  EXPECT_EQ(Here().reference, "till-1");
+}
+
+TEST_F(CloudTakerOfTheCloud, APublicIdIsNotStolen) {
+  Take(Twin());
+  Take(Record().Set("id", R"("o-2")"));
+  database->Read([&](db::Snapshot& snapshot) {
+    EXPECT_EQ(aliases::FindByPublicId(snapshot, kCompany, "PE-9000000001"), kCloudId);
+    return 0;
+  });
+}
+
+// Orders of this box
+
+TEST_F(CloudTaker, AnUnknownOrderWithOurReferenceIsPaired) {
+  PlaceHere();
+  EXPECT_EQ(Take(Twin()), Taken::kUnchanged);
+  EXPECT_EQ(CountOfOrders(), 1);
+  EXPECT_EQ(Here().origin, Origin::kBox);
+  database->Read([&](db::Snapshot& snapshot) {
+    EXPECT_EQ(aliases::FindBoxId(snapshot, kCompany, Kind::kOrder, kCloudId), kBoxId);
+    return 0;
+  });
+  EXPECT_EQ(Planned(), std::vector<StepKind>{}) << "the cloud has the order and its row already";
+}
+
+TEST_F(CloudTaker, ACreationThatWaitsIsSentAllTheSame) {
+  PlaceHere();
+  Plan();
+  Take(Twin());
+  EXPECT_EQ(Waiting(), (std::vector<StepKind>{StepKind::kPlace, StepKind::kCombos}));
+  const auto row = database->Read(
+      [](db::Snapshot& snapshot) { return *store::FindOrder(snapshot, kCompany, kBoxId); });
+  EXPECT_EQ(row.image.combos.begin()->second.cloud_id, "c1");
+}
+
+TEST_F(CloudTaker, AStatusMovesOnlyForward) {
+  PlaceAndSend();
+  EXPECT_EQ(Take(Twin().Status("READY")), Taken::kWritten);
+  EXPECT_EQ(Here().status, Status::kReady);
+  EXPECT_EQ(Here().status_history.back().by, "cloud");
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+  EXPECT_EQ(Take(Twin().Status("PREPARING")), Taken::kUnchanged);
+  EXPECT_EQ(Here().status, Status::kReady);
+  Take(Twin().Status("FINALIZED"));
+  EXPECT_EQ(Here().status, Status::kFinalized);
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, WhatTheCloudChangesOfAnOrderOfTheBoxIsNotTaken) {
+  PlaceAndSend();
+  EXPECT_EQ(Take(Twin().Set("comment", R"("more")").Set("delivery_price", "5").Set("total", "25")),
+            Taken::kUnchanged);
+  EXPECT_FALSE(Here().comment);
+  EXPECT_EQ(Here().totals.total, 2000);
+}
+
+TEST_F(CloudTaker, OtherTotalsAreOneDifferenceUntilTheyAreEqual) {
+  PlaceAndSend();
+  Take(Twin().Set("total", "20.01"));
+  ASSERT_EQ(Differences().size(), 1U);
+  EXPECT_EQ(Differences()[0].kind, "totals");
+  EXPECT_EQ(Differences()[0].box, "total 20, paid 0");
+  EXPECT_EQ(Differences()[0].cloud, "total 20.01, paid 0");
+  Take(Twin().Set("total", "20.02"));
+  ASSERT_EQ(Differences().size(), 1U);
+  EXPECT_EQ(Differences()[0].cloud, "total 20.02, paid 0");
+  Take(Twin());
+  EXPECT_TRUE(Differences().empty());
+}
+
+TEST_F(CloudTaker, TotalsAreComparedOnceAllIsSent) {
+  PlaceHere();
+  Pair();
+  Plan();
+  Take(Twin().Set("total", "0").Set("combos", "[]"));
+  EXPECT_TRUE(Differences().empty()) << "steps wait";
+  SendAll();
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 500);
+  Take(Twin());
+  EXPECT_TRUE(Differences().empty()) << "a change is not planned yet";
+}
+
+TEST_F(CloudTaker, AnotherBusinessDayIsCountedOncePerOrder) {
+  PlaceAndSend();
+  const UtcMs made = Here().created_at;
+  const std::string later = '"' + FormatInstant(made + 24 * 60 * kMinuteMs) + '"';
+  Take(Twin().Set("created_at", later));
+  Take(Twin().Set("created_at", later).Status("READY"));
+  ASSERT_EQ(Differences().size(), 1U);
+  EXPECT_EQ(Differences()[0].kind, "date");
+  EXPECT_EQ(Differences()[0].detail, "1 order");
+  EXPECT_EQ(Differences()[0].order_id, "");
+}
+
+TEST_F(CloudTaker, TheSameBusinessDayIsNoDifference) {
+  PlaceAndSend();
+  Take(Twin().Set("created_at", '"' + FormatInstant(Here().created_at + kMinuteMs) + '"'));
+  EXPECT_TRUE(Differences().empty());
+}
+
+TEST_F(CloudTaker, AnOlderVersionChangesNothing) {
+  PlaceAndSend();
+  Take(Twin().Set("version", "7").Rider("Luz"));
+  EXPECT_EQ(Take(Twin().Set("version", "6").Set("rider", "null").Status("READY")),
+            Taken::kUnchanged);
+  EXPECT_EQ(Here().rider->name, "Luz");
+  EXPECT_EQ(Here().status, Status::kPending);
+}
+
+TEST_F(CloudTaker, ACloudThatWasRestoredCountsFromItsBackup) {
+  PlaceAndSend();
+  const UtcMs now = database.clock.Now();
+  Take(Twin().Set("version", "7").Set("updated_at", '"' + FormatInstant(now) + '"'));
+  Take(Twin()
+           .Set("version", "3")
+           .Set("updated_at", '"' + FormatInstant(now + kMinuteMs) + '"')
+           .Status("READY"));
+  EXPECT_EQ(Here().status, Status::kReady);
+}
+
+// Riders
+
+TEST_F(CloudTaker, ARiderOfTheCloudIsTakenAndNotSentBack) {
+  PlaceAndSend();
+  EXPECT_EQ(Take(Twin().Rider("Ana")), Taken::kWritten);
+  EXPECT_EQ(Here().rider->name, "Ana");
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+  Take(Twin().Set("rider", "null"));
+  EXPECT_FALSE(Here().rider);
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, TheOldStateOfTheCloudIsNoChange) {
+  PlaceAndSend();
+  Take(Twin().Set("rider", "null"));
+  AssignHere("Ana");
+  EXPECT_EQ(Take(Twin().Set("rider", "null")), Taken::kUnchanged) << "not planned yet";
+  Plan();
+  EXPECT_EQ(Take(Twin().Set("rider", "null")), Taken::kUnchanged) << "not sent yet";
+  SendAll();
+  EXPECT_EQ(Take(Twin().Rider("Ana")), Taken::kUnchanged) << "the answer";
+  EXPECT_EQ(Here().rider->name, "Ana");
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, TheLaterRiderWins) {
+  PlaceAndSend();
+  Take(Twin().Set("rider", "null"));
+  AssignHere("Ana");
+  Plan();
+  const UtcMs here_at = Here().rider->assigned_at;
+  Take(Twin().Rider("Luz", here_at - kMinuteMs));
+  EXPECT_EQ(Here().rider->name, "Ana") << "the cloud's is earlier, and will be overwritten";
+  Take(Twin().Rider("Eva", here_at + kMinuteMs));
+  EXPECT_EQ(Here().rider->name, "Eva");
+  EXPECT_EQ(Waiting(), (std::vector<StepKind>{StepKind::kRider, StepKind::kRider}))
+      << "the step of Ana waits already, so Eva is sent after it";
+}
+
+TEST_F(CloudTaker, AnEarlierRiderOfTheCloudIsOverwritten) {
+  PlaceAndSend();
+  AssignHere("Ana");
+  Plan();
+  SendAll();
+  Take(Twin().Rider("Ana"));
+  AssignHere("Luz");  // not planned yet
+  Take(Twin().Rider("Eva", Here().rider->assigned_at - kMinuteMs));
+  EXPECT_EQ(Here().rider->name, "Luz");
+  EXPECT_EQ(Planned(), std::vector<StepKind>{StepKind::kRider});
+}
+
+TEST_F(CloudTaker, ARiderWhoIsNoRiderHereIsShownAsAnExternalOne) {
+  PlaceAndSend();
+  database->Write([](db::Tx& tx, const db::Stamp&) {
+    aliases::Put(tx, kCompany,
+                 {.kind = Kind::kUser,
+                  .cloud_id = "u-1",
+                  .box_id = "0190a5c8-4444-7000-8000-000000000001",
+                  .cloud_public_id = std::nullopt});
+  });
+  Take(Twin().Set("rider", R"({"provider":"theirs","user_id":"u-1","name":"Ana"})"));
+  EXPECT_EQ(Here().rider->provider, "api");
+  EXPECT_EQ(Here().rider->name, "Ana");
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, ARecordWithoutARiderSaysNothingOfIt) {
+  PlaceAndSend();
+  AssignHere("Ana");
+  Take(Twin().Status("READY"));
+  EXPECT_EQ(Here().rider->name, "Ana");
+}
+
+// Delivery
+
+TEST_F(CloudTaker, ADeliveryStatusFollowsItsOrder) {
+  PlaceAndSend();
+  Take(Twin().Status("READY").Set("delivery_status", R"("DRIVER_ON_THE_WAY_TO_DESTINATION")"));
+  EXPECT_EQ(Here().delivery_status, DeliveryStatus::kOnTheWay);
+  EXPECT_EQ(Take(Twin().Status("READY").Set("delivery_status", R"("DRIVER_ARRIVED_AT_STORE")")),
+            Taken::kUnchanged);
+  Take(Twin()
+           .Status("READY")
+           .Set("delivery_status", R"("NOT_DELIVERED")")
+           .Set("delivery_status_reason", R"("nobody there")"));
+  EXPECT_EQ(Here().delivery_status, DeliveryStatus::kNotDelivered);
+  EXPECT_EQ(Here().delivery_status_reason, "nobody there");
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, NotDeliveredIsReachedFromAnywhereThroughAMiddleStatus) {
+  PlaceAndSend();
+  Take(Twin().Status("READY").Set("delivery_status", R"("NOT_DELIVERED")"));
+  EXPECT_EQ(Here().delivery_status, DeliveryStatus::kNotDelivered);
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, DeliveredThereAndNotHereIsADifference) {
+  PlaceAndSend();
+  ReportHere(DeliveryStatus::kOnTheWay);
+  ReportHere(DeliveryStatus::kNotDelivered);
+  Plan();
+  SendAll();
+  Take(Twin().Status("DELIVERED").Set("delivery_status", R"("DELIVERED")"));
+  EXPECT_EQ(Here().delivery_status, DeliveryStatus::kNotDelivered);
+  ASSERT_EQ(Differences().size(), 1U);
+  EXPECT_EQ(Differences()[0].box, "NOT_DELIVERED");
+  EXPECT_EQ(Differences()[0].cloud, "DELIVERED");
+}
+
+TEST(CloudMerge, ATableOfDeliveries) {
+  using enum DeliveryStatus;
+  using enum DeliveryChoice;
+  struct Case {
+    std::optional<DeliveryStatus> here, there, image;
+    std::optional<std::string> seen;
+    bool waits;
+    DeliveryChoice choice;
+  };
+  for (const Case& row : std::initializer_list<Case>{
+           {std::nullopt, kRiderAssigned, std::nullopt, "", false, kTake},
+           {kRiderAssigned, kOnTheWay, kRiderAssigned, "RIDER_ASSIGNED", false, kTake},
+           {kOnTheWay, kRiderAssigned, kOnTheWay, "RIDER_ASSIGNED", false, kKeep},
+           {kOnTheWay, kArrivedAtStore, kOnTheWay, "RIDER_ASSIGNED", false, kKeep},
+           {kNotDelivered, kOnTheWay, kNotDelivered, "DRIVER_ARRIVED_AT_STORE", true, kKeep},
+           {kNotDelivered, kOnTheWay, kNotDelivered, "NOT_DELIVERED", false, kTake},
+           {std::nullopt, kNotDelivered, std::nullopt, "", false, kTakeVia},
+           {kDelivered, kNotDelivered, kDelivered, "RIDER_ASSIGNED", false, kKeep},
+           {kNotDelivered, kDelivered, kNotDelivered, "NOT_DELIVERED", false, kConflict},
+           {kRiderAssigned, std::nullopt, kRiderAssigned, "RIDER_ASSIGNED", false, kTake},
+           {kRiderAssigned, std::nullopt, kRiderAssigned, "RIDER_ASSIGNED", true, kKeep},
+           {kOnTheWay, std::nullopt, kOnTheWay, "RIDER_ASSIGNED", false, kKeep},
+           {kOnTheWay, kDelivered, kDelivered, "RIDER_ASSIGNED", false, kKeep}}) {
+    const DeliverySides sides{.here = row.here,
+                              .there = row.there,
+                              .image = row.image,
+                              .seen = row.seen,
+                              .here_by_rider = true,
+                              .waits = row.waits};
+    EXPECT_EQ(ChooseDelivery(sides), row.choice) << (row.here ? Name(*row.here) : "none") << " and "
+                                                 << (row.there ? Name(*row.there) : "none");
+  }
+}
+
+// Cancel
+
+TEST_F(CloudTaker, CancelledWinsAndNothingIsSentBack) {
+  PlaceAndSend();
+  EXPECT_EQ(Take(Twin().Status("CANCELLED").Set("cancel_reason", R"("no vino")")), Taken::kWritten);
+  EXPECT_EQ(Here().status, Status::kCancelled);
+  EXPECT_EQ(Here().cancel_reason, "no vino");
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+  EXPECT_EQ(Take(Twin().Status("CANCELLED")), Taken::kUnchanged);
+}
+
+TEST_F(CloudTaker, ACancelDropsWhatWaits) {
+  PlaceHere();
+  Pair();
+  Plan();
+  Take(Twin().Status("CANCELLED"));
+  EXPECT_EQ(Here().status, Status::kCancelled);
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{});
+  ASSERT_EQ(Differences().size(), 1U);
+  EXPECT_EQ(Differences()[0].kind, "status");
+  EXPECT_EQ(Differences()[0].box, "place, combos");
+}
+
+TEST_F(CloudTaker, ACancelDoesNotGoOverPaymentsHere) {
+  PlaceAndSend();
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 2000);
+  Plan();
+  const Record cancelled = Twin().Status("CANCELLED").Set("cancel_reason", R"("no vino")");
+  EXPECT_EQ(Take(cancelled), Taken::kParked);
+  EXPECT_EQ(Take(cancelled), Taken::kParked);
+  EXPECT_EQ(Here().status, Status::kPending);
+  EXPECT_EQ(WhyParked(), kCancelledButPaid);
+  EXPECT_FALSE(Finish()) << "the payment is active";
+
+  Do(orders::CancelPayment, "0190a5c8-3333-7000-8000-000000000001");
+  EXPECT_TRUE(Finish());
+  EXPECT_EQ(Here().status, Status::kCancelled);
+  EXPECT_EQ(Here().cancel_reason, "no vino");
+  EXPECT_EQ(WhyParked(), "");
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+  ASSERT_FALSE(Differences().empty());
+  EXPECT_EQ(Differences()[0].kind, "status");
+  EXPECT_EQ(Differences()[0].box, "payment, cancel_payment");
+  EXPECT_FALSE(Finish());
+}
+
+TEST_F(CloudTaker, TheNextReadingEndsTheCancelToo) {
+  PlaceAndSend();
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 2000);
+  Take(Twin().Status("CANCELLED"));
+  Do(orders::CancelPayment, "0190a5c8-3333-7000-8000-000000000001");
+  EXPECT_EQ(Take(Twin().Status("CANCELLED")), Taken::kWritten);
+  EXPECT_EQ(WhyParked(), "");
+  EXPECT_EQ(Planned(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, AnOrderThatIsNotParkedHasNoCancelToFinish) {
+  PlaceAndSend();
+  EXPECT_FALSE(Finish());
+  EXPECT_EQ(Here().status, Status::kPending);
+}
+
+TEST_F(CloudTaker, OneOfThisBoxThatIsGoneIsParkedUntilItIsBack) {
+  PlaceAndSend();
+  EXPECT_EQ(Gone(), Taken::kParked);
+  EXPECT_EQ(WhyParked(), kParkedGone);
+  EXPECT_EQ(Gone(), Taken::kUnchanged);
+  Take(Twin());
+  EXPECT_EQ(WhyParked(), "");
+}
+
+TEST_F(CloudTaker, AnUnknownOrderThatIsGoneIsNothing) { EXPECT_EQ(Gone(), Taken::kUnchanged); }
+
+// The same order
+
+TEST_F(CloudTaker, AnOrderIsTheSameIfEachOfItsRowsIsHere) {
+  PlaceHere();
+  const auto matches = [&](const Record& record) {
+    const json::Document document = json::Document::Parse(record.Text());
+    return database->Read([&](db::Snapshot& snapshot) {
+      return MatchesWholly(snapshot, company::Get(snapshot, kCompany),
+                           *orders::Load(snapshot, kCompany, kBoxId), document.root());
+    });
+  };
+  EXPECT_TRUE(matches(Twin()));
+  EXPECT_TRUE(matches(Twin().Set("combos", "[]")));
+  EXPECT_FALSE(matches(Twin().Set("service_type", R"("ONSITE")")));
+  EXPECT_FALSE(matches(Twin().Set("combos", R"([{"product_name":"Pollo","variant_price":20}])")));
+  EXPECT_FALSE(matches(Twin().Set("payments", R"([{"amount":20}])")));
+  EXPECT_FALSE(matches(Twin().Set("total", "-1")));
+}
+
+}  // namespace
+}  // namespace comanda::cloud
