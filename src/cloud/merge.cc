@@ -42,6 +42,7 @@ DeliveryChoice ChooseBetween(const DeliverySides& sides) {
 }  // namespace
 
 bool TakesRider(const RiderSides& sides) {
+  if (sides.is_own) return false;
   if (sides.there == sides.seen.value_or(sides.image)) return false;
   if (sides.there == sides.image || sides.there == sides.here) return false;
   const bool has_changed_here = sides.waits || sides.here != sides.image;

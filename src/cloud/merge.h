@@ -19,7 +19,8 @@ struct RiderSides {
   std::string there;
   std::string image;  // what the cloud has once the steps that wait are accepted
   std::optional<std::string> seen;
-  bool waits = false;  // a step that sets or removes the rider waits
+  bool is_own = false;  // a step of this box has set or removed the rider that the cloud shows
+  bool waits = false;   // such a step waits
   UtcMs here_at = 0, there_at = 0;
 };
 // Whether the rider of the cloud becomes the rider here: the cloud has changed it, and this box has

@@ -23,6 +23,9 @@ namespace {
 // An older date would be refused (contract section 15.6: at most 45 days back).
 constexpr int64_t kDateMsMax = 44LL * 24 * 60 * 60 * 1000;
 constexpr int64_t kDayMs = 24LL * 60 * 60 * 1000;
+// Behind the key of a step that is sent once more under another key, and how often.
+constexpr std::string_view kRepeated = "-2";
+constexpr size_t kRepeatedMax = 4;
 // Of the search for an order that the cloud has under our key.
 constexpr int kPagesMax = 50;
 
@@ -205,7 +208,7 @@ void Sender::Accept(const Waiting& waiting, json::Value record) {
       NoteReference(tx, waiting, net::TextAt(record, "reference"), stamp);
     }
     RemoveStep(tx, company_, waiting);
-    Take(tx, record, numbers, stamp);
+    Take(tx, record, numbers, stamp, &waiting.step);
   });
 }
 
@@ -223,12 +226,15 @@ void Sender::NoteReference(db::Tx& tx, const Waiting& waiting, const std::string
 }
 
 void Sender::Take(db::Tx& tx, json::Value record, const std::vector<std::string>& numbers,
-                  const db::Stamp& stamp) {
+                  const db::Stamp& stamp, const Step* answered) {
   const company::Company company = company::Get(tx, company_);
-  TakeOrder(
-      tx,
-      {.company = company, .public_numbers = numbers, .rider_provider = settings_.rider_provider},
-      record, stamp);
+  TakeOrder(tx,
+            {.company = company,
+             .public_numbers = numbers,
+             .rider_provider = settings_.rider_provider,
+             .platform_name = settings_.platform_name,
+             .answered = answered},
+            record, stamp);
 }
 
 // What follows from a refusal
@@ -360,24 +366,39 @@ bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
   const std::vector<std::string> numbers = orders::PublicNumbers();
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     Take(tx, *record, numbers, stamp);
-    if (IsDone(tx, waiting)) {
+    if (!IsWaiting(tx, company_, waiting)) return;
+    if (IsDone(tx, waiting, *record)) {
       RemoveStep(tx, company_, waiting);
-      return;
-    }
-    const std::string own_key = Concat({"c1-", waiting.order_id, "-", waiting.step.position});
-    Step step = waiting.step;
-    step.key += "-2";
-    if (waiting.step.key != own_key) {
-      Park(tx, company_, waiting.order_id, kParkedRefused, problem);
     } else {
-      ReplaceStep(tx, company_, waiting, step);
+      RepeatUnderOwnKey(tx, waiting, problem);
     }
   });
   return true;
 }
 
-// Whether the cloud has the rows that the step adds, or lacks the one that it ends.
-bool Sender::IsDone(db::Tx& tx, const Waiting& waiting) {
+// The key of a till may have been used by the till itself: what it sent is not repeated.
+void Sender::RepeatUnderOwnKey(db::Tx& tx, const Waiting& waiting, std::string_view problem) {
+  const std::string own_key = Concat({"c1-", waiting.order_id, "-", waiting.step.position});
+  const bool is_own = waiting.step.key.starts_with(own_key);
+  const bool is_given_up =
+      waiting.step.key.size() >= own_key.size() + kRepeatedMax * kRepeated.size();
+  if (!is_own || is_given_up) {
+    Park(tx, company_, waiting.order_id, kParkedRefused, problem);
+    return;
+  }
+  Step step = waiting.step;
+  step.key += kRepeated;
+  ReplaceStep(tx, company_, waiting, step);
+}
+
+// Whether the cloud shows the effect of the step: its rows, or the comment that it appends; of a
+// step that ends a row the key alone says so. Other steps may be repeated.
+bool Sender::IsDone(db::Tx& tx, const Waiting& waiting, json::Value record) {
+  if (waiting.step.kind == StepKind::kFields) {
+    const json::Document body = json::Document::ParseStored(waiting.step.body);
+    const std::string comment = net::TextAt(body.root(), "comment");
+    return !comment.empty() && net::TextAt(record, "comment").ends_with(comment);
+  }
   const auto row = store::FindOrder(tx, company_, waiting.order_id);
   const Rows* rows = row ? RowsOf(row->image, waiting.step.kind) : nullptr;
   if (!rows) return false;

@@ -46,7 +46,7 @@ class Sender {
   void NoteReference(db::Tx& tx, const Waiting& waiting, const std::string& reference,
                      const db::Stamp& stamp);
   void Take(db::Tx& tx, json::Value record, const std::vector<std::string>& numbers,
-            const db::Stamp& stamp);
+            const db::Stamp& stamp, const Step* answered = nullptr);
 
   // What follows from a refusal; false as Send().
   bool Follow(const Waiting& waiting, const Reply& reply);
@@ -56,7 +56,8 @@ class Sender {
   void TakeFound(const Waiting& waiting, json::Value record);
   bool IsSameOrder(db::Tx& tx, const std::string& order_id, json::Value record);
   bool ReadOrder(const Waiting& waiting, std::string_view problem);
-  bool IsDone(db::Tx& tx, const Waiting& waiting);
+  bool IsDone(db::Tx& tx, const Waiting& waiting, json::Value record);
+  void RepeatUnderOwnKey(db::Tx& tx, const Waiting& waiting, std::string_view problem);
   void LeaveOut(const Waiting& waiting, const std::vector<std::string>& fields);
   void Drop(const Waiting& waiting, const std::string& trouble);
 

@@ -38,6 +38,16 @@ std::vector<StepKind> WaitingKinds(db::Session& session, db::CompanyId company,
   return kinds;
 }
 
+std::vector<std::string> WaitingRiders(db::Session& session, db::CompanyId company,
+                                       std::string_view order_id) {
+  return session.FindTexts(R"sql(
+      SELECT body FROM cloud_step
+      WHERE company_id = $1 AND order_id = $2 AND (kind = 'rider' OR kind = 'no_rider')
+      ORDER BY position
+      )sql",
+                           company, order_id);
+}
+
 std::vector<std::string> OpenOrders(db::Session& session, db::CompanyId company, int64_t limit) {
   return session.FindTexts(R"sql(
       SELECT order_id FROM cloud_order WHERE company_id = $1 AND is_open = 1

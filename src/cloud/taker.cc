@@ -107,6 +107,8 @@ void DropSteps(db::Tx& tx, db::CompanyId company, const std::string& order_id, U
                        now);
 }
 
+bool IsOfRider(StepKind kind) { return kind == StepKind::kRider || kind == StepKind::kNoRider; }
+
 class Taker {
  public:
   Taker(db::Tx& tx, const TakeSettings& settings, CloudRecord record, const db::Stamp& stamp)
@@ -515,13 +517,27 @@ class Taker {
                        .there = BodyOf(shown().rider).value_or(""),
                        .image = row_ ? row_->image.rider : "",
                        .seen = seen_.rider,
+                       .is_own = IsOwnRider(),
                        .waits = RiderWaits(),
                        .here_at = here.rider ? here.rider->assigned_at : here.updated_at,
                        .there_at = is_dated ? shown().rider->assigned_at : shown_at});
   }
 
+  // A step that waits may have been accepted, with its answer lost.
+  bool IsOwnRider() {
+    const std::string there = BodyOf(shown().rider).value_or("");
+    const Step* answered = settings_.answered;
+    if (answered && IsOfRider(answered->kind)) return true;
+    const std::vector<std::string> waiting = store::WaitingRiders(tx_, company_, order_id_);
+    return std::ranges::find(waiting, there) != waiting.end();
+  }
+
   DeliveryChoice ChooseTheDelivery() {
     if (!record_.has_delivery_status) return DeliveryChoice::kKeep;
+    const Step* answered = settings_.answered;
+    if (answered && (IsOfRider(answered->kind) || answered->kind == StepKind::kDelivery)) {
+      return DeliveryChoice::kKeep;
+    }
     return ChooseDelivery({.here = before_->delivery_status,
                            .there = shown().delivery_status,
                            .image = row_ ? row_->image.delivery_status : std::nullopt,

@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cloud/step.h"
 #include "company/company.h"
 #include "db/session.h"
 #include "json/reader.h"
@@ -45,6 +46,9 @@ struct TakeSettings {
   // The name of the provider whose riders are users of the company, in the cloud and here.
   std::string_view rider_provider;
   std::string_view platform_name = "comanda";
+  // The step of this box that the record answers, if it answers one: what it shows of that step is
+  // no change of the cloud.
+  const Step* answered = nullptr;
 };
 
 // May drop steps that wait, where the cloud has cancelled the order. So a step whose answer the

@@ -129,7 +129,7 @@ def test_an_answer_that_is_none_is_asked_for_again(strict_pair, fault):
 def test_a_key_that_placed_the_same_order_before_adopts_it(strict_pair):
     pair = strict_pair
     pair.proxy.go_offline()
-    order = sold(pair)
+    order = sold(pair, client_id=None)
     pair.cloud.orders.create({"service_type": "ONSITE", **{n: order[n] for n in ("comment", "order_title", "packaging_price",
                                                                                "scheduled_delivery_date") if order[n]}},
                              order["reference"])

@@ -45,7 +45,7 @@ def test_every_order_comes_over_once_whatever_the_line_does(tmp_path, seed, stri
                 play(pair, seed + number)
                 require_equal(pair)
             met |= set(pair.proxy.fates_met())
-    assert met >= {"drop_before", "drop_after", "cut_body"} and met <= {"pass", *FATES}
+    assert len(met) >= 4 and met <= {"pass", *FATES}, met
 
 
 def test_every_order_comes_over_once_while_several_tills_work_and_the_line_comes_and_goes(tmp_path, seed):
