@@ -22,7 +22,7 @@ const Reply kOrder =
     Answered(200, R"({"data":{"id":"a","total":12.5,"paid":false,"combos":[],"client":null}})");
 
 TEST(SelftestFinding, IsOkWhereEveryExpectationIsMet) {
-  Finding finding;
+  Finding finding(Yardstick::kContract, Promise::kContract);
   EXPECT_TRUE(finding.Status(kOrder, 200));
   EXPECT_TRUE(finding.Text(kOrder, "data.id", "a"));
   EXPECT_TRUE(finding.Number(kOrder, "data.total", "12.50"));
@@ -35,7 +35,7 @@ TEST(SelftestFinding, IsOkWhereEveryExpectationIsMet) {
 }
 
 TEST(SelftestFinding, TellsWhatWasExpectedAndWhatCame) {
-  Finding finding;
+  Finding finding(Yardstick::kContract, Promise::kContract);
   EXPECT_FALSE(finding.Number(kOrder, "data.total", "25"));
   ASSERT_EQ(finding.differences().size(), 1U);
   EXPECT_EQ(finding.differences()[0].expected, "25");
@@ -46,7 +46,7 @@ TEST(SelftestFinding, TellsWhatWasExpectedAndWhatCame) {
 
 TEST(SelftestFinding, DiffersWhereTheKindIsAnother) {
   const Reply other = Answered(200, R"({"data":{"total":"12.5","paid":0,"combos":null,"id":1}})");
-  Finding finding;
+  Finding finding(Yardstick::kContract, Promise::kContract);
   EXPECT_FALSE(finding.Number(other, "data.total", "12.5"));
   EXPECT_FALSE(finding.Boolean(other, "data.paid", false));
   EXPECT_FALSE(finding.Empty(other, "data.combos"));
@@ -57,7 +57,7 @@ TEST(SelftestFinding, DiffersWhereTheKindIsAnother) {
 }
 
 TEST(SelftestFinding, ADifferenceStandsThoughTheRestCouldNotBeLookedAt) {
-  Finding finding;
+  Finding finding(Yardstick::kContract, Promise::kContract);
   finding.NotChecked("no order");
   EXPECT_EQ(finding.result(), Verdict::kNotChecked);
   EXPECT_EQ(finding.note(), "no order");
@@ -69,7 +69,7 @@ TEST(SelftestFinding, KnowsAProblemDocument) {
   const Reply closed = Answered(
       422, R"({"type":"https://x/order_closed","title":"Order Closed","status":422,"detail":"d",)"
            R"("instance":"/v1/orders","code":"order_closed","request_id":"r"})");
-  Finding finding;
+  Finding finding(Yardstick::kContract, Promise::kContract);
   EXPECT_TRUE(finding.Problem(closed, 422, "order_closed"));
   EXPECT_EQ(finding.result(), Verdict::kOk);
   EXPECT_FALSE(finding.Problem(closed, 422, "order_cancelled"));
@@ -78,7 +78,7 @@ TEST(SelftestFinding, KnowsAProblemDocument) {
 }
 
 TEST(SelftestFinding, NamesTheFirstFieldThatDiffers) {
-  Finding finding;
+  Finding finding(Yardstick::kContract, Promise::kContract);
   const Reply paid =
       Answered(200, R"({"data":{"id":"a","total":12.5,"paid":true,"combos":[],"client":null}})");
   EXPECT_TRUE(finding.SameRecord("the order", kOrder.Find("data"), kOrder.Find("data")));
@@ -90,7 +90,7 @@ TEST(SelftestFinding, NamesTheFirstFieldThatDiffers) {
 
 TEST(SelftestFinding, NamesTheMembersThatAreMissing) {
   constexpr std::array<std::string_view, 3> kNames = {"id", "total", "public_id"};
-  Finding finding;
+  Finding finding(Yardstick::kContract, Promise::kContract);
   EXPECT_FALSE(finding.Members(kOrder.Find("data"), kNames, "the order"));
   ASSERT_EQ(finding.differences().size(), 1U);
   const Difference& difference = finding.differences()[0];
@@ -100,7 +100,7 @@ TEST(SelftestFinding, NamesTheMembersThatAreMissing) {
 
 TEST(SelftestFinding, AListHasNumbersThatFitItsRows) {
   const auto list = [](std::string body) {
-    Finding finding;
+    Finding finding(Yardstick::kContract, Promise::kContract);
     return finding.List(Answered(200, std::move(body)));
   };
   EXPECT_TRUE(list(R"({"data":[1],"pagination":)"
