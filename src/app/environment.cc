@@ -241,17 +241,25 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   site_.syncer = &*syncer_;
 }
 
+std::string Environment::SyncState() {
+  try {
+    const cloud::Status sync = database_.Read([&](db::Snapshot& snapshot) {
+      return cloud::FindStatus(snapshot, syncer_ ? syncer_->progress() : cloud::Progressing{});
+    });
+    return cloud::Describe(sync, clock_.Now());
+  } catch (const Fault& fault) {
+    return "cannot be read: " + fault.cause;
+  }
+}
+
 // What leaves the box is reported, and never makes it unready: selling does not depend on it.
 void Environment::AddOutgoing(std::vector<http::Readiness>& checks) {
+  checks.push_back({.name = "sync", .ok = true, .state = SyncState()});
   const std::string webhooks = deliverer_ ? deliverer_->Trouble() : "";
   if (!webhooks.empty()) checks.push_back({.name = "webhooks", .ok = true, .state = webhooks});
   if (hold_.IsHeld()) {
     checks.push_back({.name = "outgoing", .ok = true, .state = hold_.Describe()});
   }
-  if (!syncer_) return;
-  const cloud::Status status = database_.Read(
-      [&](db::Snapshot& snapshot) { return cloud::FindStatus(snapshot, syncer_->progress()); });
-  checks.push_back({.name = "sync", .ok = true, .state = cloud::Describe(status, clock_.Now())});
 }
 
 // Whether the database was restored, and whether another machine has served it: both in one

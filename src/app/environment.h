@@ -91,6 +91,7 @@ class Environment {
   void RecordEndedKeys();
   webhooks::DelivererSettings DelivererSettings(net::Network& network);
   cloud::SyncerSettings SyncerSettings(net::Network& network);
+  std::string SyncState();
   void AddOutgoing(std::vector<http::Readiness>& checks);
 
   const auth::Mode mode_;

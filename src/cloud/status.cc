@@ -61,7 +61,7 @@ std::string DescribeState(const Status& status, UtcMs now) {
   };
   switch (progress.state) {
     case State::kNotLinked:
-      return "not linked";
+      return "not linked to a cloud";
     case State::kInStep:
       return "in step, " + Duration(now - progress.heard.value_or(now)) + " ago";
     case State::kBehind:
