@@ -33,7 +33,7 @@ std::vector<UnpairedRow> Unpaired(db::Session& session, db::CompanyId company, a
 std::map<std::string, std::string> AliasesOf(db::Session& session, db::CompanyId company,
                                              aliases::Kind kind);
 
-// What both sides had of a product when they were equal last (migration 0015).
+// What both sides had of a product when they were equal last (migration 0013).
 struct MenuState {
   std::string cloud_hash;  // cloud/restaurant_document.h, Fingerprint; empty: not known
   std::string box_hash;    // cloud/menu_body.h, ContentHash
