@@ -62,10 +62,10 @@ RIDER_FIELDS = ["name", "phone_number", "country_calling_code"]
 
 
 def essence(record, with_dates=False):
-    """What both sides must agree on: everything but ids and what each counts for itself."""
+    """What both sides must agree on: everything but ids and what each counts for itself. Rows with the same content are
+    interchangeable, so that which of two equal payments is cancelled does not matter: dates are compared on their own."""
     def rows_of(name, fields, more=lambda row: {}):
-        found = [{**{f: row[f] for f in fields}, **more(row), "is_cancelled": bool(row.get("canceled_at")),
-                  **({d: row[d] for d in ("created_at", "canceled_at") if d in row} if with_dates else {})}
+        found = [{**{f: row[f] for f in fields}, **more(row), "is_cancelled": bool(row.get("canceled_at"))}
                  for row in record[name]]
         return sorted(found, key=lambda row: json.dumps(row, sort_keys=True))
 
@@ -78,7 +78,15 @@ def essence(record, with_dates=False):
             "references": [record[f] is not None for f in ("client_id", "table_id", "address_id")],
             "combos": rows_of("combos", COMBO_FIELDS, modifiers),
             "payments": rows_of("payments", PAYMENT_FIELDS, lambda p: {"code": p["payment_method"]["code"]}),
-            "discounts": rows_of("discounts", DISCOUNT_FIELDS), **({"created_at": record["created_at"]} if with_dates else {})}
+            "discounts": rows_of("discounts", DISCOUNT_FIELDS), **(dates_of(record) if with_dates else {})}
+
+
+def dates_of(record):
+    dates = {"created_at": record["created_at"]}
+    for name in ("combos", "payments", "discounts"):
+        for date in ("created_at", "canceled_at"):
+            dates[f"{name}.{date}"] = sorted(row[date] for row in record[name] if row.get(date))
+    return dates
 
 
 def difference(box, cloud):
