@@ -238,7 +238,7 @@ class Pair:
         """All orders of the cloud."""
         if self.is_strict:
             with self.cloud.lock:
-                return [json.loads(to_json(o.record())) for o in self.cloud.orders.listed(descending=False)]
+                return [json.loads(to_json(o.record(), shortest=True)) for o in self.cloud.orders.listed(descending=False)]
         with contextlib.closing(self.cloud.client(self.cloud_key)) as client:
             return all_orders(client)
 
