@@ -1,7 +1,9 @@
 """What people see of the sync: `comanda cloud status` and its exit code, /readyz, metrics, and what the commands do."""
 
 import contextlib
+import re
 
+from support.box import ROOT
 from support.cloud_pair import Pair
 from support.metrics import samples
 
@@ -108,3 +110,17 @@ def test_a_key_file_that_is_missing_or_empty_is_a_mistake_of_use(tmp_path):
         result = pair.link(check=False)
         assert result.returncode != 0 and "key" in result.stderr, result
         assert pair.status()["state"] == "not linked"
+
+
+def test_the_commands_of_the_readme_work(tmp_path, seed):
+    """As they stand, but for where the cloud is and whom it is trusted by."""
+    text = (ROOT / "README.md").read_text()
+    link, status = re.findall(r"^    comanda cloud (.*)$", text, re.M)
+    with Pair(tmp_path, seed) as pair:
+        key_file = tmp_path / link.split()[-1]
+        key_file.write_text(pair.cloud_key)
+        key_file.chmod(0o600)
+        link = link.replace("https://api.example", pair.proxy.url).replace(key_file.name, str(key_file))
+        pair.command(*link.split(), "--ca-file", str(pair.proxy.cafile))
+        pair.settle()
+        assert "in step" in pair.command(*status.split()).stdout

@@ -837,7 +837,7 @@ def test_a_lost_key_is_replaced_as_the_readme_says(place):
 def test_the_commands_of_the_readme_work(place):
     """Those of "Restore" and "Backup", with the directories of this test."""
     text = (ROOT / "README.md").read_text()
-    restore = text[text.index("**Restore."):text.index("**Remove.")]
+    restore = text[text.index("**Restore."):text.index("**The cloud.")]
     commands = re.findall(r"^    (comanda .*)$", restore, re.M)
     assert [words.split()[1] for words in commands][:2] == ["drill", "restore"], commands
     for words in commands:
