@@ -140,6 +140,7 @@ LinkResult Syncer::Link(const LinkOrder& order) {
                                 .network = settings_.network,
                                 .import = settings_.import},
                                order);
+  reconnects_ = true;
   NoteChange();
   return result;
 }
@@ -180,34 +181,51 @@ void Syncer::TakeChange() {
   retry_at_ms_ = 0;
   features_at_ms_ = settings_.clock.MonotonicMs() + kFeaturesEveryMs;  // the link has them
   orders_.Restart();
-  if (client_ && polling_) client_->Cancel(*polling_);
+  if (reconnects_.exchange(false)) Disconnect();
   Connect();
   Enter(linked_ ? State::kBehind : State::kNotLinked, "");
 }
 
-// Nothing is asked while no client can be made; no_client_ says why.
+// Nothing is asked while no client can be made; no_client_ says why. A client for the same cloud
+// and key is kept, with its pace and its long poll: each `resume` ends a wait, no more.
 void Syncer::Connect() {
-  client_.reset();
+  if (!linked_) {
+    Disconnect();
+    return;
+  }
+  try {
+    const auto key = ReadKey(settings_.options.data_directory);
+    if (!key) {
+      no_client_ = "no key: `comanda cloud link` with the key of the same company goes on";
+      Disconnect();
+      return;
+    }
+    Connection wanted{.url = linked_->link.url, .ca_file = linked_->link.ca_file, .key = *key};
+    if (client_ && wanted == connection_) return;
+    Disconnect();
+    client_ = std::make_unique<Client>(
+        TargetOf(settings_.options, wanted.url, wanted.ca_file, wanted.key), settings_.network,
+        settings_.clock, settings_.options.cloud_quota_share);
+    connection_ = std::move(wanted);
+  } catch (const Refusal& refusal) {
+    no_client_ = "certificate: " + refusal.detail;
+  } catch (const Fault& fault) {
+    Disconnect();
+    no_client_ = fault.cause;
+  }
+}
+
+void Syncer::Disconnect() {
+  if (client_ && polling_) client_->Cancel(*polling_);
   polling_.reset();
   {
     const std::lock_guard lock(inbox_->mutex);
     inbox_->answer.reset();
   }
-  if (!linked_) return;
-  try {
-    const auto key = ReadKey(settings_.options.data_directory);
-    if (!key) {
-      no_client_ = "no key: `comanda cloud link` with the key of the same company goes on";
-      return;
-    }
-    client_ = std::make_unique<Client>(
-        TargetOf(settings_.options, linked_->link.url, linked_->link.ca_file, *key),
-        settings_.network, settings_.clock, settings_.options.cloud_quota_share);
-  } catch (const Refusal& refusal) {
-    no_client_ = "certificate: " + refusal.detail;
-  } catch (const Fault& fault) {
-    no_client_ = fault.cause;
-  }
+  if (!client_) return;
+  earlier_requests_ += client_->requests();
+  earlier_bytes_ += client_->bytes();
+  client_.reset();
 }
 
 // Planning
@@ -516,8 +534,8 @@ void Syncer::Publish() {
   progress_.oldest = counts.oldest;
   progress_.scans = linked_->link.scanned_id.has_value();
   if (!client_) return;
-  progress_.requests = client_->requests();
-  progress_.bytes = client_->bytes();
+  progress_.requests = earlier_requests_ + client_->requests();
+  progress_.bytes = earlier_bytes_ + client_->bytes();
   progress_.steps_per_minute = client_->pace().PerMinute();
 }
 

@@ -66,6 +66,11 @@ class Syncer final : private Line {
  private:
   // Where the network thread leaves the answer of the long poll; it may outlive the syncer.
   struct Inbox;
+  // What a client was made for.
+  struct Connection {
+    std::string url, ca_file, key;
+    bool operator==(const Connection&) const = default;
+  };
   struct Gauges {
     Gauges(metrics::Registry& registry, const Syncer& syncer);
     metrics::Gauge steps_waiting, parked, differences, behind_seconds, requests_total, bytes_total;
@@ -74,6 +79,7 @@ class Syncer final : private Line {
   events::Worker::Done Pass(events::Worker::Pass& pass);
   void TakeChange();
   void Connect();
+  void Disconnect();
 
   void Plan();
   void PlanNow();
@@ -110,6 +116,9 @@ class Syncer final : private Line {
   std::optional<Linked> linked_;
   std::unique_ptr<Client> client_;  // null: not linked, or no_client_ says why
   std::string no_client_;
+  Connection connection_;  // of client_
+  // Of the clients before this one: what is counted never goes back.
+  int64_t earlier_requests_ = 0, earlier_bytes_ = 0;
   OrdersReader orders_;
   Restaurant restaurant_;
   events::Worker::Pass* pass_ = nullptr;  // during Pass()
@@ -125,6 +134,7 @@ class Syncer final : private Line {
   mutable std::mutex mutex_;
   Progressing progress_;  // guarded by mutex_
   std::atomic<int64_t> changes_{0};
+  std::atomic<bool> reconnects_{false};  // the link was made again: with which authorities, too
   const Gauges gauges_;
 
   std::unique_ptr<events::Worker> worker_;  // last: it ends before what it uses

@@ -124,3 +124,21 @@ def test_the_commands_of_the_readme_work(tmp_path, seed):
         pair.command(*link.split(), "--ca-file", str(pair.proxy.cafile))
         pair.settle()
         assert "in step" in pair.command(*status.split()).stdout
+
+
+def test_whoever_resumes_all_the_time_stops_nothing(pair):
+    """The requests of a box that is resumed again and again are its usual ones, and its counters never go back."""
+    till = pair.till()
+    till.finish(till.open(service_type="ONSITE"))
+    pair.settle()
+    before = pair.status()
+    till.finish(till.open(service_type="ONSITE"))
+    seen = [before["requests"]]
+    for _ in range(20):
+        pair.command("resume")
+        seen.append(pair.status()["requests"])
+    assert seen == sorted(seen), seen
+    pair.settle()
+    after = pair.status()
+    assert after["bytes"] > before["bytes"]
+    pair.compare()
