@@ -381,6 +381,7 @@ void App::Reload(const config::Options& options) {
   options_.tls_key = options.tls_key;
   SetLogLevel();
   SetNames(std::move(names));
+  live_.delivery().Reload();
   log::Notice("settings and certificate read again");
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <thread>
 
+#include "app/answer_values.h"
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/control.h"
@@ -73,20 +74,6 @@ ControlAnswer Call(const Arguments& arguments, std::string method, std::string_v
                                                .may_begin = may_begin});
   if (answer.status >= 300) throw Refusal(Problem::kInvalidParameter, DescribeProblem(answer.body));
   return answer;
-}
-
-json::Value DataOf(const json::Document& document) { return *document.root().Find("data"); }
-
-std::string Field(const json::Value& object, std::string_view name) {
-  const auto value = object.Find(name);
-  if (!value || value->is_null()) return "-";
-  if (value->kind() == json::Kind::kText) return Visible(value->text());
-  return value->kind() == json::Kind::kNumber ? std::string(value->number_text()) : "-";
-}
-
-bool IsTrue(const json::Value& object, std::string_view name) {
-  const auto value = object.Find(name);
-  return value && value->kind() == json::Kind::kBoolean && value->boolean();
 }
 
 const std::string& Word(const Arguments& arguments, std::string_view what) {

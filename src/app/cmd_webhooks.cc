@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/answer_values.h"
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/control.h"
@@ -68,18 +69,6 @@ const std::string& Word(const Arguments& arguments, size_t number, std::string_v
   if (arguments.positional().size() > number) return arguments.positional()[number];
   throw Refusal(Problem::kInvalidParameter,
                 "name the " + std::string(what) + "; see comanda webhooks --help");
-}
-
-std::string Field(const json::Value& object, std::string_view name) {
-  const auto value = object.Find(name);
-  if (!value || value->is_null()) return "-";
-  if (value->kind() == json::Kind::kText) return Visible(value->text());
-  return value->kind() == json::Kind::kNumber ? std::string(value->number_text()) : "-";
-}
-
-bool IsTrue(const json::Value& object, std::string_view name) {
-  const auto value = object.Find(name);
-  return value && value->kind() == json::Kind::kBoolean && value->boolean();
 }
 
 std::string StateOf(const json::Value& webhook) {

@@ -42,6 +42,7 @@ constexpr std::array kCommands = {
     Command{"keys", "make, list and revoke API keys", Keys},
     Command{"pair", "show a QR code by which a till gets its key", Pair},
     Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
+    Command{"provider", "connect delivery apps, and ask them whether the store is open", Providers},
     Command{"cloud", "keep the restaurant and its account in the cloud in step", Cloud},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
     Command{"tls", "show or renew the certificate authority that devices trust", Tls},

@@ -36,6 +36,8 @@ int Keys(Words words);
 int Pair(Words words);
 // Lists, adds, tests and removes webhooks.
 int Webhooks(Words words);
+// Lists, adds, tries and removes delivery apps, and checks files that describe them.
+int Providers(Words words);
 // Links the restaurant with the cloud, and shows how far they are in step.
 int Cloud(Words words);
 // Prints the audit log.

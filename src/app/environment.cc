@@ -233,6 +233,15 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   } catch (const Fault& fault) {  // e.g. a full disk; the chores try again
     log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
   }
+  // The sandbox asks no real app.
+  delivery_.emplace(
+      delivery::DeliverySettings{.options = options_,
+                                 .clock = clock_,
+                                 .database = database_,
+                                 .network = mode_ == auth::Mode::kLive ? network : nullptr,
+                                 .heartbeats = heartbeats,
+                                 .metrics = metrics});
+  site_.delivery = &*delivery_;
   if (network == nullptr) return;
   deliverer_.emplace(DelivererSettings(*network), heartbeats, metrics);
   site_.deliverer = &*deliverer_;
@@ -257,6 +266,8 @@ void Environment::AddOutgoing(std::vector<http::Readiness>& checks) {
   checks.push_back({.name = "sync", .ok = true, .state = SyncState()});
   const std::string webhooks = deliverer_ ? deliverer_->Trouble() : "";
   if (!webhooks.empty()) checks.push_back({.name = "webhooks", .ok = true, .state = webhooks});
+  const std::string apps = delivery_ ? delivery_->lookups().Describe() : "";
+  if (!apps.empty()) checks.push_back({.name = "delivery_apps", .ok = true, .state = apps});
   if (hold_.IsHeld()) {
     checks.push_back({.name = "outgoing", .ok = true, .state = hold_.Describe()});
   }

@@ -19,6 +19,7 @@
 #include "config/options.h"
 #include "db/database.h"
 #include "db/disk_space.h"
+#include "delivery/delivery.h"
 #include "events/feed.h"
 #include "events/marks.h"
 #include "http/dispatch.h"
@@ -79,6 +80,7 @@ class Environment {
   // Writes to the database when keys were last used, which is kept in memory meanwhile.
   void FlushKeyUse();
   events::Marks& marks() { return marks_; }
+  delivery::Delivery& delivery() { return *delivery_; }
   // Ends the hold of outgoing messages; false where there was none.
   bool Resume();
   // True if the database has been in use since its last upgrade for as long as the copy from before
@@ -114,6 +116,7 @@ class Environment {
   // Last: they end before what they use.
   std::optional<webhooks::Deliverer> deliverer_;
   std::optional<cloud::Syncer> syncer_;  // of the live environment
+  std::optional<delivery::Delivery> delivery_;
 };
 
 }  // namespace comanda::app

@@ -7,6 +7,7 @@
 #include "clients/api.h"
 #include "cloud/api.h"
 #include "company/api.h"
+#include "delivery/api.h"
 #include "events/api.h"
 #include "http/problem_pages.h"
 #include "keys/api.h"
@@ -23,17 +24,23 @@ namespace comanda::app {
 
 std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
   std::vector<std::span<const http::Route>> tables = {
-      ops::Routes(),         http::ProblemPageRoutes(),
-      keys::Routes(),        events::Routes(),
-      company::Routes(),     menu::Routes(),
-      clients::Routes(),     users::Routes(),
-      orders::Routes(),      reports::Routes(),
-      webhooks::Routes(),    web::Routes(),
-      ImportRoutes(),        ResumeRoutes(),
-      keys::PairingRoutes(), PageRoutes(),
+      ops::Routes(),      http::ProblemPageRoutes(),
+      keys::Routes(),     events::Routes(),
+      company::Routes(),  menu::Routes(),
+      clients::Routes(),  users::Routes(),
+      orders::Routes(),   reports::Routes(),
+      webhooks::Routes(), delivery::Routes(),
+      web::Routes(),      ImportRoutes(),
+      ResumeRoutes(),     keys::PairingRoutes(),
+      PageRoutes(),
   };
-  // The sandbox has no counterpart in the cloud.
-  tables.push_back(mode == auth::Mode::kTest ? SandboxRoutes() : cloud::Routes());
+  // The sandbox has no counterpart in the cloud, and asks no delivery app.
+  if (mode == auth::Mode::kTest) {
+    tables.push_back(SandboxRoutes());
+  } else {
+    tables.push_back(cloud::Routes());
+    tables.push_back(delivery::ControlRoutes());
+  }
   return tables;
 }
 

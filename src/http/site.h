@@ -28,6 +28,9 @@ class Deliverer;
 namespace comanda::cloud {
 class Syncer;
 }
+namespace comanda::delivery {
+class Delivery;
+}
 
 namespace comanda::http {
 
@@ -72,6 +75,8 @@ struct Site {
   webhooks::Deliverer* deliverer = nullptr;
   // Of the room cloud/, whose handlers alone use it. Null in the sandbox.
   cloud::Syncer* syncer = nullptr;
+  // Of the room delivery/, whose handlers alone use it. Never null while requests are served.
+  delivery::Delivery* delivery = nullptr;
   // Ends the hold of outgoing messages (machine/hold.h); false where there was none. Writes.
   std::function<bool()> resume;
   // The authority that devices install, PEM; empty where the owner's certificate is served.

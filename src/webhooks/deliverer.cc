@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/file.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "base/problem.h"
@@ -15,6 +14,7 @@
 #include "events/feed.h"
 #include "events/log.h"
 #include "net/backoff.h"
+#include "net/outgoing_authorities.h"
 #include "webhooks/schedule.h"
 #include "webhooks/store.h"
 #include "webhooks/webhooks.h"
@@ -533,22 +533,8 @@ net::Call Deliverer::CallOf(const Subscription& subscription, const Delivery& de
 
 std::shared_ptr<const crypto::Authorities> Deliverer::Authorities() {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(has_authorities_, true)) return authorities_;
-  std::string pem;
-  const auto add = [&](const std::string& path) {
-    try {
-      pem += ReadFile(path).value_or("") + "\n";
-    } catch (const std::exception& error) {
-      log::Error("authorities for webhooks cannot be read",
-                 {{"file", path}, {"why", error.what()}});
-    }
-  };
-  if (const auto system = net::FindSystemAuthorities()) add(*system);
-  if (!settings_.options.webhook_ca.empty()) add(settings_.options.webhook_ca);
-  try {
-    if (!pem.empty()) authorities_ = std::make_shared<const crypto::Authorities>(pem);
-  } catch (const Refusal& refusal) {
-    log::Error("no authority for webhooks can be used", {{"why", refusal.detail}});
+  if (!std::exchange(has_authorities_, true)) {
+    authorities_ = net::OutgoingAuthorities(settings_.options.webhook_ca);
   }
   return authorities_;
 }

@@ -1,0 +1,264 @@
+#include "delivery/api.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/concat.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "company/companies.h"
+#include "delivery/credentials.h"
+#include "delivery/delivery.h"
+#include "delivery/json.h"
+#include "delivery/store.h"
+#include "http/context.h"
+#include "json/writer.h"
+#include "keys/audit.h"
+
+namespace comanda::delivery {
+namespace {
+
+constexpr std::string_view kNames = "provider_names";
+// The list is one page, unless it is paged.
+constexpr http::Paging kOnePage = {.page = 1, .per_page = http::kPerPageMax};
+
+Delivery& DeliveryOf(http::Context& ctx) { return *ctx.site().delivery; }
+
+// GET /v1/stores/status
+
+std::string Allowed(const Catalogue::Providers& providers) {
+  std::string list;
+  for (const auto& provider : providers) list += (list.empty() ? "" : ", ") + provider->name;
+  return list.empty() ? "the company's country has none" : list;
+}
+
+// Those of the country that the query names, or all.
+Catalogue::Providers Asked(const Catalogue::Providers& all, const http::Query& query) {
+  const auto names = query.Find(kNames);
+  if (!names) return all;
+  Catalogue::Providers asked;
+  std::string_view rest = *names;
+  do {
+    const std::string name = AsciiLower(TakePiece(rest, ','));
+    const auto found =
+        std::ranges::find_if(all, [&](const auto& provider) { return provider->name == name; });
+    if (found == all.end()) {
+      throw Refusal(Problem::kInvalidParameter,
+                    Concat({"provider_names: \"", Visible(name),
+                            "\" is no food-delivery app of the company's country; allowed: ",
+                            Allowed(all), "."}));
+    }
+    if (std::ranges::find(asked, *found) == asked.end()) asked.push_back(*found);
+  } while (!rest.empty());
+  return asked;
+}
+
+http::Response ShowStatus(http::Context& ctx) {
+  static constexpr std::array<std::string_view, 3> kParameters = {kNames, "page", "per_page"};
+  ctx.query().AllowOnly(kParameters);
+  const bool is_paged = ctx.query().Find("page") || ctx.query().Find("per_page");
+  const http::Paging paging = is_paged ? ctx.query().ReadPaging() : kOnePage;
+  const auto company = company::GetCached(ctx.site().database, ctx.company());
+  Delivery& delivery = DeliveryOf(ctx);
+  Catalogue::Providers providers =
+      Asked(delivery.catalogue().Of(company->country_code), ctx.query());
+  const auto total = static_cast<int64_t>(providers.size());
+  const auto begin = std::min(paging.offset(), total);
+  const auto end = std::min(begin + paging.per_page, total);
+  providers = {providers.begin() + begin, providers.begin() + end};
+  std::string body = R"({"data":[)";
+  for (const StatusRow& row : delivery.lookups().Find(*company, providers)) {
+    if (body.back() == '}') body += ',';
+    body += Render(row);
+  }
+  http::Response response;
+  response.body = body + http::ListTail(paging, total);
+  return http::Uncached(std::move(response));
+}
+
+// The command line
+
+company::Company CompanyOf(http::Context& ctx) {
+  return *company::GetCached(ctx.site().database, ctx.company());
+}
+
+CredentialsPlace PlaceOf(http::Context& ctx, const company::Company& company) {
+  return {ctx.site().options.data_directory, company.id};
+}
+
+json::ObjectReader BodyOf(http::Context& ctx, json::Errors& errors) {
+  return json::ObjectReader(ctx.body().root(), "", errors, json::UnknownFields::kRefused);
+}
+
+std::shared_ptr<const Provider> GetProvider(http::Context& ctx, const std::string& name) {
+  auto provider = DeliveryOf(ctx).catalogue().Find(name);
+  if (!provider) {
+    throw Refusal(Problem::kNotFound, Concat({"There is no app \"", Visible(name),
+                                              "\": see `comanda provider list`."}));
+  }
+  return provider;
+}
+
+std::string ReadApp(http::Context& ctx) {
+  json::Errors errors;
+  json::ObjectReader reader = BodyOf(ctx, errors);
+  const std::string app = reader.RequireText("app").value_or("");
+  reader.Finish();
+  errors.ThrowIfAny();
+  return app;
+}
+
+void RenderProvider(json::Writer& out, http::Context& ctx, const company::Company& company,
+                    const Provider& provider) {
+  std::string why;
+  const bool has_credentials = FindCredentials(PlaceOf(ctx, company), provider, &why).has_value();
+  const auto last = DeliveryOf(ctx).lookups().Last(company.id, provider.name);
+  out.BeginObject();
+  out.Key("app").Text(provider.name);
+  out.Key("display_name").Text(provider.display_name);
+  out.Key("is_in_country").Boolean(provider.IsIn(company.country_code));
+  out.Key("tells_status").Boolean(provider.status.has_value());
+  out.Key("credentials").BeginArray();
+  for (const CredentialField& field : provider.credentials) {
+    out.BeginObject().Key("name").Text(field.name).Key("secret").Boolean(field.is_secret);
+    out.EndObject();
+  }
+  out.EndArray();
+  out.Key("has_credentials").Boolean(has_credentials);
+  out.Key("why_not").Text(has_credentials || !provider.status ? "" : why);
+  out.Key("status");
+  if (last) {
+    out.Raw(Render(*last));
+  } else {
+    out.Null();
+  }
+  out.Key("evidence").Text(Name(provider.evidence));
+  out.Key("evidence_date").Text(provider.evidence_date);
+  out.Key("file").Text(provider.file);
+  out.EndObject();
+}
+
+http::Response ListProviders(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  const company::Company company = CompanyOf(ctx);
+  std::string body;
+  json::Writer out(body);
+  out.BeginArray();
+  for (const auto& provider : DeliveryOf(ctx).catalogue().All()) {
+    RenderProvider(out, ctx, company, *provider);
+  }
+  out.EndArray();
+  return http::Uncached(http::Data(body));
+}
+
+// What the body must have for this provider, and nothing else.
+Variables ReadCredentials(const json::ObjectReader& body, const Provider& provider) {
+  json::ObjectReader reader = body;
+  constexpr json::TextRule kRule = {.max = 8'192, .card_numbers_refused = false, .is_name = true};
+  Variables credentials;
+  auto object = reader.Object("credentials");
+  if (!object) {
+    reader.Fail("credentials", FieldCode::kRequired, "must be an object of texts");
+    return credentials;
+  }
+  for (const CredentialField& field : provider.credentials) {
+    credentials[field.name] = object->RequireText(field.name, kRule).value_or("");
+  }
+  object->Finish();
+  return credentials;
+}
+
+void AuditChange(http::Context& ctx, db::Tx& tx, const db::Stamp& stamp, std::string_view action,
+                 const std::string& app) {
+  keys::Audit(tx, ctx.company(), stamp, {"local", action, app, "{}"});
+}
+
+http::Response AddProvider(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  json::Errors errors;
+  json::ObjectReader reader = BodyOf(ctx, errors);
+  const auto provider = GetProvider(ctx, reader.RequireText("app").value_or(""));
+  if (!provider->status) {
+    throw Refusal(Problem::kInvalidParameter,
+                  Concat({provider->display_name, " cannot be asked: it is not supported."}));
+  }
+  const Variables credentials = ReadCredentials(reader, *provider);
+  reader.Ignore({"credentials"});
+  reader.Finish();
+  errors.ThrowIfAny();
+  const company::Company company = CompanyOf(ctx);
+  const CredentialsPlace place = PlaceOf(ctx, company);
+  const std::string other = AppWithSame(place, *provider, credentials);
+  if (!other.empty()) {
+    throw Refusal(Problem::kInvalidParameter,
+                  Concat({"These credentials are those of ", other, ": one app has one name."}));
+  }
+  PutCredentials(place, *provider, credentials);
+  http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    AuditChange(ctx, tx, stamp, "provider.added", provider->name);
+    return http::Uncached(http::Data("{}"));
+  });
+  DeliveryOf(ctx).NoteChange();
+  return response;
+}
+
+http::Response RemoveProvider(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  const std::string app = ReadApp(ctx);
+  GetProvider(ctx, app);
+  const company::Company company = CompanyOf(ctx);
+  if (!RemoveCredentials(PlaceOf(ctx, company), app)) {
+    throw Refusal(Problem::kNotFound, Concat({app, " has no credentials here."}));
+  }
+  http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    store::RemoveState(tx, ctx.company(), app);
+    AuditChange(ctx, tx, stamp, "provider.removed", app);
+    return http::Uncached(http::Data("{}"));
+  });
+  DeliveryOf(ctx).NoteChange();
+  return response;
+}
+
+http::Response TryProvider(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  const auto provider = GetProvider(ctx, ReadApp(ctx));
+  const Found found = DeliveryOf(ctx).lookups().Try(CompanyOf(ctx), provider);
+  std::string body;
+  json::Writer out(body);
+  out.BeginObject();
+  out.Key("status").Raw(Render(found.row));
+  out.Key("words").Text(found.words);
+  out.Key("answer_status").Integer(found.status);
+  out.Key("answer").Text(IsUtf8(found.body) ? found.body : Visible(found.body));
+  out.EndObject();
+  return http::Uncached(http::Data(body));
+}
+
+constexpr http::Route Local(wire::Method method, std::string_view pattern,
+                            http::Response (*handler)(http::Context&)) {
+  return {method,
+          pattern,
+          http::Access::kLocal,
+          std::nullopt,
+          http::Replay::kNone,
+          method == wire::Method::kPost,
+          handler};
+}
+
+constexpr std::array kRoutes = {
+    http::Get("/v1/stores/status", auth::Scope::kStoresRead, ShowStatus),
+};
+
+constexpr std::array kControlRoutes = {
+    Local(wire::Method::kGet, "/control/provider", ListProviders),
+    Local(wire::Method::kPost, "/control/provider/add", AddProvider),
+    Local(wire::Method::kPost, "/control/provider/remove", RemoveProvider),
+    Local(wire::Method::kPost, "/control/provider/try", TryProvider),
+};
+
+}  // namespace
+
+std::span<const http::Route> Routes() { return kRoutes; }
+std::span<const http::Route> ControlRoutes() { return kControlRoutes; }
+
+}  // namespace comanda::delivery

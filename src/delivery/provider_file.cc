@@ -1,0 +1,544 @@
+#include "delivery/provider_file.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "base/address.h"
+#include "base/concat.h"
+#include "base/text.h"
+#include "delivery/rules.h"
+#include "json/reader.h"
+#include "net/url.h"
+
+namespace comanda::delivery {
+namespace {
+
+using json::ObjectReader;
+using Op = Predicate::Op;
+
+constexpr json::TextRule kText = {.max = 2'048, .card_numbers_refused = false};
+constexpr json::TextRule kAnyText = {.max = 2'048, .min = 0, .card_numbers_refused = false};
+constexpr size_t kListMax = 100;
+constexpr std::string_view kToken = "token";
+
+// Sorted like StoreStatus, Reason, Evidence.
+const std::vector<std::string_view> kStatuses = {"OPEN", "PAUSED", "CLOSED", "UNKNOWN"};
+const std::vector<std::string_view> kRuleReasons = {"error", "out_of_hours", "paused", "blocked"};
+constexpr std::array kRuleReasonValues = {Reason::kError, Reason::kOutOfHours, Reason::kPaused,
+                                          Reason::kBlocked};
+const std::vector<std::string_view> kEvidences = {"documents", "sandbox", "production"};
+const std::vector<std::string_view> kMethods = {"GET", "POST"};
+const std::vector<std::string_view> kTokenKinds = {"header", "query"};
+
+bool IsName(std::string_view text) {
+  return !text.empty() && text.size() <= 40 && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || IsDigit(c) || c == '_';
+  });
+}
+
+bool IsCountry(std::string_view text) {
+  return text.size() == 2 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+std::optional<Scalar> ReadScalar(const json::Value& value) {
+  switch (value.kind()) {
+    case json::Kind::kNull:
+      return Scalar{};
+    case json::Kind::kBoolean:
+      return Scalar{Scalar::Kind::kBoolean, value.boolean() ? "true" : "false"};
+    case json::Kind::kNumber:
+      return Scalar{Scalar::Kind::kNumber, std::string(value.number_text())};
+    case json::Kind::kText:
+      return Scalar{Scalar::Kind::kText, std::string(value.text())};
+    case json::Kind::kArray:
+    case json::Kind::kObject:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Name and countries, which every provider has.
+void ReadNames(ObjectReader& file, Provider& provider) {
+  provider.name = file.RequireText("provider_name", kText).value_or("");
+  if (!provider.name.empty() && !IsName(provider.name)) {
+    file.Fail("provider_name", FieldCode::kInvalidFormat,
+              "must be of a-z, 0-9 and _, at most 40 characters");
+  }
+  provider.display_name = file.Text("display_name", kText).value_or(provider.name);
+  provider.countries =
+      file.Texts("countries", kListMax, kText).value_or(std::vector<std::string>{});
+  if (provider.countries.empty() || !std::ranges::all_of(provider.countries, IsCountry)) {
+    file.Fail("countries", FieldCode::kInvalidFormat,
+              R"(must be a list of ISO 3166-1 codes like "PE")");
+  }
+}
+
+// Reads one file. Mistakes are collected in `errors`.
+class Reader {
+ public:
+  Reader(const json::Document& document, json::Errors& errors)
+      : file_(document.root(), "", errors, json::UnknownFields::kRefused) {}
+
+  Provider Read() {
+    ReadNames(file_, provider_);
+    ReadEvidence();
+    ReadHosts();
+    ReadCountryVariables();
+    ReadCredentials();
+    if (auto token = file_.Object("token")) provider_.token = ReadToken(*token);
+    if (auto status = file_.Object("status")) provider_.status = ReadStatus(*status);
+    if (auto limits = file_.Object("limits")) ReadLimits(*limits);
+    if (provider_.status && provider_.hosts.empty()) {
+      file_.Fail("hosts", FieldCode::kRequired, "must name the hosts that are called");
+    }
+    file_.Finish();
+    return std::move(provider_);
+  }
+
+ private:
+  void ReadEvidence() {
+    const auto schema = file_.RequireNumber("schema", {.decimals = 0, .min = 1, .max = 1});
+    (void)schema;
+    provider_.docs = file_.Text("docs", kText).value_or("");
+    if (file_.Has("evidence")) {
+      const auto evidence = file_.OneOf("evidence", kEvidences);
+      if (evidence) provider_.evidence = static_cast<Evidence>(*evidence);
+    } else {
+      file_.Fail("evidence", FieldCode::kRequired, "must be documents, sandbox or production");
+    }
+    provider_.evidence_date = file_.RequireText("evidence_date", kText).value_or("");
+  }
+
+  void ReadHosts() {
+    provider_.hosts = file_.Texts("hosts", kListMax, kText).value_or(std::vector<std::string>{});
+    for (const std::string& host : provider_.hosts) {
+      if (!ParseAddress(host) && host.find_first_of(":/[]") == host.npos) continue;
+      file_.Fail("hosts", FieldCode::kNotAllowed,
+                 "must be host names: no addresses, ports or URLs");
+    }
+  }
+
+  void ReadCountryVariables() {
+    const auto by_country = file_.Raw("by_country");
+    if (!by_country) return;
+    const bool is_object = by_country->kind() == json::Kind::kObject;
+    for (const auto& [country, values] :
+         is_object ? by_country->members()
+                   : std::vector<std::pair<std::string_view, json::Value>>{}) {
+      if (!IsCountry(country) || values.kind() != json::Kind::kObject) continue;
+      for (const auto& [name, value] : values.members()) {
+        if (value.kind() != json::Kind::kText || !IsName(name)) continue;
+        provider_.by_country[std::string(country)][std::string(name)] = value.text();
+        country_names_.emplace(name);
+      }
+    }
+    bool is_whole = is_object;
+    for (const std::string& country : provider_.countries) {
+      is_whole = is_whole && provider_.by_country[country].size() == country_names_.size();
+    }
+    if (is_whole) return;
+    file_.Fail(
+        "by_country", FieldCode::kInvalidFormat,
+        R"(must have the same texts for each country: {"PE": {"domain": "api.example.pe"}})");
+  }
+
+  void ReadCredentials() {
+    for (ObjectReader& one : file_.Objects("credentials", kListMax, true)) {
+      CredentialField field{.name = one.RequireText("name", kText).value_or("")};
+      field.is_secret = one.Boolean("secret").value_or(false);
+      if (!IsName(field.name) || field.name == kToken) {
+        one.Fail("name", FieldCode::kInvalidFormat,
+                 "must be of a-z, 0-9 and _, at most 40 characters, and not \"token\"");
+      }
+      one.Finish();
+      provider_.credentials.push_back(std::move(field));
+    }
+  }
+
+  // Templates
+
+  // Whether a template may use a name: 'secret' ones are the token and secret credentials.
+  enum class Kind : uint8_t { kUnknown, kPlain, kSecret };
+  Kind KindOf(const std::string& name) const {
+    if (name == kToken) return has_token_ ? Kind::kSecret : Kind::kUnknown;
+    if (country_names_.contains(name)) return Kind::kPlain;
+    const auto found = std::ranges::find(provider_.credentials, name, &CredentialField::name);
+    if (found == provider_.credentials.end()) return Kind::kUnknown;
+    return found->is_secret ? Kind::kSecret : Kind::kPlain;
+  }
+
+  // Adds the error where the template has a mistake.
+  void CheckTemplate(ObjectReader& object, std::string_view field, std::string_view text,
+                     bool may_be_secret = true) {
+    const auto names = NamesIn(text);
+    if (!names) {
+      object.Fail(field, FieldCode::kInvalidFormat, "has a ${ without a name and a }");
+      return;
+    }
+    for (const std::string& name : *names) {
+      const Kind kind = KindOf(name);
+      if (kind == Kind::kUnknown) {
+        object.Fail(field, FieldCode::kUnknownValue,
+                    Concat({"uses ${", name,
+                            "}, which is no credential of this file, no value of by_country, "
+                            "and no token"}));
+      } else if (kind == Kind::kSecret && !may_be_secret) {
+        object.Fail(field, FieldCode::kNotAllowed,
+                    Concat({"has the secret ${", name,
+                            "} in a URL: put it into a header or the body; only a token of the "
+                            R"(kind "query" may be in URLs)"}));
+      }
+    }
+  }
+
+  void CheckUrl(ObjectReader& object, const std::string& url) {
+    if (url.empty()) return;
+    CheckTemplate(object, "url", url, secrets_in_urls_);
+    const std::vector<Variables> alternatives = CountryAlternatives();
+    for (const Variables& variables : alternatives) {
+      Variables filled = variables;
+      for (const CredentialField& field : provider_.credentials) filled[field.name] = "x";
+      filled[std::string(kToken)] = "x";
+      const net::ParsedUrl parsed = net::ParseUrl(Expand(url, filled, InUrl));
+      const bool is_usable =
+          parsed.wrong == net::UrlMistake::kNone && parsed.url.scheme == "https" &&
+          std::ranges::find(provider_.hosts, parsed.url.host) != provider_.hosts.end();
+      if (is_usable) continue;
+      object.Fail("url", FieldCode::kInvalidFormat,
+                  "must be an https URL whose host is one of `hosts`");
+      return;
+    }
+  }
+
+  std::vector<Variables> CountryAlternatives() const {
+    std::vector<Variables> all;
+    for (const auto& [country, values] : provider_.by_country) all.push_back(values);
+    if (all.empty()) all.emplace_back();
+    return all;
+  }
+
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  Pairs ReadPairs(ObjectReader& object, std::string_view field) {
+    Pairs pairs;
+    const auto value = object.Raw(field);
+    if (!value) return pairs;
+    const bool is_object = value->kind() == json::Kind::kObject;
+    for (const auto& [name, text] :
+         is_object ? value->members() : std::vector<std::pair<std::string_view, json::Value>>{}) {
+      if (text.kind() != json::Kind::kText || HasControl(text.text()) || HasControl(name)) continue;
+      CheckTemplate(object, field, text.text());
+      pairs.emplace_back(name, text.text());
+    }
+    if (!is_object || pairs.size() != value->members().size()) {
+      object.Fail(field, FieldCode::kWrongType, "must be an object of texts on one line");
+    }
+    return pairs;
+  }
+
+  CallTemplate ReadCall(ObjectReader& object) {
+    CallTemplate call;
+    if (const auto method = object.OneOf("method", kMethods)) call.method = kMethods[*method];
+    call.url = object.RequireText("url", kText).value_or("");
+    CheckUrl(object, call.url);
+    call.headers = ReadPairs(object, "headers");
+    call.form = ReadPairs(object, "form");
+    call.json = ReadPairs(object, "json");
+    call.raw_json = object.Text("raw_json", kText).value_or("");
+    CheckTemplate(object, "raw_json", call.raw_json);
+    const int bodies = !call.form.empty() + !call.json.empty() + !call.raw_json.empty();
+    if (bodies > 1) {
+      object.Fail("form", FieldCode::kNotAllowed, "of form, json and raw_json, name one");
+    }
+    call.body_ok = ReadPredicate(object, "body_ok").value_or(Predicate{});
+    return call;
+  }
+
+  // Conditions
+
+  std::string ReadPointer(ObjectReader& object, std::string_view field) {
+    std::string pointer = object.Text(field, kAnyText).value_or("");
+    if (!IsPointer(pointer)) {
+      object.Fail(field, FieldCode::kInvalidFormat,
+                  R"(must be a JSON Pointer like "/data/status")");
+    }
+    CheckTemplate(object, field, pointer);
+    return pointer;
+  }
+
+  std::optional<Predicate> ReadPredicate(ObjectReader& object, std::string_view field) {
+    const auto value = object.Raw(field);
+    if (!value) return std::nullopt;
+    auto predicate = PredicateOf(*value);
+    if (!predicate) {
+      object.Fail(
+          field, FieldCode::kInvalidFormat,
+          R"(must be one condition like {"eq": ["/status", "OPEN"]}: eq, ne, in, prefix, exists, )"
+          "future, any, all, and, or, not, true, with pointers that begin with / and known "
+          "variables");
+    }
+    return predicate;
+  }
+
+  static std::optional<Op> OpNamed(std::string_view name) {
+    constexpr std::array<std::string_view, 12> kNames = {
+        "true", "eq", "ne", "in", "prefix", "exists", "future", "any", "all", "and", "or", "not"};
+    const auto found = std::ranges::find(kNames, name);
+    if (found == kNames.end()) return std::nullopt;
+    return static_cast<Op>(found - kNames.begin());
+  }
+
+  // Nothing where it is malformed.
+  std::optional<Predicate> PredicateOf(const json::Value& value) const {
+    if (value.kind() != json::Kind::kObject || value.members().size() != 1) return std::nullopt;
+    const auto [name, operand] = value.members().front();  // copies: members() is a temporary
+    const auto op = OpNamed(name);
+    if (!op) return std::nullopt;
+    Predicate predicate{.op = *op};
+    bool is_good = false;
+    switch (*op) {
+      case Op::kTrue:
+        is_good = operand.kind() == json::Kind::kBoolean && operand.boolean();
+        break;
+      case Op::kEq:
+      case Op::kNe:
+      case Op::kPrefix:
+      case Op::kIn:
+        is_good = ReadComparison(operand, predicate);
+        break;
+      case Op::kExists:
+      case Op::kFuture:
+        is_good = operand.kind() == json::Kind::kText;
+        if (is_good) predicate.path = operand.text();
+        break;
+      case Op::kAny:
+      case Op::kAll:
+        is_good = ReadNested(operand, predicate);
+        break;
+      case Op::kNot:
+        is_good = AddPart(operand, predicate);
+        break;
+      case Op::kAnd:
+      case Op::kOr:
+        is_good = operand.kind() == json::Kind::kArray && !operand.items().empty() &&
+                  std::ranges::all_of(operand.items(), [&](const json::Value& item) {
+                    return AddPart(item, predicate);
+                  });
+        break;
+    }
+    if (!is_good || !IsGoodPath(predicate.path)) return std::nullopt;
+    return predicate;
+  }
+
+  bool IsGoodPath(std::string_view path) const {
+    const auto names = NamesIn(path);
+    return IsPointer(path) && names && std::ranges::all_of(*names, [&](const std::string& name) {
+             return KindOf(name) != Kind::kUnknown;
+           });
+  }
+
+  bool AddPart(const json::Value& value, Predicate& predicate) const {
+    auto part = PredicateOf(value);
+    if (part) predicate.parts.push_back(*std::move(part));
+    return part.has_value();
+  }
+
+  // ["/path", scalar], for `in` ["/path", [scalar, …]].
+  static bool ReadComparison(const json::Value& operand, Predicate& predicate) {
+    if (operand.kind() != json::Kind::kArray || operand.items().size() != 2) return false;
+    const json::Value path = operand.items().front(), compared = operand.items().back();
+    if (path.kind() != json::Kind::kText) return false;
+    predicate.path = path.text();
+    const bool is_list = predicate.op == Op::kIn;
+    if (is_list != (compared.kind() == json::Kind::kArray)) return false;
+    for (const json::Value& one : is_list ? compared.items() : std::vector{compared}) {
+      auto scalar = ReadScalar(one);
+      if (!scalar) return false;
+      predicate.values.push_back(*std::move(scalar));
+    }
+    return !predicate.values.empty() &&
+           (predicate.op != Op::kPrefix || predicate.values.front().kind == Scalar::Kind::kText);
+  }
+
+  // {"path": "/*", "where": condition}.
+  bool ReadNested(const json::Value& operand, Predicate& predicate) const {
+    if (operand.kind() != json::Kind::kObject || operand.members().size() != 2) return false;
+    const auto path = operand.Find("path"), where = operand.Find("where");
+    if (!path || !where || path->kind() != json::Kind::kText) return false;
+    predicate.path = path->text();
+    return AddPart(*where, predicate);
+  }
+
+  // Parts of the file
+
+  TokenSource ReadToken(ObjectReader& object) {
+    TokenSource token;
+    if (const auto kind = object.OneOf("kind", kTokenKinds)) token.is_in_query = *kind == 1;
+    secrets_in_urls_ = token.is_in_query;
+    token.call = ReadCall(object);
+    token.access = ReadPointer(object, "access");
+    if (token.access.empty()) {
+      object.Fail("access", FieldCode::kRequired, "must be a pointer to the token");
+    }
+    token.expires_in = ReadPointer(object, "expires_in");
+    token.expires_at = ReadPointer(object, "expires_at");
+    token.default_ttl_s =
+        object.Number("default_ttl_s", {.min = 1, .max = 31'536'000}).value_or(token.default_ttl_s);
+    token.renew_before_s =
+        object.Number("renew_before_s", {.min = 0, .max = 86'400}).value_or(token.renew_before_s);
+    object.Finish();
+    has_token_ = true;
+    return token;
+  }
+
+  StatusSource ReadStatus(ObjectReader& object) {
+    StatusSource status;
+    status.call = ReadCall(object);
+    if (auto codes = ReadNumbers(object, "ok_http", 200, 299); !codes.empty()) {
+      status.ok_http.assign(codes.begin(), codes.end());
+    }
+    const auto pending = ReadNumbers(object, "pending_http", 200, 299);
+    status.pending_http.assign(pending.begin(), pending.end());
+    status.pending_retry_ms = ReadNumbers(object, "pending_retry_ms", 100, 4'000);
+    if (auto reauth = ReadPredicate(object, "body_reauth")) status.body_reauth = *reauth;
+    std::vector<ObjectReader> rules = object.RequireObjects("rules", kRulesMax);
+    for (ObjectReader& rule : rules) status.rules.push_back(ReadRule(rule));
+    object.Finish();
+    return status;
+  }
+
+  std::vector<int64_t> ReadNumbers(ObjectReader& object, std::string_view field, int64_t min,
+                                   int64_t max) {
+    std::vector<int64_t> numbers;
+    const auto value = object.Raw(field);
+    if (!value) return numbers;
+    const bool is_list = value->kind() == json::Kind::kArray;
+    for (const json::Value& item : is_list ? value->items() : std::vector<json::Value>{}) {
+      const auto scalar = ReadScalar(item);
+      int64_t number = 0;
+      const std::string text = scalar ? scalar->text : "";
+      std::from_chars(text.data(), text.data() + text.size(), number);
+      if (number >= min && number <= max) numbers.push_back(number);
+    }
+    if (!is_list || numbers.size() != value->items().size()) {
+      object.Fail(field, FieldCode::kOutOfRange,
+                  Concat({"must be a list of whole numbers from ", min, " to ", max}));
+    }
+    return numbers;
+  }
+
+  Rule ReadRule(ObjectReader& object) {
+    Rule rule;
+    if (auto condition = ReadPredicate(object, "if")) {
+      rule.condition = *std::move(condition);
+    } else if (!object.Has("if")) {
+      object.Fail("if", FieldCode::kRequired, "must be a condition");
+    }
+    if (const auto then = object.OneOf("then", kStatuses)) {
+      rule.then = static_cast<StoreStatus>(*then);
+    } else if (!object.Has("then")) {
+      object.Fail("then", FieldCode::kRequired, "must be OPEN, PAUSED, CLOSED or UNKNOWN");
+    }
+    if (const auto reason = object.OneOf("reason", kRuleReasons)) {
+      rule.reason = kRuleReasonValues[*reason];
+    }
+    if (rule.then == StoreStatus::kPaused && rule.reason == Reason::kNone) {
+      rule.reason = Reason::kPaused;
+    }
+    if (rule.then == StoreStatus::kUnknown && rule.reason == Reason::kNone) {
+      rule.reason = Reason::kError;
+    }
+    rule.words_from = ReadPointer(object, "words_from");
+    rule.until_from = ReadPointer(object, "until_from");
+    object.Finish();
+    return rule;
+  }
+
+  void ReadLimits(ObjectReader& object) {
+    Limits& limits = provider_.limits;
+    limits.connect_ms =
+        object.Number("connect_ms", {.min = 100, .max = 2'000}).value_or(limits.connect_ms);
+    limits.total_ms =
+        object.Number("total_ms", {.min = 100, .max = 4'000}).value_or(limits.total_ms);
+    limits.fresh_s = object.Number("min_interval_s", {.min = kFreshSecondsMin, .max = 3'600})
+                         .value_or(limits.fresh_s);
+    limits.bytes_max = object.Number("max_body", {.min = 1'024, .max = limits.bytes_max})
+                           .value_or(limits.bytes_max);
+    object.Finish();
+  }
+
+  ObjectReader file_;
+  Provider provider_;
+  std::set<std::string, std::less<>> country_names_;
+  bool has_token_ = false;        // ${token} is known
+  bool secrets_in_urls_ = false;  // the app wants them there
+};
+
+// The value that a field's path names, or the last one on the way to it.
+size_t OffsetOf(const json::Value& root, std::string_view path) {
+  json::Value value = root;
+  while (!path.empty()) {
+    const size_t end = std::min(path.find_first_of(".["), path.size());
+    const std::string_view name = path.substr(0, end);
+    std::optional<json::Value> next = value;
+    if (!name.empty()) {
+      next = value.kind() == json::Kind::kObject ? value.Find(name) : std::nullopt;
+    }
+    path.remove_prefix(end);
+    if (next && path.starts_with('[')) {
+      size_t index = 0;
+      std::from_chars(path.data() + 1, path.data() + path.size(), index);
+      const bool is_there = next->kind() == json::Kind::kArray && index < next->items().size();
+      next = is_there ? std::optional(next->items()[index]) : std::nullopt;
+      path.remove_prefix(std::min(path.find(']') + 1, path.size()));
+    }
+    if (path.starts_with('.')) path.remove_prefix(1);
+    if (!next) break;
+    value = *next;
+  }
+  return value.offset();
+}
+
+}  // namespace
+
+Provider ReadProvider(std::string_view text) {
+  if (text.size() > kFileBytesMax) {
+    throw Refusal(Problem::kValidationFailed,
+                  Concat({"The file has ", text.size(), " bytes; at most ", kFileBytesMax,
+                          " are accepted."}));
+  }
+  const json::Document document = json::Document::Parse(text);
+  json::Errors errors;
+  Provider provider = Reader(document, errors).Read();
+  errors.ThrowIfAny();
+  return provider;
+}
+
+std::vector<Provider> ReadUnsupported(std::string_view text) {
+  const json::Document document = json::Document::Parse(text);
+  json::Errors errors;
+  std::vector<Provider> providers;
+  for (const json::Value& item : document.root().items()) {
+    ObjectReader object(item, "", errors, json::UnknownFields::kRefused);
+    ReadNames(object, providers.emplace_back());
+    object.Finish();
+  }
+  errors.ThrowIfAny();
+  return providers;
+}
+
+std::vector<std::string> DescribeMistakes(std::string_view text, const Refusal& refusal) {
+  if (refusal.errors.empty()) return {refusal.detail};
+  std::vector<std::string> mistakes;
+  const json::Document document = json::Document::Parse(text);
+  for (const FieldError& error : refusal.errors) {
+    const size_t offset = OffsetOf(document.root(), error.field);
+    const auto line = 1 + std::ranges::count(text.substr(0, offset), '\n');
+    mistakes.push_back(Concat({"line ", line, ": ", error.field, ": ", error.message}));
+  }
+  return mistakes;
+}
+
+}  // namespace comanda::delivery
