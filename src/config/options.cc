@@ -386,12 +386,14 @@ constexpr std::array kSettings = {
     Setting{"metrics_from", "ADDR,...", "",
             "Addresses that may read /metrics, beside this machine itself.", false, true,
             ParseMetricsFrom},
-    Setting{"webhook_ca", "FILE", "",
-            "Authorities in PEM form that receivers of webhooks may have, beside the system's.",
-            false, true, ParsePath<&Options::webhook_ca>},
+    Setting{
+        "webhook_ca", "FILE", "",
+        "Authorities in PEM form that receivers of webhooks and delivery apps may have, beside the "
+        "system's.",
+        false, true, ParsePath<&Options::webhook_ca>},
     Setting{"webhook_networks", "CIDR,...", "",
             "Private networks and addresses, such as 10.20.0.0/16, and addresses of loopback, that "
-            "webhooks may call beside this machine's own subnets.",
+            "webhooks and delivery apps may call beside this machine's own subnets.",
             false, true, ParseWebhookNetworks},
     Setting{"webhook_signature_header", "NAME", "X-Webhook-Signature",
             "The header that holds the signature of a webhook beside webhook-signature.", false,

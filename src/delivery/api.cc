@@ -32,24 +32,30 @@ std::string Allowed(const Catalogue::Providers& providers) {
   return list.empty() ? "the company's country has none" : list;
 }
 
+Refusal UnknownName(std::string_view name, const Catalogue::Providers& all) {
+  std::string message =
+      Concat({"\"", Visible(name),
+              "\" is no food-delivery app of the company's country; allowed: ", Allowed(all), "."});
+  std::string detail = Concat({kNames, ": ", message});
+  return {Problem::kInvalidParameter,
+          std::move(detail),
+          {{std::string(kNames), FieldCode::kUnknownValue, std::move(message)}}};
+}
+
 // Those of the country that the query names, or all.
 Catalogue::Providers Asked(const Catalogue::Providers& all, const http::Query& query) {
   const auto names = query.Find(kNames);
   if (!names) return all;
   Catalogue::Providers asked;
   std::string_view rest = *names;
-  do {
+  for (bool has_more = true; has_more;) {
+    has_more = rest.find(',') != rest.npos;
     const std::string name = AsciiLower(TakePiece(rest, ','));
     const auto found =
         std::ranges::find_if(all, [&](const auto& provider) { return provider->name == name; });
-    if (found == all.end()) {
-      throw Refusal(Problem::kInvalidParameter,
-                    Concat({"provider_names: \"", Visible(name),
-                            "\" is no food-delivery app of the company's country; allowed: ",
-                            Allowed(all), "."}));
-    }
+    if (found == all.end()) throw UnknownName(name, all);
     if (std::ranges::find(asked, *found) == asked.end()) asked.push_back(*found);
-  } while (!rest.empty());
+  }
   return asked;
 }
 
@@ -222,6 +228,9 @@ http::Response RemoveProvider(http::Context& ctx) {
 http::Response TryProvider(http::Context& ctx) {
   ctx.query().AllowOnly({});
   const auto provider = GetProvider(ctx, ReadApp(ctx));
+  if (!DeliveryOf(ctx).lookups().CanAsk()) {
+    throw Refusal(Problem::kServiceUnavailable, "The server does not run: start it first.");
+  }
   const Found found = DeliveryOf(ctx).lookups().Try(CompanyOf(ctx), provider);
   std::string body;
   json::Writer out(body);

@@ -86,6 +86,7 @@ class LookUp {
       found_.row.reason = Reason::kNone;
       if (GetToken()) end = AskStatus();
     }
+    if (end == End::kAuth) token_ = {};
     if (end == End::kAuth && found_.row.reason == Reason::kNone) {
       found_.row.reason = Reason::kAuthFailed;
     }

@@ -57,7 +57,7 @@ std::vector<StatusRow> Lookups::Find(const company::Company& company,
   std::unique_lock lock(mutex_);
   const int64_t now_ms = settings_.clock.MonotonicMs();
   for (const auto& provider : providers) {
-    if (!provider->status || settings_.network == nullptr) continue;
+    if (!provider->status || !CanAsk()) continue;
     const Key key = {company.id, provider->name};
     Entry& entry = EntryOf(key);
     const bool is_kept =
@@ -65,7 +65,7 @@ std::vector<StatusRow> Lookups::Find(const company::Company& company,
     if (!is_kept && !entry.is_running) Start(entry, key, company.country_code, provider);
   }
   for (const auto& provider : providers) {
-    if (!provider->status || settings_.network == nullptr) {
+    if (!provider->status || !CanAsk()) {
       rows.push_back(
           NotAsked(*provider, provider->status ? Reason::kNoCredentials : Reason::kNotSupported)
               .row);
@@ -86,7 +86,6 @@ std::vector<StatusRow> Lookups::Find(const company::Company& company,
 
 Found Lookups::Try(const company::Company& company, std::shared_ptr<const Provider> provider) {
   if (!provider->status) return NotAsked(*provider, Reason::kNotSupported);
-  if (settings_.network == nullptr) return NotAsked(*provider, Reason::kNoCredentials);
   const Key key = {company.id, provider->name};
   std::unique_lock lock(mutex_);
   Entry& entry = EntryOf(key);

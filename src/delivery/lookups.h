@@ -46,7 +46,11 @@ class Lookups {
   std::vector<StatusRow> Find(const company::Company& company,
                               const Catalogue::Providers& providers);
 
-  // Asks now, whatever is kept; waits where a look-up is under way. For `comanda provider try`.
+  // False: no app is asked here.
+  bool CanAsk() const { return settings_.network != nullptr; }
+
+  // Asks now, whatever is kept; CanAsk() must be true. Waits where a look-up is under way. For
+  // `comanda provider try`.
   Found Try(const company::Company& company, std::shared_ptr<const Provider> provider);
 
   // What was found last, without a look-up; nothing where there was none.

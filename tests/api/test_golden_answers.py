@@ -63,12 +63,12 @@ def recorded():
 
 # Pages that differ from machine to machine: tests/api/test_setup_port.py.
 OF_THE_MACHINE = {"/", "/setup", "/ca.crt", "/ca.mobileconfig"}
-# Needs a second server: tests/cloud.
-OF_THE_CLOUD = "/control/cloud"
+# Need a second server: tests/cloud, tests/api/test_store_status.py.
+OF_OTHERS = ("/control/cloud", "/control/provider")
 
 
 @pytest.mark.parametrize("route", [one for one in ALL_ROUTES if one.pattern not in OF_THE_MACHINE
-                                   and not one.pattern.startswith(OF_THE_CLOUD)], ids=str)
+                                   and not one.pattern.startswith(OF_OTHERS)], ids=str)
 def test_every_route_is_asked_with_success_and_in_vain(route):
     pattern = re.compile(re.sub(r"\{\w+\}", "[^/]+", route.pattern))
     statuses = {status for method, path, status in recorded() if method == route.method and pattern.fullmatch(path)}

@@ -22,6 +22,9 @@ SMALL = [
     ["2026-11-20T18:03:11.204Z", "2026-11-20T18:03:11-05:00", "2026-11-20"], ["4111 1111 1111 1111", "Ñandú\r\nCEVICHE"],
     ["0190C3A1-7F3E-7A52-9D6B-3F1C2AB45E90"], ["a%2Fb+%c3%b1"], ["till-3-2026-11-20-0184", "a\nb"],
     ["gzip, deflate;q=0.5, *;q=0", "x-gzip;q=0.001, identity"]]
+# Of delivery apps.
+ANSWERS = [b'[{"operation":"DELIVERY","state":"OK","validations":[{"id":"unavailabilities","state":"ERROR"}]}]',
+           b'{"errno":0,"data":{"biz_status":1,"sub_biz_status":0}}', b'{"status":"OFFLINE","offlineReason":"PAUSED_BY_UBER"}']
 HEADERS = ["Host: localhost", "Content-Length: 2", "Transfer-Encoding: chunked", "Connection: keep-alive", "Expect: 100-continue"]
 IDS = {"comboId": "{combo}", "paymentId": "{payment}", "discountId": "{discount}"}
 
@@ -89,6 +92,9 @@ def seeds():
                  send + "Connection: close\r\nContent-Length: 2\r\n\r\n{}" + ask,
                  chunked + "Expect: 100-continue\r\n\r\n2\r\n{}\r\n0\r\n\r\n"]:
         yield "connection", b"\x80" + text.encode()
+    for file in sorted((TESTS.parent / "src/delivery/apps").glob("*.json")):
+        for answer in ANSWERS:
+            yield "provider", file.read_bytes() + b"\0" + answer
     for reader, texts in enumerate(SMALL):
         for text in texts:
             yield "headers", bytes([reader]) + text.encode()
@@ -111,6 +117,7 @@ def write(directory):
         "bodies": fields, "import": names, "requests": [*fields, *(p["name"] for o in OPERATIONS for p in o.parameters)],
         "query": sorted({p["name"] for o in OPERATIONS for p in o.parameters}),
         "json": ["true", "false", "null", "\\\\u0000", "\\\\ud83d", "\\\\ude00", "\\xef\\xbb\\xbf", "1e400", "-0"],
+        "provider": ["${store_id}", "~1", "/*/", '\\"any\\":', '\\"where\\":', '\\"not\\":', '\\"future\\":', "\\x00"],
         "head": [*framing, "https://"], "connection": [*framing, "Connection: ", "0\\x0d\\x0a\\x0d\\x0a"],
         "headers": ["W/", "wait=", "Bearer ", "cmd_live_", "::ffff:", "%2f", "T00:00:00Z"]}
     for target, list_of_words in texts.items():

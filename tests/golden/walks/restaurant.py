@@ -13,6 +13,7 @@ def walk(r):
     writing_the_menu(r)
     upserts(r)
     company(r)
+    store(r)
     guests(r)
 
 
@@ -116,6 +117,13 @@ def company(r):
     for query in ["filter[role]=rider", "filter[role]=cook,rider", "filter[role]=king", "filter[active]=false",
         "filter[active]=x"]:
         r.ask(f"users: {query}", "GET", f"/v1/users?{query}")
+
+
+def store(r):
+    r.ask("store: in each app", "GET", "/v1/stores/status")
+    for query in ["provider_names=rappi", "provider_names=RAPPI,pedidosya", "page=2&per_page=2", "provider_names=ifood",
+                  "provider_names=", "filter[name]=rappi"]:
+        r.ask(f"store: {query}", "GET", f"/v1/stores/status?{query}")
 
 
 def guests(r):

@@ -1,0 +1,482 @@
+"""GET /v1/stores/status and `comanda provider` (specification, Store status; contract section 12)."""
+
+import contextlib
+import gzip
+import json
+import re
+import signal
+import threading
+import time
+
+import jsonschema
+import pytest
+
+from support.box import PATIENCE_S, ROOT, Box
+from support.delivery_app import SECRET, TOKEN, DeliveryApp, hang
+from support.metrics import samples
+from support.orders import accepted, refused
+
+PATH = "/v1/stores/status"
+FIELDS = ["provider_name", "store_status", "reason", "until", "checked_at"]
+OF_PERU = ["didi_food", "pedidosya", "rappi"]
+
+
+def statuses(answer):
+    return {row["provider_name"]: (row["store_status"], row["reason"]) for row in accepted(answer)}
+
+
+# -- without an app -----------------------------------------------------------------------------------------
+
+
+def test_each_app_of_the_country_has_a_row(api):
+    answer = api.get(PATH)
+    rows = accepted(answer)
+    assert [list(row) for row in rows] == [FIELDS] * len(rows)
+    assert [row["provider_name"] for row in rows] == OF_PERU
+    assert statuses(answer) == dict.fromkeys(OF_PERU, ("UNKNOWN", "no_credentials"))
+    assert answer.json["pagination"] == {"current_page": 1, "per_page": 100, "total": 3, "has_more": False}
+    assert all(row["checked_at"] is None and row["until"] is None for row in rows)
+
+
+@pytest.mark.parametrize("names, expected", [
+    ("rappi", ["rappi"]), ("rappi,pedidosya", ["rappi", "pedidosya"]), ("%20Rappi%20,RAPPI", ["rappi"])])
+def test_names_narrow_the_look_ups(api, names, expected):
+    assert [row["provider_name"] for row in accepted(api.get(f"{PATH}?provider_names={names}"))] == expected
+
+
+@pytest.mark.parametrize("names", ["ifood", "nobody", "rappi,", ",", "rappi,,pedidosya", "%22%0a"])
+def test_an_unknown_name_or_one_of_another_country_is_refused_with_the_allowed_ones(api, names):
+    answer = api.get(f"{PATH}?provider_names={names}")
+    refused(answer, 400, "invalid_parameter", {"provider_names": "unknown_value"})
+    assert ", ".join(OF_PERU) in answer.json["detail"]
+
+
+@pytest.mark.parametrize("query", ["provider_names=", "provider=rappi", "provider_names=rappi&provider_names=rappi"])
+def test_a_malformed_query_is_refused(api, query):
+    refused(api.get(f"{PATH}?{query}"), 400, "invalid_parameter")
+
+
+def test_it_is_paged_where_that_is_asked(api):
+    answer = api.get(PATH + "?page=2&per_page=2")
+    assert [row["provider_name"] for row in accepted(answer)] == ["rappi"]
+    assert answer.json["pagination"] == {"current_page": 2, "per_page": 2, "total": 3, "has_more": False}
+    assert accepted(api.get(PATH + "?page=9&per_page=2")) == []
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A company of a country, by its code."""
+    boxes = []
+
+    def make(country, zone, currency):
+        box = Box()
+        boxes.append(box)
+        file = tmp_path / f"{country}.json"
+        file.write_text(json.dumps({"companies": [
+            {"name": "There", "country_code": country, "timezone": zone, "currency": currency}]}))
+        box.bring_in(file)
+        key = box.make_key()["key"]
+        box.start()
+        return box.client(key)
+
+    yield make
+    for box in boxes:
+        assert box.discard() == 0
+
+
+def test_a_country_without_an_app_has_an_empty_list(elsewhere):
+    answer = elsewhere("NP", "Asia/Kathmandu", "NPR").get(PATH)
+    assert accepted(answer) == [] and answer.json["pagination"]["total"] == 0
+
+
+def test_an_app_that_cannot_be_asked_says_so(elsewhere):
+    assert statuses(elsewhere("BR", "America/Sao_Paulo", "BRL").get(PATH)) == {
+        "99food": ("UNKNOWN", "no_credentials"), "ifood": ("UNKNOWN", "no_credentials"),
+        "keeta": ("UNKNOWN", "not_supported"), "rappi": ("UNKNOWN", "no_credentials")}
+
+
+# -- with an app --------------------------------------------------------------------------------------------
+
+
+class Shop:
+    """A box in Peru that is always open, and apps that it asks."""
+
+    def __init__(self, directory, *apps):
+        self.apps = [DeliveryApp(directory, name) for name in apps]
+        ca = directory / "ca.pem"
+        ca.write_text("".join(app.pair.certificate.read_text() for app in self.apps))
+        self.box = Box(options=["--webhook-networks", "127.0.0.0/8,::1/128", "--webhook-ca", str(ca)])
+        restaurant = json.loads((ROOT / "src/app/demo.json").read_text())
+        always = {"is_active": True, "hours": [{"open": "00:00", "close": "00:00"}]}
+        restaurant["companies"][0]["business_hours"] = {day: always for day in restaurant["companies"][0]["business_hours"]}
+        (directory / "always_open.json").write_text(json.dumps(restaurant))
+        self.box.bring_in(directory / "always_open.json")
+        self.key = self.box.make_key()["key"]
+        for app in self.apps:
+            app.connect(self.box)
+
+    @property
+    def app(self):
+        return self.apps[0]
+
+    def start(self):
+        self.box.start()
+        for app in self.apps:
+            app.add(self.box)
+        return self
+
+    def ask(self, query=""):
+        with contextlib.closing(self.box.client(self.key)) as client:
+            return client.get(PATH + query)
+
+    def row(self, name="fake"):
+        return next(row for row in accepted(self.ask(f"?provider_names={name}")))
+
+    def forget(self):
+        """The next question asks the app again."""
+        words = "settings and certificate read again"
+        times = self.box.log_text().count(words)
+        self.box.signal(signal.SIGHUP)
+        deadline = time.monotonic() + PATIENCE_S
+        while self.box.log_text().count(words) == times:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    def tried(self, *words):
+        result = self.box.command("provider", "try", "fake", "--json", *words, "--data", str(self.box.data), check=False)
+        return result.returncode, json.loads(result.stdout)["data"]
+
+    def close(self):
+        for app in self.apps:
+            app.answer = (200, {}, b"{}")
+        code = self.box.stop()
+        log = self.box.log_text()
+        self.box.discard()
+        for app in self.apps:
+            app.close()
+        assert code == 0, log[-3000:]
+        assert SECRET not in log and TOKEN not in log
+
+
+@pytest.fixture
+def shop(tmp_path):
+    shop = Shop(tmp_path, "fake").start()
+    yield shop
+    shop.close()
+
+
+def body(value):
+    return 200, {"Content-Type": "application/json"}, json.dumps(value).encode()
+
+
+ANSWERS = {
+    "open": (body({"state": "OPEN"}), "OPEN", None),
+    "paused": (body({"state": "PAUSED", "until": "2026-11-25T20:00:00-05:00"}), "PAUSED", "paused"),
+    "closed": (body({"state": "NIGHT"}), "CLOSED", "out_of_hours"),
+    "19 digits": (body({"id": 9007199254740993123}), "CLOSED", "blocked"),
+    "nearly 19 digits": (body({"id": 9007199254740993124}), "UNKNOWN", "error"),
+    "no rule": (body({"state": "STRANGE"}), "UNKNOWN", "error"),
+    "an error inside a 200": (body({"state": "OPEN", "error": 7}), "UNKNOWN", "error"),
+    "HTML": ((200, {}, b"<html>please sign in</html>"), "UNKNOWN", "error"),
+    "empty": ((200, {}, b""), "UNKNOWN", "error"),
+    "cut": ((200, {"Content-Length": "100"}, b'{"state":'), "UNKNOWN", ("error", "timeout")),
+    "a number": (body(7), "UNKNOWN", "error"),
+    "nested": ((200, {}, b"[" * 500 + b"]" * 500), "UNKNOWN", "error"),
+    "duplicate keys": ((200, {}, b'{"state":"OPEN","state":"PAUSED"}'), "UNKNOWN", "error"),
+    "301": ((301, {"Location": "https://example.com/"}, b""), "UNKNOWN", "error"),
+    "400": ((400, {}, b"{}"), "UNKNOWN", "error"),
+    "403": ((403, {}, b"{}"), "UNKNOWN", "auth_failed"),
+    "404": ((404, {}, b"{}"), "UNKNOWN", "error"),
+    "429": ((429, {"Retry-After": "60"}, b""), "UNKNOWN", "rate_limited"),
+    "500": ((500, {}, b"oops"), "UNKNOWN", "error"),
+    "too large": ((200, {}, b" " * 300_000 + b'{"state":"OPEN"}'), "UNKNOWN", "error"),
+    "a gzip bomb": ((200, {"Content-Encoding": "gzip"}, gzip.compress(b" " * 20_000_000)), "UNKNOWN", "error"),
+    "gzip": ((200, {"Content-Encoding": "gzip"}, gzip.compress(b'{"state":"OPEN"}')), "OPEN", None),
+    "204 for ever": ((204, {}, b""), "UNKNOWN", "timeout"),
+    "a token that is refused": (body({"code": 10101}), "UNKNOWN", "auth_failed"),
+}
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    shop = Shop(tmp_path_factory.mktemp("shop"), "fake").start()
+    yield shop
+    shop.close()
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_each_answer_of_an_app_has_a_meaning(asked, name):
+    asked.app.answer, status, reason = ANSWERS[name]
+    code, found = asked.tried()
+    row = found["status"]
+    assert row["store_status"] == status and row["reason"] in (reason if isinstance(reason, tuple) else (reason,)), found
+    assert code == (0 if status != "UNKNOWN" else 1) and row["checked_at"]
+    assert row["until"] == ("2026-11-26T01:00:00.000Z" if name == "paused" else None)
+
+
+def test_what_is_sent_is_what_the_file_says(shop):
+    assert shop.row()["store_status"] == "OPEN"
+    (method, path, _, form), (_, status_path, headers, _) = shop.app.asked[:2]
+    assert (method, path) == ("POST", "/token")
+    assert form.decode() == f"id=id%20of%20fake&secret={SECRET}"
+    assert status_path == "/status/store%2F1" and headers["Authorization"] == f"Bearer {TOKEN}-1"
+
+
+def test_a_token_is_kept_and_renewed_once_where_it_is_refused(shop):
+    assert shop.tried()[0] == 0 and shop.tried()[0] == 0
+    tokens = shop.app.tokens
+    assert tokens == 1
+    shop.app.refused_tokens = {f"Bearer {TOKEN}-1"}
+    assert shop.tried()[0] == 0
+    assert shop.app.tokens == 2
+    shop.app.refused_tokens |= {f"Bearer {TOKEN}-{n}" for n in range(9)}
+    code, found = shop.tried()
+    assert (code, found["status"]["reason"]) == (1, "auth_failed")
+    assert shop.app.tokens == 3, "one renewal, no more"
+
+
+def test_an_answer_is_fresh_for_a_while_and_many_callers_make_one_call(shop):
+    shop.tried()
+    before = shop.app.times_asked()
+    shop.app.answer = lambda: (time.sleep(0.5), body({"state": "PAUSED"}))[1]
+    shop.box.command("provider", "remove", "fake", "--data", str(shop.box.data))
+    shop.app.add(shop.box)
+    rows = []
+    threads = [threading.Thread(target=lambda: rows.append(shop.row())) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [row["store_status"] for row in rows] == ["PAUSED"] * 40
+    assert shop.app.times_asked() == before + 1
+
+
+def test_a_429_and_failures_in_a_row_leave_the_app_alone(shop):
+    shop.app.answer = (429, {"Retry-After": "600"}, b"")
+    shop.tried()
+    before = shop.app.times_asked()
+    for _ in range(3):
+        assert shop.row()["reason"] == "rate_limited"
+    assert shop.app.times_asked() == before
+
+
+def test_nine_apps_that_hang_do_not_hide_the_tenth(tmp_path):
+    names = [f"app{n}" for n in range(10)]
+    shop = Shop(tmp_path, *names)
+    for app in shop.apps[1:]:
+        app.answer = hang
+    shop.start()
+    try:
+        begin = time.monotonic()
+        found = statuses(shop.ask("?provider_names=" + ",".join(names)))
+        assert time.monotonic() - begin < PATIENCE_S
+        assert found == {"app0": ("OPEN", None), **dict.fromkeys(names[1:], ("UNKNOWN", "timeout"))}
+    finally:
+        shop.close()
+
+
+def test_a_secret_is_nowhere_to_be_seen(shop):
+    """Also where the app repeats it: in its words, in the answer that a technician records."""
+    shop.app.answer = lambda: (200, {}, json.dumps({"error": f"{SECRET} and {shop.app.asked[-1][2]}"}).encode())
+    result = shop.box.command("provider", "try", "fake", "--record", "--data", str(shop.box.data), check=False)
+    assert "***" in result.stdout
+    with contextlib.closing(shop.box.client(shop.key)) as client:
+        seen = [result.stdout, shop.ask().body.decode(), client.get("/metrics").body.decode(),
+                client.get("/readyz").body.decode(),
+                shop.box.command("provider", "list", "--json", "--data", str(shop.box.data)).stdout,
+                shop.box.command("audit", "--data", str(shop.box.data)).stdout, shop.box.log_text()]
+    for text in seen:
+        assert SECRET not in text and TOKEN not in text
+    assert "provider.added" in seen[5]
+    for file in shop.box.data.glob("*.db*"):
+        assert SECRET.encode() not in file.read_bytes()
+
+
+def test_the_credentials_are_for_the_hosts_for_which_they_were_added(shop):
+    file = next((shop.box.data / "credentials").rglob("fake.json"))
+    assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
+    assert shop.row()["store_status"] == "OPEN"
+    asked = len(shop.app.asked)
+    shop.app.connect(shop.box, hosts=["localhost", "elsewhere.example"])
+    shop.forget()
+    assert shop.row()["reason"] == "no_credentials" and len(shop.app.asked) == asked
+    listed = json.loads(shop.box.command("provider", "list", "--json", "--data", str(shop.box.data)).stdout)["data"]
+    assert "other hosts" in next(one for one in listed if one["app"] == "fake")["why_not"]
+    shop.app.add(shop.box)
+    assert shop.row()["store_status"] == "OPEN"
+
+
+def test_credentials_of_systemd_come_first(tmp_path):
+    shop = Shop(tmp_path, "fake")
+    (tmp_path / "fake.json").write_text(json.dumps({"credentials": shop.app.credentials()}))
+    shop.box.env = {"CREDENTIALS_DIRECTORY": str(tmp_path)}
+    shop.box.start()
+    try:
+        assert shop.row()["store_status"] == "OPEN"
+    finally:
+        shop.close()
+
+
+def test_a_file_that_is_wrong_changes_nothing(shop):
+    assert shop.row()["store_status"] == "OPEN"
+    (shop.box.data / "providers.d/fake.json").write_text(json.dumps(shop.app.file(hosts=["127.0.0.1"]), indent=2))
+    (shop.box.data / "providers.d/other.json").write_text("{")
+    shop.app.answer = body({"state": "NIGHT"})
+    shop.forget()
+    log = shop.box.log_text()
+    assert "line" in log and "must be host names" in log and "other.json" in log
+    assert shop.row()["store_status"] == "CLOSED", "the file before is in force"
+
+
+def test_a_state_seen_twice_in_a_row_is_an_event(shop):
+    def changes():
+        with contextlib.closing(shop.box.database()) as db:
+            return [json.loads(row["body"]) for row in db.execute(
+                "SELECT body FROM event WHERE type = 'STORE_STATUS_CHANGED' AND subject_type = 'store' ORDER BY seq")]
+
+    def looked():
+        """Two look-ups in the background, one after the other."""
+        for _ in range(2):
+            before = shop.app.times_asked()
+            shop.forget()
+            deadline = time.monotonic() + PATIENCE_S
+            while shop.app.times_asked() == before:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            time.sleep(0.3)
+
+    looked()
+    assert changes() == [], "the first state is no change"
+    shop.app.answer = body({"state": "PAUSED"})
+    looked()
+    [event] = changes()
+    assert list(event) == FIELDS
+    assert (event["provider_name"], event["store_status"], event["reason"]) == ("fake", "PAUSED", "paused")
+    looked()
+    assert len(changes()) == 1, "told once"
+    shop.app.answer = (500, {}, b"")
+    looked()
+    assert len(changes()) == 1, "UNKNOWN is told after five minutes"
+
+
+def test_readiness_and_metrics_show_each_app(shop):
+    assert shop.row()["store_status"] == "OPEN"
+    with contextlib.closing(shop.box.client()) as client:
+        assert client.get("/readyz").json["checks"]["delivery_apps"]["state"] == "fake OPEN"
+        found = samples(client.get("/metrics").body.decode())
+    assert [value for name, value in found.items() if name.startswith("comanda_delivery_store_open{")] == [1.0]
+    assert [value for name, value in found.items() if name.startswith("comanda_delivery_store_known{")] == [1.0]
+
+
+# -- commands -----------------------------------------------------------------------------------------------
+
+
+def test_commands_add_list_and_remove(shop):
+    data = ["--data", str(shop.box.data)]
+    assert "fake            OPEN" in (shop.row(), shop.box.command("provider", "list", *data).stdout)[1]
+    again = DeliveryApp.__new__(DeliveryApp)
+    again.name, again.pair, again.server = "twin", shop.app.pair, shop.app.server
+    again.connect(shop.box)
+    shop.forget()
+    result = shop.box.command("provider", "add", "twin", "--from", "-", *data, check=False,
+                              input=json.dumps(shop.app.credentials()))
+    assert result.returncode != 0 and "those of fake" in result.stderr
+    for words, message in [(["add", "nobody", "--from", "-"], "no app"), (["add", "keeta", "--from", "-"], "not supported"),
+                           (["add", "rappi", "--from", "-"], "client_id"), (["remove", "rappi"], "no credentials"),
+                           (["try"], "name the app"), (["dance"], "say list")]:
+        result = shop.box.command("provider", *words, *data, check=False, input="{}")
+        assert result.returncode != 0 and message in result.stderr, (words, result)
+    shop.box.command("provider", "remove", "fake", *data)
+    assert shop.row()["reason"] == "no_credentials"
+    assert not list((shop.box.data / "credentials").rglob("fake.json"))
+
+
+def test_try_needs_a_server(tmp_path):
+    box = Box(tmp_path)
+    box.bring_in("demo")
+    result = box.command("provider", "try", "rappi", "--data", str(tmp_path), check=False)
+    assert result.returncode != 0 and "start it" in result.stderr
+
+
+MISTAKES = [
+    ({"hosts": ["10.0.0.1"]}, "hosts"), ({"hosts": ["a.example:443"]}, "hosts"), ({"surprise": 1}, "surprise"),
+    ({"provider_name": "No Name"}, "provider_name"), ({"countries": ["Peru"]}, "countries"), ({"evidence": "hope"}, "evidence"),
+    ({"limits": {"min_interval_s": 9}}, "limits.min_interval_s"), ({"limits": {"total_ms": 60000}}, "limits.total_ms"),
+    ({"by_country": {"BR": {"x": "y"}}}, "by_country"),
+]
+STATUS_MISTAKES = [
+    ({"url": "http://localhost/x"}, "status.url"), ({"url": "https://other.example/x"}, "status.url"),
+    ({"url": "https://localhost/${nothing}"}, "status.url"), ({"url": "https://localhost/${client_secret}"}, "status.url"),
+    ({"url": "https://localhost/?t=${token}"}, "status.url"), ({"url": "https://127.0.0.1/"}, "status.url"),
+    ({"url": "https://user@localhost/"}, "status.url"), ({"headers": {"X": "a\nb"}}, "status.headers"),
+    ({"headers": {"X": "${open"}}, "status.headers"), ({"rules": []}, "status.rules"),
+    ({"rules": [{"if": {"eq": ["/a", 1]}, "then": "OPEN"}] * 51}, "status.rules"),
+    ({"rules": [{"if": {"eq": ["a", 1]}, "then": "OPEN"}]}, "status.rules[0].if"),
+    ({"rules": [{"if": {"eq": ["/a", 1], "ne": ["/a", 1]}, "then": "OPEN"}]}, "status.rules[0].if"),
+    ({"rules": [{"if": {"sometimes": "/a"}, "then": "OPEN"}]}, "status.rules[0].if"),
+    ({"rules": [{"if": {"true": True}, "then": "OPENED"}]}, "status.rules[0].then"),
+    ({"rules": [{"then": "OPEN"}]}, "status.rules[0].if"),
+    ({"form": {"a": "b"}, "json": {"a": "b"}}, "status.form"), ({"ok_http": [404]}, "status.ok_http"),
+]
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory):
+    app = DeliveryApp(tmp_path_factory.mktemp("described"))
+    yield app
+    app.close()
+
+
+@pytest.mark.parametrize("changes, field", MISTAKES + [({"status": change}, field) for change, field in STATUS_MISTAKES])
+def test_a_file_with_a_mistake_is_refused_with_the_field_and_its_line(described, tmp_path, changes, field):
+    file = described.file()
+    for name, value in changes.items():
+        file[name] = {**file["status"], **value} if name == "status" else value
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps(file, indent=2))
+    result = Box(tmp_path / "none").command("provider", "check", str(path), check=False)
+    assert result.returncode == 1
+    assert any(f": {field}" in line and "line " in line for line in result.stderr.splitlines()), result.stderr
+
+
+def test_a_file_that_is_good_or_too_large(described, tmp_path):
+    box = Box(tmp_path / "none")
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps(described.file()))
+    assert "fake, to be asked" in box.command("provider", "check", str(path)).stdout
+    path.write_text(json.dumps(described.file()) + " " * 65_536)
+    result = box.command("provider", "check", str(path), check=False)
+    assert result.returncode != 0 and "65536" in result.stderr
+
+
+def test_the_commands_of_the_readme_work(tmp_path):
+    """As they stand, but that the app is one on this machine."""
+    commands = [line.split("#")[0].split() for line in re.findall(r"^    comanda (provider .*)$", (ROOT / "README.md").read_text(), re.M)]
+    assert [words[1] for words in commands] == ["list", "add", "try"]
+    shop = Shop(tmp_path, "rappi")
+    (tmp_path / "rappi.json").write_text(json.dumps(shop.app.credentials()))
+    shop.box.start()
+    try:
+        for words in commands:
+            words = [str(tmp_path / word) if word.endswith(".json") else word for word in words]
+            result = shop.box.command(*words, "--data", str(shop.box.data))
+        assert result.stdout == "OPEN\n"
+    finally:
+        shop.close()
+
+
+def test_the_schema_says_what_the_program_takes(described):
+    """The same verdict on good files and on those with mistakes that a schema can express."""
+    schema = json.loads(Box("/nonexistent").command("provider", "schema").stdout)
+    validator = jsonschema.Draft202012Validator(schema)
+    for path in (ROOT / "src/delivery/apps").glob("*.json"):
+        if path.stem != "not_supported":
+            assert not list(validator.iter_errors(json.loads(path.read_text()))), path
+    assert not list(validator.iter_errors(described.file()))
+    for changes, field in [*MISTAKES[:1], *MISTAKES[2:8]]:
+        assert list(validator.iter_errors({**described.file(), **changes})), field
+    for change, field in STATUS_MISTAKES:
+        is_expressible = field.startswith("status.rules") or field == "status.ok_http"
+        file = described.file()
+        file["status"].update(change)
+        assert not is_expressible or list(validator.iter_errors(file)), field
