@@ -473,7 +473,7 @@ def test_the_schema_says_what_the_program_takes(described):
         if path.stem != "not_supported":
             assert not list(validator.iter_errors(json.loads(path.read_text()))), path
     assert not list(validator.iter_errors(described.file()))
-    for changes, field in [*MISTAKES[:1], *MISTAKES[2:8]]:
+    for changes, field in MISTAKES[1:8]:
         assert list(validator.iter_errors({**described.file(), **changes})), field
     for change, field in STATUS_MISTAKES:
         is_expressible = field.startswith("status.rules") or field == "status.ok_http"
