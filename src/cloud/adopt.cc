@@ -19,7 +19,7 @@ using orders::Payment;
 enum class Fit : uint8_t {
   kSame,   // in all that both sides show
   kShown,  // in all that the cloud shows
-  kAlike,  // in what it is and how much
+  kAlike,  // an item, in its name and quantity: the cloud may compute another price of it
 };
 constexpr std::array kFits = {Fit::kSame, Fit::kShown, Fit::kAlike};
 
@@ -79,7 +79,7 @@ bool Fits(const Payment& cloud, const Payment& box, Fit fit) {
               IsShownSame(cloud.method.code, box.method.code)) &&
              IsShownSame(cloud.reference, box.reference);
     case Fit::kAlike:
-      return true;
+      return false;
   }
   return false;
 }
@@ -91,7 +91,7 @@ bool Fits(const Discount& cloud, const Discount& box, Fit fit) {
     case Fit::kShown:
       return cloud.type == box.type && cloud.value == box.value;
     case Fit::kAlike:
-      return cloud.amount == box.amount;
+      return false;
   }
   return false;
 }
@@ -109,55 +109,78 @@ class Adopter {
     taken_.insert("");  // a row without an id
   }
 
-  size_t Adopt(Fit worst) && {
+  // Rows with these ids are left alone.
+  size_t Adopt(Fit worst, const RowIds& waiting) {
     size_t adopted = 0;
     for (const Fit fit : kFits) {
       if (fit > worst) break;
       for (const bool in_image : {true, false}) {
-        for (const bool as_active : {true, false}) adopted += AdoptThose(fit, in_image, as_active);
+        for (const bool as_active : {true, false}) {
+          adopted += AdoptThose(fit, in_image, as_active, waiting);
+        }
       }
     }
-    if (worst == Fit::kAlike) adopted += AdoptRemoved();
+    return adopted;
+  }
+
+  // The rows of an accepted step. Lists keep the order in which their rows were made, so the new
+  // rows are the last ones; rows that somebody else made meanwhile may be among them.
+  size_t AdoptMade(const std::vector<std::string>& ids) {
+    size_t adopted = 0;
+    for (const Fit fit : kFits) {
+      for (size_t i = ids.size(); i-- > 0;) {
+        const auto row = std::ranges::find(box_, ids[i], &Kind::id);
+        if (row == box_.end() || !IsUnnamed(ids[i])) continue;
+        adopted += NameLast(ids[i], [&](size_t at) { return Fits(cloud_[at], *row, fit); });
+      }
+    }
+    // Those that have no content to match by, because they were removed here meanwhile, and those
+    // that the cloud shows with another content.
+    for (size_t i = ids.size(); i-- > 0;) {
+      if (IsUnnamed(ids[i])) adopted += NameLast(ids[i], [](size_t) { return true; });
+    }
     return adopted;
   }
 
  private:
   // Rows of the box that are in the image, or those that are not; active ones with active ones, or
   // any.
-  size_t AdoptThose(Fit fit, bool in_image, bool as_active) {
+  size_t AdoptThose(Fit fit, bool in_image, bool as_active, const RowIds& waiting) {
     size_t adopted = 0;
     for (size_t i = 0; i < cloud_.size(); ++i) {
       if (taken_.contains(cloud_ids_[i])) continue;
       const auto found = std::ranges::find_if(box_, [&](const Kind& row) {
-        const auto known = rows_.find(row.id);
-        const bool is_free = in_image ? known != rows_.end() && known->second.cloud_id.empty()
-                                      : known == rows_.end();
+        const bool is_free =
+            in_image ? IsUnnamed(row.id) && !waiting.contains(row.id) : !rows_.contains(row.id);
         return is_free && (!as_active || IsCancelled(row) == IsCancelled(cloud_[i])) &&
                Fits(cloud_[i], row, fit);
       });
       if (found == box_.end()) continue;
-      Row& row = rows_[found->id];
-      row.cloud_id = cloud_ids_[i];
-      if (!in_image) row.is_cancelled = IsCancelled(cloud_[i]);
-      taken_.insert(cloud_ids_[i]);
+      Name(found->id, i);
+      if (!in_image) rows_[found->id].is_cancelled = IsCancelled(cloud_[i]);
       ++adopted;
     }
     return adopted;
   }
 
-  // Rows of the image that are no longer rows of the box.
-  size_t AdoptRemoved() {
-    size_t adopted = 0;
-    for (auto& [id, row] : rows_) {
-      if (!row.cloud_id.empty() || std::ranges::find(box_, id, &Kind::id) != box_.end()) continue;
-      const auto left = std::ranges::find_if(
-          cloud_ids_, [&](const std::string& cloud_id) { return !taken_.contains(cloud_id); });
-      if (left == cloud_ids_.end()) break;
-      row.cloud_id = *left;
-      taken_.insert(*left);
-      ++adopted;
+  bool IsUnnamed(const std::string& id) const {
+    const auto row = rows_.find(id);
+    return row != rows_.end() && row->second.cloud_id.empty();
+  }
+
+  void Name(const std::string& id, size_t cloud_index) {
+    rows_[id].cloud_id = cloud_ids_[cloud_index];
+    taken_.insert(cloud_ids_[cloud_index]);
+  }
+
+  template <typename Predicate>
+  size_t NameLast(const std::string& id, const Predicate& fits) {
+    for (size_t i = cloud_.size(); i-- > 0;) {
+      if (taken_.contains(cloud_ids_[i]) || !fits(i)) continue;
+      Name(id, i);
+      return 1;
     }
-    return adopted;
+    return 0;
   }
 
   Rows& rows_;
@@ -168,26 +191,53 @@ class Adopter {
 };
 
 template <typename Kind>
-size_t Adopt(Rows& rows, const std::vector<Kind>& box, const std::vector<Kind>& cloud,
-             const std::vector<std::string>& cloud_ids) {
-  return Adopter(rows, box, cloud, cloud_ids).Adopt(Fit::kAlike);
-}
-
-template <typename Kind>
 bool HasEach(const std::vector<Kind>& box, const std::vector<Kind>& cloud) {
   Rows rows;
   std::vector<std::string> numbers;
   for (size_t i = 0; i < cloud.size(); ++i) numbers.push_back(std::to_string(i));
-  return Adopter(rows, box, cloud, numbers).Adopt(Fit::kShown) == cloud.size();
+  return Adopter(rows, box, cloud, numbers).Adopt(Fit::kShown, {}) == cloud.size();
 }
 
 }  // namespace
 
-size_t AdoptRows(Image& image, const orders::Order& box, const CloudRecord& cloud) {
+size_t AdoptMade(Image& image, const orders::Order& box, const CloudRecord& cloud,
+                 const Step& step) {
   const orders::Order& there = cloud.order;
-  return Adopt(image.combos, box.combos, there.combos, cloud.combo_ids) +
-         Adopt(image.payments, box.payments, there.payments, cloud.payment_ids) +
-         Adopt(image.discounts, box.discounts, there.discounts, cloud.discount_ids);
+  switch (step.kind) {
+    case StepKind::kCombos:
+      return Adopter(image.combos, box.combos, there.combos, cloud.combo_ids)
+          .AdoptMade(step.row_ids);
+    case StepKind::kPayment:
+      return Adopter(image.payments, box.payments, there.payments, cloud.payment_ids)
+          .AdoptMade(step.row_ids);
+    case StepKind::kDiscount:
+      return Adopter(image.discounts, box.discounts, there.discounts, cloud.discount_ids)
+          .AdoptMade(step.row_ids);
+    case StepKind::kPlace:
+    case StepKind::kFields:
+    case StepKind::kCancelCombo:
+    case StepKind::kRemoveDiscount:
+    case StepKind::kCancelPayment:
+    case StepKind::kStatus:
+    case StepKind::kRider:
+    case StepKind::kNoRider:
+    case StepKind::kDelivery:
+    case StepKind::kCancel:
+    case StepKind::kMenu:
+      return 0;
+  }
+  return 0;
+}
+
+size_t AdoptRows(Image& image, const orders::Order& box, const CloudRecord& cloud,
+                 const RowIds& waiting) {
+  const orders::Order& there = cloud.order;
+  return Adopter(image.combos, box.combos, there.combos, cloud.combo_ids)
+             .Adopt(Fit::kAlike, waiting) +
+         Adopter(image.payments, box.payments, there.payments, cloud.payment_ids)
+             .Adopt(Fit::kAlike, waiting) +
+         Adopter(image.discounts, box.discounts, there.discounts, cloud.discount_ids)
+             .Adopt(Fit::kAlike, waiting);
 }
 
 bool HasEachRow(const orders::Order& box, const CloudRecord& cloud) {

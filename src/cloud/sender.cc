@@ -111,6 +111,12 @@ void PutAlias(db::Tx& tx, db::CompanyId company, const std::string& order_id, js
                 .cloud_public_id = public_id.empty() ? std::nullopt : std::optional(public_id)});
 }
 
+// A delivery that is reported of an order which the cloud has closed meanwhile.
+bool IsOvertaken(const Step& step, json::Value record) {
+  const std::string status = net::TextAt(record, "status");
+  return step.kind == StepKind::kDelivery && (status == "FINALIZED" || status == "CANCELLED");
+}
+
 std::string DateOf(UtcMs at) { return FormatInstant(at).substr(0, 10); }
 
 }  // namespace
@@ -158,11 +164,7 @@ bool Sender::SendMenuStep(const Waiting& waiting) {
 
 bool Sender::SendOrderStep(const Waiting& waiting) {
   const std::optional<Request> request = RequestFor(waiting);
-  if (!request) {
-    settings_.database.Write(
-        [&](db::Tx& tx, const db::Stamp&) { RemoveStep(tx, company_, waiting); });
-    return true;
-  }
+  if (!request) return LearnRow(waiting);
   const Reply reply = settings_.ask(*request);
   if (reply.verdict == Verdict::kLater) return false;
   if (reply.verdict == Verdict::kRefused) return Follow(waiting, reply);
@@ -208,7 +210,7 @@ void Sender::Accept(const Waiting& waiting, json::Value record) {
       NoteReference(tx, waiting, net::TextAt(record, "reference"), stamp);
     }
     RemoveStep(tx, company_, waiting);
-    Take(tx, record, numbers, stamp, &waiting.step);
+    Take(tx, record, numbers, stamp, {.answered = &waiting.step});
   });
 }
 
@@ -226,14 +228,15 @@ void Sender::NoteReference(db::Tx& tx, const Waiting& waiting, const std::string
 }
 
 void Sender::Take(db::Tx& tx, json::Value record, const std::vector<std::string>& numbers,
-                  const db::Stamp& stamp, const Step* answered) {
+                  const db::Stamp& stamp, const Role& role) {
   const company::Company company = company::Get(tx, company_);
   TakeOrder(tx,
             {.company = company,
              .public_numbers = numbers,
              .rider_provider = settings_.rider_provider,
              .platform_name = settings_.platform_name,
-             .answered = answered},
+             .answered = role.answered,
+             .looked_for = role.looked_for},
             record, stamp);
 }
 
@@ -270,22 +273,67 @@ void Sender::ParkIt(const Waiting& waiting, std::string_view why, std::string_vi
       [&](db::Tx& tx, const db::Stamp&) { Park(tx, company_, waiting.order_id, why, problem); });
 }
 
+Sender::Looked Sender::Look(const Waiting& waiting, Reply& reply) {
+  const auto alias = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return AliasOf(snapshot, company_, waiting.order_id); });
+  if (!alias) return Looked::kUnknown;
+  reply = settings_.ask({.path = OrderPath(alias->cloud_id)});
+  return reply.verdict == Verdict::kLater ? Looked::kNoAnswer : Looked::kAnswered;
+}
+
 // The cloud may have cancelled or closed the order meanwhile, which explains the refusal: then the
 // order is taken as it is there, and the step is planned again or dropped with it.
 bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
-  const auto alias = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return AliasOf(snapshot, company_, waiting.order_id); });
-  if (!alias) {
+  Reply reply;
+  const Looked looked = Look(waiting, reply);
+  if (looked == Looked::kNoAnswer) return false;
+  if (looked == Looked::kUnknown) {
     ParkIt(waiting, kParkedRefused, problem);
     return true;
   }
-  const Reply reply = settings_.ask({.path = OrderPath(alias->cloud_id)});
-  if (reply.verdict == Verdict::kLater) return false;
   const std::vector<std::string> numbers = orders::PublicNumbers();
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    if (const auto record = reply.answer.Find("data")) Take(tx, *record, numbers, stamp);
+    const auto record = reply.answer.Find("data");
+    if (record) Take(tx, *record, numbers, stamp, {});
     if (!IsWaiting(tx, company_, waiting)) return;
+    if (record && IsOvertaken(waiting.step, *record)) {
+      const json::Document body = json::Document::ParseStored(waiting.step.body);
+      store::InsertDifference(tx, company_,
+                              {.order_id = waiting.order_id,
+                               .kind = "status",
+                               .box = net::TextAt(body.root(), "delivery_status"),
+                               .cloud = net::TextAt(*record, "delivery_status"),
+                               .detail = "the cloud has closed the order"},
+                              stamp.now);
+      RemoveStep(tx, company_, waiting);
+      return;
+    }
     Park(tx, company_, waiting.order_id, kParkedRefused, problem);
+  });
+  return true;
+}
+
+// A step that ends a row of which the cloud's id is not known: the order is read, and the row found
+// by its content. What is not there cannot be ended there: a difference says so.
+bool Sender::LearnRow(const Waiting& waiting) {
+  Reply reply;
+  if (Look(waiting, reply) == Looked::kNoAnswer) return false;
+  const std::vector<std::string> numbers = orders::PublicNumbers();
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    if (const auto record = reply.answer.Find("data")) Take(tx, *record, numbers, stamp, {});
+    if (!IsWaiting(tx, company_, waiting)) return;
+    const auto row = store::FindOrder(tx, company_, waiting.order_id);
+    const Rows* rows = row ? RowsOf(row->image, waiting.step.kind) : nullptr;
+    const auto known = rows ? rows->find(waiting.step.row_ids.at(0)) : Rows::const_iterator();
+    if (rows && known != rows->end() && !known->second.cloud_id.empty()) return;  // sent next
+    store::InsertDifference(tx, company_,
+                            {.order_id = waiting.order_id,
+                             .kind = "row",
+                             .box = std::string(Name(waiting.step.kind)),
+                             .cloud = "",
+                             .detail = "not sent: the cloud shows no such row"},
+                            stamp.now);
+    RemoveStep(tx, company_, waiting);
   });
   return true;
 }
@@ -319,7 +367,7 @@ void Sender::TakeFound(const Waiting& waiting, json::Value record) {
     if (IsSameOrder(tx, waiting.order_id, record)) {
       PutAlias(tx, company_, waiting.order_id, record);
       RemoveStep(tx, company_, waiting);
-      Take(tx, record, numbers, stamp);
+      Take(tx, record, numbers, stamp, {});
       return;
     }
     const std::string own_key = crypto::DerivedId(waiting.order_id, "reference in the cloud");
@@ -350,14 +398,13 @@ bool Sender::IsSameOrder(db::Tx& tx, const std::string& order_id, json::Value re
 // are in the cloud already are adopted. What is still missing is sent under another key, unless the
 // key is that of a till, which may have sent the row itself.
 bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
-  const auto alias = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return AliasOf(snapshot, company_, waiting.order_id); });
-  if (!alias) {
+  Reply reply;
+  const Looked looked = Look(waiting, reply);
+  if (looked == Looked::kNoAnswer) return false;
+  if (looked == Looked::kUnknown) {
     ParkIt(waiting, kParkedRefused, problem);
     return true;
   }
-  const Reply reply = settings_.ask({.path = OrderPath(alias->cloud_id)});
-  if (reply.verdict == Verdict::kLater) return false;
   const auto record = reply.answer.Find("data");
   if (!record) {
     ParkIt(waiting, kParkedGone, problem);
@@ -365,7 +412,7 @@ bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
   }
   const std::vector<std::string> numbers = orders::PublicNumbers();
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    Take(tx, *record, numbers, stamp);
+    Take(tx, *record, numbers, stamp, {.looked_for = &waiting.step});
     if (!IsWaiting(tx, company_, waiting)) return;
     if (IsDone(tx, waiting, *record)) {
       RemoveStep(tx, company_, waiting);

@@ -40,17 +40,26 @@ class Sender {
  private:
   bool SendOrderStep(const Waiting& waiting);
   bool SendMenuStep(const Waiting& waiting);
-  // Nothing where the step has nothing to act on: its row never reached the cloud.
+  // Nothing where it is not known what the cloud calls the order, or the row that the step ends.
   std::optional<Request> RequestFor(const Waiting& waiting);
   void Accept(const Waiting& waiting, json::Value record);
   void NoteReference(db::Tx& tx, const Waiting& waiting, const std::string& reference,
                      const db::Stamp& stamp);
+  // What a record is to a step (TakeSettings).
+  struct Role {
+    const Step* answered = nullptr;
+    const Step* looked_for = nullptr;
+  };
   void Take(db::Tx& tx, json::Value record, const std::vector<std::string>& numbers,
-            const db::Stamp& stamp, const Step* answered = nullptr);
+            const db::Stamp& stamp, const Role& role);
 
   // What follows from a refusal; false as Send().
   bool Follow(const Waiting& waiting, const Reply& reply);
   void ParkIt(const Waiting& waiting, std::string_view why, std::string_view problem);
+  // The order as the cloud has it now. kUnknown: it has no alias; kNoAnswer: no usable answer came.
+  enum class Looked : uint8_t { kUnknown, kNoAnswer, kAnswered };
+  Looked Look(const Waiting& waiting, Reply& reply);
+  bool LearnRow(const Waiting& waiting);
   bool ParkAfterLook(const Waiting& waiting, std::string_view problem);
   bool FindOrder(const Waiting& waiting, std::string_view problem);
   void TakeFound(const Waiting& waiting, json::Value record);

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/concat.h"
+#include "base/text.h"
 #include "cloud/journal_store.h"
 
 namespace comanda::cloud::store {
@@ -36,6 +37,21 @@ std::vector<StepKind> WaitingKinds(db::Session& session, db::CompanyId company,
     kinds.push_back(KindNamed(name));
   }
   return kinds;
+}
+
+std::vector<std::string> WaitingRows(db::Session& session, db::CompanyId company,
+                                     std::string_view order_id) {
+  std::vector<std::string> ids;
+  for (const std::string& list : session.FindTexts(R"sql(
+           SELECT row_ids FROM cloud_step
+           WHERE company_id = $1 AND order_id = $2
+             AND (kind = 'combos' OR kind = 'discount' OR kind = 'payment')
+           )sql",
+                                                   company, order_id)) {
+    std::string_view rest = list;
+    while (!rest.empty()) ids.emplace_back(TakePiece(rest, ','));
+  }
+  return ids;
 }
 
 std::vector<std::string> WaitingRiders(db::Session& session, db::CompanyId company,

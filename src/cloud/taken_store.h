@@ -24,6 +24,9 @@ std::string WhyParked(db::Session& session, db::CompanyId company, std::string_v
 // The kinds of the steps that wait, in their order.
 std::vector<StepKind> WaitingKinds(db::Session& session, db::CompanyId company,
                                    std::string_view order_id);
+// The ids, of this box, of the rows that they add.
+std::vector<std::string> WaitingRows(db::Session& session, db::CompanyId company,
+                                     std::string_view order_id);
 // The bodies of those that set the rider; empty: one that removes it.
 std::vector<std::string> WaitingRiders(db::Session& session, db::CompanyId company,
                                        std::string_view order_id);

@@ -120,8 +120,11 @@ class Taker {
 
   Taken Take() && {
     FindOurs();
-    if (before_ && IsOlder(shown(), seen_)) return Taken::kUnchanged;
     const bool is_ours = before_ && before_->origin == orders::Origin::kBox;
+    if (before_ && IsOlder(shown(), seen_)) {
+      if (is_ours && row_) AdoptRepeated();
+      return Taken::kUnchanged;
+    }
     return is_ours && !IsLost() ? TakeOfBox() : TakeOfCloud();
   }
 
@@ -348,7 +351,8 @@ class Taker {
     PutAlias();
     store::OrderRow row = row_ ? *row_ : NewRow();
     row.image.is_placed = true;
-    AdoptRows(row.image, *before_, record_);
+    if (settings_.answered) AdoptMade(row.image, *before_, record_, *settings_.answered);
+    AdoptRows(row.image, *before_, record_, RowsThatWait());
     if (store::WhyParked(tx_, company_, order_id_) == kParkedGone) Unpark(tx_, company_, order_id_);
     const DeliveryChoice delivery = ChooseTheDelivery();
     if (MayCloudChange(Part::kStatus)) MoveTo(Status::kDelivered);
@@ -373,6 +377,23 @@ class Taker {
     CompareTotals(after);
     if (is_paid) return Taken::kParked;
     return after.version != before_->version ? Taken::kWritten : Taken::kUnchanged;
+  }
+
+  // A repeated step has the first answer again, which may be older than what the cloud has shown
+  // since. It still names the rows that the step has made.
+  void AdoptRepeated() {
+    if (!settings_.answered) return;
+    store::OrderRow row = *row_;
+    AdoptMade(row.image, *before_, record_, *settings_.answered);
+    if (row.image != row_->image) store::PutOrder(tx_, company_, row);
+  }
+
+  RowIds RowsThatWait() {
+    RowIds ids;
+    for (std::string& id : store::WaitingRows(tx_, company_, order_id_)) ids.insert(std::move(id));
+    if (!settings_.looked_for) return ids;
+    for (const std::string& id : settings_.looked_for->row_ids) ids.erase(id);
+    return ids;
   }
 
   // Of an order that was paired before anything of it was planned: the cloud has its fields.

@@ -49,6 +49,9 @@ struct TakeSettings {
   // The step of this box that the record answers, if it answers one: what it shows of that step is
   // no change of the cloud.
   const Step* answered = nullptr;
+  // A step of the journal whose rows the cloud may have, although it refused it: they are matched
+  // by content. Rows of other steps that wait get their ids from the answers to those.
+  const Step* looked_for = nullptr;
 };
 
 // May drop steps that wait, where the cloud has cancelled the order. So a step whose answer the

@@ -144,8 +144,28 @@ TEST_F(CloudAdopt, ADiscountThatWasRemovedBeforeItWasSentGetsItsIdToo) {
   image.discounts = {{"d", {.is_cancelled = true, .cloud_id = ""}}};
   cloud.order.discounts = {{.id = "3", .value = 100, .amount = 100}};
   cloud.discount_ids = {"3"};
-  EXPECT_EQ(AdoptRows(image, box, cloud), 1U);
+  const Step step{.kind = StepKind::kDiscount, .row_ids = {"d"}};
+  EXPECT_EQ(AdoptMade(image, box, cloud, step), 1U);
   EXPECT_EQ(image.discounts["d"], (Row{.is_cancelled = true, .cloud_id = "3"}));
+}
+
+// Two equal discounts, the first of which was removed here before the second was sent: the answer
+// to the first step shows one row, that to the second both.
+TEST_F(CloudAdopt, EqualRowsGetTheIdsThatTheirOwnStepsHaveMade) {
+  const orders::Discount equal{.id = "second", .value = 100, .amount = 100};
+  box.discounts = {equal};
+  image.discounts = {{"first", {.is_cancelled = true, .cloud_id = ""}}, {"second", {}}};
+  cloud.order.discounts = {{.id = "1", .value = 100, .amount = 100}};
+  cloud.discount_ids = {"1"};
+  EXPECT_EQ(AdoptRows(image, box, cloud, {"first", "second"}), 0U) << "their steps wait";
+  const Step first{.kind = StepKind::kDiscount, .row_ids = {"first"}};
+  EXPECT_EQ(AdoptMade(image, box, cloud, first), 1U);
+  EXPECT_EQ(image.discounts["first"].cloud_id, "1");
+  cloud.order.discounts.push_back({.id = "2", .value = 100, .amount = 100});
+  cloud.discount_ids.emplace_back("2");
+  const Step second{.kind = StepKind::kDiscount, .row_ids = {"second"}};
+  EXPECT_EQ(AdoptMade(image, box, cloud, second), 1U);
+  EXPECT_EQ(image.discounts["second"].cloud_id, "2");
 }
 
 TEST_F(CloudAdopt, ARowWithoutAnIdIsLeftOut) {

@@ -192,9 +192,14 @@ class Exchange {
     taken_version_ = cloud.Now().version;
     box.clock().Advance(1'000);
   }
-  static void TakeIn(db::Tx& tx, json::Value record, const db::Stamp& stamp) {
+  static void TakeIn(db::Tx& tx, json::Value record, const db::Stamp& stamp,
+                     const Step* answered = nullptr) {
     const company::Company company = company::Get(tx, kCompany);
-    ASSERT_NE(TakeOrder(tx, {.company = company, .public_numbers = {}, .rider_provider = kRiders},
+    ASSERT_NE(TakeOrder(tx,
+                        {.company = company,
+                         .public_numbers = {},
+                         .rider_provider = kRiders,
+                         .answered = answered},
                         record, stamp),
               Taken::kUnreadable);
   }
@@ -210,7 +215,7 @@ class Exchange {
                       .cloud_public_id = std::nullopt});
       }
       RemoveStep(tx, kCompany, waiting);
-      TakeIn(tx, document.root(), stamp);
+      TakeIn(tx, document.root(), stamp, &waiting.step);
     });
     taken_version_ = cloud.Now().version;
   }
