@@ -37,6 +37,8 @@ constexpr std::array kChecks = {
     // What the running server counts.
     Check{"load", CheckLoad},
     Check{"webhooks", CheckWebhooks},
+    Check{"cloud", CheckCloud},
+    Check{"apps", CheckApps},
 };
 
 }  // namespace

@@ -63,6 +63,10 @@ Findings CheckFirewall(const Box& box);
 Findings CheckLoad(const Box& box);
 // Receivers that fail or are suspended.
 Findings CheckWebhooks(const Box& box);
+// Whether the sync with the cloud goes on, and what of it waits for a person.
+Findings CheckCloud(const Box& box);
+// Whether the delivery apps tell the state of the store.
+Findings CheckApps(const Box& box);
 // Age and place of the backups (setting backup_to).
 Findings CheckBackups(const Box& box);
 // The size of the system's log.

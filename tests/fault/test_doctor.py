@@ -83,6 +83,8 @@ def test_a_box_that_is_well(box):
     report.assert_has("rows", WELL, "check")
     report.assert_has("load", WELL, "0 waiting writes")
     report.assert_has("webhooks", WELL, "No receiver")
+    report.assert_has("cloud", WELL, "not linked")
+    report.assert_has("apps", WELL, "No delivery app is connected")
     states = [f["state"] for f in report.findings]
     assert states == sorted(states, key=[BROKEN, WARNING, WELL].index)
 

@@ -623,6 +623,35 @@ TEST_F(DoctorChecks, TellsReceiversThatFail) {
       Has(CheckWebhooks(box_), State::kWarning, "2 receivers of webhooks fail, 1 are suspended"));
 }
 
+TEST_F(DoctorChecks, TellsWhatOfTheCloudWaitsForAPerson) {
+  const auto state = [&](const std::string& sync, const std::string& metrics = "") {
+    Run(metrics);
+    box_.server->readiness = R"({"checks":{"sync":{"ok":true,"state":")" + sync + R"("}}})";
+    return CheckCloud(box_);
+  };
+  EXPECT_TRUE(Has(CheckCloud(box_), State::kWell, "no server answers"));
+  EXPECT_TRUE(IsWell(state("not linked to a cloud")));
+  EXPECT_TRUE(Has(state("in step, 3 s ago"), State::kWell, "in step, 3 s ago"));
+  EXPECT_TRUE(IsWell(state("behind: 4 steps")));
+  EXPECT_TRUE(Has(state("stopped: no key"), State::kWarning, "stopped: no key"));
+  EXPECT_TRUE(Has(state("offline since now: x"), State::kWarning, "offline"));
+  EXPECT_TRUE(Has(state("paused since now"), State::kWarning, "paused"));
+  EXPECT_TRUE(Has(state("in step, 3 s ago, 2 parked", "comanda_cloud_parked 2\n"), State::kWarning,
+                  "Orders are parked"));
+}
+
+TEST_F(DoctorChecks, TellsAppsThatAreSilent) {
+  EXPECT_TRUE(IsWell(CheckApps(box_)));
+  const auto state = [&](const std::string& apps) {
+    Run("");
+    box_.server->readiness =
+        R"({"checks":{"delivery_apps":{"ok":true,"state":")" + apps + R"("}}})";
+    return CheckApps(box_);
+  };
+  EXPECT_TRUE(Has(state("rappi OPEN"), State::kWell, "rappi OPEN"));
+  EXPECT_TRUE(Has(state("rappi UNKNOWN (timeout)"), State::kWarning, "rappi UNKNOWN"));
+}
+
 TEST_F(DoctorChecks, MeasuresTheJournal) {
   EXPECT_TRUE(Has(CheckLog(box_), State::kWell, "is in memory"));
   Put("/var/log/journal/0123/system.journal", std::string(3 << 20, 'x'));
