@@ -224,6 +224,7 @@ size_t AdoptMade(Image& image, const orders::Order& box, const CloudRecord& clou
     case StepKind::kDelivery:
     case StepKind::kCancel:
     case StepKind::kMenu:
+    case StepKind::kMenuClear:
       return 0;
   }
   return 0;

@@ -1,9 +1,9 @@
 #pragma once
 
 // A product of this box as PUT /v1/menu/products takes it (contract section 9): under the cloud's
-// ids, without computed fields. What PUT cannot clear (texts and numbers that are empty here) and
-// what the cloud counts or names itself (stock of known products, kitchen stations) is left out.
-// Pure.
+// ids, without computed fields. What PUT cannot clear (texts and numbers that are empty here; a
+// PATCH clears those of the product, cloud/menu_push.h) and what the cloud counts or names itself
+// (stock of known products, kitchen stations) is left out. Pure.
 
 #include <functional>
 #include <optional>

@@ -16,6 +16,7 @@
 #include "cloud/restaurant_store.h"
 #include "company/companies.h"
 #include "events/types.h"
+#include "json/writer.h"
 #include "menu/catalogue.h"
 #include "net/reply.h"
 #include "wire/percent.h"
@@ -100,6 +101,22 @@ std::string Shown(const menu::Product& product, int decimals) {
   const CloudId none = [](Kind, std::string_view) { return std::nullopt; };
   const json::Document body = json::Document::Parse(PushBody(product, "", decimals, none));
   return Shown(RowsOf(body.root(), "products").front());
+}
+
+// The texts that are empty here and not in the cloud, as a PATCH clears them: a PUT leaves them as
+// they are. Empty: there is none.
+std::string ClearingBody(const menu::Product& product, json::Value record) {
+  std::string body;
+  json::Writer out(body);
+  out.BeginObject();
+  const auto clear = [&](json::Name name, const std::optional<std::string>& here) {
+    if (!here && !TextMember(record, name.text()).empty()) out.Key(name).Null();
+  };
+  clear("description", product.description);
+  clear("image_url", product.image_url);
+  clear("messages_for_customers", product.messages_for_customers);
+  out.EndObject();
+  return body == "{}" ? "" : body;
 }
 
 // The body of an answer, where it is JSON.
@@ -204,7 +221,17 @@ void NoteBeforePush(db::Tx& tx, db::CompanyId company_id, const Step& step, std:
   const auto record = document ? net::Find(document->root(), "data") : std::nullopt;
   if (!record || IdOf(*record).empty()) return;
   const auto product = menu::FindWhole(tx, company_id, step.row_ids.front());
-  if (product) NoteCloudEdit(tx, company::Get(tx, company_id), *product, *record, stamp);
+  if (!product) return;
+  NoteCloudEdit(tx, company::Get(tx, company_id), *product, *record, stamp);
+  const std::string body = ClearingBody(*product, *record);
+  if (body.empty()) return;
+  AddStep(tx, company_id,
+          {.kind = StepKind::kMenuClear,
+           .key = step.key + "-clear",
+           .body = body,
+           .row_ids = step.row_ids,
+           .occurred_at = step.occurred_at},
+          stamp);
 }
 
 void NoteCloudEdit(db::Tx& tx, const company::Company& company, const menu::Product& box,

@@ -8,8 +8,9 @@
 // What counts as changed here is decided by what both sides had last (store::MenuState), not by who
 // wrote an event: neither what the sync itself writes nor a product that was sold out is pushed.
 //
-// Steps of the menu are in the journal under an empty order id, kind kMenu. One that the cloud
-// refuses is dropped (DropPush): the cloud's version then comes back with the next reading.
+// Steps of the menu are in the journal under an empty order id, kinds kMenu and kMenuClear. One
+// that the cloud refuses is dropped (DropPush): the cloud's version then comes back with the next
+// reading.
 
 #include <cstdint>
 #include <optional>
@@ -40,7 +41,8 @@ size_t PlanMenu(db::Tx& tx, db::CompanyId company, const events::StoredEvent& ev
 // sent for the first time; nothing where the cloud does not know the product.
 std::optional<Request> LookBeforePush(db::Session& session, db::CompanyId company,
                                       const Step& step);
-// Its answer: an edit of the cloud that the push is about to replace becomes a difference.
+// Its answer: an edit of the cloud that the push is about to replace becomes a difference. Where
+// the cloud has a text that is empty here, a step behind the push clears it.
 void NoteBeforePush(db::Tx& tx, db::CompanyId company, const Step& step, std::string_view answer,
                     const db::Stamp& stamp);
 

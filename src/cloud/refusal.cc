@@ -125,7 +125,7 @@ class Copier {
 
 Judgement JudgeRefusal(StepKind kind, int status, std::string_view problem) {
   // The cloud decides about its menu: its version comes back with the next reading.
-  if (kind == StepKind::kMenu) return {Remedy::kDrop, {}};
+  if (kind == StepKind::kMenu || kind == StepKind::kMenuClear) return {Remedy::kDrop, {}};
   const std::optional<json::Document> document = Parsed(problem);
   if (status == kInvalid && document && CodeOf(document->root()) == kKeyReused) {
     return {kind == StepKind::kPlace ? Remedy::kFindOrder : Remedy::kReadOrder, {}};

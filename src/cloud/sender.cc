@@ -31,7 +31,8 @@ constexpr int kPagesMax = 50;
 
 struct Endpoint {
   std::string_view method;
-  std::string_view path;  // below the order's path; $: the cloud's id of the row
+  // Below the order's path, for steps of the menu the whole; $: the cloud's id of the row.
+  std::string_view path;
 };
 
 Endpoint EndpointOf(StepKind kind) {
@@ -64,6 +65,8 @@ Endpoint EndpointOf(StepKind kind) {
       return {"POST", "/cancel"};
     case StepKind::kMenu:
       return {"PUT", "/v1/menu/products"};
+    case StepKind::kMenuClear:
+      return {"PATCH", "/v1/menu/products/$"};
   }
   return {};
 }
@@ -88,6 +91,7 @@ const Rows* RowsOf(const Image& image, StepKind kind) {
     case StepKind::kDelivery:
     case StepKind::kCancel:
     case StepKind::kMenu:
+    case StepKind::kMenuClear:
       return nullptr;
   }
   return nullptr;
@@ -132,7 +136,8 @@ bool Sender::SendMenuStep(const Waiting& waiting) {
   const Step& step = waiting.step;
   // A step that is repeated would find what its first attempt has written.
   const auto look = settings_.database.Read([&](db::Snapshot& snapshot) {
-    return waiting.attempts == 0 ? LookBeforePush(snapshot, company_, step) : std::nullopt;
+    const bool looks = waiting.attempts == 0 && step.kind == StepKind::kMenu;
+    return looks ? LookBeforePush(snapshot, company_, step) : std::nullopt;
   });
   if (look) {
     const Reply there = settings_.ask(*look);
@@ -145,8 +150,17 @@ bool Sender::SendMenuStep(const Waiting& waiting) {
     });
   }
   const Endpoint endpoint = EndpointOf(step.kind);
+  std::string path(endpoint.path);
+  if (path.ends_with('$')) {
+    path.pop_back();
+    const auto alias = settings_.database.Read([&](db::Snapshot& snapshot) {
+      return aliases::FindByBoxId(snapshot, company_, aliases::Kind::kProduct,
+                                  step.row_ids.front());
+    });
+    path += wire::PercentEncoded(alias ? alias->cloud_id : step.row_ids.front());
+  }
   const Reply reply = settings_.ask({.method = std::string(endpoint.method),
-                                     .path = std::string(endpoint.path),
+                                     .path = std::move(path),
                                      .body = step.body,
                                      .idempotency_key = step.key});
   if (reply.verdict == Verdict::kLater) return false;

@@ -30,10 +30,12 @@ enum class StepKind : uint8_t {
   kDelivery,        // PATCH /v1/orders/{id}/delivery-status
   kCancel,          // POST /v1/orders/{id}/cancel
   kMenu,            // PUT /v1/menu/products, of no order (cloud/menu_push.h)
+  kMenuClear,       // PATCH /v1/menu/products/{id}, of no order
 };
-inline constexpr std::array<std::string_view, 14> kStepKindNames = {
-    "place",          "fields", "combos", "discount", "payment",  "cancel_combo", "remove_discount",
-    "cancel_payment", "status", "rider",  "no_rider", "delivery", "cancel",       "menu"};
+inline constexpr std::array<std::string_view, 15> kStepKindNames = {
+    "place",        "fields",          "combos",         "discount", "payment",
+    "cancel_combo", "remove_discount", "cancel_payment", "status",   "rider",
+    "no_rider",     "delivery",        "cancel",         "menu",     "menu_clear"};
 constexpr std::string_view Name(StepKind kind) { return kStepKindNames[static_cast<size_t>(kind)]; }
 
 // Key and body never change once the step is in the journal: a repetition has the same effect as

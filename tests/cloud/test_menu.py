@@ -127,3 +127,29 @@ def test_what_the_sync_writes_here_is_not_pushed_back(tmp_path, seed):
         till.finish(till.open(service_type="ONSITE"))
         pair.settle()
         assert pair.cloud.seen("PUT", "/v1/menu/products") == []
+
+
+def test_a_text_that_is_cleared_at_the_box_is_cleared_in_the_cloud(both):
+    """PUT leaves out what is empty, so that a PATCH has to follow; a text that was empty on both sides costs no request."""
+    pair, box, cloud = both
+    product = product_of(box, "Ceviche clásico")
+    path = f"/v1/menu/products/{product['id']}"
+    assert box.patch(path, {"description": "of yesterday", "messages_for_customers": "spicy"}).status == 200
+    pair.settle()
+    pair.eventually(lambda: require(product_of(cloud, product["name"])["description"] == "of yesterday"))
+    assert box.patch(path, {"description": None, "messages_for_customers": None}).status == 200
+    pair.settle()
+
+    def cleared():
+        for client in (box, cloud):
+            shown = product_of(client, product["name"])
+            assert (shown["description"], shown["messages_for_customers"]) == (None, None)
+    pair.eventually(cleared)
+    refresh(pair)
+    pair.settle()
+    cleared()
+    assert not pair.differences()
+
+
+def require(holds):
+    assert holds
