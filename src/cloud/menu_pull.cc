@@ -291,7 +291,7 @@ class ChunkWriter {
       }
       if (taken.empty()) return;
       importer_.import(tx, DocumentOf(tx, here, taken), stamp);
-      for (const Taken& one : taken) Finish(tx, here, one);
+      for (const Taken& one : taken) Finish(tx, here, one, stamp);
     });
   }
 
@@ -364,7 +364,7 @@ class ChunkWriter {
     });
   }
 
-  void Finish(db::Tx& tx, const Here& here, const Taken& taken) {
+  void Finish(db::Tx& tx, const Here& here, const Taken& taken, const db::Stamp& stamp) {
     const db::CompanyId company = importer_.company;
     const std::string& id = taken.rows.id;
     PutAlias(tx, company, Kind::kCategory, IdOf(taken.product->category),
@@ -375,6 +375,28 @@ class ChunkWriter {
     store::PutMenuState(tx, company, id,
                         {.cloud_hash = taken.product->fingerprint,
                          .box_hash = ContentHash(now, here.company.currency_decimals)});
+    TellLeftVariants(tx, taken, stamp);
+  }
+
+  // A variant cannot be hidden by itself: one that the cloud has no more is told, and stays.
+  void TellLeftVariants(db::Tx& tx, const Taken& taken, const db::Stamp& stamp) {
+    if (!taken.box) return;
+    for (const menu::Variant& variant : taken.box->variants) {
+      const auto is_it = [&](const auto& row) { return row.second == variant.id; };
+      if (std::ranges::any_of(taken.rows.variants, is_it)) continue;
+      const auto alias = aliases::FindByBoxId(tx, importer_.company, Kind::kVariant, variant.id);
+      if (!alias) continue;
+      const std::string detail = Concat({"the cloud has no variant ", variant.name, " of ",
+                                         taken.box->name, " any more; it is still sold here"});
+      if (store::HasDifference(tx, importer_.company, "menu", alias->cloud_id, detail)) continue;
+      store::InsertDifference(tx, importer_.company,
+                              {.order_id = "",
+                               .kind = "menu",
+                               .box = variant.name,
+                               .cloud = alias->cloud_id,
+                               .detail = detail},
+                              stamp.now);
+    }
   }
 
   const Importer& importer_;

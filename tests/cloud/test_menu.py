@@ -153,3 +153,24 @@ def test_a_text_that_is_cleared_at_the_box_is_cleared_in_the_cloud(both):
 
 def require(holds):
     assert holds
+
+
+def test_a_variant_that_leaves_the_cloud_is_told(tmp_path, seed):
+    """A variant cannot be hidden by itself: it stays, and a difference names it, once."""
+    with Pair(tmp_path, seed, strict=True) as pair:
+        pair.link()
+        pair.settle()
+        product = next(p for p in pair.cloud.restaurant.menu.products.values() if len(p["variants"]) > 1)
+        gone = product["variants"].pop()
+        product["updated_at"] = pair.cloud.now()
+        pair.command("resume")
+
+        def told():
+            [difference] = pair.differences()
+            assert difference["kind"] == "menu" and gone["name"] in difference["detail"], difference
+        pair.eventually(told)
+        pair.command("resume")
+        pair.settle()
+        told()
+        with contextlib.closing(pair.client()) as client:
+            assert gone["name"] in [v["name"] for v in product_of(client, product["name"])["variants"]]
