@@ -137,6 +137,7 @@ void NamesTheMissingScope(Probe& probe, Finding& finding) {
   constexpr std::array kClosed = {
       Closed{auth::Scope::kClientsRead, "/v1/clients?per_page=1"},
       Closed{auth::Scope::kUsersRead, "/v1/users?per_page=1"},
+      Closed{auth::Scope::kStoresRead, "/v1/stores/status"},
       Closed{auth::Scope::kPaymentMethodsRead, "/v1/company/payment-methods"},
       Closed{auth::Scope::kCompaniesRead, "/v1/company"},
       Closed{auth::Scope::kMenuRead, "/v1/menu?per_page=1"},

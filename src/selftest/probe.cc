@@ -42,6 +42,7 @@ constexpr std::array kScopeProbes = {
     ScopeProbe{auth::Scope::kPaymentMethodsRead, "GET", "/v1/company/payment-methods?per_page=1",
                ""},
     ScopeProbe{auth::Scope::kUsersRead, "GET", "/v1/users?per_page=1", ""},
+    ScopeProbe{auth::Scope::kStoresRead, "GET", "/v1/stores/status", ""},
     ScopeProbe{auth::Scope::kClientsRead, "GET", "/v1/clients?per_page=1", ""},
     ScopeProbe{auth::Scope::kWebhooksRead, "GET", "/v1/webhooks?per_page=1", ""},
     ScopeProbe{auth::Scope::kWebhooksWrite, "PATCH", "/v1/webhooks/$",

@@ -26,6 +26,9 @@ constexpr std::array<std::string_view, 4> kPaymentMethodFields = {"id", "code", 
 constexpr std::array<std::string_view, 9> kUserFields = {
     "id",     "name",       "email",     "country_calling_code", "phone_number", "role",
     "active", "created_at", "updated_at"};
+constexpr std::array<std::string_view, 5> kStoreFields = {"provider_name", "store_status", "reason",
+                                                          "until", "checked_at"};
+constexpr std::array<std::string_view, 4> kStoreStatuses = {"OPEN", "PAUSED", "CLOSED", "UNKNOWN"};
 constexpr std::array<std::string_view, 14> kClientFields = {
     "id",           "name",      "email",         "country_calling_code",
     "phone_number", "phone",     "document_type", "document_number",
@@ -151,6 +154,24 @@ void FiltersUsers(Probe& probe, Finding& finding) {
     finding.Same("role", "rider", TextAt(user, "role"));
     finding.Same("active", "true", Shown(Find(user, "active")));
   }
+}
+
+// Delivery apps.
+
+void ListsStoreStatuses(Probe& probe, Finding& finding) {
+  const Reply stores = probe.Get("/v1/stores/status");
+  CheckRows(stores, kStoreFields, "an app", finding);
+  for (const json::Value& store : stores.Items("data")) {
+    const std::string status = TextAt(store, "store_status");
+    finding.True(Contains(kStoreStatuses, status),
+                 "store_status of " + TextAt(store, "provider_name"),
+                 "OPEN, PAUSED, CLOSED or UNKNOWN", Shown(status));
+  }
+}
+
+void RefusesAnAppOfNowhere(Probe& probe, Finding& finding) {
+  finding.Problem(probe.Get("/v1/stores/status?provider_names=comanda_selftest"), 400,
+                  "invalid_parameter");
 }
 
 void ListsClients(Probe& probe, Finding& finding) {
@@ -341,6 +362,12 @@ constexpr std::array kChecks = {
     Check{"Users are filtered by role and by being active", "10",
           "GET /v1/users?filter[role]=rider&filter[active]=true (specification)", Stage::kKey,
           Needs(Scope::kUsersRead), FiltersUsers},
+    Check{"Each food-delivery app of the country has a row with the state of the store", "12",
+          "One row for each app of the company's country; a failing app never fails the request",
+          Stage::kKey, Needs(Scope::kStoresRead), ListsStoreStatuses},
+    Check{"An app that is none of the country's is refused", "12",
+          "An unknown provider_names entry, or one not of the country: 400 naming the allowed",
+          Stage::kKey, Needs(Scope::kStoresRead), RefusesAnAppOfNowhere, Promise::kContract},
     Check{"Clients are listed with all their fields", "10",
           "every documented field is always present, null when empty", Stage::kKey,
           Needs(Scope::kClientsRead), ListsClients},
