@@ -238,7 +238,7 @@ Moment Deliverer::Now() const {
 events::Worker::Done Deliverer::Pass(events::Worker::Pass& pass) {
   TakeEnded();
   ReadSubscriptions();
-  if (slots_.empty()) return {};
+  if (slots_.empty()) return {};  // NoteChange() wakes it
   // Receivers count no failures meanwhile, and the log is the queue.
   if (settings_.hold != nullptr && settings_.hold->IsHeld()) return {.position = Position()};
   const int64_t now_ms = settings_.clock.MonotonicMs();
