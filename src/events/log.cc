@@ -80,11 +80,7 @@ Appended HeldCounters::Append(const db::Stamp& stamp, const Event& event) {
   const int64_t checksum = ChecksumOf(company_, content);
   counted.chain = Chained(checksum, counted.chain);
   store::Insert(tx_, company_, content, checksum, counted.chain);
-  if (took_number_) {
-    store::SaveWithOrder(tx_, company_, counted, *counted.last_order);
-  } else {
-    store::Save(tx_, company_, counted);
-  }
+  store::Save(tx_, company_, counted, took_number_ ? counted.last_order : std::nullopt);
   PublishOnCommit(tx_, company_, counted);
   return {counted.seq, counted.log_start};
 }

@@ -194,37 +194,30 @@ Counted CountersOrNew(db::Tx& tx, db::CompanyId company) {
   return {.has_all_checksums = true, .values = {.epoch = tx.counters().first_epoch()}};
 }
 
-void Save(db::Tx& tx, db::CompanyId company, const Counted& counted) {
+void Save(db::Tx& tx, db::CompanyId company, const Counted& counted,
+          const std::optional<LastOrder>& new_order) {
+  std::optional<std::string_view> business_day;
+  std::optional<int64_t> number, number_checksum;
+  if (new_order) {
+    business_day = new_order->business_day;
+    number = new_order->number;
+    number_checksum = SumOf(company, *new_order);
+  }
   const auto& changes = counted.values.changes;
   tx.RunOne(R"sql(
       UPDATE company_counter SET event_seq = $2, log_start = $3, event_chain = $4, chain_start = $5,
         checksums_complete = $6, epoch = $7, order_changes = $8, catalogue_changes = $9,
-        other_changes = $10, checksum = $11
+        other_changes = $10, checksum = $11, business_day = coalesce($12, business_day),
+        order_number = coalesce($13, order_number),
+        number_checksum = coalesce($14, number_checksum)
       WHERE company_id = $1
       )sql",
             company, counted.seq, counted.log_start, counted.chain, counted.chain_start,
             counted.has_all_checksums, counted.values.epoch,
             changes[static_cast<size_t>(Counter::kOrders)],
             changes[static_cast<size_t>(Counter::kCatalogue)],
-            changes[static_cast<size_t>(Counter::kOther)], SumOf(company, counted));
-}
-
-void SaveWithOrder(db::Tx& tx, db::CompanyId company, const Counted& counted,
-                   const LastOrder& last_order) {
-  const auto& changes = counted.values.changes;
-  tx.RunOne(R"sql(
-      UPDATE company_counter SET event_seq = $2, log_start = $3, event_chain = $4, chain_start = $5,
-        checksums_complete = $6, epoch = $7, order_changes = $8, catalogue_changes = $9,
-        other_changes = $10, checksum = $11, business_day = $12, order_number = $13,
-        number_checksum = $14
-      WHERE company_id = $1
-      )sql",
-            company, counted.seq, counted.log_start, counted.chain, counted.chain_start,
-            counted.has_all_checksums, counted.values.epoch,
-            changes[static_cast<size_t>(Counter::kOrders)],
-            changes[static_cast<size_t>(Counter::kCatalogue)],
-            changes[static_cast<size_t>(Counter::kOther)], SumOf(company, counted),
-            last_order.business_day, last_order.number, SumOf(company, last_order));
+            changes[static_cast<size_t>(Counter::kOther)], SumOf(company, counted), business_day,
+            number, number_checksum);
 }
 
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {

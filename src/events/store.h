@@ -35,10 +35,9 @@ struct Counted {
 // Inserts the row if the company has none yet. If the row is not what was written, or is missing
 // although there are events, makes it again from the rows of the log, with a new epoch.
 Counted CountersOrNew(db::Tx& tx, db::CompanyId company);
-// Writes all but the last order.
-void Save(db::Tx& tx, db::CompanyId company, const Counted& counted);
-void SaveWithOrder(db::Tx& tx, db::CompanyId company, const Counted& counted,
-                   const LastOrder& last_order);
+// Writes all but the last order, which is written where a new one is given.
+void Save(db::Tx& tx, db::CompanyId company, const Counted& counted,
+          const std::optional<LastOrder>& new_order = std::nullopt);
 // Fault kDamaged where the row is not what was written.
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company);
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session);
