@@ -268,7 +268,8 @@ events::Worker::Done Deliverer::Pass(events::Worker::Pass& pass) {
   const Moment moment = Now();
   for (auto& [key, slot] : slots_) {
     Receiver& receiver = *slot.receiver;
-    std::optional<int64_t> next = slot.is_stale ? std::nullopt : receiver.DueMs(moment);
+    std::optional<int64_t> next;
+    if (!slot.is_stale) next = receiver.DueMs(moment);
     if (receiver.is_dirty() || !receiver.delivered().empty()) {
       next = std::min(next.value_or(INT64_MAX), stored_ms_ + kStoreEveryMs);
     }
