@@ -18,7 +18,12 @@ Checksum& Checksum::Add(int64_t value) {
 
 Checksum& Checksum::Add(std::string_view text) {
   AddTagged('t', text.size());
-  bytes_.append(text);
+  AddBytes(text);
+  return *this;
+}
+
+Checksum& Checksum::AddNull() {
+  AddBytes("n");
   return *this;
 }
 
@@ -26,9 +31,24 @@ void Checksum::AddTagged(char tag, uint64_t value) {
   char bytes[1 + sizeof value];
   bytes[0] = tag;
   std::memcpy(bytes + 1, &value, sizeof value);
-  bytes_.append(bytes, sizeof bytes);
+  AddBytes({bytes, sizeof bytes});
 }
 
-int64_t Checksum::Value() const { return static_cast<int32_t>(Crc32(bytes_)); }
+void Checksum::AddBytes(std::string_view bytes) {
+  if (bytes.size() > buffer_.size() - size_) {
+    sum_ = Crc32({buffer_.data(), size_}, sum_);
+    size_ = 0;
+  }
+  if (bytes.size() > buffer_.size()) {
+    sum_ = Crc32(bytes, sum_);
+  } else {
+    bytes.copy(buffer_.data() + size_, bytes.size());
+    size_ += bytes.size();
+  }
+}
+
+int64_t Checksum::Value() const {
+  return static_cast<int32_t>(Crc32({buffer_.data(), size_}, sum_));
+}
 
 }  // namespace comanda

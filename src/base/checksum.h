@@ -8,6 +8,8 @@
 // result. CRC-32 detects every error burst of up to 32 bits, hence every flipped bit, and misses
 // one in 2^32 larger changes. It does not protect against an attacker.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,9 +19,6 @@ namespace comanda {
 
 class Checksum {
  public:
-  // `bytes_expected` reserves memory; more may be added.
-  explicit Checksum(size_t bytes_expected = 1024) { bytes_.reserve(bytes_expected); }
-
   // The order of the calls is part of the checksum.
   Checksum& Add(int64_t value);
   Checksum& Add(std::string_view text);
@@ -27,17 +26,20 @@ class Checksum {
   template <typename Value>
   Checksum& Add(const std::optional<Value>& value) {
     if (value) return Add(*value);
-    bytes_.push_back('n');
-    return *this;
+    return AddNull();
   }
 
   // The CRC as a signed 32-bit number, the form in which the column stores it.
   int64_t Value() const;
 
  private:
+  Checksum& AddNull();
   void AddTagged(char tag, uint64_t value);
+  void AddBytes(std::string_view bytes);
 
-  std::string bytes_;
+  uint32_t sum_ = 0;              // of what was in the buffer before
+  std::array<char, 512> buffer_;  // short values, which are faster to sum together
+  size_t size_ = 0;               // of the buffer's content
 };
 
 }  // namespace comanda

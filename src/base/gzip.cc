@@ -81,7 +81,9 @@ std::optional<std::string> GunzipAtMost(std::string_view file, size_t bytes_max)
   return text;
 }
 
-uint32_t Crc32(std::string_view data) { return libdeflate_crc32(0, data.data(), data.size()); }
+uint32_t Crc32(std::string_view data, uint32_t before) {
+  return libdeflate_crc32(before, data.data(), data.size());
+}
 
 std::string GzipVersion() { return LIBDEFLATE_VERSION_STRING; }
 

@@ -25,8 +25,9 @@ std::string Gunzip(std::span<const uint8_t> file);
 // larger than `bytes_max`.
 std::optional<std::string> GunzipAtMost(std::string_view file, size_t bytes_max);
 
-// CRC-32 as in IEEE 802.3 and gzip (reflected): "123456789" gives 0xcbf43926.
-uint32_t Crc32(std::string_view data);
+// CRC-32 as in IEEE 802.3 and gzip (reflected): "123456789" gives 0xcbf43926. `before` is the CRC
+// of what precedes the data.
+uint32_t Crc32(std::string_view data, uint32_t before = 0);
 
 // The version of libdeflate linked in.
 std::string GzipVersion();

@@ -4,7 +4,7 @@
 
 #include "base/problem.h"
 #include "company/store.h"
-#include "events/counters.h"
+#include "events/log.h"
 #include "events/types.h"
 
 namespace comanda::company {
@@ -80,16 +80,16 @@ Day BusinessDayOf(const Company& company, const Zone& zone, UtcMs at) {
   return before_opening ? PreviousDay(local.day) : local.day;
 }
 
-int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now,
+int64_t TakeOrderNumber(events::HeldCounters& counters, const Company& company, UtcMs now,
                         const LastNumberBetween& last_between) {
   const Zone zone = FindZone(company);
   const Day day = BusinessDayOf(company, zone, now);
   const std::string name = FormatDay(day);
-  if (const auto next = events::NextOrderNumber(tx, company.company_id, name)) return *next;
+  if (const auto next = counters.NextOrderNumber(name)) return *next;
   const int64_t number = last_between(zone.ToInstant(day, company.day_starts_at),
                                       zone.ToInstant(NextDay(day), company.day_starts_at)) +
                          1;
-  events::StartOrderNumbers(tx, company.company_id, name, number);
+  counters.StartOrderNumbers(name, number);
   return number;
 }
 

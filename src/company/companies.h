@@ -15,6 +15,10 @@
 #include "company/company.h"
 #include "db/database.h"
 
+namespace comanda::events {
+class HeldCounters;
+}
+
 namespace comanda::company {
 
 // Throws Fault(kDamaged) if the company does not exist: companies are never deleted.
@@ -51,7 +55,7 @@ using LastNumberBetween = std::function<int64_t(UtcMs begin, UtcMs end)>;
 // Assigns the next order number of the business day that contains `now` in the company's zone.
 // Numbers restart at 1 each business day (contract section 7). On the first order of a day
 // `last_between` is asked: after a correction of the clock the day may have numbers already.
-int64_t TakeOrderNumber(db::Tx& tx, const Company& company, UtcMs now,
+int64_t TakeOrderNumber(events::HeldCounters& counters, const Company& company, UtcMs now,
                         const LastNumberBetween& last_between);
 
 // Deletes the payment methods and tables of a company. For resetting the sandbox only.

@@ -46,8 +46,7 @@ Content ContentOf(const StoredEvent& event) {
 }
 
 int64_t ChecksumOf(db::CompanyId company, const Content& content) {
-  constexpr size_t kBytes = 384;  // without a note
-  Checksum sum(kBytes + content.note.size());
+  Checksum sum;
   sum.Add(company.value)
       .Add(content.seq)
       .Add(content.epoch)
@@ -61,7 +60,7 @@ int64_t ChecksumOf(db::CompanyId company, const Content& content) {
 }
 
 int64_t Chained(int64_t checksum, int64_t predecessors_chain) {
-  return Checksum(2 * (1 + sizeof(int64_t))).Add(checksum).Add(predecessors_chain).Value();
+  return Checksum().Add(checksum).Add(predecessors_chain).Value();
 }
 
 LogPart CheckLog(db::Session& session, db::CompanyId company, LogPosition position, int64_t limit) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "base/problem.h"
 #include "crypto/derived_id.h"
 #include "events/check.h"
@@ -22,15 +23,8 @@ std::string Names(Changes changes) {
   return names;
 }
 
-// The company's counters, with the given change counter raised by one. Writes nothing.
-store::Counted Raised(db::Tx& tx, db::CompanyId company, Counter counter) {
-  store::Counted counted = store::CountersOrNew(tx, company);
-  ++counted.values.changes[static_cast<size_t>(counter)];
-  return counted;
-}
-
-void SaveAndPublish(db::Tx& tx, db::CompanyId company, const store::Counted& counted) {
-  store::Save(tx, company, counted);
+// The counters in memory follow when the transaction is committed.
+void PublishOnCommit(db::Tx& tx, db::CompanyId company, const store::Counted& counted) {
   tx.OnCommit([&counters = tx.counters(), company, values = counted.values] {
     counters.Publish(company, values);
   });
@@ -38,9 +32,35 @@ void SaveAndPublish(db::Tx& tx, db::CompanyId company, const store::Counted& cou
 
 }  // namespace
 
-Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event) {
+HeldCounters::HeldCounters(db::Tx& tx, db::CompanyId company)
+    : tx_(tx),
+      company_(company),
+      counted_(std::make_unique<store::Counted>(store::CountersOrNew(tx, company))) {}
+
+HeldCounters::~HeldCounters() = default;
+
+int64_t HeldCounters::next_seq() const { return counted_->seq + 1; }
+
+std::optional<int64_t> HeldCounters::NextOrderNumber(std::string_view business_day) {
+  if (!counted_->last_order) {
+    log::Error("the last order number of a company is damaged: counting goes on from its orders",
+               {{"company", company_.value}});
+    return std::nullopt;
+  }
+  if (counted_->last_order->business_day != business_day) return std::nullopt;
+  took_number_ = true;
+  return ++counted_->last_order->number;
+}
+
+void HeldCounters::StartOrderNumbers(std::string_view business_day, int64_t first) {
+  counted_->last_order = {.business_day = std::string(business_day), .number = first};
+  took_number_ = true;
+}
+
+Appended HeldCounters::Append(const db::Stamp& stamp, const Event& event) {
+  store::Counted& counted = *counted_;
   const TypeRow& type = Row(event.type);
-  store::Counted counted = Raised(tx, company, type.counter);
+  ++counted.values.changes[static_cast<size_t>(type.counter)];
   counted.values.events = ++counted.seq;
   const int64_t epoch = counted.values.epoch;
   const std::string event_id = crypto::DerivedId(
@@ -57,11 +77,16 @@ Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const
                         .at = stamp.now,
                         .body = event.body,
                         .note = event.note};
-  const int64_t checksum = ChecksumOf(company, content);
+  const int64_t checksum = ChecksumOf(company_, content);
   counted.chain = Chained(checksum, counted.chain);
-  store::Insert(tx, company, content, checksum, counted.chain);
-  SaveAndPublish(tx, company, counted);
+  store::Insert(tx_, company_, content, checksum, counted.chain);
+  store::Save(tx_, company_, counted, took_number_ ? counted.last_order : std::nullopt);
+  PublishOnCommit(tx_, company_, counted);
   return {counted.seq, counted.log_start};
+}
+
+Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event) {
+  return HeldCounters(tx, company).Append(stamp, event);
 }
 
 std::optional<StoredEvent> Find(db::Session& session, db::CompanyId company, int64_t seq) {
@@ -81,9 +106,10 @@ std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, i
   return std::move(event->body);
 }
 
-std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
-                                    std::string_view subject_id, int64_t subject_version) {
-  return store::RecordAt(session, company, seq, subject_id, subject_version);
+bool UseRecordAt(db::Session& session, db::CompanyId company, int64_t seq,
+                 std::string_view subject_id, int64_t subject_version,
+                 const std::function<void(std::string_view body)>& use) {
+  return store::UseRecordAt(session, company, seq, subject_id, subject_version, use);
 }
 
 bool HadBody(db::CompanyId company, const StoredEvent& event, std::string_view body) {
@@ -106,7 +132,10 @@ bool HasAllChecksums(db::Session& session, db::CompanyId company) {
 void DropRecord(db::Tx& tx, db::CompanyId company, int64_t seq) { store::Delete(tx, company, seq); }
 
 void RaiseCounter(db::Tx& tx, db::CompanyId company, Counter counter) {
-  SaveAndPublish(tx, company, Raised(tx, company, counter));
+  store::Counted counted = store::CountersOrNew(tx, company);
+  ++counted.values.changes[static_cast<size_t>(counter)];
+  store::Save(tx, company, counted);
+  PublishOnCommit(tx, company, counted);
 }
 
 std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, int64_t seq,

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,10 @@
 #include "events/types.h"
 
 namespace comanda::events {
+
+namespace store {
+struct Counted;
+}
 
 struct Event {
   std::string_view company_uuid;  // the company's UUID
@@ -41,9 +46,34 @@ struct Appended {
   int64_t log_start = 1;
 };
 
-// Appends the row and raises the change counter of its type (events/types.h); the counter in memory
-// follows when the transaction is committed. The event_id is a UUID version 5 made from company,
-// epoch and seq, so that a repeated transaction makes the same one.
+// The counters of a company in the hand of a command that writes an event: the row is read once, by
+// the constructor, and written once, by Append(). Nothing else may change the counters between the
+// two, such as RaiseCounter().
+class HeldCounters {
+ public:
+  HeldCounters(db::Tx& tx, db::CompanyId company);
+  ~HeldCounters();
+
+  // The seq of the event that Append() will write.
+  int64_t next_seq() const;
+  // The next order number of that business day (YYYY-MM-DD); nothing where the last order was of
+  // another day, or its number is not what was written: StartOrderNumbers() then sets the number.
+  std::optional<int64_t> NextOrderNumber(std::string_view business_day);
+  void StartOrderNumbers(std::string_view business_day, int64_t first);
+
+  // Appends the row and raises the change counter of its type (events/types.h); the counter in
+  // memory follows when the transaction is committed. The event_id is a UUID version 5 made from
+  // company, epoch and seq, so that a repeated transaction makes the same one. Once only.
+  Appended Append(const db::Stamp& stamp, const Event& event);
+
+ private:
+  db::Tx& tx_;
+  const db::CompanyId company_;
+  const std::unique_ptr<store::Counted> counted_;
+  bool took_number_ = false;
+};
+
+// The same of a command that takes no order number.
 Appended Append(db::Tx& tx, db::CompanyId company, const db::Stamp& stamp, const Event& event);
 
 // Raises a change counter without writing an event: imports change many records at once.
@@ -70,9 +100,12 @@ struct StoredEvent {
 std::optional<StoredEvent> Find(db::Session& session, db::CompanyId company, int64_t seq);
 // The body of that row. Fault kDamaged where the row is damaged.
 std::optional<std::string> BodyOf(db::Session& session, db::CompanyId company, int64_t seq);
-// The body of that row, if the row is undamaged and belongs to that subject in that version.
-std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
-                                    std::string_view subject_id, int64_t subject_version);
+// Calls use(body) if the row is undamaged and belongs to that subject in that version; returns
+// whether it was called. The view is valid during the call. For a page of records, which would
+// otherwise copy each of them once more.
+bool UseRecordAt(db::Session& session, db::CompanyId company, int64_t seq,
+                 std::string_view subject_id, int64_t subject_version,
+                 const std::function<void(std::string_view body)>& use);
 
 // Damage (check.h)
 

@@ -10,12 +10,37 @@
 namespace comanda::events::store {
 namespace {
 
+// What a damaged row holds is left out, so that the log is kept in order all the same.
+template <typename Value, typename Read>
+Value OrDefault(Value value, Read&& read) {
+  try {
+    return read();
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return value;
+  }
+}
+
 int64_t SumOf(db::CompanyId company, const Counted& counted) {
-  Checksum sum(128);
+  Checksum sum;
   sum.Add(company.value).Add(counted.seq).Add(counted.log_start).Add(counted.chain);
   sum.Add(counted.chain_start).Add(int64_t{counted.has_all_checksums}).Add(counted.values.epoch);
   for (const int64_t changes : counted.values.changes) sum.Add(changes);
   return sum.Value();
+}
+
+int64_t SumOf(db::CompanyId company, const LastOrder& last) {
+  return Checksum().Add(company.value).Add(last.business_day).Add(last.number).Value();
+}
+
+// Nothing where the values are not what was written.
+std::optional<LastOrder> ReadLastOrder(const auto& row) {
+  return OrDefault<std::optional<LastOrder>>(std::nullopt, [&]() -> std::optional<LastOrder> {
+    LastOrder last{.business_day = row.Text("business_day"), .number = row.Int("order_number")};
+    const std::optional<int64_t> checksum = row.OptionalInt("number_checksum");
+    if (checksum && *checksum != SumOf(row.Company("company_id"), last)) return std::nullopt;
+    return last;
+  });
 }
 
 // Fault kDamaged where the row is not what was written.
@@ -37,6 +62,7 @@ Counted ReadCounted(const auto& row) {
     throw Fault(Fault::Kind::kDamaged, "the counters of company " + std::to_string(company.value) +
                                            " are not what was written");
   }
+  counted.last_order = ReadLastOrder(row);
   return counted;
 }
 
@@ -61,6 +87,15 @@ int64_t BeginOfLog(db::Session& session, db::CompanyId company, int64_t last) {
                         company, last);
 }
 
+std::optional<LastOrder> LastOrderOf(db::Session& session, db::CompanyId company) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT company_id, business_day, order_number, number_checksum FROM company_counter
+      WHERE company_id = $1
+      )sql";
+  const auto row = session.One<kSelect>(company);
+  return row ? ReadLastOrder(*row) : LastOrder();
+}
+
 // The epoch is another than before, so that nothing that clients keep is taken for current. The
 // chain begins with the next event.
 Counted MadeAgain(db::Tx& tx, db::CompanyId company) {
@@ -74,6 +109,7 @@ Counted MadeAgain(db::Tx& tx, db::CompanyId company) {
   counted.values.epoch = tx.counters().first_epoch();
   if (!last.empty() && !last.front().is_damaged) counted.values.epoch += last.front().epoch;
   Save(tx, company, counted);
+  counted.last_order = LastOrderOf(tx, company);
   tx.OnCommit([&counters = tx.counters(), company, values = counted.values] {
     counters.Publish(company, values);
   });
@@ -143,17 +179,6 @@ bool AgreesWithWall(const Mark& mark, const Mark& former) {
   return mark.at - former.at >= mark.counted_ms - former.counted_ms - kSlackMs;
 }
 
-// What a damaged row holds is left out, so that the log is kept in order all the same.
-template <typename Value, typename Read>
-Value OrDefault(Value value, Read&& read) {
-  try {
-    return read();
-  } catch (const Fault& fault) {
-    if (fault.kind != Fault::Kind::kDamaged) throw;
-    return value;
-  }
-}
-
 }  // namespace
 
 Counted CountersOrNew(db::Tx& tx, db::CompanyId company) {
@@ -169,25 +194,37 @@ Counted CountersOrNew(db::Tx& tx, db::CompanyId company) {
   return {.has_all_checksums = true, .values = {.epoch = tx.counters().first_epoch()}};
 }
 
-void Save(db::Tx& tx, db::CompanyId company, const Counted& counted) {
+void Save(db::Tx& tx, db::CompanyId company, const Counted& counted,
+          const std::optional<LastOrder>& new_order) {
+  std::optional<std::string_view> business_day;
+  std::optional<int64_t> number, number_checksum;
+  if (new_order) {
+    business_day = new_order->business_day;
+    number = new_order->number;
+    number_checksum = SumOf(company, *new_order);
+  }
   const auto& changes = counted.values.changes;
   tx.RunOne(R"sql(
       UPDATE company_counter SET event_seq = $2, log_start = $3, event_chain = $4, chain_start = $5,
         checksums_complete = $6, epoch = $7, order_changes = $8, catalogue_changes = $9,
-        other_changes = $10, checksum = $11
+        other_changes = $10, checksum = $11, business_day = coalesce($12, business_day),
+        order_number = coalesce($13, order_number),
+        number_checksum = coalesce($14, number_checksum)
       WHERE company_id = $1
       )sql",
             company, counted.seq, counted.log_start, counted.chain, counted.chain_start,
             counted.has_all_checksums, counted.values.epoch,
             changes[static_cast<size_t>(Counter::kOrders)],
             changes[static_cast<size_t>(Counter::kCatalogue)],
-            changes[static_cast<size_t>(Counter::kOther)], SumOf(company, counted));
+            changes[static_cast<size_t>(Counter::kOther)], SumOf(company, counted), business_day,
+            number, number_checksum);
 }
 
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT company_id, event_seq, log_start, event_chain, chain_start, checksums_complete, epoch,
-        order_changes, catalogue_changes, other_changes, checksum
+        order_changes, catalogue_changes, other_changes, checksum, business_day, order_number,
+        number_checksum
       FROM company_counter WHERE company_id = $1
       )sql";
   const auto row = session.One<kSelect>(company);
@@ -198,7 +235,8 @@ std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT company_id, event_seq, log_start, event_chain, chain_start, checksums_complete, epoch,
-        order_changes, catalogue_changes, other_changes, checksum
+        order_changes, catalogue_changes, other_changes, checksum, business_day, order_number,
+        number_checksum
       FROM company_counter ORDER BY company_id
       )sql";
   auto rows = session.Query<kSelect>();
@@ -221,47 +259,6 @@ void DeleteStrayCounters(db::Tx& tx, const std::vector<db::CompanyId>& companies
     if (std::ranges::find(companies, company) != companies.end() || IsSound(tx, company)) continue;
     tx.Run(R"sql(DELETE FROM company_counter WHERE company_id = $1)sql", company);
   }
-}
-
-namespace {
-
-int64_t NumberChecksum(db::CompanyId company, std::string_view business_day, int64_t number) {
-  return Checksum(64).Add(company.value).Add(business_day).Add(number).Value();
-}
-
-}  // namespace
-
-std::optional<int64_t> LastOrderNumber(db::Session& session, db::CompanyId company,
-                                       std::string_view business_day) {
-  static constexpr db::Sql kSelect = R"sql(
-      SELECT business_day, order_number, number_checksum FROM company_counter
-      WHERE company_id = $1
-      )sql";
-  const auto row = session.One<kSelect>(company);
-  if (!row) return std::nullopt;
-  try {
-    const std::string_view day = row->View("business_day");
-    const int64_t number = row->Int("order_number");
-    const std::optional<int64_t> checksum = row->OptionalInt("number_checksum");
-    if (!checksum || *checksum == NumberChecksum(company, day, number)) {
-      if (day != business_day) return std::nullopt;
-      return number;
-    }
-  } catch (const Fault& fault) {
-    if (fault.kind != Fault::Kind::kDamaged) throw;
-  }
-  log::Error("the last order number of a company is damaged: counting goes on from its orders",
-             {{"company", company.value}});
-  return std::nullopt;
-}
-
-void SetOrderNumber(db::Tx& tx, db::CompanyId company, std::string_view business_day,
-                    int64_t number) {
-  tx.RunOne(R"sql(
-      UPDATE company_counter SET business_day = $2, order_number = $3, number_checksum = $4
-      WHERE company_id = $1
-      )sql",
-            company, business_day, number, NumberChecksum(company, business_day, number));
 }
 
 void Insert(db::Tx& tx, db::CompanyId company, const Content& event, int64_t checksum,
@@ -326,23 +323,27 @@ std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t
   return OrDefault<std::optional<UtcMs>>(std::nullopt, [&] { return row->Int("at"); });
 }
 
-std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
-                                    std::string_view subject_id, int64_t subject_version) {
+bool UseRecordAt(db::Session& session, db::CompanyId company, int64_t seq,
+                 std::string_view subject_id, int64_t subject_version,
+                 const std::function<void(std::string_view body)>& use) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT seq, epoch, event_id, type, changes, subject_type, subject_id, subject_version, at,
         body, note, checksum
       FROM event WHERE company_id = $1 AND seq = $2
       )sql";
   const auto row = session.One<kSelect>(company, seq);
-  if (!row) return std::nullopt;
-  return OrDefault<std::optional<std::string>>(std::nullopt, [&]() -> std::optional<std::string> {
-    const Content content = ReadContent(*row);
-    const bool is_wanted = content.subject_id == subject_id &&
-                           content.subject_version == subject_version &&
-                           IsSound(session, company, content, row->OptionalInt("checksum"));
-    if (!is_wanted) return std::nullopt;
-    return std::string(content.body);
-  });
+  if (!row) return false;
+  const auto body = OrDefault<std::optional<std::string_view>>(
+      std::nullopt, [&]() -> std::optional<std::string_view> {
+        const Content content = ReadContent(*row);
+        const bool is_wanted = content.subject_id == subject_id &&
+                               content.subject_version == subject_version &&
+                               IsSound(session, company, content, row->OptionalInt("checksum"));
+        if (!is_wanted) return std::nullopt;
+        return content.body;
+      });
+  if (body) use(*body);
+  return body.has_value();
 }
 
 bool HasAllChecksums(db::Session& session, db::CompanyId company) {

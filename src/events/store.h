@@ -15,6 +15,12 @@
 
 namespace comanda::events::store {
 
+// The order number that was given last. It has a checksum of its own.
+struct LastOrder {
+  std::string business_day;  // YYYY-MM-DD; empty before the first order
+  int64_t number = 0;
+};
+
 // The row of a company in company_counter, which has a checksum.
 struct Counted {
   int64_t seq = 0;
@@ -23,26 +29,21 @@ struct Counted {
   int64_t chain_start = 1;         // the first event that has a chain
   bool has_all_checksums = false;  // a missing one of an event or an order is damage
   db::ChangeCounters::Values values;
+  std::optional<LastOrder> last_order = LastOrder();  // nothing: not what was written
 };
 
 // Inserts the row if the company has none yet. If the row is not what was written, or is missing
 // although there are events, makes it again from the rows of the log, with a new epoch.
 Counted CountersOrNew(db::Tx& tx, db::CompanyId company);
-void Save(db::Tx& tx, db::CompanyId company, const Counted& counted);
+// Writes all but the last order, which is written where a new one is given.
+void Save(db::Tx& tx, db::CompanyId company, const Counted& counted,
+          const std::optional<LastOrder>& new_order = std::nullopt);
 // Fault kDamaged where the row is not what was written.
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company);
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session);
 bool IsSound(db::Session& session, db::CompanyId company);
 // Deletes rows of none of these companies that are not what was written.
 void DeleteStrayCounters(db::Tx& tx, const std::vector<db::CompanyId>& companies);
-
-// Order numbers (counters.h), which have a checksum of their own. The number given last on that
-// business day; nothing where the last was of another day, or the row is damaged.
-std::optional<int64_t> LastOrderNumber(db::Session& session, db::CompanyId company,
-                                       std::string_view business_day);
-// Fault kDamaged where the company has no counters.
-void SetOrderNumber(db::Tx& tx, db::CompanyId company, std::string_view business_day,
-                    int64_t number);
 
 void Insert(db::Tx& tx, db::CompanyId company, const Content& event, int64_t checksum,
             int64_t chain);
@@ -58,8 +59,9 @@ struct Time {
 // The times of at most `limit` rows from `first` on, in order; 0 where the row is damaged.
 std::vector<Time> Times(db::Session& session, db::CompanyId company, int64_t first, int64_t limit);
 std::optional<UtcMs> TimeOf(db::Session& session, db::CompanyId company, int64_t seq);
-std::optional<std::string> RecordAt(db::Session& session, db::CompanyId company, int64_t seq,
-                                    std::string_view subject_id, int64_t subject_version);
+bool UseRecordAt(db::Session& session, db::CompanyId company, int64_t seq,
+                 std::string_view subject_id, int64_t subject_version,
+                 const std::function<void(std::string_view body)>& use);
 bool HasAllChecksums(db::Session& session, db::CompanyId company);
 void SetAllChecksums(db::Tx& tx, db::CompanyId company);
 void SetChecksum(db::Tx& tx, db::CompanyId company, int64_t seq, int64_t checksum);

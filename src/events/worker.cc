@@ -36,7 +36,7 @@ Worker::Worker(WorkerSettings settings, Heartbeats& heartbeats, metrics::Registr
       metrics_(registry, settings_, position_) {
   if (settings_.feed != nullptr) {
     reader_.emplace(*settings_.feed, settings_.name,
-                    ReaderCalls{.committed = [this] { Wake(); }, .purged = settings_.purged});
+                    ReaderCalls{.committed = [this] { Committed(); }, .purged = settings_.purged});
   }
   thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
 }
@@ -61,7 +61,8 @@ std::optional<int64_t> Worker::RunPass(const std::stop_token& stop) {
   try {
     Pass pass(heartbeat_, stop);
     const Done done = work_(pass);
-    position_ = done.position;
+    position_ = done.position.value_or(0);
+    has_readers_ = done.position.has_value();
     failures_in_a_row_ = 0;
     return done.due_in_ms;
   } catch (const std::exception& error) {
@@ -90,9 +91,16 @@ void Worker::Sleep(const std::stop_token& stop, std::optional<int64_t> ms) {
   }
 }
 
+void Worker::Committed() {
+  if (has_readers_) Wake();
+}
+
 void Worker::Wake() {
-  const std::lock_guard lock(mutex_);
-  is_woken_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(is_woken_, true)) return;
+  }
+  // Without the mutex, which the woken thread needs.
   woken_.notify_one();
 }
 

@@ -61,8 +61,9 @@ class Worker {
   struct Done {
     // The longest time until the next pass; 0: immediately; nothing: until the next commit.
     std::optional<int64_t> due_in_ms = std::nullopt;
-    // The number of events handled: the sum of the readers' positions over all companies.
-    int64_t position = 0;
+    // The number of events handled: the sum of the readers' positions over all companies. Nothing:
+    // there is no reader, so that commits do not wake the worker; Wake() does.
+    std::optional<int64_t> position = std::nullopt;
   };
   using Work = std::function<Done(Pass& pass)>;
 
@@ -88,11 +89,13 @@ class Worker {
   // Returns how long to sleep; nothing: until a commit.
   std::optional<int64_t> RunPass(const std::stop_token& stop);
   void Sleep(const std::stop_token& stop, std::optional<int64_t> ms);
+  void Committed();  // on the writer's thread
 
   const WorkerSettings settings_;
   const Work work_;
   Heartbeat heartbeat_;
   std::atomic<int64_t> position_{0};
+  std::atomic<bool> has_readers_{true};  // as the last pass said
   Metrics metrics_;
   int failures_in_a_row_ = 0;  // used by the thread alone
 

@@ -26,6 +26,12 @@ bool NamesVersion(std::string_view tag, std::string_view version, std::string_vi
   return tag.substr(std::min(tag.find('.', render + 1), tag.size())) == epoch;
 }
 
+// ".46213"; empty before the first restore.
+std::string EpochInTag(Site& site, db::CompanyId company) {
+  const int64_t epoch = site.database.counters().Of(company).epoch;
+  return epoch > 1 ? "." + std::to_string(epoch) : "";
+}
+
 }  // namespace
 
 const std::string& Context::parameter(std::string_view name) const {
@@ -74,14 +80,13 @@ std::optional<UtcMs> Context::OccurredAt() const {
   return at;
 }
 
-// ".46213"; empty before the first restore.
-std::string Context::EpochInTag() const {
-  const int64_t epoch = site_.database.counters().Of(company()).epoch;
-  return epoch > 1 ? "." + std::to_string(epoch) : "";
+std::string VersionTag(Site& site, db::CompanyId company, int64_t version, int64_t render_version) {
+  return '"' + std::to_string(version) + '.' + std::to_string(render_version) +
+         EpochInTag(site, company) + '"';
 }
 
 std::string Context::VersionTag(int64_t version, int64_t render_version) const {
-  return '"' + std::to_string(version) + '.' + std::to_string(render_version) + EpochInTag() + '"';
+  return http::VersionTag(site_, company(), version, render_version);
 }
 
 void Context::RequireMatch(int64_t version) const {
@@ -93,7 +98,7 @@ void Context::RequireMatch(int64_t version) const {
                   "If-Match must be the ETag of the record, or its version in quotes, as \"3\".");
   }
   const std::string wanted = std::to_string(version);
-  const std::string epoch = EpochInTag();
+  const std::string epoch = EpochInTag(site_, company());
   const bool matches = list->any || std::ranges::any_of(list->tags, [&](const Tag& tag) {
                          return !tag.weak && NamesVersion(tag.opaque, wanted, epoch);
                        });

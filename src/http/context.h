@@ -40,6 +40,11 @@ struct Asked {
   std::unique_ptr<json::Document> body;  // null where the route reads none
 };
 
+// The strong tag of a record that has a version: "3.1", its version and render version (contract
+// section 6). After a restore the same version may be another record: the epoch follows then,
+// "3.1.46213".
+std::string VersionTag(Site& site, db::CompanyId company, int64_t version, int64_t render_version);
+
 class Context {
  public:
   // All of them outlive the context.
@@ -119,9 +124,7 @@ class Context {
   // minutes ahead.
   std::optional<UtcMs> OccurredAt() const;
 
-  // The strong tag of a record that has a version: "3.1", its version and render version (contract
-  // section 6). After a restore the same version may be another record: the epoch follows then,
-  // "3.1.46213".
+  // http::VersionTag() of a record of the caller's company.
   std::string VersionTag(int64_t version, int64_t render_version) const;
   // For a job that has found its record: throws Refusal precondition_failed where If-Match names
   // neither this version nor a tag of it, of whatever render version; invalid_header where it is
@@ -151,7 +154,6 @@ class Context {
  private:
   AnswerBudget::Lease LeaseForMaking();
   void RequireRoomForLarge();
-  std::string EpochInTag() const;
   std::string Question() const;
 
   Site& site_;

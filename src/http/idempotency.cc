@@ -115,9 +115,10 @@ std::string ScopeOf(Site& site, db::CompanyId company, wire::Method method, cons
 Response Memory::Write(Site& site, db::Tx& tx, const db::Stamp& stamp, const Job& job) {
   was_refused_ = false;  // the writer may run a job twice
   try {
-    if (std::optional<Response> first = FirstAnswer(site, tx)) return *std::move(first);
+    if (!IsRecordedHere()) return job(tx, stamp);
+    if (std::optional<Response> first = Replay(tx, claim_, site)) return *std::move(first);
     Response response = job(tx, stamp);
-    if (has_record_) Remember(tx, claim_, response, stamp.now, site.current_mark());
+    Remember(tx, claim_, response, stamp.now, site.current_mark());
     return response;
   } catch (const Refusal&) {
     was_refused_ = true;
@@ -126,8 +127,9 @@ Response Memory::Write(Site& site, db::Tx& tx, const db::Stamp& stamp, const Job
 }
 
 std::optional<Response> Memory::FirstAnswer(Site& site, db::Session& session) const {
-  if (!has_record_) return std::nullopt;
-  return Replay(session, claim_, site);
+  if (!HasClaim()) return std::nullopt;
+  if (IsRecordedHere()) return Replay(session, claim_, site);
+  return find_first_(site, session, claim_.company, claim_.key, claim_.fingerprint);
 }
 
 void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq) {

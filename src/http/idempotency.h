@@ -10,7 +10,8 @@
 // used twice. This file is the one place that knows all of this; the SQL is in http/store.cc.
 //
 // The key of POST /v1/orders (Replay::kRequired) has no record here: orders/ stores it with the
-// order, for as long as the order exists.
+// order, for as long as the order exists, and finds it (Route::find_first). When it is looked for
+// is decided here for both.
 
 #include <functional>
 #include <optional>
@@ -56,28 +57,32 @@ class Memory {
 
   // Of a request without a key.
   Memory() = default;
-  // has_record: the answer is recorded here, and not in the room of the handler.
-  Memory(Claim claim, bool has_record) : claim_(std::move(claim)), has_record_(has_record) {}
+  // find_first: of the route; null: the answer is recorded here.
+  Memory(Claim claim, FindFirst find_first) : claim_(std::move(claim)), find_first_(find_first) {}
 
   // Both are empty where the request has no key.
   const std::string& key() const { return claim_.key; }
   const std::string& fingerprint() const { return claim_.fingerprint; }
 
   // On the writer's thread: returns the recorded answer, marked as replayed; otherwise runs the job
-  // and records its answer. Throws what the job throws, and Refusal idempotency_key_reused.
+  // and records its answer. Where the room keeps the key, the job does both. Throws what the job
+  // throws, and Refusal idempotency_key_reused.
   Response Write(Site& site, db::Tx& tx, const db::Stamp& stamp, const Job& job);
 
   // Whether the key may have a record that Write() has not seen, since it was not reached: the
   // request was refused before, or the disk is full. A job that refuses has looked the key up.
-  bool IsUnread() const { return !claim_.key.empty() && !was_refused_; }
-  // The recorded answer, marked as replayed; empty where there is none, or the record is not here.
-  // Throws Refusal idempotency_key_reused.
+  bool IsUnread() const { return HasClaim() && !was_refused_; }
+  // The first answer, marked as replayed; empty where the key is new. Throws Refusal
+  // idempotency_key_reused.
   std::optional<Response> FirstAnswer(Site& site, db::Session& session) const;
-  bool has_record() const { return has_record_; }
 
  private:
+  // Whether the request has a key, and acts for one company.
+  bool HasClaim() const { return !claim_.key.empty() && claim_.company != db::CompanyId(); }
+  bool IsRecordedHere() const { return HasClaim() && find_first_ == nullptr; }
+
   Claim claim_;
-  bool has_record_ = false;
+  FindFirst find_first_ = nullptr;
   bool was_refused_ = false;  // by the job, in Write()
 };
 

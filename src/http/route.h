@@ -19,6 +19,7 @@
 namespace comanda::http {
 
 class Context;
+struct Site;
 
 using wire::Method;
 
@@ -31,8 +32,15 @@ enum class Access : uint8_t {
 enum class Replay : uint8_t {
   kNone,      // Idempotency-Key is ignored: reads, and writes that are idempotent by themselves
   kHonoured,  // the answer is recorded where a key was sent
-  kRequired,  // a key must be sent; the room records it (POST /v1/orders)
+  kRequired,  // a key must be sent; the room keeps it with what it made (Route::find_first)
 };
+
+// Of a room that keeps an Idempotency-Key with what it made (POST /v1/orders): the answer to the
+// request that made it, or to one that reads it now; empty where the key is new. Throws Refusal
+// idempotency_key_reused where that request had another fingerprint.
+using FindFirst = std::optional<Response> (*)(Site& site, db::Session& session,
+                                              db::CompanyId company, std::string_view key,
+                                              std::string_view fingerprint);
 
 // How much space must be left on the disk (db/disk_space.h); otherwise the route answers 503.
 enum class Space : uint8_t {
@@ -77,6 +85,7 @@ struct Route {
   bool of_one_company = true;
   db::Readers readers = db::Readers::kShared;  // the database connections that its reads use
   const PublicIds* public_ids = nullptr;  // of the first parameter; null: it is a UUID or a word
+  FindFirst find_first = nullptr;         // of Replay::kRequired
   // Says what to do instead of a mistake that clients make with paths like this one; empty for all
   // other mistakes. Begins with a blank. Asked for every mistake, not only for those at this row.
   std::string_view (*hint)(const Mistake& mistake) = nullptr;

@@ -75,7 +75,7 @@ Response AnswerOnce(Visit& visit) {
                     visit.lease);
     return route.handler(context);
   } catch (...) {
-    if (!visit.memory.has_record() || !visit.memory.IsUnread()) throw;
+    if (!visit.memory.IsUnread()) throw;
     std::optional<Response> first = visit.site.database.Read(
         [&](db::Snapshot& snapshot) { return visit.memory.FirstAnswer(visit.site, snapshot); },
         route.readers);
@@ -147,8 +147,7 @@ void Remember(Visit& visit) {
     claim.fingerprint = crypto::Sha256Hex(claim.scope + '\n' + asked.query.Canonical() + '\n' +
                                           (asked.body ? asked.body->Canonical() : std::string()));
   }
-  const bool has_record = is_of_company && asked.route->replay == Replay::kHonoured;
-  visit.memory = idempotency::Memory(std::move(claim), has_record);
+  visit.memory = idempotency::Memory(std::move(claim), asked.route->find_first);
 }
 
 void Answer(Visit& visit) {

@@ -263,9 +263,16 @@ ObjectReader::ObjectReader(Value value, std::string path, Errors& errors, Unknow
 std::string ObjectReader::FieldPath(std::string_view name) const { return Path(path_, name); }
 
 void ObjectReader::MakeKnown(std::string_view name) {
-  if (IsKnown(name)) return;
   if (known_.empty()) known_.reserve(kListedFieldsMax);
   known_.emplace_back(name);
+}
+
+std::vector<std::string_view> ObjectReader::KnownNames() const {
+  std::vector<std::string_view> names;
+  for (const std::string& name : known_) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
 }
 
 bool ObjectReader::IsKnown(std::string_view name) const {
@@ -491,13 +498,14 @@ void ObjectReader::Ignore(std::initializer_list<std::string_view> names) {
 
 std::string ObjectReader::UnknownMessage(std::string_view name) const {
   std::string message = "is not a field of this object";
-  for (const std::string& known : known_) {
-    if (AsciiEqualsIgnoreCase(name, known)) return message + "; write " + known;
+  const std::vector<std::string_view> known = KnownNames();
+  for (const std::string_view other : known) {
+    if (AsciiEqualsIgnoreCase(name, other)) return message + "; write " + std::string(other);
   }
-  const std::string_view meant = Nearest(name, known_);
+  const std::string_view meant = Nearest(name, known);
   if (!meant.empty()) return message + "; did you mean " + std::string(meant) + "?";
-  if (known_.empty() || known_.size() > kListedFieldsMax) return message + "; leave it out";
-  return message + "; known are " + Join({known_.begin(), known_.end()});
+  if (known.empty() || known.size() > kListedFieldsMax) return message + "; leave it out";
+  return message + "; known are " + Join(known);
 }
 
 std::vector<std::string_view> ObjectReader::UnknownNames() const {
@@ -513,7 +521,7 @@ std::vector<std::string_view> ObjectReader::UnknownNames() const {
 
 std::string ObjectReader::NearMiss() const {
   for (const std::string_view name : UnknownNames()) {
-    const std::string_view meant = Nearest(name, known_);
+    const std::string_view meant = Nearest(name, KnownNames());
     if (!meant.empty()) {
       return "; " + std::string(name) + " is none: did you mean " + std::string(meant) + "?";
     }

@@ -240,14 +240,14 @@ class ObjectReader {
   // The items of an array; too_many_items above `max`.
   std::optional<std::vector<Value>> Items(std::string_view name, size_t max);
   bool IsKnown(std::string_view name) const;
+  std::vector<std::string_view> KnownNames() const;  // each once
   std::string UnknownMessage(std::string_view name) const;
 
   std::optional<Value> object_;
   std::string path_;
   Errors* errors_;
   UnknownFields unknown_;
-  // Names asked for.
-  std::vector<std::string> known_;
+  std::vector<std::string> known_;  // names asked for, each as often as it was
   // Required fields that are absent, each with the index of its error.
   std::vector<std::pair<std::string, size_t>> missing_;
   bool any_found_ = false;

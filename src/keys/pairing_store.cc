@@ -9,7 +9,7 @@ namespace {
 
 // Of what the code grants, to whom and until when.
 int64_t ChecksumOf(db::CompanyId company, const Code& code) {
-  Checksum sum(512);
+  Checksum sum;
   sum.Add(company.value).Add(code.hash_hex).Add(code.id).Add(code.draft.name);
   sum.Add(store::ScopeNames(code.draft.scopes)).Add(Name(code.draft.tier));
   return sum.Add(code.made_at).Add(code.expires_at).Value();

@@ -41,7 +41,7 @@ auth::Ended ReadEnded(const std::optional<std::string>& name) {
 
 // Of the columns that say whose the key is and what it grants.
 int64_t ChecksumOf(const auto& row) {
-  Checksum sum(512);
+  Checksum sum;
   sum.Add(row.Int("company_id")).Add(row.View("id")).Add(row.View("hash")).Add(row.View("mode"));
   sum.Add(row.View("scopes")).Add(row.View("tier")).Add(row.View("allowed_cidrs"));
   sum.Add(row.OptionalInt("expires_at")).Add(row.OptionalInt("revoked_at"));

@@ -240,7 +240,7 @@ int64_t NextPosition(db::Session& session, db::CompanyId company, std::string_vi
 namespace {
 
 int64_t RecordChecksum(std::string_view product_id, bool available, std::string_view json) {
-  return Checksum(64 + json.size()).Add(product_id).Add(int64_t{available}).Add(json).Value();
+  return Checksum().Add(product_id).Add(int64_t{available}).Add(json).Value();
 }
 
 // A record that is not what was written is as good as none.

@@ -31,16 +31,21 @@ constexpr size_t kOrdersCounter = static_cast<size_t>(events::Counter::kOrders);
 // What handlers share
 
 // Has the background check repair the stored record of this order (app/checker.h).
-void NoteRemade(http::Context& ctx, std::string_view id) {
-  ctx.site().database.damaged_rows().NoteRecord({ctx.company(), std::string(id)});
+void NoteRemade(http::Site& site, db::CompanyId company, std::string_view id) {
+  site.database.damaged_rows().NoteRecord({company, std::string(id)});
 }
 
-http::Response Answer(http::Context& ctx, const Record& record, int status = 200) {
-  if (record.was_remade) NoteRemade(ctx, record.id);
+http::Response Answer(http::Site& site, db::CompanyId company, const Record& record,
+                      int status = 200) {
+  if (record.was_remade) NoteRemade(site, company, record.id);
   http::Response response = http::Data(record.json, status);
-  response.etag = ctx.VersionTag(record.version, kRenderVersion);
+  response.etag = http::VersionTag(site, company, record.version, kRenderVersion);
   response.event_seq = record.event_seq;
   return response;
+}
+
+http::Response Answer(http::Context& ctx, const Record& record) {
+  return Answer(ctx.site(), ctx.company(), record);
 }
 
 std::string KeyOf(const http::Context& ctx) {
@@ -119,7 +124,7 @@ http::Response List(http::Context& ctx) {
   http::Response response = ctx.Shared(tag, [&] {
     return ctx.ReadPage([&](db::Snapshot& snapshot, http::PageRows& rows) {
       Page page = FindPage(snapshot, ctx.company(), ctx.query(), rows);
-      for (const std::string& id : page.remade) NoteRemade(ctx, id);
+      for (const std::string& id : page.remade) NoteRemade(ctx.site(), ctx.company(), id);
       http::Response made = http::ListResponse(page, rows, tag);
       http::NoteDamage(ctx.site(), page.damage, made);
       made.headers.emplace_back(kCursorHeader, std::move(page.cursor));
@@ -146,21 +151,26 @@ http::Response Get(http::Context& ctx) {
 
 // Placing
 
-http::Response Created(http::Context& ctx, const Placed& placed) {
+http::Response AnswerTo(http::Site& site, db::CompanyId company, const Placed& placed) {
   const bool as_now = placed.answer == Placed::Answer::kAsItIsNow;
-  http::Response response = Answer(ctx, placed.record, as_now ? 200 : 201);
+  http::Response response = Answer(site, company, placed.record, as_now ? 200 : 201);
   if (!as_now) response.location = "/v1/orders/" + placed.record.id;
   if (placed.answer != Placed::Answer::kCreated) http::idempotency::MarkReplayed(response);
   return response;
 }
 
-std::optional<Placed> FindPlacedBefore(http::Context& ctx) {
-  return ctx.Read([&](db::Snapshot& snapshot) {
-    return FindPlaced(snapshot, ctx.company(), ctx.memory().key(), ctx.memory().fingerprint());
-  });
+// A repeated creation is answered even if the request would be refused today, because its date has
+// passed or the disk is full: the order's reference is its Idempotency-Key and is never deleted.
+std::optional<http::Response> FindFirst(http::Site& site, db::Session& session,
+                                        db::CompanyId company, std::string_view key,
+                                        std::string_view fingerprint) {
+  const std::optional<Placed> placed = FindPlaced(session, company, key, fingerprint);
+  if (!placed) return std::nullopt;
+  return AnswerTo(site, company, *placed);
 }
 
-http::Response CreateNew(http::Context& ctx) {
+http::Response Create(http::Context& ctx) {
+  ctx.query().AllowOnly({});
   const std::shared_ptr<const company::Company> company =
       company::GetCached(ctx.site().database, ctx.company());
   const std::optional<UtcMs> occurred_at = ctx.OccurredAt();
@@ -173,22 +183,8 @@ http::Response CreateNew(http::Context& ctx) {
                             .actor = ctx.principal().actor,
                             .occurred_at = occurred_at};
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    return Created(ctx, Place(tx, *company, draft, placement, stamp));
+    return AnswerTo(ctx.site(), ctx.company(), Place(tx, *company, draft, placement, stamp));
   });
-}
-
-// Answers a repeated creation even if the request would be refused today, because its date has
-// passed or the disk is full: the order's reference is its Idempotency-Key and is never deleted.
-// Where the writer has refused it, it has looked the reference up already.
-http::Response Create(http::Context& ctx) {
-  ctx.query().AllowOnly({});
-  try {
-    return CreateNew(ctx);
-  } catch (const std::exception&) {
-    if (!ctx.memory().IsUnread()) throw;
-    if (const std::optional<Placed> earlier = FindPlacedBefore(ctx)) return Created(ctx, *earlier);
-    throw;
-  }
 }
 
 // Editing
@@ -331,18 +327,17 @@ bool IsPublicId(std::string_view text) { return !ParseId(text) && NormalisedKey(
 
 constexpr http::PublicIds kPublicIds = {.is_one = IsPublicId, .find_uuid = FindUuid};
 
-constexpr http::Route kCreateRoute = {http::Method::kPost,
-                                      "/v1/orders",
-                                      http::Access::kKey,
-                                      Scope::kOrdersWrite,
-                                      http::Replay::kRequired,
-                                      true,
-                                      Create};
+constexpr http::Route CreateRoute() {
+  http::Route route = http::Post("/v1/orders", Scope::kOrdersWrite, Create);
+  route.replay = http::Replay::kRequired;
+  route.find_first = FindFirst;
+  return route;
+}
 
 constexpr std::array kRows = {
     http::Get("/v1/orders", Scope::kOrdersRead, List),
     http::Get("/v1/orders/{id}", Scope::kOrdersRead, Get),
-    kCreateRoute,
+    CreateRoute(),
     http::Patch("/v1/orders/{id}", Scope::kOrdersWrite, PatchFields),
     http::Patch("/v1/orders/{id}/status", Scope::kOrdersWrite, PatchStatus),
     http::Post("/v1/orders/{id}/cancel", Scope::kOrdersWrite, PostCancel),

@@ -12,8 +12,8 @@ namespace {
 
 bool RecordIsSound(db::Session& session, const Order& order) {
   if (!order.record_seq || order.render_version != kRenderVersion) return true;
-  return events::RecordAt(session, order.company, *order.record_seq, order.id, order.version)
-      .has_value();
+  return events::UseRecordAt(session, order.company, *order.record_seq, order.id, order.version,
+                             [](std::string_view) {});
 }
 
 void CheckOrder(db::Session& session, db::CompanyId company, const OrderKey& key,

@@ -102,9 +102,7 @@ void AddRow(Checksum& sum, const Discount& discount) {
 }  // namespace
 
 int64_t ChecksumOf(const Order& order) {
-  constexpr size_t kHeadBytes = 1536;  // these two of most orders
-  constexpr size_t kRowBytes = 512;
-  Checksum sum(kHeadBytes + (order.combos.size() + order.payments.size()) * kRowBytes);
+  Checksum sum;
   AddIdentity(sum, order);
   AddState(sum, order);
   AddTexts(sum, order);

@@ -23,26 +23,27 @@ void NumberRows(Order& order) {
   for (Discount& discount : order.discounts) discount.position = position++;
 }
 
-Record Announce(db::Tx& tx, const Order& order, std::string record, events::Type type,
-                events::Changes changes, const db::Stamp& stamp, int64_t* log_start = nullptr) {
-  const events::Appended event = events::Append(tx, order.company, stamp,
-                                                {.company_uuid = order.company_uuid,
-                                                 .type = type,
-                                                 .changes = changes,
-                                                 .subject_id = order.id,
-                                                 .subject_version = order.version,
-                                                 .body = record});
+Record Announce(events::HeldCounters& counters, const Order& order, std::string record,
+                events::Type type, events::Changes changes, const db::Stamp& stamp,
+                int64_t* log_start = nullptr) {
+  const events::Appended event = counters.Append(stamp, {.company_uuid = order.company_uuid,
+                                                         .type = type,
+                                                         .changes = changes,
+                                                         .subject_id = order.id,
+                                                         .subject_version = order.version,
+                                                         .body = record});
   if (log_start != nullptr) *log_start = event.log_start;
   return {order.id, order.version, std::move(record), event.seq};
 }
 
 // Inserts the order under the cloud's public id, or under the first free candidate.
-void InsertUnderFreePublicId(db::Tx& tx, CloudOrder& cloud) {
+void InsertUnderFreePublicId(db::Tx& tx, CloudOrder& cloud, int64_t created_seq) {
   Order& order = cloud.order;
-  if (NormalisedKey(order.public_id) == order.public_id && Insert(tx, order)) return;
+  const bool is_usable = NormalisedKey(order.public_id) == order.public_id;
+  if (is_usable && Insert(tx, order, created_seq)) return;
   for (const std::string& number : cloud.public_numbers) {
     order.public_id = order.country_code + "-" + number;
-    if (Insert(tx, order)) return;
+    if (Insert(tx, order, created_seq)) return;
   }
   throw Fault(Fault::Kind::kUnavailable, "every candidate for a public id is taken");
 }
@@ -55,13 +56,14 @@ Record WriteNew(db::Tx& tx, CloudOrder cloud, const db::Stamp& stamp) {
     order.status_history.push_back(
         {.status = order.status, .at = order.created_at, .by = std::string(kActor)});
   }
-  InsertUnderFreePublicId(tx, cloud);
   if (order.client_id && clients::Find(tx, order.company, *order.client_id)) {
     clients::NoteOrder(tx, order.company, *order.client_id, order.created_at, stamp);
   }
+  events::HeldCounters counters(tx, order.company);
+  InsertUnderFreePublicId(tx, cloud, counters.next_seq());
   std::string record = Render(order);
   RequireSizeOfWhole(record);
-  return Announce(tx, order, std::move(record), events::Type::kOrderCreated, {}, stamp);
+  return Announce(counters, order, std::move(record), events::Type::kOrderCreated, {}, stamp);
 }
 
 // What of the order is this box's own, and the state, which both sides move.
@@ -145,7 +147,8 @@ Record Renew(db::Tx& tx, const Order& before, Order cloud, const db::Stamp& stam
   std::string record = Render(after);
   RequireSizeOfWhole(record);
   int64_t log_start = 0;
-  Record written = Announce(tx, after, std::move(record), events::Type::kOrderUpdated,
+  events::HeldCounters counters(tx, after.company);
+  Record written = Announce(counters, after, std::move(record), events::Type::kOrderUpdated,
                             Compare(before, after), stamp, &log_start);
   after.record_seq = written.event_seq;
   Replace(tx, before, after);
@@ -182,8 +185,9 @@ std::optional<Record> MarkGone(db::Tx& tx, db::CompanyId company, std::string_vi
   after.version = before->version + 1;
   after.updated_at = stamp.now;
   int64_t log_start = 0;
+  events::HeldCounters counters(tx, company);
   Record written =
-      Announce(tx, after, Render(after), events::Type::kOrderDeleted, {}, stamp, &log_start);
+      Announce(counters, after, Render(after), events::Type::kOrderDeleted, {}, stamp, &log_start);
   after.record_seq = written.event_seq;
   Update(tx, *before, after);
   if (before->record_seq && *before->record_seq < log_start) {

@@ -37,9 +37,12 @@ void AddRow(db::Session& session, db::CompanyId company, const ListedRow& row, I
             Page& page, http::PageRows& rows) {
   try {
     if (!row.location) throw Fault(Fault::Kind::kDamaged, "order " + row.id + " is damaged");
-    Record record = ReadRecord(session, company, row.id, *row.location);
-    rows.Add(Cut(std::move(record.json), include));
-    if (record.was_remade) page.remade.push_back(row.id);
+    const bool was_remade =
+        UseRecord(session, company, row.id, *row.location, [&](std::string_view json) {
+          if (include == Include{}) return rows.Add(json);
+          rows.Add(Cut(std::string(json), include));
+        });
+    if (was_remade) page.remade.push_back(row.id);
   } catch (const Fault& fault) {
     if (fault.kind != Fault::Kind::kDamaged) throw;
     page.damage.push_back(fault.cause);

@@ -46,9 +46,13 @@ Refusal NoSuchOrder(std::string_view key) {
   return Refusal(Problem::kNotFound, "there is no order " + std::string(key));
 }
 
+// An id is looked for as the box's own first, which most are, then as the cloud's.
 Order Load(db::Tx& tx, const Target& target) {
+  std::optional<Order> order;
+  if (const auto own = ParseId(target.key)) order = Select(tx, target.company, *own);
+  if (order) return *std::move(order);
   const std::optional<std::string> id = FindUuid(tx, target.company, target.key);
-  std::optional<Order> order = id ? Select(tx, target.company, *id) : std::nullopt;
+  if (id) order = Select(tx, target.company, *id);
   if (!order) throw NoSuchOrder(target.key);
   return *std::move(order);
 }
@@ -152,18 +156,16 @@ void PriceOrRefuse(Order& order, UtcMs now, std::string_view blamed) {
                 "makes a sum of the order larger than " + most + ", the most that is possible");
 }
 
-// Appends the event of a change. Its body becomes the stored record of the order.
-events::Appended Announce(db::Tx& tx, const Order& order, events::Type type,
-                          events::Changes changes, std::string_view record, const db::Stamp& stamp,
-                          std::string_view note = {}) {
-  return events::Append(tx, order.company, stamp,
-                        {.company_uuid = order.company_uuid,
-                         .type = type,
-                         .changes = changes,
-                         .subject_id = order.id,
-                         .subject_version = order.version,
-                         .body = record,
-                         .note = note});
+// The event of a change. Its body becomes the stored record of the order.
+events::Event EventOf(const Order& order, events::Type type, events::Changes changes,
+                      std::string_view record, std::string_view note) {
+  return {.company_uuid = order.company_uuid,
+          .type = type,
+          .changes = changes,
+          .subject_id = order.id,
+          .subject_version = order.version,
+          .body = record,
+          .note = note};
 }
 
 template <typename Row>
@@ -202,8 +204,8 @@ Record SaveChange(db::Tx& tx, const Target& target, const Order& before, Order a
   after.updated_at = stamp.now;
   std::string record = Render(after);
   RequireSize(before, after, record, blame.adds);
-  const events::Appended event =
-      Announce(tx, after, events::Type::kOrderUpdated, changes, record, stamp, note);
+  const events::Appended event = events::Append(
+      tx, after.company, stamp, EventOf(after, events::Type::kOrderUpdated, changes, record, note));
   after.record_seq = event.seq;
   Update(tx, before, after);
   if (before.record_seq && *before.record_seq < event.log_start) {
@@ -301,10 +303,11 @@ Order NewOrder(const company::Company& company, ServiceType service_type,
 
 // Inserts the order with the first free candidate for its public id. Candidates are random numbers:
 // one that is taken is rare.
-void InsertUnderFreePublicId(db::Tx& tx, Order& order, const std::vector<std::string>& numbers) {
+void InsertUnderFreePublicId(db::Tx& tx, Order& order, const std::vector<std::string>& numbers,
+                             int64_t created_seq) {
   for (const std::string& number : numbers) {
     order.public_id = order.country_code + "-" + number;
-    if (Insert(tx, order)) return;
+    if (Insert(tx, order, created_seq)) return;
   }
   throw Fault(Fault::Kind::kUnavailable, "every candidate for a public id is taken");
 }
@@ -312,16 +315,18 @@ void InsertUnderFreePublicId(db::Tx& tx, Order& order, const std::vector<std::st
 // Gives a new, priced order its number, and writes it, its record and its event.
 Placed PlaceOrder(db::Tx& tx, const company::Company& company, Order order,
                   const Placement& placement, const db::Stamp& stamp, std::string_view note) {
-  order.order_number = company::TakeOrderNumber(
-      tx, company, order.created_at,
-      [&](UtcMs begin, UtcMs end) { return SelectLastNumber(tx, company.company_id, begin, end); });
-  InsertUnderFreePublicId(tx, order, placement.public_numbers);
-  if (order.client_id)
+  if (order.client_id) {
     clients::NoteOrder(tx, order.company, *order.client_id, order.created_at, stamp);
+  }
+  events::HeldCounters counters(tx, order.company);
+  order.order_number = company::TakeOrderNumber(
+      counters, company, order.created_at,
+      [&](UtcMs begin, UtcMs end) { return SelectLastNumber(tx, company.company_id, begin, end); });
+  InsertUnderFreePublicId(tx, order, placement.public_numbers, counters.next_seq());
   std::string record = Render(order);
   RequireSizeOfWhole(record);
   const events::Appended event =
-      Announce(tx, order, events::Type::kOrderCreated, {}, record, stamp, note);
+      counters.Append(stamp, EventOf(order, events::Type::kOrderCreated, {}, record, note));
   return {{order.id, order.version, std::move(record), event.seq}};
 }
 
@@ -400,16 +405,15 @@ void NoteShortage(json::Writer& out, const Combo& combo) {
   out.EndObject();
 }
 
-// Takes the stock of the combos. A shortage refuses nothing, since the guest has been promised the
-// food: it is returned as the note of the event, {"stock_warning":[…]}; empty if there is none.
-std::string DeductStock(db::Tx& tx, db::CompanyId company, std::vector<Combo>& combos,
+// Takes the stock of the combos, where it is counted. A shortage refuses nothing, since the guest
+// has been promised the food: it is returned as the note of the event, {"stock_warning":[…]}; empty
+// if there is none.
+std::string DeductStock(db::Tx& tx, db::CompanyId company, std::vector<Combo*> linked,
                         const db::Stamp& stamp) {
+  std::erase_if(linked, [](const Combo* combo) { return !combo->variant_id; });
   std::vector<menu::StockLine> lines;
-  std::vector<Combo*> linked;
-  for (Combo& combo : combos) {
-    if (!combo.variant_id) continue;
-    lines.push_back({.variant_id = *combo.variant_id, .quantity = combo.quantity});
-    linked.push_back(&combo);
+  for (const Combo* combo : linked) {
+    lines.push_back({.variant_id = *combo->variant_id, .quantity = combo->quantity});
   }
   menu::DeductStock(tx, company, lines, stamp);
   std::string note;
@@ -621,7 +625,9 @@ Placed PlaceWhole(db::Tx& tx, const company::Company& company, WholeOrder whole,
     MoveTo(order, whole.status, order.created_at, placement.actor);
   }
   PriceOrRefuse(order, order.created_at, "body");
-  const std::string note = DeductStock(tx, order.company, order.combos, stamp);
+  std::vector<Combo*> combos;
+  for (Combo& combo : order.combos) combos.push_back(&combo);
+  const std::string note = DeductStock(tx, order.company, combos, stamp);
   return PlaceOrder(tx, company, std::move(order), placement, stamp, note);
 }
 
@@ -644,11 +650,11 @@ Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
 Record AddCombos(db::Tx& tx, const Target& target, std::vector<Combo> combos,
                  const db::Stamp& stamp) {
   const Order before = Open(tx, target);
-  LinkToMenu(tx, before.company, combos);
+  const std::vector<Combo*> counted = LinkToMenu(tx, before.company, combos);
   RequireEditor(target, before);
   RequireOpen(before);
   RequireCap(before.combos.size() + combos.size(), kCombosMax, "combos");
-  const std::string note = DeductStock(tx, before.company, combos, stamp);
+  const std::string note = DeductStock(tx, before.company, counted, stamp);
   Order order = before;
   for (Combo& combo : combos) {
     combo.created_at = When(target, stamp);

@@ -137,9 +137,10 @@ class LineLinker {
         path_("combos[" + std::to_string(index) + "]"),
         errors_(errors) {}
 
-  void Link() {
+  // Whether the line's product counts its stock.
+  bool Link() {
     const std::optional<menu::Item> item = FindItem();
-    if (failed_) return;
+    if (failed_) return false;
     if (item) {
       TakeOver(*item);
     } else if (combo_.product_name.empty()) {
@@ -147,6 +148,7 @@ class LineLinker {
            "is required, because the sku is none of the menu's: send the name of the item");
     }
     for (size_t i = 0; i < combo_.modifiers.size(); ++i) LinkModifier(combo_.modifiers[i], i);
+    return item && item->stock_enabled;
   }
 
  private:
@@ -344,12 +346,16 @@ void ResolveClientAndTable(db::Session& session, const OrderDraft& draft, Order&
   errors.ThrowIfAny();
 }
 
-void LinkToMenu(db::Session& session, db::CompanyId company, std::vector<Combo>& combos) {
+std::vector<Combo*> LinkToMenu(db::Session& session, db::CompanyId company,
+                               std::vector<Combo>& combos) {
   json::Errors errors;
+  std::vector<Combo*> counted;
   for (size_t i = 0; i < combos.size(); ++i) {
-    LineLinker(session, company, combos[i], i, errors).Link();
+    const bool is_counted = LineLinker(session, company, combos[i], i, errors).Link();
+    if (is_counted) counted.push_back(&combos[i]);
   }
   errors.ThrowIfAny();
+  return counted;
 }
 
 PaidWith FindMethod(db::Session& session, db::CompanyId company, const PaymentDraft& draft,

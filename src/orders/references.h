@@ -17,8 +17,9 @@ void ResolveClientAndTable(db::Session& session, const OrderDraft& draft, Order&
 
 // Sets the ids of the menu in the lines, and names and stations that were not sent. A line with an
 // unknown sku becomes a free-form line with that sku. Prices are not changed: the ones that the
-// client sent are valid.
-void LinkToMenu(db::Session& session, db::CompanyId company, std::vector<Combo>& combos);
+// client sent are valid. Returns the lines whose product counts its stock.
+std::vector<Combo*> LinkToMenu(db::Session& session, db::CompanyId company,
+                               std::vector<Combo>& combos);
 
 // The payment method of the draft. It must be active and enabled for the service type.
 PaidWith FindMethod(db::Session& session, db::CompanyId company, const PaymentDraft& draft,

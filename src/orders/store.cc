@@ -596,11 +596,10 @@ void UpdateDiscounts(db::Tx& tx, const Order& before, const Order& after) {
 
 // The aggregate
 
-bool Insert(db::Tx& tx, Order& order) {
-  // The seq that the ORDER_CREATED event will get. A list with a snapshot leaves out the orders
-  // with a greater one.
-  order.created_seq = events::LastSeq(tx, order.company) + 1;
-  order.record_seq = order.created_seq;
+bool Insert(db::Tx& tx, Order& order, int64_t created_seq) {
+  // A list with a snapshot leaves out the orders with a greater one.
+  order.created_seq = created_seq;
+  order.record_seq = created_seq;
   order.render_version = kRenderVersion;
   order.facet = JoinFacet(tx, order);
   if (!InsertRow(tx, order)) {
@@ -749,11 +748,11 @@ bool HasReference(db::Session& session, db::CompanyId company, std::string_view 
   return row && row->OptionalText("reference") == reference;
 }
 
-// The same of an order beside the one that is looked for: Fault kDamaged where it has another.
-// Where its row is damaged itself, the index is the better witness.
-void RequireReferenceOfNeighbour(db::Session& session, db::CompanyId company, std::string_view id,
-                                 std::string_view reference) {
-  if (HasReference(session, company, id, reference)) return;
+// The same of an order beside the one that is looked for: Fault kDamaged where it has another in
+// its own row. Where that row is damaged itself, the index is the better witness.
+void RequireReferenceOfNeighbour(db::Session& session, db::CompanyId company, const auto& row) {
+  if (row.OptionalText("own_reference") == row.OptionalText("reference")) return;
+  const std::string id = row.Text("id");
   try {
     Select(session, company, id);
   } catch (const Fault& fault) {
@@ -785,21 +784,23 @@ std::optional<Made> SelectByReference(db::Session& session, db::CompanyId compan
 // with it on its way.
 void RequireNoReference(db::Session& session, db::CompanyId company, std::string_view reference) {
   static constexpr db::Sql kBefore = R"sql(
-      SELECT id, reference FROM orders WHERE company_id = $1 AND reference < $2
-      ORDER BY reference DESC LIMIT 1
+      SELECT i.id, i.reference,
+        (SELECT o.reference FROM orders AS o WHERE o.company_id = $1 AND o.id = i.id)
+          AS own_reference
+      FROM orders AS i WHERE i.company_id = $1 AND i.reference < $2
+      ORDER BY i.reference DESC LIMIT 1
       )sql";
   const auto before = session.One<kBefore>(company, reference);
-  if (before) {
-    RequireReferenceOfNeighbour(session, company, before->Text("id"), before->Text("reference"));
-  }
+  if (before) RequireReferenceOfNeighbour(session, company, *before);
   static constexpr db::Sql kBehind = R"sql(
-      SELECT id, reference FROM orders WHERE company_id = $1 AND reference > $2
-      ORDER BY reference LIMIT 1
+      SELECT i.id, i.reference,
+        (SELECT o.reference FROM orders AS o WHERE o.company_id = $1 AND o.id = i.id)
+          AS own_reference
+      FROM orders AS i WHERE i.company_id = $1 AND i.reference > $2
+      ORDER BY i.reference LIMIT 1
       )sql";
   const auto behind = session.One<kBehind>(company, reference);
-  if (behind) {
-    RequireReferenceOfNeighbour(session, company, behind->Text("id"), behind->Text("reference"));
-  }
+  if (behind) RequireReferenceOfNeighbour(session, company, *behind);
 }
 
 std::optional<std::string> SelectIdByExternalId(db::Session& session, db::CompanyId company,

@@ -20,10 +20,10 @@
 
 namespace comanda::orders {
 
-// Inserts a new order with all its rows. Its record must be the body of the event that is appended
-// next. Sets facet, created_seq, record_seq and render_version of the order. False, and nothing
-// written, if an order of the company has this public_id.
-[[nodiscard]] bool Insert(db::Tx& tx, Order& order);
+// Inserts a new order with all its rows. `created_seq` is the seq of the event that will be
+// appended with its record. Sets facet, created_seq, record_seq and render_version of the order.
+// False, and nothing written, if an order of the company has this public_id.
+[[nodiscard]] bool Insert(db::Tx& tx, Order& order, int64_t created_seq);
 
 // Writes the rows that differ: the order, added history entries, added or cancelled rows, changed
 // or removed discounts. Sets facet and render_version of `after`; the caller has set record_seq.

@@ -10,25 +10,28 @@
 
 namespace comanda::orders {
 
-Record ReadRecord(db::Session& session, db::CompanyId company, std::string_view id,
-                  const RecordLocation& location) {
-  Record record{.id = std::string(id), .version = location.version, .json = {}};
+bool UseRecord(db::Session& session, db::CompanyId company, const std::string& id,
+               const RecordLocation& location,
+               const std::function<void(std::string_view json)>& use) {
   const bool is_stored = location.seq && location.render_version == kRenderVersion;
-  if (is_stored) {
-    std::optional<std::string> stored =
-        events::RecordAt(session, company, *location.seq, id, location.version);
-    if (stored) {
-      record.json = *std::move(stored);
-      return record;
-    }
+  if (is_stored &&
+      events::UseRecordAt(session, company, *location.seq, id, location.version, use)) {
+    return false;
   }
   const std::optional<Order> order = Select(session, company, id);
   if (!order) {
     throw Fault(Fault::Kind::kDamaged,
-                "order " + record.id + " is damaged: an index and its table disagree");
+                "order " + id + " is damaged: an index and its table disagree");
   }
-  record.json = Render(*order);
-  record.was_remade = is_stored;
+  use(Render(*order));
+  return is_stored;
+}
+
+Record ReadRecord(db::Session& session, db::CompanyId company, std::string_view id,
+                  const RecordLocation& location) {
+  Record record{.id = std::string(id), .version = location.version, .json = {}};
+  record.was_remade = UseRecord(session, company, record.id, location,
+                                [&](std::string_view json) { record.json = json; });
   return record;
 }
 

@@ -1,18 +1,23 @@
 #pragma once
 
 // The files of src/web, embedded in the program: scripts/embed.cmake generates the source. The
-// views are valid for the life of the process.
+// views are valid for the life of the process. Any thread; nothing is thrown.
+//
+// A placeholder is a name in double braces. The code that serves the page replaces it, and ends the
+// process where the page lacks it (CHECK): the files are part of the program.
 
 #include <string_view>
 
 namespace comanda::web {
 
+// The document of the whole API, written by hand.
 std::string_view OpenapiJson();
 // The same, compressed at build time by gzip.
 std::string_view OpenapiJsonGzip();
 // With the placeholders {{style}}, {{tools}}, {{edition}}, {{reference}} and {{script}}.
 std::string_view DocsHtml();
 std::string_view DocsCss();
+// The search of the page /docs, which is all that it needs at first.
 std::string_view DocsJs();
 // /docs/tools.js is both, one after the other.
 std::string_view ProgramsJs();

@@ -1,6 +1,8 @@
 #pragma once
 
-// Descriptions of openapi.json as HTML. Pure functions; any thread.
+// Descriptions of openapi.json as HTML. They are written in a small part of CommonMark, which these
+// functions know; other marks are text. Everything else is escaped, so that no description can add
+// an element to the page. Pure functions; any thread.
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,10 @@
 #pragma once
 
 // Schemas, parameters and examples of openapi.json as HTML (web/reference.h). Values belong to the
-// document that is given; one thread.
+// document that is given, which outlives them; one thread. All texts are escaped.
+//
+// The document uses a part of JSON Schema 2020-12: $ref to a component, oneOf of a schema and null,
+// lists of types, enum, and the limits of numbers, texts and lists. Other keywords are not shown.
 
 #include <string>
 #include <string_view>
@@ -21,8 +24,10 @@ std::string Plain(json::Value scalar);
 // With line ends and two spaces a level.
 std::string Pretty(json::Value value);
 
+// Renders schemas of one document.
 class SchemaHtml {
  public:
+  // `root`: the document, in which references are looked up.
   explicit SchemaHtml(json::Value root) : root_(root) {}
 
   // What a value may be, on one line: "list of <a>Combo</a> · at most 200 items". An object that

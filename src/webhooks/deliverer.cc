@@ -238,7 +238,7 @@ Moment Deliverer::Now() const {
 events::Worker::Done Deliverer::Pass(events::Worker::Pass& pass) {
   TakeEnded();
   ReadSubscriptions();
-  if (slots_.empty()) return {};
+  if (slots_.empty()) return {};  // NoteChange() wakes it
   // Receivers count no failures meanwhile, and the log is the queue.
   if (settings_.hold != nullptr && settings_.hold->IsHeld()) return {.position = Position()};
   const int64_t now_ms = settings_.clock.MonotonicMs();
@@ -268,7 +268,8 @@ events::Worker::Done Deliverer::Pass(events::Worker::Pass& pass) {
   const Moment moment = Now();
   for (auto& [key, slot] : slots_) {
     Receiver& receiver = *slot.receiver;
-    std::optional<int64_t> next = slot.is_stale ? std::nullopt : receiver.DueMs(moment);
+    std::optional<int64_t> next;
+    if (!slot.is_stale) next = receiver.DueMs(moment);
     if (receiver.is_dirty() || !receiver.delivered().empty()) {
       next = std::min(next.value_or(INT64_MAX), stored_ms_ + kStoreEveryMs);
     }

@@ -17,6 +17,7 @@
 #include "company/hours.h"
 #include "company/json.h"
 #include "crypto/derived_id.h"
+#include "events/log.h"
 #include "events/types.h"
 #include "menu/catalogue.h"
 #include "menu/json.h"
@@ -746,12 +747,19 @@ TEST_F(AppImport, NumbersTheOrdersOfABusinessDayFromOne) {
     return *ParseInstant(std::string(local) + "-05:00");
   };
   const auto take = [&](std::string_view local, int64_t last = 0) {
-    return database->Write([&](db::Tx& tx, const db::Stamp&) {
-      return company::TakeOrderNumber(tx, company::Get(tx, id), at(local),
-                                      [&](UtcMs begin, UtcMs end) {
-                                        asked_between = {begin, end};
-                                        return last;
-                                      });
+    return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      events::HeldCounters counters(tx, id);
+      const int64_t number = company::TakeOrderNumber(counters, company::Get(tx, id), at(local),
+                                                      [&](UtcMs begin, UtcMs end) {
+                                                        asked_between = {begin, end};
+                                                        return last;
+                                                      });
+      counters.Append(stamp, {.company_uuid = kCaleta,
+                              .type = events::Type::kOrderCreated,
+                              .changes = {},
+                              .subject_id = "an order",
+                              .body = "{}"});
+      return number;
     });
   };
   EXPECT_EQ(take("2026-11-20T20:00:00"), 1);

@@ -120,6 +120,27 @@ TEST_F(EventsWorker, WaitsAfterFailuresWhateverIsCommittedAndThenGoesOn) {
   EXPECT_EQ(Metric("comanda_worker_failures_total"), 5);
 }
 
+TEST_F(EventsWorker, IsNotWokenByCommitsWhileItHasNoReader) {
+  std::atomic<int> passes = 0;
+  std::atomic<bool> has_reader = false;
+  Worker worker(Follower(), heartbeats_, database_.registry, [&](Worker::Pass&) {
+    ++passes;
+    return has_reader ? Worker::Done{.position = 0} : Worker::Done{};
+  });
+  while (passes < 1) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the first pass has returned
+  for (int i = 0; i < 20; ++i) Append(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(passes, 1);
+
+  has_reader = true;
+  worker.Wake();
+  while (passes < 2) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  Append(1);
+  while (passes < 3) std::this_thread::yield();
+}
+
 TEST_F(EventsWorker, ComesBackWhenItIsDueWithoutACommit) {
   std::atomic<int> passes = 0;
   const Worker worker({.name = "chores"}, heartbeats_, database_.registry, [&](Worker::Pass&) {

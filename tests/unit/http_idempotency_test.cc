@@ -59,9 +59,23 @@ Response Refuse(Context& context) {
   });
 }
 
+// Refused before the writer.
+Response DoOrRefuse(Context& context) {
+  if (context.body().root().Find("wrong"))
+    throw Invalid("wrong", FieldCode::kRequired, "is wrong.");
+  return Do(context);
+}
+// Of a room that keeps its keys itself.
+std::optional<Response> FindFirst(Site&, db::Session&, db::CompanyId, std::string_view key,
+                                  std::string_view) {
+  if (key != "known") return std::nullopt;
+  return Data(R"({"id":"o1"})", 201);
+}
+
 constexpr Route Required() {
-  Route route = Post("/v1/orders", Scope::kOrdersWrite, Do);
+  Route route = Post("/v1/orders", Scope::kOrdersWrite, DoOrRefuse);
   route.replay = Replay::kRequired;
+  route.find_first = FindFirst;
   return route;
 }
 
@@ -197,6 +211,14 @@ TEST_F(HttpIdempotency, AsksForTheKeyToPlaceAnOrder) {
   EXPECT_EQ(Post("/v1/orders", "a").status(), 201);
 }
 
+TEST_F(HttpIdempotency, AsksTheRoomThatKeepsTheKeyWhereTheRequestIsRefused) {
+  EXPECT_EQ(Post("/v1/orders", "new", R"({"wrong":1})").status(), 422);
+  EXPECT_EQ(Post("/v1/orders", "known", R"({"wrong":1})").response.body, R"({"data":{"id":"o1"}})");
+  EXPECT_EQ(Post("/v1/orders", "known").response.body, R"({"data":{"nth":"1"}})")
+      << "the job itself looks its key up";
+  EXPECT_EQ(Remembered(), 0);
+}
+
 TEST_F(HttpIdempotency, TakesVisibleAsciiAlone) {
   for (const std::string& key : {std::string(), std::string("a b"), std::string("é"),
                                  std::string(256, 'a'), std::string("a\tb")}) {
@@ -232,7 +254,7 @@ TEST_F(HttpIdempotency, ActsOnceWhenManyComeAtOnce) {
 }
 
 TEST_F(HttpIdempotency, NeedsNoSecondLookupWhereTheJobHasRefused) {
-  idempotency::Memory memory({kCompany, "POST /v1/things", "a", "f"}, true);
+  idempotency::Memory memory({kCompany, "POST /v1/things", "a", "f"}, nullptr);
   EXPECT_TRUE(memory.IsUnread());
   const auto write = [&](const idempotency::Memory::Job& job) {
     api_.database->Write([&](db::Tx& tx, const db::Stamp& stamp) {

@@ -149,7 +149,7 @@ TEST_F(HttpSteps, RememberMakesAFingerprintOfScopeQueryAndBody) {
     exchange_->request.query = std::move(query);
     for (const Step step : {Admit, ReadBody, ReadQuery, Remember}) step(*visit_);
     EXPECT_EQ(visit_->memory.key(), "a");
-    EXPECT_TRUE(visit_->memory.has_record());
+    EXPECT_TRUE(visit_->memory.IsUnread());
     return visit_->memory.fingerprint();
   };
   api_.key = api_.AddKey(auth::ScopeSet::All());

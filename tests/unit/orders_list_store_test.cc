@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "company/companies.h"
 #include "db/connection.h"
+#include "events/log.h"
 #include "orders/store.h"
 #include "support/restaurant_database.h"
 
@@ -65,7 +66,8 @@ class PagesTest : public ::testing::Test {
     order.status_history = {{Status::kPending, order.created_at, "local", false, {}}};
     if (Below(4) == 0) order.scheduled_delivery_date = order.created_at + Below(20) * 86'400'000;
     if (Below(3) == 0) order.table_id = std::string(kTables[static_cast<size_t>(Below(2))]);
-    ASSERT_TRUE(orders::Insert(tx, order));
+    const events::HeldCounters counters(tx, kCompany);
+    ASSERT_TRUE(orders::Insert(tx, order, counters.next_seq()));
     tx.Run(
         "UPDATE company_counter SET event_seq = event_seq + 1, checksum = NULL WHERE company_id = "
         "$1",
