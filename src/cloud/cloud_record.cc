@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -23,6 +24,8 @@ using orders::Order;
 using orders::Status;
 
 constexpr std::string_view kActor = "cloud";
+// The member of the order's record that shows the unknown members of its rows.
+constexpr std::string_view kUnknownOfRows = "unknown_row_members";
 constexpr size_t kIdMax = 200;         // bytes of an id of the cloud
 constexpr size_t kWordMax = 100;       // bytes of a status, a source, a public id
 constexpr size_t kReferenceMax = 255;  // bytes of an Idempotency-Key
@@ -32,12 +35,35 @@ constexpr int64_t kPercentageMax = 1'000'000;
 // Larger numbers are no numbers for people, and would move those that this box gives.
 constexpr int64_t kOrderNumberMax = 999'999;
 
-// The members that the record of an order shows (orders/record.h). Every other one is unknown.
-const std::set<std::string, std::less<>>& KnownMembers() {
-  static const std::set<std::string, std::less<>> known = [] {
-    const json::Document record = json::Document::ParseStored(orders::Render(Order{}));
-    std::set<std::string, std::less<>> names;
-    for (const auto& [name, value] : record.root().members()) names.emplace(name);
+using Names = std::set<std::string, std::less<>>;
+
+Names NamesIn(json::Value object) {
+  Names names;
+  for (const auto& [name, value] : object.members()) names.emplace(name);
+  return names;
+}
+
+// The members that the record of an order and its rows show (orders/record.h), and those that rows
+// are read from. Every other one is unknown.
+struct KnownMembers {
+  Names order, combo, payment, discount;
+};
+const KnownMembers& Known() {
+  static const KnownMembers known = [] {
+    Order order;
+    order.combos.emplace_back();
+    order.payments.emplace_back();
+    order.discounts.emplace_back();
+    const json::Document record = json::Document::ParseStored(orders::Render(order));
+    const auto first = [&](std::string_view list) {
+      return NamesIn(record.root().Find(list)->items().front());
+    };
+    KnownMembers names{.order = NamesIn(record.root()),
+                       .combo = first("combos"),
+                       .payment = first("payments"),
+                       .discount = first("discounts")};
+    names.payment.insert(
+        {"payment_method_id", "payment_method_code", "payment_method_description"});
     return names;
   }();
   return known;
@@ -325,6 +351,7 @@ class Reader {
       const ShownMembers row((*items)[i]);
       result_.combo_ids.push_back(IdIn(row));
       order().combos.push_back(ComboOf(row, i));
+      KeepUnknownMembersOf(row, order().combos.back().id, Known().combo);
     }
   }
 
@@ -400,6 +427,7 @@ class Reader {
       const ShownMembers row((*items)[i]);
       result_.payment_ids.push_back(IdIn(row));
       order().payments.push_back(PaymentOf(row, i));
+      KeepUnknownMembersOf(row, order().payments.back().id, Known().payment);
     }
   }
 
@@ -440,6 +468,7 @@ class Reader {
       const ShownMembers row((*items)[i]);
       result_.discount_ids.push_back(IdIn(row));
       order().discounts.push_back(DiscountOf(row, i));
+      KeepUnknownMembersOf(row, order().discounts.back().id, Known().discount);
       shown_effects_.push_back(Money(row, "amount"));
     }
   }
@@ -515,14 +544,38 @@ class Reader {
     totals.paid = members_.Boolean("paid").value_or(is_covered);
   }
 
+  // Writes the members of an object that are not known. False where there are none.
+  static bool WriteUnknown(json::Writer& out, json::Value object, const Names& known) {
+    bool has_any = false;
+    if (object.kind() != json::Kind::kObject) return false;
+    for (const auto& [name, value] : object.members()) {
+      if (known.contains(name)) continue;
+      out.KeyOf(name).Raw(value.Canonical());
+      has_any = true;
+    }
+    return has_any;
+  }
+
+  void KeepUnknownMembersOf(const ShownMembers& row, const std::string& id, const Names& known) {
+    std::string text;
+    json::Writer out(text);
+    out.BeginObject();
+    const bool has_any = WriteUnknown(out, row.value(), known);
+    out.EndObject();
+    if (has_any) unknown_of_rows_.emplace(id, std::move(text));
+  }
+
+  // Those of rows are kept beside those of the order, by the row's id here.
   void KeepUnknownMembers() {
     std::string text;
     json::Writer out(text);
     out.BeginObject();
-    bool has_any = false;
-    for (const auto& [name, value] : members_.value().members()) {
-      if (KnownMembers().contains(name)) continue;
-      out.KeyOf(name).Raw(value.Canonical());
+    bool has_any = WriteUnknown(out, members_.value(), Known().order);
+    const bool is_free = !members_.Any(kUnknownOfRows);
+    if (is_free && !unknown_of_rows_.empty()) {
+      out.KeyOf(kUnknownOfRows).BeginObject();
+      for (const auto& [id, members] : unknown_of_rows_) out.KeyOf(id).Raw(members);
+      out.EndObject();
       has_any = true;
     }
     out.EndObject();
@@ -534,7 +587,8 @@ class Reader {
   const int decimals_;
   CloudRecord result_;
   std::set<std::string> row_ids_;
-  std::vector<std::optional<Minor>> shown_effects_;  // of the discounts
+  std::map<std::string, std::string> unknown_of_rows_;  // JSON objects by the row's id here
+  std::vector<std::optional<Minor>> shown_effects_;     // of the discounts
 };
 
 }  // namespace

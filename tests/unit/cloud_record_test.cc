@@ -285,6 +285,26 @@ TEST_F(CloudRecordReader, KeepsStatusesSourcesAndMembersThatItDoesNotKnow) {
   EXPECT_EQ(OrderOf(R"({"id":"x","status":"ready"})").status, Status::kReady);
 }
 
+TEST_F(CloudRecordReader, UnknownMembersOfRowsAreKeptByTheRowsId) {
+  const std::string shown = With(R"(
+      "combos":[{"id":"7f3c2f1e-0000-4000-8000-0000000000c1","product_name":"Lomo","combo_price":5,
+                 "station":"horno","weight":0.12345678901234567},
+                {"id":"7f3c2f1e-0000-4000-8000-0000000000c2","combo_price":5}],
+      "payments":[{"id":"7f3c2f1e-0000-4000-8000-0000000000c3","payment_method_code":"cash",
+                   "amount":5,"terminal":null}],
+      "discounts":[{"id":"7f3c2f1e-0000-4000-8000-0000000000c4","type":"AMOUNT","value":1,
+                    "campaign":{"id":7}}])");
+  const Order order = OrderOf(shown);
+  EXPECT_EQ(order.unknown_members,
+            R"({"unknown_row_members":{)"
+            R"("7f3c2f1e-0000-4000-8000-0000000000c1":)"
+            R"({"station":"horno","weight":0.12345678901234567},)"
+            R"("7f3c2f1e-0000-4000-8000-0000000000c3":{"terminal":null},)"
+            R"("7f3c2f1e-0000-4000-8000-0000000000c4":{"campaign":{"id":7}}}})");
+  const CloudRecord again = Read(orders::Render(order));
+  EXPECT_EQ(again.order.unknown_members, order.unknown_members) << "a Comanda passes them on";
+}
+
 TEST_F(CloudRecordReader, ReferencesAreThoseOfThisBox) {
   aliases[{aliases::Kind::kClient, "c-1"}] = "0190a5c8-0000-7000-8000-0000000000a1";
   aliases[{aliases::Kind::kVariant, "v-1"}] = "0190a5c8-0000-7000-8000-0000000000a2";
