@@ -43,8 +43,8 @@ constexpr std::array kScopeProbes = {
 
 }  // namespace
 
-Features FindFeatures(Line& line) {
-  Features features;
+Features FindFeatures(Line& line, UtcMs now) {
+  Features features{.found_at = now};
   features.has_events = Accepts(line, "/v1/events?per_page=1");
   features.takes_status_list = Accepts(line, "/v1/orders?filter[status]=PENDING,READY&per_page=1");
   features.takes_end_date = Accepts(

@@ -11,8 +11,8 @@
 
 namespace comanda::cloud {
 
-// Throws Interrupted (line.h).
-Features FindFeatures(Line& line);
+// `now` becomes Features::found_at. Throws Interrupted (line.h).
+Features FindFeatures(Line& line, UtcMs now);
 
 // The scopes that the sync needs and the key lacks; empty: none. A read is tried for each scope
 // that reads, and a write to a random id for each that writes: 404, or another refusal, shows that

@@ -23,6 +23,7 @@ struct Features {
   bool takes_end_date = false;     // filter[end_date]
   bool has_tables = false;         // GET /v1/company/tables
   bool takes_dates = false;        // Comanda-Occurred-At, because the key has orders:sync
+  UtcMs found_at = 0;              // when it was asked; 0: not known
 
   bool operator==(const Features&) const = default;
 };

@@ -21,6 +21,7 @@ std::string ToJson(const Features& features) {
   out.Key("end_date").Boolean(features.takes_end_date);
   out.Key("tables").Boolean(features.has_tables);
   out.Key("dates").Boolean(features.takes_dates);
+  out.Key("at").Integer(features.found_at);
   out.EndObject();
   return text;
 }
@@ -28,6 +29,16 @@ std::string ToJson(const Features& features) {
 bool IsTrue(json::Value object, std::string_view name) {
   const std::optional<json::Value> value = object.Find(name);
   return value && value->kind() == json::Kind::kBoolean && value->boolean();
+}
+
+// 0 where there is none.
+UtcMs TimeIn(json::Value object, std::string_view name) {
+  UtcMs at = 0;
+  const std::optional<json::Value> value = object.Find(name);
+  if (!value || value->kind() != json::Kind::kNumber) return at;
+  const std::string_view text = value->number_text();
+  std::from_chars(text.data(), text.data() + text.size(), at);
+  return at;
 }
 
 json::Value ObjectOf(const json::Document& document) {
@@ -45,7 +56,8 @@ Features FeaturesOf(std::string_view json) {
           .takes_status_list = IsTrue(object, "status_list"),
           .takes_end_date = IsTrue(object, "end_date"),
           .has_tables = IsTrue(object, "tables"),
-          .takes_dates = IsTrue(object, "dates")};
+          .takes_dates = IsTrue(object, "dates"),
+          .found_at = TimeIn(object, "at")};
 }
 
 std::string ToJson(const Progress& progress) {
@@ -67,10 +79,7 @@ std::string ToJson(const Progress& progress) {
 Visit VisitOf(json::Value object) {
   Visit visit;
   if (object.kind() != json::Kind::kObject) return visit;
-  if (const auto at = object.Find("at"); at && at->kind() == json::Kind::kNumber) {
-    const std::string_view text = at->number_text();
-    std::from_chars(text.data(), text.data() + text.size(), visit.at);
-  }
+  visit.at = TimeIn(object, "at");
   const auto etags = object.Find("etags");
   if (!etags || etags->kind() != json::Kind::kObject) return visit;
   for (const auto& [path, etag] : etags->members()) {

@@ -224,7 +224,7 @@ LinkResult MakeLink(const LinkingSettings& settings, const LinkOrder& order,
   RequireZoneAndCountry(there);
   if (here) RequireSameKind(*here, there);
   Link link{.url = order.url, .ca_file = order.ca_file, .cloud_company_id = there.id};
-  link.features = FindFeatures(line);
+  link.features = FindFeatures(line, settings.clock.Now());
 
   const bool creates = !here;
   if (creates) {

@@ -179,7 +179,6 @@ void Syncer::TakeChange() {
   seen_changes_ = changes;
   failures_ = 0;
   retry_at_ms_ = 0;
-  features_at_ms_ = settings_.clock.MonotonicMs() + kFeaturesEveryMs;  // the link has them
   orders_.Restart();
   if (reconnects_.exchange(false)) Disconnect();
   Connect();
@@ -336,12 +335,13 @@ void Syncer::ReadLink() {
   if (link) linked_->link = *std::move(link);
 }
 
+// Once a day, whenever the box was started or resumed meanwhile. A time that lies ahead is one of a
+// clock that was wrong.
 void Syncer::LookForFeatures() {
-  const int64_t now_ms = settings_.clock.MonotonicMs();
-  if (now_ms < features_at_ms_) return;
-  const Features found = FindFeatures(*this);
-  features_at_ms_ = now_ms + kFeaturesEveryMs;
-  if (found == linked_->link.features) return;
+  const UtcMs now = settings_.clock.Now();
+  const UtcMs found_at = linked_->link.features.found_at;
+  if (found_at <= now && now < found_at + kFeaturesEveryMs) return;
+  const Features found = FindFeatures(*this, now);
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { PutFeatures(tx, linked_->company, found); });
   linked_->link.features = found;

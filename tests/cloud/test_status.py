@@ -6,6 +6,9 @@ import re
 from support.box import ROOT
 from support.cloud_pair import Pair
 from support.metrics import samples
+from support.wall_clock import ClockBox
+
+DAY_S = 24 * 3600
 
 
 def readiness(pair):
@@ -142,3 +145,32 @@ def test_whoever_resumes_all_the_time_stops_nothing(pair):
     after = pair.status()
     assert after["bytes"] > before["bytes"]
     pair.compare()
+
+
+def test_what_the_cloud_offers_is_looked_for_once_a_day_and_not_at_each_start(tmp_path, seed):
+    def looks():
+        return sum(e.path.endswith("/v1/events?per_page=1") for e in pair.proxy.exchanges)
+
+    def require_looks(count):
+        assert looks() == count
+
+    with Pair(tmp_path, seed, kind=lambda data, options: ClockBox(data, options, synchronised=True), start=False) as pair:
+        for server in (pair.box, pair.cloud):
+            server.start_at(-2 * DAY_S)
+        pair.link()
+        till = pair.till()
+        till.finish(till.open(service_type="ONSITE", scheduled_delivery_date=None))
+        pair.settle()
+        for _ in range(3):
+            pair.command("resume")
+        assert pair.box.stop() == 0
+        pair.box.start_at(-2 * DAY_S)
+        till.finish(till.open(service_type="ONSITE", scheduled_delivery_date=None))
+        pair.settle()
+        require_looks(1)
+        for server in (pair.cloud, pair.box):
+            server.set_ahead(0)
+        pair.command("resume")
+        pair.eventually(lambda: require_looks(2))
+        pair.settle()
+        pair.eventually(pair.compare)
