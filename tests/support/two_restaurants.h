@@ -111,6 +111,7 @@ class CloudRestaurant : public Restaurant {
     switch (step.kind) {
       case StepKind::kPlace:
       case StepKind::kMenu:
+      case StepKind::kMenuClear:
         return;
       case StepKind::kFields:
         return Do(orders::EditFields, orders::ReadFields(read, kDecimals, 0));
