@@ -79,7 +79,7 @@ class LookUp {
     found_.row.provider_name = provider_.name;
   }
 
-  Found Run() && {
+  Found Make() && {
     End end = HasToken() ? AskStatus() : End::kAuth;
     if (end == End::kAuth && provider_.token && was_token_kept_) {
       token_ = {};
@@ -273,7 +273,7 @@ class LookUp {
 
 Found Ask(const Question& question, Token& token, net::Network& network, const Clock& clock,
           const std::stop_token& stop) {
-  return LookUp(question, token, network, clock, stop).Run();
+  return LookUp(question, token, network, clock, stop).Make();
 }
 
 }  // namespace comanda::delivery

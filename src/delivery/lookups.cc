@@ -132,7 +132,7 @@ void Lookups::Start(Entry& entry, const Key& key, const std::string& country,
     // The thread before has ended, or is at its very end without the lock.
     entry.thread =
         std::jthread([this, &entry, key, country, provider](const std::stop_token& stop) {
-          Run(entry, key, country, *provider, stop);
+          LookUp(entry, key, country, *provider, stop);
         });
   } catch (const std::system_error& error) {
     entry.is_running = false;
@@ -142,8 +142,8 @@ void Lookups::Start(Entry& entry, const Key& key, const std::string& country,
 }
 
 // On the thread of the look-up.
-void Lookups::Run(Entry& entry, const Key& key, const std::string& country,
-                  const Provider& provider, const std::stop_token& stop) {
+void Lookups::LookUp(Entry& entry, const Key& key, const std::string& country,
+                     const Provider& provider, const std::stop_token& stop) {
   Found found = NotAsked(provider, Reason::kError);
   bool is_configured = false;
   Token token;
