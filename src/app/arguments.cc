@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "app/terminal.h"
+#include "base/concat.h"
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/problem.h"
 #include "base/text.h"
@@ -96,6 +98,19 @@ std::string DescribeFlags(std::span<const Flag> flags) {
         line + std::string(width + 3 - CharacterCount(line), ' ') + std::string(flag.help) + "\n";
   }
   return out;
+}
+
+const std::string& Arguments::Word(size_t number, std::string_view what,
+                                   std::string_view command) const {
+  if (positional_.size() > number) return positional_[number];
+  throw Refusal(Problem::kInvalidParameter,
+                Concat({"name the ", what, "; see comanda ", command, " --help"}));
+}
+
+std::string ReadInput(const std::string& path) {
+  auto content = ReadFile(path == "-" ? "/dev/stdin" : path);
+  if (!content) throw Refusal(Problem::kNotFound, "there is no file " + path);
+  return *std::move(content);
 }
 
 }  // namespace comanda::app

@@ -35,6 +35,9 @@ class Arguments {
   bool Has(std::string_view flag) const { return flags_.contains(std::string(flag)); }
   std::optional<std::string> Find(std::string_view flag) const;
   const std::vector<std::string>& positional() const { return positional_; }
+  // The positional word with that number, counted from the verb of the command. Refusal
+  // invalid_parameter, which says what to name, if there are not so many.
+  const std::string& Word(size_t number, std::string_view what, std::string_view command) const;
   const std::map<std::string, std::string>& flags() const { return flags_; }
 
  private:
@@ -46,6 +49,10 @@ class Arguments {
 // Parse().
 std::optional<Arguments> ReadArguments(std::span<const std::string_view> words,
                                        std::span<const Flag> flags, std::string (*help)());
+
+// The content of a file that a flag names; of the input for "-". Refusal not_found if there is
+// none.
+std::string ReadInput(const std::string& path);
 
 // Refusal invalid_parameter if there are positional words.
 void RequireOptionsAlone(const Arguments& arguments, std::string_view command);

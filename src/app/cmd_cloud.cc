@@ -13,7 +13,6 @@
 #include "app/control.h"
 #include "app/terminal.h"
 #include "base/concat.h"
-#include "base/file.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "json/reader.h"
@@ -67,19 +66,11 @@ ControlAnswer Call(const Arguments& arguments, std::string method, std::string_v
                    std::string body = {}) {
   const config::Options options = ReadControlOptions(arguments);
   const bool may_begin = path == "/link";  // an empty box gets its restaurant from the cloud
-  ControlAnswer answer = CallControl(options, {.mode = auth::Mode::kLive,
-                                               .method = std::move(method),
-                                               .path = Concat({"/control/cloud", path}),
-                                               .body = std::move(body),
-                                               .may_begin = may_begin});
-  if (answer.status >= 300) throw Refusal(Problem::kInvalidParameter, DescribeProblem(answer.body));
-  return answer;
-}
-
-const std::string& Word(const Arguments& arguments, std::string_view what) {
-  if (arguments.positional().size() > 1) return arguments.positional()[1];
-  throw Refusal(Problem::kInvalidParameter,
-                Concat({"name the ", what, "; see comanda cloud --help"}));
+  return CallControlOrRefuse(options, {.mode = auth::Mode::kLive,
+                                       .method = std::move(method),
+                                       .path = Concat({"/control/cloud", path}),
+                                       .body = std::move(body),
+                                       .may_begin = may_begin});
 }
 
 std::string Need(const Arguments& arguments, std::string_view flag) {
@@ -163,9 +154,8 @@ std::string RowOfUnpaired(const json::Value& unpaired) {
 // Linking
 
 std::string ReadKeyFrom(const std::string& path) {
-  const auto content = ReadFile(path == "-" ? "/dev/stdin" : path);
-  if (!content) throw Refusal(Problem::kNotFound, "there is no file " + path);
-  std::string_view rest = *content;
+  const std::string content = ReadInput(path);
+  std::string_view rest = content;
   const std::string key(Trimmed(TakePiece(rest, '\n')));
   if (key.empty())
     throw Refusal(Problem::kInvalidParameter, path + " has no key in its first line");
@@ -230,7 +220,7 @@ int Link(const Arguments& arguments) {
 std::string OrderBody(const Arguments& arguments, bool has_reason) {
   std::string body;
   json::Writer out(body);
-  out.BeginObject().Key("order").Text(Word(arguments, "order"));
+  out.BeginObject().Key("order").Text(arguments.Word(1, "order", "cloud"));
   if (has_reason) out.Key("reason").Text(Need(arguments, "reason"));
   out.EndObject();
   return body;

@@ -12,7 +12,6 @@
 #include "app/control.h"
 #include "app/terminal.h"
 #include "base/concat.h"
-#include "base/file.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "delivery/embedded.h"
@@ -57,22 +56,14 @@ std::string Help() {
          DescribeFlags(kFlags);
 }
 
-const std::string& Word(const Arguments& arguments, std::string_view what) {
-  if (arguments.positional().size() > 1) return arguments.positional()[1];
-  throw Refusal(Problem::kInvalidParameter,
-                Concat({"name the ", what, "; see comanda provider --help"}));
-}
-
 ControlAnswer Call(const Arguments& arguments, std::string method, std::string_view path,
                    std::string body = {}) {
-  ControlAnswer answer = CallControl(ReadControlOptions(arguments),
-                                     {.mode = auth::Mode::kLive,
-                                      .method = std::move(method),
-                                      .path = Concat({"/control/provider", path}),
-                                      .company_uuid = arguments.Find("company").value_or(""),
-                                      .body = std::move(body)});
-  if (answer.status >= 300) throw Refusal(Problem::kInvalidParameter, DescribeProblem(answer.body));
-  return answer;
+  return CallControlOrRefuse(ReadControlOptions(arguments),
+                             {.mode = auth::Mode::kLive,
+                              .method = std::move(method),
+                              .path = Concat({"/control/provider", path}),
+                              .company_uuid = arguments.Find("company").value_or(""),
+                              .body = std::move(body)});
 }
 
 std::string AppBody(const std::string& app) {
@@ -136,12 +127,6 @@ std::string AskFor(const std::string& name, bool is_secret) {
   return std::string(Trimmed(line));
 }
 
-std::string ReadFrom(const std::string& path) {
-  const auto content = ReadFile(path == "-" ? "/dev/stdin" : path);
-  if (!content) throw Refusal(Problem::kNotFound, "there is no file " + path);
-  return json::Document::Parse(*content).Canonical();
-}
-
 std::string AskForAll(const Arguments& arguments, const std::string& app) {
   const ControlAnswer answer = Call(arguments, "GET", "");
   const json::Document document = json::Document::Parse(answer.body);
@@ -162,9 +147,10 @@ std::string AskForAll(const Arguments& arguments, const std::string& app) {
 }
 
 int Add(const Arguments& arguments) {
-  const std::string& app = Word(arguments, "app");
+  const std::string& app = arguments.Word(1, "app", "provider");
   const auto from = arguments.Find("from");
-  const std::string credentials = from ? ReadFrom(*from) : AskForAll(arguments, app);
+  const std::string credentials =
+      from ? json::Document::Parse(ReadInput(*from)).Canonical() : AskForAll(arguments, app);
   std::string body;
   json::Writer(body)
       .BeginObject()
@@ -181,7 +167,8 @@ int Add(const Arguments& arguments) {
 // Try
 
 int Try(const Arguments& arguments) {
-  const ControlAnswer answer = Call(arguments, "POST", "/try", AppBody(Word(arguments, "app")));
+  const ControlAnswer answer =
+      Call(arguments, "POST", "/try", AppBody(arguments.Word(1, "app", "provider")));
   const json::Document document = json::Document::Parse(answer.body);
   const json::Value found = DataOf(document);
   const json::Value status = *found.Find("status");
@@ -205,23 +192,22 @@ int Try(const Arguments& arguments) {
 }
 
 int Remove(const Arguments& arguments) {
-  const std::string& app = Word(arguments, "app");
+  const std::string& app = arguments.Word(1, "app", "provider");
   Call(arguments, "POST", "/remove", AppBody(app));
   Print(Concat({app, " is no longer connected\n"}));
   return kExitDone;
 }
 
 int Check(const Arguments& arguments) {
-  const std::string& path = Word(arguments, "file");
-  const auto text = ReadFile(path);
-  if (!text) throw Refusal(Problem::kNotFound, "there is no file " + path);
+  const std::string& path = arguments.Word(1, "file", "provider");
+  const std::string text = ReadInput(path);
   try {
-    const delivery::Provider provider = delivery::ReadProvider(*text);
+    const delivery::Provider provider = delivery::ReadProvider(text);
     Print(Concat({path, ": ", provider.name, ", ", provider.status ? "" : "not ",
                   "to be asked whether the store is open\n"}));
     return kExitDone;
   } catch (const Refusal& refusal) {
-    for (const std::string& mistake : delivery::DescribeMistakes(*text, refusal)) {
+    for (const std::string& mistake : delivery::DescribeMistakes(text, refusal)) {
       PrintError(Concat({Visible(path), ": ", Visible(mistake)}));
     }
     return kExitRefused;

@@ -64,13 +64,6 @@ ControlAnswer Call(const Arguments& arguments, std::string method, std::string p
                       .body = std::move(body)});
 }
 
-// The positional word with that number, counted from the verb.
-const std::string& Word(const Arguments& arguments, size_t number, std::string_view what) {
-  if (arguments.positional().size() > number) return arguments.positional()[number];
-  throw Refusal(Problem::kInvalidParameter,
-                "name the " + std::string(what) + "; see comanda webhooks --help");
-}
-
 std::string StateOf(const json::Value& webhook) {
   if (Field(webhook, "suspended_at") != "-") {
     return "suspended (" + Field(webhook, "suspended_reason") + ")";
@@ -132,14 +125,14 @@ void TellHold(const Arguments& arguments) {
 }
 
 std::string PathOf(const Arguments& arguments) {
-  const std::string& id = Word(arguments, 1, "webhook's id: comanda webhooks list");
+  const std::string& id = arguments.Word(1, "webhook's id: comanda webhooks list", "webhooks");
   return "/" + id;
 }
 
 int Add(const Arguments& arguments) {
   std::string body;
   json::Writer out(body);
-  out.BeginObject().Key("webhook_url").Text(Word(arguments, 1, "URL"));
+  out.BeginObject().Key("webhook_url").Text(arguments.Word(1, "URL", "webhooks"));
   if (const auto events = arguments.Find("events")) {
     out.Key("events").BeginArray();
     std::string_view rest = *events;
@@ -152,7 +145,8 @@ int Add(const Arguments& arguments) {
 }
 
 int Redeliver(const Arguments& arguments) {
-  const std::string& which = Word(arguments, 2, "delivery's id, or dead for all that are");
+  const std::string& which =
+      arguments.Word(2, "delivery's id, or dead for all that are", "webhooks");
   const std::string path = PathOf(arguments) + "/deliveries/";
   if (which != "dead") {
     return Tell(arguments, Call(arguments, "POST", path + which + "/redeliver", "{}"), "queued",
@@ -228,7 +222,7 @@ std::string AsText(const webhooks::Answering& found) {
 }
 
 int Pin(const Arguments& arguments) {
-  const std::string& url = Word(arguments, 1, "URL");
+  const std::string& url = arguments.Word(1, "URL", "webhooks");
   const config::Options options = ReadControlOptions(arguments);
   metrics::Registry metrics;
   Heartbeats heartbeats(SystemClock());

@@ -140,4 +140,10 @@ std::string DescribeProblem(std::string_view problem_json) {
   }
 }
 
+ControlAnswer CallControlOrRefuse(const config::Options& options, const ControlCall& call) {
+  ControlAnswer answer = CallControl(options, call);
+  if (answer.status >= 300) throw Refusal(Problem::kInvalidParameter, DescribeProblem(answer.body));
+  return answer;
+}
+
 }  // namespace comanda::app

@@ -34,6 +34,10 @@ struct ControlAnswer {
 // what to do, if a server owns the directory and does not answer, or the directory cannot be used.
 ControlAnswer CallControl(const config::Options& options, const ControlCall& call);
 
+// The same for commands that have nothing to say of a refusal but what it says: throws it, as
+// DescribeProblem() shows it.
+ControlAnswer CallControlOrRefuse(const config::Options& options, const ControlCall& call);
+
 // Asks the server that owns the directory with a GET, and opens nothing itself. Nothing if no
 // server answers within `timeout_ms`; `trouble` then says why.
 std::optional<ControlAnswer> AskServer(const config::Options& options, const std::string& path,

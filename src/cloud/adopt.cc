@@ -203,29 +203,16 @@ bool HasEach(const std::vector<Kind>& box, const std::vector<Kind>& cloud) {
 size_t AdoptMade(Image& image, const orders::Order& box, const CloudRecord& cloud,
                  const Step& step) {
   const orders::Order& there = cloud.order;
-  switch (step.kind) {
-    case StepKind::kCombos:
-      return Adopter(image.combos, box.combos, there.combos, cloud.combo_ids)
-          .AdoptMade(step.row_ids);
-    case StepKind::kPayment:
-      return Adopter(image.payments, box.payments, there.payments, cloud.payment_ids)
-          .AdoptMade(step.row_ids);
-    case StepKind::kDiscount:
-      return Adopter(image.discounts, box.discounts, there.discounts, cloud.discount_ids)
-          .AdoptMade(step.row_ids);
-    case StepKind::kPlace:
-    case StepKind::kFields:
-    case StepKind::kCancelCombo:
-    case StepKind::kRemoveDiscount:
-    case StepKind::kCancelPayment:
-    case StepKind::kStatus:
-    case StepKind::kRider:
-    case StepKind::kNoRider:
-    case StepKind::kDelivery:
-    case StepKind::kCancel:
-    case StepKind::kMenu:
-    case StepKind::kMenuClear:
-      return 0;
+  if (step.kind == StepKind::kCombos) {
+    return Adopter(image.combos, box.combos, there.combos, cloud.combo_ids).AdoptMade(step.row_ids);
+  }
+  if (step.kind == StepKind::kPayment) {
+    return Adopter(image.payments, box.payments, there.payments, cloud.payment_ids)
+        .AdoptMade(step.row_ids);
+  }
+  if (step.kind == StepKind::kDiscount) {
+    return Adopter(image.discounts, box.discounts, there.discounts, cloud.discount_ids)
+        .AdoptMade(step.row_ids);
   }
   return 0;
 }

@@ -239,11 +239,10 @@ http::Response DiscardOrder(http::Context& ctx) {
   });
 }
 
-constexpr http::Route Local(http::Method method, std::string_view pattern,
-                            http::Response (*handler)(http::Context&)) {
-  const bool reads_body = method == http::Method::kPost;
-  http::Route route = {method,     pattern, http::Access::kLocal, std::nullopt, http::Replay::kNone,
-                       reads_body, handler};
+// Of whichever restaurant is linked; also without a body.
+constexpr http::Route RouteOf(http::Method method, std::string_view pattern,
+                              http::Response (*handler)(http::Context&)) {
+  http::Route route = http::Local(method, pattern, handler);
   route.body_optional = true;
   route.of_one_company = false;
   return route;
@@ -251,16 +250,16 @@ constexpr http::Route Local(http::Method method, std::string_view pattern,
 
 using http::Method;
 constexpr std::array kRoutes = {
-    Local(Method::kGet, "/control/cloud", ShowStatus),
-    Local(Method::kPost, "/control/cloud/link", MakeTheLink),
-    Local(Method::kPost, "/control/cloud/unlink", EndLink),
-    Local(Method::kPost, "/control/cloud/pause", Pause),
-    Local(Method::kPost, "/control/cloud/resume", Resume),
-    Local(Method::kGet, "/control/cloud/parked", ShowParked),
-    Local(Method::kGet, "/control/cloud/differences", ShowDifferences),
-    Local(Method::kGet, "/control/cloud/unpaired", ShowUnpaired),
-    Local(Method::kPost, "/control/cloud/retry", Retry),
-    Local(Method::kPost, "/control/cloud/discard", DiscardOrder),
+    RouteOf(Method::kGet, "/control/cloud", ShowStatus),
+    RouteOf(Method::kPost, "/control/cloud/link", MakeTheLink),
+    RouteOf(Method::kPost, "/control/cloud/unlink", EndLink),
+    RouteOf(Method::kPost, "/control/cloud/pause", Pause),
+    RouteOf(Method::kPost, "/control/cloud/resume", Resume),
+    RouteOf(Method::kGet, "/control/cloud/parked", ShowParked),
+    RouteOf(Method::kGet, "/control/cloud/differences", ShowDifferences),
+    RouteOf(Method::kGet, "/control/cloud/unpaired", ShowUnpaired),
+    RouteOf(Method::kPost, "/control/cloud/retry", Retry),
+    RouteOf(Method::kPost, "/control/cloud/discard", DiscardOrder),
 };
 
 }  // namespace

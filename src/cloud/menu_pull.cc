@@ -378,7 +378,8 @@ class ChunkWriter {
     TellLeftVariants(tx, taken, stamp);
   }
 
-  // A variant cannot be hidden by itself: one that the cloud has no more is told, and stays.
+  // The menu cannot hide a single variant. One that the cloud has removed stays here, and a
+  // difference names it.
   void TellLeftVariants(db::Tx& tx, const Taken& taken, const db::Stamp& stamp) {
     if (!taken.box) return;
     for (const menu::Variant& variant : taken.box->variants) {

@@ -243,26 +243,15 @@ http::Response TryProvider(http::Context& ctx) {
   return http::Uncached(http::Data(body));
 }
 
-constexpr http::Route Local(wire::Method method, std::string_view pattern,
-                            http::Response (*handler)(http::Context&)) {
-  return {method,
-          pattern,
-          http::Access::kLocal,
-          std::nullopt,
-          http::Replay::kNone,
-          method == wire::Method::kPost,
-          handler};
-}
-
 constexpr std::array kRoutes = {
     http::Get("/v1/stores/status", auth::Scope::kStoresRead, ShowStatus),
 };
 
 constexpr std::array kControlRoutes = {
-    Local(wire::Method::kGet, "/control/provider", ListProviders),
-    Local(wire::Method::kPost, "/control/provider/add", AddProvider),
-    Local(wire::Method::kPost, "/control/provider/remove", RemoveProvider),
-    Local(wire::Method::kPost, "/control/provider/try", TryProvider),
+    http::Local(http::Method::kGet, "/control/provider", ListProviders),
+    http::Local(http::Method::kPost, "/control/provider/add", AddProvider),
+    http::Local(http::Method::kPost, "/control/provider/remove", RemoveProvider),
+    http::Local(http::Method::kPost, "/control/provider/try", TryProvider),
 };
 
 }  // namespace

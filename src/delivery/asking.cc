@@ -12,6 +12,7 @@
 #include "delivery/credentials.h"
 #include "net/backoff.h"
 #include "net/reply.h"
+#include "wire/percent.h"
 
 namespace comanda::delivery {
 namespace {
@@ -26,8 +27,8 @@ constexpr int64_t kCallMsMin = 50;
 std::string FormOf(const CallTemplate& call, const Variables& variables) {
   std::string body;
   for (const auto& [name, text] : call.form) {
-    body +=
-        Concat({body.empty() ? "" : "&", InUrl(name), "=", InUrl(Expand(text, variables, AsIs))});
+    body += Concat({body.empty() ? "" : "&", wire::PercentEncoded(name), "=",
+                    wire::PercentEncoded(Expand(text, variables, AsIs))});
   }
   return body;
 }
@@ -57,8 +58,8 @@ void Pause(int64_t ms, const std::stop_token& stop) {
   woken.wait_for(lock, stop, std::chrono::milliseconds(ms), [] { return false; });
 }
 
-// What a call came to, beside its answer.
-enum class End : uint8_t { kAnswer, kNone, kAuth, kBusy };
+// How a call ended. kNone: the row says what is wrong. kAuth: the app refuses who asks.
+enum class End : uint8_t { kAnswer, kNone, kAuth };
 
 class LookUp {
  public:
@@ -80,58 +81,62 @@ class LookUp {
   }
 
   Found Make() && {
-    End end = HasToken() ? AskStatus() : End::kAuth;
-    if (end == End::kAuth && provider_.token && was_token_kept_) {
-      token_ = {};
-      found_.row.reason = Reason::kNone;
-      if (GetToken()) end = AskStatus();
+    End end = TakeToken();
+    if (end == End::kAnswer) end = AskStatus();
+    if (end == End::kAuth && was_token_kept_) {
+      end = GetToken();
+      if (end == End::kAnswer) end = AskStatus();
     }
-    if (end == End::kAuth) token_ = {};
-    if (end == End::kAuth && found_.row.reason == Reason::kNone) {
-      found_.row.reason = Reason::kAuthFailed;
+    if (end == End::kAuth) {
+      token_ = {};
+      Fail(Reason::kAuthFailed, "the app refuses the credentials");
     }
     found_.row.checked_at = clock_.Now();
-    found_.words = Masked(Visible(found_.words), provider_, variables_);
+    // Masked before it is cut, which could leave a part of a secret.
+    found_.words = net::Shown(Masked(found_.words, provider_, variables_));
     found_.body = Masked(found_.body, provider_, variables_);
     found_.body.resize(std::min(found_.body.size(), kShownMax));
     return std::move(found_);
   }
 
  private:
-  bool HasToken() {
-    if (!provider_.token) return true;
-    if (!token_.text.empty() && clock_.MonotonicMs() < token_.renew_at_ms) {
-      was_token_kept_ = true;
-      variables_[std::string(kToken)] = token_.text;
-      return true;
-    }
-    return GetToken();
+  // The kept token while it lasts, else a new one.
+  End TakeToken() {
+    if (!provider_.token) return End::kAnswer;
+    was_token_kept_ = !token_.text.empty() && clock_.MonotonicMs() < token_.renew_at_ms;
+    if (!was_token_kept_) return GetToken();
+    variables_[std::string(kToken)] = token_.text;
+    return End::kAnswer;
   }
 
-  // False: the row says why.
-  bool GetToken() {
+  End GetToken() {
     const TokenSource& source = *provider_.token;
     const End end = Send(source.call);
-    if (end != End::kAnswer) return false;
+    if (end != End::kAnswer) return end;
     const int status = reply_.status();
     const auto root = reply_.Find("");
     const bool is_good =
         status >= 200 && status < 300 && root && Holds(source.call.body_ok, *root, Judging());
     const auto text = is_good ? TextAt(*root, source.access, variables_) : std::nullopt;
     if (!text || text->empty() || HasControl(*text)) {
-      const bool is_refused = (status >= 400 && status < 500) || root;
-      Fail(is_refused ? Reason::kAuthFailed : Reason::kError, "no token");
-      return false;
+      if (root || (status >= 400 && status < 500)) return End::kAuth;
+      Fail(Reason::kError, Concat({"no token, status ", status}));
+      return End::kNone;
     }
-    int64_t ttl_s = NumberAt(*root, source.expires_in, variables_);
-    if (const int64_t at_s = NumberAt(*root, source.expires_at, variables_); at_s > 0) {
+    Keep(*text, *root);
+    return End::kAnswer;
+  }
+
+  void Keep(const std::string& token, const json::Value& answer) {
+    const TokenSource& source = *provider_.token;
+    int64_t ttl_s = NumberAt(answer, source.expires_in, variables_);
+    if (const int64_t at_s = NumberAt(answer, source.expires_at, variables_); at_s > 0) {
       ttl_s = at_s - clock_.Now() / 1'000;
     }
     if (ttl_s <= 0) ttl_s = source.default_ttl_s;
     const int64_t life_s = std::max(ttl_s - source.renew_before_s, ttl_s / 2);
-    token_ = {.text = *text, .renew_at_ms = clock_.MonotonicMs() + life_s * 1'000};
-    variables_[std::string(kToken)] = *text;
-    return true;
+    token_ = {.text = token, .renew_at_ms = clock_.MonotonicMs() + life_s * 1'000};
+    variables_[std::string(kToken)] = token;
   }
 
   End AskStatus() {
@@ -165,7 +170,7 @@ class LookUp {
     }
     if (Holds(source.body_reauth, *root, Judging())) return End::kAuth;
     if (!Holds(source.call.body_ok, *root, Judging())) {
-      Fail(Reason::kError, Concat({"an error inside the answer: ", net::Shown(*root)}));
+      Fail(Reason::kError, Concat({"an error inside the answer: ", root->Canonical()}));
       return End::kNone;
     }
     Meaning meaning = Decide(source.rules, *root, Judging());
@@ -174,7 +179,7 @@ class LookUp {
     found_.row.until = meaning.until;
     found_.words = std::move(meaning.words);
     if (meaning.status == StoreStatus::kUnknown && found_.words.empty()) {
-      found_.words = Concat({"a state that no rule knows: ", net::Shown(*root)});
+      found_.words = Concat({"a state that no rule knows: ", root->Canonical()});
     }
     return End::kAnswer;
   }
@@ -193,7 +198,7 @@ class LookUp {
     const int64_t left_ms = LeftMs();
     net::Call made{.purpose = net::Purpose::kDeliveryApps,
                    .method = call.method,
-                   .url = Expand(call.url, variables_, InUrl),
+                   .url = Expand(call.url, variables_, wire::PercentEncoded),
                    .authorities = question_.authorities,
                    .allows_address = question_.allows_address,
                    .body = form.empty() ? json : form,
@@ -245,7 +250,7 @@ class LookUp {
     const auto wait_ms =
         header ? net::ReadRetryAfter(*header, clock_.Now(), kRateLimitedMsMax) : std::nullopt;
     found_.not_before_ms = clock_.MonotonicMs() + wait_ms.value_or(kRateLimitedMs);
-    return End::kBusy;
+    return End::kNone;
   }
 
   bool Decompress(net::Answer& answer) const {

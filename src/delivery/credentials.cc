@@ -9,6 +9,7 @@
 #include "base/problem.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "wire/percent.h"
 
 namespace comanda::delivery {
 namespace {
@@ -27,22 +28,27 @@ std::string PathOf(const CredentialsPlace& place, std::string_view app) {
 struct Stored {
   Variables credentials;
   std::vector<std::string> hosts;
-  bool is_of_systemd = false;
+  bool is_of_systemd = false;  // for every host
 };
 
-// Tolerant: a file that is not what PutCredentials() writes holds nothing.
-Stored Parsed(std::string_view text) {
-  Stored stored;
+void ReadTexts(const json::Value& object, Variables& out) {
+  if (object.kind() != json::Kind::kObject) return;
+  for (const auto& [name, value] : object.members()) {
+    if (value.kind() == json::Kind::kText) out.emplace(name, value.text());
+  }
+}
+
+// Tolerant: a file that is not what it should be holds nothing. One of systemd is the object of the
+// credentials itself, as `comanda provider add --from` takes it.
+Stored Parsed(std::string_view text, bool is_of_systemd) {
+  Stored stored{.is_of_systemd = is_of_systemd};
   try {
     const json::Document document = json::Document::Parse(text);
     const json::Value root = document.root();
-    if (root.kind() != json::Kind::kObject) return stored;
+    if (is_of_systemd) ReadTexts(root, stored.credentials);
+    if (is_of_systemd || root.kind() != json::Kind::kObject) return stored;
     const auto credentials = root.Find("credentials"), hosts = root.Find("hosts");
-    if (credentials && credentials->kind() == json::Kind::kObject) {
-      for (const auto& [name, value] : credentials->members()) {
-        if (value.kind() == json::Kind::kText) stored.credentials.emplace(name, value.text());
-      }
-    }
+    if (credentials) ReadTexts(*credentials, stored.credentials);
     if (hosts && hosts->kind() == json::Kind::kArray) {
       for (const json::Value& host : hosts->items()) {
         if (host.kind() == json::Kind::kText) stored.hosts.emplace_back(host.text());
@@ -56,15 +62,11 @@ Stored Parsed(std::string_view text) {
 std::optional<Stored> Read(const CredentialsPlace& place, std::string_view app) {
   if (const char* directory = std::getenv("CREDENTIALS_DIRECTORY")) {
     const auto text = ReadFile(Concat({directory, "/", app, kEnding}));
-    if (text) {
-      Stored stored = Parsed(*text);
-      stored.is_of_systemd = true;
-      return stored;
-    }
+    if (text) return Parsed(*text, true);
   }
   const auto text = ReadFile(PathOf(place, app));
   if (!text) return std::nullopt;
-  return Parsed(*text);
+  return Parsed(*text, false);
 }
 
 void Say(std::string* why, std::string text) {
@@ -146,7 +148,7 @@ std::string Masked(std::string_view text, const Provider& provider, const Variab
     const auto value = variables.find(name);
     if (value == variables.end()) return;
     Replace(masked, value->second);
-    Replace(masked, InUrl(value->second));
+    Replace(masked, wire::PercentEncoded(value->second));
     Replace(masked, InJson(value->second));
   };
   mask("token");

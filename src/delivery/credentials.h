@@ -5,7 +5,8 @@
 // added: a provider that names others gets no credentials until they are added again, so that a
 // file put into providers.d does not carry them elsewhere.
 //
-// A file <app>.json in $CREDENTIALS_DIRECTORY (systemd, LoadCredential) comes before it.
+// A file <app>.json in $CREDENTIALS_DIRECTORY (systemd, LoadCredential) comes before it: the object
+// that `comanda provider add --from` takes, for whatever hosts the provider names.
 //
 // Functions throw Fault on an I/O error. Any thread.
 

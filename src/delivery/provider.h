@@ -6,6 +6,8 @@
 // The texts of a provider are templates: ${name} stands for a credential, for a value of the
 // company's country, or for the token (rules.h, Expand).
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,7 +22,11 @@ namespace comanda::delivery {
 
 // The state of a store in an app (contract section 12).
 enum class StoreStatus : uint8_t { kOpen, kPaused, kClosed, kUnknown };
-std::string_view Name(StoreStatus status);  // "OPEN"
+inline constexpr std::array<std::string_view, 4> kStoreStatusNames = {"OPEN", "PAUSED", "CLOSED",
+                                                                      "UNKNOWN"};
+constexpr std::string_view Name(StoreStatus status) {
+  return kStoreStatusNames[static_cast<size_t>(status)];
+}
 
 // Why it is not open, or not known (contract section 12): a closed list. An app's own words go to
 // the log.
@@ -36,7 +42,11 @@ enum class Reason : uint8_t {
   kPaused,
   kBlocked,
 };
-std::string_view Name(Reason reason);  // "out_of_hours"; empty for kNone
+// Empty for kNone.
+inline constexpr std::array<std::string_view, 10> kReasonNames = {
+    "",      "no_credentials", "not_supported", "timeout", "auth_failed", "rate_limited",
+    "error", "out_of_hours",   "paused",        "blocked"};
+constexpr std::string_view Name(Reason reason) { return kReasonNames[static_cast<size_t>(reason)]; }
 
 // A row of GET /v1/stores/status.
 struct StatusRow {
@@ -136,7 +146,11 @@ struct CredentialField {
 
 // Who has seen that the file is right: from public documents alone, or by calls that were made.
 enum class Evidence : uint8_t { kDocuments, kSandbox, kProduction };
-std::string_view Name(Evidence evidence);  // "documents"
+inline constexpr std::array<std::string_view, 3> kEvidenceNames = {"documents", "sandbox",
+                                                                   "production"};
+constexpr std::string_view Name(Evidence evidence) {
+  return kEvidenceNames[static_cast<size_t>(evidence)];
+}
 
 struct Provider {
   std::string name;  // as GET /v1/stores/status shows it: "ifood"
@@ -154,7 +168,9 @@ struct Provider {
   Limits limits = {};
   std::string file = {};  // of DIR/providers.d; empty: built in
 
-  bool IsIn(std::string_view country) const;
+  bool IsIn(std::string_view country) const {
+    return std::ranges::find(countries, country) != countries.end();
+  }
 };
 
 }  // namespace comanda::delivery

@@ -12,6 +12,7 @@
 #include "delivery/rules.h"
 #include "json/reader.h"
 #include "net/url.h"
+#include "wire/percent.h"
 
 namespace comanda::delivery {
 namespace {
@@ -24,12 +25,12 @@ constexpr json::TextRule kAnyText = {.max = 2'048, .min = 0, .card_numbers_refus
 constexpr size_t kListMax = 100;
 constexpr std::string_view kToken = "token";
 
-// Sorted like StoreStatus, Reason, Evidence.
-const std::vector<std::string_view> kStatuses = {"OPEN", "PAUSED", "CLOSED", "UNKNOWN"};
-const std::vector<std::string_view> kRuleReasons = {"error", "out_of_hours", "paused", "blocked"};
-constexpr std::array kRuleReasonValues = {Reason::kError, Reason::kOutOfHours, Reason::kPaused,
-                                          Reason::kBlocked};
-const std::vector<std::string_view> kEvidences = {"documents", "sandbox", "production"};
+// The reasons that a rule may give, the last ones of Reason.
+constexpr size_t kFirstRuleReason = static_cast<size_t>(Reason::kError);
+const std::vector<std::string_view> kStatuses(kStoreStatusNames.begin(), kStoreStatusNames.end());
+const std::vector<std::string_view> kRuleReasons(kReasonNames.begin() + kFirstRuleReason,
+                                                 kReasonNames.end());
+const std::vector<std::string_view> kEvidences(kEvidenceNames.begin(), kEvidenceNames.end());
 const std::vector<std::string_view> kMethods = {"GET", "POST"};
 const std::vector<std::string_view> kTokenKinds = {"header", "query"};
 
@@ -41,23 +42,6 @@ bool IsName(std::string_view text) {
 
 bool IsCountry(std::string_view text) {
   return text.size() == 2 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
-}
-
-std::optional<Scalar> ReadScalar(const json::Value& value) {
-  switch (value.kind()) {
-    case json::Kind::kNull:
-      return Scalar{};
-    case json::Kind::kBoolean:
-      return Scalar{Scalar::Kind::kBoolean, value.boolean() ? "true" : "false"};
-    case json::Kind::kNumber:
-      return Scalar{Scalar::Kind::kNumber, std::string(value.number_text())};
-    case json::Kind::kText:
-      return Scalar{Scalar::Kind::kText, std::string(value.text())};
-    case json::Kind::kArray:
-    case json::Kind::kObject:
-      return std::nullopt;
-  }
-  return std::nullopt;
 }
 
 // Name and countries, which every provider has.
@@ -100,8 +84,7 @@ class Reader {
 
  private:
   void ReadEvidence() {
-    const auto schema = file_.RequireNumber("schema", {.decimals = 0, .min = 1, .max = 1});
-    (void)schema;
+    file_.RequireNumber("schema", {.min = 1, .max = 1});
     provider_.docs = file_.Text("docs", kText).value_or("");
     if (file_.Has("evidence")) {
       const auto evidence = file_.OneOf("evidence", kEvidences);
@@ -202,7 +185,7 @@ class Reader {
       Variables filled = variables;
       for (const CredentialField& field : provider_.credentials) filled[field.name] = "x";
       filled[std::string(kToken)] = "x";
-      const net::ParsedUrl parsed = net::ParseUrl(Expand(url, filled, InUrl));
+      const net::ParsedUrl parsed = net::ParseUrl(Expand(url, filled, wire::PercentEncoded));
       const bool is_usable =
           parsed.wrong == net::UrlMistake::kNone && parsed.url.scheme == "https" &&
           std::ranges::find(provider_.hosts, parsed.url.host) != provider_.hosts.end();
@@ -354,7 +337,7 @@ class Reader {
     const bool is_list = predicate.op == Op::kIn;
     if (is_list != (compared.kind() == json::Kind::kArray)) return false;
     for (const json::Value& one : is_list ? compared.items() : std::vector{compared}) {
-      auto scalar = ReadScalar(one);
+      auto scalar = ScalarOf(one);
       if (!scalar) return false;
       predicate.values.push_back(*std::move(scalar));
     }
@@ -416,7 +399,7 @@ class Reader {
     if (!value) return numbers;
     const bool is_list = value->kind() == json::Kind::kArray;
     for (const json::Value& item : is_list ? value->items() : std::vector<json::Value>{}) {
-      const auto scalar = ReadScalar(item);
+      const auto scalar = ScalarOf(item);
       int64_t number = 0;
       const std::string text = scalar ? scalar->text : "";
       std::from_chars(text.data(), text.data() + text.size(), number);
@@ -442,7 +425,7 @@ class Reader {
       object.Fail("then", FieldCode::kRequired, "must be OPEN, PAUSED, CLOSED or UNKNOWN");
     }
     if (const auto reason = object.OneOf("reason", kRuleReasons)) {
-      rule.reason = kRuleReasonValues[*reason];
+      rule.reason = static_cast<Reason>(kFirstRuleReason + *reason);
     }
     if (rule.then == StoreStatus::kPaused && rule.reason == Reason::kNone) {
       rule.reason = Reason::kPaused;

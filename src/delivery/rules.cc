@@ -9,8 +9,6 @@ namespace comanda::delivery {
 namespace {
 
 constexpr std::string_view kOpening = "${";
-// Of an app's own words in the log.
-constexpr size_t kWordsMax = 200;
 
 std::string Unescaped(std::string_view segment) {
   std::string text;
@@ -44,23 +42,6 @@ void AddStep(const json::Value& value, const std::string& segment, std::vector<j
       out.push_back(*member);
     }
   }
-}
-
-std::optional<Scalar> ScalarOf(const json::Value& value) {
-  switch (value.kind()) {
-    case json::Kind::kNull:
-      return Scalar{};
-    case json::Kind::kBoolean:
-      return Scalar{Scalar::Kind::kBoolean, value.boolean() ? "true" : "false"};
-    case json::Kind::kNumber:
-      return Scalar{Scalar::Kind::kNumber, std::string(value.number_text())};
-    case json::Kind::kText:
-      return Scalar{Scalar::Kind::kText, std::string(value.text())};
-    case json::Kind::kArray:
-    case json::Kind::kObject:
-      return std::nullopt;
-  }
-  return std::nullopt;
 }
 
 bool IsFuture(const Scalar& scalar, UtcMs now) {
@@ -115,26 +96,27 @@ std::string Expand(std::string_view text, const Variables& variables, Escape esc
 
 std::string AsIs(std::string_view value) { return std::string(value); }
 
-std::string InUrl(std::string_view value) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : value) {
-    if (IsAlphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~') {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
-  return out;
-}
-
 std::string InJson(std::string_view value) {
   std::string quoted;
   json::AppendQuoted(quoted, value);
   return quoted.substr(1, quoted.size() - 2);
+}
+
+std::optional<Scalar> ScalarOf(const json::Value& value) {
+  switch (value.kind()) {
+    case json::Kind::kNull:
+      return Scalar{};
+    case json::Kind::kBoolean:
+      return Scalar{Scalar::Kind::kBoolean, value.boolean() ? "true" : "false"};
+    case json::Kind::kNumber:
+      return Scalar{Scalar::Kind::kNumber, std::string(value.number_text())};
+    case json::Kind::kText:
+      return Scalar{Scalar::Kind::kText, std::string(value.text())};
+    case json::Kind::kArray:
+    case json::Kind::kObject:
+      return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 bool IsPointer(std::string_view pointer) {
@@ -212,7 +194,6 @@ Meaning Decide(std::span<const Rule> rules, const json::Value& answer, const Jud
     }
     if (!rule.words_from.empty()) {
       meaning.words = TextAt(answer, rule.words_from, judging.variables).value_or("");
-      meaning.words.resize(std::min(meaning.words.size(), kWordsMax));
     }
     return meaning;
   }

@@ -27,10 +27,12 @@ std::optional<std::vector<std::string>> NamesIn(std::string_view text);
 // the check of the file excludes.
 using Escape = std::string (*)(std::string_view value);
 std::string Expand(std::string_view text, const Variables& variables, Escape escape);
-// How a value is written as it is, in a URL (RFC 3986), in the text of a JSON string.
+// Escapes: as it is, and in the text of a JSON string. In a URL: wire::PercentEncoded.
 std::string AsIs(std::string_view value);
-std::string InUrl(std::string_view value);
 std::string InJson(std::string_view value);
+
+// Nothing for an array or object.
+std::optional<Scalar> ScalarOf(const json::Value& value);
 
 // True for "" and for "/a/b", where ~ is followed by 0 or 1 (RFC 6901 section 3).
 bool IsPointer(std::string_view pointer);
@@ -54,7 +56,7 @@ struct Meaning {
   StoreStatus status = StoreStatus::kUnknown;
   Reason reason = Reason::kError;
   std::optional<UtcMs> until = {};
-  std::string words = {};  // the app's own
+  std::string words = {};  // the app's own, of any length
 };
 // By the first rule that holds; UNKNOWN and `error` where none does.
 Meaning Decide(std::span<const Rule> rules, const json::Value& answer, const Judging& judging);

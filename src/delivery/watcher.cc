@@ -26,11 +26,9 @@ bool IsOpen(const company::Company& company, UtcMs now) {
 }
 
 std::optional<StoreStatus> StatusNamed(std::string_view name) {
-  for (const StoreStatus status :
-       {StoreStatus::kOpen, StoreStatus::kPaused, StoreStatus::kClosed, StoreStatus::kUnknown}) {
-    if (Name(status) == name) return status;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(kStoreStatusNames, name);
+  if (found == kStoreStatusNames.end()) return std::nullopt;
+  return static_cast<StoreStatus>(found - kStoreStatusNames.begin());
 }
 
 }  // namespace

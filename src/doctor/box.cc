@@ -58,4 +58,11 @@ std::vector<Readiness> ReadinessOf(const Box& box) {
   return all;
 }
 
+std::string StateOf(const Box& box, std::string_view name) {
+  for (const Readiness& one : ReadinessOf(box)) {
+    if (one.name == name) return one.state;
+  }
+  return "";
+}
+
 }  // namespace comanda::doctor

@@ -69,5 +69,7 @@ struct Readiness {
 };
 // Those of the server's answer; empty if there is none or it makes no sense.
 std::vector<Readiness> ReadinessOf(const Box& box);
+// The state of the check with that name; empty if the answer has none.
+std::string StateOf(const Box& box, std::string_view name);
 
 }  // namespace comanda::doctor

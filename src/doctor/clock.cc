@@ -111,9 +111,9 @@ Finding CheckHardwareClock(const Box& box) {
 Findings CheckClock(const Box& box) {
   if (auto absurd = CheckDate(box)) return {*std::move(absurd)};
   Findings findings = {CheckSynchronised(box), CheckHardwareClock(box)};
-  for (const Readiness& one : ReadinessOf(box)) {
-    if (one.name != "clock" || one.state.find("stepped") == std::string::npos) continue;
-    findings.push_back(Warning("The server says: " + one.state + ".",
+  const std::string state = StateOf(box, "clock");
+  if (state.find("stepped") != state.npos) {
+    findings.push_back(Warning("The server says: " + state + ".",
                                "Keys expire by the old time until the new one has stood for a day "
                                "or is synchronised.",
                                "timedatectl"));

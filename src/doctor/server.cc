@@ -7,8 +7,8 @@ namespace comanda::doctor {
 namespace {
 
 // Checks of /readyz that other checks here report, with more detail.
-constexpr std::array<std::string_view, 7> kElsewhere = {"backup", "rows",        "disk",    "clock",
-                                                        "sync",   "certificate", "webhooks"};
+constexpr std::array<std::string_view, 8> kElsewhere = {
+    "backup", "rows", "disk", "clock", "sync", "certificate", "webhooks", "delivery_apps"};
 
 }  // namespace
 

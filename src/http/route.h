@@ -142,6 +142,11 @@ constexpr Route PostBodyOptional(std::string_view pattern, auth::Scope scope,
   route.body_optional = true;
   return route;
 }
+// A row for the command line alone. A POST takes a JSON body.
+constexpr Route Local(Method method, std::string_view pattern, Response (*handler)(Context&)) {
+  return {method, pattern, Access::kLocal, std::nullopt, Replay::kNone, method == Method::kPost,
+          handler};
+}
 // A service endpoint, which anyone may ask.
 constexpr Route Open(Method method, std::string_view pattern, Response (*handler)(Context&)) {
   return {method, pattern, Access::kOpen, std::nullopt, Replay::kNone, false, handler};

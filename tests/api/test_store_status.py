@@ -3,15 +3,20 @@
 import contextlib
 import gzip
 import json
+import os
+import pty
 import re
+import select
 import signal
+import subprocess
+import termios
 import threading
 import time
 
 import jsonschema
 import pytest
 
-from support.box import PATIENCE_S, ROOT, Box
+from support.box import PATIENCE_S, ROOT, RUNNER, Box
 from support.delivery_app import SECRET, TOKEN, DeliveryApp, hang
 from support.metrics import samples
 from support.orders import accepted, refused
@@ -292,6 +297,14 @@ def test_a_secret_is_nowhere_to_be_seen(shop):
         assert SECRET.encode() not in file.read_bytes()
 
 
+def test_no_part_of_a_secret_is_left_where_its_words_are_cut(shop):
+    for length in range(180, 300, 7):
+        shop.app.answer = body({"error": "x" * length + SECRET})
+        _, found = shop.tried()
+        assert SECRET[:9] not in json.dumps(found), length
+    assert SECRET[:9] not in shop.box.log_text()
+
+
 def test_the_credentials_are_for_the_hosts_for_which_they_were_added(shop):
     file = next((shop.box.data / "credentials").rglob("fake.json"))
     assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
@@ -308,7 +321,7 @@ def test_the_credentials_are_for_the_hosts_for_which_they_were_added(shop):
 
 def test_credentials_of_systemd_come_first(tmp_path):
     shop = Shop(tmp_path, "fake")
-    (tmp_path / "fake.json").write_text(json.dumps({"credentials": shop.app.credentials()}))
+    (tmp_path / "fake.json").write_text(json.dumps(shop.app.credentials()))
     shop.box.env = {"CREDENTIALS_DIRECTORY": str(tmp_path)}
     shop.box.start()
     try:
@@ -391,6 +404,34 @@ def test_commands_add_list_and_remove(shop):
     assert not list((shop.box.data / "credentials").rglob("fake.json"))
 
 
+def test_add_asks_for_each_credential_and_shows_no_secret(shop):
+    """On a terminal, as a technician types it."""
+    shop.box.command("provider", "remove", "fake", "--data", str(shop.box.data))
+    terminal, its_end = pty.openpty()
+    process = subprocess.Popen([*RUNNER, str(shop.box.binary), "provider", "add", "fake", "--data", str(shop.box.data)],
+                               stdin=its_end, stdout=its_end, stderr=its_end, start_new_session=True)
+    os.close(its_end)
+    shown = ""
+
+    def read_until(words):
+        nonlocal shown
+        while words not in shown:
+            ready, _, _ = select.select([terminal], [], [], PATIENCE_S)
+            assert ready, shown
+            shown += os.read(terminal, 4096).decode()
+
+    for name, value in shop.app.credentials().items():
+        read_until(name)
+        while name == "client_secret" and termios.tcgetattr(terminal)[3] & termios.ECHO:
+            time.sleep(0.01)
+        os.write(terminal, (value + "\n").encode())
+    read_until("fake is connected")
+    assert process.wait(PATIENCE_S) == 0
+    os.close(terminal)
+    assert "id of fake" in shown and SECRET not in shown
+    assert shop.row()["store_status"] == "OPEN"
+
+
 def test_try_needs_a_server(tmp_path):
     box = Box(tmp_path)
     box.bring_in("demo")
@@ -463,6 +504,21 @@ def test_the_commands_of_the_readme_work(tmp_path):
         assert result.stdout == "OPEN\n"
     finally:
         shop.close()
+
+
+def test_the_readme_names_the_apps_and_countries_of_the_files():
+    text = (ROOT / "README.md").read_text()
+    table = text[text.index("| app | countries | evidence |"):].split("\n\n")[0]
+    told = {row[0]: (row[1].split(), row[2]) for row in re.findall(r"^\| ([^|]+) \| ([A-Z ]+) \| (\w+) \|$", table, re.M)}
+    files = [json.loads(path.read_text()) for path in (ROOT / "src/delivery/apps").glob("*.json") if path.stem != "not_supported"]
+    assert told == {file["display_name"]: (sorted(file["countries"]), file["evidence"]) for file in files}
+
+
+def test_the_doctor_has_nothing_against_a_connected_app(shop):
+    shop.row()
+    report = json.loads(shop.box.command("doctor", "--json", "--data", str(shop.box.data), check=False).stdout)
+    found = [(f["check"], f["state"], f["what"]) for f in report["findings"] if "fake OPEN" in f["what"]]
+    assert found == [("apps", "well", "Delivery apps: fake OPEN.")]
 
 
 def test_the_schema_says_what_the_program_takes(described):

@@ -6,6 +6,7 @@
 #include "delivery/changes.h"
 #include "delivery/credentials.h"
 #include "delivery/rules.h"
+#include "wire/percent.h"
 
 namespace comanda::delivery {
 namespace {
@@ -109,7 +110,7 @@ TEST(DeliveryRules, ConditionsAreCombined) {
 }
 
 TEST(DeliveryRules, TemplatesAreEscapedForWhereTheyStand) {
-  EXPECT_EQ(Expand("x/${id}?t=${token}", kVariables, InUrl), "x/a%2Fb?t=tok%20en");
+  EXPECT_EQ(Expand("x/${id}?t=${token}", kVariables, wire::PercentEncoded), "x/a%2Fb?t=tok%20en");
   EXPECT_EQ(Expand("[${q}]", {{"q", "\"\n"}}, InJson), R"([\"\n])");
   EXPECT_EQ(Expand("${gone}${", kVariables, AsIs), "${");
   EXPECT_EQ(NamesIn("${a}-${b}"), (Strings{"a", "b"}));
