@@ -324,6 +324,7 @@ void Syncer::Exchange() {
       orders_.Read(*linked_, *this);
       ReadLink();
     }
+    FollowEvents();  // from the cursor that the first reading has found
     if (client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0 || !SendNext()) return;
     Plan();
   }

@@ -58,6 +58,7 @@ void Worker::Run(const std::stop_token& stop) try {
 std::optional<int64_t> Worker::RunPass(const std::stop_token& stop) {
   heartbeat_.Beat();
   metrics_.passes.Add();
+  has_readers_ = true;  // this pass may add one, and have read the log when a commit comes
   try {
     Pass pass(heartbeat_, stop);
     const Done done = work_(pass);

@@ -95,7 +95,7 @@ class Worker {
   const Work work_;
   Heartbeat heartbeat_;
   std::atomic<int64_t> position_{0};
-  std::atomic<bool> has_readers_{true};  // as the last pass said
+  std::atomic<bool> has_readers_{true};  // as the last pass said; true during one
   Metrics metrics_;
   int failures_in_a_row_ = 0;  // used by the thread alone
 

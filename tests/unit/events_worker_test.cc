@@ -141,6 +141,22 @@ TEST_F(EventsWorker, IsNotWokenByCommitsWhileItHasNoReader) {
   while (passes < 3) std::this_thread::yield();
 }
 
+// A reader that is added may have read the log already when the commit comes.
+TEST_F(EventsWorker, MissesNoCommitOfThePassThatAddsItsReader) {
+  std::atomic<int> passes = 0;
+  Worker worker(Follower(), heartbeats_, database_.registry, [&](Worker::Pass&) {
+    if (++passes == 1) return Worker::Done{};
+    if (passes == 2) Append(1);
+    return Worker::Done{.position = 0};
+  });
+  while (passes < 1) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the first pass has returned
+  worker.Wake();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (passes < 3 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(passes, 3);
+}
+
 TEST_F(EventsWorker, ComesBackWhenItIsDueWithoutACommit) {
   std::atomic<int> passes = 0;
   const Worker worker({.name = "chores"}, heartbeats_, database_.registry, [&](Worker::Pass&) {
