@@ -1,12 +1,14 @@
 import os
 import pathlib
 import random
+import re
 import sys
 import zlib
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from support.box import Box  # noqa: E402
 
 
 @pytest.fixture
@@ -15,6 +17,18 @@ def seed():
     value = int(os.environ.get("COMANDA_SEED", random.SystemRandom().randrange(2**32)))
     print("seed", value)
     return value
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failure shows what each running box complained of: an answer such as 503 does not say why."""
+    report = (yield).get_result()
+    if not report.failed:
+        return
+    for box in Box.launched:
+        if box.log_path.exists():
+            complaints = [line for line in box.log_text().splitlines() if re.match("<[0-4]>", line)]
+            report.sections.append((f"log of {box.data}", "\n".join(complaints[-20:])))
 
 
 def pytest_collection_modifyitems(config, items):

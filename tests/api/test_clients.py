@@ -423,9 +423,13 @@ def crowd(tmp_path_factory):
 
 def walk(api, query):
     """Every page of a list, with the snapshot of the first."""
-    rows, page, snapshot = [], 1, ""
+    rows, page, snapshot, pauses = [], 1, "", 3
     while True:
         answer = api.get(f"{PATH}?per_page=100&page={page}&{query}{snapshot}")
+        if answer.status == 503 and pauses:  # the machine stood still for 5 s
+            pauses -= 1
+            time.sleep(int(answer.headers["retry-after"]))
+            continue
         rows += accepted(answer)
         snapshot = snapshot or "&filter[snapshot]=" + answer.headers["x-snapshot"]
         if not answer.json["pagination"]["has_more"]:

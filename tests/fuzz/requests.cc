@@ -11,7 +11,9 @@
 #include "app/import.h"
 #include "app/routes.h"
 #include "base/gzip.h"
+#include "base/heartbeat.h"
 #include "base/log.h"
+#include "delivery/delivery.h"
 #include "events/log.h"
 #include "fuzz/fuzz.h"
 #include "orders/orders.h"
@@ -33,6 +35,7 @@ class Box {
     app::Import(*api_.database, app::DemoJson());
     api_.site.readiness = [] { return std::vector<http::Readiness>(); };
     api_.site.read_event_body = events::BodyOf;
+    api_.site.delivery = &delivery_;
     api_.long_polls.Stop();  // no fuzzer waits
     api_.key = api_.AddKey(auth::ScopeSet::All());
     auth::KeyRecord record = *api_.keys.All().front();
@@ -109,6 +112,13 @@ class Box {
   }
 
   testing::Api api_{app::AllRoutes(auth::Mode::kLive)};
+  Heartbeats heartbeats_{api_.database.clock};
+  delivery::Delivery delivery_{{.options = api_.options,
+                                .clock = api_.database.clock,
+                                .database = *api_.database,
+                                .network = nullptr,
+                                .heartbeats = heartbeats_,
+                                .metrics = api_.database.registry}};
   std::map<std::string, std::string> ids_;
   int prepared_ = 0;
 

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 import uuid
+import weakref
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # COMANDA_BINARY lets the same tests run on the sanitizer build, COMANDA_RUNNER under an emulator.
@@ -168,6 +169,8 @@ class Client:
 class Box:
     """A server process with a data directory of its own."""
 
+    launched = weakref.WeakSet()  # all of this run
+
     def __init__(self, data=None, options=(), binary=BINARY, env=None, cafile=None):
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="comanda-test-"))
         self.owned = data is None
@@ -210,6 +213,7 @@ class Box:
 
     def launch(self):
         """Starts the server and does not wait for it."""
+        Box.launched.add(self)
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 [*self.wrapper, *RUNNER, str(self.binary), "serve", "--data", str(self.data),
