@@ -18,6 +18,7 @@
 #include "delivery/provider_file.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "wire/percent.h"
 
 namespace comanda::app {
 namespace {
@@ -27,6 +28,9 @@ constexpr std::array kFlags = {
     kCompanyFlag,
     Flag{"from", "FILE", "add: a JSON object with the credentials; - is the input"},
     Flag{"record", "", "try: also the app's answer, without secrets"},
+    Flag{"accept", "WHEN", "mode primary: auto, or kitchen: by the status PREPARING (auto)"},
+    Flag{"presence", "WHEN", "mode primary: watched, or always (watched)"},
+    Flag{"reason", "TEXT", "cancelled: why"},
     kJsonFlag,
     kHelpFlag,
 };
@@ -36,14 +40,38 @@ std::string Help() {
          "comanda provider add APP [--from FILE]\n"
          "comanda provider try APP [--record]\n"
          "comanda provider remove APP\n"
+         "comanda provider mode APP off|mirror|primary [--accept auto|kitchen]\n"
+         "                              [--presence watched|always]\n"
+         "comanda provider parked [APP]\n"
+         "comanda provider retry ID|all\n"
+         "comanda provider cancelled APP ORDER [--reason TEXT]\n"
          "comanda provider check FILE\n"
          "comanda provider schema\n\n"
          "Delivery apps: whether the restaurant's store is open in them, for GET "
          "/v1/stores/status and the event\n"
-         "STORE_STATUS_CHANGED. `add` asks for what the app gave the restaurant to call it with, "
-         "and keeps it in\n"
-         "DIR/credentials, which no backup has; `try` asks the app now, and exits with 0 where it "
-         "tells a state.\n\n"
+         "STORE_STATUS_CHANGED, and what they sell. `add` asks for what the app gave the "
+         "restaurant "
+         "to call it\n"
+         "with, and keeps it in DIR/credentials, which no backup has; `try` asks the app now, and "
+         "exits with 0\n"
+         "where it tells a state.\n\n"
+         "`mode` says what becomes of the app's orders. off: nothing, which is how every app "
+         "begins. "
+         "mirror: they\n"
+         "come here too; the app's own tool stays in charge, and the app is told nothing. primary: "
+         "they come here,\n"
+         "and the app is told when one is confirmed, ready and on its way. In primary an order is "
+         "confirmed at once\n"
+         "(--accept auto) or when its status becomes PREPARING (--accept kitchen), and an app in "
+         "which polling opens\n"
+         "the shop shows it as open only while this box takes writes and a till or display has "
+         "asked for orders within\n"
+         "five minutes (--presence always switches that off). Refuse and cancel an order in the "
+         "app's own tool. Rappi\n"
+         "does not tell a box what was cancelled there: say it with `cancelled`, which takes the "
+         "app's number.\n\n"
+         "What an app refuses, or what is no order, is parked: `parked` lists it, `retry` tries it "
+         "again.\n\n"
          "An app is described by a file. Those of DIR/providers.d/*.json add to the built-in ones "
          "or replace the\n"
          "one of their name; the server reads them when it starts and on SIGHUP. `check` says what "
@@ -101,9 +129,12 @@ int List(const Arguments& arguments) {
       row += Concat(
           {"evidence: ", Field(provider, "evidence"), ", ", Field(provider, "evidence_date")});
     }
+    if (IsTrue(provider, "tells_orders")) row += Concat({"  orders: ", Field(provider, "mode")});
     const std::string file = Field(provider, "file");
     if (!file.empty() && file != "-") row += Concat({"  providers.d/", file});
     Print(Concat({Trimmed(row), "\n"}));
+    const std::string orders = Field(provider, "orders");
+    if (orders.find(": ") != orders.npos) Print(Concat({"  ", orders, "\n"}));
   }
   return kExitDone;
 }
@@ -198,13 +229,75 @@ int Remove(const Arguments& arguments) {
   return kExitDone;
 }
 
+// Orders
+
+int SetMode(const Arguments& arguments) {
+  const std::string& app = arguments.Word(1, "app", "provider");
+  const std::string& mode = arguments.Word(2, "off, mirror or primary", "provider");
+  std::string body;
+  json::Writer out(body);
+  out.BeginObject();
+  out.Key("app").Text(app);
+  out.Key("mode").Text(mode);
+  if (const auto accept = arguments.Find("accept")) out.Key("accept").Text(*accept);
+  if (const auto presence = arguments.Find("presence")) out.Key("presence").Text(*presence);
+  out.EndObject();
+  Call(arguments, "POST", "/mode", std::move(body));
+  Print(Concat({"orders of ", app, ": ", mode, "\n"}));
+  return kExitDone;
+}
+
+int ListParked(const Arguments& arguments) {
+  const auto& words = arguments.positional();
+  const std::string query =
+      words.size() > 1 ? Concat({"?app=", wire::PercentEncoded(words[1])}) : "";
+  const ControlAnswer answer = Call(arguments, "GET", Concat({"/parked", query}));
+  if (arguments.Has("json")) {
+    Print(answer.body + "\n");
+    return kExitDone;
+  }
+  const json::Document document = json::Document::Parse(answer.body);
+  for (const json::Value& row : DataOf(document).items()) {
+    Print(Concat({Field(row, "app"), "  ", Field(row, "what"), " ", Field(row, "id"), "  order ",
+                  Field(row, "order"), "\n  ", Visible(Field(row, "problem")), "\n"}));
+  }
+  return kExitDone;
+}
+
+int Retry(const Arguments& arguments) {
+  std::string body;
+  json::Writer(body)
+      .BeginObject()
+      .Key("id")
+      .Text(arguments.Word(1, "id, or all", "provider"))
+      .EndObject();
+  const ControlAnswer answer = Call(arguments, "POST", "/retry", std::move(body));
+  const json::Document document = json::Document::Parse(answer.body);
+  Print(Concat({Field(DataOf(document), "retried"), " to be tried again\n"}));
+  return kExitDone;
+}
+
+int NoteCancelled(const Arguments& arguments) {
+  std::string body;
+  json::Writer out(body);
+  out.BeginObject();
+  out.Key("app").Text(arguments.Word(1, "app", "provider"));
+  out.Key("order").Text(arguments.Word(2, "app's number of the order", "provider"));
+  if (const auto reason = arguments.Find("reason")) out.Key("reason").Text(*reason);
+  out.EndObject();
+  Call(arguments, "POST", "/cancelled", std::move(body));
+  Print("the order will be cancelled\n");
+  return kExitDone;
+}
+
 int Check(const Arguments& arguments) {
   const std::string& path = arguments.Word(1, "file", "provider");
   const std::string text = ReadInput(path);
   try {
     const delivery::Provider provider = delivery::ReadProvider(text);
     Print(Concat({path, ": ", provider.name, ", ", provider.status ? "" : "not ",
-                  "to be asked whether the store is open\n"}));
+                  "to be asked whether the store is open, ", provider.orders ? "" : "nor ",
+                  "for orders\n"}));
     return kExitDone;
   } catch (const Refusal& refusal) {
     for (const std::string& mistake : delivery::DescribeMistakes(text, refusal)) {
@@ -225,13 +318,18 @@ int Providers(Words words) {
   if (verb == "add") return Add(arguments);
   if (verb == "try") return Try(arguments);
   if (verb == "remove") return Remove(arguments);
+  if (verb == "mode") return SetMode(arguments);
+  if (verb == "parked") return ListParked(arguments);
+  if (verb == "retry") return Retry(arguments);
+  if (verb == "cancelled") return NoteCancelled(arguments);
   if (verb == "check") return Check(arguments);
   if (verb == "schema") {
     Print(Concat({delivery::SchemaJson(), "\n"}));
     return kExitDone;
   }
   throw Refusal(Problem::kInvalidParameter,
-                "say list, add, try, remove, check or schema; see comanda provider --help");
+                "say list, add, try, remove, mode, parked, retry, cancelled, check or schema; see "
+                "comanda provider --help");
 }
 
 }  // namespace comanda::app

@@ -240,7 +240,17 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                                  .database = database_,
                                  .network = mode_ == auth::Mode::kLive ? network : nullptr,
                                  .heartbeats = heartbeats,
-                                 .metrics = metrics});
+                                 .metrics = metrics,
+                                 .hold = &hold_,
+                                 .is_watched =
+                                     [this](db::CompanyId company) {
+                                       return site_.lookers.AreThere(company, clock_.MonotonicMs());
+                                     },
+                                 .has_cloud =
+                                     [](db::Session& session, db::CompanyId company) {
+                                       const auto linked = cloud::FindLinked(session);
+                                       return linked && linked->company == company;
+                                     }});
   site_.delivery = &*delivery_;
   if (network == nullptr) return;
   deliverer_.emplace(DelivererSettings(*network), heartbeats, metrics);
@@ -268,6 +278,9 @@ void Environment::AddOutgoing(std::vector<http::Readiness>& checks) {
   if (!webhooks.empty()) checks.push_back({.name = "webhooks", .ok = true, .state = webhooks});
   const std::string apps = delivery_ ? delivery_->lookups().Describe() : "";
   if (!apps.empty()) checks.push_back({.name = "delivery_apps", .ok = true, .state = apps});
+  const auto* app_orders = delivery_ ? delivery_->orders() : nullptr;
+  const std::string orders = app_orders != nullptr ? app_orders->Describe() : "";
+  if (!orders.empty()) checks.push_back({.name = "app_orders", .ok = true, .state = orders});
   if (hold_.IsHeld()) {
     checks.push_back({.name = "outgoing", .ok = true, .state = hold_.Describe()});
   }
@@ -305,16 +318,18 @@ void Environment::TakeUpCopy() {
 }
 
 bool Environment::Resume() {
-  return database_.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const bool was_held = machine::Resume(tx);
-    if (was_held) AuditEach(tx, stamp, "outgoing.resumed");
+  const bool was_held = database_.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const bool has_ended = machine::Resume(tx);
+    if (has_ended) AuditEach(tx, stamp, "outgoing.resumed");
     tx.OnCommit([this] {
       hold_.Release();
       if (deliverer_) deliverer_->NoteChange();
       if (syncer_) syncer_->NoteChange();
     });
-    return was_held;
+    return has_ended;
   });
+  if (delivery_) delivery_->NoteChange();  // it reads the database
+  return was_held;
 }
 
 // The sandbox, in which integrators try things out, takes no transfers from the restaurant.

@@ -66,6 +66,11 @@ std::optional<PaymentMethod> FindPaymentMethodByCode(db::Session& session, db::C
   return SelectPaymentMethodByCode(session, company, code);
 }
 
+void EnsurePaymentMethod(db::Tx& tx, db::CompanyId company, const PaymentMethod& method) {
+  if (SelectPaymentMethodByCode(tx, company, method.code)) return;
+  Upsert(tx, company, method);
+}
+
 std::vector<std::string> PaymentMethodCodes(db::Session& session, db::CompanyId company) {
   return SelectPaymentMethodCodes(session, company);
 }

@@ -41,7 +41,10 @@ std::optional<PaymentMethod> FindPaymentMethod(db::Session& session, db::Company
                                                std::string_view id);
 std::optional<PaymentMethod> FindPaymentMethodByCode(db::Session& session, db::CompanyId company,
                                                      std::string_view code);
-// The codes of the active methods, for error messages.
+// Makes the method unless there is one with its code: of a channel, such as a delivery app. Without
+// service types no till may choose it.
+void EnsurePaymentMethod(db::Tx& tx, db::CompanyId company, const PaymentMethod& method);
+// The codes of the active methods that a till may choose, for error messages.
 std::vector<std::string> PaymentMethodCodes(db::Session& session, db::CompanyId company);
 
 std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std::string_view id);

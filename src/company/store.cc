@@ -188,7 +188,8 @@ std::optional<PaymentMethod> SelectPaymentMethodByCode(db::Session& session, db:
 
 std::vector<std::string> SelectPaymentMethodCodes(db::Session& session, db::CompanyId company) {
   return session.FindTexts(R"sql(
-      SELECT code FROM payment_method WHERE company_id = $1 AND active = 1 ORDER BY code
+      SELECT code FROM payment_method
+      WHERE company_id = $1 AND active = 1 AND service_types <> 0 ORDER BY code
       )sql",
                            company);
 }

@@ -4,16 +4,21 @@
 #include <array>
 
 #include "base/concat.h"
+#include "base/id.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "company/companies.h"
 #include "delivery/credentials.h"
 #include "delivery/delivery.h"
 #include "delivery/json.h"
+#include "delivery/orders_store.h"
 #include "delivery/store.h"
+#include "delivery/whole_order.h"
+#include "events/log.h"
 #include "http/context.h"
 #include "json/writer.h"
 #include "keys/audit.h"
+#include "orders/orders.h"
 
 namespace comanda::delivery {
 namespace {
@@ -124,6 +129,14 @@ void RenderProvider(json::Writer& out, http::Context& ctx, const company::Compan
   out.Key("display_name").Text(provider.display_name);
   out.Key("is_in_country").Boolean(provider.IsIn(company.country_code));
   out.Key("tells_status").Boolean(provider.status.has_value());
+  out.Key("tells_orders").Boolean(provider.orders.has_value());
+  const auto app = ctx.Read([&](db::Session& session) {
+    return store::FindApp(session, {company.company_id, provider.name});
+  });
+  out.Key("mode").Text(Name(app ? app->mode : Mode::kOff));
+  const OrderAccounts* orders = DeliveryOf(ctx).orders();
+  out.Key("orders").Text(orders == nullptr ? ""
+                                           : orders->Describe(company.company_id, provider.name));
   out.Key("credentials").BeginArray();
   for (const CredentialField& field : provider.credentials) {
     out.BeginObject().Key("name").Text(field.name).Key("secret").Boolean(field.is_secret);
@@ -184,7 +197,7 @@ http::Response AddProvider(http::Context& ctx) {
   json::Errors errors;
   json::ObjectReader reader = BodyOf(ctx, errors);
   const auto provider = GetProvider(ctx, reader.RequireText("app").value_or(""));
-  if (!provider->status) {
+  if (!provider->status && !provider->orders) {
     throw Refusal(Problem::kInvalidParameter,
                   Concat({provider->display_name, " cannot be asked: it is not supported."}));
   }
@@ -218,6 +231,10 @@ http::Response RemoveProvider(http::Context& ctx) {
   }
   http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     store::RemoveState(tx, ctx.company(), app);
+    if (auto row = store::FindApp(tx, {ctx.company(), app})) {
+      row->mode = Mode::kOff;
+      store::PutApp(tx, {ctx.company(), app}, *row);
+    }
     AuditChange(ctx, tx, stamp, "provider.removed", app);
     return http::Uncached(http::Data("{}"));
   });
@@ -243,6 +260,163 @@ http::Response TryProvider(http::Context& ctx) {
   return http::Uncached(http::Data(body));
 }
 
+// Orders of apps
+
+// What is paid through the app, and what at the door.
+void MakePaymentMethods(db::Tx& tx, db::CompanyId company, const Provider& provider, UtcMs now) {
+  company::EnsurePaymentMethod(tx, company,
+                               {.id = NewId(now),
+                                .code = OnlineMethodOf(provider.name),
+                                .description = Concat({provider.display_name, ", paid online"})});
+  company::EnsurePaymentMethod(
+      tx, company,
+      {.id = NewId(now),
+       .code = OfflineMethodOf(provider.name),
+       .description = Concat({provider.display_name, ", paid at the door"})});
+}
+
+template <typename Enum, size_t kSize>
+Enum ReadWord(json::ObjectReader& reader, std::string_view field,
+              const std::array<std::string_view, kSize>& names, Enum otherwise) {
+  const auto word = reader.OneOf(field, {names.begin(), names.end()});
+  return word ? static_cast<Enum>(*word) : otherwise;
+}
+
+// Why the mode of an app cannot be that; empty: it can.
+std::string WhyNotInMode(http::Context& ctx, const company::Company& company,
+                         const Provider& provider) {
+  constexpr int64_t kLatelyMs = 7 * 24 * 60 * 60'000LL;
+  if (!provider.orders) {
+    return Concat({provider.display_name, " cannot be asked for its orders."});
+  }
+  if (!provider.IsIn(company.country_code)) {
+    return Concat({provider.display_name, " is no app of the company's country."});
+  }
+  std::string why;
+  if (!FindCredentials(PlaceOf(ctx, company), provider, &why)) {
+    return Concat({"It has no credentials: ", why, "."});
+  }
+  const bool comes_from_cloud = ctx.Read([&](db::Session& session) {
+    return DeliveryOf(ctx).HasCloud(session, company.company_id) &&
+           orders::HasComeFromCloud(session, company.company_id, SourceNameOf(provider.name),
+                                    ctx.site().clock.Now() - kLatelyMs);
+  });
+  if (!comes_from_cloud) return "";
+  return Concat({"The linked cloud has brought orders of ", provider.display_name,
+                 " within a week: each would come twice. End that there first."});
+}
+
+http::Response SetMode(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  json::Errors errors;
+  json::ObjectReader reader = BodyOf(ctx, errors);
+  const auto provider = GetProvider(ctx, reader.RequireText("app").value_or(""));
+  AppRow row;
+  if (!reader.Has("mode")) {
+    reader.Fail("mode", FieldCode::kRequired, "must be off, mirror or primary");
+  }
+  row.mode = ReadWord(reader, "mode", kModeNames, Mode::kOff);
+  row.accept = ReadWord(reader, "accept", kAcceptNames, Accept::kAuto);
+  row.presence = ReadWord(reader, "presence", kPresenceNames, Presence::kWatched);
+  reader.Finish();
+  errors.ThrowIfAny();
+  const company::Company company = CompanyOf(ctx);
+  if (row.mode != Mode::kOff) {
+    std::string why = WhyNotInMode(ctx, company, *provider);
+    if (!why.empty()) throw Refusal(Problem::kInvalidParameter, std::move(why));
+  }
+  http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    row.position = events::ExtentOf(tx, ctx.company()).last;
+    store::PutApp(tx, {ctx.company(), provider->name}, row);
+    if (row.mode != Mode::kOff) MakePaymentMethods(tx, ctx.company(), *provider, stamp.now);
+    AuditChange(ctx, tx, stamp, Concat({"provider.", Name(row.mode)}), provider->name);
+    return http::Uncached(http::Data("{}"));
+  });
+  DeliveryOf(ctx).NoteChange();
+  return response;
+}
+
+http::Response ListParked(http::Context& ctx) {
+  static constexpr std::array<std::string_view, 1> kParameters = {"app"};
+  ctx.query().AllowOnly(kParameters);
+  const auto asked = ctx.query().Find("app");
+  std::string body;
+  json::Writer out(body);
+  out.BeginArray();
+  for (const auto& provider : DeliveryOf(ctx).catalogue().All()) {
+    if (!provider->orders || (asked && *asked != provider->name)) continue;
+    const auto rows = ctx.Read([&](db::Session& session) {
+      return store::FindParked(session, {ctx.company(), provider->name});
+    });
+    for (const ParkedRow& row : rows) {
+      out.BeginObject();
+      out.Key("app").Text(provider->name);
+      out.Key("id").Text(row.id);
+      out.Key("what").Text(row.what);
+      out.Key("order").Text(row.external_id);
+      out.Key("problem").Text(row.problem);
+      out.EndObject();
+    }
+  }
+  out.EndArray();
+  return http::Uncached(http::Data(body));
+}
+
+http::Response RetryParked(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  json::Errors errors;
+  json::ObjectReader reader = BodyOf(ctx, errors);
+  const std::string id = reader.RequireText("id").value_or("");
+  reader.Finish();
+  errors.ThrowIfAny();
+  http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    int64_t count = 0;
+    for (const auto& provider : DeliveryOf(ctx).catalogue().All()) {
+      if (provider->orders) count += store::Retry(tx, {ctx.company(), provider->name}, id);
+    }
+    if (count == 0 && id != "all") {
+      throw Refusal(Problem::kNotFound,
+                    "Nothing is parked under this id: see `comanda provider parked`.");
+    }
+    AuditChange(ctx, tx, stamp, "provider.retried", id);
+    return http::Uncached(http::Data(Concat({R"({"retried":)", count, "}"})));
+  });
+  DeliveryOf(ctx).NoteChange();
+  return response;
+}
+
+// What an app does not tell: one of its orders was cancelled there.
+http::Response NoteCancelled(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  json::Errors errors;
+  json::ObjectReader reader = BodyOf(ctx, errors);
+  const auto provider = GetProvider(ctx, reader.RequireText("app").value_or(""));
+  const std::string order = reader.RequireText("order").value_or("");
+  const std::string reason = reader.Text("reason", {.max = 500}).value_or("");
+  reader.Finish();
+  errors.ThrowIfAny();
+  const AccountKey key = {ctx.company(), provider->name};
+  http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const auto row = store::FindOrder(tx, key, order);
+    if (!row || row->order_id.empty()) {
+      throw Refusal(Problem::kNotFound,
+                    Concat({provider->display_name, " has no order of that number here."}));
+    }
+    store::AddEvent(tx, key,
+                    {.id = Concat({"cancelled here ", order}),
+                     .external_id = order,
+                     .news = News::kCancelled,
+                     .at = stamp.now,
+                     .raw = "{}",
+                     .words = reason},
+                    stamp.now);
+    AuditChange(ctx, tx, stamp, "provider.order_cancelled", order);
+    return http::Uncached(http::Data("{}"));
+  });
+  DeliveryOf(ctx).NoteChange();
+  return response;
+}
+
 constexpr std::array kRoutes = {
     http::Get("/v1/stores/status", auth::Scope::kStoresRead, ShowStatus),
 };
@@ -252,6 +426,10 @@ constexpr std::array kControlRoutes = {
     http::Local(http::Method::kPost, "/control/provider/add", AddProvider),
     http::Local(http::Method::kPost, "/control/provider/remove", RemoveProvider),
     http::Local(http::Method::kPost, "/control/provider/try", TryProvider),
+    http::Local(http::Method::kPost, "/control/provider/mode", SetMode),
+    http::Local(http::Method::kPost, "/control/provider/cancelled", NoteCancelled),
+    http::Local(http::Method::kGet, "/control/provider/parked", ListParked),
+    http::Local(http::Method::kPost, "/control/provider/retry", RetryParked),
 };
 
 }  // namespace

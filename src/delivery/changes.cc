@@ -4,7 +4,7 @@
 
 namespace comanda::delivery {
 
-News Take(Watched& watched, StoreStatus status, int64_t now_ms) {
+StateNews Take(Watched& watched, StoreStatus status, int64_t now_ms) {
   const auto before = std::exchange(watched.seen, status);
   if (status != StoreStatus::kUnknown) {
     watched.unknown_since_ms.reset();

@@ -22,10 +22,10 @@ struct Watched {
 // Takes the state of a look-up. True where it is to be kept as reported: it was seen twice in a row
 // and differs from the last, or it is UNKNOWN for kUnknownMs. `is_first` then says that there was
 // none before: it is kept without an event.
-struct News {
+struct StateNews {
   bool is_new = false;
   bool is_first = false;
 };
-News Take(Watched& watched, StoreStatus status, int64_t now_ms);
+StateNews Take(Watched& watched, StoreStatus status, int64_t now_ms);
 
 }  // namespace comanda::delivery

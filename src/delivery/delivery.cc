@@ -7,8 +7,17 @@ Delivery::Delivery(const DeliverySettings& settings)
       lookups_({.options = settings.options,
                 .clock = settings.clock,
                 .metrics = settings.metrics,
-                .network = settings.network}) {
+                .network = settings.network}),
+      has_cloud_(settings.has_cloud) {
   if (settings.network == nullptr) return;
+  orders_.emplace(OrderAccountSettings{.options = settings.options,
+                                       .clock = settings.clock,
+                                       .database = settings.database,
+                                       .network = *settings.network,
+                                       .catalogue = catalogue_,
+                                       .hold = settings.hold,
+                                       .is_watched = settings.is_watched},
+                  settings.heartbeats, settings.metrics);
   watcher_.emplace(WatcherSettings{.options = settings.options,
                                    .clock = settings.clock,
                                    .database = settings.database,
@@ -24,6 +33,7 @@ void Delivery::Reload() {
 
 void Delivery::NoteChange() {
   lookups_.Forget();
+  if (orders_) orders_->NoteChange();
   if (watcher_) watcher_->Wake();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// The face of this room: delivery apps, and whether the restaurant's store is open in them.
+// The face of this room: delivery apps, whether the restaurant's store is open in them, and what
+// they sell for it.
 
 #include <functional>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "db/database.h"
 #include "delivery/catalogue.h"
 #include "delivery/lookups.h"
+#include "delivery/order_accounts.h"
 #include "delivery/watcher.h"
 
 namespace comanda::delivery {
@@ -23,6 +25,12 @@ struct DeliverySettings {
   net::Network* network;  // null: no app is asked
   Heartbeats& heartbeats;
   metrics::Registry& metrics;
+  const machine::Hold* hold = nullptr;  // no orders are asked for while it holds; null: none
+  // Somebody looks at the orders of the company (http/lookers.h).
+  std::function<bool(db::CompanyId company)> is_watched = [](db::CompanyId) { return false; };
+  // The company is linked with a cloud, which may bring orders of apps, too.
+  std::function<bool(db::Session& session, db::CompanyId company)> has_cloud =
+      [](db::Session&, db::CompanyId) { return false; };
 };
 
 class Delivery {
@@ -31,16 +39,23 @@ class Delivery {
 
   const Catalogue& catalogue() const { return catalogue_; }
   Lookups& lookups() { return lookups_; }
+  // Null where no app is asked.
+  const OrderAccounts* orders() const { return orders_ ? &*orders_ : nullptr; }
+  bool HasCloud(db::Session& session, db::CompanyId company) const {
+    return has_cloud_(session, company);
+  }
 
   // Reads DIR/providers.d again, and asks all apps again. Any thread.
   void Reload();
-  // Credentials were added or removed. Any thread.
+  // Credentials were added or removed, a mode has changed, a hold has ended. Any thread.
   void NoteChange();
 
  private:
   Catalogue catalogue_;
   Lookups lookups_;
-  std::optional<Watcher> watcher_;  // where there is a network; last: it uses the others
+  const decltype(DeliverySettings::has_cloud) has_cloud_;
+  std::optional<OrderAccounts> orders_;  // this and the next: where there is a network
+  std::optional<Watcher> watcher_;       // last: it uses the others
 };
 
 }  // namespace comanda::delivery

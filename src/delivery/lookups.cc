@@ -160,14 +160,14 @@ void Lookups::LookUp(Entry& entry, const Key& key, const std::string& country,
     if (credentials) {
       const auto networks = std::make_shared<const webhooks::Networks>(
           webhooks::LookAtMachine(settings_.options.webhook_networks));
-      const Question question = {.provider = provider,
-                                 .country = country,
-                                 .credentials = *credentials,
-                                 .authorities = Authorities(),
-                                 .allows_address = [networks](std::string_view address) {
-                                   return !webhooks::WhyRefused(*networks, address, true);
-                                 }};
-      found = Ask(question, token, *settings_.network, settings_.clock, stop);
+      const Account account = {.provider = provider,
+                               .country = country,
+                               .credentials = *credentials,
+                               .authorities = Authorities(),
+                               .allows_address = [networks](std::string_view address) {
+                                 return !webhooks::WhyRefused(*networks, address, true);
+                               }};
+      found = Ask(account, token, *settings_.network, settings_.clock, stop);
     } else {
       found = NotAsked(provider, Reason::kNoCredentials);
     }

@@ -1,7 +1,8 @@
 #pragma once
 
-// A provider: a delivery app, and how it is asked whether the restaurant's store is open. Providers
-// are data (provider_file.h): those built in, and those of DIR/providers.d. Plain values.
+// A provider: a delivery app, and how it is asked whether the restaurant's store is open and for
+// its orders. Providers are data (provider_file.h): those built in, and those of DIR/providers.d.
+// Plain values.
 //
 // The texts of a provider are templates: ${name} stands for a credential, for a value of the
 // company's country, or for the token (rules.h, Expand).
@@ -132,6 +133,19 @@ struct StatusSource {
   std::vector<Rule> rules;
 };
 
+// The protocol in which an app is asked for its orders (order_source.h).
+enum class Dialect : uint8_t { kIfood, kOpenDelivery, kRappi };
+inline constexpr std::array<std::string_view, 3> kDialectNames = {"ifood", "open_delivery",
+                                                                  "rappi"};
+
+// How the app is asked for its orders.
+struct OrdersSource {
+  Dialect dialect = Dialect::kOpenDelivery;
+  std::string base;  // a template: https, without a slash at its end
+  std::vector<std::pair<std::string, std::string>> headers = {};
+  std::optional<TokenSource> token = {};  // where it is not Provider::token
+};
+
 struct Limits {
   int64_t connect_ms = 2'000;
   int64_t total_ms = 4'000;
@@ -165,6 +179,7 @@ struct Provider {
   std::vector<CredentialField> credentials = {};
   std::optional<TokenSource> token = {};
   std::optional<StatusSource> status = {};  // nothing: it cannot be asked
+  std::optional<OrdersSource> orders = {};  // nothing: it cannot be asked for orders
   Limits limits = {};
   std::string file = {};  // of DIR/providers.d; empty: built in
 

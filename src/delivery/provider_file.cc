@@ -32,6 +32,7 @@ const std::vector<std::string_view> kRuleReasons(kReasonNames.begin() + kFirstRu
                                                  kReasonNames.end());
 const std::vector<std::string_view> kEvidences(kEvidenceNames.begin(), kEvidenceNames.end());
 const std::vector<std::string_view> kMethods = {"GET", "POST"};
+const std::vector<std::string_view> kDialects(kDialectNames.begin(), kDialectNames.end());
 const std::vector<std::string_view> kTokenKinds = {"header", "query"};
 
 bool IsName(std::string_view text) {
@@ -74,8 +75,9 @@ class Reader {
     ReadCredentials();
     if (auto token = file_.Object("token")) provider_.token = ReadToken(*token);
     if (auto status = file_.Object("status")) provider_.status = ReadStatus(*status);
+    if (auto orders = file_.Object("orders")) provider_.orders = ReadOrders(*orders);
     if (auto limits = file_.Object("limits")) ReadLimits(*limits);
-    if (provider_.status && provider_.hosts.empty()) {
+    if ((provider_.status || provider_.orders) && provider_.hosts.empty()) {
       file_.Fail("hosts", FieldCode::kRequired, "must name the hosts that are called");
     }
     file_.Finish();
@@ -390,6 +392,24 @@ class Reader {
     for (ObjectReader& rule : rules) status.rules.push_back(ReadRule(rule));
     object.Finish();
     return status;
+  }
+
+  OrdersSource ReadOrders(ObjectReader& object) {
+    OrdersSource orders;
+    if (const auto dialect = object.OneOf("dialect", kDialects)) {
+      orders.dialect = static_cast<Dialect>(*dialect);
+    } else if (!object.Has("dialect")) {
+      object.Fail("dialect", FieldCode::kRequired, "must be ifood, open_delivery or rappi");
+    }
+    if (auto token = object.Object("token")) orders.token = ReadToken(*token);
+    orders.base = object.RequireText("url", kText).value_or("");
+    CheckUrl(object, orders.base);
+    if (orders.base.ends_with('/')) {
+      object.Fail("url", FieldCode::kInvalidFormat, "must not end with a slash");
+    }
+    orders.headers = ReadPairs(object, "headers");
+    object.Finish();
+    return orders;
   }
 
   std::vector<int64_t> ReadNumbers(ObjectReader& object, std::string_view field, int64_t min,

@@ -68,7 +68,7 @@ void Watcher::Take(const company::Company& company, const StatusRow& row) {
     });
     if (reported) known->second.reported = StatusNamed(*reported);
   }
-  const News news = delivery::Take(known->second, row.status, settings_.clock.MonotonicMs());
+  const StateNews news = delivery::Take(known->second, row.status, settings_.clock.MonotonicMs());
   if (!news.is_new) return;
   try {
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {

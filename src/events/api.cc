@@ -187,8 +187,8 @@ http::Response Read(http::Context& ctx) {
 
 // No scope in the row: any scope of kVisibilities suffices, and the handler checks it.
 constexpr std::array kRoutes = {
-    http::Route{http::Method::kGet, "/v1/events", http::Access::kKey, std::nullopt,
-                http::Replay::kNone, false, Read},
+    http::ShowingOrders({http::Method::kGet, "/v1/events", http::Access::kKey, std::nullopt,
+                         http::Replay::kNone, false, Read}),
 };
 
 }  // namespace

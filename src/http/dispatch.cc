@@ -89,8 +89,17 @@ void Dispatcher::Finish(Visit& visit) {
     AddCors(request, origins, is_preflight ? router_.Allowed(request.path) : "", response);
   }
   ShowRate(visit);
+  NoteLooker(visit);
   Note(visit);
   response.held = std::make_shared<const Held>(visit.caller.permit(), std::move(visit.lease));
+}
+
+void Dispatcher::NoteLooker(const Visit& visit) {
+  const Route* route = visit.asked.route;
+  const int status = visit.exchange.response.status;
+  if (route == nullptr || !route->shows_orders || (status != 200 && status != 304)) return;
+  if (visit.exchange.request.local) return;
+  site_.lookers.Note(visit.caller.principal().company, site_.clock.MonotonicMs());
 }
 
 // Counts the request, and logs writes and errors: a line for each read would wear the flash.

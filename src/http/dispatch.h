@@ -34,6 +34,7 @@ class Dispatcher {
   void AnswerOptions(wire::Exchange& exchange) const;
   static void Refuse(Visit& visit, const Refusal& refusal);
   void Finish(Visit& visit);
+  void NoteLooker(const Visit& visit);
   void Note(const Visit& visit);
 
   Site& site_;

@@ -86,6 +86,7 @@ struct Route {
   db::Readers readers = db::Readers::kShared;  // the database connections that its reads use
   const PublicIds* public_ids = nullptr;  // of the first parameter; null: it is a UUID or a word
   FindFirst find_first = nullptr;         // of Replay::kRequired
+  bool shows_orders = false;              // a caller that is answered sees them (http/lookers.h)
   // Says what to do instead of a mistake that clients make with paths like this one; empty for all
   // other mistakes. Begins with a blank. Asked for every mistake, not only for those at this row.
   std::string_view (*hint)(const Mistake& mistake) = nullptr;
@@ -109,6 +110,12 @@ template <size_t N>
 constexpr std::array<Route, N> With(const PublicIds& public_ids, std::array<Route, N> rows) {
   for (Route& row : rows) row.public_ids = &public_ids;
   return rows;
+}
+
+// Of a GET by which somebody sees the company's orders.
+constexpr Route ShowingOrders(Route route) {
+  route.shows_orders = true;
+  return route;
 }
 
 template <size_t N>

@@ -21,6 +21,7 @@
 #include "http/answer_cache.h"
 #include "http/body_budget.h"
 #include "http/long_polls.h"
+#include "http/lookers.h"
 
 namespace comanda::webhooks {
 class Deliverer;
@@ -82,6 +83,7 @@ struct Site {
   // The authority that devices install, PEM; empty where the owner's certificate is served.
   std::function<std::string()> authority_pem = [] { return std::string(); };
   BodyBudget body_budget{};  // of the requests of this environment
+  Lookers lookers{};
 };
 
 }  // namespace comanda::http

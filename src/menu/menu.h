@@ -36,6 +36,9 @@ std::optional<Item> FindSku(db::Session& session, db::CompanyId company, std::st
 // A modifier of this product.
 std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company,
                                      std::string_view product_id, std::string_view modifier_id);
+// The modifier of this product with that sku; the first one where several have it.
+std::optional<Modifier> FindModifierBySku(db::Session& session, db::CompanyId company,
+                                          std::string_view product_id, std::string_view sku);
 
 // A quantity of one variant, in thousandths.
 struct StockLine {

@@ -125,6 +125,19 @@ std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company
   return ReadRow<Modifier>(*row);
 }
 
+std::optional<Modifier> FindModifierBySku(db::Session& session, db::CompanyId company,
+                                          std::string_view product_id, std::string_view sku) {
+  static constexpr db::Sql kSelect = R"sql(
+        SELECT m.id, m.name, m.sku, m.price, m.original_price, m.max_limit, m.visible, m.position
+        FROM modifier_category AS c
+        JOIN modifier AS m ON m.company_id = c.company_id AND m.modifier_category_id = c.id
+        WHERE c.company_id = $1 AND c.product_id = $2 AND m.sku = $3 ORDER BY m.id LIMIT 1
+      )sql";
+  const auto row = session.One<kSelect>(company, product_id, sku);
+  if (!row) return std::nullopt;
+  return ReadRow<Modifier>(*row);
+}
+
 // Rows as they are stored.
 
 std::vector<Station> SelectStations(db::Session& session, db::CompanyId company) {

@@ -335,8 +335,8 @@ constexpr http::Route CreateRoute() {
 }
 
 constexpr std::array kRows = {
-    http::Get("/v1/orders", Scope::kOrdersRead, List),
-    http::Get("/v1/orders/{id}", Scope::kOrdersRead, Get),
+    http::ShowingOrders(http::Get("/v1/orders", Scope::kOrdersRead, List)),
+    http::ShowingOrders(http::Get("/v1/orders/{id}", Scope::kOrdersRead, Get)),
     CreateRoute(),
     http::Patch("/v1/orders/{id}", Scope::kOrdersWrite, PatchFields),
     http::Patch("/v1/orders/{id}/status", Scope::kOrdersWrite, PatchStatus),

@@ -44,6 +44,7 @@ struct OrderDraft {
 struct PaymentDraft {
   std::optional<std::string> method_id, method_code;  // at least one of them
   std::string_view amount_field = "amount";           // the name that was sent: or "bill_amount"
+  bool is_by_channel = false;  // with the method of the order's app, which no till may choose
   Payment payment;
 };
 

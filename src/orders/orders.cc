@@ -513,6 +513,11 @@ int64_t CountOfOtherChannels(db::Session& session, db::CompanyId company) {
   return CountOrders(session, company) - CountOrdersOf(session, company, kApiSource);
 }
 
+bool HasComeFromCloud(db::Session& session, db::CompanyId company, std::string_view source,
+                      UtcMs since) {
+  return HasOrderOf(session, company, source, Origin::kCloud, since);
+}
+
 std::optional<std::string> FirstRecord(db::Session& session, const Order& order) {
   if (order.created_seq < events::ExtentOf(session, order.company).oldest) return std::nullopt;
   const auto event = events::Find(session, order.company, order.created_seq);

@@ -63,6 +63,10 @@ std::vector<std::string> FindIdsAfter(db::Session& session, db::CompanyId compan
 // The number of orders that came through other channels than the API, on either side.
 int64_t CountOfOtherChannels(db::Session& session, db::CompanyId company);
 
+// Whether the cloud has brought an order of that source that was created at that time or later.
+bool HasComeFromCloud(db::Session& session, db::CompanyId company, std::string_view source,
+                      UtcMs since);
+
 // The record of version 1: what the creation gave. Nothing where its event is purged or damaged.
 std::optional<std::string> FirstRecord(db::Session& session, const Order& order);
 

@@ -15,21 +15,7 @@
 namespace comanda::orders {
 namespace {
 
-// Snapshots: the JSON that an order keeps of a client, a table, an address
-
-std::string Snapshot(const clients::Client& client) {
-  std::string text;
-  json::Writer out(text);
-  out.BeginObject();
-  out.Key("id").Text(client.id);
-  out.Key("name").Text(client.name);
-  out.Key("phone").Text(client.Phone());
-  out.Key("country_calling_code").Text(client.country_calling_code);
-  out.Key("phone_number").Text(client.phone_number);
-  out.Key("email").Text(client.email);
-  out.EndObject();
-  return text;
-}
+// Snapshots
 
 std::string Snapshot(const company::Table& table) {
   std::string text;
@@ -37,22 +23,6 @@ std::string Snapshot(const company::Table& table) {
   out.BeginObject();
   out.Key("id").Text(table.id);
   out.Key("name").Text(table.name);
-  out.EndObject();
-  return text;
-}
-
-std::string Snapshot(const clients::Address& address) {
-  std::string text;
-  json::Writer out(text);
-  out.BeginObject();
-  out.Key("id").Text(address.id);
-  out.Key("address").Text(address.address);
-  out.Key("area").Text(address.area);
-  out.Key("city").Text(address.city);
-  out.Key("reference").Text(address.reference);
-  out.Key("complement").Text(address.complement);
-  out.Key("latitude").Stored(address.latitude.value_or("null"));
-  out.Key("longitude").Stored(address.longitude.value_or("null"));
   out.EndObject();
   return text;
 }
@@ -86,7 +56,7 @@ void ReferToClient(db::Session& session, const OrderDraft& draft, Order& order,
     return;
   }
   order.client_id = client->id;
-  order.client = Snapshot(*client);
+  order.client = SnapshotOf(*client);
 }
 
 void ReferToTable(db::Session& session, const OrderDraft& draft, Order& order,
@@ -121,7 +91,7 @@ void ReferToAddress(db::Session& session, const OrderDraft& draft, Order& order,
     return;
   }
   order.address_id = address->id;
-  order.address = Snapshot(*address);
+  order.address = SnapshotOf(*address);
 }
 
 // The menu
@@ -338,6 +308,36 @@ Rider FindPlatformRider(db::Session& session, const RiderDraft& draft, const Ord
 
 }  // namespace
 
+std::string SnapshotOf(const clients::Client& client) {
+  std::string text;
+  json::Writer out(text);
+  out.BeginObject();
+  out.Key("id").Text(client.id.empty() ? std::nullopt : std::optional(client.id));
+  out.Key("name").Text(client.name);
+  out.Key("phone").Text(client.Phone());
+  out.Key("country_calling_code").Text(client.country_calling_code);
+  out.Key("phone_number").Text(client.phone_number);
+  out.Key("email").Text(client.email);
+  out.EndObject();
+  return text;
+}
+
+std::string SnapshotOf(const clients::Address& address) {
+  std::string text;
+  json::Writer out(text);
+  out.BeginObject();
+  out.Key("id").Text(address.id.empty() ? std::nullopt : std::optional(address.id));
+  out.Key("address").Text(address.address);
+  out.Key("area").Text(address.area);
+  out.Key("city").Text(address.city);
+  out.Key("reference").Text(address.reference);
+  out.Key("complement").Text(address.complement);
+  out.Key("latitude").Stored(address.latitude.value_or("null"));
+  out.Key("longitude").Stored(address.longitude.value_or("null"));
+  out.EndObject();
+  return text;
+}
+
 void ResolveClientAndTable(db::Session& session, const OrderDraft& draft, Order& order) {
   json::Errors errors;
   ReferToClient(session, draft, order, errors);
@@ -367,7 +367,9 @@ PaidWith FindMethod(db::Session& session, db::CompanyId company, const PaymentDr
                   "is a method that is not in use any more; the codes in use are " +
                       AcceptedCodes(session, company));
   }
-  if ((method.service_types & ServiceTypeBit(service_type)) == 0) {
+  const bool is_enabled =
+      draft.is_by_channel || (method.service_types & ServiceTypeBit(service_type)) != 0;
+  if (!is_enabled) {
     throw Invalid(field, FieldCode::kNotAllowed,
                   "is a method for " + EnabledFor(method.service_types) + "; this order is " +
                       std::string(Name(service_type)));

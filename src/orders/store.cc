@@ -887,6 +887,15 @@ int64_t CountOrdersOf(db::Session& session, db::CompanyId company, std::string_v
                         company, source);
 }
 
+bool HasOrderOf(db::Session& session, db::CompanyId company, std::string_view source, Origin origin,
+                UtcMs since) {
+  return session.Exists(R"sql(
+      SELECT 1 FROM orders
+      WHERE company_id = $1 AND created_at >= $4 AND source = $2 AND origin = $3 LIMIT 1
+      )sql",
+                        company, source, static_cast<int64_t>(origin), since);
+}
+
 std::vector<std::string> SelectIdsAfter(db::Session& session, db::CompanyId company,
                                         std::string_view id, int64_t limit) {
   return session.FindTexts(

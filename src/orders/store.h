@@ -84,6 +84,9 @@ bool FacetFits(db::Session& session, const Order& order);
 int64_t CountWrongFacets(db::Session& session, db::CompanyId company);
 int64_t CountOrdersOf(db::Session& session, db::CompanyId company, std::string_view source);
 int64_t CountOrders(db::Session& session, db::CompanyId company);
+// Whether there is an order of that source and origin that was created at that time or later.
+bool HasOrderOf(db::Session& session, db::CompanyId company, std::string_view source, Origin origin,
+                UtcMs since);
 
 // The highest order number of the orders created from `begin` to before `end`; 0: there is none.
 int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begin, UtcMs end);

@@ -131,13 +131,13 @@ TEST(DeliveryChanges, AStateSeenTwiceInARowIsNews) {
   Watched watched;
   const auto take = [&](StoreStatus status, int64_t at_ms) { return Take(watched, status, at_ms); };
   EXPECT_FALSE(take(StoreStatus::kOpen, 0).is_new);
-  const News first = take(StoreStatus::kOpen, 60'000);
+  const StateNews first = take(StoreStatus::kOpen, 60'000);
   EXPECT_TRUE(first.is_new && first.is_first);
   EXPECT_FALSE(take(StoreStatus::kOpen, 120'000).is_new);
   EXPECT_FALSE(take(StoreStatus::kPaused, 180'000).is_new);
   EXPECT_FALSE(take(StoreStatus::kOpen, 240'000).is_new) << "it came back: nothing was told";
   EXPECT_FALSE(take(StoreStatus::kPaused, 300'000).is_new);
-  const News paused = take(StoreStatus::kPaused, 360'000);
+  const StateNews paused = take(StoreStatus::kPaused, 360'000);
   EXPECT_TRUE(paused.is_new && !paused.is_first);
 }
 

@@ -62,3 +62,81 @@ CREATE TABLE delivery_state (
   store_status TEXT NOT NULL,         -- OPEN, PAUSED, CLOSED, UNKNOWN
   PRIMARY KEY (company_id, app)
 ) STRICT, WITHOUT ROWID;
+
+-- Orders of delivery apps (contract section 7, Orders of other channels): how each app is asked for them.
+CREATE TABLE delivery_app (
+  company_id INTEGER NOT NULL REFERENCES company(company_id),
+  app TEXT NOT NULL,
+  mode TEXT NOT NULL,                 -- off, mirror, primary
+  accept TEXT NOT NULL,               -- auto, kitchen
+  presence TEXT NOT NULL,             -- watched, always
+  position INTEGER NOT NULL,          -- changes of the event log up to here have become commands
+  PRIMARY KEY (company_id, app)
+) STRICT, WITHOUT ROWID;
+
+-- What an app answered, as it came, until it is read: on disk before anything is made of it. One that cannot be read
+-- stays, with the problem.
+CREATE TABLE delivery_answer (
+  company_id INTEGER NOT NULL REFERENCES company(company_id),
+  app TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  received_at INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  problem TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (company_id, app, number)
+) STRICT, WITHOUT ROWID;
+
+-- What an app told. A row is applied when the order is as it says, never because it was seen.
+CREATE TABLE delivery_event (
+  company_id INTEGER NOT NULL REFERENCES company(company_id),
+  app TEXT NOT NULL,
+  event_id TEXT NOT NULL,             -- of the app
+  external_id TEXT NOT NULL,          -- of the order there
+  news TEXT NOT NULL,                 -- placed, confirmed, … (delivery/order_source.h)
+  at INTEGER NOT NULL,                -- by the app
+  received_at INTEGER NOT NULL,
+  raw TEXT NOT NULL,                  -- JSON
+  words TEXT NOT NULL,                -- why it was cancelled
+  state TEXT NOT NULL,                -- waiting, applied, parked
+  attempts INTEGER NOT NULL DEFAULT 0,
+  problem TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (company_id, app, event_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX delivery_event_waiting ON delivery_event(company_id, app, at, event_id) WHERE state = 'waiting';
+CREATE INDEX delivery_event_parked ON delivery_event(company_id, app) WHERE state = 'parked';
+CREATE INDEX delivery_event_received ON delivery_event(company_id, app, received_at);
+
+-- Orders of apps: what is known of them beside the order itself.
+CREATE TABLE delivery_order (
+  company_id INTEGER NOT NULL REFERENCES company(company_id),
+  app TEXT NOT NULL,
+  external_id TEXT NOT NULL,
+  order_id TEXT NOT NULL,             -- empty: it is not placed yet
+  received_at INTEGER NOT NULL,
+  is_accepted INTEGER NOT NULL DEFAULT 0, -- the app knows that it is confirmed, or has ended it
+  accept_by INTEGER,                  -- the app cancels it if it is not confirmed by then; null: that is not known
+  prepare_at INTEGER,                 -- of one ordered for later
+  told INTEGER NOT NULL DEFAULT 0,    -- the furthest that the app itself told (delivery::News)
+  is_delivered_here INTEGER NOT NULL DEFAULT 0,
+  pending INTEGER NOT NULL DEFAULT 0, -- minor units that are paid at the door
+  details TEXT NOT NULL,              -- JSON, as the app shows the order; empty after 7 days
+  PRIMARY KEY (company_id, app, external_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX delivery_order_order ON delivery_order(company_id, order_id) WHERE order_id <> '';
+CREATE INDEX delivery_order_unaccepted ON delivery_order(company_id, app, received_at) WHERE is_accepted = 0;
+CREATE INDEX delivery_order_received ON delivery_order(company_id, app, received_at);
+
+-- What is told to an app, each step of an order once.
+CREATE TABLE delivery_command (
+  company_id INTEGER NOT NULL REFERENCES company(company_id),
+  app TEXT NOT NULL,
+  external_id TEXT NOT NULL,
+  step INTEGER NOT NULL,              -- delivery::Command: an earlier one goes first
+  state TEXT NOT NULL,                -- waiting, done, parked
+  made_at INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  problem TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (company_id, app, external_id, step)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX delivery_command_waiting ON delivery_command(company_id, app, made_at) WHERE state = 'waiting';
+CREATE INDEX delivery_command_parked ON delivery_command(company_id, app) WHERE state = 'parked';

@@ -1,0 +1,170 @@
+#include "delivery/intake.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/concat.h"
+#include "base/id.h"
+#include "base/problem.h"
+#include "base/text.h"
+#include "delivery/whole_order.h"
+#include "json/reader.h"
+#include "orders/lifecycle.h"
+
+namespace comanda::delivery {
+namespace {
+
+constexpr size_t kReasonMax = 500;
+
+// Changes one order in the name of its app.
+class Change {
+ public:
+  Change(db::Tx& tx, const AccountKey& key, const OrderRow& row, const db::Stamp& stamp)
+      : tx_(tx),
+        stamp_(stamp),
+        app_(key.app),
+        target_{.company = key.company, .key = row.order_id, .actor = ActorOf(key.app)} {}
+
+  void Advance(orders::Status status) const { orders::Advance(tx_, target_, status, stamp_); }
+
+  // A report that does not continue the delivery is left out: a later one came before.
+  void Deliver(orders::DeliveryStatus status, const orders::Order& order) const {
+    if (order.service_type != orders::ServiceType::kDelivery) {
+      return Advance(status == orders::DeliveryStatus::kDelivered ? orders::Status::kDelivered
+                                                                  : orders::Status::kReady);
+    }
+    if (orders::FindMove(order.delivery_status, status) != orders::DeliveryMove::kMove) return;
+    orders::ReportDelivery(tx_, target_, {.status = status}, stamp_);
+  }
+
+  void PayAtTheDoor(Minor amount, std::string payment_id) const {
+    orders::PaymentDraft draft{.method_code = OfflineMethodOf(app_), .is_by_channel = true};
+    draft.payment.id = std::move(payment_id);
+    draft.payment.amount = amount;
+    orders::Pay(tx_, target_, draft, stamp_);
+  }
+
+  void Cancel(const orders::Order& order, std::string_view reason) const {
+    for (const orders::Payment& payment : order.payments) {
+      if (!payment.canceled_at) orders::CancelPayment(tx_, target_, payment.id, stamp_);
+    }
+    orders::Cancel(tx_, target_, reason, stamp_);
+  }
+
+ private:
+  db::Tx& tx_;
+  const db::Stamp& stamp_;
+  const std::string& app_;
+  const orders::Target target_;
+};
+
+std::string CancelReason(const AppEvent& event) {
+  std::string reason = Visible(event.words);
+  while (CharacterCount(reason) > kReasonMax) reason.pop_back();
+  return reason.empty() ? "cancelled in the app" : reason;
+}
+
+// The tables of what an app tells are in the order of an order's life.
+bool EndsWaiting(News news) { return news >= News::kConfirmed && news <= News::kCancelled; }
+
+}  // namespace
+
+Arrival Prepare(std::string_view details, const OrderSource& source, const Provider& provider,
+                const company::Company& company, UtcMs received_at) {
+  const json::Document document = json::Document::Parse(details);
+  const AppOrder order = source.Map(document.root(), company.currency, company.currency_decimals);
+  const int64_t accept_within_ms = source.capabilities().accept_within_s * 1'000;
+  Arrival arrival;
+  arrival.row = {.external_id = order.external_id,
+                 .received_at = received_at,
+                 .prepare_at = order.prepare_at,
+                 .is_delivered_here = order.is_delivered_here,
+                 .pending = std::max<Minor>(order.total - order.paid_online, 0),
+                 .details = std::string(details)};
+  if (accept_within_ms > 0) arrival.row.accept_by = received_at + accept_within_ms;
+  arrival.drafted = Draft(order, provider, company, received_at);
+  arrival.placement = {.id = NewId(received_at),
+                       .public_numbers = orders::PublicNumbers(),
+                       .source = SourceNameOf(provider.name),
+                       .actor = ActorOf(provider.name)};
+  return arrival;
+}
+
+void PlaceArrival(db::Tx& tx, const AccountKey& key, const company::Company& company,
+                  Arrival arrival, const db::Stamp& stamp) {
+  const auto known = store::FindOrder(tx, key, arrival.row.external_id);
+  if (known && !known->order_id.empty()) return;
+  Complete(tx, company, key.app, arrival.drafted);
+  arrival.row.order_id =
+      orders::PlaceWhole(tx, company, std::move(arrival.drafted.whole), arrival.placement, stamp).record.id;
+  store::PutOrder(tx, key, arrival.row);
+}
+
+bool Apply(db::Tx& tx, const AccountKey& key, const AppEvent& event, const db::Stamp& stamp) {
+  auto row = store::FindOrder(tx, key, event.external_id);
+  CHECK(row && !row->order_id.empty(), "an event is applied to an order that is placed");
+  const auto order = orders::Load(tx, key.company, row->order_id);
+  if (!order) return true;
+  row->is_accepted |= EndsWaiting(event.news);
+  if (event.news != News::kOther) row->told = std::max(row->told, event.news);
+  const Change change(tx, key, *row, stamp);
+  const bool is_paid_now = event.news == News::kConcluded && row->pending > 0 &&
+                           order->status != orders::Status::kCancelled;
+  if (is_paid_now) change.PayAtTheDoor(std::exchange(row->pending, 0), NewId(stamp.now));
+  const bool is_early = event.news == News::kConfirmed && row->prepare_at &&
+                        stamp.now < *row->prepare_at && !orders::IsClosed(order->status);
+  if (!orders::IsClosed(order->status) && !is_early) {
+    switch (event.news) {
+      case News::kPlaced:
+      case News::kOther:
+        break;
+      case News::kConfirmed:
+      case News::kInPreparation:
+        change.Advance(orders::Status::kPreparing);
+        break;
+      case News::kReady:
+        change.Advance(orders::Status::kReady);
+        break;
+      case News::kOnTheWay:
+        change.Deliver(orders::DeliveryStatus::kOnTheWay, *order);
+        break;
+      case News::kDelivered:
+        change.Deliver(orders::DeliveryStatus::kDelivered, *order);
+        break;
+      case News::kConcluded:
+        change.Advance(orders::Status::kFinalized);
+        break;
+      case News::kCancelled:
+        change.Cancel(*order, CancelReason(event));
+        break;
+    }
+  }
+  store::PutOrder(tx, key, *row);
+  return !is_early;
+}
+
+void NoteConfirmed(db::Tx& tx, const AccountKey& key, std::string_view external_id,
+                   bool is_told_by_events, const db::Stamp& stamp) {
+  auto row = store::FindOrder(tx, key, external_id);
+  if (!row || row->order_id.empty()) return;
+  row->is_accepted = true;
+  store::PutOrder(tx, key, *row);
+  if (is_told_by_events) return;
+  const auto order = orders::Load(tx, key.company, row->order_id);
+  const bool is_for_later = row->prepare_at && stamp.now < *row->prepare_at;
+  if (!order || orders::IsClosed(order->status) || is_for_later) return;
+  Change(tx, key, *row, stamp).Advance(orders::Status::kPreparing);
+}
+
+void NoteHandedOver(db::Tx& tx, const AccountKey& key, std::string_view external_id,
+                    const db::Stamp& stamp) {
+  auto row = store::FindOrder(tx, key, external_id);
+  if (!row || row->pending == 0) return;
+  const Minor pending = std::exchange(row->pending, 0);
+  Change(tx, key, *row, stamp).PayAtTheDoor(pending, NewId(stamp.now));
+  store::PutOrder(tx, key, *row);
+}
+
+}  // namespace comanda::delivery

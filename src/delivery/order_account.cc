@@ -1,0 +1,621 @@
+#include "delivery/order_account.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/concat.h"
+#include "base/log.h"
+#include "base/problem.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "company/companies.h"
+#include "delivery/credentials.h"
+#include "delivery/whole_order.h"
+#include "events/feed.h"
+#include "net/outgoing_authorities.h"
+#include "net/reply.h"
+#include "orders/lifecycle.h"
+#include "webhooks/address_rules.h"
+
+namespace comanda::delivery {
+namespace {
+
+constexpr int64_t kPassEveryMs = 1'000;
+constexpr int64_t kIdleMs = 60'000;  // while there is no account to ask with
+constexpr int64_t kPassMaxMs = 60'000;
+constexpr int kEventsAtOnce = 200;
+constexpr int kLogAtOnce = 200;
+constexpr int64_t kPositionStep = 500;
+// 2, 4, 8 … 60 s: the last try is ten minutes after the first.
+constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
+constexpr int64_t kDetailsTriesMax = 14;
+constexpr int64_t kPollFailureMsMax = 5 * 60'000;
+constexpr int64_t kForgetEveryMs = 60 * 60'000;
+constexpr int64_t kDayMs = 24 * 60 * 60'000;
+constexpr int64_t kSaidDays = 7, kOrderDays = 90;
+constexpr int kNoContent = 204, kNotFound = 404;
+constexpr size_t kProblemMax = 500;
+constexpr size_t kAnswerBytesMax = 4 * 1024 * 1024;
+constexpr SessionLimits kLimits = {
+    .session_ms = 20'000, .connect_ms = 5'000, .call_ms = 10'000, .bytes_max = kAnswerBytesMax};
+
+int64_t WaitAfter(int64_t attempts) {
+  const int64_t doubled = kFirstWaitMs << std::clamp<int64_t>(attempts, 0, 10);
+  return std::min(doubled, kLastWaitMs);
+}
+
+bool IsSuccess(int status) { return status >= 200 && status < 300; }
+// The app may take it later: 408 and 425 say so, and any trouble of its own.
+bool IsPassing(int status) { return status == 408 || status == 425 || status >= 500; }
+
+std::string KeyOf(const CommandRow& row) { return Concat({row.external_id, "/", Name(row.step)}); }
+
+std::string Cut(std::string text) {
+  if (text.size() > kProblemMax) text.resize(kProblemMax);
+  return Visible(text);
+}
+
+std::string DescribeRefusal(const Refusal& refusal) {
+  return Cut(refusal.detail.empty() ? "the app's answer is no order" : refusal.detail);
+}
+
+std::string Labels(const std::string& app, db::CompanyId company) {
+  return Concat({R"(app=")", app, R"(",company=")", company.value, R"(")"});
+}
+
+std::function<double()> Value(const std::atomic<int64_t>& value) {
+  return [&value] { return static_cast<double>(value.load()); };
+}
+
+}  // namespace
+
+OrderAccount::OrderAccount(OrderAccountSettings settings, AccountKey key, Heartbeats& heartbeats,
+                           metrics::Registry& registry)
+    : settings_(std::move(settings)),
+      key_(std::move(key)),
+      parked_gauge_(registry, "comanda_delivery_parked",
+                    "What an app told, or was told, that waits for a person.", Value(parked_),
+                    Labels(key_.app, key_.company)),
+      unaccepted_gauge_(registry, "comanda_delivery_unaccepted",
+                        "Orders that the app waits for to be confirmed.", Value(unaccepted_),
+                        Labels(key_.app, key_.company)),
+      waiting_gauge_(registry, "comanda_delivery_waiting",
+                     "What an app told, or is to be told, that is not done yet.", Value(waiting_),
+                     Labels(key_.app, key_.company)),
+      asked_gauge_(
+          registry, "comanda_delivery_asked",
+          "1 while the app answers when it is asked for orders, else 0.",
+          [this] { return is_asked_ ? 1.0 : 0.0; }, Labels(key_.app, key_.company)),
+      worker_({.name = Concat({"orders of ", key_.app, " ", key_.company.value}),
+               .heartbeat_max_ms = kPassMaxMs},
+              heartbeats, registry, [this](events::Worker::Pass& pass) { return Pass(pass); }) {}
+
+void OrderAccount::NoteChange() {
+  ++changes_;
+  worker_.Wake();
+}
+
+std::string OrderAccount::Describe() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
+  pass_ = &pass;
+  TakeChange();
+  std::optional<Waiting> waiting = ReadWaiting();
+  if (!waiting) {
+    is_asked_ = false;
+    const std::lock_guard lock(mutex_);
+    state_.clear();
+    return {};
+  }
+  if (const auto why = WhyNotAsked(*waiting)) {
+    is_asked_ = false;
+    poll_trouble_ = *why;
+    Publish(*waiting);
+    return {.due_in_ms = kIdleMs};
+  }
+  FollowLog(waiting->app);
+  if (settings_.clock.MonotonicMs() >= std::max(next_poll_ms_, not_before_ms_)) {
+    Poll(waiting->app);
+  }
+  for (const store::AnswerRow& answer : waiting->answers) ReadAnswer(answer);
+  waiting = ReadWaiting();
+  if (!waiting) return {.due_in_ms = 0};
+  AcceptAll(*waiting);
+  ApplyAll(*waiting);
+  SendAll(*waiting);
+  WarnOfUnaccepted(*waiting);
+  ForgetOld();
+  Publish(*waiting);
+  return {.due_in_ms = waiting->has_more_events ? 0 : kPassEveryMs};
+}
+
+void OrderAccount::TakeChange() {
+  const int64_t changes = changes_;
+  if (std::exchange(seen_changes_, changes) == changes) return;
+  provider_.reset();
+  account_.reset();
+  session_.reset();
+  token_ = {};
+  position_ = -1;
+  next_poll_ms_ = not_before_ms_ = 0;
+  poll_failures_ = 0;
+  event_times_.clear();
+  command_times_.clear();
+  poll_trouble_.clear();
+  foreign_trouble_.clear();
+}
+
+std::optional<OrderAccount::Waiting> OrderAccount::ReadWaiting() {
+  return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Waiting> {
+    const auto app = store::FindApp(snapshot, key_);
+    if (!app || app->mode == Mode::kOff) return std::nullopt;
+    Waiting waiting{.app = *app,
+                    .company = company::Get(snapshot, key_.company),
+                    .answers = store::FindAnswers(snapshot, key_),
+                    .events = store::FindWaiting(snapshot, key_, kEventsAtOnce),
+                    .unaccepted = store::FindUnaccepted(snapshot, key_),
+                    .commands = store::FindCommands(snapshot, key_),
+                    .parked = store::CountParked(snapshot, key_)};
+    return waiting;
+  });
+}
+
+// Sets provider_, source_ and account_; or says why the app cannot be asked.
+std::optional<std::string> OrderAccount::WhyNotAsked(const Waiting& waiting) {
+  if (settings_.hold != nullptr && settings_.hold->IsHeld()) {
+    return "nothing is asked: the data came from another machine (comanda resume)";
+  }
+  if (account_) return std::nullopt;
+  provider_ = settings_.catalogue.Find(key_.app);
+  if (!provider_ || !provider_->orders) return "this app cannot be asked for orders";
+  std::string why;
+  auto credentials =
+      FindCredentials({settings_.options.data_directory, waiting.company.id}, *provider_, &why);
+  if (!credentials) return Concat({"credentials: ", why});
+  if (!authorities_) authorities_ = net::OutgoingAuthorities(settings_.options.webhook_ca);
+  const auto networks = std::make_shared<const webhooks::Networks>(
+      webhooks::LookAtMachine(settings_.options.webhook_networks));
+  source_ = &SourceOf(provider_->orders->dialect);
+  account_ =
+      std::make_unique<Account>(Account{.provider = *provider_,
+                                        .country = waiting.company.country_code,
+                                        .credentials = *std::move(credentials),
+                                        .authorities = authorities_,
+                                        .allows_address = [networks](std::string_view address) {
+                                          return !webhooks::WhyRefused(*networks, address, true);
+                                        }});
+  return std::nullopt;
+}
+
+// Calls
+
+CallEnd OrderAccount::Call(const OrderCall& call) {
+  pass_->Beat();
+  const OrdersSource& orders = *provider_->orders;
+  session_ =
+      std::make_unique<Session>(*account_, orders.token ? orders.token : provider_->token, token_,
+                                settings_.network, settings_.clock, kLimits, pass_->stop());
+  const CallEnd end = session_->Send([&](const Variables& variables) {
+    Request request =
+        Filled({.method = call.method, .url = orders.base, .headers = orders.headers}, variables);
+    request.url += call.path;
+    request.headers.insert(request.headers.end(), call.headers.begin(), call.headers.end());
+    request.body = call.json;
+    if (!call.json.empty()) request.content_type = "application/json";
+    return request;
+  });
+  if (session_->not_before_ms()) not_before_ms_ = *session_->not_before_ms();
+  return end;
+}
+
+// What went wrong with the last call, without secrets.
+std::string OrderAccount::Words() const {
+  const std::string& words = session_->words();
+  const std::string text =
+      words.empty() ? Concat({"status ", status(), " ", session_->body()}) : words;
+  return Cut(net::Shown(session_->Masked(text)));
+}
+
+bool OrderAccount::IsDue(const Times& times, const std::string& key) const {
+  const auto time = times.find(key);
+  return time == times.end() || settings_.clock.MonotonicMs() >= time->second;
+}
+
+// The event log
+
+void OrderAccount::FollowLog(const AppRow& app) {
+  if (position_ < 0) position_ = app.position;
+  const events::Page page = settings_.database.Read([&](db::Snapshot& snapshot) {
+    const events::Extent extent = events::ExtentOf(snapshot, key_.company);
+    // Events that are purged were of last week: the app has ended those orders.
+    position_ = std::clamp(position_, extent.oldest - 1, extent.last);
+    return events::ReadPage(
+        snapshot, key_.company, position_, kLogAtOnce,
+        [](const events::StoredEvent& event) { return event.subject_type == "order"; });
+  });
+  std::vector<std::pair<std::string, Command>> commands;
+  std::vector<std::string> handed_over;
+  for (const events::StoredEvent& event : page.events) {
+    if (event.type == "ORDER_CREATED") NoteForeignOrder(event);
+    if (event.changes.find("status") == event.changes.npos) continue;
+    settings_.database.Read([&](db::Snapshot& snapshot) {
+      const auto external_id = store::FindExternalId(snapshot, key_, event.subject_id);
+      if (!external_id) return;
+      const auto row = store::FindOrder(snapshot, key_, *external_id);
+      const auto order = orders::Load(snapshot, key_.company, event.subject_id);
+      if (!row || !order) return;
+      const bool is_handed_over = order->status == orders::Status::kDelivered ||
+                                  order->status == orders::Status::kFinalized;
+      if (is_handed_over && row->pending > 0 && !source_->capabilities().tells_status) {
+        handed_over.push_back(*external_id);
+      }
+      if (app.mode != Mode::kPrimary) return;
+      for (const Command step : StepsOf(*order, *row)) commands.emplace_back(*external_id, step);
+    });
+  }
+  position_ = page.position;
+  const bool has_news = !commands.empty() || !handed_over.empty();
+  if (!has_news && position_ - app.position < kPositionStep) return;
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    for (const auto& [external_id, step] : commands) {
+      store::AddCommand(tx, key_, external_id, step, stamp.now);
+    }
+    for (const std::string& external_id : handed_over) {
+      NoteHandedOver(tx, key_, external_id, stamp);
+    }
+    store::SetPosition(tx, key_, position_);
+  });
+}
+
+// An order of this app that did not come this way: the cloud delivers them, too.
+void OrderAccount::NoteForeignOrder(const events::StoredEvent& event) {
+  const std::string source = Concat({R"("source":")", SourceNameOf(key_.app), "\""});
+  if (event.body.find(source) == event.body.npos) return;
+  const bool is_ours = settings_.database.Read([&](db::Snapshot& snapshot) {
+    return store::FindExternalId(snapshot, key_, event.subject_id).has_value();
+  });
+  if (is_ours || !foreign_trouble_.empty()) return;
+  foreign_trouble_ = "the cloud delivers orders of this app, too: each may come twice";
+  log::Error("orders of a delivery app come twice",
+             {{"app", key_.app}, {"order", event.subject_id}, {"why", foreign_trouble_}});
+}
+
+// The steps that the app is to know, but for what it has told itself.
+std::vector<Command> OrderAccount::StepsOf(const orders::Order& order, const OrderRow& row) const {
+  std::vector<Command> steps;
+  if (order.status == orders::Status::kCancelled) return steps;  // the app's own tool cancels
+  const bool has_left =
+      order.status >= orders::Status::kDelivered ||
+      (order.delivery_status && *order.delivery_status >= orders::DeliveryStatus::kOnTheWay &&
+       *order.delivery_status <= orders::DeliveryStatus::kDelivered);
+  const auto add = [&](bool is_reached, Command step, News told) {
+    if (!is_reached || row.told >= told) return;
+    if (CallFor(row, step)) steps.push_back(step);
+  };
+  add(order.status >= orders::Status::kPreparing, Command::kConfirm, News::kConfirmed);
+  add(order.status >= orders::Status::kPreparing, Command::kPrepare, News::kInPreparation);
+  add(order.status >= orders::Status::kReady, Command::kReady, News::kReady);
+  add(has_left, Command::kDispatch, News::kOnTheWay);
+  return steps;
+}
+
+std::optional<OrderCall> OrderAccount::CallFor(const OrderRow& row, Command step) const {
+  return source_->Tell(account_->credentials, {.command = step,
+                                               .external_id = row.external_id,
+                                               .order_id = row.order_id,
+                                               .is_delivered_here = row.is_delivered_here,
+                                               .received_at = row.received_at});
+}
+
+bool OrderAccount::IsWatched(const AppRow& app) const {
+  if (!settings_.database.health().writable) return false;
+  return app.presence == Presence::kAlways || settings_.is_watched(key_.company);
+}
+
+// Orders that nobody would see are not confirmed.
+void OrderAccount::AcceptAll(const Waiting& waiting) {
+  const bool accepts = waiting.app.mode == Mode::kPrimary && waiting.app.accept == Accept::kAuto &&
+                       IsWatched(waiting.app);
+  if (!accepts || waiting.unaccepted.empty()) return;
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    for (const OrderRow& row : waiting.unaccepted) {
+      store::AddCommand(tx, key_, row.external_id, Command::kConfirm, stamp.now);
+    }
+  });
+}
+
+// Polling
+
+void OrderAccount::Poll(const AppRow& app) {
+  const bool is_present = app.mode == Mode::kPrimary && IsWatched(app);
+  // Where another tool is in charge, nothing is taken from under it.
+  const bool may_take = app.mode == Mode::kPrimary || !source_->capabilities().is_read_once;
+  bool is_answered = true;
+  if (may_have_missed_ || !may_take) {
+    const auto missed = source_->PollMissed(account_->credentials);
+    if (missed) is_answered = PollOnce(*missed);
+    may_have_missed_ = !is_answered;
+  }
+  if (is_answered && may_take) {
+    is_answered = PollOnce(source_->Poll(account_->credentials, is_present));
+  }
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  const int64_t every_ms = source_->capabilities().poll_every_s * 1'000;
+  is_asked_ = is_answered;
+  if (is_answered) {
+    poll_failures_ = 0;
+    poll_trouble_.clear();
+    // A second more or less, so that boxes do not ask in step.
+    next_poll_ms_ = now_ms + every_ms - 1'000 + static_cast<int64_t>(RandomBelow(2'000));
+    return;
+  }
+  may_have_missed_ = true;
+  const std::string trouble = Concat({"cannot be asked for orders: ", Words()});
+  if (poll_trouble_ != trouble) {
+    log::Warning("a delivery app cannot be asked for orders",
+                 {{"app", key_.app}, {"why", Words()}});
+  }
+  poll_trouble_ = trouble;
+  // An app that is asked too rarely shows the store as closed: the first tries come at its pace.
+  const int64_t slow_ms = every_ms * (int64_t{1} << std::min(std::max(poll_failures_ - 3, 0), 6));
+  ++poll_failures_;
+  next_poll_ms_ = now_ms + std::min(slow_ms, kPollFailureMsMax);
+}
+
+// False: no answer came; Words() says why.
+bool OrderAccount::PollOnce(const OrderCall& call) {
+  if (Call(call) != CallEnd::kAnswered) return false;
+  if (status() == kNoContent) return true;
+  if (!IsSuccess(status())) return false;
+  const std::string body = session_->body();
+  if (body.empty()) return true;
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    store::AddAnswer(tx, key_, stamp.now, IsUtf8(body) ? body : Visible(body));
+  });
+  const auto answers = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return store::FindAnswers(snapshot, key_); });
+  for (const store::AnswerRow& answer : answers) ReadAnswer(answer);
+  return true;
+}
+
+void OrderAccount::ReadAnswer(const store::AnswerRow& answer) {
+  std::optional<std::vector<AppEvent>> events;
+  std::string problem = "the answer is none that the app documents";
+  try {
+    const json::Document document = json::Document::Parse(answer.body);
+    events = source_->Read(account_->credentials, document.root());
+  } catch (const Refusal& refusal) {
+    problem = DescribeRefusal(refusal);
+  }
+  if (!events) {
+    log::Error("an answer of a delivery app cannot be read",
+               {{"app", key_.app}, {"answer", answer.number}, {"why", problem}});
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+      if (!source_->capabilities().is_read_once) {
+        store::RemoveUnreadable(tx, key_, answer.number);
+      }
+      store::ParkAnswer(tx, key_, answer.number, problem);
+    });
+    return;
+  }
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    for (const AppEvent& event : *events) {
+      if (!store::AddEvent(tx, key_, event, stamp.now) || !event.details) continue;
+      if (store::FindOrder(tx, key_, event.external_id)) continue;
+      store::PutOrder(
+          tx, key_,
+          {.external_id = event.external_id, .received_at = stamp.now, .details = *event.details});
+    }
+    store::RemoveAnswer(tx, key_, answer.number);
+  });
+  if (!events->empty()) Acknowledge(*events);
+}
+
+// What is not acknowledged comes again, and is acknowledged then.
+void OrderAccount::Acknowledge(const std::vector<AppEvent>& events) {
+  for (const OrderCall& call : source_->Acknowledge(events)) {
+    if (Call(call) == CallEnd::kAnswered && IsSuccess(status())) continue;
+    log::Warning("a delivery app does not take that its events have arrived",
+                 {{"app", key_.app}, {"why", Words()}});
+    return;
+  }
+}
+
+// Applying
+
+void OrderAccount::ApplyAll(const Waiting& waiting) {
+  for (const EventRow& row : waiting.events) {
+    const int64_t now_ms = settings_.clock.MonotonicMs();
+    if (now_ms >= std::max(next_poll_ms_, not_before_ms_)) return;  // the poll goes first
+    if (!IsDue(event_times_, row.event.id)) continue;
+    pass_->Beat();
+    try {
+      if (!ApplyOne(waiting.company, row)) return;
+    } catch (const Refusal& refusal) {
+      Park(row.event, DescribeRefusal(refusal));
+    } catch (const Fault& fault) {
+      if (fault.kind != Fault::Kind::kDamaged) throw;
+      Park(row.event, fault.cause);
+    }
+  }
+}
+
+// False: the app does not answer now, and the others wait, too.
+bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row) {
+  const auto known = settings_.database.Read([&](db::Snapshot& snapshot) {
+    return store::FindOrder(snapshot, key_, row.event.external_id);
+  });
+  std::optional<Arrival> arrival;
+  if (!known || known->order_id.empty()) {
+    const bool has_come = known && source_->capabilities().sends_orders_along;
+    const auto details = has_come ? std::optional(known->details) : AskDetails(row);
+    if (!details) return status() == kNotFound;
+    arrival = Prepare(*details, *source_, *provider_, company,
+                      known ? known->received_at : settings_.clock.Now());
+    if (arrival->row.external_id != row.event.external_id) {
+      throw Refusal(Problem::kValidationFailed, "The app shows another order under this id.");
+    }
+  }
+  const Minor adjustment = arrival ? arrival->drafted.adjustment : 0;
+  const bool is_done = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    if (arrival) PlaceArrival(tx, key_, company, *arrival, stamp);
+    if (!Apply(tx, key_, row.event, stamp)) return false;
+    store::SetApplied(tx, key_, row.event.id);
+    return true;
+  });
+  if (adjustment != 0) {
+    std::string amount;
+    AppendScaled(amount, adjustment, company.currency_decimals);
+    log::Error("an order of a delivery app does not add up",
+               {{"app", key_.app}, {"order", row.event.external_id}, {"adjustment", amount}});
+  }
+  if (!is_done) event_times_[row.event.id] = settings_.clock.MonotonicMs() + kFirstWaitMs;
+  return true;
+}
+
+// The order as the app shows it. Nothing: it is tried again later, or parked.
+std::optional<std::string> OrderAccount::AskDetails(const EventRow& row) {
+  const CallEnd end = Call(source_->Details(account_->credentials, row.event.external_id));
+  const bool is_answered = end == CallEnd::kAnswered;
+  if (is_answered && IsSuccess(status())) {
+    const std::string body = session_->body();
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      const auto known = store::FindOrder(tx, key_, row.event.external_id);
+      OrderRow order =
+          known.value_or(OrderRow{.external_id = row.event.external_id, .received_at = stamp.now});
+      order.details = IsUtf8(body) ? body : Visible(body);
+      store::PutOrder(tx, key_, order);
+    });
+    return body;
+  }
+  if (!is_answered || IsPassing(status())) {
+    event_times_[row.event.id] = settings_.clock.MonotonicMs() + kFirstWaitMs;
+    return std::nullopt;
+  }
+  // An event may come before its order.
+  if (row.attempts + 1 < kDetailsTriesMax) {
+    TryEventLater(row);
+  } else {
+    Park(row.event, Concat({"the app shows no such order: ", Words()}));
+  }
+  return std::nullopt;
+}
+
+void OrderAccount::TryEventLater(const EventRow& row) {
+  settings_.database.Write(
+      [&](db::Tx& tx, const db::Stamp&) { store::CountAttempt(tx, key_, row.event.id); });
+  event_times_[row.event.id] = settings_.clock.MonotonicMs() + WaitAfter(row.attempts);
+}
+
+void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
+  log::Error("an order of a delivery app is parked", {{"app", key_.app},
+                                                      {"order", event.external_id},
+                                                      {"event", event.id},
+                                                      {"news", Name(event.news)},
+                                                      {"why", problem}});
+  settings_.database.Write(
+      [&](db::Tx& tx, const db::Stamp&) { store::ParkEvent(tx, key_, event.id, problem); });
+}
+
+// Commands
+
+void OrderAccount::SendAll(const Waiting& waiting) {
+  if (waiting.app.mode != Mode::kPrimary) return;
+  const auto commands = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return store::FindCommands(snapshot, key_); });
+  for (const CommandRow& row : commands) {
+    if (settings_.clock.MonotonicMs() < not_before_ms_) return;
+    if (IsDue(command_times_, KeyOf(row)) && !SendOne(row)) return;
+  }
+}
+
+// False: the app does not answer now.
+bool OrderAccount::SendOne(const CommandRow& row) {
+  const auto order = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return store::FindOrder(snapshot, key_, row.external_id); });
+  const auto call = order ? CallFor(*order, row.step) : std::nullopt;
+  // What the app has told itself meanwhile needs no command: News follow the steps.
+  const auto told = static_cast<News>(static_cast<int>(row.step) + 1);
+  const bool is_needed = call && order->told < told;
+  const CallEnd end = is_needed ? Call(*call) : CallEnd::kAnswered;
+  const bool is_done =
+      !is_needed ||
+      (end == CallEnd::kAnswered &&
+       (IsSuccess(status()) || status() == source_->capabilities().done_already_status));
+  if (is_done) {
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      store::SetDone(tx, key_, row.external_id, row.step);
+      if (row.step != Command::kConfirm || !is_needed) return;
+      NoteConfirmed(tx, key_, row.external_id, source_->capabilities().tells_status, stamp);
+    });
+    return true;
+  }
+  const std::string why = Words();
+  if (end == CallEnd::kAnswered && !IsPassing(status())) {
+    log::Error(
+        "a delivery app refuses what it is told",
+        {{"app", key_.app}, {"order", row.external_id}, {"step", Name(row.step)}, {"why", why}});
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+      store::ParkCommand(tx, key_, row.external_id, row.step, why);
+    });
+    return true;
+  }
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+    store::CountAttempt(tx, key_, row.external_id, row.step);
+  });
+  command_times_[KeyOf(row)] = settings_.clock.MonotonicMs() + WaitAfter(row.attempts);
+  return end == CallEnd::kAnswered;
+}
+
+// Warnings
+
+// At half and at three quarters of the app's time.
+void OrderAccount::WarnOfUnaccepted(const Waiting& waiting) {
+  const UtcMs now = settings_.clock.Now();
+  for (const OrderRow& row : waiting.unaccepted) {
+    if (!row.accept_by || waiting.app.mode != Mode::kPrimary) continue;
+    const int64_t whole_ms = *row.accept_by - row.received_at, gone_ms = now - row.received_at;
+    const int stage = gone_ms * 4 >= whole_ms * 3 ? 2 : gone_ms * 2 >= whole_ms ? 1 : 0;
+    if (stage == 0 || !warned_.emplace(row.external_id, stage).second) continue;
+    log::Error("an order of a delivery app is not accepted",
+               {{"app", key_.app},
+                {"order", row.order_id},
+                {"seconds_left", (*row.accept_by - now) / 1'000}});
+  }
+  if (waiting.unaccepted.empty()) warned_.clear();
+}
+
+void OrderAccount::ForgetOld() {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  if (forgot_ms_ != 0 && now_ms - forgot_ms_ < kForgetEveryMs) return;
+  forgot_ms_ = now_ms;
+  const UtcMs now = settings_.clock.RetentionNow();
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+    store::Forget(tx, key_, now - kSaidDays * kDayMs, now - kOrderDays * kDayMs);
+  });
+}
+
+void OrderAccount::Publish(const Waiting& waiting) {
+  std::string state = Concat({key_.app, " ", Name(waiting.app.mode)});
+  const auto add = [&](std::string_view text) {
+    state += Concat({state.find(": ") == state.npos ? ": " : "; ", text});
+  };
+  if (!poll_trouble_.empty()) add(poll_trouble_);
+  if (!foreign_trouble_.empty()) add(foreign_trouble_);
+  if (!waiting.unaccepted.empty() && waiting.app.mode == Mode::kPrimary) {
+    add(Concat({waiting.unaccepted.size(), " not accepted"}));
+  }
+  if (waiting.parked > 0) {
+    add(Concat({waiting.parked, " parked (comanda provider parked ", key_.app, ")"}));
+  }
+  parked_ = waiting.parked;
+  unaccepted_ = static_cast<int64_t>(waiting.unaccepted.size());
+  waiting_ = static_cast<int64_t>(waiting.events.size() + waiting.commands.size());
+  const std::lock_guard lock(mutex_);
+  state_ = std::move(state);
+}
+
+}  // namespace comanda::delivery

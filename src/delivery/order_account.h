@@ -1,0 +1,152 @@
+#pragma once
+
+// The orders of one company in one app, and the thread that brings them here (contract section 7,
+// Orders of other channels). A pass:
+//
+//   1. follows the event log: a status that was set here becomes a command to the app;
+//   2. polls the app when that is due. The answer is on disk before anything is made of it, its
+//      events are on disk before the app is told that they have arrived;
+//   3. applies what waits, and asks for the orders that are new;
+//   4. sends the commands that wait, unless the app is only mirrored;
+//   5. warns of orders that nobody accepts.
+//
+// Whatever fails is tried again; what the app refuses, or is no order, is parked for a person, and
+// the others go on.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/heartbeat.h"
+#include "base/metrics.h"
+#include "company/company.h"
+#include "config/options.h"
+#include "crypto/authorities.h"
+#include "db/database.h"
+#include "delivery/catalogue.h"
+#include "delivery/intake.h"
+#include "delivery/order_source.h"
+#include "delivery/orders_store.h"
+#include "delivery/session.h"
+#include "events/log.h"
+#include "events/worker.h"
+#include "machine/hold.h"
+#include "net/network.h"
+
+namespace comanda::delivery {
+
+// All that is referred to outlives the account.
+struct OrderAccountSettings {
+  const config::Options& options;
+  const Clock& clock;
+  db::Database& database;
+  net::Network& network;
+  const Catalogue& catalogue;
+  const machine::Hold* hold = nullptr;  // no app is called while it holds; null: none
+  // Somebody has looked at the orders of the company lately (http/lookers.h).
+  std::function<bool(db::CompanyId company)> is_watched;
+};
+
+class OrderAccount {
+ public:
+  // Starts the thread.
+  OrderAccount(OrderAccountSettings settings, AccountKey key, Heartbeats& heartbeats,
+               metrics::Registry& registry);
+
+  // Settings, credentials or providers have changed, or something parked is to be tried again:
+  // everything is due. Any thread.
+  void NoteChange();
+
+  // "ifood primary: 2 orders are not accepted"; empty: it is off. Any thread.
+  std::string Describe() const;
+
+ private:
+  // What is read of the database at the beginning of a pass.
+  struct Waiting {
+    AppRow app;
+    company::Company company;
+    std::vector<store::AnswerRow> answers;
+    std::vector<EventRow> events;
+    std::vector<OrderRow> unaccepted;
+    std::vector<CommandRow> commands;
+    int64_t parked = 0;
+    bool has_more_events = false;
+  };
+  // The time of the next try of something that failed; monotonic.
+  using Times = std::map<std::string, int64_t>;
+
+  events::Worker::Done Pass(events::Worker::Pass& pass);
+  void TakeChange();
+  std::optional<Waiting> ReadWaiting();
+  std::optional<std::string> WhyNotAsked(const Waiting& waiting);
+
+  void FollowLog(const AppRow& app);
+  void NoteForeignOrder(const events::StoredEvent& event);
+  std::vector<Command> StepsOf(const orders::Order& order, const OrderRow& row) const;
+  std::optional<OrderCall> CallFor(const OrderRow& row, Command step) const;
+  bool IsWatched(const AppRow& app) const;
+  void AcceptAll(const Waiting& waiting);
+
+  void Poll(const AppRow& app);
+  bool PollOnce(const OrderCall& call);
+  void ReadAnswer(const store::AnswerRow& answer);
+  void Acknowledge(const std::vector<AppEvent>& events);
+
+  void ApplyAll(const Waiting& waiting);
+  bool ApplyOne(const company::Company& company, const EventRow& row);
+  std::optional<std::string> AskDetails(const EventRow& row);
+  void Park(const AppEvent& event, const std::string& problem);
+  void TryEventLater(const EventRow& row);
+
+  void SendAll(const Waiting& waiting);
+  bool SendOne(const CommandRow& row);
+
+  void WarnOfUnaccepted(const Waiting& waiting);
+  void ForgetOld();
+  void Publish(const Waiting& waiting);
+
+  CallEnd Call(const OrderCall& call);
+  int status() const { return session_->status(); }
+  std::string Words() const;
+  bool IsDue(const Times& times, const std::string& key) const;
+
+  const OrderAccountSettings settings_;
+  const AccountKey key_;
+
+  // Used by the worker's thread alone.
+  events::Worker::Pass* pass_ = nullptr;  // during Pass()
+  std::shared_ptr<const Provider> provider_;
+  const OrderSource* source_ = nullptr;  // of provider_
+  std::unique_ptr<Account> account_;     // of provider_
+  std::unique_ptr<Session> session_;     // of the last call
+  Token token_;
+  std::shared_ptr<const crypto::Authorities> authorities_;
+  int64_t seen_changes_ = -1;
+  int64_t position_ = -1;  // in the event log; -1: as it is stored
+  int64_t next_poll_ms_ = 0;
+  int64_t not_before_ms_ = 0;  // the app wants no call before
+  int poll_failures_ = 0;      // in a row
+  bool may_have_missed_ = true;
+  Times event_times_, command_times_;
+  std::set<std::pair<std::string, int>> warned_;  // order, stage
+  int64_t forgot_ms_ = 0;
+  std::string poll_trouble_, foreign_trouble_;
+
+  std::atomic<int64_t> changes_{0};
+  mutable std::mutex mutex_;
+  std::string state_;  // guarded by mutex_
+  std::atomic<int64_t> parked_{0}, unaccepted_{0}, waiting_{0};
+  std::atomic<bool> is_asked_{false};
+  const metrics::Gauge parked_gauge_, unaccepted_gauge_, waiting_gauge_, asked_gauge_;
+
+  events::Worker worker_;  // last: it ends before what it uses
+};
+
+}  // namespace comanda::delivery

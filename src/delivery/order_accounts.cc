@@ -1,0 +1,52 @@
+#include "delivery/order_accounts.h"
+
+#include "base/log.h"
+#include "base/problem.h"
+
+namespace comanda::delivery {
+
+OrderAccounts::OrderAccounts(OrderAccountSettings settings, Heartbeats& heartbeats,
+                             metrics::Registry& registry)
+    : settings_(std::move(settings)), heartbeats_(heartbeats), registry_(registry) {
+  const std::lock_guard lock(mutex_);
+  try {
+    Start();
+  } catch (const Fault& fault) {  // a database that cannot be read
+    log::Error("no delivery app is asked for orders", {{"why", fault.cause}});
+  }
+}
+
+void OrderAccounts::NoteChange() {
+  const std::lock_guard lock(mutex_);
+  Start();
+  for (auto& [key, account] : accounts_) account->NoteChange();
+}
+
+// With the mutex.
+void OrderAccounts::Start() {
+  const auto keys =
+      settings_.database.Read([](db::Snapshot& snapshot) { return store::FindActive(snapshot); });
+  for (const AccountKey& key : keys) {
+    std::unique_ptr<OrderAccount>& account = accounts_[{key.company.value, key.app}];
+    if (account) continue;
+    account = std::make_unique<OrderAccount>(settings_, key, heartbeats_, registry_);
+  }
+}
+
+std::string OrderAccounts::Describe() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  for (const auto& [key, account] : accounts_) {
+    const std::string state = account->Describe();
+    if (!state.empty()) text += (text.empty() ? "" : ", ") + state;
+  }
+  return text;
+}
+
+std::string OrderAccounts::Describe(db::CompanyId company, const std::string& app) const {
+  const std::lock_guard lock(mutex_);
+  const auto account = accounts_.find({company.value, app});
+  return account == accounts_.end() ? "" : account->second->Describe();
+}
+
+}  // namespace comanda::delivery

@@ -1,0 +1,121 @@
+#pragma once
+
+// A delivery app that can be asked for its orders. An OrderSource translates between the app's
+// calls and ours; it has no network, database, clock or state. The engine (intake.h, courier.h) is
+// the same for all apps and reads capabilities, never names.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "delivery/app_order.h"
+#include "delivery/provider.h"
+#include "delivery/rules.h"
+#include "json/reader.h"
+
+namespace comanda::delivery {
+
+// A call to the app. `path` begins with / and is below the base of its orders (OrdersSource::base).
+struct OrderCall {
+  std::string method = "GET";
+  std::string path;  // percent-encoded, with its query
+  std::vector<std::string> headers = {};
+  std::string json = {};  // empty: no body
+};
+
+// What an app tells of an order.
+enum class News : uint8_t {
+  kPlaced,
+  kConfirmed,
+  kInPreparation,
+  kReady,
+  kOnTheWay,
+  kDelivered,
+  kConcluded,
+  kCancelled,
+  kOther,  // of no consequence here
+};
+inline constexpr std::array<std::string_view, 9> kNewsNames = {
+    "placed",    "confirmed", "preparing", "ready", "on_the_way",
+    "delivered", "concluded", "cancelled", "other"};
+constexpr std::string_view Name(News news) { return kNewsNames[static_cast<size_t>(news)]; }
+
+struct AppEvent {
+  std::string id;           // unique in the app
+  std::string external_id;  // of the order
+  News news = News::kOther;
+  UtcMs at = 0;
+  std::string raw;  // as JSON, for Acknowledge() and to look at
+  // The order itself, as JSON, where the app sends it along; else Details() asks for it.
+  std::optional<std::string> details = {};
+  std::string words = {};  // why it was cancelled, in the app's words
+};
+
+// What the restaurant tells the app.
+enum class Command : uint8_t { kConfirm, kPrepare, kReady, kDispatch };
+inline constexpr std::array<std::string_view, 4> kCommandNames = {"confirm", "prepare", "ready",
+                                                                  "dispatch"};
+constexpr std::string_view Name(Command command) {
+  return kCommandNames[static_cast<size_t>(command)];
+}
+
+// A command, and the order that it is about.
+struct Told {
+  Command command = Command::kConfirm;
+  std::string_view external_id;
+  std::string_view order_id;  // here
+  bool is_delivered_here = false;
+  UtcMs received_at = 0;
+};
+
+struct Capabilities {
+  // The answer to a poll is given once: what is not kept is lost.
+  bool is_read_once = false;
+  // A poll shows the store as open.
+  bool polling_is_presence = false;
+  // The answer to a poll has the orders themselves; else Details() asks for each.
+  bool sends_orders_along = false;
+  // It tells what becomes of an order, also that it has been confirmed.
+  bool tells_status = true;
+  // The app cancels what is not confirmed within that time; 0: it is not known.
+  int64_t accept_within_s = 0;
+  int64_t poll_every_s = 30;
+  // A command that is refused with this status has been carried out already; 0: there is none.
+  int done_already_status = 0;
+};
+
+// Pure; any thread.
+class OrderSource {
+ public:
+  virtual ~OrderSource() = default;
+  virtual Capabilities capabilities() const = 0;
+  // `account` has the credentials. `is_present`: the poll may show the store as open.
+  virtual OrderCall Poll(const Variables& account, bool is_present) const = 0;
+  // Of an app whose answers are given once: another list, of what earlier polls were answered. It
+  // is read when the process starts, after a poll whose answer did not come, and instead of polls
+  // where another tool is in charge.
+  virtual std::optional<OrderCall> PollMissed(const Variables& account) const = 0;
+  // The events of an answer to a poll. Nothing: it is no such answer.
+  virtual std::optional<std::vector<AppEvent>> Read(const Variables& account,
+                                                    const json::Value& answer) const = 0;
+  // Calls that tell the app that the events have arrived.
+  virtual std::vector<OrderCall> Acknowledge(const std::vector<AppEvent>& events) const = 0;
+  // Asks for an order.
+  virtual OrderCall Details(const Variables& account, std::string_view external_id) const = 0;
+  // Throws Refusal validation_failed for what is no order of this currency: negative or missing
+  // amounts, unknown types.
+  virtual AppOrder Map(const json::Value& details, std::string_view currency,
+                       int currency_decimals) const = 0;
+  // Nothing where the app wants to know no such step of this order.
+  virtual std::optional<OrderCall> Tell(const Variables& account, const Told& told) const = 0;
+};
+
+// Of that dialect (provider.h); lives as long as the process.
+const OrderSource& SourceOf(Dialect dialect);
+
+}  // namespace comanda::delivery

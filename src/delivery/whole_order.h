@@ -1,0 +1,44 @@
+#pragma once
+
+// From the order of an app to one of ours (contract section 7, Orders of other channels).
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "company/company.h"
+#include "db/session.h"
+#include "delivery/app_order.h"
+#include "delivery/provider.h"
+#include "orders/orders.h"
+
+namespace comanda::delivery {
+
+// Order::source of an app's orders: its name in capitals. And the actor that changes them.
+std::string SourceNameOf(std::string_view app);
+std::string ActorOf(std::string_view app);
+
+struct Drafted {
+  orders::WholeOrder whole;
+  // What had to be added to the rows of the app, so that they make the app's total; below zero:
+  // taken off. In minor units.
+  Minor adjustment = 0;
+  // The app's code of each modifier of each line.
+  std::vector<std::vector<std::optional<std::string>>> option_codes = {};
+};
+// Pure but for the ids of the rows, which are new. The lines are not linked to the menu, and the
+// payment has no method: see Complete(). Refusal out_of_range where a sum exceeds the bound.
+Drafted Draft(const AppOrder& order, const Provider& provider, const company::Company& company,
+              UtcMs now);
+
+// Links lines and options to the menu by their codes, and gives the payment its method. In the
+// transaction that places the order.
+void Complete(db::Session& session, const company::Company& company, std::string_view app,
+              Drafted& drafted);
+
+// The codes of the app's payment methods: paid through the app, and at the door.
+std::string OnlineMethodOf(std::string_view app);
+std::string OfflineMethodOf(std::string_view app);
+
+}  // namespace comanda::delivery

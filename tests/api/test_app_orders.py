@@ -1,0 +1,519 @@
+"""Orders of delivery apps: from the app to the tills' list, and back (contract section 7, Orders of other channels)."""
+
+import contextlib
+import json
+import re
+import time
+
+import pytest
+
+from support.box import PATIENCE_S, Box
+from support.metrics import samples
+from support.orders import accepted
+from support.order_app import ORDER_OF, SECRET, OrderApp
+
+DEMO = "0192f0a0-0001-7000-8000-000000000001"
+PIZZA = {"name": "Pizzas", "products": [
+    {"id": "0192f0a0-0070-7000-8000-0000000000f1", "name": "Pizza grande", "variants": [
+        {"id": "0192f0a0-0071-7000-8000-0000000000f1", "name": "Grande", "sku": "PZ-G", "price": 20}],
+     "modifier_categories": [{"name": "Bordas", "type": "many", "modifiers": [
+         {"id": "0192f0a0-0072-7000-8000-0000000000f1", "name": "Catupiry", "sku": "B1", "price": 3.5}]}]}]}
+
+
+class Restaurant:
+    """A box in the app's country, with a menu that has a pizza; and the app."""
+
+    def __init__(self, directory, name):
+        from support.box import ROOT
+        self.app = OrderApp(directory, name)
+        file = json.loads((ROOT / "src/app/demo.json").read_text())
+        company = file["companies"][0]
+        if name != "rappi":
+            company |= {"country_code": "BR", "currency": "BRL", "timezone": "America/Sao_Paulo"}
+        company["categories"] = [*company["categories"], PIZZA]
+        (directory / "restaurant.json").write_text(json.dumps(file))
+        self.box = Box(options=["--webhook-networks", "127.0.0.0/8,::1/128", "--webhook-ca", str(self.app.pair.certificate)])
+        self.box.bring_in(directory / "restaurant.json")
+        self.key = self.box.make_key()["key"]
+        self.app.connect(self.box)
+
+    def start(self, mode="primary", *options):
+        self.box.start()
+        self.app.add(self.box)
+        self.api = self.box.client(self.key)
+        self.look()
+        self.app.mode(self.box, mode, *options)
+        return self
+
+    def look(self):
+        """A display looks, so that orders are seen."""
+        return accepted(self.api.get("/v1/orders?per_page=100"))
+
+    def hurry(self):
+        """Everything is due."""
+        self.box.command("provider", "retry", "all", "--data", str(self.box.data))
+
+    def orders(self):
+        return [order for order in self.look() if order["source"] == self.app.name.upper()]
+
+    def wait(self, condition, hurry=True):
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            value = condition()
+            if value:
+                return value
+            assert time.monotonic() < deadline, (self.app.refused, self.app.told, self.box.log_text()[-4000:])
+            if hurry:
+                self.hurry()
+            time.sleep(0.1)
+
+    def placed(self, count=1):
+        return self.wait(lambda: (orders := self.orders()) and len(orders) == count and orders)
+
+    def order(self, identity):
+        return accepted(self.api.get(f"/v1/orders/{identity}"))
+
+    def wait_status(self, identity, status):
+        return self.wait(lambda: (order := self.order(identity))["status"] == status and order)
+
+    def command(self, *words, check=True):
+        return self.box.command("provider", *words, "--data", str(self.box.data), check=check)
+
+    def parked(self):
+        return json.loads(self.command("parked", "--json").stdout)["data"]
+
+    def restart(self, kill=False):
+        self.box.kill() if kill else self.box.stop()
+        self.api.close()
+        self.box.start()
+        self.api = self.box.client(self.key)
+        self.look()
+
+    def close(self):
+        with contextlib.suppress(AttributeError):
+            self.api.close()
+        self.box.kill_if_running()
+        self.box.discard()
+        self.app.close()
+
+
+@pytest.fixture
+def restaurant(request, tmp_path):
+    made = []
+
+    def make(name="ifood"):
+        made.append(Restaurant(tmp_path, name))
+        return made[-1]
+
+    yield make
+    for one in made:
+        refused = one.app.refused
+        one.close()
+        assert refused == [], "the box makes the calls that the app's documents describe, and no others"
+
+
+APPS = ["ifood", "99food", "rappi"]
+
+
+# -- an order arrives ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", APPS)
+def test_an_order_arrives_with_all_that_the_ticket_shows(restaurant, name):
+    shop = restaurant(name).start("primary", "--accept", "kitchen")
+    identity = shop.app.place(ORDER_OF[name](4711))
+
+    order = shop.placed()[0]
+
+    assert order["status"] == "PENDING" and order["service_type"] == "DELIVERY"
+    assert order["order_title"] == {"ifood": "iFood 4711", "99food": "99Food 4711", "rappi": "Rappi 4711"}[name]
+    pizza, drink = order["combos"]
+    assert (pizza["product_name"], pizza["quantity"], pizza["combo_price"]) == ("Pizza", 2, 47)
+    assert pizza["variant_id"] == "0192f0a0-0071-7000-8000-0000000000f1" and pizza["comment"].startswith("s")
+    option = pizza["modifiers"][0]
+    assert (option["modifier_id"], option["quantity"], option["price"]) == ("0192f0a0-0072-7000-8000-0000000000f1", 2, 7)
+    assert (drink["product_name"], drink["product_id"], drink["sku"], drink["combo_price"]) == (
+        {"rappi": "Gaseosa"}.get(name, "Guaraná"), None, "GUA", 8.8)
+    of_rappi = name == "rappi"
+    assert order["total"] == (50.8 if of_rappi else 60.8)
+    assert order["delivery_price"] == (0 if of_rappi else 9)
+    assert [(discount["type"], discount["value"]) for discount in order["discounts"]] == [("AMOUNT", 5)]
+    assert [(payment["payment_method"]["code"], payment["amount"]) for payment in order["payments"]] == [
+        (f"{name}_online", order["total"])]
+    assert order["paid"] and order["client"]["name"] == "Ana Souza" and order["client"]["id"] is None
+    assert order["client_id"] is None and order["address_id"] is None
+    assert order["address"]["address"] in ("Rua A, 10", "Calle A 10")
+    assert "12345678909" not in json.dumps(order), "of the customer only what the ticket shows"
+    assert shop.app.told == []
+    assert identity not in [item["id"] for item in accepted(shop.api.get("/v1/company/payment-methods"))]
+    codes = {method["code"] for method in accepted(shop.api.get("/v1/company/payment-methods"))}
+    assert not codes & {f"{name}_online", f"{name}_offline"}, "no till may choose them"
+
+
+def test_a_till_cannot_edit_the_order_of_an_app_and_moves_its_status(restaurant):
+    shop = restaurant().start("mirror")
+    shop.app.place(ORDER_OF["ifood"](1))
+    order = shop.placed()[0]
+    refused = shop.api.post(f"/v1/orders/{order['id']}/combos", {"combos": [{"product_name": "x", "quantity": 1,
+                                                                             "variant_price": 1}]})
+    assert refused.status == 422 and refused.code == "order_not_editable"
+    shop.api.advance(order, "PREPARING")
+
+
+@pytest.mark.parametrize("name", APPS)
+def test_it_arrives_once_however_often_the_app_gives_it(restaurant, name):
+    shop = restaurant(name).start("mirror")
+    order = ORDER_OF[name](7)
+    identity = shop.app.place(order)
+    if name == "rappi":
+        shop.app.sent.append(identity)  # as after a poll whose answer was lost
+    else:
+        shop.app.tell(identity, "PLC" if name == "ifood" else "CREATED")
+    shop.placed()
+    shop.app.place(order)
+    for _ in range(3):
+        shop.hurry()
+        time.sleep(0.3)
+    assert len(shop.orders()) == 1
+
+
+# -- its life -------------------------------------------------------------------------------------------------
+
+
+def test_auto_confirms_while_somebody_looks_and_the_kitchen_s_steps_reach_the_app(restaurant):
+    shop = restaurant().start()
+    identity = shop.app.place(ORDER_OF["ifood"](1, delivery={"deliveredBy": "MERCHANT"}))
+    order = shop.placed()[0]
+    shop.wait_status(order["id"], "PREPARING")
+    shop.api.advance(order, "READY")
+    shop.wait(lambda: (identity, "readyToPickup") in shop.app.told)
+    accepted(shop.api.patch(f"/v1/orders/{order['id']}/delivery-status", {"delivery_status": "DRIVER_ON_THE_WAY_TO_DESTINATION"}))
+    shop.wait(lambda: (identity, "dispatch") in shop.app.told)
+    shop.app.tell(identity, "CON")
+    closed = shop.wait_status(order["id"], "FINALIZED")
+    assert [step for _, step in shop.app.told] == ["confirm", "startPreparation", "readyToPickup", "dispatch"]
+    assert closed["total"] == 60.8 and closed["paid"]
+
+
+def test_kitchen_confirms_by_preparing(restaurant):
+    shop = restaurant("99food").start("primary", "--accept", "kitchen")
+    identity = shop.app.place(ORDER_OF["99food"](1))
+    order = shop.placed()[0]
+    shop.hurry()
+    time.sleep(1.5)
+    assert shop.app.told == []
+    shop.api.advance(order, "READY")
+    shop.wait(lambda: shop.app.told == [(identity, "confirm"), (identity, "readyForPickup")])
+    shop.app.tell(identity, "DISPATCHED")
+    on_the_way = shop.wait(lambda: (now := shop.order(order["id"]))["delivery_status"] and now)
+    assert (on_the_way["status"], on_the_way["delivery_status"]) == ("READY", "DRIVER_ON_THE_WAY_TO_DESTINATION")
+    assert len(shop.app.told) == 2, "no command for a step that the app itself told"
+
+
+def test_rappi_is_taken_and_finished_here(restaurant):
+    shop = restaurant("rappi").start()
+    number = shop.app.place(ORDER_OF["rappi"](5, "marketplace", total_order=61.8, total_to_pay=61.8))
+    order = shop.placed()[0]
+    assert (order["total"], order["delivery_price"], order["payments"]) == (61.8, 9, [])
+    shop.wait_status(order["id"], "PREPARING")
+    shop.api.advance(order, "READY")
+    shop.wait(lambda: shop.app.told == [(number, "take"), (number, "ready-for-pickup")])
+    shop.api.advance(order, "DELIVERED")
+    paid = shop.wait(lambda: (now := shop.order(order["id"]))["paid"] and now)
+    assert [(row["payment_method"]["code"], row["amount"]) for row in paid["payments"]] == [("rappi_offline", 61.8)]
+
+
+def test_what_is_paid_at_the_door_is_paid_when_the_app_concludes(restaurant):
+    shop = restaurant().start("mirror")
+    identity = shop.app.place(ORDER_OF["ifood"](1, payments={"prepaid": 20.8, "pending": 40, "methods": []}))
+    order = shop.placed()[0]
+    assert (order["total_paid"], order["paid"]) == (20.8, False)
+    shop.app.tell(identity, "CON")
+    closed = shop.wait_status(order["id"], "FINALIZED")
+    assert [(row["payment_method"]["code"], row["amount"]) for row in closed["payments"]] == [
+        ("ifood_online", 20.8), ("ifood_offline", 40)]
+    assert closed["paid"]
+
+
+def test_a_cancel_of_the_app_cancels_its_payments_with_its_reason(restaurant):
+    shop = restaurant().start("mirror")
+    identity = shop.app.place(ORDER_OF["ifood"](1))
+    order = shop.placed()[0]
+    shop.app.tell(identity, "CAN", details="cliente desistiu")
+    cancelled = shop.wait_status(order["id"], "CANCELLED")
+    assert cancelled["cancel_reason"] == "cliente desistiu" and cancelled["total_paid"] == 0
+
+
+def test_events_in_any_order_lead_to_the_last_status(restaurant):
+    shop = restaurant().start("mirror")
+    order = ORDER_OF["ifood"](1)
+    shop.app.orders[order["id"]] = order
+    for code in ("RTP", "CFM", "PLC"):
+        shop.app.tell(order["id"], code)
+    shop.app.queue.reverse()
+    placed = shop.placed()[0]
+    shop.wait_status(placed["id"], "READY")
+    shop.app.tell(order["id"], "CFM")
+    shop.hurry()
+    shop.wait(lambda: not shop.app.queue)
+    assert shop.order(placed["id"])["status"] == "READY", "a status moves up only"
+
+
+def test_a_cancel_that_comes_before_its_order_wins(restaurant):
+    shop = restaurant().start("mirror")
+    order = ORDER_OF["ifood"](1)
+    shop.app.orders[order["id"]] = order
+    shop.app.tell(order["id"], "CAN")
+    shop.app.tell(order["id"], "PLC")
+    shop.wait_status(shop.placed()[0]["id"], "CANCELLED")
+    assert len(shop.orders()) == 1
+
+
+def test_an_order_for_later_stays_pending_until_it_is_prepared(restaurant):
+    shop = restaurant().start()
+    soon = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 6))
+    identity = shop.app.place(ORDER_OF["ifood"](1, orderTiming="SCHEDULED", preparationStartDateTime=soon, schedule={
+        "deliveryDateTimeStart": "2030-01-01T12:00:00Z", "deliveryDateTimeEnd": "2030-01-01T12:30:00Z"}))
+    order = shop.placed()[0]
+    assert order["scheduled_delivery_date"] == "2030-01-01T12:00:00.000Z"
+    shop.wait(lambda: any(event["code"] == "CFM" for event in shop.app.acknowledged if event["orderId"] == identity))
+    if time.time() < time.mktime(time.strptime(soon, "%Y-%m-%dT%H:%M:%SZ")) - time.timezone - 2:
+        assert shop.order(order["id"])["status"] == "PENDING"
+    shop.wait_status(order["id"], "PREPARING")
+
+
+def test_what_rappi_does_not_tell_is_said_here(restaurant):
+    shop = restaurant("rappi").start("mirror")
+    number = shop.app.place(ORDER_OF["rappi"](5))
+    shop.app.sent.append(number)
+    order = shop.placed()[0]
+    assert set(shop.app.polls) == {"sent"}, "a mirror takes nothing from under the app's own tool"
+    assert shop.command("cancelled", "rappi", "99", check=False).returncode != 0
+    shop.command("cancelled", "rappi", number, "--reason", "no stock")
+    assert shop.wait_status(order["id"], "CANCELLED")["cancel_reason"] == "no stock"
+
+
+# -- modes ----------------------------------------------------------------------------------------------------
+
+
+def test_off_asks_nothing_and_mirror_tells_nothing_and_is_not_present(restaurant):
+    shop = restaurant().start("off")
+    identity = shop.app.place(ORDER_OF["ifood"](1))
+    shop.hurry()
+    time.sleep(1.2)
+    assert shop.app.polls == [] and shop.orders() == []
+    shop.app.mode(shop.box, "mirror")
+    order = shop.placed()[0]
+    shop.api.advance(order, "READY")
+    for _ in range(3):
+        shop.hurry()
+        time.sleep(0.5)
+    assert shop.app.told == [] and shop.app.present == 0 and identity
+
+
+def test_primary_is_present_and_confirms_only_while_somebody_looks(restaurant):
+    shop = restaurant()
+    shop.box.start()
+    shop.app.add(shop.box)
+    shop.app.place(ORDER_OF["ifood"](1))
+    shop.app.mode(shop.box, "primary")
+    shop.wait(lambda: shop.app.acknowledged)
+    for _ in range(3):
+        shop.hurry()
+        time.sleep(0.4)
+    assert shop.app.present == 0 and shop.app.told == []
+    shop.api = shop.box.client(shop.key)
+    shop.look()
+    shop.wait(lambda: shop.app.present and shop.app.told)
+
+
+def test_presence_always_needs_nobody(restaurant):
+    shop = restaurant()
+    shop.box.start()
+    shop.app.add(shop.box)
+    shop.app.mode(shop.box, "primary", "--presence", "always")
+    shop.wait(lambda: shop.app.present)
+
+
+@pytest.mark.parametrize("words, said", [
+    (("pedidosya", "primary"), "cannot be asked for its orders"), (("ifood", "primary"), "no credentials"),
+    (("ifood", "sideways"), "mode"), (("nobody", "off"), "There is no app"), (("rappi", "mirror"), "no credentials")])
+def test_a_mode_that_cannot_be_is_refused_and_says_why(restaurant, words, said):
+    shop = restaurant()
+    shop.box.start()
+    result = shop.box.command("provider", "mode", *words, "--data", str(shop.box.data), check=False)
+    assert result.returncode != 0 and said in result.stderr, result.stderr
+
+
+# -- what goes wrong --------------------------------------------------------------------------------------------
+
+
+def test_an_order_whose_details_are_late_is_asked_for_again(restaurant):
+    shop = restaurant().start("mirror")
+    order = ORDER_OF["ifood"](1)
+    shop.app.tell(order["id"], "PLC")
+    shop.wait(lambda: shop.app.details_asked.count(order["id"]) >= 2)
+    assert shop.orders() == [] and not shop.app.queue, "it is acknowledged, and kept"
+    shop.app.orders[order["id"]] = order
+    shop.placed()
+
+
+@pytest.mark.parametrize("change, said", [
+    ({"total": {"orderAmount": -1}}, "total.orderAmount"), ({"total": {"orderAmount": 60.805}}, "total.orderAmount"),
+    ({"total": {}}, "total.orderAmount"), ({"orderType": "DRONE"}, "orderType"), ({"items": []}, "items"),
+    ({"items": [{"name": "x", "quantity": 1, "totalPrice": 1}] * 501}, "items"),
+    ({"items": [{"name": "x", "quantity": 0, "totalPrice": 1}]}, "items[0].quantity"),
+    ({"payments": {"methods": [{"value": 60.8, "currency": "USD"}]}}, "currency"),
+    ({"id": "another"}, "another order")])
+def test_what_is_no_order_is_parked_and_the_others_go_on(restaurant, change, said):
+    shop = restaurant().start("mirror")
+    bad = ORDER_OF["ifood"](1) | change
+    identity = ORDER_OF["ifood"](1)["id"]
+    shop.app.orders[identity] = bad
+    shop.app.tell(identity, "PLC")
+    shop.app.place(ORDER_OF["ifood"](2))
+    shop.placed()
+    parked = shop.wait(shop.parked, hurry=False)
+    assert len(parked) == 1 and parked[0]["what"] == "event" and parked[0]["order"] == identity
+    assert said in parked[0]["problem"], parked
+    assert "1 parked" in json.dumps(shop.api.get("/readyz").json)
+    with contextlib.closing(shop.box.database()) as db:
+        assert db.execute("SELECT details FROM delivery_order WHERE external_id = ?", (identity,)).fetchone()["details"]
+    shop.app.orders[identity] = ORDER_OF["ifood"](1)  # the app mends it
+    shop.command("retry", parked[0]["id"])
+    shop.placed(2)
+    assert shop.parked() == []
+
+
+def test_binary_noise_in_amounts_is_no_mistake(restaurant):
+    shop = restaurant().start("mirror")
+    shop.app.place(ORDER_OF["ifood"](1, total={"deliveryFee": 9.000000000000002, "benefits": 5, "additionalFees": 1,
+                                               "orderAmount": 60.79999999999999}))
+    assert shop.placed()[0]["total"] == 60.8
+
+
+@pytest.mark.parametrize("total", [61.8, 50, 200])
+def test_an_order_that_does_not_add_up_is_placed_with_the_app_s_total(restaurant, total):
+    shop = restaurant().start("mirror")
+    order = ORDER_OF["ifood"](1)
+    order["total"]["orderAmount"] = total
+    shop.app.place(order)
+    placed = shop.placed()[0]
+    assert placed["total"] == total
+    names = [row["product_name"] for row in placed["combos"]] + [row["reason"] for row in placed["discounts"]]
+    assert "adjustment" in names
+    shop.box.wait_for_log("does not add up")
+
+
+def test_an_unreadable_answer_is_kept_and_told(restaurant):
+    shop = restaurant().start("mirror")
+    shop.app.queue.append({"hello": "world"})
+    parked = shop.wait(shop.parked)
+    assert parked[0]["what"] == "answer"
+    shop.app.queue.clear()
+    shop.app.place(ORDER_OF["ifood"](1))
+    shop.placed()
+
+
+@pytest.mark.parametrize("status, is_parked", [(500, False), (503, False), (408, False), (404, True), (409, True)])
+def test_a_command_is_repeated_or_parked(restaurant, status, is_parked):
+    shop = restaurant().start()
+    shop.app.answers["confirm"] = [status]
+    identity = shop.app.place(ORDER_OF["ifood"](1))
+    shop.placed()
+    if is_parked:
+        parked = shop.wait(shop.parked, hurry=False)
+        assert (parked[0]["id"], parked[0]["what"]) == (f"{identity}/confirm", "command")
+        shop.command("retry", parked[0]["id"])
+    shop.wait(lambda: (identity, "confirm") in shop.app.told)
+    shop.wait_status(shop.orders()[0]["id"], "PREPARING")
+    assert [step for _, step in shop.app.told].count("confirm") == 1
+
+
+def test_done_already_is_done(restaurant):
+    shop = restaurant("99food").start("primary", "--accept", "kitchen")
+    identity = shop.app.place(ORDER_OF["99food"](1))
+    shop.app.told.append((identity, "confirm"))  # by another device; its event is on the way
+    order = shop.placed()[0]
+    shop.api.advance(order, "PREPARING")
+    shop.wait(lambda: "1 not accepted" not in json.dumps(shop.api.get("/readyz").json))
+    assert shop.parked() == []
+
+
+def test_an_app_that_does_not_answer_is_told_and_asked_again(restaurant):
+    shop = restaurant().start("mirror")
+    path = ("GET", "/events/v1.0/events:polling")
+    shop.app.answers[path] = [500] * 3
+    shop.wait(lambda: "cannot be asked" in json.dumps(shop.api.get("/readyz").json))
+    shop.app.place(ORDER_OF["ifood"](1))
+    shop.placed()
+    shop.wait(lambda: "cannot be asked" not in json.dumps(shop.api.get("/readyz").json))
+
+
+def test_a_refused_token_is_renewed(restaurant):
+    shop = restaurant().start("mirror")
+    shop.wait(lambda: shop.app.polls)
+    shop.app.tokens += 1  # those that were given are void
+    shop.app.place(ORDER_OF["ifood"](1))
+    shop.placed()
+
+
+def test_orders_that_nobody_accepts_are_counted(restaurant):
+    shop = restaurant().start("primary", "--accept", "kitchen")
+    shop.app.place(ORDER_OF["ifood"](1))
+    shop.placed()
+    shop.wait(lambda: "1 not accepted" in json.dumps(shop.api.get("/readyz").json))
+    text = shop.api.get("/metrics").body.decode()
+    assert any("comanda_delivery_unaccepted" in line and line.endswith(" 1") for line in text.splitlines()), samples
+    # With the clock of the row set back, half of the app's time is gone.
+    shop.box.stop()
+    import sqlite3
+    with sqlite3.connect(shop.box.data / "live.db") as db:
+        db.execute("UPDATE delivery_order SET received_at = received_at - 300000, accept_by = accept_by - 300000")
+    shop.restart()
+    shop.box.wait_for_log("is not accepted")
+
+
+# -- after a crash ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", APPS)
+def test_kills_lose_no_order_and_double_none(restaurant, name, seed):
+    import random
+    chance = random.Random(seed)
+    shop = restaurant(name).start("primary")
+    number, wanted = 0, set()
+    for _ in range(6):
+        for _ in range(3):
+            number += 1
+            wanted.add(shop.app.place(ORDER_OF[name](number)))
+        shop.hurry()
+        time.sleep(chance.random() * 0.6)
+        shop.restart(kill=True)
+    shop.placed(len(wanted))
+    shop.wait(lambda: all(order["status"] == "PREPARING" for order in shop.orders()))
+    orders = shop.orders()
+    assert len({order["order_title"] for order in orders}) == len(wanted)
+    assert all(order["total"] == (50.8 if name == "rappi" else 60.8) for order in orders)
+    word = "take" if name == "rappi" else "confirm"
+    assert {identity for identity, step in shop.app.told if step == word} == wanted
+
+
+def test_the_first_list_that_is_read_once_is_not_lost_by_a_cut(restaurant):
+    shop = restaurant("rappi").start()
+    shop.wait(lambda: "new" in shop.app.polls)
+    number = shop.app.place(ORDER_OF["rappi"](9))
+    shop.app.new.clear()  # given to a poll whose answer never came
+    shop.app.sent.append(number)
+    shop.restart(kill=True)
+    shop.placed()
+
+
+def test_no_secret_is_anywhere(restaurant):
+    shop = restaurant().start()
+    shop.app.place(ORDER_OF["ifood"](1))
+    shop.placed()
+    seen = [shop.box.log_text(), shop.api.get("/metrics").body.decode(), shop.api.get("/readyz").body.decode(),
+            shop.command("list", "--json").stdout, shop.command("parked", "--json").stdout]
+    for text in seen:
+        assert SECRET not in text and not re.search(r"token-\d", text)
