@@ -98,7 +98,8 @@ void PlaceArrival(db::Tx& tx, const AccountKey& key, const company::Company& com
   if (known && !known->order_id.empty()) return;
   Complete(tx, company, key.app, arrival.drafted);
   arrival.row.order_id =
-      orders::PlaceWhole(tx, company, std::move(arrival.drafted.whole), arrival.placement, stamp).record.id;
+      orders::PlaceWhole(tx, company, std::move(arrival.drafted.whole), arrival.placement, stamp)
+          .record.id;
   store::PutOrder(tx, key, arrival.row);
 }
 

@@ -136,8 +136,7 @@ void LinkOptions(db::Session& session, db::CompanyId company,
   if (!combo.product_id) return;
   for (size_t i = 0; i < codes.size(); ++i) {
     if (!codes[i]) continue;
-    const auto modifier =
-        menu::FindModifierBySku(session, company, *combo.product_id, *codes[i]);
+    const auto modifier = menu::FindModifierBySku(session, company, *combo.product_id, *codes[i]);
     if (modifier) combo.modifiers[i].modifier_id = modifier->id;
   }
 }

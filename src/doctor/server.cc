@@ -7,8 +7,9 @@ namespace comanda::doctor {
 namespace {
 
 // Checks of /readyz that other checks here report, with more detail.
-constexpr std::array<std::string_view, 8> kElsewhere = {
-    "backup", "rows", "disk", "clock", "sync", "certificate", "webhooks", "delivery_apps"};
+constexpr std::array<std::string_view, 9> kElsewhere = {"backup",   "rows",          "disk",
+                                                        "clock",    "sync",          "certificate",
+                                                        "webhooks", "delivery_apps", "app_orders"};
 
 }  // namespace
 

@@ -517,3 +517,16 @@ def test_no_secret_is_anywhere(restaurant):
             shop.command("list", "--json").stdout, shop.command("parked", "--json").stdout]
     for text in seen:
         assert SECRET not in text and not re.search(r"token-\d", text)
+
+
+def test_the_doctor_tells_what_is_wrong_with_orders(restaurant):
+    shop = restaurant().start("mirror")
+
+    def found():
+        report = json.loads(shop.box.command("doctor", "--json", "--data", str(shop.box.data), check=False).stdout)
+        return [(row["state"], row["what"]) for row in report["findings"] if row["check"] == "apps" and "Orders" in row["what"]]
+
+    shop.wait(lambda: found() == [("well", "Orders of delivery apps: ifood mirror.")])
+    shop.app.queue.append({"hello": "world"})
+    shop.wait(shop.parked)
+    assert [state for state, _ in shop.wait(lambda: (rows := found()) and "parked" in rows[0][1] and rows)] == ["warning"]

@@ -117,6 +117,7 @@ def write(directory):
         "bodies": fields, "import": names, "requests": [*fields, *(p["name"] for o in OPERATIONS for p in o.parameters)],
         "query": sorted({p["name"] for o in OPERATIONS for p in o.parameters}),
         "json": ["true", "false", "null", "\\\\u0000", "\\\\ud83d", "\\\\ude00", "\\xef\\xbb\\xbf", "1e400", "-0"],
+        "app_orders": ['\\"orderAmount\\":', '\\"total_order\\":', '\\"quantity\\":', '\\"eventId\\":', '\\"order_detail\\":', "\\x00", "\\x01", "\\x02"],
         "provider": ["${store_id}", "~1", "/*/", '\\"any\\":', '\\"where\\":', '\\"not\\":', '\\"future\\":', "\\x00"],
         "head": [*framing, "https://"], "connection": [*framing, "Connection: ", "0\\x0d\\x0a\\x0d\\x0a"],
         "headers": ["W/", "wait=", "Bearer ", "cmd_live_", "::ffff:", "%2f", "T00:00:00Z"]}

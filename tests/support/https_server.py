@@ -1,4 +1,4 @@
-"""An HTTPS server on 127.0.0.1, with a thread of its own, for imitations and lines that fail."""
+"""An HTTPS server, on 127.0.0.1 unless said otherwise, with a thread of its own, for imitations and lines that fail."""
 
 import http.server
 import ssl
@@ -12,11 +12,11 @@ class HttpsServer(http.server.ThreadingHTTPServer):
 
     daemon_threads, request_queue_size, block_on_close = True, 128, False
 
-    def __init__(self, handler, pair, port=0):
+    def __init__(self, handler, pair, port=0, address="127.0.0.1"):
         self.context = server_context(pair)
         self.failures = []  # mistakes of the handler
-        super().__init__(("127.0.0.1", port), handler)
-        self.url = f"https://127.0.0.1:{self.server_port}"
+        super().__init__((address, port), handler)
+        self.url = f"https://{address}:{self.server_port}"
         self.thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
         self.thread.start()
 

@@ -22,13 +22,13 @@ def openssl(*words):
     subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, timeout=60)
 
 
-def make_pair(directory, name, kind="ec"):
-    """A self-signed certificate for localhost."""
+def make_pair(directory, name, kind="ec", hosts=("localhost",)):
+    """A self-signed certificate for these names, and for 127.0.0.1."""
     pair = Pair(pathlib.Path(directory) / f"{name}.crt", pathlib.Path(directory) / f"{name}.key")
     algorithm = {"ec": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
                  "rsa": ["-newkey", "rsa:2048"]}[kind]
     openssl("req", "-x509", *algorithm, "-nodes", "-days", 30, "-subj", f"/CN={name}", "-keyout", pair.key,
-            "-out", pair.certificate, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+            "-out", pair.certificate, "-addext", "subjectAltName=" + ",".join(f"DNS:{host}" for host in hosts) + ",IP:127.0.0.1")
     return pair
 
 

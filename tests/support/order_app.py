@@ -7,6 +7,7 @@ Abrasel, version 1.5. Rappi: dev-portal.rappi.com, Orders."""
 import json
 import re
 import threading
+import time
 import urllib.parse
 import uuid
 
@@ -25,11 +26,12 @@ STEPS = {"ifood": {"confirm": "CFM", "startPreparation": "PRS", "readyToPickup":
 
 
 class OrderApp:
-    """One app with its queue of events, or its list of new orders."""
+    """One app with its queue of events, or its list of new orders. On localhost, where a file of providers.d leads to it
+    (connect()); with `address`, there on port 443, under the app's own names."""
 
-    def __init__(self, directory, name):
-        self.name, self.dialect = name, DIALECTS[name]
-        self.pair = make_pair(directory, name)
+    def __init__(self, directory, name, address=None):
+        self.name, self.dialect, self.address = name, DIALECTS[name], address
+        self.pair = make_pair(directory, name, hosts=self.hosts() if address else ["localhost"])
         self.lock = threading.Lock()
         self.orders, self.queue, self.acknowledged = {}, [], []
         self.new, self.sent = [], []  # Rappi: ids of orders
@@ -44,7 +46,12 @@ class OrderApp:
             def handle_request(self, body):
                 app.handle(self, body)
 
-        self.server = HttpsServer(Asked, self.pair)
+        self.server = HttpsServer(Asked, self.pair, 443, address) if address else HttpsServer(Asked, self.pair)
+
+    def hosts(self):
+        """The app's names in its country."""
+        file = self.built_in()
+        return list(file["by_country"][COUNTRIES[self.name]].values()) if "by_country" in file else file["hosts"]
 
     # -- the box's side -----------------------------------------------------------------------------------------
 
@@ -126,6 +133,8 @@ class OrderApp:
             return planned.pop(0), {"message": "planned"}
         if path == self.token_path():
             return self.give_token(method, body)
+        if state := self.answer_status(method, path, url.query, request.headers, body):
+            return state
         header = "x-authorization" if self.dialect == "rappi" else "Authorization"
         if request.headers[header] != f"Bearer token-{self.tokens}":
             return 401, {"message": "no token"}
@@ -134,6 +143,22 @@ class OrderApp:
             self.refused.append((method, request.path))
             return 404, {"message": "no such call"}
         return answer
+
+    def answer_status(self, method, path, query, headers, body):
+        """The calls by which the store's state is asked for. The store is open."""
+        if (method, path) == ("GET", "/merchant/v1.0/merchants/m-1/status") and self.dialect == "ifood":
+            return 200, [{"operation": "DELIVERY", "salesChannel": "ifood-app", "available": True, "state": "OK",
+                          "validations": [{"id": "opening-hours", "state": "OK"}], "message": {"title": "Loja aberta"}}]
+        if self.dialect == "open_delivery" and (method, path) == ("GET", "/v1/auth/authtoken/get"):
+            is_good = dict(urllib.parse.parse_qsl(query)) == CREDENTIALS["99food"]
+            return (200, {"errno": 0, "data": {"auth_token": "state", "token_expiration_time": int(time.time()) + 3600}}
+                    ) if is_good else (200, {"errno": 10101, "errmsg": "no"})
+        if self.dialect == "open_delivery" and (method, path, query) == ("GET", "/v1/shop/shop/detail", "auth_token=state"):
+            return 200, {"errno": 0, "data": {"biz_status": 1, "sub_biz_status": 1}}
+        listing = "/api/v2/restaurants-integrations-public-api/availability/stores"
+        if self.dialect == "rappi" and (method, path) == ("POST", listing) and json.loads(body) == [900]:
+            return 200, {"900": True}
+        return None
 
     def token_path(self):
         return {"ifood": "/authentication/v1.0/oauth/token", "open_delivery": "/v4/opendelivery/oauth/token",

@@ -1,0 +1,278 @@
+// What an app says of its orders, and what becomes of it here: the same demands on every source.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/concat.h"
+#include "base/problem.h"
+#include "delivery/order_reading.h"
+#include "delivery/order_source.h"
+#include "delivery/whole_order.h"
+#include "orders/pricing.h"
+
+namespace comanda::delivery {
+namespace {
+
+using Codes = std::map<std::string, News>;
+
+struct Example {
+  Dialect dialect;
+  std::string name;
+  Variables account;
+  std::string order;  // as the app shows it
+  std::string event;  // with CODE for its kind
+  Codes codes;        // every one that the app's documents name
+  size_t at_once;     // the most events of one acknowledgement; 0: there is none
+};
+
+constexpr std::string_view kIfoodOrder = R"({
+  "id": "o-1", "displayId": "4711", "orderType": "DELIVERY", "orderTiming": "IMMEDIATE", "isTest": true,
+  "customer": {"name": "Ana", "phone": {"number": "0800", "localizer": "99"}},
+  "items": [{"name": "Pizza", "externalCode": "PZ", "quantity": 2, "unitPrice": 20, "totalPrice": 47,
+             "options": [{"name": "Borda", "externalCode": "B", "quantity": 1, "price": 3.5}]}],
+  "benefits": [{"value": 5, "sponsorshipValues": [{"name": "IFOOD", "value": 3}, {"name": "MERCHANT", "value": 2}]}],
+  "total": {"deliveryFee": 9, "additionalFees": 1, "benefits": 5, "orderAmount": 52},
+  "payments": {"prepaid": 12, "pending": 40, "methods": [{"value": 52, "currency": "BRL"}]},
+  "delivery": {"deliveredBy": "MERCHANT", "deliveryAddress": {"streetName": "Rua A", "streetNumber": "1"}}})";
+
+constexpr std::string_view kOpenDeliveryOrder = R"({
+  "id": "o-1", "type": "TAKEOUT", "displayId": "4711", "orderTiming": "INSTANT",
+  "items": [{"name": "Pizza", "externalCode": "PZ", "quantity": 2, "unitPrice": {"value": 20, "currency": "BRL"},
+             "totalPrice": {"value": 47, "currency": "BRL"},
+             "options": [{"name": "Borda", "externalCode": "B", "quantity": 1,
+                          "totalPrice": {"value": 3.5, "currency": "BRL"}}]}],
+  "otherFees": [{"type": "SERVICE_FEE", "price": {"value": 10, "currency": "BRL"}}],
+  "discounts": [{"amount": {"value": 5, "currency": "BRL"}, "sponsorshipValues": []}],
+  "total": {"orderAmount": {"value": 52, "currency": "BRL"}},
+  "payments": {"prepaid": 12, "pending": 40, "methods": [{"value": 52, "currency": "BRL"}]}})";
+
+constexpr std::string_view kRappiOrder = R"({
+  "order_detail": {"order_id": "o-1", "delivery_method": "marketplace",
+    "totals": {"total_order": 52, "total_to_pay": 40, "charges": {"shipping": 9}, "other_totals": {"tip": 1}},
+    "items": [{"sku": "PZ", "name": "Pizza", "price": 20, "quantity": 2,
+               "subitems": [{"sku": "B", "name": "Borde", "price": 3.5, "quantity": 1}]}],
+    "discounts": [{"title": "2x1", "value": 9, "amount_by_partner": 5, "amount_by_rappi": 4}]},
+  "store": {"internal_id": "900"}})";
+
+void PrintTo(const Example& example, std::ostream* out) { *out << example.name; }
+
+std::vector<Example> Examples() {
+  std::vector<Example> examples;
+  examples.push_back(
+      {Dialect::kIfood,
+       "ifood",
+       {{"merchant_id", "m-1"}},
+       std::string(kIfoodOrder),
+       R"({"id":"e-N","code":"CODE","orderId":"o-1","createdAt":"2026-11-25T12:00:00Z"})",
+       {{"PLC", News::kPlaced},
+        {"CFM", News::kConfirmed},
+        {"PRS", News::kInPreparation},
+        {"SPS", News::kInPreparation},
+        {"SPE", News::kInPreparation},
+        {"RTP", News::kReady},
+        {"DSP", News::kOnTheWay},
+        {"CLT", News::kOnTheWay},
+        {"CON", News::kConcluded},
+        {"CAN", News::kCancelled},
+        {"PLACED", News::kPlaced},
+        {"RPS", News::kOther},
+        {"CAR", News::kOther},
+        {"CARF", News::kOther},
+        {"HSD", News::kOther},
+        {"OPA", News::kOther},
+        {"ADR", News::kOther},
+        {"", News::kOther}},
+       2'000});
+  examples.push_back(
+      {Dialect::kOpenDelivery,
+       "99food",
+       {},
+       std::string(kOpenDeliveryOrder),
+       R"({"eventId":"e-N","eventType":"CODE","orderId":"o-1","createdAt":"2026-11-25T12:00:00Z"})",
+       {{"CREATED", News::kPlaced},
+        {"CONFIRMED", News::kConfirmed},
+        {"PREPARATION_REQUESTED", News::kInPreparation},
+        {"PREPARING", News::kInPreparation},
+        {"READY_FOR_PICKUP", News::kReady},
+        {"DISPATCHED", News::kOnTheWay},
+        {"PICKED_UP", News::kDelivered},
+        {"DELIVERED", News::kDelivered},
+        {"CONCLUDED", News::kConcluded},
+        {"CANCELLED", News::kCancelled},
+        {"PICKUP_AREA_ASSIGNED", News::kOther},
+        {"CANCELLATION_REQUESTED", News::kOther},
+        {"CANCELLATION_REQUEST_DENIED", News::kOther},
+        {"ORDER_CANCELLATION_REQUEST", News::kOther},
+        {"CANCELLED_DENIED", News::kOther}},
+       100});
+  examples.push_back(
+      {Dialect::kRappi, "rappi", {{"store_id", "900"}}, std::string(kRappiOrder), "", {}, 0});
+  return examples;
+}
+
+std::string Replaced(std::string text, std::string_view what, std::string_view by) {
+  const size_t at = text.find(what);
+  return at == text.npos ? text : text.replace(at, what.size(), by);
+}
+
+company::Company Company() {
+  company::Company company;
+  company.currency = "BRL";
+  company.currency_decimals = 2;
+  return company;
+}
+
+class EverySource : public testing::TestWithParam<Example> {
+ protected:
+  const OrderSource& source() const { return SourceOf(GetParam().dialect); }
+  AppOrder Map(std::string_view text) const {
+    return source().Map(json::Document::Parse(text).root(), "BRL", 2);
+  }
+  AppOrder Map() const { return Map(GetParam().order); }
+  std::optional<std::vector<AppEvent>> Read(std::string_view text) const {
+    return source().Read(GetParam().account, json::Document::Parse(text).root());
+  }
+  Drafted DraftOf(const AppOrder& order) const {
+    return Draft(order, {.name = GetParam().name, .display_name = "App"}, Company(), 1'000);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Apps, EverySource, testing::ValuesIn(Examples()),
+                         [](const auto& one) { return "of_" + one.param.name; });
+
+TEST_P(EverySource, MapsAnOrderToTheCent) {
+  const AppOrder order = Map();
+
+  EXPECT_EQ(order.external_id, "o-1");
+  ASSERT_EQ(order.lines.size(), 1u);
+  EXPECT_EQ(order.lines[0].total, 4700);
+  EXPECT_EQ(order.lines[0].quantity, 2000);
+  ASSERT_EQ(order.lines[0].options.size(), 1u);
+  EXPECT_EQ(order.lines[0].options[0].quantity, 2000) << "of the whole line";
+  EXPECT_EQ(order.lines[0].options[0].price, 700);
+  EXPECT_EQ(order.delivery_fee + order.other_fees, 1000);
+  Minor discounts = 0;
+  for (const AppDiscount& discount : order.discounts) discounts += discount.amount;
+  EXPECT_EQ(discounts, 500);
+  EXPECT_EQ(order.total, 5200);
+  EXPECT_EQ(order.paid_online, 1200);
+}
+
+TEST_P(EverySource, DraftsAnOrderWhoseTotalIsTheApps) {
+  const Drafted drafted = DraftOf(Map());
+
+  EXPECT_EQ(drafted.adjustment, 0);
+  EXPECT_EQ(drafted.whole.order.totals.total, 5200);
+  EXPECT_EQ(drafted.whole.order.payments.at(0).amount, 1200);
+  EXPECT_EQ(drafted.whole.order.combos.at(0).modifiers.at(0).price, 700);
+  EXPECT_EQ(drafted.whole.order.combos.at(0).variant_price, 4000);
+}
+
+TEST_P(EverySource, MakesTheTotalTheAppsWhereItDoesNotAddUp) {
+  for (const Minor total : {Minor{1}, Minor{5199}, Minor{5201}, Minor{90'000}}) {
+    AppOrder order = Map();
+    order.total = total;
+    const Drafted drafted = DraftOf(order);
+    EXPECT_EQ(drafted.whole.order.totals.total, total);
+    EXPECT_EQ(drafted.adjustment, total - 5200);
+  }
+}
+
+TEST_P(EverySource, RefusesWhatWouldCostMoney) {
+  const std::string order = GetParam().order;
+  for (const auto& [what, by] : std::vector<std::pair<std::string, std::string>>{
+           {"\"quantity\": 2", "\"quantity\": 0"},
+           {"\"quantity\": 2", "\"quantity\": -1"},
+           {"\"quantity\": 2", "\"quantity\": 0.0001"},
+           {"\"quantity\": 2", "\"quantity\": \"2\""},
+           {": 52", ": -52"},
+           {": 52", ": 52.001"},
+           {": 52", ": \"52\""},
+           {": 52", ": 1e30"},
+           {": 52", ": null"},
+           {"\"items\": [", "\"items\": [], \"was\": ["}}) {
+    ASSERT_NE(order.find(what), order.npos) << what;
+    EXPECT_THROW(Map(Replaced(order, what, by)), Refusal) << what << " as " << by;
+  }
+  EXPECT_THROW(Map("{}"), Refusal);
+  EXPECT_THROW(Map("[]"), Refusal);
+}
+
+TEST_P(EverySource, RoundsBinaryNoiseAway) {
+  for (const std::string number : {"52.0000000000000071", "51.99999999999999", "52.00", "5.2e1"}) {
+    EXPECT_EQ(Map(Replaced(GetParam().order, ": 52", ": " + number)).total, 5200) << number;
+  }
+}
+
+TEST_P(EverySource, KnowsEveryCodeThatTheDocumentsName) {
+  for (const auto& [code, news] : GetParam().codes) {
+    const auto events = Read(Concat({"[", Replaced(GetParam().event, "CODE", code), "]"}));
+    if (code.empty() && GetParam().dialect == Dialect::kOpenDelivery) continue;
+    ASSERT_TRUE(events) << code;
+    ASSERT_EQ(events->size(), 1u);
+    EXPECT_EQ(events->front().news, news) << code;
+    EXPECT_EQ(events->front().external_id, "o-1");
+  }
+}
+
+TEST_P(EverySource, AcknowledgesEachEventOnceAndNoMoreAtOnceThanTheAppTakes) {
+  const size_t at_once = GetParam().at_once;
+  if (at_once == 0) {
+    EXPECT_TRUE(source().Acknowledge({{}}).empty());
+    EXPECT_TRUE(source().capabilities().is_read_once);
+    return;
+  }
+  std::string list = "[";
+  for (size_t i = 0; i <= 2 * at_once; ++i) {
+    const std::string event = Replaced(GetParam().event, "e-N", Concat({"e-", i}));
+    list += Concat({i == 0 ? "" : ",", Replaced(event, "CODE", "CANCELLED")});
+  }
+  const auto calls = source().Acknowledge(*Read(list + "]"));
+  ASSERT_EQ(calls.size(), 3u);
+  size_t count = 0;
+  for (const OrderCall& call : calls) {
+    const json::Document body = json::Document::Parse(call.json);
+    EXPECT_LE(body.root().items().size(), at_once);
+    for (const json::Value& item : body.root().items()) {
+      EXPECT_EQ(item.Find("id")->text(), Concat({"e-", count++}));
+    }
+  }
+  EXPECT_EQ(count, 2 * at_once + 1);
+}
+
+TEST_P(EverySource, TakesAnythingElseForNoAnswer) {
+  for (const std::string_view text :
+       {"{}", "1", "null", R"(["x"])", R"([{"hello":1}])", R"([[]])"}) {
+    EXPECT_FALSE(Read(text)) << text;
+  }
+  EXPECT_TRUE(Read("[]")->empty());
+}
+
+TEST_P(EverySource, TellsTheStepsInAnOrdersPathAndNothingOfAForeignRider) {
+  for (const Command command :
+       {Command::kConfirm, Command::kPrepare, Command::kReady, Command::kDispatch}) {
+    const Told told = {.command = command, .external_id = "o/1", .order_id = "here"};
+    const auto call = source().Tell(GetParam().account, told);
+    if (command == Command::kDispatch) {
+      EXPECT_FALSE(call) << "the app's rider brings it";
+    }
+    if (call) {
+      EXPECT_NE(call->path.find("o%2F1"), std::string::npos);
+    }
+  }
+  EXPECT_TRUE(
+      source().Tell(GetParam().account, {.command = Command::kConfirm, .external_id = "o"}));
+}
+
+TEST(OptionsOfALine, AreOfOneItemOrOfTheLineAsTheTotalSays) {
+  AppLine of_one = {.quantity = 2000, .total = 4700, .options = {{.price = 350}}};
+  SpreadOptions(of_one, 2000);
+  EXPECT_EQ(of_one.options[0].price, 700);
+  AppLine of_line = {.quantity = 2000, .total = 4350, .options = {{.price = 350}}};
+  SpreadOptions(of_line, 2000);
+  EXPECT_EQ(of_line.options[0].price, 350);
+}
+
+}  // namespace
+}  // namespace comanda::delivery
