@@ -542,9 +542,8 @@ bool OrderAccount::SendOne(const CommandRow& row) {
   const bool is_needed = call && order->told < told;
   const CallEnd end = is_needed ? Call(*call) : CallEnd::kAnswered;
   const bool is_done =
-      !is_needed ||
-      (end == CallEnd::kAnswered &&
-       (IsSuccess(status()) || status() == source_->capabilities().done_already_status));
+      !is_needed || (end == CallEnd::kAnswered &&
+                     (IsSuccess(status()) || source_->IsDoneAlready(status(), session_->body())));
   if (is_done) {
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
       store::SetDone(tx, key_, row.external_id, row.step);

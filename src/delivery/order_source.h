@@ -85,8 +85,6 @@ struct Capabilities {
   // The app cancels what is not confirmed within that time; 0: it is not known.
   int64_t accept_within_s = 0;
   int64_t poll_every_s = 30;
-  // A command that is refused with this status has been carried out already; 0: there is none.
-  int done_already_status = 0;
 };
 
 // Pure; any thread.
@@ -113,6 +111,8 @@ class OrderSource {
                        int currency_decimals) const = 0;
   // Nothing where the app wants to know no such step of this order.
   virtual std::optional<OrderCall> Tell(const Variables& account, const Told& told) const = 0;
+  // Whether a command was refused because it has been carried out already: an answer may be lost.
+  virtual bool IsDoneAlready(int status, std::string_view body) const = 0;
 };
 
 // Of that dialect (provider.h); lives as long as the process.

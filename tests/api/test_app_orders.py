@@ -499,6 +499,52 @@ def test_kills_lose_no_order_and_double_none(restaurant, name, seed):
     assert {identity for identity, step in shop.app.told if step == word} == wanted
 
 
+CALLS = {"ifood": ["events:polling", "details", "acknowledgment", "confirm", "startPreparation", "readyToPickup"],
+         "99food": ["events:polling", "details", "acknowledgment", "confirm", "readyForPickup"],
+         "rappi": ["orders", "sent", "take", "ready-for-pickup"]}
+
+
+@pytest.mark.parametrize("name, call", [(name, call) for name in APPS for call in CALLS[name]])
+@pytest.mark.parametrize("is_before", [True, False], ids=["before_it_is_done", "before_its_answer"])
+def test_a_kill_at_each_call_loses_nothing_and_doubles_nothing(restaurant, name, call, is_before):
+    """The box dies when the app gets a call: before the app does it, or when it has and the answer is not there yet."""
+    shop = restaurant(name).start("primary")
+
+    def kill():
+        shop.box.process.kill()
+        shop.box.process.wait()
+
+    shop.wait(lambda: shop.app.polls)
+    if call == "sent":  # it is asked for at the start
+        shop.box.stop()
+    shop.app.at_call[call] = (kill, None) if is_before else (None, kill)
+    identity = shop.app.place(ORDER_OF[name](1))
+    if call == "sent":
+        shop.app.sent.append(identity)
+        shop.app.new.clear()
+        shop.box.launch()
+
+    def live():
+        with contextlib.suppress(Exception):
+            for order in shop.orders():
+                if order["status"] == "PREPARING":
+                    shop.api.advance(order, "READY")
+            shop.hurry()
+        return shop.box.process.poll() is not None
+
+    shop.wait(live, hurry=False)
+    shop.restart()
+    order = shop.placed()[0]
+    shop.wait(lambda: (now := shop.order(order["id"]))["status"] == "READY" or (
+        now["status"] == "PREPARING" and shop.api.advance(now, "READY")))
+    last = CALLS[name][-1]
+    shop.wait(lambda: (identity, last) in shop.app.told)
+    shop.wait(lambda: not shop.app.queue)
+    assert len(shop.orders()) == 1 and shop.parked() == []
+    steps = [step for _, step in shop.app.told if step != "ready-for-pickup"]  # Rappi takes that up to three times
+    assert len(set(steps)) == len(steps), "no step is done twice"
+
+
 def test_the_first_list_that_is_read_once_is_not_lost_by_a_cut(restaurant):
     shop = restaurant("rappi").start()
     shop.wait(lambda: "new" in shop.app.polls)

@@ -40,6 +40,7 @@ class OrderApp:
         self.present = 0  # polls that showed the store as open
         self.answers = {}  # (method, path) or step: a status to answer with, once for each item of the list
         self.echoes = True  # a step that was told comes back as an event
+        self.at_call = {}  # the last word of a path: a function to be called once, before or after the answer is made
         app = self
 
         class Asked(Handler):
@@ -117,8 +118,15 @@ class OrderApp:
     # -- requests ----------------------------------------------------------------------------------------------------
 
     def handle(self, request, body):
+        word = urllib.parse.urlsplit(request.path).path.rsplit("/", 1)[-1]
+        word = "details" if word in self.orders else word
+        before, after = self.at_call.pop(word, (None, None))
+        if before:
+            before()
         with self.lock:
             status, answer = self.answer(request, body)
+        if after:
+            after()
         data = b"" if answer is None else json.dumps(answer).encode()
         request.send_response(status)
         request.send_header("Content-Length", str(len(data)))
@@ -255,6 +263,8 @@ class OrderApp:
             if match[1] not in self.orders:
                 return 404, {"message": "no such order"}
             self.sent = [identity for identity in self.sent if identity != match[1]]
+            if match[2] == "take" and (match[1], "take") in self.told:
+                return 400, {"message": "Invalid transition from {TAKEN} to {TAKEN}"}
             self.told.append((match[1], match[2]))
             return 200, {"message": "Order successfully taken"}
         return None

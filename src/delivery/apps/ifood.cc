@@ -191,4 +191,7 @@ std::optional<OrderCall> Ifood::Tell(const Variables&, const Told& told) const {
                                    "/", kNames[static_cast<size_t>(told.command)]})};
 }
 
+// It takes a command again, and tells what has become of the order by events.
+bool Ifood::IsDoneAlready(int, std::string_view) const { return false; }
+
 }  // namespace comanda::delivery

@@ -122,7 +122,7 @@ std::optional<std::string> CommentOf(const OrderReading& order) {
 
 }  // namespace
 
-Capabilities OpenDelivery::capabilities() const { return {.done_already_status = kUnprocessable}; }
+Capabilities OpenDelivery::capabilities() const { return {}; }
 
 OrderCall OpenDelivery::Poll(const Variables&, bool) const {
   return {.path = "/v1/events:polling"};
@@ -199,6 +199,10 @@ std::optional<OrderCall> OpenDelivery::Tell(const Variables&, const Told& told) 
     out.EndObject();
   }
   return call;
+}
+
+bool OpenDelivery::IsDoneAlready(int status, std::string_view) const {
+  return status == kUnprocessable;
 }
 
 }  // namespace comanda::delivery

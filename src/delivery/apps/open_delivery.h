@@ -20,6 +20,7 @@ class OpenDelivery final : public OrderSource {
   AppOrder Map(const json::Value& details, std::string_view currency,
                int currency_decimals) const override;
   std::optional<OrderCall> Tell(const Variables& account, const Told& told) const override;
+  bool IsDoneAlready(int status, std::string_view body) const override;
 };
 
 }  // namespace comanda::delivery

@@ -164,4 +164,9 @@ std::optional<OrderCall> Rappi::Tell(const Variables& account, const Told& told)
   return std::nullopt;
 }
 
+// "Invalid transition from {TAKEN} to {TAKEN}", with a status that no document names.
+bool Rappi::IsDoneAlready(int, std::string_view body) const {
+  return body.find("{TAKEN} to {TAKEN}") != body.npos;
+}
+
 }  // namespace comanda::delivery
