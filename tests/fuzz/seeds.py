@@ -10,6 +10,7 @@ import urllib.parse
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS))
 from support.openapi import DOCUMENT, OPERATIONS, resolve  # noqa: E402
+from support.order_app import ifood_order, open_delivery_order, rappi_order  # noqa: E402
 
 # As tests/fuzz/bodies.cc counts its readers.
 READERS = ["placeOrder", "editOrder", "addCombos", "addPayment", "addDiscount", "moveOrder", "cancelOrder", "assignRider",
@@ -95,6 +96,8 @@ def seeds():
     for file in sorted((TESTS.parent / "src/delivery/apps").glob("*.json")):
         for answer in ANSWERS:
             yield "provider", file.read_bytes() + b"\0" + answer
+    for dialect, order in enumerate([ifood_order(1), open_delivery_order(1), rappi_order(1)]):
+        yield "app_orders", bytes([dialect]) + json.dumps(order).encode()
     for reader, texts in enumerate(SMALL):
         for text in texts:
             yield "headers", bytes([reader]) + text.encode()
