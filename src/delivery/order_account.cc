@@ -116,7 +116,7 @@ events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
     Publish(*waiting);
     return {.due_in_ms = kIdleMs};
   }
-  FollowLog(waiting->app);
+  bool has_more = FollowLog(waiting->app);
   if (settings_.clock.MonotonicMs() >= std::max(next_poll_ms_, not_before_ms_)) {
     Poll(waiting->app);
   }
@@ -124,12 +124,13 @@ events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
   waiting = ReadWaiting();
   if (!waiting) return {.due_in_ms = 0};
   AcceptAll(*waiting);
-  ApplyAll(*waiting);
+  const size_t applied = ApplyAll(*waiting);
+  has_more |= applied > 0 && waiting->events.size() == kEventsAtOnce;
   SendAll(*waiting);
   WarnOfUnaccepted(*waiting);
   ForgetOld();
   Publish(*waiting);
-  return {.due_in_ms = waiting->has_more_events ? 0 : kPassEveryMs};
+  return {.due_in_ms = has_more ? 0 : kPassEveryMs};
 }
 
 void OrderAccount::TakeChange() {
@@ -226,7 +227,7 @@ bool OrderAccount::IsDue(const Times& times, const std::string& key) const {
 
 // The event log
 
-void OrderAccount::FollowLog(const AppRow& app) {
+bool OrderAccount::FollowLog(const AppRow& app) {
   if (position_ < 0) position_ = app.position;
   const events::Page page = settings_.database.Read([&](db::Snapshot& snapshot) {
     const events::Extent extent = events::ExtentOf(snapshot, key_.company);
@@ -258,7 +259,7 @@ void OrderAccount::FollowLog(const AppRow& app) {
   }
   position_ = page.position;
   const bool has_news = !commands.empty() || !handed_over.empty();
-  if (!has_news && position_ - app.position < kPositionStep) return;
+  if (!has_news && position_ - app.position < kPositionStep) return !page.at_end;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     for (const auto& [external_id, step] : commands) {
       store::AddCommand(tx, key_, external_id, step, stamp.now);
@@ -268,6 +269,7 @@ void OrderAccount::FollowLog(const AppRow& app) {
     }
     store::SetPosition(tx, key_, position_);
   });
+  return !page.at_end;
 }
 
 // An order of this app that did not come this way: the cloud delivers them, too.
@@ -319,7 +321,9 @@ bool OrderAccount::IsWatched(const AppRow& app) const {
 void OrderAccount::AcceptAll(const Waiting& waiting) {
   const bool accepts = waiting.app.mode == Mode::kPrimary && waiting.app.accept == Accept::kAuto &&
                        IsWatched(waiting.app);
-  if (!accepts || waiting.unaccepted.empty()) return;
+  const bool has_new = std::ranges::any_of(
+      waiting.unaccepted, [](const OrderRow& row) { return !row.is_being_confirmed; });
+  if (!accepts || !has_new) return;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     for (const OrderRow& row : waiting.unaccepted) {
       store::AddCommand(tx, key_, row.external_id, Command::kConfirm, stamp.now);
@@ -426,21 +430,25 @@ void OrderAccount::Acknowledge(const std::vector<AppEvent>& events) {
 
 // Applying
 
-void OrderAccount::ApplyAll(const Waiting& waiting) {
+size_t OrderAccount::ApplyAll(const Waiting& waiting) {
+  size_t applied = 0;
   for (const EventRow& row : waiting.events) {
     const int64_t now_ms = settings_.clock.MonotonicMs();
-    if (now_ms >= std::max(next_poll_ms_, not_before_ms_)) return;  // the poll goes first
+    const bool must_wait = now_ms < not_before_ms_ || now_ms >= next_poll_ms_;  // polls go first
+    if (must_wait) return applied;
     if (!IsDue(event_times_, row.event.id)) continue;
     pass_->Beat();
     try {
-      if (!ApplyOne(waiting.company, row)) return;
+      if (!ApplyOne(waiting.company, row)) return applied;
     } catch (const Refusal& refusal) {
       Park(row.event, DescribeRefusal(refusal));
     } catch (const Fault& fault) {
       if (fault.kind != Fault::Kind::kDamaged) throw;
       Park(row.event, fault.cause);
     }
+    ++applied;
   }
+  return applied;
 }
 
 // False: the app does not answer now, and the others wait, too.
@@ -527,7 +535,8 @@ void OrderAccount::SendAll(const Waiting& waiting) {
   const auto commands = settings_.database.Read(
       [&](db::Snapshot& snapshot) { return store::FindCommands(snapshot, key_); });
   for (const CommandRow& row : commands) {
-    if (settings_.clock.MonotonicMs() < not_before_ms_) return;
+    const int64_t now_ms = settings_.clock.MonotonicMs();
+    if (now_ms < not_before_ms_ || now_ms >= next_poll_ms_) return;
     if (IsDue(command_times_, KeyOf(row)) && !SendOne(row)) return;
   }
 }

@@ -77,7 +77,6 @@ class OrderAccount {
     std::vector<OrderRow> unaccepted;
     std::vector<CommandRow> commands;
     int64_t parked = 0;
-    bool has_more_events = false;
   };
   // The time of the next try of something that failed; monotonic.
   using Times = std::map<std::string, int64_t>;
@@ -87,7 +86,8 @@ class OrderAccount {
   std::optional<Waiting> ReadWaiting();
   std::optional<std::string> WhyNotAsked(const Waiting& waiting);
 
-  void FollowLog(const AppRow& app);
+  // True where the log has more.
+  bool FollowLog(const AppRow& app);
   void NoteForeignOrder(const events::StoredEvent& event);
   std::vector<Command> StepsOf(const orders::Order& order, const OrderRow& row) const;
   std::optional<OrderCall> CallFor(const OrderRow& row, Command step) const;
@@ -99,7 +99,8 @@ class OrderAccount {
   void ReadAnswer(const store::AnswerRow& answer);
   void Acknowledge(const std::vector<AppEvent>& events);
 
-  void ApplyAll(const Waiting& waiting);
+  // The number of events that were dealt with.
+  size_t ApplyAll(const Waiting& waiting);
   bool ApplyOne(const company::Company& company, const EventRow& row);
   std::optional<std::string> AskDetails(const EventRow& row);
   void Park(const AppEvent& event, const std::string& problem);

@@ -228,18 +228,22 @@ void PutOrder(db::Tx& tx, const AccountKey& key, const OrderRow& row) {
 
 std::vector<OrderRow> FindUnaccepted(db::Session& session, const AccountKey& key) {
   static constexpr db::Sql kUnaccepted = R"sql(
-      SELECT external_id, order_id, received_at, accept_by, is_delivered_here FROM delivery_order
+      SELECT external_id, order_id, received_at, accept_by,
+             EXISTS (SELECT 1 FROM delivery_command AS c
+                     WHERE c.company_id = o.company_id AND c.app = o.app AND c.external_id = o.external_id
+                       AND c.step = $3) AS is_being_confirmed
+      FROM delivery_order AS o
       WHERE company_id = $1 AND app = $2 AND is_accepted = 0 ORDER BY received_at LIMIT 500
       )sql";
   std::vector<OrderRow> found;
-  auto rows = session.Query<kUnaccepted>(key.company, key.app);
+  auto rows = session.Query<kUnaccepted>(key.company, key.app, Number(Command::kConfirm));
   while (rows.Next()) {
     if (rows.View("order_id").empty()) continue;
     found.push_back({.external_id = rows.Text("external_id"),
                      .order_id = rows.Text("order_id"),
                      .received_at = rows.Int("received_at"),
                      .accept_by = rows.OptionalInt("accept_by"),
-                     .is_delivered_here = rows.Bool("is_delivered_here")});
+                     .is_being_confirmed = rows.Bool("is_being_confirmed")});
   }
   return found;
 }

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from support.box import PATIENCE_S, Box
-from support.metrics import samples
+from support.machine import new_machine
 from support.orders import accepted
 from support.order_app import ORDER_OF, SECRET, OrderApp
 
@@ -464,7 +464,7 @@ def test_orders_that_nobody_accepts_are_counted(restaurant):
     shop.placed()
     shop.wait(lambda: "1 not accepted" in json.dumps(shop.api.get("/readyz").json))
     text = shop.api.get("/metrics").body.decode()
-    assert any("comanda_delivery_unaccepted" in line and line.endswith(" 1") for line in text.splitlines()), samples
+    assert any("comanda_delivery_unaccepted" in line and line.endswith(" 1") for line in text.splitlines())
     # With the clock of the row set back, half of the app's time is gone.
     shop.box.stop()
     import sqlite3
@@ -577,3 +577,20 @@ def test_the_doctor_tells_what_is_wrong_with_orders(restaurant):
     shop.wait(shop.parked)
     told = shop.wait(lambda: [state for state, what in found() if "parked" in what])
     assert told == ["warning"]
+
+
+def test_data_that_another_machine_served_ask_no_app_until_they_are_resumed(restaurant):
+    shop = restaurant().start("primary", "--presence", "always")
+    shop.wait(lambda: shop.app.polls)
+    shop.box.stop()
+    there = new_machine()
+    shop.box.wrapper = there.words
+    shop.app.polls.clear()
+    shop.app.place(ORDER_OF["ifood"](1))
+    shop.restart()
+    for _ in range(3):
+        shop.hurry()
+        time.sleep(0.5)
+    assert shop.app.polls == [] and "another machine" in json.dumps(shop.api.get("/readyz").json)
+    shop.box.command("resume", "--data", str(shop.box.data))
+    shop.placed()

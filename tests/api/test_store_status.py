@@ -444,6 +444,13 @@ MISTAKES = [
     ({"provider_name": "No Name"}, "provider_name"), ({"countries": ["Peru"]}, "countries"), ({"evidence": "hope"}, "evidence"),
     ({"limits": {"min_interval_s": 9}}, "limits.min_interval_s"), ({"limits": {"total_ms": 60000}}, "limits.total_ms"),
     ({"by_country": {"BR": {"x": "y"}}}, "by_country"),
+    ({"orders": {"url": "https://localhost/x"}}, "orders.dialect"), ({"orders": {"dialect": "fax"}}, "orders.dialect"),
+    ({"orders": {"dialect": "ifood"}}, "orders.url"), ({"orders": {"dialect": "ifood", "url": "http://localhost"}}, "orders.url"),
+    ({"orders": {"dialect": "ifood", "url": "https://localhost/"}}, "orders.url"),
+    ({"orders": {"dialect": "ifood", "url": "https://other.example"}}, "orders.url"),
+    ({"orders": {"dialect": "ifood", "url": "https://localhost/${client_secret}"}}, "orders.url"),
+    ({"orders": {"dialect": "ifood", "url": "https://localhost", "token": {"url": "https://localhost"}}}, "orders.token.access"),
+    ({"orders": {"dialect": "ifood", "url": "https://localhost", "mode": "primary"}}, "orders.mode"),
 ]
 STATUS_MISTAKES = [
     ({"url": "http://localhost/x"}, "status.url"), ({"url": "https://other.example/x"}, "status.url"),
