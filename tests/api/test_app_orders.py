@@ -376,7 +376,7 @@ def test_what_is_no_order_is_parked_and_the_others_go_on(restaurant, change, sai
     parked = shop.wait(shop.parked, hurry=False)
     assert len(parked) == 1 and parked[0]["what"] == "event" and parked[0]["order"] == identity
     assert said in parked[0]["problem"], parked
-    assert "1 parked" in json.dumps(shop.api.get("/readyz").json)
+    shop.wait(lambda: "1 parked" in json.dumps(shop.api.get("/readyz").json), hurry=False)
     with contextlib.closing(shop.box.database()) as db:
         assert db.execute("SELECT details FROM delivery_order WHERE external_id = ?", (identity,)).fetchone()["details"]
     shop.app.orders[identity] = ORDER_OF["ifood"](1)  # the app mends it
