@@ -32,8 +32,8 @@ bool Has(const std::vector<int>& statuses, int status) {
 class LookUp {
  public:
   LookUp(const Account& account, Session& session, const Clock& clock)
-      : source_(*account.provider.status), session_(session), clock_(clock) {
-    found_.row.provider_name = account.provider.name;
+      : source_(*account.provider->status), session_(session), clock_(clock) {
+    found_.row.provider_name = account.provider->name;
   }
 
   Found Make() && {
@@ -109,8 +109,8 @@ class LookUp {
 
 Found Ask(const Account& account, Token& token, net::Network& network, const Clock& clock,
           const std::stop_token& stop) {
-  const Limits& limits = account.provider.limits;
-  Session session(account, account.provider.token, token, network, clock,
+  const Limits& limits = account.provider->limits;
+  Session session(account, account.provider->token, token, network, clock,
                   {.session_ms = kLookUpMsMax,
                    .connect_ms = limits.connect_ms,
                    .call_ms = limits.total_ms,

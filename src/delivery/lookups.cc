@@ -7,9 +7,8 @@
 #include "base/concat.h"
 #include "base/log.h"
 #include "base/problem.h"
-#include "delivery/credentials.h"
+#include "delivery/account.h"
 #include "net/outgoing_authorities.h"
-#include "webhooks/address_rules.h"
 
 namespace comanda::delivery {
 namespace {
@@ -132,7 +131,7 @@ void Lookups::Start(Entry& entry, const Key& key, const std::string& country,
     // The thread before has ended, or is at its very end without the lock.
     entry.thread =
         std::jthread([this, &entry, key, country, provider](const std::stop_token& stop) {
-          LookUp(entry, key, country, *provider, stop);
+          LookUp(entry, key, country, provider, stop);
         });
   } catch (const std::system_error& error) {
     entry.is_running = false;
@@ -143,8 +142,8 @@ void Lookups::Start(Entry& entry, const Key& key, const std::string& country,
 
 // On the thread of the look-up.
 void Lookups::LookUp(Entry& entry, const Key& key, const std::string& country,
-                     const Provider& provider, const std::stop_token& stop) {
-  Found found = NotAsked(provider, Reason::kError);
+                     const std::shared_ptr<const Provider>& provider, const std::stop_token& stop) {
+  Found found = NotAsked(*provider, Reason::kError);
   bool is_configured = false;
   Token token;
   int64_t generation = 0;
@@ -154,23 +153,11 @@ void Lookups::LookUp(Entry& entry, const Key& key, const std::string& country,
     generation = generation_;
   }
   try {
-    const CredentialsPlace place = {settings_.options.data_directory, key.first};
-    const auto credentials = FindCredentials(place, provider);
-    is_configured = credentials.has_value();
-    if (credentials) {
-      const auto networks = std::make_shared<const webhooks::Networks>(
-          webhooks::LookAtMachine(settings_.options.webhook_networks));
-      const Account account = {.provider = provider,
-                               .country = country,
-                               .credentials = *credentials,
-                               .authorities = Authorities(),
-                               .allows_address = [networks](std::string_view address) {
-                                 return !webhooks::WhyRefused(*networks, address, true);
-                               }};
-      found = Ask(account, token, *settings_.network, settings_.clock, stop);
-    } else {
-      found = NotAsked(provider, Reason::kNoCredentials);
-    }
+    const auto account =
+        FindAccount(settings_.options, key.first, country, provider, Authorities());
+    is_configured = account.has_value();
+    found = account ? Ask(*account, token, *settings_.network, settings_.clock, stop)
+                    : NotAsked(*provider, Reason::kNoCredentials);
   } catch (const std::exception& error) {  // e.g. a file that cannot be read
     found.words = error.what();
   }
@@ -178,7 +165,7 @@ void Lookups::LookUp(Entry& entry, const Key& key, const std::string& country,
   entry.is_configured = is_configured;
   entry.token = std::move(token);
   entry.generation = generation;
-  Keep(entry, key, provider, std::move(found));
+  Keep(entry, key, *provider, std::move(found));
   if (generation != generation_) entry.fresh_until_ms = entry.not_before_ms = 0;
   entry.is_running = false;
   ended_.notify_all();

@@ -82,8 +82,8 @@ class Lookups {
   Entry& EntryOf(const Key& key);
   void Start(Entry& entry, const Key& key, const std::string& country,
              std::shared_ptr<const Provider> provider);
-  void LookUp(Entry& entry, const Key& key, const std::string& country, const Provider& provider,
-              const std::stop_token& stop);
+  void LookUp(Entry& entry, const Key& key, const std::string& country,
+              const std::shared_ptr<const Provider>& provider, const std::stop_token& stop);
   void Keep(Entry& entry, const Key& key, const Provider& provider, Found found);
   std::shared_ptr<const crypto::Authorities> Authorities();
   void ShowInMetrics(Entry& entry, const Key& key);

@@ -9,13 +9,11 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "company/companies.h"
-#include "delivery/credentials.h"
 #include "delivery/whole_order.h"
 #include "events/feed.h"
 #include "net/outgoing_authorities.h"
 #include "net/reply.h"
 #include "orders/lifecycle.h"
-#include "webhooks/address_rules.h"
 
 namespace comanda::delivery {
 namespace {
@@ -136,9 +134,8 @@ events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
 void OrderAccount::TakeChange() {
   const int64_t changes = changes_;
   if (std::exchange(seen_changes_, changes) == changes) return;
-  provider_.reset();
-  account_.reset();
   session_.reset();
+  account_.reset();
   token_ = {};
   position_ = -1;
   next_poll_ms_ = not_before_ms_ = 0;
@@ -164,30 +161,20 @@ std::optional<OrderAccount::Waiting> OrderAccount::ReadWaiting() {
   });
 }
 
-// Sets provider_, source_ and account_; or says why the app cannot be asked.
+// Sets account_ and source_; or says why the app cannot be asked.
 std::optional<std::string> OrderAccount::WhyNotAsked(const Waiting& waiting) {
   if (settings_.hold != nullptr && settings_.hold->IsHeld()) {
     return "nothing is asked: the data came from another machine (comanda resume)";
   }
   if (account_) return std::nullopt;
-  provider_ = settings_.catalogue.Find(key_.app);
-  if (!provider_ || !provider_->orders) return "this app cannot be asked for orders";
-  std::string why;
-  auto credentials =
-      FindCredentials({settings_.options.data_directory, waiting.company.id}, *provider_, &why);
-  if (!credentials) return Concat({"credentials: ", why});
+  auto provider = settings_.catalogue.Find(key_.app);
+  if (!provider || !provider->orders) return "this app cannot be asked for orders";
   if (!authorities_) authorities_ = net::OutgoingAuthorities(settings_.options.webhook_ca);
-  const auto networks = std::make_shared<const webhooks::Networks>(
-      webhooks::LookAtMachine(settings_.options.webhook_networks));
-  source_ = &SourceOf(provider_->orders->dialect);
-  account_ =
-      std::make_unique<Account>(Account{.provider = *provider_,
-                                        .country = waiting.company.country_code,
-                                        .credentials = *std::move(credentials),
-                                        .authorities = authorities_,
-                                        .allows_address = [networks](std::string_view address) {
-                                          return !webhooks::WhyRefused(*networks, address, true);
-                                        }});
+  source_ = &SourceOf(provider->orders->dialect);
+  std::string why;
+  account_ = FindAccount(settings_.options, waiting.company.id, waiting.company.country_code,
+                         std::move(provider), authorities_, &why);
+  if (!account_) return Concat({"credentials: ", why});
   return std::nullopt;
 }
 
@@ -195,9 +182,10 @@ std::optional<std::string> OrderAccount::WhyNotAsked(const Waiting& waiting) {
 
 CallEnd OrderAccount::Call(const OrderCall& call) {
   pass_->Beat();
-  const OrdersSource& orders = *provider_->orders;
+  const Provider& provider = *account_->provider;
+  const OrdersSource& orders = *provider.orders;
   session_ =
-      std::make_unique<Session>(*account_, orders.token ? orders.token : provider_->token, token_,
+      std::make_unique<Session>(*account_, orders.token ? orders.token : provider.token, token_,
                                 settings_.network, settings_.clock, kLimits, pass_->stop());
   const CallEnd end = session_->Send([&](const Variables& variables) {
     Request request =
@@ -461,7 +449,7 @@ bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row
     const bool has_come = known && source_->capabilities().sends_orders_along;
     const auto details = has_come ? std::optional(known->details) : AskDetails(row);
     if (!details) return status() == kNotFound;
-    arrival = Prepare(*details, *source_, *provider_, company,
+    arrival = Prepare(*details, *source_, *account_->provider, company,
                       known ? known->received_at : settings_.clock.Now());
     if (arrival->row.external_id != row.event.external_id) {
       throw Refusal(Problem::kValidationFailed, "The app shows another order under this id.");

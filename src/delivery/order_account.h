@@ -30,6 +30,7 @@
 #include "config/options.h"
 #include "crypto/authorities.h"
 #include "db/database.h"
+#include "delivery/account.h"
 #include "delivery/catalogue.h"
 #include "delivery/intake.h"
 #include "delivery/order_source.h"
@@ -123,9 +124,8 @@ class OrderAccount {
 
   // Used by the worker's thread alone.
   events::Worker::Pass* pass_ = nullptr;  // during Pass()
-  std::shared_ptr<const Provider> provider_;
-  const OrderSource* source_ = nullptr;  // of provider_
-  std::unique_ptr<Account> account_;     // of provider_
+  std::optional<Account> account_;
+  const OrderSource* source_ = nullptr;  // of account_
   std::unique_ptr<Session> session_;     // of the last call
   Token token_;
   std::shared_ptr<const crypto::Authorities> authorities_;

@@ -65,7 +65,7 @@ struct OrderRow {
   bool is_accepted = false;  // the app knows that it is confirmed, or has ended it
   std::optional<UtcMs> accept_by, prepare_at;
   bool is_being_confirmed = false;  // there is a command; set by FindUnaccepted() alone
-  News told = News::kPlaced;  // the furthest that the app itself told
+  News told = News::kPlaced;        // the furthest that the app itself told
   bool is_delivered_here = false;
   Minor pending = 0;
   std::string details;

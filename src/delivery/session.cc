@@ -81,8 +81,8 @@ Session::Session(const Account& account, const std::optional<TokenSource>& sourc
       stop_(std::move(stop)),
       deadline_ms_(clock.MonotonicMs() + limits.session_ms),
       variables_(account.credentials) {
-  const auto values = account.provider.by_country.find(account.country);
-  if (values == account.provider.by_country.end()) return;
+  const auto values = account.provider->by_country.find(account.country);
+  if (values == account.provider->by_country.end()) return;
   variables_.insert(values->second.begin(), values->second.end());
 }
 
@@ -203,7 +203,7 @@ bool Session::Decompress(net::Answer& answer) const {
 }
 
 std::string Session::Masked(std::string_view text) const {
-  return delivery::Masked(text, account_.provider, variables_);
+  return delivery::Masked(text, *account_.provider, variables_);
 }
 
 void Session::Pause(int64_t ms) const {

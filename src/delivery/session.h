@@ -5,14 +5,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
-#include "crypto/authorities.h"
+#include "delivery/account.h"
 #include "delivery/provider.h"
 #include "delivery/rules.h"
 #include "net/network.h"
@@ -24,15 +23,6 @@ namespace comanda::delivery {
 struct Token {
   std::string text;
   int64_t renew_at_ms = 0;  // monotonic
-};
-
-// Who calls, and with what.
-struct Account {
-  const Provider& provider;
-  std::string country;    // of the company
-  Variables credentials;  // the provider's (credentials.h)
-  std::shared_ptr<const crypto::Authorities> authorities;
-  net::AddressCheck allows_address;
 };
 
 // What the calls of a session may take.
