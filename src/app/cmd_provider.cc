@@ -258,8 +258,9 @@ int ListParked(const Arguments& arguments) {
   }
   const json::Document document = json::Document::Parse(answer.body);
   for (const json::Value& row : DataOf(document).items()) {
-    Print(Concat({Field(row, "app"), "  ", Field(row, "what"), " ", Field(row, "id"), "  order ",
-                  Field(row, "order"), "\n  ", Visible(Field(row, "problem")), "\n"}));
+    Print(Concat({Field(row, "app"), "  ", Field(row, "what"), " ", Visible(Field(row, "id")),
+                  "  order ", Visible(Field(row, "order")), "\n  ", Visible(Field(row, "problem")),
+                  "\n"}));
   }
   return kExitDone;
 }

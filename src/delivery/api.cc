@@ -326,8 +326,13 @@ http::Response SetMode(http::Context& ctx) {
     if (!why.empty()) throw Refusal(Problem::kInvalidParameter, std::move(why));
   }
   http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    row.position = events::ExtentOf(tx, ctx.company()).last;
-    store::PutApp(tx, {ctx.company(), provider->name}, row);
+    const AccountKey key = {ctx.company(), provider->name};
+    const auto before = store::FindApp(tx, key);
+    const bool was_primary = before && before->mode == Mode::kPrimary;
+    if (row.mode != Mode::kPrimary) store::DropCommands(tx, key);
+    if (row.mode == Mode::kPrimary && !was_primary) store::LeaveUnaccepted(tx, key);
+    row.position = was_primary ? before->position : events::ExtentOf(tx, ctx.company()).last;
+    store::PutApp(tx, key, row);
     if (row.mode != Mode::kOff) MakePaymentMethods(tx, ctx.company(), *provider, stamp.now);
     AuditChange(ctx, tx, stamp, Concat({"provider.", Name(row.mode)}), provider->name);
     return http::Uncached(http::Data("{}"));

@@ -28,9 +28,13 @@ constexpr int64_t kPositionStep = 500;
 constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
 constexpr int64_t kDetailsTriesMax = 14;
 constexpr int64_t kPollFailureMsMax = 5 * 60'000;
+constexpr int64_t kLateMsMax = 60 * 60'000;
 constexpr int64_t kForgetEveryMs = 60 * 60'000;
 constexpr int64_t kDayMs = 24 * 60 * 60'000;
 constexpr int64_t kSaidDays = 7, kOrderDays = 90;
+// Answers that cannot be read, of an app that gives them once; of another one is kept: it gives
+// them again.
+constexpr int64_t kUnreadableKept = 50;
 constexpr int kNoContent = 204, kNotFound = 404;
 constexpr size_t kProblemMax = 500;
 constexpr size_t kAnswerBytesMax = 4 * 1024 * 1024;
@@ -154,9 +158,9 @@ std::optional<OrderAccount::Waiting> OrderAccount::ReadWaiting() {
                     .company = company::Get(snapshot, key_.company),
                     .answers = store::FindAnswers(snapshot, key_),
                     .events = store::FindWaiting(snapshot, key_, kEventsAtOnce),
-                    .unaccepted = store::FindUnaccepted(snapshot, key_),
                     .commands = store::FindCommands(snapshot, key_),
                     .parked = store::CountParked(snapshot, key_)};
+    if (app->mode == Mode::kPrimary) waiting.unaccepted = store::FindUnaccepted(snapshot, key_);
     return waiting;
   });
 }
@@ -200,7 +204,6 @@ CallEnd OrderAccount::Call(const OrderCall& call) {
   return end;
 }
 
-// What went wrong with the last call, without secrets.
 std::string OrderAccount::Words() const {
   const std::string& words = session_->words();
   const std::string text =
@@ -357,13 +360,12 @@ void OrderAccount::Poll(const AppRow& app) {
   next_poll_ms_ = now_ms + std::min(slow_ms, kPollFailureMsMax);
 }
 
-// False: no answer came; Words() says why.
 bool OrderAccount::PollOnce(const OrderCall& call) {
   if (Call(call) != CallEnd::kAnswered) return false;
   if (status() == kNoContent) return true;
   if (!IsSuccess(status())) return false;
   const std::string body = session_->body();
-  if (body.empty()) return true;
+  if (Trimmed(body).empty() || Trimmed(body) == "[]") return true;  // nothing is to be kept
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     store::AddAnswer(tx, key_, stamp.now, IsUtf8(body) ? body : Visible(body));
   });
@@ -386,9 +388,8 @@ void OrderAccount::ReadAnswer(const store::AnswerRow& answer) {
     log::Error("an answer of a delivery app cannot be read",
                {{"app", key_.app}, {"answer", answer.number}, {"why", problem}});
     settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-      if (!source_->capabilities().is_read_once) {
-        store::RemoveUnreadable(tx, key_, answer.number);
-      }
+      const int64_t kept = source_->capabilities().is_read_once ? kUnreadableKept : 1;
+      store::RemoveUnreadable(tx, key_, answer.number - kept + 1);
       store::ParkAnswer(tx, key_, answer.number, problem);
     });
     return;
@@ -439,7 +440,6 @@ size_t OrderAccount::ApplyAll(const Waiting& waiting) {
   return applied;
 }
 
-// False: the app does not answer now, and the others wait, too.
 bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row) {
   const auto known = settings_.database.Read([&](db::Snapshot& snapshot) {
     return store::FindOrder(snapshot, key_, row.event.external_id);
@@ -449,8 +449,13 @@ bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row
     const bool has_come = known && source_->capabilities().sends_orders_along;
     const auto details = has_come ? std::optional(known->details) : AskDetails(row);
     if (!details) return status() == kNotFound;
-    arrival = Prepare(*details, *source_, *account_->provider, company,
-                      known ? known->received_at : settings_.clock.Now());
+    const UtcMs received_at = known ? known->received_at : settings_.clock.Now();
+    arrival = Prepare(*details, *source_, *account_->provider, company, received_at);
+    const int64_t late_ms = received_at - row.event.at;
+    // The app counts from its own event; a clock that is far off says nothing of it.
+    if (arrival->row.accept_by && late_ms > 0 && late_ms < kLateMsMax) {
+      *arrival->row.accept_by -= late_ms;
+    }
     if (arrival->row.external_id != row.event.external_id) {
       throw Refusal(Problem::kValidationFailed, "The app shows another order under this id.");
     }
@@ -472,7 +477,6 @@ bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row
   return true;
 }
 
-// The order as the app shows it. Nothing: it is tried again later, or parked.
 std::optional<std::string> OrderAccount::AskDetails(const EventRow& row) {
   const CallEnd end = Call(source_->Details(account_->credentials, row.event.external_id));
   const bool is_answered = end == CallEnd::kAnswered;
@@ -529,7 +533,6 @@ void OrderAccount::SendAll(const Waiting& waiting) {
   }
 }
 
-// False: the app does not answer now.
 bool OrderAccount::SendOne(const CommandRow& row) {
   const auto order = settings_.database.Read(
       [&](db::Snapshot& snapshot) { return store::FindOrder(snapshot, key_, row.external_id); });
@@ -571,15 +574,14 @@ bool OrderAccount::SendOne(const CommandRow& row) {
 // At half and at three quarters of the app's time.
 void OrderAccount::WarnOfUnaccepted(const Waiting& waiting) {
   const UtcMs now = settings_.clock.Now();
+  const int64_t whole_ms = source_->capabilities().accept_within_s * 1'000;
   for (const OrderRow& row : waiting.unaccepted) {
-    if (!row.accept_by || waiting.app.mode != Mode::kPrimary) continue;
-    const int64_t whole_ms = *row.accept_by - row.received_at, gone_ms = now - row.received_at;
-    const int stage = gone_ms * 4 >= whole_ms * 3 ? 2 : gone_ms * 2 >= whole_ms ? 1 : 0;
+    if (!row.accept_by) continue;
+    const int64_t left_ms = *row.accept_by - now;
+    const int stage = left_ms * 4 <= whole_ms ? 2 : left_ms * 2 <= whole_ms ? 1 : 0;
     if (stage == 0 || !warned_.emplace(row.external_id, stage).second) continue;
     log::Error("an order of a delivery app is not accepted",
-               {{"app", key_.app},
-                {"order", row.order_id},
-                {"seconds_left", (*row.accept_by - now) / 1'000}});
+               {{"app", key_.app}, {"order", row.order_id}, {"seconds_left", left_ms / 1'000}});
   }
   if (waiting.unaccepted.empty()) warned_.clear();
 }
@@ -601,7 +603,7 @@ void OrderAccount::Publish(const Waiting& waiting) {
   };
   if (!poll_trouble_.empty()) add(poll_trouble_);
   if (!foreign_trouble_.empty()) add(foreign_trouble_);
-  if (!waiting.unaccepted.empty() && waiting.app.mode == Mode::kPrimary) {
+  if (!waiting.unaccepted.empty()) {
     add(Concat({waiting.unaccepted.size(), " not accepted"}));
   }
   if (waiting.parked > 0) {

@@ -83,39 +83,58 @@ class OrderAccount {
   using Times = std::map<std::string, int64_t>;
 
   events::Worker::Done Pass(events::Worker::Pass& pass);
+  // After NoteChange(): forgets what was made of the former settings.
   void TakeChange();
+  // Nothing: the mode is off.
   std::optional<Waiting> ReadWaiting();
   std::optional<std::string> WhyNotAsked(const Waiting& waiting);
 
-  // True where the log has more.
+  // The event log. Makes commands of the changes behind position_, and stores the position with
+  // them. True where the log has more.
   bool FollowLog(const AppRow& app);
   void NoteForeignOrder(const events::StoredEvent& event);
+  // The steps that the order has reached and the app has not told itself.
   std::vector<Command> StepsOf(const orders::Order& order, const OrderRow& row) const;
+  // Nothing where the app wants to know no such step.
   std::optional<OrderCall> CallFor(const OrderRow& row, Command step) const;
+  // Whether the store may be shown as open, and orders be confirmed by themselves.
   bool IsWatched(const AppRow& app) const;
   void AcceptAll(const Waiting& waiting);
 
+  // Asks the app for news, and says when it is asked next.
   void Poll(const AppRow& app);
+  // Puts the answer on disk, and reads it. False: no answer came; Words() says why.
   bool PollOnce(const OrderCall& call);
+  // Makes events of a stored answer in one transaction, then acknowledges them; parks what is no
+  // answer.
   void ReadAnswer(const store::AnswerRow& answer);
   void Acknowledge(const std::vector<AppEvent>& events);
 
-  // The number of events that were dealt with.
+  // Applies the events that wait and are due, the earliest first. The number that was dealt with.
   size_t ApplyAll(const Waiting& waiting);
+  // Places the order of the event where it is not here, and makes it as the event says, in one
+  // transaction. False: the app does not answer now, and the others wait, too. Refusal where the
+  // app shows what is no order.
   bool ApplyOne(const company::Company& company, const EventRow& row);
+  // The order as the app shows it. Nothing: it is tried again later, or parked.
   std::optional<std::string> AskDetails(const EventRow& row);
   void Park(const AppEvent& event, const std::string& problem);
   void TryEventLater(const EventRow& row);
 
   void SendAll(const Waiting& waiting);
+  // False: the app does not answer now.
   bool SendOne(const CommandRow& row);
 
   void WarnOfUnaccepted(const Waiting& waiting);
   void ForgetOld();
+  // What Describe() and the metrics show.
   void Publish(const Waiting& waiting);
 
+  // Makes one call in a session of its own; status(), Words() and session_ have the answer. Blocks
+  // for 20 s at most.
   CallEnd Call(const OrderCall& call);
   int status() const { return session_->status(); }
+  // What went wrong with the last call, without secrets.
   std::string Words() const;
   bool IsDue(const Times& times, const std::string& key) const;
 

@@ -1,5 +1,8 @@
 #include "delivery/order_accounts.h"
 
+#include <system_error>
+#include <utility>
+
 #include "base/log.h"
 #include "base/problem.h"
 
@@ -27,9 +30,14 @@ void OrderAccounts::Start() {
   const auto keys =
       settings_.database.Read([](db::Snapshot& snapshot) { return store::FindActive(snapshot); });
   for (const AccountKey& key : keys) {
-    std::unique_ptr<OrderAccount>& account = accounts_[{key.company.value, key.app}];
-    if (account) continue;
-    account = std::make_unique<OrderAccount>(settings_, key, heartbeats_, registry_);
+    if (accounts_.contains({key.company.value, key.app})) continue;
+    try {
+      auto account = std::make_unique<OrderAccount>(settings_, key, heartbeats_, registry_);
+      accounts_.emplace(std::pair(key.company.value, key.app), std::move(account));
+    } catch (const std::system_error& error) {  // the system grants no thread
+      log::Error("a delivery app is not asked for orders",
+                 {{"app", key.app}, {"why", error.what()}});
+    }
   }
 }
 

@@ -233,7 +233,7 @@ std::vector<OrderRow> FindUnaccepted(db::Session& session, const AccountKey& key
                      WHERE c.company_id = o.company_id AND c.app = o.app AND c.external_id = o.external_id
                        AND c.step = $3) AS is_being_confirmed
       FROM delivery_order AS o
-      WHERE company_id = $1 AND app = $2 AND is_accepted = 0 ORDER BY received_at LIMIT 500
+      WHERE company_id = $1 AND app = $2 AND is_accepted = 0 ORDER BY received_at DESC LIMIT 500
       )sql";
   std::vector<OrderRow> found;
   auto rows = session.Query<kUnaccepted>(key.company, key.app, Number(Command::kConfirm));
@@ -248,7 +248,21 @@ std::vector<OrderRow> FindUnaccepted(db::Session& session, const AccountKey& key
   return found;
 }
 
+void LeaveUnaccepted(db::Tx& tx, const AccountKey& key) {
+  tx.Run(R"sql(
+      UPDATE delivery_order SET is_accepted = 1 WHERE company_id = $1 AND app = $2 AND is_accepted = 0
+      )sql",
+         key.company, key.app);
+}
+
 // Commands
+
+void DropCommands(db::Tx& tx, const AccountKey& key) {
+  tx.Run(R"sql(
+      DELETE FROM delivery_command WHERE company_id = $1 AND app = $2 AND state = 'waiting'
+      )sql",
+         key.company, key.app);
+}
 
 void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step,
                 UtcMs now) {

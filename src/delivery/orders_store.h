@@ -50,32 +50,36 @@ struct AccountKey {
   std::string app;
 };
 
+// How one app is asked for orders (table delivery_app).
 struct AppRow {
   Mode mode = Mode::kOff;
   Accept accept = Accept::kAuto;
   Presence presence = Presence::kWatched;
-  int64_t position = 0;
+  int64_t position = 0;  // changes of the event log up to here have become commands
 };
 
-// An order of an app, beside the order itself.
+// What is known of an order of an app beside the order itself (table delivery_order).
 struct OrderRow {
   std::string external_id;
   std::string order_id;  // empty: it is not placed yet
   UtcMs received_at = 0;
-  bool is_accepted = false;  // the app knows that it is confirmed, or has ended it
-  std::optional<UtcMs> accept_by, prepare_at;
+  bool is_accepted = false;         // the app knows that it is confirmed, or has ended it
+  std::optional<UtcMs> accept_by;   // then the app cancels it
+  std::optional<UtcMs> prepare_at;  // of one ordered for later
   bool is_being_confirmed = false;  // there is a command; set by FindUnaccepted() alone
   News told = News::kPlaced;        // the furthest that the app itself told
   bool is_delivered_here = false;
-  Minor pending = 0;
-  std::string details;
+  Minor pending = 0;    // what is to be paid at the door
+  std::string details;  // JSON, as the app shows the order
 };
 
+// What an app told and is not done yet (table delivery_event).
 struct EventRow {
   AppEvent event;
   int64_t attempts = 0;
 };
 
+// What an app is to be told (table delivery_command).
 struct CommandRow {
   std::string external_id;
   Command step = Command::kConfirm;
@@ -110,7 +114,7 @@ struct AnswerRow {
 std::vector<AnswerRow> FindAnswers(db::Session& session, const AccountKey& key);
 void RemoveAnswer(db::Tx& tx, const AccountKey& key, int64_t number);
 void ParkAnswer(db::Tx& tx, const AccountKey& key, int64_t number, std::string_view problem);
-// Those that were found unreadable before that one: the app gives them again.
+// Those that were found unreadable before that one.
 void RemoveUnreadable(db::Tx& tx, const AccountKey& key, int64_t before);
 
 // Events
@@ -130,12 +134,17 @@ std::optional<OrderRow> FindOrder(db::Session& session, const AccountKey& key,
 std::optional<std::string> FindExternalId(db::Session& session, const AccountKey& key,
                                           std::string_view order_id);
 void PutOrder(db::Tx& tx, const AccountKey& key, const OrderRow& row);
-// Those that the app waits for to be confirmed, the oldest first.
+// Those that the app waits for to be confirmed, the newest first.
 std::vector<OrderRow> FindUnaccepted(db::Session& session, const AccountKey& key);
+
+// The app's own tool was in charge: what it has not confirmed is not to be confirmed from here.
+void LeaveUnaccepted(db::Tx& tx, const AccountKey& key);
 
 // Commands
 void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step,
                 UtcMs now);
+// The app is not to be told anything more: what waits goes.
+void DropCommands(db::Tx& tx, const AccountKey& key);
 // Waiting ones, of each order its first step.
 std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key);
 void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step);

@@ -335,6 +335,35 @@ def test_presence_always_needs_nobody(restaurant):
     shop.wait(lambda: shop.app.present)
 
 
+def test_what_the_app_s_own_tool_had_in_hand_is_not_confirmed_from_here(restaurant):
+    shop = restaurant().start("mirror")
+    shop.app.place(ORDER_OF["ifood"](1))
+    order = shop.placed()[0]
+    shop.api.advance(order, "READY")
+    shop.app.mode(shop.box, "primary")
+    other = shop.app.place(ORDER_OF["ifood"](2))
+    shop.placed(2)
+    shop.wait(lambda: shop.app.told)
+    assert {identity for identity, _ in shop.app.told} == {other}
+    shop.app.mode(shop.box, "primary")  # again: nothing of the second is forgotten
+    shop.wait(lambda: any(row["status"] == "PREPARING" for row in shop.orders()))
+
+
+def test_what_was_to_be_told_goes_with_the_mode(restaurant):
+    shop = restaurant().start("primary")
+    shop.app.answers["confirm"] = [503] * 50
+    shop.app.place(ORDER_OF["ifood"](1))
+    shop.placed()
+    shop.wait(lambda: len(shop.app.answers["confirm"]) < 50)
+    shop.app.mode(shop.box, "mirror")
+    shop.app.answers.clear()
+    shop.app.mode(shop.box, "primary")
+    for _ in range(3):
+        shop.hurry()
+        time.sleep(0.5)
+    assert shop.app.told == []
+
+
 @pytest.mark.parametrize("words, said", [
     (("pedidosya", "primary"), "cannot be asked for its orders"), (("ifood", "primary"), "no credentials"),
     (("ifood", "sideways"), "mode"), (("nobody", "off"), "There is no app"), (("rappi", "mirror"), "no credentials")])
@@ -410,6 +439,9 @@ def test_an_unreadable_answer_is_kept_and_told(restaurant):
     shop.app.queue.append({"hello": "world"})
     parked = shop.wait(shop.parked)
     assert parked[0]["what"] == "answer"
+    polls = len(shop.app.polls)
+    shop.wait(lambda: len(shop.app.polls) > polls + 3)
+    assert len(shop.parked()) == 1, "an answer that comes again and again is kept once"
     shop.app.queue.clear()
     shop.app.place(ORDER_OF["ifood"](1))
     shop.placed()
