@@ -26,7 +26,7 @@ constexpr int kLogAtOnce = 200;
 constexpr int64_t kPositionStep = 500;
 // 2, 4, 8 … 60 s: the last try is ten minutes after the first.
 constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
-constexpr int64_t kDetailsTriesMax = 14;
+constexpr int64_t kDetailsTriesMax = 15;
 constexpr int64_t kPollFailureMsMax = 5 * 60'000;
 constexpr int64_t kLateMsMax = 60 * 60'000;
 constexpr int64_t kForgetEveryMs = 60 * 60'000;

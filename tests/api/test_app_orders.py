@@ -2,12 +2,14 @@
 
 import contextlib
 import json
+import random
 import re
+import sqlite3
 import time
 
 import pytest
 
-from support.box import PATIENCE_S, Box
+from support.box import PATIENCE_S, ROOT, Box
 from support.machine import new_machine
 from support.orders import accepted
 from support.order_app import ORDER_OF, SECRET, OrderApp
@@ -24,7 +26,6 @@ class Restaurant:
     """A box in the app's country, with a menu that has a pizza; and the app."""
 
     def __init__(self, directory, name):
-        from support.box import ROOT
         self.app = OrderApp(directory, name)
         file = json.loads((ROOT / "src/app/demo.json").read_text())
         company = file["companies"][0]
@@ -499,7 +500,6 @@ def test_orders_that_nobody_accepts_are_counted(restaurant):
     assert any("comanda_delivery_unaccepted" in line and line.endswith(" 1") for line in text.splitlines())
     # With the clock of the row set back, half of the app's time is gone.
     shop.box.stop()
-    import sqlite3
     with sqlite3.connect(shop.box.data / "live.db") as db:
         db.execute("UPDATE delivery_order SET received_at = received_at - 300000, accept_by = accept_by - 300000")
     shop.restart()
@@ -511,7 +511,6 @@ def test_orders_that_nobody_accepts_are_counted(restaurant):
 
 @pytest.mark.parametrize("name", APPS)
 def test_kills_lose_no_order_and_double_none(restaurant, name, seed):
-    import random
     chance = random.Random(seed)
     shop = restaurant(name).start("primary")
     number, wanted = 0, set()
@@ -626,3 +625,32 @@ def test_data_that_another_machine_served_ask_no_app_until_they_are_resumed(rest
     assert shop.app.polls == [] and "another machine" in json.dumps(shop.api.get("/readyz").json)
     shop.box.command("resume", "--data", str(shop.box.data))
     shop.placed()
+
+
+def test_details_that_never_come_are_parked_after_ten_minutes(restaurant):
+    shop = restaurant().start("mirror")
+    identity = ORDER_OF["ifood"](1)["id"]
+    shop.app.tell(identity, "PLC")
+    shop.wait(lambda: shop.app.details_asked)
+    waits = [min(2 * 2**n, 60) for n in range(14)]
+    assert 9.5 * 60 < sum(waits) < 11 * 60
+    shop.box.stop()
+    with sqlite3.connect(shop.box.data / "live.db") as db:
+        db.execute("UPDATE delivery_event SET attempts = 14")  # as many tries as those waits make
+    db.close()
+    shop.restart()
+    parked = shop.wait(shop.parked, hurry=False)
+    assert parked[0]["order"] == identity and "no such order" in parked[0]["problem"]
+    shop.app.orders[identity] = ORDER_OF["ifood"](1)
+    shop.command("retry", "all")
+    shop.placed()
+
+
+def test_every_code_of_a_protocol_has_an_example():
+    """In the unit test that says what each becomes."""
+    example = (ROOT / "tests/unit/delivery_orders_test.cc").read_text()
+    for name, row in (("ifood", r'Code\{"(\w+)", "(\w+)"'), ("open_delivery", r'TypeRow\{"(\w+)"()')):
+        rows = re.findall(row, (ROOT / f"src/delivery/apps/{name}.cc").read_text())
+        assert len(rows) >= 10
+        for code, _ in rows:
+            assert f'{{"{code}", News::' in example, (name, code)

@@ -1,8 +1,7 @@
 """A delivery app with orders on localhost, in the three protocols that the box speaks. It knows what the apps' documents
 describe and refuses everything else, so that no call can be invented: `refused` lists what it did not know.
 
-What each behaviour rests on: iFood: developer.ifood.com.br, Events and Order API. Open Delivery: the OpenAPI document of
-Abrasel, version 1.5. Rappi: dev-portal.rappi.com, Orders."""
+What each behaviour rests on: tests/apps/facts.md."""
 
 import json
 import re
@@ -11,6 +10,7 @@ import time
 import urllib.parse
 import uuid
 
+from support.box import ROOT
 from support.https_server import Handler, HttpsServer
 from support.openssl import make_pair
 
@@ -71,7 +71,6 @@ class OrderApp:
         return {**file, "hosts": ["localhost"]}
 
     def built_in(self):
-        from support.box import ROOT
         return json.loads((ROOT / f"src/delivery/apps/{self.name}.json").read_text())
 
     def connect(self, box):
