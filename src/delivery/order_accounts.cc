@@ -11,7 +11,6 @@ namespace comanda::delivery {
 OrderAccounts::OrderAccounts(OrderAccountSettings settings, Heartbeats& heartbeats,
                              metrics::Registry& registry)
     : settings_(std::move(settings)), heartbeats_(heartbeats), registry_(registry) {
-  const std::lock_guard lock(mutex_);
   try {
     Start();
   } catch (const Fault& fault) {  // a database that cannot be read
@@ -20,15 +19,15 @@ OrderAccounts::OrderAccounts(OrderAccountSettings settings, Heartbeats& heartbea
 }
 
 void OrderAccounts::NoteChange() {
-  const std::lock_guard lock(mutex_);
   Start();
+  const std::lock_guard lock(mutex_);
   for (auto& [key, account] : accounts_) account->NoteChange();
 }
 
-// With the mutex.
 void OrderAccounts::Start() {
   const auto keys =
       settings_.database.Read([](db::Snapshot& snapshot) { return store::FindActive(snapshot); });
+  const std::lock_guard lock(mutex_);
   for (const AccountKey& key : keys) {
     if (accounts_.contains({key.company.value, key.app})) continue;
     try {
