@@ -10,7 +10,6 @@ import time
 import pytest
 
 from support.box import PATIENCE_S, ROOT, Box
-from support.machine import new_machine
 from support.orders import accepted
 from support.order_app import ORDER_OF, SECRET, OrderApp
 
@@ -608,23 +607,6 @@ def test_the_doctor_tells_what_is_wrong_with_orders(restaurant):
     shop.wait(shop.parked)
     told = shop.wait(lambda: [state for state, what in found() if "parked" in what])
     assert told == ["warning"]
-
-
-def test_data_that_another_machine_served_ask_no_app_until_they_are_resumed(restaurant):
-    shop = restaurant().start("primary", "--presence", "always")
-    shop.wait(lambda: shop.app.polls)
-    shop.box.stop()
-    there = new_machine()
-    shop.box.wrapper = there.words
-    shop.app.polls.clear()
-    shop.app.place(ORDER_OF["ifood"](1))
-    shop.restart()
-    for _ in range(3):
-        shop.hurry()
-        time.sleep(0.5)
-    assert shop.app.polls == [] and "another machine" in json.dumps(shop.api.get("/readyz").json)
-    shop.box.command("resume", "--data", str(shop.box.data))
-    shop.placed()
 
 
 def test_details_that_never_come_are_parked_after_ten_minutes(restaurant):

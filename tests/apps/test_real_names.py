@@ -10,7 +10,8 @@ import pytest
 
 from support.box import PATIENCE_S, ROOT, Box
 from support.internet import Internet, joined
-from support.order_app import COUNTRIES, CREDENTIALS, ORDER_OF, OrderApp
+from support.machine import new_machine
+from support.order_app import COUNTRIES, ORDER_OF, OrderApp
 from support.orders import accepted
 
 ADDRESSES = {"ifood": "93.184.216.34", "99food": "93.184.216.35", "rappi": "93.184.216.36"}
@@ -102,6 +103,24 @@ def test_the_built_in_file_reaches_the_app_by_its_real_name(tmp_path, name):
         assert {told[0] for told in app.told} == {identity}
 
 
+def test_data_that_another_machine_served_ask_no_app_until_they_are_resumed(tmp_path):
+    with Market(tmp_path, "BR", ["ifood"]).open() as market:
+        app, box, there = market.apps["ifood"], market.box, new_machine()
+        app.mode(box, "primary", "--presence", "always")
+        market.wait(lambda: app.polls)
+        box.stop()
+        box.wrapper = [*market.internet.box.entering, *there.words]
+        app.polls.clear()
+        app.place(ORDER_OF["ifood"](1))
+        box.start()
+        for _ in range(3):
+            box.command("provider", "retry", "all", "--data", str(box.data))
+            time.sleep(0.5)
+        assert app.polls == [] and "another machine" in json.dumps(market.api.get("/readyz").json)
+        box.command("resume", "--data", str(box.data))
+        market.wait(market.orders)
+
+
 def test_a_day_of_three_apps_beside_tills_ends_equal_on_both_sides(tmp_path, seed):
     """300 orders that live at random: events twice and in disorder, answers that fail, orders cancelled, tills between."""
     chance = random.Random(seed)
@@ -152,4 +171,3 @@ def test_a_day_of_three_apps_beside_tills_ends_equal_on_both_sides(tmp_path, see
         assert json.loads(market.box.command("provider", "parked", "--json", "--data", str(market.box.data)).stdout)["data"] == []
         for name in ("ifood", "99food"):
             assert market.apps[name].queue == [], "every event is acknowledged"
-        assert CREDENTIALS
