@@ -1,6 +1,6 @@
 #pragma once
 
-// From what an app tells to the orders here (contract section 7, Orders of other channels). Every
+// From what an app tells to the orders here (contract section 7). Every
 // function runs in the caller's transaction, or reads; none calls the app.
 //
 // What an app tells is applied when the order here is as it says. It may come twice, late and in

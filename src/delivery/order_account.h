@@ -1,7 +1,6 @@
 #pragma once
 
-// The orders of one company in one app, and the thread that brings them here (contract section 7,
-// Orders of other channels). A pass:
+// The orders of one company in one app, and the thread that brings them here. A pass:
 //
 //   1. follows the event log: a status that was set here becomes a command to the app;
 //   2. polls the app when that is due. The answer is on disk before anything is made of it, its

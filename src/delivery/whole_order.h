@@ -1,6 +1,6 @@
 #pragma once
 
-// From the order of an app to one of ours (contract section 7, Orders of other channels).
+// From the order of an app to one of ours (contract section 7).
 
 #include <optional>
 #include <string>

@@ -375,6 +375,11 @@ std::string ActivePayments(const Order& order) {
 
 // Deliveries
 
+// The value of delivered_by (specification, Order): where the report came from.
+std::string ReporterOf(const Target& target, const Order& order) {
+  return target.actor.starts_with("app:") ? order.source : "API";
+}
+
 void RequireDeliveryOrder(const Order& order) {
   if (order.service_type == ServiceType::kDelivery) return;
   throw Invalid(
@@ -814,7 +819,7 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
     if (!gives_reason) return Unchanged(tx, before);
     Order order = before;
     order.delivery_status_reason = *report.reason;
-    order.delivered_by = "API";
+    order.delivered_by = ReporterOf(target, order);
     return SaveChange(tx, target, before, std::move(order), Changed({kDeliveryStatus}), stamp);
   }
   if (move == DeliveryMove::kIllegal) RefuseMove(before, report.status);
@@ -823,7 +828,7 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
   order.delivery_status = report.status;
   order.delivery_status_reason = report.reason.value_or(std::nullopt);
   order.delivery_status_by_rider = false;
-  order.delivered_by = "API";
+  order.delivered_by = ReporterOf(target, order);
   const std::optional<Lift> lift = LiftOf(report.status);
   if (lift && MoveTo(order, lift->status, When(target, stamp), target.actor, lift->last_step)) {
     changes.Add(kStatus);

@@ -1,4 +1,4 @@
-"""Orders of delivery apps: from the app to the tills' list, and back (contract section 7, Orders of other channels)."""
+"""Orders of delivery apps: from the app to the tills' list, and back (contract section 7)."""
 
 import contextlib
 import json
@@ -207,6 +207,7 @@ def test_kitchen_confirms_by_preparing(restaurant):
     shop.app.tell(identity, "DISPATCHED")
     on_the_way = shop.wait(lambda: (now := shop.order(order["id"]))["delivery_status"] and now)
     assert (on_the_way["status"], on_the_way["delivery_status"]) == ("READY", "DRIVER_ON_THE_WAY_TO_DESTINATION")
+    assert on_the_way["delivered_by"] == "99FOOD"
     assert len(shop.app.told) == 2, "no command for a step that the app itself told"
 
 

@@ -63,7 +63,7 @@ CREATE TABLE delivery_state (
   PRIMARY KEY (company_id, app)
 ) STRICT, WITHOUT ROWID;
 
--- Orders of delivery apps (contract section 7, Orders of other channels): how each app is asked for them.
+-- Orders of delivery apps (contract section 7): how each app is asked for them.
 CREATE TABLE delivery_app (
   company_id INTEGER NOT NULL REFERENCES company(company_id),
   app TEXT NOT NULL,
