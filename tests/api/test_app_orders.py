@@ -222,6 +222,9 @@ def test_rappi_is_taken_and_finished_here(restaurant):
     shop.api.advance(order, "DELIVERED")
     paid = shop.wait(lambda: (now := shop.order(order["id"]))["paid"] and now)
     assert [(row["payment_method"]["code"], row["amount"]) for row in paid["payments"]] == [("rappi_offline", 61.8)]
+    shop.hurry()
+    time.sleep(1.2)
+    assert len(shop.app.told) == 2, "each step once, whatever else happens to the order"
 
 
 def test_what_is_paid_at_the_door_is_paid_when_the_app_concludes(restaurant):
