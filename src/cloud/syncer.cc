@@ -42,6 +42,7 @@ constexpr int kStepsBeforeRead = 5;
 // A longer wait for the pace ends the pass.
 constexpr int64_t kPaceWaitMsMax = 5'000;
 constexpr int64_t kLookMs = 100;
+constexpr int64_t kCountEveryMs = 250;
 // The subjects of events (events/types.h).
 constexpr std::string_view kOrder = "order", kProduct = "product";
 // A single failure is no news.
@@ -179,6 +180,7 @@ void Syncer::TakeChange() {
   seen_changes_ = changes;
   failures_ = 0;
   retry_at_ms_ = 0;
+  counted_ms_ = -kCountEveryMs;
   orders_.Restart();
   if (reconnects_.exchange(false)) Disconnect();
   Connect();
@@ -526,13 +528,23 @@ void Syncer::Stop(std::string reason) {
 
 // What /readyz and the metrics show.
 void Syncer::Publish() {
-  const Counts counts = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return Count(snapshot, linked_->company); });
+  // A week's backlog is not counted again after each of its steps. Once nothing waits, a count that
+  // is late would let new steps wait.
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  const bool is_recent = now_ms - counted_ms_ < kCountEveryMs && progress().steps_waiting > 0;
+  std::optional<Counts> counts;
+  if (!is_recent) {
+    counted_ms_ = now_ms;
+    counts = settings_.database.Read(
+        [&](db::Snapshot& snapshot) { return Count(snapshot, linked_->company); });
+  }
   const std::lock_guard lock(mutex_);
-  progress_.steps_waiting = counts.steps_waiting;
-  progress_.orders_parked = counts.orders_parked;
-  progress_.differences = counts.differences;
-  progress_.oldest = counts.oldest;
+  if (counts) {
+    progress_.steps_waiting = counts->steps_waiting;
+    progress_.orders_parked = counts->orders_parked;
+    progress_.differences = counts->differences;
+    progress_.oldest = counts->oldest;
+  }
   progress_.scans = linked_->link.scanned_id.has_value();
   if (!client_) return;
   progress_.requests = earlier_requests_ + client_->requests();

@@ -126,6 +126,7 @@ class Syncer final : private Line {
   int failures_ = 0;                  // in a row
   int64_t retry_at_ms_ = 0;           // monotonic; nothing is asked before
   int64_t planned_ms_ = -1'000'000;   // monotonic
+  int64_t counted_ms_ = -1'000'000;   // monotonic; what waits was counted then
   int64_t others_since_backlog_ = 0;  // requests for present orders and of readers
   std::optional<net::Network::Ticket> polling_;
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// An order as a delivery app has it, in one form for all apps. Plain values. Money is in minor units
-// of the company's currency, quantities are in thousandths.
+// An order as a delivery app has it, in one form for all apps. Plain values. Money is in minor
+// units of the company's currency, quantities are in thousandths.
 
 #include <cstdint>
 #include <optional>
