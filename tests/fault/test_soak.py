@@ -29,12 +29,12 @@ def look(box):
 
 
 def settled(box):
-    """When the connections of the round before are gone."""
+    """When the connections of the round before are gone, and all threads are there."""
     begin, found = time.monotonic(), look(box)
     while time.monotonic() - begin < PATIENCE_S:
         time.sleep(0.2)
         before, found = found, look(box)
-        if found["descriptors"] == before["descriptors"]:
+        if all(found[name] == before[name] for name in ("descriptors", "threads")):
             break
     return found
 
@@ -68,7 +68,7 @@ def test_memory_descriptors_threads_and_log_stay_what_they_are():
     begin = time.monotonic()
     try:
         box.start()
-        idle = look(box)
+        idle = settled(box)
         points, count = [], 0
         while count < REQUESTS:
             assert time.monotonic() - begin < SECONDS_MAX, f"{count} requests in {SECONDS_MAX} s: too slow a machine"
