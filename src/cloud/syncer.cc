@@ -26,8 +26,9 @@ namespace {
 
 // A pass waits for a writer that may be busy on a slow disk, and for the cloud.
 constexpr int64_t kPassMaxMs = 10 * 60'000;
-// Changes of the log are planned together: each planning is a commit.
+// Changes of the log are planned together: each planning is a commit, for which a till may wait.
 constexpr int64_t kPlanEveryMs = 500;
+constexpr int64_t kPlanOfflineEveryMs = 5'000;  // nothing is sent meanwhile
 constexpr int kEventsAtOnce = 200;
 constexpr int64_t kScannedAtOnce = 50;
 constexpr int64_t kFeaturesEveryMs = 24LL * 3'600'000;
@@ -232,7 +233,11 @@ void Syncer::Disconnect() {
 // Planning
 
 void Syncer::Plan() {
-  if (settings_.clock.MonotonicMs() >= planned_ms_ + kPlanEveryMs) PlanNow();
+  if (settings_.clock.MonotonicMs() >= planned_ms_ + PlanEveryMs()) PlanNow();
+}
+
+int64_t Syncer::PlanEveryMs() const {
+  return failures_ >= kFailuresToReport ? kPlanOfflineEveryMs : kPlanEveryMs;
 }
 
 void Syncer::PlanNow() {
@@ -557,7 +562,7 @@ std::optional<int64_t> Syncer::DueInMs() {
   const int64_t now_ms = settings_.clock.MonotonicMs();
   const bool is_still =
       linked_->link.paused_at || !client_ || (settings_.hold && settings_.hold->IsHeld());
-  const int64_t plan_ms = std::max<int64_t>(0, planned_ms_ + kPlanEveryMs - now_ms);
+  const int64_t plan_ms = std::max<int64_t>(0, planned_ms_ + PlanEveryMs() - now_ms);
   const bool has_unplanned = settings_.database.Read([&](db::Snapshot& snapshot) {
     return events::ExtentOf(snapshot, linked_->company).last > linked_->link.planned_seq;
   });

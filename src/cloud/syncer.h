@@ -82,6 +82,7 @@ class Syncer final : private Line {
   void Disconnect();
 
   void Plan();
+  int64_t PlanEveryMs() const;
   void PlanNow();
   void PlanPage(const events::Page& page);
   void PlanIt(db::Tx& tx, const std::string& order_id, const db::Stamp& stamp);
