@@ -307,6 +307,12 @@ std::string AsciiLower(std::string_view text) {
   return out;
 }
 
+std::string AsciiUpper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return out;
+}
+
 bool AsciiEqualsIgnoreCase(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, AsciiLowered, AsciiLowered);
 }

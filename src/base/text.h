@@ -56,6 +56,7 @@ std::string_view TakePiece(std::string_view& list, char separator);
 
 // Case mapping of ASCII only; other bytes stay unchanged.
 std::string AsciiLower(std::string_view text);
+std::string AsciiUpper(std::string_view text);
 bool AsciiEqualsIgnoreCase(std::string_view a, std::string_view b);
 
 // Only the ASCII digits of a text.

@@ -48,7 +48,7 @@ struct AppOrder {
   std::string display_id;  // as the rider and the customer see it
   orders::ServiceType service_type = orders::ServiceType::kDelivery;
   bool is_test = false;
-  // The restaurant's own rider brings it: the app is told when it leaves.
+  // By the restaurant's own rider; the app is then told when it leaves.
   bool is_delivered_here = false;
   // Ordered for later: when it is to be there, and when its preparation begins.
   std::optional<UtcMs> scheduled_for, prepare_at;

@@ -15,8 +15,8 @@ using Providers = Catalogue::Providers;
 Providers BuiltIn() {
   Providers providers;
   for (const std::string_view text :
-       {FoodNinetyNineJson(), DidiFoodJson(), FoodpandaJson(), IfoodJson(), PedidosyaJson(),
-        RappiJson(), TalabatJson(), UberEatsJson()}) {
+       {FoodNinetyNineJson(), DidiFoodJson(), FoodpandaJson(), IfoodJson(), KeetaJson(),
+        PedidosyaJson(), RappiJson(), TalabatJson(), UberEatsJson()}) {
     providers.push_back(std::make_shared<const Provider>(ReadProvider(text)));
   }
   for (Provider& provider : ReadUnsupported(NotSupportedJson())) {

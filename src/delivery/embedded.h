@@ -11,6 +11,7 @@ std::string_view FoodNinetyNineJson();
 std::string_view DidiFoodJson();
 std::string_view FoodpandaJson();
 std::string_view IfoodJson();
+std::string_view KeetaJson();
 std::string_view PedidosyaJson();
 std::string_view RappiJson();
 std::string_view TalabatJson();

@@ -61,12 +61,11 @@ class Change {
 };
 
 std::string CancelReason(const AppEvent& event) {
-  std::string reason = Visible(event.words);
-  while (CharacterCount(reason) > kReasonMax) reason.pop_back();
+  std::string reason = Taken(event.words, kReasonMax);
   return reason.empty() ? "cancelled in the app" : reason;
 }
 
-// The tables of what an app tells are in the order of an order's life.
+// The app no longer waits for the order to be confirmed.
 bool EndsWaiting(News news) { return news >= News::kConfirmed && news <= News::kCancelled; }
 
 }  // namespace

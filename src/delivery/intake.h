@@ -1,7 +1,7 @@
 #pragma once
 
-// From what an app tells to the orders here (contract section 7). Every
-// function runs in the caller's transaction, or reads; none calls the app.
+// From what an app tells to the orders here (contract section 7). Every function runs in the
+// caller's transaction, or reads; none calls the app.
 //
 // What an app tells is applied when the order here is as it says. It may come twice, late and in
 // any order: a status moves up only, and a cancel wins over everything but FINALIZED.

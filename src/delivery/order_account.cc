@@ -26,7 +26,7 @@ constexpr int kLogAtOnce = 200;
 constexpr int64_t kPositionStep = 500;
 // 2, 4, 8 … 60 s: the last try is ten minutes after the first.
 constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
-constexpr int64_t kDetailsTriesMax = 15;
+constexpr int64_t kDetailsTriesMax = 15, kPlainTextsTriesMax = 4;
 constexpr int64_t kPollFailureMsMax = 5 * 60'000;
 constexpr int64_t kLateMsMax = 60 * 60'000;
 constexpr int64_t kForgetEveryMs = 60 * 60'000;
@@ -118,11 +118,11 @@ events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
     Publish(*waiting);
     return {.due_in_ms = kIdleMs};
   }
+  for (const store::AnswerRow& answer : waiting->answers) ReadAnswer(answer);
   bool has_more = FollowLog(waiting->app);
   if (settings_.clock.MonotonicMs() >= std::max(next_poll_ms_, not_before_ms_)) {
     Poll(waiting->app);
   }
-  for (const store::AnswerRow& answer : waiting->answers) ReadAnswer(answer);
   waiting = ReadWaiting();
   if (!waiting) return {.due_in_ms = 0};
   AcceptAll(*waiting);
@@ -198,6 +198,7 @@ CallEnd OrderAccount::Call(const OrderCall& call) {
     request.headers.insert(request.headers.end(), call.headers.begin(), call.headers.end());
     request.body = call.json;
     if (!call.json.empty()) request.content_type = "application/json";
+    if (orders.signature) Sign(*orders.signature, variables, request);
     return request;
   });
   if (session_->not_before_ms()) not_before_ms_ = *session_->not_before_ms();
@@ -228,7 +229,7 @@ bool OrderAccount::FollowLog(const AppRow& app) {
         snapshot, key_.company, position_, kLogAtOnce,
         [](const events::StoredEvent& event) { return event.subject_type == "order"; });
   });
-  std::vector<std::pair<std::string, Command>> commands;
+  std::vector<std::pair<std::string, Step>> commands;
   std::vector<std::string> handed_over;
   for (const events::StoredEvent& event : page.events) {
     if (event.type == "ORDER_CREATED") NoteForeignOrder(event);
@@ -245,7 +246,7 @@ bool OrderAccount::FollowLog(const AppRow& app) {
         handed_over.push_back(*external_id);
       }
       if (app.mode != Mode::kPrimary) return;
-      for (const Command step : StepsOf(*order, *row)) commands.emplace_back(*external_id, step);
+      for (const Step step : StepsOf(*order, *row)) commands.emplace_back(*external_id, step);
     });
   }
   position_ = page.position;
@@ -277,26 +278,26 @@ void OrderAccount::NoteForeignOrder(const events::StoredEvent& event) {
 }
 
 // The steps that the app is to know, but for what it has told itself.
-std::vector<Command> OrderAccount::StepsOf(const orders::Order& order, const OrderRow& row) const {
-  std::vector<Command> steps;
+std::vector<Step> OrderAccount::StepsOf(const orders::Order& order, const OrderRow& row) const {
+  std::vector<Step> steps;
   if (order.status == orders::Status::kCancelled) return steps;  // the app's own tool cancels
   const bool has_left =
       order.status >= orders::Status::kDelivered ||
       (order.delivery_status && *order.delivery_status >= orders::DeliveryStatus::kOnTheWay &&
        *order.delivery_status <= orders::DeliveryStatus::kDelivered);
-  const auto add = [&](bool is_reached, Command step, News told) {
-    if (!is_reached || row.told >= told) return;
+  const auto add = [&](bool is_reached, Step step) {
+    if (!is_reached || row.told >= NewsOf(step)) return;
     if (CallFor(row, step)) steps.push_back(step);
   };
-  add(order.status >= orders::Status::kPreparing, Command::kConfirm, News::kConfirmed);
-  add(order.status >= orders::Status::kPreparing, Command::kPrepare, News::kInPreparation);
-  add(order.status >= orders::Status::kReady, Command::kReady, News::kReady);
-  add(has_left, Command::kDispatch, News::kOnTheWay);
+  add(order.status >= orders::Status::kPreparing, Step::kConfirm);
+  add(order.status >= orders::Status::kPreparing, Step::kPrepare);
+  add(order.status >= orders::Status::kReady, Step::kReady);
+  add(has_left, Step::kDispatch);
   return steps;
 }
 
-std::optional<OrderCall> OrderAccount::CallFor(const OrderRow& row, Command step) const {
-  return source_->Tell(account_->credentials, {.command = step,
+std::optional<OrderCall> OrderAccount::CallFor(const OrderRow& row, Step step) const {
+  return source_->Tell(account_->credentials, {.step = step,
                                                .external_id = row.external_id,
                                                .order_id = row.order_id,
                                                .is_delivered_here = row.is_delivered_here,
@@ -309,7 +310,7 @@ bool OrderAccount::IsWatched(const AppRow& app) const {
 }
 
 // Orders that nobody would see are not confirmed.
-void OrderAccount::AcceptAll(const Waiting& waiting) {
+void OrderAccount::AcceptAll(Waiting& waiting) {
   const bool accepts = waiting.app.mode == Mode::kPrimary && waiting.app.accept == Accept::kAuto &&
                        IsWatched(waiting.app);
   const bool has_new = std::ranges::any_of(
@@ -317,8 +318,9 @@ void OrderAccount::AcceptAll(const Waiting& waiting) {
   if (!accepts || !has_new) return;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     for (const OrderRow& row : waiting.unaccepted) {
-      store::AddCommand(tx, key_, row.external_id, Command::kConfirm, stamp.now);
+      store::AddCommand(tx, key_, row.external_id, Step::kConfirm, stamp.now);
     }
+    waiting.commands = store::FindCommands(tx, key_);
   });
 }
 
@@ -364,14 +366,13 @@ bool OrderAccount::PollOnce(const OrderCall& call) {
   if (Call(call) != CallEnd::kAnswered) return false;
   if (status() == kNoContent) return true;
   if (!IsSuccess(status())) return false;
-  const std::string body = session_->body();
+  const std::string& body = session_->body();
   if (Trimmed(body).empty() || Trimmed(body) == "[]") return true;  // nothing is to be kept
-  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    store::AddAnswer(tx, key_, stamp.now, IsUtf8(body) ? body : Visible(body));
+  store::AnswerRow answer{.body = IsUtf8(body) ? body : Visible(body)};
+  answer.number = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    return store::AddAnswer(tx, key_, stamp.now, answer.body);
   });
-  const auto answers = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return store::FindAnswers(snapshot, key_); });
-  for (const store::AnswerRow& answer : answers) ReadAnswer(answer);
+  ReadAnswer(answer);
   return true;
 }
 
@@ -467,6 +468,7 @@ bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row
     store::SetApplied(tx, key_, row.event.id);
     return true;
   });
+  event_times_.erase(row.event.id);
   if (adjustment != 0) {
     std::string amount;
     AppendScaled(amount, adjustment, company.currency_decimals);
@@ -481,12 +483,13 @@ std::optional<std::string> OrderAccount::AskDetails(const EventRow& row) {
   const CallEnd end = Call(source_->Details(account_->credentials, row.event.external_id));
   const bool is_answered = end == CallEnd::kAnswered;
   if (is_answered && IsSuccess(status())) {
-    const std::string body = session_->body();
+    auto body = AskPlainTexts(row, session_->body());
+    if (!body) return std::nullopt;
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
       const auto known = store::FindOrder(tx, key_, row.event.external_id);
       OrderRow order =
           known.value_or(OrderRow{.external_id = row.event.external_id, .received_at = stamp.now});
-      order.details = IsUtf8(body) ? body : Visible(body);
+      order.details = IsUtf8(*body) ? *body : Visible(*body);
       store::PutOrder(tx, key_, order);
     });
     return body;
@@ -504,6 +507,24 @@ std::optional<std::string> OrderAccount::AskDetails(const EventRow& row) {
   return std::nullopt;
 }
 
+std::optional<std::string> OrderAccount::AskPlainTexts(const EventRow& row, std::string details) {
+  const json::Document document = json::Document::Parse(details);
+  const auto call = source_->AskPlainTexts(document.root());
+  if (!call) return details;
+  if (Call(*call) == CallEnd::kAnswered && IsSuccess(status())) {
+    const json::Document answer = json::Document::Parse(session_->body());
+    return source_->WithPlainTexts(document.root(), answer.root());
+  }
+  // The kitchen waits for the order, and the ticket can do without them.
+  if (row.attempts + 1 >= kPlainTextsTriesMax) {
+    log::Error("a delivery app does not decrypt what is personal in its order",
+               {{"app", key_.app}, {"order", row.event.external_id}, {"why", Words()}});
+    return details;
+  }
+  TryEventLater(row);
+  return std::nullopt;
+}
+
 void OrderAccount::TryEventLater(const EventRow& row) {
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { store::CountAttempt(tx, key_, row.event.id); });
@@ -518,15 +539,14 @@ void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
                                                       {"why", problem}});
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { store::ParkEvent(tx, key_, event.id, problem); });
+  event_times_.erase(event.id);
 }
 
 // Commands
 
 void OrderAccount::SendAll(const Waiting& waiting) {
   if (waiting.app.mode != Mode::kPrimary) return;
-  const auto commands = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return store::FindCommands(snapshot, key_); });
-  for (const CommandRow& row : commands) {
+  for (const CommandRow& row : waiting.commands) {
     const int64_t now_ms = settings_.clock.MonotonicMs();
     if (now_ms < not_before_ms_ || now_ms >= next_poll_ms_) return;
     if (IsDue(command_times_, KeyOf(row)) && !SendOne(row)) return;
@@ -537,17 +557,17 @@ bool OrderAccount::SendOne(const CommandRow& row) {
   const auto order = settings_.database.Read(
       [&](db::Snapshot& snapshot) { return store::FindOrder(snapshot, key_, row.external_id); });
   const auto call = order ? CallFor(*order, row.step) : std::nullopt;
-  // What the app has told itself meanwhile needs no command: News follow the steps.
-  const auto told = static_cast<News>(static_cast<int>(row.step) + 1);
-  const bool is_needed = call && order->told < told;
+  // What the app has told itself meanwhile needs no command.
+  const bool is_needed = call && order->told < NewsOf(row.step);
   const CallEnd end = is_needed ? Call(*call) : CallEnd::kAnswered;
   const bool is_done =
       !is_needed || (end == CallEnd::kAnswered &&
                      (IsSuccess(status()) || source_->IsDoneAlready(status(), session_->body())));
   if (is_done) {
+    command_times_.erase(KeyOf(row));
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
       store::SetDone(tx, key_, row.external_id, row.step);
-      if (row.step != Command::kConfirm || !is_needed) return;
+      if (row.step != Step::kConfirm || !is_needed) return;
       NoteConfirmed(tx, key_, row.external_id, source_->capabilities().tells_status, stamp);
     });
     return true;
@@ -583,7 +603,10 @@ void OrderAccount::WarnOfUnaccepted(const Waiting& waiting) {
     log::Error("an order of a delivery app is not accepted",
                {{"app", key_.app}, {"order", row.order_id}, {"seconds_left", left_ms / 1'000}});
   }
-  if (waiting.unaccepted.empty()) warned_.clear();
+  std::erase_if(warned_, [&](const auto& warned) {
+    return std::ranges::find(waiting.unaccepted, warned.first, &OrderRow::external_id) ==
+           waiting.unaccepted.end();
+  });
 }
 
 void OrderAccount::ForgetOld() {

@@ -93,19 +93,19 @@ class OrderAccount {
   bool FollowLog(const AppRow& app);
   void NoteForeignOrder(const events::StoredEvent& event);
   // The steps that the order has reached and the app has not told itself.
-  std::vector<Command> StepsOf(const orders::Order& order, const OrderRow& row) const;
+  std::vector<Step> StepsOf(const orders::Order& order, const OrderRow& row) const;
   // Nothing where the app wants to know no such step.
-  std::optional<OrderCall> CallFor(const OrderRow& row, Command step) const;
+  std::optional<OrderCall> CallFor(const OrderRow& row, Step step) const;
   // Whether the store may be shown as open, and orders be confirmed by themselves.
   bool IsWatched(const AppRow& app) const;
-  void AcceptAll(const Waiting& waiting);
+  void AcceptAll(Waiting& waiting);
 
   // Asks the app for news, and says when it is asked next.
   void Poll(const AppRow& app);
   // Puts the answer on disk, and reads it. False: no answer came; Words() says why.
   bool PollOnce(const OrderCall& call);
-  // Makes events of a stored answer in one transaction, then acknowledges them; parks what is no
-  // answer.
+  // Makes events of an answer that is on disk, in one transaction; then acknowledges them. Parks
+  // what is no answer.
   void ReadAnswer(const store::AnswerRow& answer);
   void Acknowledge(const std::vector<AppEvent>& events);
 
@@ -117,6 +117,8 @@ class OrderAccount {
   bool ApplyOne(const company::Company& company, const EventRow& row);
   // The order as the app shows it. Nothing: it is tried again later, or parked.
   std::optional<std::string> AskDetails(const EventRow& row);
+  // The same with the plain texts of what is encrypted. Nothing: it is tried again later.
+  std::optional<std::string> AskPlainTexts(const EventRow& row, std::string details);
   void Park(const AppEvent& event, const std::string& problem);
   void TryEventLater(const EventRow& row);
 

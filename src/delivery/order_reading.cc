@@ -78,6 +78,10 @@ std::optional<UtcMs> OrderReading::Instant(std::string_view path) const {
 std::optional<Minor> OrderReading::MoneyIf(std::string_view path) const {
   const auto value = Find(path);
   if (!value) return std::nullopt;
+  if (value->kind() == json::Kind::kObject) {
+    RequireCurrency(Concat({path, ".currency"}));
+    return RequireMoney(Concat({path, ".value"}));
+  }
   if (value->kind() != json::Kind::kNumber) Fail(path, "must be a number");
   const auto decimal = ParseDecimal(value->number_text());
   const auto units = decimal ? WholeUnits(*decimal, decimals_) : std::nullopt;
@@ -93,16 +97,6 @@ Minor OrderReading::RequireMoney(std::string_view path) const {
   const auto money = MoneyIf(path);
   if (!money) Fail(path, "is missing");
   return *money;
-}
-
-Minor OrderReading::Price(std::string_view path) const {
-  if (!Find(path)) return 0;
-  return RequirePrice(path);
-}
-
-Minor OrderReading::RequirePrice(std::string_view path) const {
-  RequireCurrency(Concat({path, ".currency"}));
-  return RequireMoney(Concat({path, ".value"}));
 }
 
 int64_t OrderReading::RequireQuantity(std::string_view path) const {

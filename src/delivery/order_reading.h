@@ -32,13 +32,13 @@ class OrderReading {
   bool IsTrue(std::string_view path) const;
   std::optional<UtcMs> Instant(std::string_view path) const;
 
-  // An amount in minor units, not negative. Binary noise, such as 27.799999999999997, is rounded
-  // away; a part of a minor unit is refused.
+  bool Has(std::string_view path) const { return Find(path).has_value(); }
+
+  // An amount in minor units, not negative: a number, or {"value": 12.5, "currency": "BRL"}, whose
+  // currency must be the company's. Binary noise, such as 27.799999999999997, is rounded away; a
+  // part of a minor unit is refused.
   Minor Money(std::string_view path) const;  // 0 where it is missing
   Minor RequireMoney(std::string_view path) const;
-  // The same of {"value": 12.5, "currency": "BRL"}, whose currency must be the company's.
-  Minor Price(std::string_view path) const;
-  Minor RequirePrice(std::string_view path) const;
   // In thousandths, above 0.
   int64_t RequireQuantity(std::string_view path) const;
 

@@ -1,23 +1,20 @@
 #include "delivery/order_source.h"
 
 #include "base/check.h"
-#include "delivery/apps/ifood.h"
-#include "delivery/apps/open_delivery.h"
-#include "delivery/apps/rappi.h"
+#include "delivery/apps/apps.h"
 
 namespace comanda::delivery {
 
 const OrderSource& SourceOf(Dialect dialect) {
-  static const Ifood ifood;
-  static const OpenDelivery open_delivery;
-  static const Rappi rappi;
   switch (dialect) {
     case Dialect::kIfood:
-      return ifood;
+      return IfoodSource();
     case Dialect::kOpenDelivery:
-      return open_delivery;
+      return OpenDeliverySource();
+    case Dialect::kKeeta:
+      return KeetaSource();
     case Dialect::kRappi:
-      return rappi;
+      return RappiSource();
   }
   CHECK(false, "every dialect has a source");
 }

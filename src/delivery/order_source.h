@@ -1,8 +1,8 @@
 #pragma once
 
 // A delivery app that can be asked for its orders. An OrderSource translates between the app's
-// calls and ours; it has no network, database, clock or state. The engine (intake.h, courier.h) is
-// the same for all apps and reads capabilities, never names.
+// calls and ours; it has no network, database, clock or state. The engine (intake.h,
+// order_account.h) is the same for all apps and reads capabilities, never names.
 
 #include <array>
 #include <cstdint>
@@ -56,17 +56,20 @@ struct AppEvent {
   std::string words = {};  // why it was cancelled, in the app's words
 };
 
-// What the restaurant tells the app.
-enum class Command : uint8_t { kConfirm, kPrepare, kReady, kDispatch };
-inline constexpr std::array<std::string_view, 4> kCommandNames = {"confirm", "prepare", "ready",
-                                                                  "dispatch"};
-constexpr std::string_view Name(Command command) {
-  return kCommandNames[static_cast<size_t>(command)];
+// What the restaurant tells the app of an order: the steps of its life here.
+enum class Step : uint8_t { kConfirm, kPrepare, kReady, kDispatch };
+inline constexpr std::array<std::string_view, 4> kStepNames = {"confirm", "prepare", "ready",
+                                                               "dispatch"};
+constexpr std::string_view Name(Step step) { return kStepNames[static_cast<size_t>(step)]; }
+// What the app itself tells once it knows of the step.
+constexpr News NewsOf(Step step) {
+  constexpr std::array kNews = {News::kConfirmed, News::kInPreparation, News::kReady,
+                                News::kOnTheWay};
+  return kNews[static_cast<size_t>(step)];
 }
 
-// A command, and the order that it is about.
-struct Told {
-  Command command = Command::kConfirm;
+struct OrderCommand {
+  Step step = Step::kConfirm;
   std::string_view external_id;
   std::string_view order_id;  // here
   bool is_delivered_here = false;
@@ -76,8 +79,6 @@ struct Told {
 struct Capabilities {
   // The answer to a poll is given once: what is not kept is lost.
   bool is_read_once = false;
-  // A poll shows the store as open.
-  bool polling_is_presence = false;
   // The answer to a poll has the orders themselves; else Details() asks for each.
   bool sends_orders_along = false;
   // It tells what becomes of an order, also that it has been confirmed.
@@ -97,22 +98,30 @@ class OrderSource {
   // Of an app whose answers are given once: another list, of what earlier polls were answered. It
   // is read when the process starts, after a poll whose answer did not come, and instead of polls
   // where another tool is in charge.
-  virtual std::optional<OrderCall> PollMissed(const Variables& account) const = 0;
+  virtual std::optional<OrderCall> PollMissed(const Variables&) const { return std::nullopt; }
   // The events of an answer to a poll. Nothing: it is no such answer.
   virtual std::optional<std::vector<AppEvent>> Read(const Variables& account,
                                                     const json::Value& answer) const = 0;
   // Calls that tell the app that the events have arrived.
-  virtual std::vector<OrderCall> Acknowledge(const std::vector<AppEvent>& events) const = 0;
+  virtual std::vector<OrderCall> Acknowledge(const std::vector<AppEvent>&) const { return {}; }
   // Asks for an order.
   virtual OrderCall Details(const Variables& account, std::string_view external_id) const = 0;
+  // Of an app that shows parts of an order encrypted: asks for their plain texts. Nothing where all
+  // is plain.
+  virtual std::optional<OrderCall> AskPlainTexts(const json::Value&) const { return std::nullopt; }
+  // The details as JSON, with the plain texts of the answer.
+  virtual std::string WithPlainTexts(const json::Value& details, const json::Value&) const {
+    return details.Canonical();
+  }
   // Throws Refusal validation_failed for what is no order of this currency: negative or missing
-  // amounts, unknown types.
+  // amounts, unknown types. Texts that are still encrypted are left out.
   virtual AppOrder Map(const json::Value& details, std::string_view currency,
                        int currency_decimals) const = 0;
   // Nothing where the app wants to know no such step of this order.
-  virtual std::optional<OrderCall> Tell(const Variables& account, const Told& told) const = 0;
+  virtual std::optional<OrderCall> Tell(const Variables& account,
+                                        const OrderCommand& command) const = 0;
   // Whether a command was refused because it has been carried out already: an answer may be lost.
-  virtual bool IsDoneAlready(int status, std::string_view body) const = 0;
+  virtual bool IsDoneAlready(int, std::string_view) const { return false; }
 };
 
 // Of that dialect (provider.h); lives as long as the process.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <span>
 
+#include "base/check.h"
 #include "base/concat.h"
 #include "base/problem.h"
 
@@ -20,11 +21,11 @@ Enum Named(const std::array<std::string_view, kSize>& names, std::string_view na
   return static_cast<Enum>(found - names.begin());
 }
 
-Command StepOf(int64_t number) {
-  if (number < 0 || number >= static_cast<int64_t>(kCommandNames.size())) {
+Step StepOf(int64_t number) {
+  if (number < 0 || number >= static_cast<int64_t>(kStepNames.size())) {
     throw Fault(Fault::Kind::kDamaged, "a command to a delivery app has an unknown step");
   }
-  return static_cast<Command>(number);
+  return static_cast<Step>(number);
 }
 
 News NewsOf(int64_t number) {
@@ -34,7 +35,7 @@ News NewsOf(int64_t number) {
   return static_cast<News>(number);
 }
 
-int64_t Number(Command step) { return static_cast<int64_t>(step); }
+int64_t Number(Step step) { return static_cast<int64_t>(step); }
 
 }  // namespace
 
@@ -80,13 +81,20 @@ std::vector<AccountKey> FindActive(db::Session& session) {
 
 // Answers
 
-void AddAnswer(db::Tx& tx, const AccountKey& key, UtcMs at, std::string_view body) {
+int64_t AddAnswer(db::Tx& tx, const AccountKey& key, UtcMs at, std::string_view body) {
+  static constexpr db::Sql kNext = R"sql(
+      SELECT coalesce(max(number), 0) + 1 AS number FROM delivery_answer
+      WHERE company_id = $1 AND app = $2
+      )sql";
+  auto rows = tx.Query<kNext>(key.company, key.app);
+  CHECK(rows.Next(), "an aggregate has one row");
+  const int64_t number = rows.Int("number");
   tx.Run(R"sql(
       INSERT INTO delivery_answer (company_id, app, number, received_at, body)
-      SELECT $1, $2, coalesce(max(number), 0) + 1, $3, $4 FROM delivery_answer
-      WHERE company_id = $1 AND app = $2
+      VALUES ($1, $2, $3, $4, $5)
       )sql",
-         key.company, key.app, at, body);
+         key.company, key.app, number, at, body);
+  return number;
 }
 
 std::vector<AnswerRow> FindAnswers(db::Session& session, const AccountKey& key) {
@@ -236,7 +244,7 @@ std::vector<OrderRow> FindUnaccepted(db::Session& session, const AccountKey& key
       WHERE company_id = $1 AND app = $2 AND is_accepted = 0 ORDER BY received_at DESC LIMIT 500
       )sql";
   std::vector<OrderRow> found;
-  auto rows = session.Query<kUnaccepted>(key.company, key.app, Number(Command::kConfirm));
+  auto rows = session.Query<kUnaccepted>(key.company, key.app, Number(Step::kConfirm));
   while (rows.Next()) {
     if (rows.View("order_id").empty()) continue;
     found.push_back({.external_id = rows.Text("external_id"),
@@ -264,7 +272,7 @@ void DropCommands(db::Tx& tx, const AccountKey& key) {
          key.company, key.app);
 }
 
-void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step,
+void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step,
                 UtcMs now) {
   tx.Run(R"sql(
       INSERT INTO delivery_command (company_id, app, external_id, step, state, made_at)
@@ -295,7 +303,7 @@ std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key
   return commands;
 }
 
-void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step) {
+void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step) {
   tx.Run(R"sql(
       UPDATE delivery_command SET state = 'done', problem = ''
       WHERE company_id = $1 AND app = $2 AND external_id = $3 AND step = $4
@@ -303,7 +311,7 @@ void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, Co
          key.company, key.app, external_id, Number(step));
 }
 
-void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step) {
+void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step) {
   tx.Run(R"sql(
       UPDATE delivery_command SET attempts = attempts + 1
       WHERE company_id = $1 AND app = $2 AND external_id = $3 AND step = $4
@@ -311,7 +319,7 @@ void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_i
          key.company, key.app, external_id, Number(step));
 }
 
-void ParkCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step,
+void ParkCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step,
                  std::string_view problem) {
   tx.Run(R"sql(
       UPDATE delivery_command SET state = 'parked', problem = $5
@@ -373,14 +381,14 @@ int64_t Retry(db::Tx& tx, const AccountKey& key, std::string_view id) {
                          key.company, key.app, int64_t{is_all}, id);
   const size_t slash = id.rfind('/');
   const std::string_view order = id.substr(0, slash);
-  const auto step = slash == id.npos ? kCommandNames.end()
-                                     : std::ranges::find(kCommandNames, id.substr(slash + 1));
+  const auto step =
+      slash == id.npos ? kStepNames.end() : std::ranges::find(kStepNames, id.substr(slash + 1));
   count += tx.Run(R"sql(
       UPDATE delivery_command SET state = 'waiting', attempts = 0, problem = ''
       WHERE company_id = $1 AND app = $2 AND state = 'parked' AND ($3 OR (external_id = $4 AND step = $5))
       )sql",
                   key.company, key.app, int64_t{is_all}, order,
-                  static_cast<int64_t>(step - kCommandNames.begin()));
+                  static_cast<int64_t>(step - kStepNames.begin()));
   int64_t number = 0;
   std::from_chars(id.data(), id.data() + id.size(), number);
   count += tx.Run(R"sql(

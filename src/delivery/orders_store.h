@@ -82,7 +82,7 @@ struct EventRow {
 // What an app is to be told (table delivery_command).
 struct CommandRow {
   std::string external_id;
-  Command step = Command::kConfirm;
+  Step step = Step::kConfirm;
   UtcMs made_at = 0;
   int64_t attempts = 0;
 };
@@ -105,7 +105,8 @@ void SetPosition(db::Tx& tx, const AccountKey& key, int64_t position);
 std::vector<AccountKey> FindActive(db::Session& session);
 
 // Answers
-void AddAnswer(db::Tx& tx, const AccountKey& key, UtcMs at, std::string_view body);
+// Its number.
+int64_t AddAnswer(db::Tx& tx, const AccountKey& key, UtcMs at, std::string_view body);
 struct AnswerRow {
   int64_t number = 0;
   std::string body;
@@ -141,15 +142,15 @@ std::vector<OrderRow> FindUnaccepted(db::Session& session, const AccountKey& key
 void LeaveUnaccepted(db::Tx& tx, const AccountKey& key);
 
 // Commands
-void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step,
+void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step,
                 UtcMs now);
 // The app is not to be told anything more: what waits goes.
 void DropCommands(db::Tx& tx, const AccountKey& key);
 // Waiting ones, of each order its first step.
 std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key);
-void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step);
-void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step);
-void ParkCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Command step,
+void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step);
+void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step);
+void ParkCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step,
                  std::string_view problem);
 
 // Parked

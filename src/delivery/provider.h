@@ -134,16 +134,25 @@ struct StatusSource {
 };
 
 // The protocol in which an app is asked for its orders (order_source.h).
-enum class Dialect : uint8_t { kIfood, kOpenDelivery, kRappi };
-inline constexpr std::array<std::string_view, 3> kDialectNames = {"ifood", "open_delivery",
+enum class Dialect : uint8_t { kIfood, kOpenDelivery, kKeeta, kRappi };
+inline constexpr std::array<std::string_view, 4> kDialectNames = {"ifood", "open_delivery", "keeta",
                                                                   "rappi"};
+
+// A signature of every call: the header `header` holds Base64(HMAC-SHA256(key, text)), where the
+// text is the URL without its query, the query sorted by name and the body as canonical JSON (RFC
+// 8785), joined by "&"; what is empty is left out. The body is sent in that form.
+struct SignatureSource {
+  std::string header;
+  std::string key;  // a template
+};
 
 // How the app is asked for its orders.
 struct OrdersSource {
   Dialect dialect = Dialect::kOpenDelivery;
   std::string base;  // a template: https, without a slash at its end
   std::vector<std::pair<std::string, std::string>> headers = {};
-  std::optional<TokenSource> token = {};  // where it is not Provider::token
+  std::optional<TokenSource> token = {};          // where it is not Provider::token
+  std::optional<SignatureSource> signature = {};  // of every call but that for the token
 };
 
 struct Limits {

@@ -41,6 +41,10 @@ bool IsName(std::string_view text) {
   });
 }
 
+bool IsOfHeaderName(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || c == '-';
+}
+
 bool IsCountry(std::string_view text) {
   return text.size() == 2 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
@@ -399,7 +403,7 @@ class Reader {
     if (const auto dialect = object.OneOf("dialect", kDialects)) {
       orders.dialect = static_cast<Dialect>(*dialect);
     } else if (!object.Has("dialect")) {
-      object.Fail("dialect", FieldCode::kRequired, "must be ifood, open_delivery or rappi");
+      object.Fail("dialect", FieldCode::kRequired, "must be ifood, open_delivery, keeta or rappi");
     }
     if (auto token = object.Object("token")) orders.token = ReadToken(*token);
     orders.base = object.RequireText("url", kText).value_or("");
@@ -408,8 +412,22 @@ class Reader {
       object.Fail("url", FieldCode::kInvalidFormat, "must not end with a slash");
     }
     orders.headers = ReadPairs(object, "headers");
+    if (auto signature = object.Object("signature")) {
+      orders.signature = ReadSignature(*signature);
+    }
     object.Finish();
     return orders;
+  }
+
+  SignatureSource ReadSignature(ObjectReader& object) {
+    SignatureSource signature{.header = object.RequireText("header", kText).value_or(""),
+                              .key = object.RequireText("key", kText).value_or("")};
+    if (!std::ranges::all_of(signature.header, IsOfHeaderName)) {
+      object.Fail("header", FieldCode::kInvalidFormat, "must be the name of a header");
+    }
+    CheckTemplate(object, "key", signature.key);
+    object.Finish();
+    return signature;
   }
 
   std::vector<int64_t> ReadNumbers(ObjectReader& object, std::string_view field, int64_t min,

@@ -13,7 +13,6 @@
 #include "base/version.h"
 #include "delivery/credentials.h"
 #include "net/backoff.h"
-#include "wire/percent.h"
 
 namespace comanda::delivery {
 namespace {
@@ -26,25 +25,6 @@ constexpr int kUnauthorized = 401, kForbidden = 403, kTooManyRequests = 429;
 constexpr int64_t kCallMsMin = 50;
 constexpr std::string_view kRefusedWords = "the app refuses the credentials";
 
-std::string FormOf(const CallTemplate& call, const Variables& variables) {
-  std::string body;
-  for (const auto& [name, text] : call.form) {
-    body += Concat({body.empty() ? "" : "&", wire::PercentEncoded(name), "=",
-                    wire::PercentEncoded(Expand(text, variables, AsIs))});
-  }
-  return body;
-}
-
-std::string JsonOf(const CallTemplate& call, const Variables& variables) {
-  if (!call.raw_json.empty()) return Expand(call.raw_json, variables, InJson);
-  std::string body;
-  for (const auto& [name, text] : call.json) {
-    body += Concat({body.empty() ? "{" : ",", "\"", InJson(name), "\":\"",
-                    Expand(text, variables, InJson), "\""});
-  }
-  return body.empty() ? body : body + "}";
-}
-
 int64_t NumberAt(const json::Value& root, std::string_view pointer, const Variables& variables) {
   const std::string text = pointer.empty() ? "" : TextAt(root, pointer, variables).value_or("");
   int64_t number = 0;
@@ -53,21 +33,6 @@ int64_t NumberAt(const json::Value& root, std::string_view pointer, const Variab
 }
 
 }  // namespace
-
-Request Filled(const CallTemplate& call, const Variables& variables) {
-  Request request{.method = call.method, .url = Expand(call.url, variables, wire::PercentEncoded)};
-  for (const auto& [name, text] : call.headers) {
-    request.headers.push_back(Concat({name, ": ", Expand(text, variables, AsIs)}));
-  }
-  request.body = FormOf(call, variables);
-  if (!request.body.empty()) {
-    request.content_type = "application/x-www-form-urlencoded";
-    return request;
-  }
-  request.body = JsonOf(call, variables);
-  if (!request.body.empty()) request.content_type = "application/json";
-  return request;
-}
 
 Session::Session(const Account& account, const std::optional<TokenSource>& source, Token& token,
                  net::Network& network, const Clock& clock, const SessionLimits& limits,

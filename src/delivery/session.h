@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "delivery/account.h"
 #include "delivery/provider.h"
+#include "delivery/request.h"
 #include "delivery/rules.h"
 #include "net/network.h"
 #include "net/reply.h"
@@ -42,18 +43,6 @@ enum class CallEnd : uint8_t {
   kRateLimited,  // 429
   kFailed,       // no connection, no answer, no token, an answer that is too large
 };
-
-// A request, complete.
-struct Request {
-  std::string method = "GET";
-  std::string url;
-  std::vector<std::string> headers;
-  std::string content_type;  // empty: there is no body
-  std::string body;
-};
-
-// The templates of a provider's file, filled in.
-Request Filled(const CallTemplate& call, const Variables& variables);
 
 // One thread. The account, the token and what else is referred to outlive it.
 class Session {

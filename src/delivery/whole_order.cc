@@ -18,19 +18,6 @@ namespace {
 constexpr size_t kNameMax = 200, kReasonMax = 200, kCommentMax = 500, kSkuMax = 100;
 constexpr std::string_view kAdjustment = "adjustment";
 
-// A text of the app within our limits (contract section 1, Text): without controls, cut.
-std::string Taken(std::string_view text, size_t characters_max) {
-  std::string taken;
-  size_t characters = 0;
-  for (const char c : Trimmed(text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool begins_character = (byte & 0xC0) != 0x80;
-    if (begins_character && ++characters > characters_max) break;
-    taken += byte < 0x20 || byte == 0x7F ? ' ' : c;
-  }
-  return taken;
-}
-
 std::optional<std::string> TakenIf(const std::optional<std::string>& text, size_t characters_max) {
   if (!text) return std::nullopt;
   std::string taken = Taken(std::string_view(*text), characters_max);
@@ -143,14 +130,19 @@ void LinkOptions(db::Session& session, db::CompanyId company,
 
 }  // namespace
 
-std::string SourceNameOf(std::string_view app) {
-  std::string source(app);
-  std::ranges::transform(source, source.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  return source;
+std::string Taken(std::string_view text, size_t characters_max) {
+  std::string taken;
+  size_t characters = 0;
+  for (const char c : Trimmed(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool begins_character = (byte & 0xC0) != 0x80;
+    if (begins_character && ++characters > characters_max) break;
+    taken += byte < 0x20 || byte == 0x7F ? ' ' : c;
+  }
+  return taken;
 }
 
+std::string SourceNameOf(std::string_view app) { return AsciiUpper(app); }
 std::string ActorOf(std::string_view app) { return Concat({"app:", app}); }
 std::string OnlineMethodOf(std::string_view app) { return Concat({app, "_online"}); }
 std::string OfflineMethodOf(std::string_view app) { return Concat({app, "_offline"}); }

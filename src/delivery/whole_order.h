@@ -15,6 +15,10 @@
 
 namespace comanda::delivery {
 
+// A text of the app within our limits (contract section 1, Text): controls are blanks, and what is
+// beyond the limit is cut off.
+std::string Taken(std::string_view text, size_t characters_max);
+
 // Order::source of an app's orders: its name in capitals. And the actor that changes them.
 std::string SourceNameOf(std::string_view app);
 std::string ActorOf(std::string_view app);

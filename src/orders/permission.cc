@@ -1,13 +1,11 @@
 #include "orders/permission.h"
 
-#include <algorithm>
+#include "base/text.h"
 
 namespace comanda::orders {
 namespace {
 
 constexpr std::string_view kCloud = "cloud";
-
-char Capital(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 }  // namespace
 
@@ -18,7 +16,7 @@ bool MayEdit(std::string_view actor, std::string_view source, Origin origin) {
   }
   if (actor == "local" || actor.starts_with("key:")) return source == kApiSource;
   if (!actor.starts_with(kApp)) return false;
-  return source != kApiSource && std::ranges::equal(actor.substr(kApp.size()), source, {}, Capital);
+  return source != kApiSource && AsciiUpper(actor.substr(kApp.size())) == source;
 }
 
 bool MayCancel(std::string_view actor, std::string_view source, Origin origin) {

@@ -112,7 +112,7 @@ def restaurant(request, tmp_path):
         assert refused == [], "the box makes the calls that the app's documents describe, and no others"
 
 
-APPS = ["ifood", "99food", "rappi"]
+APPS = ["ifood", "99food", "keeta", "rappi"]
 
 
 # -- an order arrives ----------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_an_order_arrives_with_all_that_the_ticket_shows(restaurant, name):
     order = shop.placed()[0]
 
     assert order["status"] == "PENDING" and order["service_type"] == "DELIVERY"
-    assert order["order_title"] == {"ifood": "iFood 4711", "99food": "99Food 4711", "rappi": "Rappi 4711"}[name]
+    assert order["order_title"] == {"ifood": "iFood 4711", "99food": "99Food 4711", "keeta": "Keeta 4711", "rappi": "Rappi 4711"}[name]
     pizza, drink = order["combos"]
     assert (pizza["product_name"], pizza["quantity"], pizza["combo_price"]) == ("Pizza", 2, 47)
     assert pizza["variant_id"] == "0192f0a0-0071-7000-8000-0000000000f1" and pizza["comment"].startswith("s")
@@ -353,6 +353,25 @@ def test_what_the_app_s_own_tool_had_in_hand_is_not_confirmed_from_here(restaura
     shop.wait(lambda: any(row["status"] == "PREPARING" for row in shop.orders()))
 
 
+def test_what_keeta_encrypts_is_decrypted_before_the_ticket_is_made(restaurant):
+    shop = restaurant("keeta").start("mirror")
+    shop.app.answers["batchDecrypt"] = [503, 500]
+    shop.app.place(ORDER_OF["keeta"](1))
+    order = shop.placed()[0]
+    assert (order["client"]["phone_number"], order["address"]["address"], order["address"]["area"]) == (
+        "11999990000", "Rua A, 10", "Centro")
+
+
+def test_an_order_that_keeta_does_not_decrypt_comes_without_what_is_personal(restaurant):
+    shop = restaurant("keeta").start("mirror")
+    shop.app.answers["batchDecrypt"] = [400] * 20
+    shop.app.place(ORDER_OF["keeta"](1))
+    order = shop.placed()[0]
+    assert order["client"]["name"] == "Ana Souza" and order["client"]["phone_number"] is None
+    assert order["address"]["address"] == "Rua A, s/n" and "ENC_" not in json.dumps(order)
+    assert "does not decrypt" in shop.box.log_text()
+
+
 def test_what_was_to_be_told_goes_with_the_mode(restaurant):
     shop = restaurant().start("primary")
     shop.app.answers["confirm"] = [503] * 50
@@ -535,6 +554,7 @@ def test_kills_lose_no_order_and_double_none(restaurant, name, seed):
 
 CALLS = {"ifood": ["events:polling", "details", "acknowledgment", "confirm", "startPreparation", "readyToPickup"],
          "99food": ["events:polling", "details", "acknowledgment", "confirm", "readyForPickup"],
+         "keeta": ["events:polling", "details", "batchDecrypt", "acknowledgment", "confirm", "readyForPickup"],
          "rappi": ["orders", "sent", "take", "ready-for-pickup"]}
 
 

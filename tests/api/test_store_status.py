@@ -394,7 +394,7 @@ def test_commands_add_list_and_remove(shop):
     result = shop.box.command("provider", "add", "twin", "--from", "-", *data, check=False,
                               input=json.dumps(shop.app.credentials()))
     assert result.returncode != 0 and "those of fake" in result.stderr
-    for words, message in [(["add", "nobody", "--from", "-"], "no app"), (["add", "keeta", "--from", "-"], "not supported"),
+    for words, message in [(["add", "nobody", "--from", "-"], "no app"), (["add", "wolt", "--from", "-"], "not supported"),
                            (["add", "rappi", "--from", "-"], "client_id"), (["remove", "rappi"], "no credentials"),
                            (["try"], "name the app"), (["dance"], "say list")]:
         result = shop.box.command("provider", *words, *data, check=False, input="{}")

@@ -14,7 +14,8 @@ from support.machine import new_machine
 from support.order_app import COUNTRIES, ORDER_OF, OrderApp
 from support.orders import accepted
 
-ADDRESSES = {"ifood": "93.184.216.34", "99food": "93.184.216.35", "rappi": "93.184.216.36"}
+ADDRESSES = {"ifood": "93.184.216.34", "99food": "93.184.216.35", "rappi": "93.184.216.36",
+             "keeta": "93.184.216.37"}
 OF_COUNTRY = {"BR": {"currency": "BRL", "timezone": "America/Sao_Paulo"}, "PE": {}}
 
 
@@ -88,12 +89,12 @@ class App(OrderApp):
         return self.names
 
 
-@pytest.mark.parametrize("name", ["ifood", "99food", "rappi"])
+@pytest.mark.parametrize("name", ["ifood", "99food", "keeta", "rappi"])
 def test_the_built_in_file_reaches_the_app_by_its_real_name(tmp_path, name):
     with Market(tmp_path, COUNTRIES[name], [name]).open() as market:
         app = market.apps[name]
-        tried = market.box.command("provider", "try", name, "--data", str(market.box.data))
-        assert tried.stdout.startswith("OPEN"), tried.stdout
+        tried = market.box.command("provider", "try", name, "--data", str(market.box.data), check=name != "keeta")
+        assert tried.stdout.startswith("UNKNOWN" if name == "keeta" else "OPEN"), tried.stdout
         app.mode(market.box, "primary")
         identity = app.place(ORDER_OF[name](1))
         order = market.wait(market.orders)[0]

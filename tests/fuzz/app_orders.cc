@@ -28,6 +28,10 @@ void ReadAnswer(const delivery::OrderSource& source, const json::Value& answer) 
 void ReadOrder(const delivery::OrderSource& source, const json::Value& details) {
   company::Company company;
   company.currency = "BRL";
+  Must(source.Map(json::Document::Parse(source.WithPlainTexts(details, details)).root(),
+                  company.currency, 2)
+               .total == source.Map(details, company.currency, 2).total,
+       "plain texts change no amount");
   const delivery::AppOrder order = source.Map(details, company.currency, 2);
   const delivery::Drafted drafted =
       delivery::Draft(order, {.name = "app", .display_name = "App"}, company, 1'000);
@@ -41,7 +45,7 @@ void ReadOrder(const delivery::OrderSource& source, const json::Value& details) 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace comanda;
   if (size == 0) return 0;
-  const auto& source = delivery::SourceOf(static_cast<delivery::Dialect>(data[0] % 3));
+  const auto& source = delivery::SourceOf(static_cast<delivery::Dialect>(data[0] % 4));
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
     const json::Document document = json::Document::Parse(text);

@@ -10,7 +10,7 @@ import urllib.parse
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS))
 from support.openapi import DOCUMENT, OPERATIONS, resolve  # noqa: E402
-from support.order_app import ifood_order, open_delivery_order, rappi_order  # noqa: E402
+from support.order_app import ifood_order, keeta_order, open_delivery_order, rappi_order  # noqa: E402
 
 # As tests/fuzz/bodies.cc counts its readers.
 READERS = ["placeOrder", "editOrder", "addCombos", "addPayment", "addDiscount", "moveOrder", "cancelOrder", "assignRider",
@@ -96,7 +96,7 @@ def seeds():
     for file in sorted((TESTS.parent / "src/delivery/apps").glob("*.json")):
         for answer in ANSWERS:
             yield "provider", file.read_bytes() + b"\0" + answer
-    for dialect, order in enumerate([ifood_order(1), open_delivery_order(1), rappi_order(1)]):
+    for dialect, order in enumerate([ifood_order(1), open_delivery_order(1), keeta_order(1), rappi_order(1)]):
         yield "app_orders", bytes([dialect]) + json.dumps(order).encode()
     for reader, texts in enumerate(SMALL):
         for text in texts:
@@ -120,7 +120,8 @@ def write(directory):
         "bodies": fields, "import": names, "requests": [*fields, *(p["name"] for o in OPERATIONS for p in o.parameters)],
         "query": sorted({p["name"] for o in OPERATIONS for p in o.parameters}),
         "json": ["true", "false", "null", "\\\\u0000", "\\\\ud83d", "\\\\ude00", "\\xef\\xbb\\xbf", "1e400", "-0"],
-        "app_orders": ['\\"orderAmount\\":', '\\"total_order\\":', '\\"quantity\\":', '\\"eventId\\":', '\\"order_detail\\":', "\\x00", "\\x01", "\\x02"],
+        "app_orders": ['\\"orderAmount\\":', '\\"total_order\\":', '\\"quantity\\":', '\\"eventId\\":', '\\"order_detail\\":',
+                       '\\"ENC_', "\\x00", "\\x01", "\\x02", "\\x03"],
         "provider": ["${store_id}", "~1", "/*/", '\\"any\\":', '\\"where\\":', '\\"not\\":', '\\"future\\":', "\\x00"],
         "head": [*framing, "https://"], "connection": [*framing, "Connection: ", "0\\x0d\\x0a\\x0d\\x0a"],
         "headers": ["W/", "wait=", "Bearer ", "cmd_live_", "::ffff:", "%2f", "T00:00:00Z"]}

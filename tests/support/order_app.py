@@ -1,8 +1,11 @@
-"""A delivery app with orders on localhost, in the three protocols that the box speaks. It knows what the apps' documents
+"""A delivery app with orders on localhost, in the protocols that the box speaks. It knows what the apps' documents
 describe and refuses everything else, so that no call can be invented: `refused` lists what it did not know.
 
 What each behaviour rests on: tests/apps/facts.md."""
 
+import base64
+import hashlib
+import hmac
 import json
 import re
 import threading
@@ -18,11 +21,13 @@ SECRET = "planted-secret-of-the-orders-7d21"
 CREDENTIALS = {
     "ifood": {"client_id": "c", "client_secret": SECRET, "merchant_id": "m-1"},
     "99food": {"app_id": "5764", "app_secret": SECRET, "app_shop_id": "shop1"},
+    "keeta": {"client_id": "c", "client_secret": SECRET, "merchant_id": "m-1"},
     "rappi": {"client_id": "c", "client_secret": SECRET, "store_id": "900"}}
-DIALECTS = {"ifood": "ifood", "99food": "open_delivery", "rappi": "rappi"}
-COUNTRIES = {"ifood": "BR", "99food": "BR", "rappi": "PE"}
+DIALECTS = {"ifood": "ifood", "99food": "open_delivery", "keeta": "keeta", "rappi": "rappi"}
+COUNTRIES = {"ifood": "BR", "99food": "BR", "keeta": "BR", "rappi": "PE"}
 STEPS = {"ifood": {"confirm": "CFM", "startPreparation": "PRS", "readyToPickup": "RTP", "dispatch": "DSP"},
          "open_delivery": {"confirm": "CONFIRMED", "readyForPickup": "READY_FOR_PICKUP", "dispatch": "DISPATCHED"}}
+STEPS["keeta"] = STEPS["open_delivery"]
 
 
 class OrderApp:
@@ -169,6 +174,7 @@ class OrderApp:
 
     def token_path(self):
         return {"ifood": "/authentication/v1.0/oauth/token", "open_delivery": "/v4/opendelivery/oauth/token",
+                "keeta": "/api/open/opendelivery/oauth/token",
                 "rappi": "/restaurants/auth/v1/token/login/integrations"}[self.dialect]
 
     def give_token(self, method, body):
@@ -178,9 +184,10 @@ class OrderApp:
             is_good = given == {"client_id": "c", "client_secret": SECRET}
         else:
             given = dict(urllib.parse.parse_qsl(text))
-            is_good = given == ({"grantType": "client_credentials", "clientId": "c", "clientSecret": SECRET}
-                                if self.dialect == "ifood" else
-                                {"grant_type": "client_credentials", "client_id": "5764_shop1", "client_secret": SECRET})
+            is_good = given == {
+                "ifood": {"grantType": "client_credentials", "clientId": "c", "clientSecret": SECRET},
+                "open_delivery": {"grant_type": "client_credentials", "client_id": "5764_shop1", "client_secret": SECRET},
+                "keeta": {"grant_type": "app_level_token", "client_id": "c", "client_secret": SECRET}}[self.dialect]
         if method != "POST" or not is_good:
             return 401, {"message": "bad credentials"}
         self.tokens += 1
@@ -204,7 +211,7 @@ class OrderApp:
             return 404, {"message": "no such order"}
         if self.dialect == "ifood" and step == "dispatch" and self.orders[identity]["orderType"] != "DELIVERY":
             return 400, {"message": "only deliveries are dispatched"}
-        if self.dialect == "open_delivery" and (identity, step) in self.told:
+        if self.dialect in ("open_delivery", "keeta") and (identity, step) in self.told:
             return 422, {"message": "done already"}
         self.told.append((identity, step))
         if self.echoes:
@@ -228,6 +235,21 @@ class OrderApp:
         if match and method == "POST" and match[2] in STEPS["ifood"] and not body:
             return self.take_step(match[1], match[2])
         return None
+
+    def answer_keeta(self, method, path, query, headers, body):
+        text = "&".join(filter(None, [f"https://{headers['Host']}{path}", query, body.decode()]))
+        digest = hmac.digest(SECRET.encode(), text.encode(), hashlib.sha256)
+        is_canonical = not body or body.decode() == json.dumps(json.loads(body), separators=(",", ":"), sort_keys=True,
+                                                               ensure_ascii=False)
+        if headers["X-App-Signature"] != base64.b64encode(digest).decode() or not is_canonical:
+            return 400, {"title": "Invalid signature"}
+        path = path.removeprefix("/api/open/opendelivery")
+        if path == "/v1/events:polling" and headers["x-polling-merchants"] != "m-1":
+            return 400, {"title": "[None] is/are invalid"}
+        if (method, path) == ("POST", "/v1/batchDecrypt") and len(json.loads(body)["cipherInfos"]) <= 50:
+            texts = [info["cipherText"] for info in json.loads(body)["cipherInfos"]]
+            return 200, {"plainInfos": [{"cipherText": text, "plainText": PLAIN_TEXTS[text], "errorCode": 0} for text in texts]}
+        return self.answer_open_delivery(method, path, query, headers, body)
 
     def answer_open_delivery(self, method, path, query, headers, body):
         path = path.removeprefix("/v4/opendelivery")
@@ -330,6 +352,19 @@ def open_delivery_order(number, **changes):
             **changes}
 
 
+PLAIN_TEXTS = {"ENC_phone/+1==": "11999990000", "ENC_address": "Rua A, 10", "ENC_number": "10", "ENC_district": "Centro"}
+
+
+def keeta_order(number, **changes):
+    """The same as Keeta shows an order that the restaurant's own rider brings: what is personal is encrypted."""
+    order = open_delivery_order(number, **{"id": str(783441058793308 + number), **changes})
+    order["customer"]["phone"]["number"] = "ENC_phone/+1=="
+    order["delivery"]["deliveredBy"] = "MERCHANT"
+    order["delivery"]["deliveryAddress"] |= {"formattedAddress": "ENC_address", "number": "ENC_number",
+                                             "district": "ENC_district"}
+    return order
+
+
 def rappi_order(number, method="delivery", **totals):
     """The same by the words of Rappi: 55.80 of products, 5 of which the restaurant gives away."""
     return {"order_detail": {
@@ -352,4 +387,4 @@ def rappi_order(number, method="delivery", **totals):
             "store": {"internal_id": "900", "external_id": "900", "name": "La Terraza"}}
 
 
-ORDER_OF = {"ifood": ifood_order, "99food": open_delivery_order, "rappi": rappi_order}
+ORDER_OF = {"ifood": ifood_order, "99food": open_delivery_order, "keeta": keeta_order, "rappi": rappi_order}

@@ -107,6 +107,20 @@ std::vector<Example> Examples() {
         {"CANCELLED_DENIED", News::kOther}},
        100});
   examples.push_back(
+      {Dialect::kKeeta,
+       "keeta",
+       {{"merchant_id", "m-1"}},
+       std::string(kOpenDeliveryOrder),
+       R"({"eventId":"e-N","eventType":"CODE","orderId":"o-1","createdAt":"2026-11-25T12:00:00Z"})",
+       {{"CREATED", News::kPlaced},
+        {"CANCELLED", News::kCancelled},
+        {"PICKUP_ONGOING", News::kOther},
+        {"RECOMMENDED_PREPARATION_START", News::kOther},
+        {"USER_REFUND_REQUEST", News::kOther},
+        {"REFUNDED", News::kOther},
+        {"REFUND_FAILED", News::kOther}},
+       100});
+  examples.push_back(
       {Dialect::kRappi, "rappi", {{"store_id", "900"}}, std::string(kRappiOrder), "", {}, 0});
   return examples;
 }
@@ -250,19 +264,53 @@ TEST_P(EverySource, TakesAnythingElseForNoAnswer) {
 }
 
 TEST_P(EverySource, TellsTheStepsInAnOrdersPathAndNothingOfAForeignRider) {
-  for (const Command command :
-       {Command::kConfirm, Command::kPrepare, Command::kReady, Command::kDispatch}) {
-    const Told told = {.command = command, .external_id = "o/1", .order_id = "here"};
-    const auto call = source().Tell(GetParam().account, told);
-    if (command == Command::kDispatch) {
+  for (const Step step : {Step::kConfirm, Step::kPrepare, Step::kReady, Step::kDispatch}) {
+    const auto call =
+        source().Tell(GetParam().account, {.step = step, .external_id = "o/1", .order_id = "here"});
+    if (step == Step::kDispatch) {
       EXPECT_FALSE(call) << "the app's rider brings it";
     }
     if (call) {
       EXPECT_NE(call->path.find("o%2F1"), std::string::npos);
     }
   }
-  EXPECT_TRUE(
-      source().Tell(GetParam().account, {.command = Command::kConfirm, .external_id = "o"}));
+  EXPECT_TRUE(source().Tell(GetParam().account, {.step = Step::kConfirm, .external_id = "o"}));
+}
+
+TEST_P(EverySource, AsksForNoPlainTextsWhereAllIsPlain) {
+  const json::Document order = json::Document::Parse(GetParam().order);
+  EXPECT_FALSE(source().AskPlainTexts(order.root()));
+}
+
+TEST(Keeta, AsksForThePlainTextsOfWhatIsPersonal) {
+  const OrderSource& source = SourceOf(Dialect::kKeeta);
+  const json::Document order = json::Document::Parse(
+      Replaced(std::string(kOpenDeliveryOrder), "\"type\": \"TAKEOUT\"",
+               R"("type": "DELIVERY", "customer": {"name": "Ana", "phone": {"number": "ENC_a/b=="}},
+         "delivery": {"deliveryAddress": {"formattedAddress": "ENC_c", "district": "ENC_d"}})"));
+
+  const auto call = source.AskPlainTexts(order.root());
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->path, "/v1/batchDecrypt");
+  EXPECT_EQ(
+      call->json,
+      R"({"cipherInfos":[{"cipherText":"ENC_a/b=="},{"cipherText":"ENC_c"},{"cipherText":"ENC_d"}]})");
+
+  const AppCustomer before = source.Map(order.root(), "BRL", 2).customer;
+  EXPECT_EQ(before.name, "Ana");
+  EXPECT_FALSE(before.phone) << "what is encrypted is left out";
+  EXPECT_FALSE(before.address);
+
+  const json::Document answer = json::Document::Parse(
+      R"({"plainInfos":[{"cipherText":"ENC_a\/b==","plainText":"119","errorCode":0},
+                        {"cipherText":"ENC_c","plainText":"Rua \"A\", 10"},
+                        {"cipherText":"ENC_d","plainText":null,"errorCode":1}]})");
+  const json::Document plain =
+      json::Document::Parse(source.WithPlainTexts(order.root(), answer.root()));
+  const AppCustomer after = source.Map(plain.root(), "BRL", 2).customer;
+  EXPECT_EQ(after.phone, "119");
+  EXPECT_EQ(after.address, "Rua \"A\", 10");
+  EXPECT_FALSE(after.area);
 }
 
 TEST(OptionsOfALine, AreOfOneItemOrOfTheLineAsTheTotalSays) {

@@ -1,10 +1,11 @@
-#include "delivery/apps/open_delivery.h"
-
 #include <algorithm>
+#include <array>
 
 #include "base/concat.h"
+#include "delivery/apps/apps.h"
 #include "delivery/apps/queue.h"
 #include "delivery/order_reading.h"
+#include "delivery/rules.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "wire/percent.h"
@@ -14,6 +15,18 @@ namespace {
 
 constexpr size_t kAcknowledgedAtOnce = 100;
 constexpr int kUnprocessable = 422;  // the order is in that state already
+// Options had a `price` before version 1.2.1.
+constexpr OrderNames kNames = {.type = "type",
+                               .line_comment = "specialInstructions",
+                               .option_price = {"totalPrice", "price"},
+                               .discounts = "discounts",
+                               .discount_amount = "amount",
+                               .street = "street",
+                               .street_number = "number",
+                               .area = "district",
+                               .extension = "extension",
+                               .extension_label = "ext",
+                               .scheduled_for = "schedule.scheduledDateTimeStart"};
 
 struct TypeRow {
   std::string_view type;
@@ -37,75 +50,15 @@ News NewsOf(std::string_view type) {
   return row == kTypes.end() ? News::kOther : row->news;
 }
 
-orders::ServiceType ServiceOf(const OrderReading& order) {
-  const std::string type = order.RequireText("type");
-  if (type == "DELIVERY") return orders::ServiceType::kDelivery;
-  if (type == "TAKEOUT") return orders::ServiceType::kTakeaway;
-  if (type == "INDOOR") return orders::ServiceType::kOnsite;
-  order.Fail("type", "is a type that is not known here");
-}
-
-AppLine LineOf(const OrderReading& item) {
-  AppLine line;
-  line.name = item.RequireText("name");
-  line.external_code = item.Text("externalCode");
-  line.quantity = item.RequireQuantity("quantity");
-  line.comment = item.Text("specialInstructions");
-  line.total = item.RequirePrice("totalPrice");
-  for (const OrderReading& option : item.Items("options", orders::kModifiersMax)) {
-    line.options.push_back({.name = option.RequireText("name"),
-                            .external_code = option.Text("externalCode"),
-                            .quantity = option.RequireQuantity("quantity"),
-                            .price = option.Price("totalPrice")});
-  }
-  SpreadOptions(line, item.Price("unitPrice"));
-  return line;
-}
-
-std::vector<AppDiscount> DiscountsOf(const OrderReading& order) {
-  std::vector<AppDiscount> discounts;
-  for (const OrderReading& discount : order.Items("discounts", orders::kDiscountsMax)) {
-    const auto sponsors = discount.Items("sponsorshipValues", orders::kDiscountsMax);
-    for (const OrderReading& sponsor : sponsors) {
-      discounts.push_back(
-          {sponsor.Price("amount"), Concat({"paid by ", sponsor.Text("name").value_or("-")})});
-    }
-    if (sponsors.empty()) discounts.push_back({discount.Price("amount"), "discount of the app"});
-  }
-  return discounts;
-}
-
 void TakeFees(const OrderReading& order, AppOrder& mapped) {
   for (const OrderReading& fee : order.Items("otherFees", orders::kPaymentsMax)) {
-    const Minor price = fee.RequirePrice("price");
+    const Minor price = fee.RequireMoney("price");
     if (fee.Text("type") == "DELIVERY_FEE") {
       mapped.delivery_fee += price;
     } else {
       mapped.other_fees += price;
     }
   }
-}
-
-AppCustomer CustomerOf(const OrderReading& order) {
-  const auto at = [&](std::string_view name) {
-    return order.Text(Concat({"delivery.deliveryAddress.", name}));
-  };
-  AppCustomer customer;
-  customer.name = order.Text("customer.name");
-  customer.phone = order.Text("customer.phone.number");
-  const auto extension = order.Text("customer.phone.extension");
-  if (customer.phone && extension) *customer.phone += Concat({" ext ", *extension});
-  customer.address = at("formattedAddress");
-  if (!customer.address && at("street")) {
-    customer.address = Concat({*at("street"), ", ", at("number").value_or("s/n")});
-  }
-  customer.area = at("district");
-  customer.city = at("city");
-  customer.reference = at("reference");
-  customer.complement = at("complement");
-  customer.latitude = at("coordinates.latitude");
-  customer.longitude = at("coordinates.longitude");
-  return customer;
 }
 
 // Where the order is eaten inside: its place and its tab.
@@ -120,89 +73,154 @@ std::optional<std::string> CommentOf(const OrderReading& order) {
   return comment;
 }
 
-}  // namespace
+class OpenDelivery : public OrderSource {
+ public:
+  Capabilities capabilities() const override { return {}; }
 
-Capabilities OpenDelivery::capabilities() const { return {}; }
-
-OrderCall OpenDelivery::Poll(const Variables&, bool) const {
-  return {.path = "/v1/events:polling"};
-}
-
-std::optional<std::vector<AppEvent>> OpenDelivery::Read(const Variables&,
-                                                        const json::Value& answer) const {
-  return ReadQueue(answer, [](const OrderReading& event) {
-    const std::string type = event.RequireText("eventType");
-    return AppEvent{.id = event.RequireText("eventId"),
-                    .external_id = event.Text("orderId").value_or(""),
-                    .news = NewsOf(type),
-                    .at = event.Instant("createdAt").value_or(0),
-                    .words = event.Text("metadata.reason").value_or("")};
-  });
-}
-
-std::vector<OrderCall> OpenDelivery::Acknowledge(const std::vector<AppEvent>& events) const {
-  return AcknowledgeQueue(events, "/v1/events/acknowledgment", kAcknowledgedAtOnce,
-                          [](json::Writer& out, const AppEvent& event) {
-                            const json::Document raw = json::Document::Parse(event.raw);
-                            const OrderReading reading(raw.root(), "", 0);
-                            out.Key("id").Text(event.id);
-                            out.Key("orderId").Text(event.external_id);
-                            out.Key("eventType").Text(reading.RequireText("eventType"));
-                          });
-}
-
-OrderCall OpenDelivery::Details(const Variables&, std::string_view external_id) const {
-  return {.path = Concat({"/v1/orders/", wire::PercentEncoded(external_id)})};
-}
-
-AppOrder OpenDelivery::Map(const json::Value& details, std::string_view currency,
-                           int currency_decimals) const {
-  const OrderReading order(details, currency, currency_decimals);
-  AppOrder mapped;
-  mapped.external_id = order.RequireText("id");
-  mapped.display_id = order.Text("displayId").value_or(mapped.external_id);
-  mapped.service_type = ServiceOf(order);
-  mapped.is_delivered_here = order.Text("delivery.deliveredBy") == "MERCHANT";
-  if (order.Text("orderTiming") == "SCHEDULED") {
-    mapped.scheduled_for = order.Instant("schedule.scheduledDateTimeStart");
-    mapped.prepare_at = order.Instant("preparationStartDateTime");
+  // Of the store alone where the account names it: credentials may be those of many.
+  OrderCall Poll(const Variables& account, bool) const override {
+    OrderCall call{.path = "/v1/events:polling"};
+    const std::string merchant = ValueOf(account, "merchant_id");
+    if (!merchant.empty()) call.headers.push_back(Concat({"x-polling-merchants: ", merchant}));
+    return call;
   }
-  for (const OrderReading& item : order.Items("items", kLinesMax)) {
-    mapped.lines.push_back(LineOf(item));
-  }
-  if (mapped.lines.empty()) order.Fail("items", "is empty");
-  TakeFees(order, mapped);
-  mapped.discounts = DiscountsOf(order);
-  mapped.total = order.RequirePrice("total.orderAmount");
-  mapped.paid_online = std::min(order.Money("payments.prepaid"), mapped.total);
-  for (const OrderReading& method : order.Items("payments.methods", orders::kPaymentsMax)) {
-    method.RequireCurrency("currency");
-  }
-  mapped.comment = CommentOf(order);
-  mapped.customer = CustomerOf(order);
-  return mapped;
-}
 
-std::optional<OrderCall> OpenDelivery::Tell(const Variables&, const Told& told) const {
-  static constexpr std::array<std::string_view, 4> kNames = {"confirm", "preparing",
-                                                             "readyForPickup", "dispatch"};
-  if (told.command == Command::kPrepare) return std::nullopt;  // apps say whether they want it
-  if (told.command == Command::kDispatch && !told.is_delivered_here) return std::nullopt;
-  OrderCall call{.method = "POST",
-                 .path = Concat({"/v1/orders/", wire::PercentEncoded(told.external_id), "/",
-                                 kNames[static_cast<size_t>(told.command)]})};
-  if (told.command == Command::kConfirm) {
+  std::optional<std::vector<AppEvent>> Read(const Variables&,
+                                            const json::Value& answer) const override {
+    return ReadQueue(answer, [](const OrderReading& event) {
+      const std::string type = event.RequireText("eventType");
+      return AppEvent{.id = event.RequireText("eventId"),
+                      .external_id = event.Text("orderId").value_or(""),
+                      .news = NewsOf(type),
+                      .at = event.Instant("createdAt").value_or(0),
+                      .words = event.Text("metadata.reason").value_or("")};
+    });
+  }
+
+  std::vector<OrderCall> Acknowledge(const std::vector<AppEvent>& events) const override {
+    return AcknowledgeQueue(events, "/v1/events/acknowledgment", kAcknowledgedAtOnce,
+                            [](json::Writer& out, const AppEvent& event) {
+                              const json::Document raw = json::Document::Parse(event.raw);
+                              const OrderReading reading(raw.root(), "", 0);
+                              out.Key("id").Text(event.id);
+                              out.Key("orderId").Text(event.external_id);
+                              out.Key("eventType").Text(reading.RequireText("eventType"));
+                            });
+  }
+
+  OrderCall Details(const Variables&, std::string_view external_id) const override {
+    return {.path = Concat({"/v1/orders/", wire::PercentEncoded(external_id)})};
+  }
+
+  AppOrder Map(const json::Value& details, std::string_view currency,
+               int currency_decimals) const override {
+    const OrderReading order(details, currency, currency_decimals);
+    AppOrder mapped = ReadOrder(order, kNames);
+    TakeFees(order, mapped);
+    mapped.comment = CommentOf(order);
+    return mapped;
+  }
+
+  std::optional<OrderCall> Tell(const Variables&, const OrderCommand& command) const override {
+    static constexpr std::array<std::string_view, 4> kWords = {"confirm", "preparing",
+                                                               "readyForPickup", "dispatch"};
+    if (command.step == Step::kPrepare) return std::nullopt;  // apps say whether they want it
+    if (command.step == Step::kDispatch && !command.is_delivered_here) return std::nullopt;
+    OrderCall call{.method = "POST",
+                   .path = Concat({"/v1/orders/", wire::PercentEncoded(command.external_id), "/",
+                                   kWords[static_cast<size_t>(command.step)]})};
+    if (command.step == Step::kConfirm) {
+      json::Writer out(call.json);
+      out.BeginObject();
+      out.Key("createdAt").Instant(command.received_at);
+      out.Key("orderExternalCode").Text(command.order_id);
+      out.EndObject();
+    }
+    return call;
+  }
+
+  bool IsDoneAlready(int status, std::string_view) const override {
+    return status == kUnprocessable;
+  }
+};
+
+class Keeta final : public OpenDelivery {
+ public:
+  // Two polls a minute are allowed for each token.
+  Capabilities capabilities() const override {
+    return {.accept_within_s = 5 * 60, .poll_every_s = 31};
+  }
+
+  std::optional<OrderCall> AskPlainTexts(const json::Value& details) const override {
+    const std::vector<std::string> texts = EncryptedTexts(details);
+    if (texts.empty()) return std::nullopt;
+    OrderCall call{.method = "POST", .path = "/v1/batchDecrypt"};
     json::Writer out(call.json);
     out.BeginObject();
-    out.Key("createdAt").Instant(told.received_at);
-    out.Key("orderExternalCode").Text(told.order_id);
+    out.Key("cipherInfos").BeginArray();
+    for (const std::string& text : texts) {
+      out.BeginObject();
+      out.Key("cipherText").Text(text);
+      out.EndObject();
+    }
+    out.EndArray();
     out.EndObject();
+    return call;
   }
-  return call;
+
+  std::string WithPlainTexts(const json::Value& details, const json::Value& answer) const override {
+    std::string text = details.Canonical();
+    const OrderReading reading(answer, "", 0);
+    for (const OrderReading& info : reading.Items("plainInfos", kEncryptedMax)) {
+      const auto encrypted = info.Text("cipherText"), plain = info.Text("plainText");
+      if (!encrypted || !IsEncrypted(*encrypted) || !plain) continue;
+      const std::string from = Quoted(*encrypted), to = Quoted(*plain);
+      ReplaceTexts(text, from, to);
+    }
+    return text;
+  }
+
+ private:
+  static constexpr size_t kEncryptedMax = 50;  // of one call
+
+  // In canonical JSON, where a name is followed by a colon and nothing else is.
+  static void ReplaceTexts(std::string& json, std::string_view from, std::string_view to) {
+    size_t at = json.find(from);
+    while (at != json.npos) {
+      const bool is_name = json.substr(at + from.size(), 1) == ":";
+      if (!is_name) json.replace(at, from.size(), to);
+      at = json.find(from, at + (is_name ? from : to).size());
+    }
+  }
+
+  static std::string Quoted(std::string_view text) { return Concat({"\"", InJson(text), "\""}); }
+
+  static std::vector<std::string> EncryptedTexts(const json::Value& details) {
+    const OrderReading order(details, "", 0);
+    std::vector<std::string> texts;
+    for (const std::string_view path :
+         {"customer.name", "customer.phone.number", "delivery.deliveryAddress.formattedAddress",
+          "delivery.deliveryAddress.street", "delivery.deliveryAddress.number",
+          "delivery.deliveryAddress.district", "delivery.deliveryAddress.complement",
+          "delivery.deliveryAddress.reference"}) {
+      if (auto text = order.Text(path); text && IsEncrypted(*text)) {
+        texts.push_back(*std::move(text));
+      }
+    }
+    return texts;
+  }
+};
+
+}  // namespace
+
+const OrderSource& OpenDeliverySource() {
+  static const OpenDelivery source;
+  return source;
 }
 
-bool OpenDelivery::IsDoneAlready(int status, std::string_view) const {
-  return status == kUnprocessable;
+const OrderSource& KeetaSource() {
+  static const Keeta source;
+  return source;
 }
 
 }  // namespace comanda::delivery

@@ -1,8 +1,7 @@
-#include "delivery/apps/rappi.h"
-
 #include <algorithm>
 
 #include "base/concat.h"
+#include "delivery/apps/apps.h"
 #include "delivery/apps/queue.h"
 #include "delivery/order_reading.h"
 #include "wire/percent.h"
@@ -84,89 +83,99 @@ std::string StorePath(const Variables& account) {
   return Concat({"/stores/", wire::PercentEncoded(ValueOf(account, "store_id")), "/orders"});
 }
 
+class Rappi final : public OrderSource {
+ public:
+  Capabilities capabilities() const override {
+    return {.is_read_once = true,
+            .sends_orders_along = true,
+            .tells_status = false,
+            .accept_within_s = 6 * 60};
+  }
+
+  OrderCall Poll(const Variables& account, bool) const override {
+    return {.path = StorePath(account)};
+  }
+
+  std::optional<OrderCall> PollMissed(const Variables&) const override {
+    return OrderCall{.path = "/orders/status/sent"};
+  }
+
+  std::optional<std::vector<AppEvent>> Read(const Variables& account,
+                                            const json::Value& answer) const override {
+    if (answer.kind() != json::Kind::kArray) return std::nullopt;
+    std::vector<AppEvent> events;
+    for (const json::Value& item : answer.items()) {
+      const OrderReading order(item, "", 0);
+      const auto id = order.Text("order_detail.order_id");
+      if (!id || events.size() == kOrdersMax) return std::nullopt;
+      if (!IsOfStore(order, ValueOf(account, "store_id"))) continue;
+      events.push_back({.id = *id,
+                        .external_id = *id,
+                        .news = News::kPlaced,
+                        .raw = "{}",
+                        .details = item.Canonical()});
+    }
+    return events;
+  }
+
+  OrderCall Details(const Variables& account, std::string_view external_id) const override {
+    return {.path = Concat({StorePath(account), "/", wire::PercentEncoded(external_id)})};
+  }
+
+  AppOrder Map(const json::Value& details, std::string_view currency,
+               int currency_decimals) const override {
+    const OrderReading order(details, currency, currency_decimals);
+    const bool is_marketplace = order.Text("order_detail.delivery_method") == "marketplace";
+    AppOrder mapped;
+    mapped.external_id = order.RequireText("order_detail.order_id");
+    mapped.display_id = mapped.external_id;
+    mapped.service_type = ServiceOf(order);
+    mapped.is_delivered_here = is_marketplace;
+    for (const OrderReading& item : order.Items("order_detail.items", kLinesMax)) {
+      mapped.lines.push_back(LineOf(item));
+    }
+    if (mapped.lines.empty()) order.Fail("order_detail.items", "is empty");
+    // The total is what the restaurant gets: with the delivery and the tip where its own rider
+    // goes.
+    if (is_marketplace) {
+      mapped.delivery_fee = order.Money("order_detail.totals.charges.shipping");
+      mapped.other_fees = order.Money("order_detail.totals.other_totals.tip");
+    }
+    mapped.discounts = DiscountsOf(order);
+    mapped.total = order.RequireMoney("order_detail.totals.total_order");
+    const Minor pending = order.Money("order_detail.totals.total_to_pay");
+    mapped.paid_online = mapped.total - std::min(pending, mapped.total);
+    mapped.customer = CustomerOf(order);
+    return mapped;
+  }
+
+  std::optional<OrderCall> Tell(const Variables& account,
+                                const OrderCommand& command) const override {
+    const std::string path =
+        Concat({StorePath(account), "/", wire::PercentEncoded(command.external_id)});
+    switch (command.step) {
+      case Step::kConfirm:
+        return OrderCall{.method = "PUT", .path = path + "/take"};
+      case Step::kReady:
+        return OrderCall{.method = "POST", .path = path + "/ready-for-pickup"};
+      case Step::kPrepare:
+      case Step::kDispatch:
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  // "Invalid transition from {TAKEN} to {TAKEN}", with a status that no document names.
+  bool IsDoneAlready(int, std::string_view body) const override {
+    return body.find("{TAKEN} to {TAKEN}") != body.npos;
+  }
+};
+
 }  // namespace
 
-Capabilities Rappi::capabilities() const {
-  return {.is_read_once = true,
-          .sends_orders_along = true,
-          .tells_status = false,
-          .accept_within_s = 6 * 60};
-}
-
-OrderCall Rappi::Poll(const Variables& account, bool) const { return {.path = StorePath(account)}; }
-
-std::optional<OrderCall> Rappi::PollMissed(const Variables&) const {
-  return OrderCall{.path = "/orders/status/sent"};
-}
-
-std::optional<std::vector<AppEvent>> Rappi::Read(const Variables& account,
-                                                 const json::Value& answer) const {
-  if (answer.kind() != json::Kind::kArray) return std::nullopt;
-  std::vector<AppEvent> events;
-  for (const json::Value& item : answer.items()) {
-    const OrderReading order(item, "", 0);
-    const auto id = order.Text("order_detail.order_id");
-    if (!id || events.size() == kOrdersMax) return std::nullopt;
-    if (!IsOfStore(order, ValueOf(account, "store_id"))) continue;
-    events.push_back({.id = *id,
-                      .external_id = *id,
-                      .news = News::kPlaced,
-                      .raw = "{}",
-                      .details = item.Canonical()});
-  }
-  return events;
-}
-
-std::vector<OrderCall> Rappi::Acknowledge(const std::vector<AppEvent>&) const { return {}; }
-
-OrderCall Rappi::Details(const Variables& account, std::string_view external_id) const {
-  return {.path = Concat({StorePath(account), "/", wire::PercentEncoded(external_id)})};
-}
-
-AppOrder Rappi::Map(const json::Value& details, std::string_view currency,
-                    int currency_decimals) const {
-  const OrderReading order(details, currency, currency_decimals);
-  const bool is_marketplace = order.Text("order_detail.delivery_method") == "marketplace";
-  AppOrder mapped;
-  mapped.external_id = order.RequireText("order_detail.order_id");
-  mapped.display_id = mapped.external_id;
-  mapped.service_type = ServiceOf(order);
-  mapped.is_delivered_here = is_marketplace;
-  for (const OrderReading& item : order.Items("order_detail.items", kLinesMax)) {
-    mapped.lines.push_back(LineOf(item));
-  }
-  if (mapped.lines.empty()) order.Fail("order_detail.items", "is empty");
-  // The total is what the restaurant gets: with the delivery and the tip where its own rider goes.
-  if (is_marketplace) {
-    mapped.delivery_fee = order.Money("order_detail.totals.charges.shipping");
-    mapped.other_fees = order.Money("order_detail.totals.other_totals.tip");
-  }
-  mapped.discounts = DiscountsOf(order);
-  mapped.total = order.RequireMoney("order_detail.totals.total_order");
-  const Minor pending = order.Money("order_detail.totals.total_to_pay");
-  mapped.paid_online = mapped.total - std::min(pending, mapped.total);
-  mapped.customer = CustomerOf(order);
-  return mapped;
-}
-
-std::optional<OrderCall> Rappi::Tell(const Variables& account, const Told& told) const {
-  const std::string path =
-      Concat({StorePath(account), "/", wire::PercentEncoded(told.external_id)});
-  switch (told.command) {
-    case Command::kConfirm:
-      return OrderCall{.method = "PUT", .path = path + "/take"};
-    case Command::kReady:
-      return OrderCall{.method = "POST", .path = path + "/ready-for-pickup"};
-    case Command::kPrepare:
-    case Command::kDispatch:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-// "Invalid transition from {TAKEN} to {TAKEN}", with a status that no document names.
-bool Rappi::IsDoneAlready(int, std::string_view body) const {
-  return body.find("{TAKEN} to {TAKEN}") != body.npos;
+const OrderSource& RappiSource() {
+  static const Rappi source;
+  return source;
 }
 
 }  // namespace comanda::delivery
