@@ -16,6 +16,7 @@ Delivery::Delivery(const DeliverySettings& settings)
                                        .network = *settings.network,
                                        .catalogue = catalogue_,
                                        .hold = settings.hold,
+                                       .authorities = [this] { return lookups_.Authorities(); },
                                        .is_watched = settings.is_watched},
                   settings.heartbeats, settings.metrics);
   watcher_.emplace(WatcherSettings{.options = settings.options,

@@ -59,6 +59,9 @@ class Lookups {
   // Credentials or providers have changed: nothing that is kept is fresh, tokens are dropped.
   void Forget();
 
+  // Those that apps may have (net/outgoing_authorities.h), read once.
+  std::shared_ptr<const crypto::Authorities> Authorities();
+
   // The apps that are configured, for /readyz: "ifood OPEN, rappi UNKNOWN (timeout)"; empty: none.
   std::string Describe();
 
@@ -85,7 +88,6 @@ class Lookups {
   void LookUp(Entry& entry, const Key& key, const std::string& country,
               const std::shared_ptr<const Provider>& provider, const std::stop_token& stop);
   void Keep(Entry& entry, const Key& key, const Provider& provider, Found found);
-  std::shared_ptr<const crypto::Authorities> Authorities();
   void ShowInMetrics(Entry& entry, const Key& key);
 
   const LookupsSettings settings_;

@@ -11,7 +11,6 @@
 #include "company/companies.h"
 #include "delivery/whole_order.h"
 #include "events/feed.h"
-#include "net/outgoing_authorities.h"
 #include "net/reply.h"
 #include "orders/lifecycle.h"
 
@@ -173,11 +172,10 @@ std::optional<std::string> OrderAccount::WhyNotAsked(const Waiting& waiting) {
   if (account_) return std::nullopt;
   auto provider = settings_.catalogue.Find(key_.app);
   if (!provider || !provider->orders) return "this app cannot be asked for orders";
-  if (!authorities_) authorities_ = net::OutgoingAuthorities(settings_.options.webhook_ca);
   source_ = &SourceOf(provider->orders->dialect);
   std::string why;
   account_ = FindAccount(settings_.options, waiting.company.id, waiting.company.country_code,
-                         std::move(provider), authorities_, &why);
+                         std::move(provider), settings_.authorities(), &why);
   if (!account_) return Concat({"credentials: ", why});
   return std::nullopt;
 }

@@ -50,6 +50,8 @@ struct OrderAccountSettings {
   net::Network& network;
   const Catalogue& catalogue;
   const machine::Hold* hold = nullptr;  // no app is called while it holds; null: none
+  // Of every app, read once for all accounts.
+  std::function<std::shared_ptr<const crypto::Authorities>()> authorities;
   // Somebody has looked at the orders of the company lately (http/lookers.h).
   std::function<bool(db::CompanyId company)> is_watched;
 };
@@ -148,7 +150,6 @@ class OrderAccount {
   const OrderSource* source_ = nullptr;  // of account_
   std::unique_ptr<Session> session_;     // of the last call
   Token token_;
-  std::shared_ptr<const crypto::Authorities> authorities_;
   int64_t seen_changes_ = -1;
   int64_t position_ = -1;  // in the event log; -1: as it is stored
   int64_t next_poll_ms_ = 0;
