@@ -652,32 +652,6 @@ def test_details_that_never_come_are_parked_after_ten_minutes(restaurant):
     shop.placed()
 
 
-def test_ten_accounts_share_what_is_large(tmp_path):
-    """The authorities of the system are half a megabyte once they are read."""
-    grown = {}
-    for count in (0, 10):
-        shop = Restaurant(tmp_path, "ifood")
-        try:
-            shop.app.give_token = lambda method, body: (200, {"accessToken": "token-0", "expiresIn": 21_600})
-            for number in range(count):
-                file = {**shop.app.file(), "provider_name": f"app{number}"}
-                (shop.box.data / f"providers.d/app{number}.json").write_text(json.dumps(file))
-            shop.box.start()
-            shop.api = shop.box.client(shop.key)
-            for number in range(count):
-                credentials = {"client_id": f"c{number}", "client_secret": f"s{number}", "merchant_id": "m-1"}
-                shop.box.command("provider", "add", f"app{number}", "--from", "-", "--data", str(shop.box.data),
-                                 input=json.dumps(credentials))
-                shop.command("mode", f"app{number}", "mirror")
-            shop.wait(lambda: len(shop.app.polls) >= count * 3)
-            with open(f"/proc/{shop.box.process.pid}/status") as file:
-                status = file.read()
-            grown[count] = int(re.search(r"VmRSS:\s+(\d+)", status)[1])
-        finally:
-            shop.close()
-    assert grown[10] - grown[0] < 4_500, grown
-
-
 def test_every_code_of_a_protocol_has_an_example():
     """In the unit test that says what each becomes."""
     example = (ROOT / "tests/unit/delivery_orders_test.cc").read_text()
