@@ -509,15 +509,17 @@ std::optional<std::string> OrderAccount::AskPlainTexts(const EventRow& row, std:
   const json::Document document = json::Document::Parse(details);
   const auto call = source_->AskPlainTexts(document.root());
   if (!call) return details;
-  if (Call(*call) == CallEnd::kAnswered && IsSuccess(status())) {
-    const json::Document answer = json::Document::Parse(session_->body());
-    return source_->WithPlainTexts(document.root(), answer.root());
-  }
+  const bool is_answered = Call(*call) == CallEnd::kAnswered && IsSuccess(status());
+  const auto answer = is_answered ? session_->reply().Find("") : std::nullopt;
+  std::string plain = answer ? source_->WithPlainTexts(document.root(), *answer) : details;
+  if (!source_->AskPlainTexts(json::Document::Parse(plain).root())) return plain;
   // The kitchen waits for the order, and the ticket can do without them.
   if (row.attempts + 1 >= kPlainTextsTriesMax) {
     log::Error("a delivery app does not decrypt what is personal in its order",
-               {{"app", key_.app}, {"order", row.event.external_id}, {"why", Words()}});
-    return details;
+               {{"app", key_.app},
+                {"order", row.event.external_id},
+                {"why", is_answered ? "parts stay encrypted" : Words()}});
+    return plain;
   }
   TryEventLater(row);
   return std::nullopt;

@@ -109,7 +109,7 @@ class OrderSource {
   // Of an app that shows parts of an order encrypted: asks for their plain texts. Nothing where all
   // is plain.
   virtual std::optional<OrderCall> AskPlainTexts(const json::Value&) const { return std::nullopt; }
-  // The details as JSON, with the plain texts of the answer.
+  // The details as JSON, with the plain texts of the answer, if there are any.
   virtual std::string WithPlainTexts(const json::Value& details, const json::Value&) const {
     return details.Canonical();
   }

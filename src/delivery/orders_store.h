@@ -105,7 +105,8 @@ void SetPosition(db::Tx& tx, const AccountKey& key, int64_t position);
 std::vector<AccountKey> FindActive(db::Session& session);
 
 // Answers
-// Its number.
+
+// The number of the answer that is added.
 int64_t AddAnswer(db::Tx& tx, const AccountKey& key, UtcMs at, std::string_view body);
 struct AnswerRow {
   int64_t number = 0;

@@ -41,9 +41,7 @@ bool IsName(std::string_view text) {
   });
 }
 
-bool IsOfHeaderName(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || c == '-';
-}
+bool IsOfHeaderName(char c) { return IsAlphanumeric(c) || c == '-'; }
 
 bool IsCountry(std::string_view text) {
   return text.size() == 2 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });

@@ -362,9 +362,10 @@ def test_what_keeta_encrypts_is_decrypted_before_the_ticket_is_made(restaurant):
         "11999990000", "Rua A, 10", "Centro")
 
 
-def test_an_order_that_keeta_does_not_decrypt_comes_without_what_is_personal(restaurant):
+@pytest.mark.parametrize("answer", [(400, {"title": "no"}), (200, {"plainInfos": "none"}), (200, "none"), (503, None)])
+def test_an_order_that_keeta_does_not_decrypt_comes_without_what_is_personal(restaurant, answer):
     shop = restaurant("keeta").start("mirror")
-    shop.app.answers["batchDecrypt"] = [400] * 20
+    shop.app.decrypted = answer
     shop.app.place(ORDER_OF["keeta"](1))
     order = shop.placed()[0]
     assert order["client"]["name"] == "Ana Souza" and order["client"]["phone_number"] is None

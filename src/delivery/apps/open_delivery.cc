@@ -170,19 +170,19 @@ class Keeta final : public OpenDelivery {
 
   std::string WithPlainTexts(const json::Value& details, const json::Value& answer) const override {
     std::string text = details.Canonical();
-    const OrderReading reading(answer, "", 0);
-    for (const OrderReading& info : reading.Items("plainInfos", kEncryptedMax)) {
+    const auto infos =
+        answer.kind() == json::Kind::kObject ? answer.Find("plainInfos") : std::nullopt;
+    if (!infos || infos->kind() != json::Kind::kArray) return text;
+    for (const json::Value& item : infos->items()) {
+      const OrderReading info(item, "", 0);
       const auto encrypted = info.Text("cipherText"), plain = info.Text("plainText");
       if (!encrypted || !IsEncrypted(*encrypted) || !plain) continue;
-      const std::string from = Quoted(*encrypted), to = Quoted(*plain);
-      ReplaceTexts(text, from, to);
+      ReplaceTexts(text, Quoted(*encrypted), Quoted(*plain));
     }
     return text;
   }
 
  private:
-  static constexpr size_t kEncryptedMax = 50;  // of one call
-
   // In canonical JSON, where a name is followed by a colon and nothing else is.
   static void ReplaceTexts(std::string& json, std::string_view from, std::string_view to) {
     size_t at = json.find(from);
