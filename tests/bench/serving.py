@@ -14,6 +14,7 @@ from support.box import Box
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONNECTING_S = 0.5
+ENDING_S = 0.3
 fresh_numbers = itertools.count(200_000, 200_000)  # for fresh.lua
 
 
@@ -102,6 +103,7 @@ def load(box, path, seconds, connections, script="read.lua", headers=(), words=(
         time.sleep(seconds)
         requests, cpu, took = answered(watcher) - requests, box.cpu_seconds() - before, time.monotonic() - begin
         stdout, stderr = wrk.communicate()
+        time.sleep(ENDING_S)  # the requests that wrk left without their answers count among those that a key may have
     if wrk.returncode != 0:
         raise SystemExit(f"bench: wrk failed: {stdout}{stderr}")
     report = json.loads(stdout.splitlines()[-1])
