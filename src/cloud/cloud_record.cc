@@ -24,8 +24,9 @@ using orders::Order;
 using orders::Status;
 
 constexpr std::string_view kActor = "cloud";
-// The member of the order's record that shows the unknown members of its rows.
+// The member of the order's record that shows the unknown members of its rows and of its rider.
 constexpr std::string_view kUnknownOfRows = "unknown_row_members";
+constexpr std::string_view kRider = "rider";
 constexpr size_t kIdMax = 200;         // bytes of an id of the cloud
 constexpr size_t kWordMax = 100;       // bytes of a status, a source, a public id
 constexpr size_t kReferenceMax = 255;  // bytes of an Idempotency-Key
@@ -35,36 +36,50 @@ constexpr int64_t kPercentageMax = 1'000'000;
 // Larger numbers are no numbers for people, and would move those that this box gives.
 constexpr int64_t kOrderNumberMax = 999'999;
 
-using Names = std::set<std::string, std::less<>>;
+// The members of an object that are known, with those of the objects among them.
+struct Members {
+  std::map<std::string, Members, std::less<>> named;
+};
 
-Names NamesIn(json::Value object) {
-  Names names;
-  for (const auto& [name, value] : object.members()) names.emplace(name);
-  return names;
+Members MembersOf(json::Value object) {
+  Members members;
+  for (const auto& [name, value] : object.members()) {
+    const bool is_object = value.kind() == json::Kind::kObject;
+    members.named.emplace(name, is_object ? MembersOf(value) : Members());
+  }
+  return members;
 }
 
 // The members that the record of an order and its rows show (orders/record.h), and those that rows
 // are read from. Every other one is unknown.
 struct KnownMembers {
-  Names order, combo, payment, discount;
+  Members order, rider, combo, modifier, payment, discount;
 };
 const KnownMembers& Known() {
   static const KnownMembers known = [] {
     Order order;
-    order.combos.emplace_back();
+    order.rider.emplace();
+    order.combos.emplace_back().modifiers.emplace_back();
     order.payments.emplace_back();
     order.discounts.emplace_back();
     const json::Document record = json::Document::ParseStored(orders::Render(order));
-    const auto first = [&](std::string_view list) {
-      return NamesIn(record.root().Find(list)->items().front());
+    const auto first = [](json::Value object, std::string_view list) {
+      return object.Find(list)->items().front();
     };
-    KnownMembers names{.order = NamesIn(record.root()),
-                       .combo = first("combos"),
-                       .payment = first("payments"),
-                       .discount = first("discounts")};
-    names.payment.insert(
-        {"payment_method_id", "payment_method_code", "payment_method_description"});
-    return names;
+    const json::Value combo = first(record.root(), "combos");
+    KnownMembers known_members{.order = MembersOf(record.root()),
+                               .rider = MembersOf(*record.root().Find(kRider)),
+                               .combo = MembersOf(combo),
+                               .modifier = MembersOf(first(combo, "modifiers")),
+                               .payment = MembersOf(first(record.root(), "payments")),
+                               .discount = MembersOf(first(record.root(), "discounts"))};
+    // Of its objects, that of the rider is looked at by itself.
+    for (auto& [name, members] : known_members.order.named) members.named.clear();
+    for (const char* name :
+         {"payment_method_id", "payment_method_code", "payment_method_description"}) {
+      known_members.payment.named.try_emplace(name);
+    }
+    return known_members;
   }();
   return known;
 }
@@ -277,9 +292,9 @@ class Reader {
     result_.has_delivery_status = status || (shown && shown->is_null());
     if (status) order().delivery_status = static_cast<orders::DeliveryStatus>(*status);
     order().delivery_status_reason = members_.Text("delivery_status_reason");
-    const std::optional<json::Value> rider = members_.Any("rider");
+    const std::optional<json::Value> rider = members_.Any(kRider);
     result_.has_rider = rider && (rider->is_null() || rider->kind() == json::Kind::kObject);
-    if (const auto shown_rider = members_.Object("rider")) ReadRider(*shown_rider);
+    if (const auto shown_rider = members_.Object(kRider)) ReadRider(*shown_rider);
   }
 
   orders::ServiceType ServiceType() const {
@@ -295,6 +310,7 @@ class Reader {
 
   // A rider who is a user of the company there, but none here, is shown as an external one.
   void ReadRider(const ShownMembers& shown) {
+    KeepUnknownMembersOf(shown, kRider, Known().rider);
     orders::Rider rider{.provider = "api",
                         .user_id = std::nullopt,
                         .name = shown.Text("name"),
@@ -386,6 +402,7 @@ class Reader {
       const ShownMembers shown(items[i]);
       orders::Modifier modifier;
       modifier.id = RowId(Concat({"modifier of ", combo.id}), shown, i);
+      KeepUnknownMembersOf(shown, modifier.id, Known().modifier);
       modifier.modifier_id = Here(Kind::kModifier, shown.Id("modifier_id"));
       modifier.name = shown.Text("name").value_or("");
       modifier.quantity = QuantityOf(shown);
@@ -544,42 +561,47 @@ class Reader {
     totals.paid = members_.Boolean("paid").value_or(is_covered);
   }
 
-  // Writes the members of an object that are not known. False where there are none.
-  static bool WriteUnknown(json::Writer& out, json::Value object, const Names& known) {
+  // The members of an object that are not known, as an object; empty where there are none. Objects
+  // that are kept whole (client, table, address) have no members that are known one by one.
+  static std::string UnknownIn(json::Value object, const Members& known) {
+    if (object.kind() != json::Kind::kObject || known.named.empty()) return "";
+    std::string text;
+    json::Writer out(text);
     bool has_any = false;
-    if (object.kind() != json::Kind::kObject) return false;
+    out.BeginObject();
     for (const auto& [name, value] : object.members()) {
-      if (known.contains(name)) continue;
-      out.KeyOf(name).Raw(value.Canonical());
+      const auto found = known.named.find(name);
+      const std::string unknown =
+          found == known.named.end() ? value.Canonical() : UnknownIn(value, found->second);
+      if (unknown.empty()) continue;
+      out.KeyOf(name).Raw(unknown);
       has_any = true;
     }
-    return has_any;
-  }
-
-  void KeepUnknownMembersOf(const ShownMembers& row, const std::string& id, const Names& known) {
-    std::string text;
-    json::Writer out(text);
-    out.BeginObject();
-    const bool has_any = WriteUnknown(out, row.value(), known);
     out.EndObject();
-    if (has_any) unknown_of_rows_.emplace(id, std::move(text));
+    return has_any ? text : "";
   }
 
-  // Those of rows are kept beside those of the order, by the row's id here.
+  void KeepUnknownMembersOf(const ShownMembers& row, std::string_view id, const Members& known) {
+    std::string unknown = UnknownIn(row.value(), known);
+    if (!unknown.empty()) unknown_of_rows_.emplace(id, std::move(unknown));
+  }
+
+  // Those of rows and of the rider are kept beside those of the order.
   void KeepUnknownMembers() {
+    const std::string own = UnknownIn(members_.value(), Known().order);
+    const bool has_of_rows = !unknown_of_rows_.empty() && !members_.Any(kUnknownOfRows);
+    if (own.empty() && !has_of_rows) return;
     std::string text;
     json::Writer out(text);
     out.BeginObject();
-    bool has_any = WriteUnknown(out, members_.value(), Known().order);
-    const bool is_free = !members_.Any(kUnknownOfRows);
-    if (is_free && !unknown_of_rows_.empty()) {
+    if (!own.empty()) out.Members(own);
+    if (has_of_rows) {
       out.KeyOf(kUnknownOfRows).BeginObject();
       for (const auto& [id, members] : unknown_of_rows_) out.KeyOf(id).Raw(members);
       out.EndObject();
-      has_any = true;
     }
     out.EndObject();
-    if (has_any) order().unknown_members = std::move(text);
+    order().unknown_members = std::move(text);
   }
 
   const ShownMembers members_;
@@ -587,8 +609,9 @@ class Reader {
   const int decimals_;
   CloudRecord result_;
   std::set<std::string> row_ids_;
-  std::map<std::string, std::string> unknown_of_rows_;  // JSON objects by the row's id here
-  std::vector<std::optional<Minor>> shown_effects_;     // of the discounts
+  std::map<std::string, std::string>
+      unknown_of_rows_;                              // JSON objects by the row's id here, or kRider
+  std::vector<std::optional<Minor>> shown_effects_;  // of the discounts
 };
 
 }  // namespace

@@ -10,7 +10,8 @@
 //   negative, or is out of range: nothing is rounded. The same holds for quantities.
 // - Statuses and members that this program does not know are kept (orders::Order::unknown_status,
 //   unknown_members), as are sources. Numbers among them keep all digits. Unknown members of items,
-//   payments and discounts are kept under `unknown_row_members`, by the id of the row here.
+//   modifiers, payments and discounts are kept under `unknown_row_members`, by the id of the row
+//   here; those of the rider there, by the name `rider`.
 // - Ids that are no UUID get a UUID derived from them, the same each time.
 // - References become ids of this box. An id that is no record here stays if it is a UUID: a row
 //   that is read from the cloud later has that id here, too.

@@ -288,10 +288,13 @@ TEST_F(CloudRecordReader, KeepsStatusesSourcesAndMembersThatItDoesNotKnow) {
 TEST_F(CloudRecordReader, UnknownMembersOfRowsAreKeptByTheRowsId) {
   const std::string shown = With(R"(
       "combos":[{"id":"7f3c2f1e-0000-4000-8000-0000000000c1","product_name":"Lomo","combo_price":5,
-                 "station":"horno","weight":0.12345678901234567},
+                 "station":"horno","weight":0.12345678901234567,
+                 "modifiers":[{"id":"7f3c2f1e-0000-4000-8000-0000000000c5","name":"Extra","price":0,
+                               "allergens":["nuez"]}]},
                 {"id":"7f3c2f1e-0000-4000-8000-0000000000c2","combo_price":5}],
       "payments":[{"id":"7f3c2f1e-0000-4000-8000-0000000000c3","payment_method_code":"cash",
-                   "amount":5,"terminal":null}],
+                   "payment_method":{"code":"cash","brand":"x"},"amount":5,"terminal":null}],
+      "rider":{"provider":"own","name":"Ana","vehicle":{"plate":"A1"}},
       "discounts":[{"id":"7f3c2f1e-0000-4000-8000-0000000000c4","type":"AMOUNT","value":1,
                     "campaign":{"id":7}}])");
   const Order order = OrderOf(shown);
@@ -299,8 +302,11 @@ TEST_F(CloudRecordReader, UnknownMembersOfRowsAreKeptByTheRowsId) {
             R"({"unknown_row_members":{)"
             R"("7f3c2f1e-0000-4000-8000-0000000000c1":)"
             R"({"station":"horno","weight":0.12345678901234567},)"
-            R"("7f3c2f1e-0000-4000-8000-0000000000c3":{"terminal":null},)"
-            R"("7f3c2f1e-0000-4000-8000-0000000000c4":{"campaign":{"id":7}}}})");
+            R"("7f3c2f1e-0000-4000-8000-0000000000c3":)"
+            R"({"payment_method":{"brand":"x"},"terminal":null},)"
+            R"("7f3c2f1e-0000-4000-8000-0000000000c4":{"campaign":{"id":7}},)"
+            R"("7f3c2f1e-0000-4000-8000-0000000000c5":{"allergens":["nuez"]},)"
+            R"("rider":{"vehicle":{"plate":"A1"}}}})");
   const CloudRecord again = Read(orders::Render(order));
   EXPECT_EQ(again.order.unknown_members, order.unknown_members) << "a Comanda passes them on";
 }
