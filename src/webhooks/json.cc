@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "json/writer.h"
+#include "wire/head.h"
 
 namespace comanda::webhooks {
 namespace {
@@ -173,7 +174,7 @@ class Reader {
       errors_.Add(field, code, std::move(message), value.offset());
     };
     const std::string lower = AsciiLower(name);
-    if (name.empty() || name.size() > kHeaderNameMax || !IsToken(name)) {
+    if (name.size() > kHeaderNameMax || !wire::IsToken(name)) {
       return fail(FieldCode::kInvalidFormat, "is no name of a header");
     }
     if (IsOurs(lower)) return fail(FieldCode::kNotAllowed, "is a header that the box sets itself");
@@ -192,14 +193,6 @@ class Reader {
         std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     if (has_control) return fail(FieldCode::kInvalidFormat, "must not have control characters");
     headers.emplace_back(name, text);
-  }
-
-  static bool IsToken(std::string_view name) {
-    return std::ranges::all_of(name, [](char c) {
-      constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
-      return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-             kOthers.find(c) != std::string_view::npos;
-    });
   }
 
   std::optional<std::vector<int>> ReadAckCodes() {

@@ -24,10 +24,6 @@ constexpr std::array<bool, 256> kTokenCharacters = MakeTokenCharacters();
 
 bool IsTokenCharacter(char c) { return kTokenCharacters[static_cast<unsigned char>(c)]; }
 
-bool IsToken(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, IsTokenCharacter);
-}
-
 bool IsControl(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < 0x20 || byte == 0x7f;
@@ -288,6 +284,10 @@ void ReadMeaning(Version version, Head& head) {
 }
 
 }  // namespace
+
+bool IsToken(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, IsTokenCharacter);
+}
 
 void CheckHead(std::string_view text, Head& head) {
   head = Head();

@@ -41,6 +41,9 @@ struct Head {
   bool keeps_alive = true;  // the client wishes to use the connection again
 };
 
+// Whether the text is a token: methods and names of header fields are (RFC 9110 section 5.6.2).
+bool IsToken(std::string_view text);
+
 // Reads the whole head, to the empty line that ends it. Throws Refusal, which closes the
 // connection: invalid_header, uri_too_long, headers_too_large, payload_too_large,
 // expectation_failed, not_implemented, version_not_supported. What was read before the mistake
