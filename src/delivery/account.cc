@@ -6,16 +6,16 @@
 
 namespace comanda::delivery {
 
-std::optional<Account> FindAccount(const config::Options& options, const std::string& company_uuid,
-                                   std::string country, std::shared_ptr<const Provider> provider,
+std::optional<Account> FindAccount(const config::Options& options, company::Company company,
+                                   std::shared_ptr<const Provider> provider,
                                    std::shared_ptr<const crypto::Authorities> authorities,
                                    std::string* why) {
-  auto credentials = FindCredentials({options.data_directory, company_uuid}, *provider, why);
+  auto credentials = FindCredentials({options.data_directory, company.id}, *provider, why);
   if (!credentials) return std::nullopt;
   const auto networks =
       std::make_shared<const webhooks::Networks>(webhooks::LookAtMachine(options.webhook_networks));
   return Account{.provider = std::move(provider),
-                 .country = std::move(country),
+                 .company = std::move(company),
                  .credentials = *std::move(credentials),
                  .authorities = std::move(authorities),
                  .allows_address = [networks](std::string_view address) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "company/company.h"
 #include "config/options.h"
 #include "crypto/authorities.h"
 #include "delivery/credentials.h"
@@ -17,7 +18,7 @@ namespace comanda::delivery {
 
 struct Account {
   std::shared_ptr<const Provider> provider;
-  std::string country;    // of the company
+  company::Company company;
   Variables credentials;  // the provider's (credentials.h)
   std::shared_ptr<const crypto::Authorities> authorities;
   net::AddressCheck allows_address;
@@ -25,8 +26,8 @@ struct Account {
 
 // Nothing where it has no credentials; `why`, if given, then says so. An app is reached at public
 // addresses, and at those of the setting webhook_networks. Fault on an I/O error. Any thread.
-std::optional<Account> FindAccount(const config::Options& options, const std::string& company_uuid,
-                                   std::string country, std::shared_ptr<const Provider> provider,
+std::optional<Account> FindAccount(const config::Options& options, company::Company company,
+                                   std::shared_ptr<const Provider> provider,
                                    std::shared_ptr<const crypto::Authorities> authorities,
                                    std::string* why = nullptr);
 

@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "company/companies.h"
+#include "company/hours.h"
+#include "company/json.h"
 
 namespace comanda::delivery {
 namespace {
@@ -25,6 +28,13 @@ Reason ReasonOf(CallEnd end) {
   return Reason::kError;
 }
 
+bool IsInHours(const company::Company& company, UtcMs now) {
+  const company::Hours hours = company::ParseHours(company.business_hours);
+  const bool has_hours =
+      std::ranges::any_of(hours, [](const company::DayHours& day) { return day.is_active; });
+  return !has_hours || company::OpenAt(hours, company::FindZone(company), now);
+}
+
 bool Has(const std::vector<int>& statuses, int status) {
   return std::ranges::find(statuses, status) != statuses.end();
 }
@@ -32,7 +42,7 @@ bool Has(const std::vector<int>& statuses, int status) {
 class LookUp {
  public:
   LookUp(const Account& account, Session& session, const Clock& clock)
-      : source_(*account.provider->status), session_(session), clock_(clock) {
+      : account_(account), source_(*account.provider->status), session_(session), clock_(clock) {
     found_.row.provider_name = account.provider->name;
   }
 
@@ -52,9 +62,9 @@ class LookUp {
   void AskStatus() {
     auto waits = source_.pending_retry_ms.begin();
     while (true) {
-      const CallEnd end = session_.Send(
-          [this](const Variables& variables) { return Filled(source_.call, variables); },
-          [this](const net::Reply& reply) { return IsRefusal(reply); });
+      const CallEnd end =
+          session_.Send([this](const Variables& variables) { return MakeRequest(variables); },
+                        [this](const net::Reply& reply) { return IsRefusal(reply); });
       if (end != CallEnd::kAnswered) return Fail(ReasonOf(end), session_.words());
       if (!Has(source_.pending_http, session_.status())) break;
       if (waits == source_.pending_retry_ms.end()) {
@@ -63,6 +73,12 @@ class LookUp {
       session_.Pause(std::min(*waits++, std::max<int64_t>(session_.LeftMs(), 0)));
     }
     Understand();
+  }
+
+  Request MakeRequest(const Variables& variables) const {
+    Request request = Filled(source_.call, variables);
+    if (source_.signature) Sign(*source_.signature, variables, request);
+    return request;
   }
 
   bool IsRefusal(const net::Reply& reply) const {
@@ -90,7 +106,10 @@ class LookUp {
   }
 
   delivery::Judging Judging() const {
-    return {.variables = session_.variables(), .now = clock_.Now()};
+    const UtcMs now = clock_.Now();
+    return {.variables = session_.variables(),
+            .now = now,
+            .is_in_hours = IsInHours(account_.company, now)};
   }
 
   void Fail(Reason reason, std::string words) {
@@ -99,6 +118,7 @@ class LookUp {
     found_.words = std::move(words);
   }
 
+  const Account& account_;
   const StatusSource& source_;
   Session& session_;
   const Clock& clock_;

@@ -61,7 +61,7 @@ std::vector<StatusRow> Lookups::Find(const company::Company& company,
     Entry& entry = EntryOf(key);
     const bool is_kept =
         entry.found && now_ms < std::max(entry.fresh_until_ms, entry.not_before_ms);
-    if (!is_kept && !entry.is_running) Start(entry, key, company.country_code, provider);
+    if (!is_kept && !entry.is_running) Start(entry, key, company, provider);
   }
   for (const auto& provider : providers) {
     if (!provider->status || !CanAsk()) {
@@ -90,7 +90,7 @@ Found Lookups::Try(const company::Company& company, std::shared_ptr<const Provid
   Entry& entry = EntryOf(key);
   const auto has_ended = [&] { return !entry.is_running; };
   ended_.wait(lock, has_ended);
-  Start(entry, key, company.country_code, std::move(provider));
+  Start(entry, key, company, std::move(provider));
   ended_.wait(lock, has_ended);
   return *entry.found;
 }
@@ -124,14 +124,14 @@ std::string Lookups::Describe() {
 }
 
 // Called with the lock.
-void Lookups::Start(Entry& entry, const Key& key, const std::string& country,
+void Lookups::Start(Entry& entry, const Key& key, const company::Company& company,
                     std::shared_ptr<const Provider> provider) {
   entry.is_running = true;
   try {
     // The thread before has ended, or is at its very end without the lock.
     entry.thread =
-        std::jthread([this, &entry, key, country, provider](const std::stop_token& stop) {
-          LookUp(entry, key, country, provider, stop);
+        std::jthread([this, &entry, key, company, provider](const std::stop_token& stop) {
+          LookUp(entry, key, company, provider, stop);
         });
   } catch (const std::system_error& error) {
     entry.is_running = false;
@@ -141,7 +141,7 @@ void Lookups::Start(Entry& entry, const Key& key, const std::string& country,
 }
 
 // On the thread of the look-up.
-void Lookups::LookUp(Entry& entry, const Key& key, const std::string& country,
+void Lookups::LookUp(Entry& entry, const Key& key, const company::Company& company,
                      const std::shared_ptr<const Provider>& provider, const std::stop_token& stop) {
   Found found = NotAsked(*provider, Reason::kError);
   bool is_configured = false;
@@ -153,8 +153,7 @@ void Lookups::LookUp(Entry& entry, const Key& key, const std::string& country,
     generation = generation_;
   }
   try {
-    const auto account =
-        FindAccount(settings_.options, key.first, country, provider, Authorities());
+    const auto account = FindAccount(settings_.options, company, provider, Authorities());
     is_configured = account.has_value();
     found = account ? Ask(*account, token, *settings_.network, settings_.clock, stop)
                     : NotAsked(*provider, Reason::kNoCredentials);

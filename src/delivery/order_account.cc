@@ -174,8 +174,8 @@ std::optional<std::string> OrderAccount::WhyNotAsked(const Waiting& waiting) {
   if (!provider || !provider->orders) return "this app cannot be asked for orders";
   source_ = &SourceOf(provider->orders->dialect);
   std::string why;
-  account_ = FindAccount(settings_.options, waiting.company.id, waiting.company.country_code,
-                         std::move(provider), settings_.authorities(), &why);
+  account_ = FindAccount(settings_.options, waiting.company, std::move(provider),
+                         settings_.authorities(), &why);
   if (!account_) return Concat({"credentials: ", why});
   return std::nullopt;
 }

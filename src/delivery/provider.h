@@ -71,15 +71,16 @@ struct Scalar {
 // A condition on a JSON value.
 struct Predicate {
   enum class Op : uint8_t {
-    kTrue,    // always
-    kEq,      // the value at `path` is values[0]
-    kNe,      // there is a value at `path`, and it is not values[0]
-    kIn,      // it is one of `values`
-    kPrefix,  // it is a text that begins with values[0]
-    kExists,  // there is one
-    kFuture,  // it is a time (RFC 3339) that has not come yet
-    kAny,     // parts[0] holds for one of the values at `path`
-    kAll,     // for each of them, and there is one
+    kTrue,     // always
+    kInHours,  // the restaurant's own hours say that it is open; without hours always
+    kEq,       // the value at `path` is values[0]
+    kNe,       // there is a value at `path`, and it is not values[0]
+    kIn,       // it is one of `values`
+    kPrefix,   // it is a text that begins with values[0]
+    kExists,   // there is one
+    kFuture,   // it is a time (RFC 3339) that has not come yet
+    kAny,      // parts[0] holds for one of the values at `path`
+    kAll,      // for each of them, and there is one
     kAnd,
     kOr,
     kNot,
@@ -123,9 +124,18 @@ struct TokenSource {
   int64_t renew_before_s = 60;
 };
 
+// A signature of calls: the header `header` holds Base64(HMAC-SHA256(key, text)), where the
+// text is the URL without its query, the query sorted by name and the body as canonical JSON (RFC
+// 8785), joined by "&"; what is empty is left out. The body is sent in that form.
+struct SignatureSource {
+  std::string header;
+  std::string key;  // a template
+};
+
 // How the state is asked for.
 struct StatusSource {
   CallTemplate call;
+  std::optional<SignatureSource> signature = {};
   std::vector<int> ok_http = {200};
   std::vector<int> pending_http = {};          // accepted, the result comes later: ask again
   std::vector<int64_t> pending_retry_ms = {};  // the waits before the repetitions
@@ -137,14 +147,6 @@ struct StatusSource {
 enum class Dialect : uint8_t { kIfood, kOpenDelivery, kKeeta, kRappi };
 inline constexpr std::array<std::string_view, 4> kDialectNames = {"ifood", "open_delivery", "keeta",
                                                                   "rappi"};
-
-// A signature of every call: the header `header` holds Base64(HMAC-SHA256(key, text)), where the
-// text is the URL without its query, the query sorted by name and the body as canonical JSON (RFC
-// 8785), joined by "&"; what is empty is left out. The body is sent in that form.
-struct SignatureSource {
-  std::string header;
-  std::string key;  // a template
-};
 
 // How the app is asked for its orders.
 struct OrdersSource {

@@ -12,6 +12,7 @@
 #include "delivery/rules.h"
 #include "json/reader.h"
 #include "net/url.h"
+#include "wire/head.h"
 #include "wire/percent.h"
 
 namespace comanda::delivery {
@@ -40,8 +41,6 @@ bool IsName(std::string_view text) {
     return (c >= 'a' && c <= 'z') || IsDigit(c) || c == '_';
   });
 }
-
-bool IsOfHeaderName(char c) { return IsAlphanumeric(c) || c == '-'; }
 
 bool IsCountry(std::string_view text) {
   return text.size() == 2 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
@@ -225,12 +224,20 @@ class Reader {
     return pairs;
   }
 
+  Pairs ReadHeaders(ObjectReader& object) {
+    Pairs headers = ReadPairs(object, "headers");
+    if (!std::ranges::all_of(headers, [](const auto& h) { return wire::IsToken(h.first); })) {
+      object.Fail("headers", FieldCode::kInvalidFormat, "must have the names of headers");
+    }
+    return headers;
+  }
+
   CallTemplate ReadCall(ObjectReader& object) {
     CallTemplate call;
     if (const auto method = object.OneOf("method", kMethods)) call.method = kMethods[*method];
     call.url = object.RequireText("url", kText).value_or("");
     CheckUrl(object, call.url);
-    call.headers = ReadPairs(object, "headers");
+    call.headers = ReadHeaders(object);
     call.form = ReadPairs(object, "form");
     call.json = ReadPairs(object, "json");
     call.raw_json = object.Text("raw_json", kText).value_or("");
@@ -263,15 +270,16 @@ class Reader {
       object.Fail(
           field, FieldCode::kInvalidFormat,
           R"(must be one condition like {"eq": ["/status", "OPEN"]}: eq, ne, in, prefix, exists, )"
-          "future, any, all, and, or, not, true, with pointers that begin with / and known "
-          "variables");
+          "future, any, all, and, or, not, true, in_hours, with pointers that begin with / and "
+          "known variables");
     }
     return predicate;
   }
 
   static std::optional<Op> OpNamed(std::string_view name) {
-    constexpr std::array<std::string_view, 12> kNames = {
-        "true", "eq", "ne", "in", "prefix", "exists", "future", "any", "all", "and", "or", "not"};
+    constexpr std::array<std::string_view, 13> kNames = {
+        "true",   "in_hours", "eq",  "ne",  "in", "prefix", "exists",
+        "future", "any",      "all", "and", "or", "not"};
     const auto found = std::ranges::find(kNames, name);
     if (found == kNames.end()) return std::nullopt;
     return static_cast<Op>(found - kNames.begin());
@@ -287,6 +295,7 @@ class Reader {
     bool is_good = false;
     switch (*op) {
       case Op::kTrue:
+      case Op::kInHours:
         is_good = operand.kind() == json::Kind::kBoolean && operand.boolean();
         break;
       case Op::kEq:
@@ -390,6 +399,7 @@ class Reader {
     status.pending_http.assign(pending.begin(), pending.end());
     status.pending_retry_ms = ReadNumbers(object, "pending_retry_ms", 100, 4'000);
     if (auto reauth = ReadPredicate(object, "body_reauth")) status.body_reauth = *reauth;
+    if (auto signature = object.Object("signature")) status.signature = ReadSignature(*signature);
     std::vector<ObjectReader> rules = object.RequireObjects("rules", kRulesMax);
     for (ObjectReader& rule : rules) status.rules.push_back(ReadRule(rule));
     object.Finish();
@@ -409,7 +419,7 @@ class Reader {
     if (orders.base.ends_with('/')) {
       object.Fail("url", FieldCode::kInvalidFormat, "must not end with a slash");
     }
-    orders.headers = ReadPairs(object, "headers");
+    orders.headers = ReadHeaders(object);
     if (auto signature = object.Object("signature")) {
       orders.signature = ReadSignature(*signature);
     }
@@ -420,7 +430,7 @@ class Reader {
   SignatureSource ReadSignature(ObjectReader& object) {
     SignatureSource signature{.header = object.RequireText("header", kText).value_or(""),
                               .key = object.RequireText("key", kText).value_or("")};
-    if (!std::ranges::all_of(signature.header, IsOfHeaderName)) {
+    if (!wire::IsToken(signature.header)) {
       object.Fail("header", FieldCode::kInvalidFormat, "must be the name of a header");
     }
     CheckTemplate(object, "key", signature.key);

@@ -158,6 +158,8 @@ bool Holds(const Predicate& predicate, const json::Value& value, const Judging& 
   switch (predicate.op) {
     case Op::kTrue:
       return true;
+    case Op::kInHours:
+      return judging.is_in_hours;
     case Op::kAnd:
       return std::ranges::all_of(predicate.parts, holds);
     case Op::kOr:

@@ -48,6 +48,7 @@ std::optional<std::string> TextAt(const json::Value& root, std::string_view poin
 struct Judging {
   const Variables& variables;
   UtcMs now = 0;
+  bool is_in_hours = true;  // of the restaurant
 };
 bool Holds(const Predicate& predicate, const json::Value& value, const Judging& judging);
 

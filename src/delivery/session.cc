@@ -46,7 +46,7 @@ Session::Session(const Account& account, const std::optional<TokenSource>& sourc
       stop_(std::move(stop)),
       deadline_ms_(clock.MonotonicMs() + limits.session_ms),
       variables_(account.credentials) {
-  const auto values = account.provider->by_country.find(account.country);
+  const auto values = account.provider->by_country.find(account.company.country_code);
   if (values == account.provider->by_country.end()) return;
   variables_.insert(values->second.begin(), values->second.end());
 }

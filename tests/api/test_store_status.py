@@ -1,7 +1,10 @@
 """GET /v1/stores/status and `comanda provider` (specification, Store status; contract section 12)."""
 
+import base64
 import contextlib
 import gzip
+import hashlib
+import hmac
 import json
 import os
 import pty
@@ -97,25 +100,31 @@ def test_a_country_without_an_app_has_an_empty_list(elsewhere):
 def test_an_app_that_cannot_be_asked_says_so(elsewhere):
     assert statuses(elsewhere("BR", "America/Sao_Paulo", "BRL").get(PATH)) == {
         "99food": ("UNKNOWN", "no_credentials"), "ifood": ("UNKNOWN", "no_credentials"),
-        "keeta": ("UNKNOWN", "not_supported"), "rappi": ("UNKNOWN", "no_credentials")}
+        "keeta": ("UNKNOWN", "no_credentials"), "rappi": ("UNKNOWN", "no_credentials")}
+    assert statuses(elsewhere("GB", "Europe/London", "GBP").get(PATH)) == {
+        "deliveroo": ("UNKNOWN", "not_supported"), "just_eat": ("UNKNOWN", "not_supported"),
+        "uber_eats": ("UNKNOWN", "no_credentials")}
 
 
 # -- with an app --------------------------------------------------------------------------------------------
 
 
-class Shop:
-    """A box in Peru that is always open, and apps that it asks."""
+DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
-    def __init__(self, directory, *apps):
+
+class Shop:
+    """A box in Peru that is open on those days, and apps that it asks."""
+
+    def __init__(self, directory, *apps, days=DAYS):
         self.apps = [DeliveryApp(directory, name) for name in apps]
         ca = directory / "ca.pem"
         ca.write_text("".join(app.pair.certificate.read_text() for app in self.apps))
         self.box = Box(options=["--webhook-networks", "127.0.0.0/8,::1/128", "--webhook-ca", str(ca)])
         restaurant = json.loads((ROOT / "src/app/demo.json").read_text())
-        always = {"is_active": True, "hours": [{"open": "00:00", "close": "00:00"}]}
-        restaurant["companies"][0]["business_hours"] = {day: always for day in restaurant["companies"][0]["business_hours"]}
-        (directory / "always_open.json").write_text(json.dumps(restaurant))
-        self.box.bring_in(directory / "always_open.json")
+        restaurant["companies"][0]["business_hours"] = {
+            day: {"is_active": day in days, "hours": [{"open": "00:00", "close": "00:00"}]} for day in DAYS}
+        (directory / "restaurant.json").write_text(json.dumps(restaurant))
+        self.box.bring_in(directory / "restaurant.json")
         self.key = self.box.make_key()["key"]
         for app in self.apps:
             app.connect(self.box)
@@ -457,6 +466,7 @@ STATUS_MISTAKES = [
     ({"url": "https://localhost/${nothing}"}, "status.url"), ({"url": "https://localhost/${client_secret}"}, "status.url"),
     ({"url": "https://localhost/?t=${token}"}, "status.url"), ({"url": "https://127.0.0.1/"}, "status.url"),
     ({"url": "https://user@localhost/"}, "status.url"), ({"headers": {"X": "a\nb"}}, "status.headers"),
+    ({"headers": {"X Y": "a"}}, "status.headers"), ({"headers": {"X:": "a"}}, "status.headers"),
     ({"headers": {"X": "${open"}}, "status.headers"), ({"rules": []}, "status.rules"),
     ({"rules": [{"if": {"eq": ["/a", 1]}, "then": "OPEN"}] * 51}, "status.rules"),
     ({"rules": [{"if": {"eq": ["a", 1]}, "then": "OPEN"}]}, "status.rules[0].if"),
@@ -529,6 +539,27 @@ def test_the_doctor_has_nothing_against_a_connected_app(shop):
     assert found == [("apps", "well", "Delivery apps: fake OPEN.")]
 
 
+@pytest.mark.parametrize("days, expected", [
+    (DAYS, ("OPEN", None)), ([], ("OPEN", None)),
+    ([DAYS[(time.gmtime().tm_wday + 3) % 7]], ("CLOSED", "out_of_hours"))], ids=["always", "no hours", "another day"])
+def test_a_question_may_be_signed_and_the_restaurants_own_hours_may_decide(tmp_path, days, expected):
+    shop = Shop(tmp_path, "fake", days=days)
+    status = shop.app.file()["status"]
+    rules = [{"if": {"and": [{"eq": ["/state", "OPEN"]}, {"in_hours": True}]}, "then": "OPEN"},
+             {"if": {"not": {"in_hours": True}}, "then": "CLOSED", "reason": "out_of_hours"}]
+    shop.app.connect(shop.box, status={**status, "rules": rules, "signature": {"header": "X-Sign", "key": "${client_secret}"}})
+    shop.start()
+    try:
+        row = shop.row()
+        assert (row["store_status"], row["reason"]) == expected
+        [(_, path, headers, _)] = [asked for asked in shop.app.asked if asked[1].startswith("/status")]
+        digest = hmac.digest(SECRET.encode(), (shop.app.url + path).encode(), hashlib.sha256)
+        assert headers["X-Sign"] == base64.b64encode(digest).decode()
+        assert all("X-Sign" not in headers for _, path, headers, _ in shop.app.asked if path == "/token")
+    finally:
+        shop.close()
+
+
 def test_the_schema_says_what_the_program_takes(described):
     """The same verdict on good files and on those with mistakes that a schema can express."""
     schema = json.loads(Box("/nonexistent").command("provider", "schema").stdout)
@@ -540,7 +571,7 @@ def test_the_schema_says_what_the_program_takes(described):
     for changes, field in MISTAKES[1:8]:
         assert list(validator.iter_errors({**described.file(), **changes})), field
     for change, field in STATUS_MISTAKES:
-        is_expressible = field.startswith("status.rules") or field == "status.ok_http"
+        is_expressible = field.startswith("status.rules") or field == "status.ok_http" or "X" not in change.get("headers", "X")
         file = described.file()
         file["status"].update(change)
         assert not is_expressible or list(validator.iter_errors(file)), field

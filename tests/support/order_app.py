@@ -168,6 +168,11 @@ class OrderApp:
                     ) if is_good else (200, {"errno": 10101, "errmsg": "no"})
         if self.dialect == "open_delivery" and (method, path, query) == ("GET", "/v1/shop/shop/detail", "auth_token=state"):
             return 200, {"errno": 0, "data": {"biz_status": 1, "sub_biz_status": 1}}
+        if self.dialect == "keeta" and (method, path) == ("GET", "/api/open/opendelivery/v1/merchant/m-1/status"):
+            is_known = re.fullmatch(r"Bearer token-\d+", headers["Authorization"] or "")
+            if not is_known or not self.is_signed(path, query, headers, body):
+                return 401, {"title": "Invalid signature"}
+            return 200, {"status": "AVAILABLE", "services": [], "merchantSourceAppId": "Keeta"}
         listing = "/api/v2/restaurants-integrations-public-api/availability/stores"
         if self.dialect == "rappi" and (method, path) == ("POST", listing) and json.loads(body) == [900]:
             return 200, {"900": True}
@@ -237,12 +242,17 @@ class OrderApp:
             return self.take_step(match[1], match[2])
         return None
 
-    def answer_keeta(self, method, path, query, headers, body):
+    @staticmethod
+    def is_signed(path, query, headers, body):
+        """As Keeta wants it."""
         text = "&".join(filter(None, [f"https://{headers['Host']}{path}", query, body.decode()]))
         digest = hmac.digest(SECRET.encode(), text.encode(), hashlib.sha256)
         is_canonical = not body or body.decode() == json.dumps(json.loads(body), separators=(",", ":"), sort_keys=True,
                                                                ensure_ascii=False)
-        if headers["X-App-Signature"] != base64.b64encode(digest).decode() or not is_canonical:
+        return headers["X-App-Signature"] == base64.b64encode(digest).decode() and is_canonical
+
+    def answer_keeta(self, method, path, query, headers, body):
+        if not self.is_signed(path, query, headers, body):
             return 400, {"title": "Invalid signature"}
         path = path.removeprefix("/api/open/opendelivery")
         if path == "/v1/events:polling" and headers["x-polling-merchants"] != "m-1":

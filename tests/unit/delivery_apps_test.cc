@@ -19,6 +19,7 @@ struct Example {
   std::string_view answer;
   StoreStatus status;
   Reason reason = Reason::kNone;
+  bool is_in_hours = true;  // of the restaurant
 };
 
 const Variables kVariables = {{"store_id", "900105433"}};
@@ -57,6 +58,12 @@ const std::map<std::string, std::vector<Example>> kExamples = {
        Reason::kBlocked},
       {R"({"status":"OFFLINE"})", StoreStatus::kClosed},
       {R"({"status":"SLEEPING"})", StoreStatus::kUnknown, Reason::kError}}},
+    {"keeta",
+     {{R"({"status":"AVAILABLE","services":[],"merchantSourceAppId":"Keeta"})", StoreStatus::kOpen},
+      {R"({"status":"AVAILABLE"})", StoreStatus::kClosed, Reason::kOutOfHours, false},
+      {R"({"status":"UNAVAILABLE"})", StoreStatus::kPaused, Reason::kPaused},
+      {R"({"status":"UNAVAILABLE"})", StoreStatus::kPaused, Reason::kPaused, false},
+      {R"({"status":"SUSPENDED"})", StoreStatus::kUnknown, Reason::kError}}},
     {"rappi",
      {{R"({"900105433":true,"1":false})", StoreStatus::kOpen},
       {R"({"900105433":false})", StoreStatus::kClosed},
@@ -93,7 +100,7 @@ std::vector<Provider> BuiltIn() {
   std::vector<Provider> providers;
   for (const std::string_view text :
        {FoodNinetyNineJson(), DidiFoodJson(), FoodpandaJson(), IfoodJson(), PedidosyaJson(),
-        RappiJson(), TalabatJson(), UberEatsJson()}) {
+        KeetaJson(), RappiJson(), TalabatJson(), UberEatsJson()}) {
     providers.push_back(ReadProvider(text));
   }
   return providers;
@@ -107,7 +114,8 @@ TEST(DeliveryApps, EachRuleHasAnExampleThatMeansWhatItShould) {
     std::set<size_t> used;
     for (const Example& example : kExamples.at(name)) {
       const json::Document document = json::Document::Parse(example.answer);
-      const Judging judging = {.variables = kVariables, .now = kNow};
+      const Judging judging = {
+          .variables = kVariables, .now = kNow, .is_in_hours = example.is_in_hours};
       const auto& rules = provider.status->rules;
       EXPECT_TRUE(Holds(provider.status->call.body_ok, document.root(), judging));
       const Meaning meaning = Decide(rules, document.root(), judging);
