@@ -43,22 +43,6 @@ struct Counts {
   std::optional<UtcMs> oldest;  // the first change that waits, of orders that are not parked
 };
 
-struct PlanRules {
-  // The name in the cloud of the provider whose riders are users of the company.
-  std::string_view rider_provider;
-  std::optional<UtcMs> since = {};  // orders created here before are not sent
-  // Whether tables could be paired. The ids of a cloud that does not list its tables may be those
-  // of this box: it refuses others, which are then left out.
-  bool knows_tables = true;
-};
-
-// Plans what is to be sent of the order as it stands in this transaction (cloud/planner.h), and
-// writes the steps, the image, and a difference for each reference that is left out. Nothing where
-// this version has been planned, there is no such order, another channel or the self-test has made
-// it, or it is too old. The number of new steps.
-size_t PlanOrder(db::Tx& tx, db::CompanyId company, std::string_view order_id,
-                 const PlanRules& rules, const db::Stamp& stamp);
-
 // Which orders may be next.
 enum class Among : uint8_t { kPresent, kAll };
 // The step to be sent next: of the order that was touched first.

@@ -36,6 +36,16 @@ std::optional<OrderRow> FindOrder(db::Session& session, db::CompanyId company,
                   .touched_at = row->Int("touched_at")};
 }
 
+bool IsPlannedUpTo(db::Session& session, db::CompanyId company, std::string_view order_id,
+                   int64_t planned_version, int64_t waiting) {
+  static constexpr db::Sql kPlanned = R"sql(
+      SELECT planned_version, waiting FROM cloud_order WHERE company_id = $1 AND order_id = $2
+      )sql";
+  const auto row = session.One<kPlanned>(company, order_id);
+  if (!row) return planned_version == 0 && waiting == 0;
+  return row->Int("planned_version") == planned_version && row->Int("waiting") == waiting;
+}
+
 void PutOrder(db::Tx& tx, db::CompanyId company, const OrderRow& row) {
   tx.Run(R"sql(
       INSERT INTO cloud_order (company_id, order_id, planned_version, image, waiting, is_open, touched_at)

@@ -27,6 +27,9 @@ struct OrderRow {
 
 std::optional<OrderRow> FindOrder(db::Session& session, db::CompanyId company,
                                   std::string_view order_id);
+// Whether the order has that planned version and number of waiting steps; 0 and 0: or no row.
+bool IsPlannedUpTo(db::Session& session, db::CompanyId company, std::string_view order_id,
+                   int64_t planned_version, int64_t waiting);
 // Inserts the row, or replaces that of the same order. Whether it is parked stays.
 void PutOrder(db::Tx& tx, db::CompanyId company, const OrderRow& row);
 // The order that was touched first among those with waiting steps that are not parked.

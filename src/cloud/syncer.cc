@@ -13,6 +13,7 @@
 #include "cloud/features.h"
 #include "cloud/key_file.h"
 #include "cloud/menu_push.h"
+#include "cloud/order_plan.h"
 #include "cloud/sender.h"
 #include "cloud/taker.h"
 #include "crypto/authorities.h"
@@ -31,6 +32,7 @@ constexpr int64_t kPlanEveryMs = 500;
 constexpr int64_t kPlanOfflineEveryMs = 5'000;  // nothing is sent meanwhile
 constexpr int kEventsAtOnce = 200;
 constexpr int64_t kScannedAtOnce = 50;
+constexpr size_t kPlannedAtOnce = 8;
 constexpr int64_t kFeaturesEveryMs = 24LL * 3'600'000;
 // After a refusal of the key or a scope.
 constexpr int64_t kRefusedEveryMs = 300'000;
@@ -270,8 +272,7 @@ void Syncer::PlanPage(const events::Page& page) {
       order_ids.push_back(event.subject_id);
     }
   }
-  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    for (const std::string& id : order_ids) PlanIt(tx, id, stamp);
+  PlanOrders(order_ids, [&](db::Tx& tx, const db::Stamp& stamp) {
     for (const events::StoredEvent& event : page.events) {
       if (event.subject_type == kProduct) PlanMenu(tx, linked_->company, event, stamp);
     }
@@ -280,13 +281,33 @@ void Syncer::PlanPage(const events::Page& page) {
   linked_->link.planned_seq = page.position;
 }
 
-void Syncer::PlanIt(db::Tx& tx, const std::string& order_id, const db::Stamp& stamp) {
-  FinishCancel(tx, linked_->company, order_id, stamp);
-  PlanOrder(tx, linked_->company, order_id,
-            {.rider_provider = settings_.options.cloud_rider_provider,
-             .since = linked_->link.since,
-             .knows_tables = linked_->link.features.has_tables},
-            stamp);
+// A few orders with each commit, for which a till may wait; `at_last` belongs to the last one. An
+// order that was planned before a power cut is not planned again.
+void Syncer::PlanOrders(std::span<const std::string> ids, const AtLast& at_last) {
+  const PlanRules rules{.rider_provider = settings_.options.cloud_rider_provider,
+                        .since = linked_->link.since,
+                        .knows_tables = linked_->link.features.has_tables};
+  bool is_last = false;
+  while (!is_last) {
+    const auto some = ids.first(std::min(ids.size(), kPlannedAtOnce));
+    ids = ids.subspan(some.size());
+    is_last = ids.empty();
+    std::vector<OrderPlan> plans;
+    settings_.database.Read([&](db::Snapshot& snapshot) {
+      plans.clear();
+      for (const std::string& id : some) {
+        if (auto plan = MakeOrderPlan(snapshot, linked_->company, id, rules)) {
+          plans.push_back(*std::move(plan));
+        }
+      }
+    });
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      for (const std::string& id : some) FinishCancel(tx, linked_->company, id, stamp);
+      for (const OrderPlan& plan : plans) StoreOrderPlan(tx, linked_->company, plan, rules, stamp);
+      if (is_last) at_last(tx, stamp);
+    });
+    pass_->Beat();
+  }
 }
 
 // The orders from before the link, in parts.
@@ -297,12 +318,9 @@ void Syncer::ScanOlder() {
                                   kScannedAtOnce);
     });
     const auto last = ids.empty() ? std::nullopt : std::optional(ids.back());
-    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      for (const std::string& id : ids) PlanIt(tx, id, stamp);
-      PutScannedId(tx, linked_->company, last);
-    });
+    PlanOrders(ids,
+               [&](db::Tx& tx, const db::Stamp&) { PutScannedId(tx, linked_->company, last); });
     linked_->link.scanned_id = last;
-    pass_->Beat();
   }
 }
 

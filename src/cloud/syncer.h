@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
@@ -85,7 +86,8 @@ class Syncer final : private Line {
   int64_t PlanEveryMs() const;
   void PlanNow();
   void PlanPage(const events::Page& page);
-  void PlanIt(db::Tx& tx, const std::string& order_id, const db::Stamp& stamp);
+  using AtLast = std::function<void(db::Tx& tx, const db::Stamp& stamp)>;
+  void PlanOrders(std::span<const std::string> ids, const AtLast& at_last);
   void ScanOlder();
   void RestartScan();
 

@@ -18,6 +18,7 @@
 #include "cloud/link.h"
 #include "cloud/journal_store.h"
 #include "cloud/merge.h"
+#include "cloud/order_plan.h"
 #include "cloud/taken_store.h"
 #include "company/companies.h"
 #include "crypto/derived_id.h"

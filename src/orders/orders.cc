@@ -502,6 +502,11 @@ std::optional<Order> Load(db::Session& session, db::CompanyId company, std::stri
   return Select(session, company, id);
 }
 
+std::optional<int64_t> VersionOf(db::Session& session, db::CompanyId company, std::string_view id) {
+  const auto location = SelectRecordLocation(session, company, id);
+  return location ? std::optional(location->version) : std::nullopt;
+}
+
 std::optional<std::string> FindByReference(db::Session& session, db::CompanyId company,
                                            std::string_view reference) {
   std::optional<Made> made = SelectByReference(session, company, reference);

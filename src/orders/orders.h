@@ -54,6 +54,8 @@ std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
 std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id);
 // The order with that UUID and all its rows.
 std::optional<Order> Load(db::Session& session, db::CompanyId company, std::string_view id);
+// The version of the order with that UUID.
+std::optional<int64_t> VersionOf(db::Session& session, db::CompanyId company, std::string_view id);
 // The UUID of the order that was placed with this Idempotency-Key, or that the cloud shows with it.
 std::optional<std::string> FindByReference(db::Session& session, db::CompanyId company,
                                            std::string_view reference);

@@ -11,6 +11,7 @@
 #include "cloud/authority.h"
 #include "cloud/journal.h"
 #include "cloud/journal_store.h"
+#include "cloud/order_plan.h"
 #include "cloud/taken_store.h"
 #include "cloud/taker.h"
 #include "support/two_restaurants.h"

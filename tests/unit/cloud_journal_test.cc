@@ -1,4 +1,5 @@
 #include "cloud/journal.h"
+#include "cloud/order_plan.h"
 
 #include <gtest/gtest.h>
 

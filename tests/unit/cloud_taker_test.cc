@@ -9,6 +9,7 @@
 #include "cloud/journal.h"
 #include "cloud/journal_store.h"
 #include "cloud/merge.h"
+#include "cloud/order_plan.h"
 #include "cloud/taken_store.h"
 #include "company/companies.h"
 #include "events/log.h"
