@@ -48,6 +48,19 @@ class CloudJournal : public ::testing::Test {
     });
   }
 
+  // Of the order as it stands now.
+  OrderPlan Planned(const std::string& id) {
+    return *database->Read([&](db::Snapshot& snapshot) {
+      return MakeOrderPlan(snapshot, kCompany, id, {.rider_provider = "riders"});
+    });
+  }
+
+  void Store(const OrderPlan& plan) {
+    database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      StoreOrderPlan(tx, kCompany, plan, {.rider_provider = "riders"}, stamp);
+    });
+  }
+
   std::optional<Waiting> Next(Among among = Among::kAll) {
     return database->Read([&](db::Snapshot& snapshot) {
       return NextStep(snapshot, kCompany, among, database.clock.Now());
@@ -75,6 +88,25 @@ TEST_F(CloudJournal, PlansEachVersionOnce) {
   Advance(id, Status::kReady);
   EXPECT_EQ(PlanIt(id), 1);
   EXPECT_EQ(Counted().steps_waiting, 2);
+}
+
+TEST_F(CloudJournal, APlanThatIsLateIsMadeAgain) {
+  const std::string id = PlaceOrder();
+  const OrderPlan of_placed = Planned(id);
+  Advance(id, Status::kReady);
+  Store(of_placed);
+  EXPECT_EQ(Counted().steps_waiting, 2) << "the order has changed since";
+  Store(of_placed);
+  EXPECT_EQ(Counted().steps_waiting, 2) << "it is planned already";
+
+  Advance(id, Status::kFinalized);
+  const OrderPlan of_finalized = Planned(id);
+  Accept(*Next());
+  Store(of_finalized);
+  EXPECT_EQ(Counted().steps_waiting, 3) << "a step was accepted since";
+  for (int i = 0; i < 3; ++i) Accept(*Next());
+  EXPECT_FALSE(Next());
+  EXPECT_EQ(Counted().steps_waiting, 0);
 }
 
 TEST_F(CloudJournal, GivesTheStepsOfAnOrderOneAfterTheOther) {
