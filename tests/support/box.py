@@ -3,10 +3,10 @@
 import contextlib
 import dataclasses
 import http.client
+import itertools
 import json
 import os
 import pathlib
-import random
 import shutil
 import signal
 import socket
@@ -35,13 +35,18 @@ def entries(directory):
             yield path, path.lstat()
 
 
+PORTS_OF_PROCESS = 128
+picked_ports = itertools.count()
+
+
 def free_port():
-    """A free port below the range for outgoing connections: concurrent tests open thousands of those, and one could take
-    the port before the server listens on it."""
+    """A free port, which nobody takes before the server listens on it. It is below the range for outgoing connections, of
+    which concurrent tests open thousands; processes that run at once choose from different ports, also in a chroot."""
     lowest = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    first = 10_000 + os.getpid() % ((lowest - 10_000) // PORTS_OF_PROCESS) * PORTS_OF_PROCESS
     while True:
         with socket.socket() as s, contextlib.suppress(OSError):
-            s.bind(("0.0.0.0", random.SystemRandom().randrange(10_000, lowest)))
+            s.bind(("0.0.0.0", first + next(picked_ports) % PORTS_OF_PROCESS))
             return s.getsockname()[1]
 
 
