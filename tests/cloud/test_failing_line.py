@@ -49,8 +49,9 @@ def test_every_order_comes_over_once_whatever_the_line_does(tmp_path, seed, stri
 
 
 def test_every_order_comes_over_once_while_several_tills_work_and_the_line_comes_and_goes(tmp_path, seed):
-    with Pair(tmp_path, seed, rate=0.3) as pair:
+    with Pair(tmp_path, seed) as pair:
         pair.link()
+        pair.proxy.rate = 0.3
         tills = [pair.till(f"till{n}") for n in range(3)]
         failures = []
 
