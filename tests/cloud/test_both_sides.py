@@ -44,8 +44,9 @@ def at_work(*jobs):
 
 
 def test_no_line_and_no_payment_is_lost_while_two_tills_edit_an_order_that_the_cloud_moves(tmp_path, seed):
-    with Pair(tmp_path, seed, rate=0.2) as pair:
+    with Pair(tmp_path, seed) as pair:
         pair.link()
+        pair.proxy.rate = 0.2
         first, second = pair.till("first"), pair.till("second")
         for number in range(ROUNDS):
             edit_from_all_sides(pair, first, second, random.Random(f"{seed} {number}"))
