@@ -609,8 +609,8 @@ class Reader {
   const int decimals_;
   CloudRecord result_;
   std::set<std::string> row_ids_;
-  std::map<std::string, std::string>
-      unknown_of_rows_;                              // JSON objects by the row's id here, or kRider
+  // JSON objects, by the row's id here; those of the rider by kRider.
+  std::map<std::string, std::string> unknown_of_rows_;
   std::vector<std::optional<Minor>> shown_effects_;  // of the discounts
 };
 

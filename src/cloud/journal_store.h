@@ -27,7 +27,8 @@ struct OrderRow {
 
 std::optional<OrderRow> FindOrder(db::Session& session, db::CompanyId company,
                                   std::string_view order_id);
-// Whether the order has that planned version and number of waiting steps; 0 and 0: or no row.
+// Whether the order has that planned version and number of waiting steps. Without a row it has 0
+// of both.
 bool IsPlannedUpTo(db::Session& session, db::CompanyId company, std::string_view order_id,
                    int64_t planned_version, int64_t waiting);
 // Inserts the row, or replaces that of the same order. Whether it is parked stays.

@@ -27,7 +27,7 @@ namespace {
 
 // A pass waits for a writer that may be busy on a slow disk, and for the cloud.
 constexpr int64_t kPassMaxMs = 10 * 60'000;
-// Changes of the log are planned together: each planning is a commit, for which a till may wait.
+// Changes of the log are planned together, in as few commits as can be: a till may wait for each.
 constexpr int64_t kPlanEveryMs = 500;
 constexpr int64_t kPlanOfflineEveryMs = 5'000;  // nothing is sent meanwhile
 constexpr int kEventsAtOnce = 200;

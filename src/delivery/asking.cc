@@ -107,9 +107,9 @@ class LookUp {
 
   delivery::Judging Judging() const {
     const UtcMs now = clock_.Now();
-    return {.variables = session_.variables(),
-            .now = now,
-            .is_in_hours = IsInHours(account_.company, now)};
+    return {.variables = session_.variables(), .now = now, .is_in_hours = [this, now] {
+              return IsInHours(account_.company, now);
+            }};
   }
 
   void Fail(Reason reason, std::string words) {

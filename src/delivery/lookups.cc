@@ -61,7 +61,7 @@ std::vector<StatusRow> Lookups::Find(const company::Company& company,
     Entry& entry = EntryOf(key);
     const bool is_kept =
         entry.found && now_ms < std::max(entry.fresh_until_ms, entry.not_before_ms);
-    if (!is_kept && !entry.is_running) Start(entry, key, company, provider);
+    if (!is_kept && !entry.is_running) Start(entry, company, provider);
   }
   for (const auto& provider : providers) {
     if (!provider->status || !CanAsk()) {
@@ -90,7 +90,7 @@ Found Lookups::Try(const company::Company& company, std::shared_ptr<const Provid
   Entry& entry = EntryOf(key);
   const auto has_ended = [&] { return !entry.is_running; };
   ended_.wait(lock, has_ended);
-  Start(entry, key, company, std::move(provider));
+  Start(entry, company, std::move(provider));
   ended_.wait(lock, has_ended);
   return *entry.found;
 }
@@ -124,15 +124,14 @@ std::string Lookups::Describe() {
 }
 
 // Called with the lock.
-void Lookups::Start(Entry& entry, const Key& key, const company::Company& company,
+void Lookups::Start(Entry& entry, const company::Company& company,
                     std::shared_ptr<const Provider> provider) {
   entry.is_running = true;
   try {
     // The thread before has ended, or is at its very end without the lock.
-    entry.thread =
-        std::jthread([this, &entry, key, company, provider](const std::stop_token& stop) {
-          LookUp(entry, key, company, provider, stop);
-        });
+    entry.thread = std::jthread([this, &entry, company, provider](const std::stop_token& stop) {
+      LookUp(entry, company, provider, stop);
+    });
   } catch (const std::system_error& error) {
     entry.is_running = false;
     log::Error("an app is not asked", {{"app", provider->name}, {"why", error.what()}});
@@ -141,7 +140,7 @@ void Lookups::Start(Entry& entry, const Key& key, const company::Company& compan
 }
 
 // On the thread of the look-up.
-void Lookups::LookUp(Entry& entry, const Key& key, const company::Company& company,
+void Lookups::LookUp(Entry& entry, const company::Company& company,
                      const std::shared_ptr<const Provider>& provider, const std::stop_token& stop) {
   Found found = NotAsked(*provider, Reason::kError);
   bool is_configured = false;
@@ -164,7 +163,7 @@ void Lookups::LookUp(Entry& entry, const Key& key, const company::Company& compa
   entry.is_configured = is_configured;
   entry.token = std::move(token);
   entry.generation = generation;
-  Keep(entry, key, *provider, std::move(found));
+  Keep(entry, {company.id, provider->name}, *provider, std::move(found));
   if (generation != generation_) entry.fresh_until_ms = entry.not_before_ms = 0;
   entry.is_running = false;
   ended_.notify_all();

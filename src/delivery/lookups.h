@@ -83,9 +83,9 @@ class Lookups {
   };
 
   Entry& EntryOf(const Key& key);
-  void Start(Entry& entry, const Key& key, const company::Company& company,
+  void Start(Entry& entry, const company::Company& company,
              std::shared_ptr<const Provider> provider);
-  void LookUp(Entry& entry, const Key& key, const company::Company& company,
+  void LookUp(Entry& entry, const company::Company& company,
               const std::shared_ptr<const Provider>& provider, const std::stop_token& stop);
   void Keep(Entry& entry, const Key& key, const Provider& provider, Found found);
   void ShowInMetrics(Entry& entry, const Key& key);

@@ -159,7 +159,7 @@ bool Holds(const Predicate& predicate, const json::Value& value, const Judging& 
     case Op::kTrue:
       return true;
     case Op::kInHours:
-      return judging.is_in_hours;
+      return judging.is_in_hours();
     case Op::kAnd:
       return std::ranges::all_of(predicate.parts, holds);
     case Op::kOr:

@@ -48,7 +48,8 @@ std::optional<std::string> TextAt(const json::Value& root, std::string_view poin
 struct Judging {
   const Variables& variables;
   UtcMs now = 0;
-  bool is_in_hours = true;  // of the restaurant
+  // Whether the restaurant is open by its own hours; asked by `in_hours` alone.
+  std::function<bool()> is_in_hours = [] { return true; };
 };
 bool Holds(const Predicate& predicate, const json::Value& value, const Judging& judging);
 

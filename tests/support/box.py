@@ -40,8 +40,8 @@ picked_ports = itertools.count()
 
 
 def free_port():
-    """A free port, which nobody takes before the server listens on it. It is below the range for outgoing connections, of
-    which concurrent tests open thousands; processes that run at once choose from different ports, also in a chroot."""
+    """A free port. Another test shall not take it before the server listens on it: it is below the range for outgoing
+    connections, of which tests open thousands, and processes with neighbouring ids choose from different ports."""
     lowest = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     first = 10_000 + os.getpid() % ((lowest - 10_000) // PORTS_OF_PROCESS) * PORTS_OF_PROCESS
     while True:

@@ -115,7 +115,7 @@ TEST(DeliveryApps, EachRuleHasAnExampleThatMeansWhatItShould) {
     for (const Example& example : kExamples.at(name)) {
       const json::Document document = json::Document::Parse(example.answer);
       const Judging judging = {
-          .variables = kVariables, .now = kNow, .is_in_hours = example.is_in_hours};
+          .variables = kVariables, .now = kNow, .is_in_hours = [&] { return example.is_in_hours; }};
       const auto& rules = provider.status->rules;
       EXPECT_TRUE(Holds(provider.status->call.body_ok, document.root(), judging));
       const Meaning meaning = Decide(rules, document.root(), judging);
