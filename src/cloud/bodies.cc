@@ -113,6 +113,12 @@ std::optional<std::string> FieldsBody(const Fields& from, const Fields& to,
   return body;
 }
 
+bool HasCommentAlone(std::string_view fields_body) {
+  const json::Document document = json::Document::ParseStored(fields_body);
+  const auto members = document.root().members();
+  return members.size() == 1 && members.front().first == "comment";
+}
+
 std::string CombosBody(std::span<const orders::Combo* const> combos, int decimals,
                        const Refer& refer) {
   return Object([&](json::Writer& out) {

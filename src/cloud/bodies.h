@@ -27,6 +27,9 @@ std::string PlaceBody(const orders::Order& order, const Fields& fields, const Re
 // cloud appends it. Nothing where there is nothing to send.
 std::optional<std::string> FieldsBody(const Fields& from, const Fields& to,
                                       const std::optional<std::string>& comment, int decimals);
+// Whether a body of FieldsBody() has a comment and nothing else. An order that is closed takes that
+// alone (contract section 7).
+bool HasCommentAlone(std::string_view fields_body);
 std::string CombosBody(std::span<const orders::Combo* const> combos, int decimals,
                        const Refer& refer);
 std::string DiscountBody(const orders::Discount& discount, int decimals);

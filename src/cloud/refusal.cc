@@ -5,8 +5,10 @@
 #include <optional>
 
 #include "base/problem.h"
-#include "json/reader.h"
 #include "json/writer.h"
+#include "net/reply.h"
+#include "orders/lifecycle.h"
+#include "orders/order.h"
 
 namespace comanda::cloud {
 namespace {
@@ -142,6 +144,20 @@ Judgement JudgeRefusal(StepKind kind, int status, std::string_view problem) {
     }
   }
   return {Remedy::kPark, {}};
+}
+
+bool IsOvertaken(const Step& step, json::Value record) {
+  if (step.kind != StepKind::kDelivery) return false;
+  const std::string status = net::TextAt(record, "status");
+  if (status == "FINALIZED" || status == "CANCELLED") return true;
+  const auto named = [](json::Value object) -> std::optional<orders::DeliveryStatus> {
+    const std::string name = net::TextAt(object, "delivery_status");
+    const auto found = std::ranges::find(orders::kDeliveryStatusNames, name);
+    if (found == orders::kDeliveryStatusNames.end()) return std::nullopt;
+    return static_cast<orders::DeliveryStatus>(found - orders::kDeliveryStatusNames.begin());
+  };
+  const auto wanted = named(json::Document::ParseStored(step.body).root());
+  return wanted && orders::FindMove(named(record), *wanted) == orders::DeliveryMove::kIllegal;
 }
 
 std::string Without(std::string_view body, const std::vector<std::string>& fields) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cloud/step.h"
+#include "json/reader.h"
 
 namespace comanda::cloud {
 
@@ -29,6 +30,11 @@ struct Judgement {
 
 // `problem`: the body of the answer, of any form.
 Judgement JudgeRefusal(StepKind kind, int status, std::string_view problem);
+
+// Whether the step was refused for what has become of the order in the cloud since it was planned,
+// as `record` shows it: it reports a delivery, and the order is closed there, or has a delivery
+// status from which that one cannot be reached. The order goes on without the step.
+bool IsOvertaken(const Step& step, json::Value record);
 
 // The body of a step without those fields. Fault kDamaged if the body is no JSON.
 std::string Without(std::string_view body, const std::vector<std::string>& fields);

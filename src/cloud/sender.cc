@@ -115,12 +115,6 @@ void PutAlias(db::Tx& tx, db::CompanyId company, const std::string& order_id, js
                 .cloud_public_id = public_id.empty() ? std::nullopt : std::optional(public_id)});
 }
 
-// A delivery that is reported of an order which the cloud has closed meanwhile.
-bool IsOvertaken(const Step& step, json::Value record) {
-  const std::string status = net::TextAt(record, "status");
-  return step.kind == StepKind::kDelivery && (status == "FINALIZED" || status == "CANCELLED");
-}
-
 std::string DateOf(UtcMs at) { return FormatInstant(at).substr(0, 10); }
 
 }  // namespace
@@ -295,8 +289,8 @@ Sender::Looked Sender::Look(const Waiting& waiting, Reply& reply) {
   return reply.verdict == Verdict::kLater ? Looked::kNoAnswer : Looked::kAnswered;
 }
 
-// The cloud may have cancelled or closed the order meanwhile, which explains the refusal: then the
-// order is taken as it is there, and the step is planned again or dropped with it.
+// The cloud may have moved, closed or cancelled the order meanwhile, which explains the refusal:
+// then the order is taken as it is there, and the step is planned again or dropped.
 bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
   Reply reply;
   const Looked looked = Look(waiting, reply);
@@ -317,7 +311,7 @@ bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
                                .kind = "status",
                                .box = net::TextAt(body.root(), "delivery_status"),
                                .cloud = net::TextAt(*record, "delivery_status"),
-                               .detail = "the cloud has closed the order"},
+                               .detail = "the cloud was ahead of it"},
                               stamp.now);
       RemoveStep(tx, company_, waiting);
       return;

@@ -39,6 +39,22 @@ std::vector<StepKind> WaitingKinds(db::Session& session, db::CompanyId company,
   return kinds;
 }
 
+std::vector<Step> WaitingSteps(db::Session& session, db::CompanyId company,
+                               std::string_view order_id) {
+  static constexpr db::Sql kSteps = R"sql(
+      SELECT position, kind, body FROM cloud_step
+      WHERE company_id = $1 AND order_id = $2 ORDER BY position
+      )sql";
+  auto rows = session.Query<kSteps>(company, order_id);
+  std::vector<Step> steps;
+  while (rows.Next()) {
+    steps.push_back({.position = rows.Int("position"),
+                     .kind = KindNamed(rows.Text("kind")),
+                     .body = rows.Text("body")});
+  }
+  return steps;
+}
+
 std::vector<std::string> WaitingRows(db::Session& session, db::CompanyId company,
                                      std::string_view order_id) {
   std::vector<std::string> ids;

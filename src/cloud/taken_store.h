@@ -24,6 +24,9 @@ std::string WhyParked(db::Session& session, db::CompanyId company, std::string_v
 // The kinds of the steps that wait, in their order.
 std::vector<StepKind> WaitingKinds(db::Session& session, db::CompanyId company,
                                    std::string_view order_id);
+// The same steps, each with its position, kind and body.
+std::vector<Step> WaitingSteps(db::Session& session, db::CompanyId company,
+                               std::string_view order_id);
 // The ids, of this box, of the rows that they add.
 std::vector<std::string> WaitingRows(db::Session& session, db::CompanyId company,
                                      std::string_view order_id);

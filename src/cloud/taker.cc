@@ -23,6 +23,7 @@
 #include "company/companies.h"
 #include "crypto/derived_id.h"
 #include "menu/menu.h"
+#include "net/reply.h"
 #include "orders/cloud_order.h"
 #include "orders/lifecycle.h"
 #include "orders/orders.h"
@@ -86,23 +87,21 @@ std::string FiguresOf(const Order& order, const CloudRecord& shown) {
   return text;
 }
 
-// Drops what waits of an order that the cloud has cancelled: it would be refused. A difference
-// names what was lost.
+// Drops what waits of an order that the cloud has cancelled, and would be refused there: all but a
+// comment that comes alone. A difference names what was lost.
 void DropSteps(db::Tx& tx, db::CompanyId company, const std::string& order_id, UtcMs now) {
-  const std::vector<StepKind> kinds = store::WaitingKinds(tx, company, order_id);
-  if (kinds.empty()) return;
-  store::DeleteSteps(tx, company, order_id);
-  std::vector<std::string> names;
-  for (const StepKind kind : kinds) {
-    if (kind != StepKind::kCancel) names.emplace_back(Name(kind));
+  std::string lost;
+  for (const Step& step : store::WaitingSteps(tx, company, order_id)) {
+    if (step.kind == StepKind::kFields && HasCommentAlone(step.body)) continue;
+    store::DeleteStep(tx, company, order_id, step.position);
+    if (step.kind == StepKind::kCancel) continue;
+    lost += Concat({lost.empty() ? "" : ", ", Name(step.kind)});
   }
-  if (names.empty()) return;
-  std::string list;
-  for (const std::string& name : names) list += list.empty() ? name : ", " + name;
+  if (lost.empty()) return;
   store::PutDifference(tx, company,
                        {.order_id = order_id,
                         .kind = std::string(kStatus),
-                        .box = list,
+                        .box = lost,
                         .cloud = std::string(Name(Status::kCancelled)),
                         .detail = "not sent: the cloud has cancelled the order"},
                        now);
@@ -554,12 +553,19 @@ class Taker {
     return std::ranges::find(waiting, there) != waiting.end();
   }
 
-  DeliveryChoice ChooseTheDelivery() {
-    if (!record_.has_delivery_status) return DeliveryChoice::kKeep;
+  // Whether the delivery status that the record shows is that which the answered step has made.
+  bool IsOwnDelivery() const {
     const Step* answered = settings_.answered;
-    if (answered && (IsOfRider(answered->kind) || answered->kind == StepKind::kDelivery)) {
-      return DeliveryChoice::kKeep;
-    }
+    const std::optional<DeliveryStatus> there = shown().delivery_status;
+    if (!answered) return false;
+    if (IsOfRider(answered->kind)) return !there || there == DeliveryStatus::kRiderAssigned;
+    if (answered->kind != StepKind::kDelivery) return false;
+    const json::Document body = json::Document::ParseStored(answered->body);
+    return net::TextAt(body.root(), "delivery_status") == NameOf(there);
+  }
+
+  DeliveryChoice ChooseTheDelivery() {
+    if (!record_.has_delivery_status || IsOwnDelivery()) return DeliveryChoice::kKeep;
     return ChooseDelivery({.here = before_->delivery_status,
                            .there = shown().delivery_status,
                            .image = row_ ? row_->image.delivery_status : std::nullopt,

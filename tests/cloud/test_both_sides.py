@@ -11,7 +11,7 @@ from support.box import LONG, PATIENCE_S
 from support.cloud_pair import Pair, essence
 from support.cloud_tills import CloudTill
 from support.order_model import DELIVERY
-from support.orders import LIFE, item, refused
+from support.orders import LIFE, accepted, item, refused
 
 ROUNDS = 100 if LONG else 5
 EDITS = 12
@@ -82,6 +82,35 @@ def edit_from_all_sides(pair, first, second, dice):
         assert (here["status"], here["delivery_status"]) == ("DELIVERED", DELIVERY[2])
     pair.settle()
     pair.eventually(check)
+
+
+def test_money_does_not_wait_for_a_delivery_that_the_cloud_has_overtaken(tmp_path, seed):
+    with Pair(tmp_path, seed) as pair:
+        pair.link()
+        till = pair.till()
+        order = till.add(till.open(service_type="DELIVERY"))
+        order = till.move(order, "PATCH", "/delivery-status", {"delivery_status": "DRIVER_ON_THE_WAY_TO_DESTINATION"})
+        pair.settle()
+        pair.proxy.go_offline()
+        order = till.move(order, "PATCH", "/delivery-status", {"delivery_status": "DRIVER_ARRIVED_AT_DESTINATION"})
+        till.pay(order, in_full=True)
+
+        def planned():
+            assert pair.status()["steps_waiting"] == 2
+        pair.eventually(planned)
+        theirs = there(pair, order)
+        with contextlib.closing(pair.cloud.client(pair.cloud_key)) as client:
+            accepted(client.patch(f"/v1/orders/{theirs['id']}/delivery-status", {"delivery_status": "NOT_DELIVERED"}))
+        pair.proxy.go_online()
+        pair.settle()
+
+        def check():
+            with contextlib.closing(pair.client()) as client:
+                here = client.get("/v1/orders/" + order["id"]).data
+            assert here["paid"] and here["delivery_status"] == "NOT_DELIVERED"
+            assert [d["detail"] for d in pair.differences()] == ["the cloud was ahead of it"]
+            assert essence(here) == essence(there(pair, order))
+        pair.eventually(check)
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["comanda", "strict"])

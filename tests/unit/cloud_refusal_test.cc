@@ -66,6 +66,27 @@ TEST(CloudRefusal, HasTheRemedyOfItsCause) {
   }
 }
 
+TEST(CloudRefusal, OfADeliveryThatTheCloudHasOvertaken) {
+  const auto overtaken = [](StepKind kind, std::string_view wanted, std::string_view record) {
+    const std::string body = R"({"delivery_status":")" + std::string(wanted) + R"("})";
+    const json::Document document = json::Document::Parse(record);
+    return IsOvertaken({.kind = kind, .body = body}, document.root());
+  };
+  using enum StepKind;
+  EXPECT_TRUE(overtaken(kDelivery, "DELIVERED", R"({"status":"FINALIZED"})"));
+  EXPECT_TRUE(overtaken(kDelivery, "DELIVERED", R"({"status":"CANCELLED"})"));
+  EXPECT_FALSE(overtaken(kStatus, "DELIVERED", R"({"status":"CANCELLED"})"));
+  EXPECT_TRUE(overtaken(kDelivery, "DRIVER_ARRIVED_AT_DESTINATION",
+                        R"({"status":"READY","delivery_status":"NOT_DELIVERED"})"));
+  EXPECT_FALSE(overtaken(kDelivery, "DRIVER_ON_THE_WAY_TO_DESTINATION",
+                         R"({"status":"READY","delivery_status":"NOT_DELIVERED"})"));
+  EXPECT_TRUE(
+      overtaken(kDelivery, "NOT_DELIVERED", R"({"status":"READY","delivery_status":"DELIVERED"})"));
+  EXPECT_FALSE(overtaken(kDelivery, "DELIVERED", R"({"status":"READY","delivery_status":null})"));
+  EXPECT_FALSE(overtaken(kDelivery, "DELIVERED", R"({"status":"READY","delivery_status":"LOST"})"));
+  EXPECT_FALSE(overtaken(kDelivery, "DELIVERED", "[]"));
+}
+
 TEST(CloudRefusal, OfAnyFormParks) {
   for (const char* problem : {"", "<html>", "[]", "null", "7", R"({"errors":7})",
                               R"({"errors":[7,null,{}]})", R"({"errors":[]})", R"({"type":7})"}) {

@@ -129,6 +129,12 @@ class CloudTaker : public ::testing::Test {
     return database->Read(
         [&](db::Snapshot& snapshot) { return store::WaitingKinds(snapshot, kCompany, order_id); });
   }
+  // That of the first step that waits.
+  std::string FirstBody() {
+    return database->Read([&](db::Snapshot& snapshot) {
+      return store::FirstStep(snapshot, kCompany, order_id)->step.body;
+    });
+  }
   // What would be sent now.
   std::vector<StepKind> Planned() {
     Plan();
@@ -156,7 +162,8 @@ class CloudTaker : public ::testing::Test {
     Do(orders::Pay, draft);
   }
 
-  Taken Take(const Record& record) {
+  // `answered`: the record is the answer to that step.
+  Taken Take(const Record& record, const Step* answered = nullptr) {
     const json::Document document = json::Document::Parse(record.Text());
     const std::vector<std::string> numbers = {"2000000001", "2000000002"};
     const Taken taken = database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
@@ -165,7 +172,8 @@ class CloudTaker : public ::testing::Test {
                        {.company = company,
                         .public_numbers = numbers,
                         .rider_provider = "theirs",
-                        .platform_name = "ours"},
+                        .platform_name = "ours",
+                        .answered = answered},
                        document.root(), stamp);
     });
     database.clock.Advance(1'000);
@@ -643,6 +651,25 @@ TEST(CloudMerge, ATableOfDeliveries) {
   }
 }
 
+TEST_F(CloudTaker, ADeliveryThatAnAnswerShowsIsTakenUnlessTheStepHasMadeIt) {
+  PlaceAndSend();
+  AssignHere("Ana");
+  Plan();
+  SendAll();
+  const Step rider{.kind = StepKind::kRider};
+  Take(Twin().Rider("Ana").Set("delivery_status", R"("DRIVER_ARRIVED_AT_DESTINATION")"), &rider);
+  EXPECT_EQ(Here().delivery_status, DeliveryStatus::kArrivedAtDestination);
+
+  const Step report{.kind = StepKind::kDelivery, .body = R"({"delivery_status":"NOT_DELIVERED"})"};
+  Do(orders::ReportDelivery, orders::DeliveryReport{.status = DeliveryStatus::kNotDelivered});
+  Do(orders::ReportDelivery, orders::DeliveryReport{.status = DeliveryStatus::kOnTheWay});
+  Plan();
+  Take(Twin().Rider("Ana").Set("delivery_status", R"("NOT_DELIVERED")"), &report);
+  EXPECT_EQ(Here().delivery_status, DeliveryStatus::kOnTheWay);
+  Take(Twin().Rider("Ana").Set("delivery_status", R"("DELIVERED")"), &report);
+  EXPECT_EQ(Here().delivery_status, DeliveryStatus::kDelivered);
+}
+
 // Cancel
 
 TEST_F(CloudTaker, CancelledWinsAndNothingIsSentBack) {
@@ -664,6 +691,27 @@ TEST_F(CloudTaker, ACancelDropsWhatWaits) {
   ASSERT_EQ(Differences().size(), 1U);
   EXPECT_EQ(Differences()[0].kind, "status");
   EXPECT_EQ(Differences()[0].box, "place, combos");
+}
+
+TEST_F(CloudTaker, ACancelDropsNoCommentThatComesAlone) {
+  PlaceAndSend();
+  orders::FieldsDraft fields;
+  fields.comment = "para llevar";
+  fields.order_title.emplace("Ana");
+  Do(orders::EditFields, fields);
+  Plan();
+  Do(orders::Cancel, std::string_view("se fue"));
+  Plan();
+  Do(orders::EditFields, orders::FieldsDraft{.comment = "vuelve el lunes"});
+  Plan();
+  EXPECT_EQ(Waiting(),
+            (std::vector<StepKind>{StepKind::kFields, StepKind::kCancel, StepKind::kFields}));
+
+  Take(Twin().Status("CANCELLED"));
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{StepKind::kFields});
+  EXPECT_EQ(FirstBody(), R"({"comment":"vuelve el lunes"})");
+  ASSERT_EQ(Differences().size(), 1U);
+  EXPECT_EQ(Differences()[0].box, "fields") << "the title and what was written with it";
 }
 
 TEST_F(CloudTaker, ACancelDoesNotGoOverPaymentsHere) {
