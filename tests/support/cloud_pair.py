@@ -197,8 +197,9 @@ class Pair:
 
     # Waiting.
     def settle(self, parked=0, timeout_s=PATIENCE_S):
-        """Waits until nothing is left to be sent; its status. A wait of the box after failures is ended by `resume`."""
-        begin = moved_at = time.monotonic()
+        """Waits until nothing is left to be sent; its status. A wait of the box after failures is ended by `resume`.
+        `timeout_s`: the longest time without progress."""
+        moved_at = resumed_at = time.monotonic()
         waiting = None
         while True:
             is_done = self.left_to_do() == 0
@@ -208,12 +209,12 @@ class Pair:
             if is_done and status["state"] == "in step" and status["orders_parked"] == parked:
                 return status
             now = time.monotonic()
-            assert now - begin < timeout_s, (f"seed {self.seed}", status, self.parked(), self.box.log_text()[-3000:])
             if status["steps_waiting"] != waiting:
                 waiting, moved_at = status["steps_waiting"], now
-            elif now - moved_at > STILL_S:
+            assert now - moved_at < timeout_s, (f"seed {self.seed}", status, self.parked(), self.box.log_text()[-3000:])
+            if now - max(moved_at, resumed_at) > STILL_S:
                 self.command("resume", check=False)
-                moved_at = now
+                resumed_at = now
             time.sleep(PAUSE_S)
 
     def left_to_do(self):
