@@ -31,7 +31,7 @@ constexpr int64_t kRecentMs = 2 * kDayMs;
 constexpr int kPerPage = 100;
 constexpr int kParts = 10;
 constexpr int64_t kWaitS = 25;
-constexpr size_t kAtOnce = 50;  // records in a transaction
+constexpr size_t kAtOnce = 8;  // records in a transaction, for which a till may wait
 constexpr size_t kReadByIdMax = 100;
 constexpr int kLargeInARowMax = 3;  // then it is no large order, but no answer
 constexpr int64_t kOpenHereMax = 1'000;
@@ -422,7 +422,26 @@ std::optional<Request> OrdersReader::EventsRequest(const Linked& linked) const {
                  .wait_s = kWaitS};
 }
 
-void OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
+std::vector<json::Value> OrdersReader::WithoutEchoes(const Linked& linked,
+                                                     const std::vector<json::Value>& records) {
+  return settings_.database.Read([&](db::Snapshot& snapshot) {
+    std::vector<json::Value> others;
+    for (const json::Value& record : records) {
+      const ShownMembers shown(record);
+      const int64_t version = shown.Integer("version").value_or(0);
+      const auto id =
+          aliases::FindBoxId(snapshot, linked.company, aliases::Kind::kOrder, CloudIdOf(record));
+      const Seen seen = id ? store::FindSeen(snapshot, linked.company, *id) : Seen{};
+      const bool is_echo = version != 0 && version <= seen.version &&
+                           shown.Instant("updated_at").value_or(0) <= seen.updated_at &&
+                           store::WhyParked(snapshot, linked.company, *id).empty();
+      if (!is_echo) others.push_back(record);
+    }
+    return others;
+  });
+}
+
+bool OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
   const int64_t now_ms = settings_.clock.MonotonicMs();
   const int64_t later_ms = now_ms + settings_.poll_ms;
   if (reply.verdict == Verdict::kRefused) {
@@ -434,14 +453,14 @@ void OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
     // The next cursor is not tried at once, in case that it is refused, too.
     memory_.events_at_ms = later_ms;
     if (status != kCursorExpired && status != kBadRequest) memory_.polls_until_ms = now_ms + kDayMs;
-    return;
+    return false;
   }
   const std::string next = reply.answer.Text("next");
   const bool is_usable =
       reply.verdict == Verdict::kOk && !next.empty() && next.size() <= kCursorBytesMax;
   if (!is_usable) {
     memory_.events_at_ms = later_ms;
-    return;
+    return false;
   }
   std::vector<json::Value> records;
   const std::vector<json::Value> events = reply.answer.Items("data");
@@ -453,7 +472,9 @@ void OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
   const bool has_waited = reply.answer.Header("Preference-Applied").has_value();
   const bool is_new = next != linked.link.cursor;
   if (!is_new || (events.empty() && !has_waited)) memory_.events_at_ms = later_ms;
-  TakeAll(linked, ChangesOf(records, Shown::kInList), is_new ? std::optional(next) : std::nullopt);
+  const std::vector<json::Value> others = WithoutEchoes(linked, records);
+  TakeAll(linked, ChangesOf(others, Shown::kInList), is_new ? std::optional(next) : std::nullopt);
+  return !events.empty() && others.empty() && records.size() == events.size();
 }
 
 }  // namespace comanda::cloud

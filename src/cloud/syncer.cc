@@ -42,6 +42,9 @@ constexpr int64_t kOthersBeforeBacklog = 3;
 // Steps of present orders before one request of a reader: a reader gets its turn on a busy evening,
 // too.
 constexpr int kStepsBeforeRead = 5;
+// While steps are sent, a poll of the events ends at once, with the event of the last step: such
+// polls would take half of the pace.
+constexpr int kStepsBeforePoll = 10;
 // A longer wait for the pace ends the pass.
 constexpr int64_t kPaceWaitMsMax = 5'000;
 constexpr int64_t kLookMs = 100;
@@ -350,7 +353,12 @@ void Syncer::Exchange() {
       ReadLink();
     }
     FollowEvents();  // from the cursor that the first reading has found
-    if (client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0 || !SendNext()) return;
+    if (client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0) return;
+    if (!SendNext()) {
+      is_echoing_ = false;
+      FollowEvents();
+      return;
+    }
     Plan();
   }
 }
@@ -409,6 +417,7 @@ bool Syncer::SendNext() {
   }
   if (!waiting) return false;
   if (others_since_backlog_ > kOthersBeforeBacklog) others_since_backlog_ = 0;
+  ++sent_since_poll_;
   if (Send(*waiting)) return true;
   Delay("no answer of the API to a step");
   throw Interrupted();
@@ -467,7 +476,7 @@ void Syncer::Judge(const Reply& reply) {
 // The long poll of the cloud's events
 
 void Syncer::FollowEvents() {
-  if (polling_) return;
+  if (polling_ || (is_echoing_ && sent_since_poll_ < kStepsBeforePoll)) return;
   const auto request = orders_.EventsRequest(*linked_);
   if (!request || client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0) return;
   polling_ = client_->Start(*request, [inbox = inbox_](net::Answer answer) {
@@ -491,7 +500,8 @@ void Syncer::TakeEvents() {
     Delay("no answer of the API to the poll of its events");
     throw Interrupted();
   }
-  orders_.TakeEvents(*linked_, reply);
+  is_echoing_ = orders_.TakeEvents(*linked_, reply);
+  sent_since_poll_ = 0;
   ReadLink();
 }
 
@@ -598,6 +608,7 @@ std::optional<int64_t> Syncer::DueInMs() {
   take(std::max(pace_ms, orders_.DueInMs(*linked_)));
   take(std::max(pace_ms, restaurant_.DueInMs(*linked_)));
   if (progress().steps_waiting > 0) take(pace_ms);
+  if (!polling_ && orders_.EventsRequest(*linked_)) take(pace_ms);
   return due_ms;
 }
 

@@ -6,6 +6,7 @@ import re
 from support.box import ROOT
 from support.cloud_pair import Pair
 from support.metrics import samples
+from support.orders import rows
 from support.wall_clock import ClockBox
 
 DAY_S = 24 * 3600
@@ -80,6 +81,22 @@ def test_each_state_is_told_everywhere_and_none_stops_the_box(pair):
     told = metrics(pair)
     assert {"comanda_cloud_steps_waiting", "comanda_cloud_requests_total", "comanda_cloud_parked", "comanda_cloud_differences",
             "comanda_cloud_behind_seconds", "comanda_cloud_bytes_total"} <= set(told)
+
+
+def test_the_cloud_is_followed_from_the_moment_when_nothing_is_left_to_be_sent(tmp_path, seed):
+    """Also where the pace was used up until then, and no till wakes the box."""
+    with Pair(tmp_path, seed, tier="plus", cloud_options=["--rate-plus", "120"]) as pair:
+        pair.link()
+        till = pair.till()
+        for _ in range(8):
+            till.finish(till.open(service_type="ONSITE", scheduled_delivery_date=None))
+        pair.settle()
+        with contextlib.closing(pair.cloud.client(pair.cloud.make_key()["key"])) as cloud:
+            cloud.place(order_title="Ana")
+
+        def there():
+            assert rows(pair.box, "SELECT count(*) FROM orders WHERE order_title = 'Ana'") == [(1,)]
+        pair.eventually(there)
 
 
 def test_unlink_ends_it_and_a_link_with_the_same_company_goes_on(pair):

@@ -129,9 +129,10 @@ class CloudOrdersReader : public ::testing::Test {
     cloud.requests.clear();
     Read();
   }
-  void TakeEvents(const Reply& reply) {
-    reader.TakeEvents(linked, reply);
+  bool TakeEvents(const Reply& reply) {
+    const bool is_echo = reader.TakeEvents(linked, reply);
     ReadLink();
+    return is_echo;
   }
   void ReadLink() {
     linked.link.cursor =
@@ -429,6 +430,31 @@ TEST_F(CloudOrdersReader, TakesTheOrdersOfEventsAndTheirCursor) {
   EXPECT_EQ(linked.link.cursor, "7:5");
   EXPECT_EQ(Here(1)->status, Status::kReady);
   EXPECT_FALSE(Here(9)) << "no order";
+}
+
+TEST_F(CloudOrdersReader, AnEventThatShowsWhatWasSeenBeforeIsAnEcho) {
+  Follow();
+  const auto event = [](int version, std::string_view status) {
+    const std::string versioned =
+        Concat({R"("data":{"version":)", version, R"(,"updated_at":"2026-01-01T00:00:0)", version,
+                R"(.000Z",)"});
+    std::string text = Event(1, status);
+    text.replace(text.find(R"("data":{)"), 8, versioned);
+    return text;
+  };
+  int cursor = 1;
+  const auto is_echo = [&](const std::string& events) {
+    return TakeEvents(
+        Answered(200, Concat({R"({"data":[)", events, R"(],"next":"7:)", ++cursor, R"("})"})));
+  };
+  EXPECT_FALSE(is_echo(event(3, "READY")));
+  EXPECT_TRUE(is_echo(event(3, "READY")));
+  EXPECT_TRUE(is_echo(event(2, "PENDING")));
+  EXPECT_EQ(linked.link.cursor, "7:4") << "it is stored all the same";
+  EXPECT_FALSE(is_echo(Concat({event(3, "READY"), ",", event(4, "DELIVERED")})));
+  EXPECT_EQ(Here(1)->status, Status::kDelivered);
+  EXPECT_FALSE(is_echo(Event(1, "DELIVERED"))) << "no version is shown";
+  EXPECT_FALSE(is_echo("")) << "the poll has waited for nothing";
 }
 
 TEST_F(CloudOrdersReader, ACursorThatHasExpiredBeginsWithAListing) {
