@@ -33,6 +33,7 @@ constexpr int64_t kHourMs = 60 * kMinuteMs;
 constexpr int64_t kDayMs = 24 * kHourMs;
 constexpr int64_t kNewerMs = 30 * kSecondMs;  // between attempts while down, a newer message waits
 constexpr int64_t kNothingNewMs = 5 * kMinuteMs;
+constexpr int64_t kAnswerMsMax = 52;  // of a receiver that does not hang
 constexpr size_t kPageEvents = 32;
 
 // What the contract lets a message wait at least after that many failures.
@@ -296,7 +297,7 @@ class History {
     ended.attempt.at = now_.now;
     ended.attempt.outcome = Outcome::kRefusedStatus;
     ended.attempt.status = 500;
-    flight.ends_ms = now_.monotonic_ms + 2 + Below(50);
+    flight.ends_ms = now_.monotonic_ms + 2 + Below(kAnswerMsMax - 2);
     if (failing_ == Failing::kHangs) {
       ended.attempt.outcome = Outcome::kTimeout;
       ended.attempt.status = std::nullopt;
@@ -348,18 +349,18 @@ class History {
     }
     ++failed_attempts_;
     ++message.failures;
+    const int64_t wait_ms = flight.ended.retry_after_ms.value_or(LeastWaitMs(message.failures));
+    const int64_t status = flight.ended.attempt.status.value_or(0);
+    if (flight.ended.retry_after_ms && (status == 429 || status == 503)) {
+      hold_until_ms_ = std::max(hold_until_ms_, now_.monotonic_ms + wait_ms);
+    }
     const auto is_dead = [&](const Delivery& row) {
       return row.id == flight.id && row.state == State::kDead;
     };
     if (std::ranges::any_of(receiver_->changed(), is_dead)) return CheckDead(flight.id, message);
     if (message.first_failed_ms < 0) message.first_failed_ms = now_.counted_ms;
     failed_.insert(flight.id);
-    const int64_t wait_ms = flight.ended.retry_after_ms.value_or(LeastWaitMs(message.failures));
     message.due_ms = now_.monotonic_ms + wait_ms;
-    const int64_t status = flight.ended.attempt.status.value_or(0);
-    if (flight.ended.retry_after_ms && (status == 429 || status == 503)) {
-      hold_until_ms_ = std::max(hold_until_ms_, now_.monotonic_ms + wait_ms);
-    }
   }
 
   // While the receiver is well, what has never failed is kept waiting by its own order alone.
@@ -375,8 +376,9 @@ class History {
       if (ids.empty() || poisoned_.contains(order) || slow_.contains(order)) continue;
       const Message& message = messages_.at(ids.front());
       const int64_t since_ms = std::max({message.made_ms, well_since_ms, blocked_ms_[order]});
-      // Each order may be tried before it, if the receiver counts as down.
-      constexpr int64_t kLongestMs = (kOrders + 1) * kNothingNewMs;
+      // Each order may be tried before it, if the receiver counts as down; each attempt takes a
+      // while.
+      constexpr int64_t kLongestMs = (kOrders + 1) * (kNothingNewMs + kAnswerMsMax);
       ASSERT_LE(now_.monotonic_ms - since_ms, kLongestMs)
           << ids.front() << " of " << order << " waits";
     }
