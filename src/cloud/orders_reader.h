@@ -57,7 +57,7 @@ class OrdersReader {
   std::optional<Request> EventsRequest(const Linked& linked) const;
   // Takes the events of its answer, and stores the cursor in the same transaction. An answer 410:
   // the cursor is dropped, and the listing becomes due. Another refusal: the cloud is polled. True
-  // where the answer has events, and all are of what this box has sent.
+  // where the answer has events, and all of them are echoes: orders as they were seen before.
   bool TakeEvents(const Linked& linked, const Reply& reply);
 
   // Everything is due at once, as after a link or `resume`.
@@ -111,7 +111,8 @@ class OrdersReader {
   // A list may show less of an order than the order alone does.
   enum class Shown : uint8_t { kInList, kAlone };
   std::vector<Change> ChangesOf(std::span<const json::Value> records, Shown shown);
-  // Without those that show what the answers to this box's steps have shown.
+  // Without those that show no more than was seen before: in the answers to this box's steps,
+  // mostly.
   std::vector<json::Value> WithoutEchoes(const Linked& linked,
                                          const std::vector<json::Value>& records);
   void TakeAll(const Linked& linked, std::vector<Change> changes,

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/problem.h"
+#include "cloud/shown_members.h"
 #include "json/writer.h"
-#include "net/reply.h"
 #include "orders/lifecycle.h"
 #include "orders/order.h"
 
@@ -148,16 +148,16 @@ Judgement JudgeRefusal(StepKind kind, int status, std::string_view problem) {
 
 bool IsOvertaken(const Step& step, json::Value record) {
   if (step.kind != StepKind::kDelivery) return false;
-  const std::string status = net::TextAt(record, "status");
-  if (status == "FINALIZED" || status == "CANCELLED") return true;
-  const auto named = [](json::Value object) -> std::optional<orders::DeliveryStatus> {
-    const std::string name = net::TextAt(object, "delivery_status");
-    const auto found = std::ranges::find(orders::kDeliveryStatusNames, name);
-    if (found == orders::kDeliveryStatusNames.end()) return std::nullopt;
-    return static_cast<orders::DeliveryStatus>(found - orders::kDeliveryStatusNames.begin());
+  const auto status = ShownMembers(record).OneOf("status", orders::kStatusNames);
+  if (status && orders::IsClosed(static_cast<orders::Status>(*status))) return true;
+  const auto delivery_of = [](json::Value value) -> std::optional<orders::DeliveryStatus> {
+    const auto found = ShownMembers(value).OneOf("delivery_status", orders::kDeliveryStatusNames);
+    if (!found) return std::nullopt;
+    return static_cast<orders::DeliveryStatus>(*found);
   };
-  const auto wanted = named(json::Document::ParseStored(step.body).root());
-  return wanted && orders::FindMove(named(record), *wanted) == orders::DeliveryMove::kIllegal;
+  const json::Document body = json::Document::ParseStored(step.body);
+  const auto wanted = delivery_of(body.root());
+  return wanted && orders::FindMove(delivery_of(record), *wanted) == orders::DeliveryMove::kIllegal;
 }
 
 std::string Without(std::string_view body, const std::vector<std::string>& fields) {

@@ -132,7 +132,7 @@ class Syncer final : private Line {
   int64_t counted_ms_ = -1'000'000;   // monotonic; what waits was counted then
   int64_t others_since_backlog_ = 0;  // requests for present orders and of readers
   std::optional<net::Network::Ticket> polling_;
-  bool is_echoing_ = false;  // the last poll of the events showed nothing but this box's own steps
+  bool is_echoing_ = false;  // the last poll of the events showed echoes alone
   int sent_since_poll_ = 0;  // steps, since that poll
 
   const std::shared_ptr<Inbox> inbox_;

@@ -27,18 +27,6 @@ std::string WhyParked(db::Session& session, db::CompanyId company, std::string_v
       .value_or("");
 }
 
-std::vector<StepKind> WaitingKinds(db::Session& session, db::CompanyId company,
-                                   std::string_view order_id) {
-  std::vector<StepKind> kinds;
-  for (const std::string& name : session.FindTexts(R"sql(
-           SELECT kind FROM cloud_step WHERE company_id = $1 AND order_id = $2 ORDER BY position
-           )sql",
-                                                   company, order_id)) {
-    kinds.push_back(KindNamed(name));
-  }
-  return kinds;
-}
-
 std::vector<Step> WaitingSteps(db::Session& session, db::CompanyId company,
                                std::string_view order_id) {
   static constexpr db::Sql kSteps = R"sql(
@@ -53,6 +41,13 @@ std::vector<Step> WaitingSteps(db::Session& session, db::CompanyId company,
                      .body = rows.Text("body")});
   }
   return steps;
+}
+
+std::vector<StepKind> WaitingKinds(db::Session& session, db::CompanyId company,
+                                   std::string_view order_id) {
+  std::vector<StepKind> kinds;
+  for (const Step& step : WaitingSteps(session, company, order_id)) kinds.push_back(step.kind);
+  return kinds;
 }
 
 std::vector<std::string> WaitingRows(db::Session& session, db::CompanyId company,

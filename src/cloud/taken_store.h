@@ -21,12 +21,12 @@ void PutSeen(db::Tx& tx, db::CompanyId company, std::string_view order_id, const
 
 // Why nothing of the order is sent; empty: it is not parked.
 std::string WhyParked(db::Session& session, db::CompanyId company, std::string_view order_id);
-// The kinds of the steps that wait, in their order.
-std::vector<StepKind> WaitingKinds(db::Session& session, db::CompanyId company,
-                                   std::string_view order_id);
-// The same steps, each with its position, kind and body.
+// The steps that wait, in their order, each with its position, kind and body.
 std::vector<Step> WaitingSteps(db::Session& session, db::CompanyId company,
                                std::string_view order_id);
+// The kinds of the same.
+std::vector<StepKind> WaitingKinds(db::Session& session, db::CompanyId company,
+                                   std::string_view order_id);
 // The ids, of this box, of the rows that they add.
 std::vector<std::string> WaitingRows(db::Session& session, db::CompanyId company,
                                      std::string_view order_id);
