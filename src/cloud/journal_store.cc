@@ -190,7 +190,7 @@ std::vector<Difference> SelectDifferences(db::Session& session, db::CompanyId co
 std::vector<Parked> SelectParked(db::Session& session, db::CompanyId company, int64_t limit) {
   static constexpr db::Sql kParked = R"sql(
       SELECT order_id, parked, problem FROM cloud_order
-      WHERE company_id = $1 AND parked <> '' ORDER BY order_id LIMIT $2
+      WHERE company_id = $1 AND parked > '' ORDER BY order_id LIMIT $2
       )sql";
   auto rows = session.Query<kParked>(company, limit);
   std::vector<Parked> parked;
@@ -204,14 +204,14 @@ std::vector<Parked> SelectParked(db::Session& session, db::CompanyId company, in
 
 int64_t UnparkAll(db::Tx& tx, db::CompanyId company) {
   return tx.Run(R"sql(
-      UPDATE cloud_order SET parked = '', problem = '' WHERE company_id = $1 AND parked <> ''
+      UPDATE cloud_order SET parked = '', problem = '' WHERE company_id = $1 AND parked > ''
       )sql",
                 company);
 }
 
 bool IsParked(db::Session& session, db::CompanyId company, std::string_view order_id) {
   return session.Exists(R"sql(
-      SELECT 1 FROM cloud_order WHERE company_id = $1 AND order_id = $2 AND parked <> ''
+      SELECT 1 FROM cloud_order WHERE company_id = $1 AND order_id = $2 AND parked > ''
       )sql",
                         company, order_id);
 }
@@ -231,7 +231,7 @@ Counts Count(db::Session& session, db::CompanyId company) {
       )sql",
                                         company);
   counts.orders_parked = session.GetInt(
-      R"sql(SELECT count(*) FROM cloud_order WHERE company_id = $1 AND parked <> '')sql", company);
+      R"sql(SELECT count(*) FROM cloud_order WHERE company_id = $1 AND parked > '')sql", company);
   counts.differences = session.GetInt(
       R"sql(SELECT count(*) FROM cloud_difference WHERE company_id = $1)sql", company);
   counts.oldest = session.FindInt(R"sql(

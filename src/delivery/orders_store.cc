@@ -213,7 +213,8 @@ std::optional<OrderRow> FindOrder(db::Session& session, const AccountKey& key,
 std::optional<std::string> FindExternalId(db::Session& session, const AccountKey& key,
                                           std::string_view order_id) {
   return session.FindText(R"sql(
-      SELECT external_id FROM delivery_order WHERE company_id = $1 AND order_id = $3 AND app = $2
+      SELECT external_id FROM delivery_order
+      WHERE company_id = $1 AND order_id = $3 AND order_id <> '' AND app = $2
       )sql",
                           key.company, key.app, order_id);
 }
@@ -258,7 +259,9 @@ std::vector<OrderRow> FindUnaccepted(db::Session& session, const AccountKey& key
 
 void LeaveUnaccepted(db::Tx& tx, const AccountKey& key) {
   tx.Run(R"sql(
-      UPDATE delivery_order SET is_accepted = 1 WHERE company_id = $1 AND app = $2 AND is_accepted = 0
+      UPDATE delivery_order SET is_accepted = 1 WHERE (company_id, app, external_id) IN (
+        SELECT company_id, app, external_id FROM delivery_order
+        WHERE company_id = $1 AND app = $2 AND is_accepted = 0)
       )sql",
          key.company, key.app);
 }
@@ -267,7 +270,9 @@ void LeaveUnaccepted(db::Tx& tx, const AccountKey& key) {
 
 void DropCommands(db::Tx& tx, const AccountKey& key) {
   tx.Run(R"sql(
-      DELETE FROM delivery_command WHERE company_id = $1 AND app = $2 AND state = 'waiting'
+      DELETE FROM delivery_command WHERE (company_id, app, external_id, step) IN (
+        SELECT company_id, app, external_id, step FROM delivery_command
+        WHERE company_id = $1 AND app = $2 AND state = 'waiting')
       )sql",
          key.company, key.app);
 }
@@ -376,7 +381,9 @@ int64_t Retry(db::Tx& tx, const AccountKey& key, std::string_view id) {
   const bool is_all = id == "all";
   int64_t count = tx.Run(R"sql(
       UPDATE delivery_event SET state = 'waiting', attempts = 0, problem = ''
-      WHERE company_id = $1 AND app = $2 AND state = 'parked' AND ($3 OR event_id = $4)
+      WHERE (company_id, app, event_id) IN (
+        SELECT company_id, app, event_id FROM delivery_event
+        WHERE company_id = $1 AND app = $2 AND state = 'parked' AND ($3 OR event_id = $4))
       )sql",
                          key.company, key.app, int64_t{is_all}, id);
   const size_t slash = id.rfind('/');
@@ -385,7 +392,10 @@ int64_t Retry(db::Tx& tx, const AccountKey& key, std::string_view id) {
       slash == id.npos ? kStepNames.end() : std::ranges::find(kStepNames, id.substr(slash + 1));
   count += tx.Run(R"sql(
       UPDATE delivery_command SET state = 'waiting', attempts = 0, problem = ''
-      WHERE company_id = $1 AND app = $2 AND state = 'parked' AND ($3 OR (external_id = $4 AND step = $5))
+      WHERE (company_id, app, external_id, step) IN (
+        SELECT company_id, app, external_id, step FROM delivery_command
+        WHERE company_id = $1 AND app = $2 AND state = 'parked'
+          AND ($3 OR (external_id = $4 AND step = $5)))
       )sql",
                   key.company, key.app, int64_t{is_all}, order,
                   static_cast<int64_t>(step - kStepNames.begin()));

@@ -1,6 +1,8 @@
 #include "events/retention.h"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "events/store.h"
 #include "http/idempotency.h"
@@ -23,14 +25,16 @@ bool IsOrder(const store::Subject& subject) {
   return subject.type == Row(Type::kOrderUpdated).subject;
 }
 
-void PurgeUpTo(db::Tx& tx, db::CompanyId company, int64_t last, const RecordKeeper& records) {
+void PurgeUpTo(db::Tx& tx, db::CompanyId company, int64_t last,
+               std::span<const http::idempotency::RecordName> answers,
+               const RecordKeeper& records) {
   const int64_t first = ExtentOf(tx, company).oldest;
   for (const store::Subject& event : store::Subjects(tx, company, first, last, kPurgedAtOnce)) {
     if (IsOrder(event) && records.holds_record(tx, company, event.id, event.seq)) continue;
     store::Delete(tx, company, event.seq);
   }
   store::SetLogStart(tx, company, last + 1);
-  http::idempotency::ForgetPointingUpTo(tx, company, last);
+  http::idempotency::Forget(tx, company, answers);
 }
 
 // The rows before the log's start that are old enough for their record to be dropped. Each row is
@@ -74,17 +78,20 @@ void Purge(db::Database& database, const Clock& clock, const Marks& marks, const
       database.Read([](db::Snapshot& snapshot) { return store::Companies(snapshot); });
   for (const db::CompanyId company : companies) {
     int64_t last = 0;
+    std::vector<http::idempotency::RecordName> answers;  // which refer to the events that go
     OldRecords old;
     database.Read([&](db::Snapshot& snapshot) {
       if (const auto mark = marks.LastBefore(snapshot, kKeptMs)) {
         last = LastToPurge(snapshot, company, *mark);
       }
+      answers.clear();
+      if (last > 0) answers = http::idempotency::FindPointingUpTo(snapshot, company, last);
       old = FindOldRecords(snapshot, company, closed_before, now);
     });
     if (last > 0) {
       database.Write([&](db::Tx& tx, const db::Stamp&) {
         feed.Purged(tx, company, last);
-        PurgeUpTo(tx, company, last, records);
+        PurgeUpTo(tx, company, last, answers, records);
       });
     }
     if (old.last > 0) {

@@ -132,8 +132,13 @@ std::optional<Response> Memory::FirstAnswer(Site& site, db::Session& session) co
   return find_first_(site, session, claim_.company, claim_.key, claim_.fingerprint);
 }
 
-void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq) {
-  store::DeletePointingUpTo(tx, company, event_seq);
+std::vector<RecordName> FindPointingUpTo(db::Snapshot& snapshot, db::CompanyId company,
+                                         int64_t event_seq) {
+  return store::FindPointingUpTo(snapshot, company, event_seq);
+}
+
+void Forget(db::Tx& tx, db::CompanyId company, std::span<const RecordName> records) {
+  for (const RecordName& record : records) store::Delete(tx, company, record);
 }
 
 void ForgetAll(db::Tx& tx, db::CompanyId company) { store::DeleteAll(tx, company); }
@@ -143,12 +148,11 @@ void Purge(db::Database& database, int64_t mark) {
   while (const std::optional<db::CompanyId> next = database.Read(
              [&](db::Snapshot& snapshot) { return store::NextCompany(snapshot, company); })) {
     company = *next;
-    const bool any = database.Read(
-        [&](db::Snapshot& snapshot) { return store::AnyBefore(snapshot, company, mark); });
-    if (!any) continue;
-    database.Write([&](db::Tx& tx, const db::Stamp&) {
-      store::DeleteBefore(tx, company, mark, kPurgedAtOnce);
+    const std::vector<RecordName> old = database.Read([&](db::Snapshot& snapshot) {
+      return store::FindBefore(snapshot, company, mark, kPurgedAtOnce);
     });
+    if (old.empty()) continue;
+    database.Write([&](db::Tx& tx, const db::Stamp&) { Forget(tx, company, old); });
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "http/response.h"
 #include "http/route.h"
 #include "http/site.h"
+#include "http/store.h"
 #include "wire/request.h"
 
 namespace comanda::http::idempotency {
@@ -86,8 +88,13 @@ class Memory {
   bool was_refused_ = false;  // by the job, in Write()
 };
 
-// Deletes the records that refer to events up to that one, which are about to be deleted.
-void ForgetPointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq);
+using RecordName = store::RecordName;
+
+// The records that refer to events up to that one, which are about to be deleted. Reads all records
+// of the company: for a reader, so that no till waits.
+std::vector<RecordName> FindPointingUpTo(db::Snapshot& snapshot, db::CompanyId company,
+                                         int64_t event_seq);
+void Forget(db::Tx& tx, db::CompanyId company, std::span<const RecordName> records);
 
 // Deletes every record of the company: for the sandbox alone.
 void ForgetAll(db::Tx& tx, db::CompanyId company);

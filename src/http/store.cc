@@ -14,6 +14,12 @@ int64_t ChecksumOf(db::CompanyId company, std::string_view scope, std::string_vi
   return sum.Value();
 }
 
+std::vector<RecordName> Names(auto rows) {
+  std::vector<RecordName> names;
+  while (rows.Next()) names.push_back({.scope = rows.Text("scope"), .key = rows.Text("key")});
+  return names;
+}
+
 }  // namespace
 
 std::optional<Remembered> Find(db::Session& session, db::CompanyId company, std::string_view scope,
@@ -49,27 +55,27 @@ void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::stri
          answer.event_seq, answer.body, now, mark, ChecksumOf(company, scope, key, answer));
 }
 
-void DeletePointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq) {
-  tx.Run(R"sql(DELETE FROM idempotency WHERE company_id = $1 AND event_seq <= $2)sql", company,
-         event_seq);
+std::vector<RecordName> FindBefore(db::Session& session, db::CompanyId company, int64_t mark,
+                                   int limit) {
+  static constexpr db::Sql kBefore = R"sql(
+      SELECT scope, key FROM idempotency
+      WHERE company_id = $1 AND mark < $2 AND event_seq IS NULL
+      ORDER BY mark, scope, key LIMIT $3
+      )sql";
+  return Names(session.Query<kBefore>(company, mark, limit));
 }
 
-bool AnyBefore(db::Session& session, db::CompanyId company, int64_t mark) {
-  return session.Exists(R"sql(
-          SELECT 1 FROM idempotency
-          WHERE company_id = $1 AND mark < $2 AND event_seq IS NULL LIMIT 1
-          )sql",
-                        company, mark);
+std::vector<RecordName> FindPointingUpTo(db::Session& session, db::CompanyId company,
+                                         int64_t event_seq) {
+  static constexpr db::Sql kPointing = R"sql(
+      SELECT scope, key FROM idempotency WHERE company_id = $1 AND event_seq <= $2
+      )sql";
+  return Names(session.Query<kPointing>(company, event_seq));
 }
 
-void DeleteBefore(db::Tx& tx, db::CompanyId company, int64_t mark, int limit) {
-  tx.Run(R"sql(
-      DELETE FROM idempotency WHERE (company_id, scope, key) IN (
-        SELECT company_id, scope, key FROM idempotency
-        WHERE company_id = $1 AND mark < $2 AND event_seq IS NULL
-        ORDER BY mark, scope, key LIMIT $3)
-      )sql",
-         company, mark, limit);
+void Delete(db::Tx& tx, db::CompanyId company, const RecordName& name) {
+  tx.Run(R"sql(DELETE FROM idempotency WHERE company_id = $1 AND scope = $2 AND key = $3)sql",
+         company, name.scope, name.key);
 }
 
 void DeleteAll(db::Tx& tx, db::CompanyId company) {

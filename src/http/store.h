@@ -28,13 +28,18 @@ std::optional<Remembered> Find(db::Session& session, db::CompanyId company, std:
 void Insert(db::Tx& tx, db::CompanyId company, std::string_view scope, std::string_view key,
             const Remembered& answer, UtcMs now, int64_t mark);
 
-// Of answers remembered before that mark that have their bodies with them: whether there are any,
-// and forgetting at most `limit`.
-bool AnyBefore(db::Session& session, db::CompanyId company, int64_t mark);
-void DeleteBefore(db::Tx& tx, db::CompanyId company, int64_t mark, int limit);
+struct RecordName {
+  std::string scope, key;
+};
 
-// Those whose body is an event up to that one, which is deleted.
-void DeletePointingUpTo(db::Tx& tx, db::CompanyId company, int64_t event_seq);
+// Answers remembered before that mark that have their bodies with them, the oldest first; and those
+// whose body is an event up to that one. Both read all answers of the company, for which there is
+// no index: it would cost each write a page.
+std::vector<RecordName> FindBefore(db::Session& session, db::CompanyId company, int64_t mark,
+                                   int limit);
+std::vector<RecordName> FindPointingUpTo(db::Session& session, db::CompanyId company,
+                                         int64_t event_seq);
+void Delete(db::Tx& tx, db::CompanyId company, const RecordName& name);
 
 void DeleteAll(db::Tx& tx, db::CompanyId company);
 

@@ -191,11 +191,16 @@ TEST_F(HttpIdempotency, PointsAtTheEventThatHasTheBody) {
     EXPECT_EQ(snapshot.FindText("SELECT body FROM idempotency"), "");
     return 0;
   });
-  api_.database->Write(
-      [](db::Tx& tx, const db::Stamp&) { idempotency::ForgetPointingUpTo(tx, kCompany, 6); });
+  const auto forget_up_to = [&](int64_t event_seq) {
+    const auto records = api_.database->Read([&](db::Snapshot& snapshot) {
+      return idempotency::FindPointingUpTo(snapshot, kCompany, event_seq);
+    });
+    api_.database->Write(
+        [&](db::Tx& tx, const db::Stamp&) { idempotency::Forget(tx, kCompany, records); });
+  };
+  forget_up_to(6);
   EXPECT_EQ(Remembered(), 1);
-  api_.database->Write(
-      [](db::Tx& tx, const db::Stamp&) { idempotency::ForgetPointingUpTo(tx, kCompany, 7); });
+  forget_up_to(7);
   EXPECT_EQ(Remembered(), 0);
 }
 
