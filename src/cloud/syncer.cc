@@ -48,7 +48,8 @@ constexpr int kStepsBeforePoll = 10;
 // A longer wait for the pace ends the pass.
 constexpr int64_t kPaceWaitMsMax = 5'000;
 constexpr int64_t kLookMs = 100;
-constexpr int64_t kCountEveryMs = 250;
+// A count reads each order that waits: a long backlog is counted less often.
+constexpr int64_t kCountEveryMs = 250, kStepsForEachMs = 4;
 // The subjects of events (events/types.h).
 constexpr std::string_view kOrder = "order", kProduct = "product";
 // A single failure is no news.
@@ -186,7 +187,7 @@ void Syncer::TakeChange() {
   seen_changes_ = changes;
   failures_ = 0;
   retry_at_ms_ = 0;
-  counted_ms_ = -kCountEveryMs;
+  counted_ms_.reset();
   orders_.Restart();
   if (reconnects_.exchange(false)) Disconnect();
   Connect();
@@ -561,10 +562,11 @@ void Syncer::Stop(std::string reason) {
 
 // What /readyz and the metrics show.
 void Syncer::Publish() {
-  // A week's backlog is not counted again after each of its steps. Once nothing waits, a count that
-  // is late would let new steps wait.
+  // Once nothing waits, a count that is late would let new steps wait.
   const int64_t now_ms = settings_.clock.MonotonicMs();
-  const bool is_recent = now_ms - counted_ms_ < kCountEveryMs && progress().steps_waiting > 0;
+  const int64_t waiting = progress().steps_waiting;
+  const int64_t every_ms = std::max(kCountEveryMs, waiting / kStepsForEachMs);
+  const bool is_recent = waiting > 0 && counted_ms_ && now_ms - *counted_ms_ < every_ms;
   std::optional<Counts> counts;
   if (!is_recent) {
     counted_ms_ = now_ms;

@@ -126,11 +126,11 @@ class Syncer final : private Line {
   Restaurant restaurant_;
   events::Worker::Pass* pass_ = nullptr;  // during Pass()
   int64_t seen_changes_ = -1;
-  int failures_ = 0;                  // in a row
-  int64_t retry_at_ms_ = 0;           // monotonic; nothing is asked before
-  int64_t planned_ms_ = -1'000'000;   // monotonic
-  int64_t counted_ms_ = -1'000'000;   // monotonic; what waits was counted then
-  int64_t others_since_backlog_ = 0;  // requests for present orders and of readers
+  int failures_ = 0;                   // in a row
+  int64_t retry_at_ms_ = 0;            // monotonic; nothing is asked before
+  int64_t planned_ms_ = -1'000'000;    // monotonic
+  std::optional<int64_t> counted_ms_;  // monotonic; what waits was counted then
+  int64_t others_since_backlog_ = 0;   // requests for present orders and of readers
   std::optional<net::Network::Ticket> polling_;
   bool is_echoing_ = false;  // the last poll of the events showed echoes alone
   int sent_since_poll_ = 0;  // steps, since that poll
