@@ -1,6 +1,9 @@
 #include "delivery/order_account.h"
 
 #include <algorithm>
+#include <chrono>
+#include <span>
+#include <thread>
 #include <utility>
 
 #include "base/concat.h"
@@ -20,8 +23,11 @@ namespace {
 constexpr int64_t kPassEveryMs = 1'000;
 constexpr int64_t kIdleMs = 60'000;  // while there is no account to ask with
 constexpr int64_t kPassMaxMs = 60'000;
-constexpr int kEventsAtOnce = 200;
+constexpr int kEventsAtOnce = 100;
 constexpr int kLogAtOnce = 200;
+constexpr size_t kWrittenAtOnce = 20;
+// Of many orders at once, each is followed by a pause as long as it took.
+constexpr int64_t kPauseMsMax = 20;
 constexpr int64_t kPositionStep = 500;
 // 2, 4, 8 … 60 s: the last try is ten minutes after the first.
 constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
@@ -104,25 +110,25 @@ std::string OrderAccount::Describe() const {
 events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
   pass_ = &pass;
   TakeChange();
-  std::optional<Waiting> waiting = ReadWaiting();
-  if (!waiting) {
+  const std::optional<Standing> standing = ReadStanding();
+  if (!standing) {
     is_asked_ = false;
     const std::lock_guard lock(mutex_);
     state_.clear();
     return {};
   }
-  if (const auto why = WhyNotAsked(*waiting)) {
+  if (const auto why = WhyNotAsked(standing->company)) {
     is_asked_ = false;
     poll_trouble_ = *why;
-    Publish(*waiting);
+    if (const auto waiting = ReadWaiting()) Publish(*waiting);
     return {.due_in_ms = kIdleMs};
   }
-  for (const store::AnswerRow& answer : waiting->answers) ReadAnswer(answer);
-  bool has_more = FollowLog(waiting->app);
+  for (const store::AnswerRow& answer : standing->answers) ReadAnswer(answer);
+  bool has_more = FollowLog(standing->app);
   if (settings_.clock.MonotonicMs() >= std::max(next_poll_ms_, not_before_ms_)) {
-    Poll(waiting->app);
+    Poll(standing->app);
   }
-  waiting = ReadWaiting();
+  std::optional<Waiting> waiting = ReadWaiting();
   if (!waiting) return {.due_in_ms = 0};
   AcceptAll(*waiting);
   const size_t applied = ApplyAll(*waiting);
@@ -149,13 +155,22 @@ void OrderAccount::TakeChange() {
   foreign_trouble_.clear();
 }
 
+std::optional<OrderAccount::Standing> OrderAccount::ReadStanding() {
+  return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Standing> {
+    const auto app = store::FindApp(snapshot, key_);
+    if (!app || app->mode == Mode::kOff) return std::nullopt;
+    return Standing{.app = *app,
+                    .company = company::Get(snapshot, key_.company),
+                    .answers = store::FindAnswers(snapshot, key_)};
+  });
+}
+
 std::optional<OrderAccount::Waiting> OrderAccount::ReadWaiting() {
   return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Waiting> {
     const auto app = store::FindApp(snapshot, key_);
     if (!app || app->mode == Mode::kOff) return std::nullopt;
     Waiting waiting{.app = *app,
                     .company = company::Get(snapshot, key_.company),
-                    .answers = store::FindAnswers(snapshot, key_),
                     .events = store::FindWaiting(snapshot, key_, kEventsAtOnce),
                     .commands = store::FindCommands(snapshot, key_),
                     .parked = store::CountParked(snapshot, key_)};
@@ -165,7 +180,7 @@ std::optional<OrderAccount::Waiting> OrderAccount::ReadWaiting() {
 }
 
 // Sets account_ and source_; or says why the app cannot be asked.
-std::optional<std::string> OrderAccount::WhyNotAsked(const Waiting& waiting) {
+std::optional<std::string> OrderAccount::WhyNotAsked(const company::Company& company) {
   if (settings_.hold != nullptr && settings_.hold->IsHeld()) {
     return "nothing is asked: the data came from another machine (comanda resume)";
   }
@@ -174,8 +189,8 @@ std::optional<std::string> OrderAccount::WhyNotAsked(const Waiting& waiting) {
   if (!provider || !provider->orders) return "this app cannot be asked for orders";
   source_ = &SourceOf(provider->orders->dialect);
   std::string why;
-  account_ = FindAccount(settings_.options, waiting.company, std::move(provider),
-                         settings_.authorities(), &why);
+  account_ =
+      FindAccount(settings_.options, company, std::move(provider), settings_.authorities(), &why);
   if (!account_) return Concat({"credentials: ", why});
   return std::nullopt;
 }
@@ -213,6 +228,18 @@ std::string OrderAccount::Words() const {
 bool OrderAccount::IsDue(const Times& times, const std::string& key) const {
   const auto time = times.find(key);
   return time == times.end() || settings_.clock.MonotonicMs() >= time->second;
+}
+
+template <typename Row, typename Write>
+void OrderAccount::WriteInParts(const std::vector<Row>& rows, const Write& write) {
+  std::span<const Row> left(rows);
+  while (!left.empty()) {
+    const auto part = left.first(std::min(left.size(), kWrittenAtOnce));
+    left = left.subspan(part.size());
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      for (const Row& row : part) write(tx, row, stamp);
+    });
+  }
 }
 
 // The event log
@@ -314,12 +341,11 @@ void OrderAccount::AcceptAll(Waiting& waiting) {
   const bool has_new = std::ranges::any_of(
       waiting.unaccepted, [](const OrderRow& row) { return !row.is_being_confirmed; });
   if (!accepts || !has_new) return;
-  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    for (const OrderRow& row : waiting.unaccepted) {
-      store::AddCommand(tx, key_, row.external_id, Step::kConfirm, stamp.now);
-    }
-    waiting.commands = store::FindCommands(tx, key_);
+  WriteInParts(waiting.unaccepted, [&](db::Tx& tx, const OrderRow& row, const db::Stamp& stamp) {
+    store::AddCommand(tx, key_, row.external_id, Step::kConfirm, stamp.now);
   });
+  waiting.commands = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return store::FindCommands(snapshot, key_); });
 }
 
 // Polling
@@ -393,16 +419,15 @@ void OrderAccount::ReadAnswer(const store::AnswerRow& answer) {
     });
     return;
   }
-  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    for (const AppEvent& event : *events) {
-      if (!store::AddEvent(tx, key_, event, stamp.now) || !event.details) continue;
-      if (store::FindOrder(tx, key_, event.external_id)) continue;
-      store::PutOrder(
-          tx, key_,
-          {.external_id = event.external_id, .received_at = stamp.now, .details = *event.details});
-    }
-    store::RemoveAnswer(tx, key_, answer.number);
+  WriteInParts(*events, [&](db::Tx& tx, const AppEvent& event, const db::Stamp& stamp) {
+    if (!store::AddEvent(tx, key_, event, stamp.now) || !event.details) return;
+    if (store::FindOrder(tx, key_, event.external_id)) return;
+    store::PutOrder(
+        tx, key_,
+        {.external_id = event.external_id, .received_at = stamp.now, .details = *event.details});
   });
+  settings_.database.Write(
+      [&](db::Tx& tx, const db::Stamp&) { store::RemoveAnswer(tx, key_, answer.number); });
   if (!events->empty()) Acknowledge(*events);
 }
 
@@ -435,8 +460,14 @@ size_t OrderAccount::ApplyAll(const Waiting& waiting) {
       Park(row.event, fault.cause);
     }
     ++applied;
+    LetTillsGoFirst(settings_.clock.MonotonicMs() - now_ms);
   }
   return applied;
+}
+
+void OrderAccount::LetTillsGoFirst(int64_t took_ms) {
+  const int64_t pause_ms = std::clamp(took_ms, int64_t{1}, kPauseMsMax);
+  std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
 }
 
 bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row) {
@@ -449,14 +480,11 @@ bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row
     const auto details = has_come ? std::optional(known->details) : AskDetails(row);
     if (!details) return status() == kNotFound;
     const UtcMs received_at = known ? known->received_at : settings_.clock.Now();
-    arrival = Prepare(*details, *source_, *account_->provider, company, received_at);
-    const int64_t late_ms = received_at - row.event.at;
-    // The app counts from its own event; a clock that is far off says nothing of it.
-    if (arrival->row.accept_by && late_ms > 0 && late_ms < kLateMsMax) {
-      *arrival->row.accept_by -= late_ms;
-    }
-    if (arrival->row.external_id != row.event.external_id) {
-      throw Refusal(Problem::kValidationFailed, "The app shows another order under this id.");
+    try {
+      arrival = PrepareFrom(*details, company, row.event, received_at);
+    } catch (const Refusal&) {
+      KeepDetails(row.event, *details, received_at);
+      throw;
     }
   }
   const Minor adjustment = arrival ? arrival->drafted.adjustment : 0;
@@ -477,20 +505,36 @@ bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row
   return true;
 }
 
+Arrival OrderAccount::PrepareFrom(std::string_view details, const company::Company& company,
+                                  const AppEvent& event, UtcMs received_at) const {
+  Arrival arrival = Prepare(details, *source_, *account_->provider, company, received_at);
+  if (arrival.row.external_id != event.external_id) {
+    throw Refusal(Problem::kValidationFailed, "The app shows another order under this id.");
+  }
+  const int64_t late_ms = received_at - event.at;
+  // The app counts from its own event; a clock that is far off says nothing of it.
+  if (arrival.row.accept_by && late_ms > 0 && late_ms < kLateMsMax) {
+    *arrival.row.accept_by -= late_ms;
+  }
+  return arrival;
+}
+
+void OrderAccount::KeepDetails(const AppEvent& event, const std::string& details,
+                               UtcMs received_at) {
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+    const auto known = store::FindOrder(tx, key_, event.external_id);
+    OrderRow order =
+        known.value_or(OrderRow{.external_id = event.external_id, .received_at = received_at});
+    order.details = IsUtf8(details) ? details : Visible(details);
+    store::PutOrder(tx, key_, order);
+  });
+}
+
 std::optional<std::string> OrderAccount::AskDetails(const EventRow& row) {
   const CallEnd end = Call(source_->Details(account_->credentials, row.event.external_id));
   const bool is_answered = end == CallEnd::kAnswered;
   if (is_answered && IsSuccess(status())) {
-    auto body = AskPlainTexts(row, session_->body());
-    if (!body) return std::nullopt;
-    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      const auto known = store::FindOrder(tx, key_, row.event.external_id);
-      OrderRow order =
-          known.value_or(OrderRow{.external_id = row.event.external_id, .received_at = stamp.now});
-      order.details = IsUtf8(*body) ? *body : Visible(*body);
-      store::PutOrder(tx, key_, order);
-    });
-    return body;
+    return AskPlainTexts(row, session_->body());
   }
   if (!is_answered || IsPassing(status())) {
     event_times_[row.event.id] = settings_.clock.MonotonicMs() + kFirstWaitMs;

@@ -71,10 +71,15 @@ class OrderAccount {
 
  private:
   // What is read of the database at the beginning of a pass.
+  struct Standing {
+    AppRow app;
+    company::Company company;
+    std::vector<store::AnswerRow> answers;  // that were not read yet
+  };
+  // And when the app was asked.
   struct Waiting {
     AppRow app;
     company::Company company;
-    std::vector<store::AnswerRow> answers;
     std::vector<EventRow> events;
     std::vector<OrderRow> unaccepted;
     std::vector<CommandRow> commands;
@@ -87,8 +92,13 @@ class OrderAccount {
   // After NoteChange(): forgets what was made of the former settings.
   void TakeChange();
   // Nothing: the mode is off.
+  std::optional<Standing> ReadStanding();
   std::optional<Waiting> ReadWaiting();
-  std::optional<std::string> WhyNotAsked(const Waiting& waiting);
+  std::optional<std::string> WhyNotAsked(const company::Company& company);
+
+  // write(tx, row, stamp) for each row, a few of them in a commit: a till may wait for that.
+  template <typename Row, typename Write>
+  void WriteInParts(const std::vector<Row>& rows, const Write& write);
 
   // The event log. Makes commands of the changes behind position_, and stores the position with
   // them. True where the log has more.
@@ -106,13 +116,15 @@ class OrderAccount {
   void Poll(const AppRow& app);
   // Puts the answer on disk, and reads it. False: no answer came; Words() says why.
   bool PollOnce(const OrderCall& call);
-  // Makes events of an answer that is on disk, in one transaction; then acknowledges them. Parks
-  // what is no answer.
+  // Makes events of an answer that is on disk, and acknowledges them when all are on disk, too; an
+  // event that is here already stays as it is. Parks what is no answer.
   void ReadAnswer(const store::AnswerRow& answer);
   void Acknowledge(const std::vector<AppEvent>& events);
 
   // Applies the events that wait and are due, the earliest first. The number that was dealt with.
   size_t ApplyAll(const Waiting& waiting);
+  // Of many orders at once, each is followed by a pause.
+  static void LetTillsGoFirst(int64_t took_ms);
   // Places the order of the event where it is not here, and makes it as the event says, in one
   // transaction. False: the app does not answer now, and the others wait, too. Refusal where the
   // app shows what is no order.
@@ -121,6 +133,11 @@ class OrderAccount {
   std::optional<std::string> AskDetails(const EventRow& row);
   // The same with the plain texts of what is encrypted. Nothing: it is tried again later.
   std::optional<std::string> AskPlainTexts(const EventRow& row, std::string details);
+  // The order of the event, ready to be placed. Refusal where the app shows what is none.
+  Arrival PrepareFrom(std::string_view details, const company::Company& company,
+                      const AppEvent& event, UtcMs received_at) const;
+  // Of an order that cannot be placed: a person may want to see them.
+  void KeepDetails(const AppEvent& event, const std::string& details, UtcMs received_at);
   void Park(const AppEvent& event, const std::string& problem);
   void TryEventLater(const EventRow& row);
 
