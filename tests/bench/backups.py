@@ -46,9 +46,7 @@ def tills(bench):
             worker.join()
 
     times = in_turns(bench.rounds, lambda: Tills(alone).work(2 if bench.brief else 5 * bench.seconds), while_backups_are_made)
-    row = p99_row(what, *times)
-    ratio = row.now
-    row.bar, row.met = f"<= {TILLS_RATIO_MAX}", ratio <= TILLS_RATIO_MAX
+    row = p99_row(what, *times, ratio_max=TILLS_RATIO_MAX)
     row.note += f"; {made[0]} backups, one after the other"
     bench.add(row)
 
