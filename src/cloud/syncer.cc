@@ -293,6 +293,7 @@ void Syncer::PlanOrders(std::span<const std::string> ids, const AtLast& at_last)
                         .knows_tables = linked_->link.features.has_tables};
   bool is_last = false;
   while (!is_last) {
+    const int64_t begun_ms = settings_.clock.MonotonicMs();
     const auto some = ids.first(std::min(ids.size(), kPlannedAtOnce));
     ids = ids.subspan(some.size());
     is_last = ids.empty();
@@ -310,7 +311,7 @@ void Syncer::PlanOrders(std::span<const std::string> ids, const AtLast& at_last)
       for (const OrderPlan& plan : plans) StoreOrderPlan(tx, linked_->company, plan, rules, stamp);
       if (is_last) at_last(tx, stamp);
     });
-    pass_->Beat();
+    pass_->Rest(settings_.clock.MonotonicMs() - begun_ms);
   }
 }
 

@@ -1,9 +1,7 @@
 #include "delivery/order_account.h"
 
 #include <algorithm>
-#include <chrono>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include "base/concat.h"
@@ -26,8 +24,6 @@ constexpr int64_t kPassMaxMs = 60'000;
 constexpr int kEventsAtOnce = 100;
 constexpr int kLogAtOnce = 200;
 constexpr size_t kWrittenAtOnce = 20;
-// Of many orders at once, each is followed by a pause as long as it took.
-constexpr int64_t kPauseMsMax = 20;
 constexpr int64_t kPositionStep = 500;
 // 2, 4, 8 … 60 s: the last try is ten minutes after the first.
 constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
@@ -460,14 +456,9 @@ size_t OrderAccount::ApplyAll(const Waiting& waiting) {
       Park(row.event, fault.cause);
     }
     ++applied;
-    LetTillsGoFirst(settings_.clock.MonotonicMs() - now_ms);
+    pass_->Rest(settings_.clock.MonotonicMs() - now_ms);
   }
   return applied;
-}
-
-void OrderAccount::LetTillsGoFirst(int64_t took_ms) {
-  const int64_t pause_ms = std::clamp(took_ms, int64_t{1}, kPauseMsMax);
-  std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
 }
 
 bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row) {

@@ -123,8 +123,6 @@ class OrderAccount {
 
   // Applies the events that wait and are due, the earliest first. The number that was dealt with.
   size_t ApplyAll(const Waiting& waiting);
-  // Of many orders at once, each is followed by a pause.
-  static void LetTillsGoFirst(int64_t took_ms);
   // Places the order of the event where it is not here, and makes it as the event says, in one
   // transaction. False: the app does not answer now, and the others wait, too. Refusal where the
   // app shows what is no order.

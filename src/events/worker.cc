@@ -9,10 +9,21 @@
 #include "base/random.h"
 
 namespace comanda::events {
+namespace {
+
+constexpr int64_t kRestMsMax = 20;
+
+}  // namespace
 
 void Worker::Pass::Beat() {
   heartbeat_.Beat();
   if (stop_.stop_requested()) throw Stopped();
+}
+
+void Worker::Pass::Rest(int64_t took_ms) {
+  const int64_t rest_ms = std::clamp(took_ms, int64_t{1}, kRestMsMax);
+  std::this_thread::sleep_for(std::chrono::milliseconds(rest_ms));
+  Beat();
 }
 
 Worker::Metrics::Metrics(metrics::Registry& registry, const WorkerSettings& settings,

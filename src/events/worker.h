@@ -46,6 +46,9 @@ class Worker {
     // Beats the heartbeat. Throws Stopped if the worker is to end: the work must not catch it.
     // Stopped is no std::exception, so that `catch (const std::exception&)` lets it through.
     void Beat();
+    // After a part of a long pass, so that requests get the processor and the writer: sleeps for as
+    // long as the part took, 20 ms at most, and beats.
+    void Rest(int64_t took_ms);
     // For functions that wait, such as net::Network::Send().
     const std::stop_token& stop() const { return stop_; }
 
