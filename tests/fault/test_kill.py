@@ -10,7 +10,7 @@ import time
 from support.box import LONG
 from support.tills import Restaurant
 
-CYCLES = int(os.environ.get("COMANDA_KILL_CYCLES", 10000 if LONG else 250))
+CYCLES = int(os.environ.get("COMANDA_KILL_CYCLES", 10000 if LONG else 120))
 RESTAURANTS = 4  # each a process with a box of its own
 START_MS = 30    # about what it takes to be ready
 

@@ -12,7 +12,7 @@ import time
 
 from support.box import LONG, PATIENCE_S
 
-STARTS = 2000 if LONG else 200
+STARTS = 2000 if LONG else 80
 STOP_MAX_S = 10 + 5  # waiting for answers, then the drain
 
 
