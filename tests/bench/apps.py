@@ -1,5 +1,6 @@
 """A burst of orders of a delivery app: how fast it is placed beside the same orders through the API, and what it costs the
-tills, of which one burst comes with one poll at most. The app is an imitation (support/order_app.py) that shows each order on a call of its own, as iFood does."""
+tills; one burst at most comes with each poll. The app is an imitation (support/order_app.py) that shows each order on a call
+of its own, as iFood does."""
 
 import contextlib
 import itertools
@@ -38,7 +39,6 @@ def bursts(bench):
         app, till = (statistics.median(of_one) for of_one in zip(*rates))
         bench.add(Row(rate, f">= {RATE_MIN:.2f}", share, ceiling=f"{till:.0f}/s", met=share >= RATE_MIN,
                       note=f"{app:.0f} orders a second; a till makes three requests for each", detail={"per_second": rates}))
-    elsewhere()
     if bench.wanted(interval):
         bench.add(p99_row(interval, *tills(bench, shop, alone, bench.rounds, 2 if bench.brief else POLL_S),
                           ratio_max=TILLS_RATIO_MAX))
@@ -53,6 +53,7 @@ def restaurant(bench, name):
     directory.mkdir()
     shop = Restaurant(directory, APP)
     shop.app.echoes = False
+    elsewhere([shop.app.server.thread.native_id])
     bench.stack.callback(shop.close)
     return shop.start()
 

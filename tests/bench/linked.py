@@ -3,6 +3,7 @@ linked. The cloud is a second Comanda, which stands for another machine."""
 
 import contextlib
 import json
+import os
 import pathlib
 import tempfile
 import time
@@ -25,7 +26,7 @@ def tills(bench):
     elsewhere_directory = pathlib.Path(bench.stack.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm")))
     alone, box, cloud = (Server(bench.stack, directory, bench.programs[0].binary, options=OPTIONS)
                          for directory in (bench.parent / "unlinked", bench.parent / "linked", elsewhere_directory / "cloud"))
-    elsewhere(cloud.box.process.pid)
+    elsewhere(os.listdir(f"/proc/{cloud.box.process.pid}/task"))
     link(box, cloud)
     command(box, "pause")
     with box.client() as client:

@@ -76,9 +76,10 @@ class Server:
             return None
 
 
-def elsewhere(pid=None):
-    """A process, or this one, stands for another machine: it gets only the time that the server and the tills leave."""
-    for thread in os.listdir(f"/proc/{pid or os.getpid()}/task"):
+def elsewhere(threads):
+    """These, and the threads that they make, stand for another machine: they get only the time that the server and the tills
+    leave."""
+    for thread in threads:
         os.sched_setscheduler(int(thread), os.SCHED_IDLE, os.sched_param(0))
 
 
@@ -92,7 +93,6 @@ class InAProcess:
         self.process = context.Process(target=self.run, args=(function,))
 
     def run(self, function):
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         self.results.put(function(lambda: not self.ended.is_set()))
 
     def __enter__(self):
