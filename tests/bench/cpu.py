@@ -5,8 +5,9 @@ import json
 import subprocess
 import uuid
 
-from serving import Sample, Server, check, fill, fresh_numbers, in_turns, load, medians, ratio, three_items
+from serving import Sample, Server, check, fill, fresh_numbers, in_turns, load, medians, ratio
 from support.box import Box
+from support.orders import three_items
 from support.raw import Wire, head
 from table import Row
 

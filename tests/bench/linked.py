@@ -8,7 +8,8 @@ import pathlib
 import tempfile
 import time
 
-from serving import InAProcess, Server, elsewhere, three_items
+from serving import InAProcess, Server, elsewhere
+from support.orders import three_items
 from webhooks import Tills, p99_row
 
 TILLS_RATIO_MAX = 1.15

@@ -12,6 +12,7 @@ import subprocess
 import time
 
 from support.box import Box
+from support.orders import three_items
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONNECTING_S = 0.5
@@ -140,20 +141,6 @@ def load(box, path, seconds, connections, script="read.lua", headers=(), words=(
     if report["failed"] or not requests:
         raise SystemExit(f"bench: {path}: {report['failed']} of {report['requests']} requests failed\n{box.log_text()[-2000:]}")
     return Sample(cpu / requests * 1e6, requests / took)
-
-
-def three_items(box):
-    """Items of the menu with a modifier each."""
-    with contextlib.closing(box.database()) as db:
-        found = db.execute(
-            "SELECT p.id AS product, v.id AS variant, v.price, m.id AS modifier FROM product p "
-            "JOIN variant v ON v.company_id = p.company_id AND v.product_id = p.id AND v.position = 0 "
-            "JOIN modifier m ON m.company_id = p.company_id AND m.product_id = p.id "
-            "GROUP BY p.id HAVING m.position = min(m.position) ORDER BY p.id LIMIT 3").fetchall()
-    assert len(found) == 3, found
-    return [{"product_id": row["product"], "variant_id": row["variant"], "quantity": 1,
-             "variant_price": row["price"] / 100, "modifiers": [{"modifier_id": row["modifier"], "price": 0}]}
-            for row in found]
 
 
 def fill(server, count):

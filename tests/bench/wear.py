@@ -7,8 +7,9 @@ import subprocess
 import uuid
 
 from ageing import age, used_bytes
-from serving import Server, three_items
+from serving import Server
 from support.box import Box
+from support.orders import three_items
 from table import Row
 
 LIVES = {True: 20, False: 200}  # in brief or not
@@ -30,25 +31,15 @@ def written(bench):
     for server in bench.servers("wear"):
         items = three_items(server.box)
         with server.client() as client:
-            live(client, items)
+            client.sell(*items)
             before = server.written_bytes()
             for _ in range(LIVES[bench.brief]):
-                live(client, items)
+                client.sell(*items)
             after = server.written_bytes()
         results.append(None if before is None else (after - before) / 1000 / LIVES[bench.brief])
     note = "" if results[0] is not None else "not measured: /proc/PID/io of the server needs root"
     bench.add(Row(what, f"<= {WRITTEN_KB_MAX}", *results, met=results[0] and results[0] <= WRITTEN_KB_MAX,
                   note=note or f"on {kind}, {LIVES[bench.brief]} orders one after another, with their checkpoints"))
-
-
-def live(client, items):
-    order = client.place(comment="sin cebolla")
-    for item in items:
-        order = client.add(order, item)
-    client.advance(order, "PREPARING")
-    client.advance(order, "READY")
-    client.pay(order, order["pending_amount"])
-    client.advance(order, "DELIVERED")
 
 
 def kept(bench):

@@ -36,6 +36,20 @@ def item(price=10, quantity=1, name="Ceviche", **fields):
     return {"product_name": name, "quantity": quantity, "variant_price": price, **fields}
 
 
+def three_items(box):
+    """Items of the menu with a modifier each."""
+    with contextlib.closing(box.database()) as db:
+        found = db.execute(
+            "SELECT p.id AS product, v.id AS variant, v.price, m.id AS modifier FROM product p "
+            "JOIN variant v ON v.company_id = p.company_id AND v.product_id = p.id AND v.position = 0 "
+            "JOIN modifier m ON m.company_id = p.company_id AND m.product_id = p.id "
+            "GROUP BY p.id HAVING m.position = min(m.position) ORDER BY p.id LIMIT 3").fetchall()
+    assert len(found) == 3, found
+    return [{"product_id": row["product"], "variant_id": row["variant"], "quantity": 1,
+             "variant_price": row["price"] / 100, "modifiers": [{"modifier_id": row["modifier"], "price": 0}]}
+            for row in found]
+
+
 def in_days(days):
     moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=days)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")

@@ -229,7 +229,7 @@ TEST_F(DbDisk, SurvivesACheckpointThatFailsOnce) {
 }
 
 // Of a row that fills a page of its own.
-constexpr size_t kBallastBytes = 1500;
+constexpr size_t kBallastBytes = 800;
 
 // Many pages, none of them in memory.
 void FillAndReopen(TestDatabase& database) {
@@ -284,8 +284,8 @@ TEST(DbDiskDamage, AMalformedPageEndsWritingAndNotTheProcess) {
   FillAndReopen(database);
   {
     std::fstream file(database.settings().path, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(10 * 2048);  // pages 11 and 12
-    file << std::string(2 * 2048, '\xA5');
+    file.seekp(10 * 1024);  // pages 11 and 12
+    file << std::string(2 * 1024, '\xA5');
   }
   for (int i = 0; i < 10; ++i) {
     try {

@@ -26,7 +26,7 @@ namespace {
 using testing::TestDatabase;
 
 constexpr int kRows = 700;  // some pieces
-constexpr int kPageBytes = 2048;
+constexpr int kPageBytes = 1024;
 
 constexpr Migration kTables = {
     1, "tables",
@@ -105,13 +105,18 @@ TEST(DbInspector, FindsWhateverTheIntegrityCheckFinds) {
   std::mt19937 chance(20261122);
   int found = 0;
   for (int i = 0; i < 300; ++i) {
-    // The schema's page is read before anything is looked at.
+    // Not in the first page, whose head is read in other ways.
     const size_t byte = std::uniform_int_distribution<size_t>(kPageBytes, bytes - 1)(chance);
     const int bit = std::uniform_int_distribution<int>(0, 7)(chance);
     Flip(path, byte, bit);
     const std::string integrity = Integrity(path);
-    database.Open();
-    const std::string inspected = database->Inspect();
+    std::string inspected;
+    try {
+      database.Open();
+      inspected = database->Inspect();
+    } catch (const Fault& fault) {  // the schema, which is read when the file is opened
+      inspected = fault.cause;
+    }
     if (!integrity.empty()) {
       EXPECT_NE(inspected, "") << "byte " << byte << " bit " << bit << ": " << integrity;
       ++found;
