@@ -126,23 +126,6 @@ def in_processes(work, calls):
         return [job.result() for job in [pool.submit(work, *call) for call in calls]]
 
 
-def test_every_old_database_is_upgraded(prepared):
-    assert VERSIONS[0] == 1 and VERSIONS[-1] == NEWEST - 1, "keep a database of every version that was in use"
-    for version in VERSIONS:
-        with old_directory(version, prepared) as box:
-            old = (box.data / "live.db").read_bytes()
-            box.start()
-            check_upgraded(box, version)
-            assert look(box.data)[0] == NEWEST
-            copies = list(box.data.glob("*.before-*"))
-            assert [copy.name for copy in copies] == [f"live.db.before-{version + 1}"], "one copy, to go back to"
-            (box.data / "back").mkdir()
-            copies[0].rename(box.data / "back/live.db")
-            (box.data / "old").mkdir()
-            (box.data / "old/live.db").write_bytes(old)
-            assert look(box.data / "back") == look(box.data / "old")
-
-
 def test_a_kill_at_any_step_leaves_the_old_file_or_the_new_one(prepared, seed):
     trials = [(prepared, *point) for version in ([VERSIONS[0], VERSIONS[-1]] if not LONG else VERSIONS)
               for point in points(version, prepared, seed)]
