@@ -6,7 +6,7 @@
 
 const byId = (id) => document.getElementById(id);
 
-// -- small tools -------------------------------------------------------------------------------------
+// Small tools
 
 function make(name, attributes, ...children) {
   const element = document.createElement(name);
@@ -69,7 +69,7 @@ function withTools(fill) {
   });
 }
 
-// -- the document ------------------------------------------------------------------------------------
+// The document
 
 // A link behind a name; a click copies the address.
 function anchor(id) {
@@ -139,7 +139,7 @@ function openSchema(details) {
   unfold(details);
 }
 
-// -- the index and the search ------------------------------------------------------------------------
+// The index and the search
 
 function indexItem(details) {
   const summary = details.querySelector('summary');

@@ -42,7 +42,7 @@ function exampleOf(api, parameter) {
 
 const parametersOf = (api, operation) => (operation.parameters || []).map((each) => resolve(api, each));
 
-// -- from the document to calls ----------------------------------------------------------------------
+// From the document to calls
 
 // An example's call, after those that make the records of which it speaks.
 function programOf(api, call, [name, {value}]) {
@@ -86,7 +86,7 @@ function joined(pieces) {
   return texts.filter((piece) => piece !== '');
 }
 
-// -- walks -------------------------------------------------------------------------------------------
+// Walks
 
 // Their titles are in docs.html. A step: [operation, what it does, what differs from the operation's own call].
 const OPEN = '?filter[status]=PENDING,PREPARING&sort=created_at';
@@ -140,7 +140,7 @@ function walkProgram(api, walk) {
   });
 }
 
-// -- from calls to text ------------------------------------------------------------------------------
+// From calls to text
 
 const upper = (name) => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 const lower = (name) => upper(name).toLowerCase();

@@ -8,7 +8,7 @@ function shown(text, label) {
     button('Copy', {'aria-label': 'Copy ' + label}, () => copy(code.textContent)));
 }
 
-// -- languages ---------------------------------------------------------------------------------------
+// Languages
 
 const STORED = 'comanda-docs-language';
 let language = 'curl';
@@ -42,7 +42,7 @@ function programsBlock(programs) {
     [title && make('h4', {}, title), blocks[i]]));
 }
 
-// -- the key, and what may be sent with it -----------------------------------------------------------
+// The key, and what may be sent with it
 
 // In this variable alone: never in a storage, an address or a program.
 let apiKey = '';
@@ -113,7 +113,7 @@ function reallyDialog() {
   return dialog;
 }
 
-// -- try it ------------------------------------------------------------------------------------------
+// Try it
 
 const freshKey = () => 'docs-' + crypto.randomUUID();
 
@@ -237,7 +237,7 @@ function tryBlock(api, call) {
     make('div', {class: 'beside'}, form, place));
 }
 
-// -- what is added to the document --------------------------------------------------------------------
+// What is added to the document
 
 // One that unfolds; several refusals together.
 function exampleDetails(label, examples) {

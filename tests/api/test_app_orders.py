@@ -35,7 +35,7 @@ def restaurant(request, tmp_path):
 APPS = ["ifood", "99food", "keeta", "rappi"]
 
 
-# -- an order arrives ----------------------------------------------------------------------------------------
+# An order arrives
 
 
 @pytest.mark.parametrize("name", APPS)
@@ -97,7 +97,7 @@ def test_it_arrives_once_however_often_the_app_gives_it(restaurant, name):
     assert len(shop.orders()) == 1
 
 
-# -- its life -------------------------------------------------------------------------------------------------
+# Its life
 
 
 def test_auto_confirms_while_somebody_looks_and_the_kitchen_s_steps_reach_the_app(restaurant):
@@ -217,7 +217,7 @@ def test_what_rappi_does_not_tell_is_said_here(restaurant):
     assert shop.wait_status(order["id"], "CANCELLED")["cancel_reason"] == "no stock"
 
 
-# -- modes ----------------------------------------------------------------------------------------------------
+# Modes
 
 
 def test_off_asks_nothing_and_mirror_tells_nothing_and_is_not_present(restaurant):
@@ -318,7 +318,7 @@ def test_a_mode_that_cannot_be_is_refused_and_says_why(restaurant, words, said):
     assert result.returncode != 0 and said in result.stderr, result.stderr
 
 
-# -- what goes wrong --------------------------------------------------------------------------------------------
+# What goes wrong
 
 
 def test_an_order_whose_details_are_late_is_asked_for_again(restaurant):
@@ -449,7 +449,7 @@ def test_orders_that_nobody_accepts_are_counted(restaurant):
     shop.box.wait_for_log("is not accepted")
 
 
-# -- after a crash ------------------------------------------------------------------------------------------------
+# After a crash
 
 
 @pytest.mark.parametrize("name", APPS)

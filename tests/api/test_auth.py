@@ -63,7 +63,7 @@ def test_a_new_key_has_the_documented_form(key):
     assert key == whole_key(rest[:32])
 
 
-# -- how a key is sent -----------------------------------------------------------------------------------
+# How a key is sent
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "Bearer  "])
@@ -125,7 +125,7 @@ def test_a_key_is_never_written_to_the_log(box, nobody, key):
     assert key[20:] not in box.log_text()
 
 
-# -- which keys are good ---------------------------------------------------------------------------------
+# Which keys are good
 
 
 def test_a_key_whose_checksum_does_not_fit_is_told_so_and_an_unknown_one_too(own_box, key):
@@ -191,7 +191,7 @@ def test_a_key_is_good_from_its_addresses_alone(api, nobody, ranges, status):
             refused(answer, 403, "address_not_allowed", says="127.0.0.1")
 
 
-# -- scopes ----------------------------------------------------------------------------------------------
+# Scopes
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +242,7 @@ def test_the_scope_is_looked_at_before_the_body(nobody, only):
     refused(answer, 403, "insufficient_scope")
 
 
-# -- rates -----------------------------------------------------------------------------------------------
+# Rates
 
 
 def rates(answer):

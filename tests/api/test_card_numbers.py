@@ -25,7 +25,7 @@ NO_SCHEMES = [("34", 16), ("37", 14), ("4", 13), ("4", 15), ("4", 18), ("35", 16
 SEPARATORS = [" ", "-", " - ", "\u00a0", "\u2013", "\t"]
 
 
-# -- numbers --------------------------------------------------------------------------------------------
+# Numbers
 
 
 def check_digit(digits):
@@ -57,7 +57,7 @@ def as_people_write_it(chance, digits, is_name=False):
     return chance.choice(around).format(text)
 
 
-# -- where texts go -------------------------------------------------------------------------------------
+# Where texts go
 
 
 def free_texts(schema, place=()):
@@ -107,7 +107,7 @@ def field_of(place):
     return "".join(f"[{name}]" if name == 0 else f".{name}" for name in place).removeprefix(".")
 
 
-# -- the tests ------------------------------------------------------------------------------------------
+# The tests
 
 
 @pytest.fixture(scope="module")

@@ -82,7 +82,7 @@ def guests(tmp_path):
     assert box.discard() == 0
 
 
-# -- records ---------------------------------------------------------------------------------------------
+# Records
 
 
 def test_the_record_is_what_was_imported(api, demo):
@@ -149,7 +149,7 @@ def test_an_unchanged_record_is_304_and_a_changed_one_is_not(guests):
     assert changed.data["updated_at"] > client["updated_at"] == client["created_at"] == changed.data["created_at"]
 
 
-# -- search ----------------------------------------------------------------------------------------------
+# Search
 
 
 @pytest.mark.parametrize("text", [
@@ -192,7 +192,7 @@ def test_a_changed_client_is_found_by_what_it_is_now(guests):
         assert names(searched(api, there)) == ["Anita Díaz"], there
 
 
-# -- filters ---------------------------------------------------------------------------------------------
+# Filters
 
 
 @pytest.mark.parametrize("text", ["987654321", "51987654321", "%2B51987654321", "+51 987-654-321", "(51) 987.654.321"])
@@ -257,7 +257,7 @@ def test_filters_add_up(api, demo):
     assert names(searched(api, "ana", "&filter[updated_since]=2100-01-01T00:00:00Z")) == []
 
 
-# -- sorts -----------------------------------------------------------------------------------------------
+# Sorts
 
 
 def test_newest_first_unless_asked_otherwise(api):
@@ -285,7 +285,7 @@ def test_those_without_an_order_come_last_in_both_directions(guests):
     assert ids(api.get(PATH + "?sort=-last_order_at")) == [by_name["Ana"], by_name["Carla"], *never[::-1]]
 
 
-# -- pages, snapshots, tags ------------------------------------------------------------------------------
+# Pages, snapshots, tags
 
 
 @pytest.mark.parametrize("query", ["sort=name", "sort=name&filter[search]=guest", "sort=name&filter[phone]=900000001"])
@@ -356,7 +356,7 @@ def test_hints_name_what_would_be_accepted(api):
     refused(api.get(PATH + "?limit=5"), 400, "invalid_parameter", says="per_page")
 
 
-# -- who may see -----------------------------------------------------------------------------------------
+# Who may see
 
 
 def test_another_company_sees_its_own_clients_alone(api, other, demo, other_company):
@@ -384,7 +384,7 @@ def test_the_scope_is_needed_and_enough(box, demo):
                     refused(client.get(path), 403, "insufficient_scope", says="clients:read")
 
 
-# -- many ------------------------------------------------------------------------------------------------
+# Many
 
 FIRST = ["María", "José", "Luis", "Ana", "Íñigo", "Zoë", "Jürgen", "Núria", "Mario", "Josefa", "Łukasz", "Ángel"]
 LAST = ["García", "Quispe", "Ñahui", "Peña", "Rodríguez-Larraín", "O'Higgins", "Müller", "Núñez", "Garza", "de la Cruz"]

@@ -58,7 +58,7 @@ def resting():
     assert box.discard() in (0, -9)
 
 
-# -- help and versions -----------------------------------------------------------------------------------
+# Help and versions
 
 
 @pytest.mark.parametrize("word", ["--help", "-h", "help"])
@@ -110,7 +110,7 @@ def test_the_program_needs_no_library_of_the_machine():
     assert (b"INTERP" in headers) == ("sanitize" in str(BINARY))
 
 
-# -- a wrong command line --------------------------------------------------------------------------------
+# A wrong command line
 
 
 WRONG = {
@@ -145,7 +145,7 @@ def test_a_wrong_command_line_ends_with_2_and_a_hint(name, tmp_path):
         said(result, USAGE, says)
 
 
-# -- settings --------------------------------------------------------------------------------------------
+# Settings
 
 
 def test_config_shows_every_setting_and_where_it_comes_from(imported):
@@ -259,7 +259,7 @@ def test_config_set_takes_no_directory_that_is_not_there(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-# -- import ----------------------------------------------------------------------------------------------
+# Import
 
 
 def counts(text):
@@ -426,7 +426,7 @@ def test_a_server_without_a_restaurant_runs_and_says_how_to_bring_one_in(resting
     resting.wait_for_log("comanda import")
 
 
-# -- keys ------------------------------------------------------------------------------------------------
+# Keys
 
 
 @pytest.fixture(params=["resting", "running"])
@@ -538,7 +538,7 @@ def test_keys_have_the_prefix_of_the_setting(resting):
         assert client.get("/v1/orders").status == 200
 
 
-# -- the server and its directory ------------------------------------------------------------------------
+# The server and its directory
 
 
 def modes(directory):
@@ -724,7 +724,7 @@ def test_sighup_with_a_bad_file_keeps_the_old_settings_and_says_so(resting):
         assert client.get("/healthz").status == 200
 
 
-# -- several restaurants on one box ----------------------------------------------------------------------
+# Several restaurants on one box
 
 
 SAYS_WHICH = {
@@ -869,7 +869,7 @@ def test_what_a_later_file_leaves_out_of_the_menu_is_named_so_that_a_renamed_pro
     assert "not in this file" not in bring_in(resting, tmp_path, renamed).stdout
 
 
-# -- what comes from outside cannot write on the terminal ---------------------------------------------------
+# What comes from outside cannot write on the terminal
 
 
 # Line ends and tabs, escapes, C1 controls, bidirectional controls, line separators.

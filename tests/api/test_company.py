@@ -42,7 +42,7 @@ def is_open(company, instant):
     return covers(today, True) or covers(yesterday, False)
 
 
-# -- the company -----------------------------------------------------------------------------------------
+# The company
 
 
 def test_the_record_is_what_was_imported(api, demo):
@@ -99,7 +99,7 @@ def test_the_scope_is_needed_and_enough(box, demo, path, scope):
                 refused(answer, 403, "insufficient_scope", says=scope)
 
 
-# -- opening hours ---------------------------------------------------------------------------------------
+# Opening hours
 
 
 def hhmm(moment):
@@ -182,7 +182,7 @@ def test_what_was_never_set_is_null(hourly):
     assert company["business_hours"] == {d: {"is_active": False, "hours": []} for d in WEEK}
 
 
-# -- payment methods -------------------------------------------------------------------------------------
+# Payment methods
 
 
 def test_payment_methods_are_listed_by_code(api, demo):
@@ -253,7 +253,7 @@ def test_wrong_parameters_of_the_methods(api, query, field, code):
     refused(api.get(f"{METHODS}?{query}"), 400, "invalid_parameter", {field: code})
 
 
-# -- tables ----------------------------------------------------------------------------------------------
+# Tables
 
 
 def test_tables_are_listed_by_name(api, demo):

@@ -62,7 +62,7 @@ def house():
     assert house.box.discard() == 0
 
 
-# -- kinds of problems ----------------------------------------------------------------------------------
+# Kinds of problems
 
 
 def key_revoked(h):
@@ -213,7 +213,7 @@ def test_a_problem_is_produced_and_has_its_page(house, document, code):
     assert page.status == 200 and code in page.body.decode()
 
 
-# -- codes of fields ------------------------------------------------------------------------------------
+# Codes of fields
 
 
 def placing(**fields):

@@ -190,7 +190,7 @@ def test_every_error_is_on_a_field_that_was_sent_or_is_missing(api, write):
             assert sent in body or code in ("required", "empty"), (SEED, body, answer.body)
 
 
-# -- names of other systems for money ---------------------------------------------------------------------
+# Names of other systems for money
 
 OF_ITEM, OF_MODIFIER, OF_PAYMENT = "combos[0]", "combos[0].modifiers[0]", ""
 REFUSED_ALWAYS = {OF_ITEM: ["qty", "price", "unit_price"], OF_MODIFIER: ["qty", "unit_price", "modifiers"],

@@ -221,7 +221,7 @@ def test_a_preflight_is_told_nothing_about_other_origins(box):
     assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
-# -- connections -----------------------------------------------------------------------------------------
+# Connections
 
 
 def test_requests_that_arrive_together_are_answered_in_order(box, key):
@@ -295,7 +295,7 @@ def test_head_is_get_without_the_body(box, key, path):
         assert wire.is_open()
 
 
-# -- bodies ----------------------------------------------------------------------------------------------
+# Bodies
 
 
 def place(key, *fields, name):
@@ -506,7 +506,7 @@ def test_a_head_that_stays_unfinished_gets_408(box):
         assert wire.is_closed()
 
 
-# -- anything --------------------------------------------------------------------------------------------
+# Anything
 
 
 @pytest.mark.parametrize("seed", range(8))

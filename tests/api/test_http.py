@@ -20,7 +20,7 @@ WAYS = {
 }
 
 
-# -- headers of every answer -----------------------------------------------------------------------------
+# Headers of every answer
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -79,7 +79,7 @@ def test_every_get_has_a_tag_that_spares_an_unchanged_answer(api, path):
             assert api.get(path, **{"If-None-Match": value}).status == 200, value
 
 
-# -- the order of checks ---------------------------------------------------------------------------------
+# The order of checks
 
 
 def test_each_check_comes_before_the_next(box, api, key, demo):
@@ -107,7 +107,7 @@ def test_each_check_comes_before_the_next(box, api, key, demo):
         accepted(client.send(request["method"], request["path"], request["body"], headers), 201)
 
 
-# -- hosts -----------------------------------------------------------------------------------------------
+# Hosts
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.0.0.1:1", "LocalHost:8443", "comanda.local", "[::1]"])
@@ -125,7 +125,7 @@ def test_a_forwarded_host_is_not_believed(api):
     assert api.get("/healthz", **{"X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}).status == 200
 
 
-# -- paths and methods -----------------------------------------------------------------------------------
+# Paths and methods
 
 
 HINTS = [
@@ -229,7 +229,7 @@ def test_an_id_is_found_in_any_case_and_escaped(api):
         assert api.get(f"/v1/orders/{spelling}").data["id"] == order["id"]
 
 
-# -- content types ---------------------------------------------------------------------------------------
+# Content types
 
 
 def place(api, body=b'{"service_type":"ONSITE"}', **headers):
@@ -270,7 +270,7 @@ def test_a_client_that_cannot_take_json_is_406(api, accept):
     refused(api.get("/v1/orders", Accept=accept), 406, "not_acceptable", says="application/json")
 
 
-# -- bodies ----------------------------------------------------------------------------------------------
+# Bodies
 
 DEEP = 32
 
@@ -372,7 +372,7 @@ def test_the_body_of_a_delete_is_ignored(api):
     assert accepted(answer)["combos"][0]["canceled_at"]
 
 
-# -- queries ---------------------------------------------------------------------------------------------
+# Queries
 
 BAD_QUERIES = {
     "page%5Bsize%5D=10": ("page[size]", "use page and per_page"),
@@ -461,7 +461,7 @@ def test_a_very_long_parameter_is_cut_in_the_answer(api):
     assert len(answer.body) < 2000
 
 
-# -- problems of many fields -----------------------------------------------------------------------------
+# Problems of many fields
 
 
 def test_all_wrong_fields_are_named_in_document_order_up_to_fifty(api):
@@ -474,7 +474,7 @@ def test_all_wrong_fields_are_named_in_document_order_up_to_fifty(api):
     assert [e["field"] for e in answer.json["errors"]] == [f"combos[{n}].quantity" for n in range(50)]
 
 
-# -- problems --------------------------------------------------------------------------------------------
+# Problems
 
 
 def test_the_type_of_a_problem_has_a_page_for_people_on_the_box(api):

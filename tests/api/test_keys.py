@@ -52,7 +52,7 @@ def lonely():
     assert box.discard() == 0
 
 
-# -- creating --------------------------------------------------------------------------------------------
+# Creating
 
 
 def test_a_new_key_is_shown_once_and_opens_what_it_should(box, api):
@@ -140,7 +140,7 @@ def test_a_name_of_two_hundred_characters_is_fine(api):
     assert make(api, name="ñ" * 200)["name"] == "ñ" * 200
 
 
-# -- what a key may grant --------------------------------------------------------------------------------
+# What a key may grant
 
 
 def test_nobody_grants_a_scope_that_one_lacks(box, demo):
@@ -175,7 +175,7 @@ def test_the_command_line_grants_everything(box, demo, api):
     assert set(read(api, made)["scopes"]) == set(SCOPES)
 
 
-# -- listing ---------------------------------------------------------------------------------------------
+# Listing
 
 
 def test_a_list_has_whole_records_newest_first(api):
@@ -255,7 +255,7 @@ def test_another_companys_keys_are_not_there(api, other):
     assert read(api, made)["revoked_at"] is None
 
 
-# -- changing --------------------------------------------------------------------------------------------
+# Changing
 
 
 def test_a_change_acts_on_the_very_next_request(box, api):
@@ -290,7 +290,7 @@ def test_a_change_to_what_is_already_so_leaves_no_trace(box, api):
     assert len(audit(box, made)) == 1
 
 
-# -- rotating and revoking -------------------------------------------------------------------------------
+# Rotating and revoking
 
 
 def test_rotation_replaces_the_key_at_once(box, api):
@@ -405,7 +405,7 @@ def test_the_last_managing_key_can_be_rotated(lonely):
     assert opens(box, made["key"]) == "key_revoked"
 
 
-# -- once, and written down ------------------------------------------------------------------------------
+# Once, and written down
 
 
 @pytest.mark.parametrize("rest", ["", "/rotate"])
@@ -462,7 +462,7 @@ def test_the_audit_log_has_no_gaps(box):
         assert count == last, company
 
 
-# -- anything --------------------------------------------------------------------------------------------
+# Anything
 
 FIELDS = ["name", "scopes", "tier", "expires_at", "allowed_cidrs", "grace_seconds", "id", "from_the_future"]
 VALUES = [None, True, 0, -1, 0.1, 1e308, 10 ** 40, "", " ", "x", "x" * 3000, "\x07", "ñ\U0001f41f", "lan", "plus",
@@ -482,7 +482,7 @@ def test_any_body_is_taken_or_refused_but_nothing_fails(api, seed):
         read(api, made)
 
 
-# -- null -----------------------------------------------------------------------------------------------
+# Null
 
 def test_null_clears_what_can_be_empty(api):
     made = make(api, expires_at=in_days(3), allowed_cidrs=["10.0.0.0/8"])

@@ -101,7 +101,7 @@ def reader(box, demo):
         yield client
 
 
-# -- reading --------------------------------------------------------------------------------------------
+# Reading
 
 def test_the_catalogue_shows_every_category_and_product_of_the_import(api, demo):
     answer = api.get("/v1/menu")
@@ -225,7 +225,7 @@ def test_orders_leave_the_tag_alone(api, house):
     assert api.get("/v1/menu").etag == tag
 
 
-# -- creating -------------------------------------------------------------------------------------------
+# Creating
 
 def test_a_product_is_made_with_everything_below_it(api, box, demo, house):
     sent = {
@@ -371,7 +371,7 @@ def test_a_repeated_request_is_answered_as_at_first(api, box, demo):
     refused(api.post("/v1/menu/products", {**sent, "price": 2}, key), 422, "idempotency_key_reused")
 
 
-# -- changing -------------------------------------------------------------------------------------------
+# Changing
 
 def test_a_change_touches_what_was_sent_alone(api, box, demo):
     before = create(api, description="Antes", images=["https://example.com/1.jpg"], sku=sku(),
@@ -473,7 +473,7 @@ def test_a_change_takes_modifiers_as_they_are_alone(api, sent):
     assert read(api, product) == product
 
 
-# -- what GET gives, PUT and PATCH take -----------------------------------------------------------------
+# What GET gives, PUT and PATCH take
 
 def rich(api, demo):
     """One product with all that a product can have."""
@@ -560,7 +560,7 @@ def test_a_sku_that_two_rows_have_blames_the_one_that_has_it(api):
 
 
 
-# -- variants -------------------------------------------------------------------------------------------
+# Variants
 
 def test_a_variant_is_added_and_answered(api, box, demo):
     product = create(api)
@@ -599,7 +599,7 @@ def test_a_product_has_at_most_a_hundred_variants(api):
             {"variants": "too_many_items"})
 
 
-# -- the bulk upsert ------------------------------------------------------------------------------------
+# The bulk upsert
 
 def test_rows_match_by_id_then_sku_and_else_are_made(api, box, demo):
     by_id, by_sku = create(api, sku=sku()), create(api, sku=sku())
@@ -773,7 +773,7 @@ def test_an_id_of_another_company_is_an_insert_here(api, other):
     assert listed(api, product) == product
 
 
-# -- isolation ------------------------------------------------------------------------------------------
+# Isolation
 
 def test_another_companys_products_do_not_exist(api, other, other_company, box):
     code = sku()
@@ -798,7 +798,7 @@ def test_prices_have_the_currencys_decimals(other, kuwait):
             "validation_failed", {"price": "too_many_decimals"})
 
 
-# -- stock ----------------------------------------------------------------------------------------------
+# Stock
 
 @pytest.fixture
 def counted(api):
@@ -920,7 +920,7 @@ def test_one_variant_in_stock_keeps_the_product_available(api, box, demo):
     assert (after["available"], [v["available"] for v in after["variants"]]) == (True, [False, True])
 
 
-# -- imports --------------------------------------------------------------------------------------------
+# Imports
 
 def test_an_import_shows_at_once_and_leaves_the_stock(demo):
     box = Box()
@@ -987,7 +987,7 @@ def test_an_import_of_counts_alone_changes_no_tag(demo):
         box.discard()
 
 
-# -- the feed -------------------------------------------------------------------------------------------
+# The feed
 
 def test_a_bulk_upsert_is_one_event_of_no_single_product(reader, api):
     cursor = api.get("/v1/orders").headers["x-event-cursor"]

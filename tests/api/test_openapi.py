@@ -43,7 +43,7 @@ def references(node):
             yield from references(value)
 
 
-# -- the document and the program -----------------------------------------------------------------------
+# The document and the program
 
 def golden():
     return [r for r in routes.ALL_ROUTES if r.access != "local"]
@@ -182,7 +182,7 @@ def test_operations_have_ids_of_their_own_and_known_tags():
         assert set(operation.row["tags"]) <= {t["name"] for t in DOCUMENT["tags"]}
 
 
-# -- examples -------------------------------------------------------------------------------------------
+# Examples
 
 def media():
     """(where, schema, example) of every body of the document."""
@@ -213,7 +213,7 @@ def test_every_parameter_and_header_has_an_example_that_agrees_with_its_schema()
         assert breaches(header["schema"], header["example"]) == [], name
 
 
-# -- examples, replayed -----------------------------------------------------------------------------------
+# Examples, replayed
 
 @pytest.fixture(scope="module")
 def own_box():
@@ -416,7 +416,7 @@ def test_another_version_is_refused_as_documented(own_api, own_house, operation)
     operation.check(answer)
 
 
-# -- refusals ---------------------------------------------------------------------------------------------
+# Refusals
 
 KEYED = [o for o in OPERATIONS if o.security]
 
@@ -481,7 +481,7 @@ def test_every_request_may_meet_what_is_documented_for_any(own_api):
         operation.check(answer)
 
 
-# -- what is served ---------------------------------------------------------------------------------------
+# What is served
 
 @pytest.mark.parametrize("environment", ["live", "sandbox"])
 def test_the_server_serves_this_document_without_a_key(own_box, sandbox, environment):

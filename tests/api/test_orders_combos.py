@@ -21,7 +21,7 @@ def wrong(api, code, path_in_item, sent, says=()):
     assert read(api, order) == order
 
 
-# -- prices ---------------------------------------------------------------------------------------------
+# Prices
 
 def test_unit_prices_go_in_and_line_totals_come_out(api):
     combo = combo_of(api, item(10, 3, variant_original_price=12, modifiers=[
@@ -82,7 +82,7 @@ def test_the_order_counts_its_active_lines(api):
     assert after["subtotal"] == after["total"] == after["pending_amount"] == 20.5
 
 
-# -- what a line holds ----------------------------------------------------------------------------------
+# What a line holds
 
 def test_a_free_form_line_needs_a_name_a_quantity_and_a_price(api):
     combo = combo_of(api, item(10))
@@ -104,7 +104,7 @@ def test_a_line_is_stamped_with_its_change(api):
     assert after["combos"][0]["created_at"] == after["updated_at"]
 
 
-# -- the menu -------------------------------------------------------------------------------------------
+# The menu
 
 def linked(product_id=None, **fields):
     return {"quantity": 1, "variant_price": 1, **({"product_id": product_id} if product_id else {}), **fields}
@@ -233,7 +233,7 @@ def test_a_free_form_line_has_no_modifiers_of_the_menu(api, house):
           item(modifiers=[{"modifier_id": house.modifier(product)["id"], "price": 1}]))
 
 
-# -- refusals -------------------------------------------------------------------------------------------
+# Refusals
 
 @pytest.mark.parametrize("field", ["quantity", "variant_price", "product_name"])
 def test_what_a_line_needs_is_named(api, field):
@@ -369,7 +369,7 @@ def test_a_closed_order_takes_no_lines_and_loses_none(api):
         assert read(api, order) == closed
 
 
-# -- cancelling -----------------------------------------------------------------------------------------
+# Cancelling
 
 def test_a_cancelled_line_stays_and_counts_no_more(api):
     order = api.place()

@@ -148,7 +148,7 @@ def test_line_ends_become_one_character(api):
     assert api.place(comment="one\r\ntwo\tthree")["comment"] == "one\ntwo\tthree"
 
 
-# -- refusals -------------------------------------------------------------------------------------------
+# Refusals
 
 def test_the_idempotency_key_is_required(api):
     refused(api.post("/v1/orders", {"service_type": "ONSITE"}), 400, "missing_idempotency_key",

@@ -27,7 +27,7 @@ def own_box(tmp_path):
     box.stop()
 
 
-# -- other channels -------------------------------------------------------------------------------------
+# Other channels
 
 def test_an_order_of_another_channel_is_moved_and_delivered_but_not_edited(own_box):
     key = own_box.make_key()["key"]
@@ -60,7 +60,7 @@ def test_an_order_of_another_channel_is_moved_and_delivered_but_not_edited(own_b
         assert [o["id"] for o in api.get("/v1/orders?filter[source]=rappi").data] == [order["id"]]
 
 
-# -- a new import ---------------------------------------------------------------------------------------
+# A new import
 
 def test_what_an_order_says_of_guest_table_and_menu_stays_when_they_change(own_box, demo, tmp_path):
     key = own_box.make_key()["key"]
@@ -102,7 +102,7 @@ def test_a_payment_method_that_is_no_longer_active_takes_no_payment(own_box, dem
         accepted(api.delete(path(order, "payments", order["payments"][0]["id"])))
 
 
-# -- the order in which rules apply ---------------------------------------------------------------------
+# The order in which rules apply
 
 def test_fields_come_first_then_the_row_then_references_then_the_state(api):
     order = api.add(api.place(), item(10))

@@ -48,7 +48,7 @@ def reused(answer, says=()):
     refused(answer, 422, "idempotency_key_reused", says=says)
 
 
-# -- the same request -----------------------------------------------------------------------------------
+# The same request
 
 def test_an_order_placed_again_is_the_first_answer(api):
     key = new_key()
@@ -114,7 +114,7 @@ def test_a_public_id_and_a_uuid_in_any_case_are_one_path(api):
     assert len(read(api, order)["combos"]) == 1
 
 
-# -- another request ------------------------------------------------------------------------------------
+# Another request
 
 @pytest.mark.parametrize("body", [
     b'{"service_type":"TABLE","packaging_price":12.5,"comment":"x"}',
@@ -174,7 +174,7 @@ def test_the_key_of_an_order_names_it_for_ever(api):
     assert [o["id"] for o in listed.data] == [first.data["id"]]
 
 
-# -- what is not kept -----------------------------------------------------------------------------------
+# What is not kept
 
 def test_a_refused_request_leaves_its_key_free(api):
     key = new_key()
@@ -213,7 +213,7 @@ def test_a_key_that_comes_twice_is_refused(api):
     refused(answer, 400, "invalid_header", says="twice")
 
 
-# -- credentials are checked on a replay too ------------------------------------------------------------
+# Credentials are checked on a replay too
 
 def test_a_key_without_the_scope_gets_no_stored_answer(api, box, house):
     key = new_key()
@@ -222,7 +222,7 @@ def test_a_key_without_the_scope_gets_no_stored_answer(api, box, house):
         refused(place(client, key), 403, "insufficient_scope", says="orders:write")
 
 
-# -- at the same time -----------------------------------------------------------------------------------
+# At the same time
 
 def at_once(box, key, times, act):
     def one(_):
@@ -272,7 +272,7 @@ def test_different_orders_under_one_key_at_once_are_one(api, box, key):
             reused(answer)
 
 
-# -- for ever -------------------------------------------------------------------------------------------
+# For ever
 
 @pytest.fixture
 def own_box(tmp_path):

@@ -89,7 +89,7 @@ def having(orders, fits):
     return ids(o for o in orders if fits(o))
 
 
-# -- rows -----------------------------------------------------------------------------------------------
+# Rows
 
 def test_rows_are_full_records_newest_first(quiet, orders):
     answer = listing(quiet)
@@ -106,7 +106,7 @@ def test_include_picks_the_lists(quiet, orders, include, shown):
         assert row == {n: v for n, v in order.items() if n not in lists or n in shown}
 
 
-# -- filters --------------------------------------------------------------------------------------------
+# Filters
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_by_status(quiet, orders, status):
@@ -224,7 +224,7 @@ def test_brackets_may_be_escaped(quiet, orders):
     assert ids(answer.data) == having(orders, lambda o: o["status"] == "CANCELLED")
 
 
-# -- sorts ----------------------------------------------------------------------------------------------
+# Sorts
 
 @pytest.mark.parametrize("field", ["created_at", "updated_at", "scheduled_delivery_date", "total", "order_number"])
 @pytest.mark.parametrize("sign", ["", "-"])
@@ -243,7 +243,7 @@ def test_an_unknown_sort_is_refused_and_the_known_ones_listed(quiet, sort):
             says=["created_at", "updated_at", "scheduled_delivery_date", "total", "order_number"])
 
 
-# -- pages ----------------------------------------------------------------------------------------------
+# Pages
 
 @pytest.mark.parametrize("per_page", [1, 3, 5, 10, 100])
 def test_pages_together_are_the_list(quiet, orders, per_page):
@@ -306,7 +306,7 @@ def test_only_the_first_page_hands_out_a_snapshot(quiet, orders):
     assert "x-snapshot" not in listing(quiet, "?page=2&per_page=3").headers
 
 
-# -- tags -----------------------------------------------------------------------------------------------
+# Tags
 
 def test_an_unchanged_list_is_304(api):
     place = "/v1/orders?filter[status]=PENDING"

@@ -32,7 +32,7 @@ def cancelled(api, order):
     return accepted(api.post(path(order, "cancel"), {"reason": "left"}))
 
 
-# -- rider: the caller's own ----------------------------------------------------------------------------
+# Rider: the caller's own
 
 def test_a_rider_of_the_caller_is_kept_as_it_was_sent(api):
     after = accepted(assign(api, delivery(api), user_id="r-7", name="Beto", phone_number="987654321",
@@ -100,7 +100,7 @@ def test_an_unknown_provider_is_refused_and_the_known_ones_listed(api):
             provider="unknown_value")
 
 
-# -- rider: the platform's ------------------------------------------------------------------------------
+# Rider: the platform's
 
 def test_a_rider_of_the_staff_brings_name_and_phone(api, house):
     user = house.user("rider")
@@ -137,7 +137,7 @@ def test_a_rider_of_the_staff_is_for_delivery_orders_that_are_not_pending(api, h
     assert set(answer.fields) == {"service_type", "status"}, answer.body
 
 
-# -- rider: closed orders, taking away -------------------------------------------------------------------
+# Rider: closed orders, taking away
 
 def test_a_closed_order_keeps_its_rider(api):
     for close, code in [(lambda o: api.advance(o, "FINALIZED"), "order_closed"),
@@ -168,7 +168,7 @@ def test_without_a_rider_there_is_nothing_to_take_away(api):
     unchanged(api, order, unassign(api, order))
 
 
-# -- delivery status ------------------------------------------------------------------------------------
+# Delivery status
 
 @pytest.mark.parametrize("start", STEPS[:-1])
 @pytest.mark.parametrize("target", STEPS)
@@ -279,7 +279,7 @@ def test_logistics_of_an_unknown_order_are_not_found(api):
         refused(answer, 404, "not_found")
 
 
-# -- a reason that comes later --------------------------------------------------------------------------
+# A reason that comes later
 
 def test_a_reason_may_be_added_changed_and_cleared_while_the_order_is_not_delivered(api, box):
     order = delivery(api, delivery_status="NOT_DELIVERED")

@@ -136,7 +136,7 @@ def test_names_hold_no_control_characters(api, name):
     refused(api.put(path(order, "rider"), {"name": name}), 422, "validation_failed", {"name": "invalid_format"})
 
 
-# -- near misses: the name that was probably meant ----------------------------------------------------------
+# Near misses: the name that was probably meant
 
 PRODUCTS, UPSERT, KEYS = "/v1/menu/products", "PUT /v1/menu/products", "/auth/api-keys"
 # Path below an order (or whole), body, field, the name that the message must say.

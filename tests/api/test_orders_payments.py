@@ -27,7 +27,7 @@ def wrong(api, says=(), service_type="ONSITE", sent=None, **codes):
     assert read(api, order) == order
 
 
-# -- what is recorded -----------------------------------------------------------------------------------
+# What is recorded
 
 def test_a_payment_names_its_method_and_its_amounts(api, house):
     order = order_of(api, 40)
@@ -70,7 +70,7 @@ def test_a_tip_alone_is_a_payment(api):
     assert (after["total_tips"], after["total_paid"], after["paid"]) == (5, 0, False)
 
 
-# -- what it does to the order --------------------------------------------------------------------------
+# What it does to the order
 
 def test_the_order_is_paid_when_payments_add_up_to_the_total(api):
     order = order_of(api, 30)
@@ -133,7 +133,7 @@ def test_a_cancelled_order_takes_no_payments(api):
     assert read(api, order) == order
 
 
-# -- refusals -------------------------------------------------------------------------------------------
+# Refusals
 
 def test_a_method_must_be_named(api):
     wrong(api, sent={"amount": 1}, says=["payment_method_code"], payment_method_id="required")
@@ -239,7 +239,7 @@ def test_an_order_has_at_most_100_payments_also_when_some_are_cancelled(api):
     assert set(answer.fields.values()) == {"too_many_items"}
 
 
-# -- cancelling -----------------------------------------------------------------------------------------
+# Cancelling
 
 def test_a_cancelled_payment_stays_and_counts_no_more(api):
     order = order_of(api, 30)
@@ -277,7 +277,7 @@ def test_payments_of_an_unknown_order_are_not_found(api):
     refused(pay(api, {"id": new_id()}, 1), 404, "not_found")
 
 
-# -- the field that was sent is blamed --------------------------------------------------------------------
+# The field that was sent is blamed
 
 @pytest.mark.parametrize("field", ["amount", "bill_amount"])
 def test_nothing_paid_is_blamed_on_the_name_that_was_sent(api, field):

@@ -192,7 +192,7 @@ def test_versions_count_changes_and_stamp_them(api):
         order = after
 
 
-# -- money in currencies of 0, 2 and 3 decimals ---------------------------------------------------------
+# Money in currencies of 0, 2 and 3 decimals
 
 @pytest.fixture
 def paying(api, other, kuwait):

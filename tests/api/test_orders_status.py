@@ -16,7 +16,7 @@ def cancel(api, order, reason="the guest left"):
     return api.post(path(order, "cancel"), {"reason": reason})
 
 
-# -- status ---------------------------------------------------------------------------------------------
+# Status
 
 def test_an_order_goes_through_its_life_step_by_step(api):
     order = api.place()
@@ -88,7 +88,7 @@ def test_an_order_moves_by_its_public_id(api):
     assert accepted(move(api, {"id": order["public_id"]}, "READY"))["id"] == order["id"]
 
 
-# -- cancel ---------------------------------------------------------------------------------------------
+# Cancel
 
 @pytest.mark.parametrize("status", LIFE)
 def test_an_order_is_cancelled_with_a_reason_from_every_state(api, status):

@@ -48,7 +48,7 @@ def ca(box):
     return ["--ca", box.cafile]
 
 
-# -- a server that keeps the contract ---------------------------------------------------------------------
+# A server that keeps the contract
 
 
 def test_the_box_passes_with_every_scope(box, key, ca):
@@ -183,7 +183,7 @@ def test_it_waits_for_the_rate_limit(ca):
         assert box.discard() == 0
 
 
-# -- words --------------------------------------------------------------------------------------------------
+# Words
 
 
 def test_a_technician_reads_one_line_for_each_check(box, key, ca):
@@ -217,7 +217,7 @@ def test_ctrl_c_still_tidies_up(box, key, ca, api):
         assert api.get("/v1/orders/" + order).data["status"] == "CANCELLED"
 
 
-# -- a server that is not ours ------------------------------------------------------------------------------
+# A server that is not ours
 
 
 @pytest.fixture
@@ -294,7 +294,7 @@ def test_a_server_that_breaks_the_specification_is_found(cloud, distortion, foun
     assert found in named(report(cloud.url, cloud.make_key(), "--ca", cloud.cafile), "differs")
 
 
-# -- what cannot be walked ------------------------------------------------------------------------------------
+# What cannot be walked
 
 
 def test_a_wrong_key_is_told_once():
@@ -346,7 +346,7 @@ def test_a_command_line_that_cannot_be(words, says):
     assert result.returncode == USAGE and says in result.stderr
 
 
-# -- servers that differ in one thing ---------------------------------------------------------------------
+# Servers that differ in one thing
 
 
 def edited(answer, change):
@@ -505,7 +505,7 @@ def test_the_key_is_never_shown_even_where_the_server_repeats_it(box, key):
     assert "you sent (the key)" in result.stdout
 
 
-# -- webhooks ---------------------------------------------------------------------------------------------
+# Webhooks
 
 HOOKS = "/v1/webhooks"
 

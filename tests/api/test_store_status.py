@@ -33,7 +33,7 @@ def statuses(answer):
     return {row["provider_name"]: (row["store_status"], row["reason"]) for row in accepted(answer)}
 
 
-# -- without an app -----------------------------------------------------------------------------------------
+# Without an app
 
 
 def test_each_app_of_the_country_has_a_row(api):
@@ -106,7 +106,7 @@ def test_an_app_that_cannot_be_asked_says_so(elsewhere):
         "uber_eats": ("UNKNOWN", "no_credentials")}
 
 
-# -- with an app --------------------------------------------------------------------------------------------
+# With an app
 
 
 DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
@@ -390,7 +390,7 @@ def test_readiness_and_metrics_show_each_app(shop):
     assert [value for name, value in found.items() if name.startswith("comanda_delivery_store_known{")] == [1.0]
 
 
-# -- commands -----------------------------------------------------------------------------------------------
+# Commands
 
 
 def test_commands_add_list_and_remove(shop):

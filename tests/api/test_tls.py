@@ -151,7 +151,7 @@ def test_half_a_handshake_and_garbage_do_not_disturb_the_others(box):
         assert wire.is_open()
 
 
-# -- the owner's certificate -----------------------------------------------------------------------------
+# The owner's certificate
 
 
 @pytest.fixture

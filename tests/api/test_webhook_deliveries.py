@@ -153,7 +153,7 @@ def plain(secret, request):
     return "sha256=" + hmac.new(secret.encode(), request.body, hashlib.sha256).hexdigest()
 
 
-# -- what arrives ----------------------------------------------------------------------------------------
+# What arrives
 
 
 def test_every_change_of_an_order_arrives_in_order_as_the_log_has_it(api, receiver):
@@ -273,7 +273,7 @@ def test_each_subscription_has_numbers_and_a_secret_of_its_own(api, receiver):
     assert receiver.messages(order)[0]["event_id"] == request.json["event_id"]
 
 
-# -- kinds -----------------------------------------------------------------------------------------------
+# Kinds
 
 
 def test_every_kind_of_the_log_comes_once(api, receiver):
@@ -348,7 +348,7 @@ def test_a_change_of_events_counts_for_later_events(api, receiver):
         (1, "ORDER_CREATED", 1), (2, "ORDER_UPDATED", 3)]
 
 
-# -- signatures ------------------------------------------------------------------------------------------
+# Signatures
 
 
 def signatures(api, hook, receiver):
@@ -398,7 +398,7 @@ def test_the_name_of_the_header_is_a_setting(receiver):
     assert not {"x-webhook-signature", "x-webhook-signature-new"} & set(request.headers)
 
 
-# -- pausing ---------------------------------------------------------------------------------------------
+# Pausing
 
 
 def test_a_paused_subscription_sends_nothing_and_goes_on_with_what_happened_meanwhile(api, receiver):
@@ -436,7 +436,7 @@ def test_a_skipped_backlog_keeps_its_numbers(api, receiver):
     assert record(api, hook, lambda h: h["sequence"] == 4)["events_lost"] == 3
 
 
-# -- failing ---------------------------------------------------------------------------------------------
+# Failing
 
 
 def test_a_refused_event_comes_again_with_the_same_bytes(api, receiver):
@@ -598,7 +598,7 @@ def test_a_redirect_is_not_followed(api, receiver):
         assert elsewhere.requests == [] and len(receiver.requests) == 5
 
 
-# -- a test by the caller ------------------------------------------------------------------------------------
+# A test by the caller
 
 
 def test_a_test_is_a_delivery_that_is_waited_for(api, receiver):
@@ -714,7 +714,7 @@ def test_four_tests_at_once_are_the_most(lan, lan_key, api):
         assert try_out(api, hooks[4])["state"] == "delivered"
 
 
-# -- TLS -------------------------------------------------------------------------------------------------
+# TLS
 
 
 def test_an_authority_of_the_owner_is_trusted(api, chain):
@@ -744,7 +744,7 @@ def test_a_pin_alone_counts(api, chain, tmp_path):
         assert try_out(api, hook)["state"] == "delivered"
 
 
-# -- the list of deliveries ---------------------------------------------------------------------------------
+# The list of deliveries
 
 
 def test_deliveries_are_listed_newest_first_and_filtered(api, receiver):
@@ -826,7 +826,7 @@ def test_a_delivery_of_another_subscription_is_not_there(api, receiver):
     assert len(receiver.requests) == 1
 
 
-# -- others, restarts, environments --------------------------------------------------------------------------
+# Others, restarts, environments
 
 
 def test_a_hanging_receiver_delays_no_other(api, receiver):
@@ -993,7 +993,7 @@ def test_the_sandbox_has_its_own_subscriptions(receiver):
             assert [h["id"] for h in api.get(PATH).data] == [hook["id"]]
 
 
-# -- what is not stored yet -----------------------------------------------------------------------------
+# What is not stored yet
 
 def test_an_order_does_not_wait_for_another_whose_transfer_hangs(api, receiver):
     slow, release = [], threading.Event()
@@ -1073,7 +1073,7 @@ def test_a_restart_keeps_the_attempts_of_what_is_late_behind_an_unsettled_event(
         assert (found["state"], found["attempts"]) == ("late", late["attempts"])
 
 
-# -- the command line -----------------------------------------------------------------------------------
+# The command line
 
 def test_the_command_line_makes_tests_and_removes_a_webhook(lan, api, receiver):
     def run(*words, code=0):

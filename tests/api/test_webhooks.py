@@ -102,7 +102,7 @@ def instant(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-# -- creating --------------------------------------------------------------------------------------------
+# Creating
 
 
 def test_a_new_subscription_has_every_field(api):
@@ -193,7 +193,7 @@ def test_twenty_subscriptions_are_the_most(api, other):
     create(other)
 
 
-# -- bad input -------------------------------------------------------------------------------------------
+# Bad input
 
 # Each: the fields, and the fields and codes of the answer.
 BAD = {
@@ -290,7 +290,7 @@ def test_the_bounds_themselves_are_fine(api):
     assert create(api, ack_http_codes=[200, 499])["ack_http_codes"] == [200, 499]
 
 
-# -- addresses that are never called -----------------------------------------------------------------------
+# Addresses that are never called
 
 FORBIDDEN = [
     # Loopback, however it is spelled.
@@ -354,7 +354,7 @@ def test_a_change_to_a_forbidden_address_is_refused(strict):
     assert read(strict, hook) == shown(hook)
 
 
-# -- reading ---------------------------------------------------------------------------------------------
+# Reading
 
 
 def test_a_list_has_whole_records_newest_first(api):
@@ -428,7 +428,7 @@ def test_redelivery_of_many_names_a_state(api, body, wrong):
     refused(api.post(at(create(api), "deliveries", "redeliver"), body), 422, "validation_failed", wrong)
 
 
-# -- changing --------------------------------------------------------------------------------------------
+# Changing
 
 
 def test_a_change_is_shown_and_the_rest_stays(api):
@@ -466,7 +466,7 @@ def test_a_change_of_nothing_is_refused(api, body):
     refused(api.patch(at(create(api)), body), 422, "validation_failed", {"body": "empty"})
 
 
-# -- headers of one's own ----------------------------------------------------------------------------------
+# Headers of one's own
 
 
 @pytest.mark.parametrize("value, mask", [
@@ -498,7 +498,7 @@ def test_a_whole_record_of_headers_sent_back_changes_nothing(api):
     assert accepted(api.patch(at(hook), {"webhook_headers": hook["webhook_headers"]})) == shown(hook)
 
 
-# -- rotating the secret ---------------------------------------------------------------------------------
+# Rotating the secret
 
 
 @pytest.mark.parametrize("body, grace", [({}, 86400), ({"grace_seconds": 86400}, 86400), ({"grace_seconds": 60}, 60)])
@@ -526,7 +526,7 @@ def test_a_grace_that_is_none_is_422(api, grace, code):
     assert read(api, hook) == shown(hook)
 
 
-# -- deleting --------------------------------------------------------------------------------------------
+# Deleting
 
 
 def test_a_deleted_subscription_is_answered_once_more_and_gone(api):
@@ -544,7 +544,7 @@ def test_a_subscription_outlives_a_restart(lan, api):
     assert read(api, hook) == shown(hook)
 
 
-# -- scopes ----------------------------------------------------------------------------------------------
+# Scopes
 
 
 def test_each_scope_opens_its_half(lan, api, shops):
@@ -572,7 +572,7 @@ def test_writing_suffices_for_any_kind(lan, shops):
         accepted(client.delete(at(hook)))
 
 
-# -- at once ---------------------------------------------------------------------------------------------
+# At once
 
 
 def test_one_test_at_a_time_for_each_subscription(lan, keys, api):

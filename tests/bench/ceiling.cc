@@ -85,8 +85,7 @@ db::DirectoryLock Own(const config::Options& options) {
   return *std::move(lock);
 }
 
-// -- the ceilings over HTTP
-// ----------------------------------------------------------------------------
+// The ceilings over HTTP
 
 // The tag is given, as the API gives its own: the dispatcher makes none from the bytes then.
 http::Response SendBytes(http::Context& context) {
@@ -179,8 +178,7 @@ void Serve(const Flags& flags) {
   ::sigwait(&signals, &signal);
 }
 
-// -- the ceiling of a durable create
-// --------------------------------------------------------------------
+// The ceiling of a durable create
 
 double CpuSeconds() {
   rusage usage{};

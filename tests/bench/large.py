@@ -129,7 +129,7 @@ def check(client, orders):
     assert client.get("/v1/orders/" + newest["id"]).data["id"] == newest["id"]
 
 
-# -- a day --------------------------------------------------------------------------------------------
+# A day
 
 
 def place_a_day(client, per_day):
@@ -181,7 +181,7 @@ def line(luck, product):
             "modifiers": [{"modifier_id": modifier["id"], "price": modifier["price"]}]}
 
 
-# -- its copies ---------------------------------------------------------------------------------------
+# Its copies
 
 
 class Copying:

@@ -117,7 +117,7 @@ def last_seq(server):
         return db.execute("SELECT max(event_seq) FROM company_counter").fetchone()[0]
 
 
-# -- rates ----------------------------------------------------------------------------------------------
+# Rates
 
 
 def drains(bench):
@@ -174,7 +174,7 @@ def post(receiver, messages, count, tls):
     return json.loads(result.stdout)
 
 
-# -- the tills meanwhile --------------------------------------------------------------------------------
+# The tills meanwhile
 
 
 class Tills:

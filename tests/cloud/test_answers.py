@@ -43,7 +43,7 @@ def steps_of(pair, method="POST", path=ORDER_STEPS):
     return pair.cloud.seen(method, path)
 
 
-# -- the key ----------------------------------------------------------------------------------------------
+# The key
 
 
 def test_a_refused_key_stops_everything_and_is_told(strict_pair):
@@ -81,7 +81,7 @@ def test_link_names_every_scope_that_is_missing(tmp_path, seed):
         assert "orders:write" not in said and pair.status()["state"] == "not linked"
 
 
-# -- for a while ------------------------------------------------------------------------------------------
+# For a while
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -123,7 +123,7 @@ def test_an_answer_that_is_none_is_asked_for_again(strict_pair, fault):
     pair.eventually(pair.compare)
 
 
-# -- refusals ---------------------------------------------------------------------------------------------
+# Refusals
 
 
 def test_a_key_that_placed_the_same_order_before_adopts_it(strict_pair):
@@ -224,7 +224,7 @@ def test_a_parked_order_can_be_discarded_with_a_reason(strict_pair):
     assert any("entered by hand" in json.dumps(d, ensure_ascii=False) for d in pair.differences())
 
 
-# -- what the cloud shows ---------------------------------------------------------------------------------
+# What the cloud shows
 
 
 def test_an_order_of_the_box_that_the_cloud_forgets_is_parked(strict_pair):
@@ -295,7 +295,7 @@ def require_reads(pair, count):
     assert len(pair.cloud.seen("GET", "/v1/orders")) >= count
 
 
-# -- the line ---------------------------------------------------------------------------------------------
+# The line
 
 
 def test_a_certificate_of_a_stranger_is_told(strict_pair, tmp_path):

@@ -363,7 +363,7 @@ def test_an_order_with_a_damaged_reference_stops_no_other_creation(box, key):
         assert client.get("/v1/orders").json["pagination"]["total"] == 3
 
 
-# -- few rows, on which everything depends --------------------------------------------------------------------------
+# Few rows, on which everything depends
 
 COUNTERS = {"event_seq": "event_seq - 1", "event_seq ahead": "event_seq + 64", "epoch": "epoch + 4", "log_start": "log_start + 2",
             "event_chain": "event_chain + 1", "order_changes": "order_changes - 1", "company_id": "company_id + 2"}

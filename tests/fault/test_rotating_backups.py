@@ -49,7 +49,7 @@ def left_in(*directories):
             if UNFINISHED.fullmatch(path.name) or path.name.startswith("backup-unfinished.")]
 
 
-# -- what is made ------------------------------------------------------------------------------------------------------
+# What is made
 def test_each_directory_gets_a_backup_with_all_that_a_new_box_needs(box, tmp_path):
     targets = [tmp_path / "one", tmp_path / "Two"]
     for one in targets:
@@ -114,7 +114,7 @@ def test_two_backups_at_once_are_one(box, target):
     assert all(code == 0 or "another backup is being made" in said[1] for said, code in ends), ends
 
 
-# -- which stay --------------------------------------------------------------------------------------------------------
+# Which stay
 def test_old_backups_go_by_days_and_weeks_and_nothing_else_goes(box, target):
     configure(box, target, backup_keep=2, backup_keep_weekly=2)
     back_up(box)
@@ -187,7 +187,7 @@ def test_a_backup_of_damaged_rows_is_no_good_one(box, target):
     assert damaged.name.endswith(".damaged") and damaged.name.startswith("comanda-000006-")
 
 
-# -- where it cannot be made -------------------------------------------------------------------------------------------
+# Where it cannot be made
 def mount(*words):
     subprocess.run(["mount", *map(str, words)], check=True)
 
@@ -372,7 +372,7 @@ def test_readyz_says_which_directory_gets_no_backup(box, target, tmp_path):
         assert abs(samples(client.get("/metrics").body.decode())[LAST_GOOD] - time.time()) < PATIENCE_S
 
 
-# -- verify ------------------------------------------------------------------------------------------------------------
+# Verify
 def test_verify_changes_no_backup(box, target, tmp_path):
     configure(box, target)
     back_up(box)
@@ -442,7 +442,7 @@ def test_verify_of_nothing_is_refused(box, tmp_path):
         assert done.returncode == 1 and "there is no" in done.stderr, done
 
 
-# -- sealed ------------------------------------------------------------------------------------------------------------
+# Sealed
 def test_a_sealed_backup_is_one_file_that_says_nothing(box, target, sealing):
     box.start()
     back_up(box)

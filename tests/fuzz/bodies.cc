@@ -41,7 +41,7 @@ void CheckInstant(const std::optional<UtcMs>& instant) {
   Must(ParseInstant(FormatInstant(*instant)) == instant, "an instant is one");
 }
 
-// -- orders -------------------------------------------------------------------------------------
+// Orders
 
 void CheckFields(const orders::FieldsDraft& fields, const How& how) {
   CheckText(fields.comment, orders::kCommentMax);
@@ -111,7 +111,7 @@ void ReadDiscount(const orders::Body& body, const How& how) {
   }
 }
 
-// -- menu ---------------------------------------------------------------------------------------
+// Menu
 
 void CheckVariant(const menu::Variant& variant, const How& how) {
   CheckText(variant.name, 200);
@@ -141,14 +141,14 @@ void ReadMenu(const menu::Form& form, const json::Document& body, const How& how
   for (const menu::Product& product : draft.products) CheckProduct(product, how);
 }
 
-// -- keys ---------------------------------------------------------------------------------------
+// Keys
 
 void CheckKey(const keys::Draft& draft) {
   CheckText(draft.name, 200);
   if (draft.expires_at) CheckInstant(*draft.expires_at);
 }
 
-// -- all of them --------------------------------------------------------------------------------
+// All of them
 
 using Reader = void (*)(const json::Document& body, const How& how);
 

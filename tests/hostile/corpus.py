@@ -91,7 +91,7 @@ class World:
         self.ids, self.key, self.other_keys, self.scope_keys = ids, key, other_keys, scope_keys
 
 
-# -- neighbours -------------------------------------------------------------------------------------------
+# Neighbours
 
 
 def text_of(body):
@@ -139,7 +139,7 @@ def plain(operation):
     return message(operation, operation.examples()[0][1])
 
 
-# -- RFC 9112: request line, fields, length ---------------------------------------------------------------
+# RFC 9112: request line, fields, length
 
 HEALTH = ["GET /healthz HTTP/1.1", "Host: localhost", "Accept: */*", "X-Test: one two"]
 
@@ -349,7 +349,7 @@ def sound(world):
     yield lines(*HEALTH, "X: " + "y" * 16_000), 200
 
 
-# -- RFC 3986: paths and queries --------------------------------------------------------------------------
+# RFC 3986: paths and queries
 
 BAD_ESCAPES = ["%", "%4", "%zz", "%4z", "%z4", "%%", "%00", "%ff", "%c0%80", "%c0%af", "%e0%80%af", "%ed%a0%80", "%f4%90%80%80", "%f8%88%80%80%80",
                "%80", "%c3", "%e2%82", "% 1", "%u0041", "%-1", "%+1"]
@@ -471,7 +471,7 @@ def queries(world):
             yield Case("query/of a write", bad.bytes(world.ids, world.key), PARAMETER, base=base)
 
 
-# -- methods, credentials, scopes, headers ----------------------------------------------------------------
+# Methods, credentials, scopes, headers
 
 
 def methods(world):
@@ -553,7 +553,7 @@ def unknown_key(mode):
     return body + check
 
 
-# -- RFC 8259: bodies -------------------------------------------------------------------------------------
+# RFC 8259: bodies
 
 BAD_NUMBERS = ["01", "-", "-01", "1.", ".5", "-.5", "1.e1", "1e", "1e+", "1E-", "+1", "1e1.5", "0x1F", "1_000", "1,5", "NaN", "nan", "Infinity",
                "-Infinity", "inf", "1e1e1", "--1", "1-1", "1 2", "1..2", "١", "１", "1d", "1f", "0b1", "1n", "1" * 64, "0." + "1" * 62]
@@ -631,7 +631,7 @@ def hash_of(text):
     return sum(text.encode())
 
 
-# -- fields -----------------------------------------------------------------------------------------------
+# Fields
 
 
 class Raw(str):
@@ -842,7 +842,7 @@ def required_paths(schema, path=()):
             yield from required_paths(inner["items"], (*path, name, 0))
 
 
-# -- dice -------------------------------------------------------------------------------------------------
+# Dice
 
 
 def two_at_once(world, dice, listed):

@@ -30,7 +30,7 @@ FROM_BIRTH = ["id", "public_id", "order_number", "reference", "company_id", "sou
               "address"]
 
 
-# -- the record and the model in one form -----------------------------------------------------------------------
+# The record and the model in one form
 
 def shown(record, places):
     """What the record says, in the form of the model; times as they are."""
@@ -92,7 +92,7 @@ def same(found, wanted, what=""):
     assert not differing, f"{what}: (found, expected) {differing}"
 
 
-# -- one random history -----------------------------------------------------------------------------------------
+# One random history
 
 class Story:
     def __init__(self, client, house, exponent, seed):
@@ -108,7 +108,7 @@ class Story:
         self.records, self.stamps = {}, {}  # of each version
         self.product = None
 
-    # -- requests ---------------------------------------------------------------------------------------------
+    # Requests
     def price(self):
         if self.dice.random() < 0.02:
             return self.dice.randrange(model.bound(self.places) + 1)
@@ -168,7 +168,7 @@ class Story:
         answer = self.exchange(method, target, '{"reason":"another request"}', key, **headers)
         assert (answer.status, answer.code) == (422, "idempotency_key_reused"), answer
 
-    # -- edits: each gives the request's answer and what the model does ---------------------------------------
+    # Edits: each gives the request's answer and what the model does
     def add(self):
         rows, lines = [], []
         for _ in range(self.dice.randint(1, 3)):
@@ -289,7 +289,7 @@ class Story:
                 + [self.assign, self.report, self.report] * (3 if is_delivery else 1) * (self.dice.random() < 0.5)
                 + [self.unassign] * bool(order.rider))
 
-    # -- what happens -----------------------------------------------------------------------------------------
+    # What happens
     def edit(self, request=None):
         answer, act = (request or self.dice.choice(self.choices()))()
         after, refused = copy.deepcopy(self.order), None
@@ -374,7 +374,7 @@ class Story:
             product = self.exchange("GET", "/v1/menu/products/" + self.product["id"], None, None)
             assert whole(from_json(product.body)["data"]["variants"][0]["stock"], 3) == self.order.stock
 
-    # -- and what the log says of it --------------------------------------------------------------------------
+    # And what the log says of it
     def check_events(self, events):
         """`events`: what the log has, by subject."""
         own = events.get(self.record["id"], [])

@@ -81,7 +81,7 @@ def world():
         box.discard()
 
 
-# -- questions ----------------------------------------------------------------------------------------------------
+# Questions
 
 def target_of(path, parameters):
     return path + "".join("?&"[n > 0] + name + "=" + urllib.parse.quote(value, safe=",:")
@@ -267,7 +267,7 @@ def test_lists_and_reports_answer_as_the_model(world):
     print(f"seed {SEED}: {QUESTIONS} questions, {rows} answered with rows, {refused} refused")
 
 
-# -- walks through all pages while others write -------------------------------------------------------------------
+# Walks through all pages while others write
 
 def place_until(world, house, end, number):
     """Places new orders; leaves the others as they are."""

@@ -107,7 +107,7 @@ def test_an_old_message_is_refused(library, delivered):
     assert library.verify(secret, moved, request.body) == WRONG
 
 
-# -- the README --------------------------------------------------------------------------------------------
+# The README
 
 # What stands around the lines of the README: the variables that they use, and the end.
 AROUND = {

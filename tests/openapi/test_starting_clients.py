@@ -59,7 +59,7 @@ def test_a_program_to_start_from_is_short_and_of_its_own(tools, file):
     assert "import comanda" not in text and "<script src" not in text
 
 
-# -- tills -----------------------------------------------------------------------------------------------
+# Tills
 
 
 class Till:
@@ -157,7 +157,7 @@ def test_the_android_till_sells_without_a_network_and_sends_all_of_it_once(box, 
     assert all(sold_for(order) and order["total"] == 85.9 and len(order["combos"]) == 2 for order in orders)
 
 
-# -- the kitchen display ---------------------------------------------------------------------------------
+# The kitchen display
 
 
 @pytest.fixture

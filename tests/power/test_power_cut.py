@@ -133,7 +133,7 @@ def test_without_a_sync_at_each_commit_something_is_lost(seed, tmp_path):
     print("found out:", str(found.value)[:200])
 
 
-# -- while a box is set up ---------------------------------------------------------------------------------
+# While a box is set up
 def set_up_with_cuts(kind, seed, times):
     """The import with its migrations, then the first start with its certificates, each cut at a random moment. Done once
     more it must lead to a restaurant that serves. How often each was cut before its end."""
@@ -178,7 +178,7 @@ def test_a_box_that_loses_power_while_it_is_set_up_can_be_set_up(seed):
     assert imports and starts, "no cut hit: the test proves nothing"
 
 
-# -- while a backup is taken -------------------------------------------------------------------------------
+# While a backup is taken
 def back_up_with_cuts(kind, seed, times):
     """Backups onto a disk that is cut meanwhile. How many have their name."""
     moments = random.Random(seed)

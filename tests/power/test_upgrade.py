@@ -207,7 +207,7 @@ def test_systemd_waits_for_an_upgrade_and_is_told_when_it_serves(prepared):
         assert steps == ["copy", newest, "check", "commit", "close"], told
 
 
-# -- a full disk -----------------------------------------------------------------------------------------
+# A full disk
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def expect(answer, *statuses):
 office = threading.Lock()
 
 
-# -- what they do: generators that yield after each step -------------------------------------------------
+# What they do: generators that yield after each step
 def poll_in_the_same_words(house, client):
     fields = {}
     while True:

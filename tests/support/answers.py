@@ -155,7 +155,7 @@ class Recorder:
         self.sized = set()  # paths whose answers have no length of their own
         self.placed = 0
 
-    # -- whom the box sees ------------------------------------------------------------------------------
+    # Whom the box sees
     def client(self, who, key=None, port=None):
         self.clients[who] = (key, port or self.box.port)
         if key:
@@ -178,7 +178,7 @@ class Recorder:
         for port in list(self.wires):
             self.close(port)
 
-    # -- questions --------------------------------------------------------------------------------------
+    # Questions
     def ask(self, title, method, path, body=None, *fields, who="owner", host="localhost"):
         """One request on a connection that is kept. `body`: an object for JSON, or bytes as they are."""
         key, port = self.clients[who]
@@ -231,7 +231,7 @@ class Recorder:
         time.sleep(0.002)
         return last
 
-    # -- what is written --------------------------------------------------------------------------------
+    # What is written
     def _path(self, path):
         for epoch in self.names.numbers["cursor"]:
             path = path.replace(f"={epoch}.", f"={self.names.cursor(epoch, '')}")

@@ -17,7 +17,7 @@ from support.strict_orders import Refused, invalid
 HUGE_BYTES = 10 * 1024 * 1024
 
 
-# -- faults -----------------------------------------------------------------------------------------------
+# Faults
 
 
 def burst(status, count, path=r".*", **headers):
@@ -83,7 +83,7 @@ def _paths_of(value, name, prefix=""):
             yield from _paths_of(below, name, f"{prefix}[{index}]")
 
 
-# -- distortions ------------------------------------------------------------------------------------------
+# Distortions
 
 
 def _distorted(change):

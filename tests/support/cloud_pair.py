@@ -47,7 +47,7 @@ def own_ids(company):
     return renamed(company)
 
 
-# -- comparison -------------------------------------------------------------------------------------------
+# Comparison
 
 ORDER_FIELDS = ["reference", "status", "service_type", "source", "country_code", "timezone", "currency", "comment",
                 "order_title", "delivery_comment", "scheduled_delivery_date", "cancel_reason", "delivery_status",
@@ -94,7 +94,7 @@ def difference(box, cloud):
     return {f: (box[f], cloud[f]) for f in box if box[f] != cloud[f]}
 
 
-# -- the pair ---------------------------------------------------------------------------------------------
+# The pair
 
 
 class Pair:

@@ -60,7 +60,7 @@ class OrderApp:
         file = self.built_in()
         return list(file["by_country"][COUNTRIES[self.name]].values()) if "by_country" in file else file["hosts"]
 
-    # -- the box's side -----------------------------------------------------------------------------------------
+    # The box's side
 
     @property
     def url(self):
@@ -92,7 +92,7 @@ class OrderApp:
     def mode(self, box, mode, *options, check=True):
         return box.command("provider", "mode", self.name, mode, *options, "--data", str(box.data), check=check)
 
-    # -- the customers' side -------------------------------------------------------------------------------------
+    # The customers' side
 
     def place(self, order, tells=True):
         """A customer orders. `order` is as the app shows it (order_of)."""
@@ -120,7 +120,7 @@ class OrderApp:
         self.queue.append(event)
         return event
 
-    # -- requests ----------------------------------------------------------------------------------------------------
+    # Requests
 
     def handle(self, request, body):
         word = urllib.parse.urlsplit(request.path).path.rsplit("/", 1)[-1]
@@ -307,7 +307,7 @@ class OrderApp:
         self.server.close()
 
 
-# -- orders as the apps show them --------------------------------------------------------------------------------
+# Orders as the apps show them
 
 
 def ifood_order(number, **changes):

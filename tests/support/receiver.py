@@ -58,7 +58,7 @@ class Connection:
         return not self.stopping.wait(seconds)
 
 
-# -- answers ---------------------------------------------------------------------------------------------
+# Answers
 
 
 def answers(status=204, body=b"", **headers):
@@ -137,7 +137,7 @@ def _drip(connection, data):
             return
 
 
-# -- the server ------------------------------------------------------------------------------------------
+# The server
 
 
 class Receiver:

@@ -53,7 +53,7 @@ PAGES = {"page", "per_page", "sort"}
 GZIP_FROM_BYTES = 500
 
 
-# -- what orders refer to ---------------------------------------------------------------------------------
+# What orders refer to
 
 
 class Restaurant:
@@ -89,7 +89,7 @@ class Restaurant:
                 "currently_open": True, "currency": company["currency"]}
 
 
-# -- requests, answers ------------------------------------------------------------------------------------
+# Requests, answers
 
 
 @dataclasses.dataclass
@@ -378,7 +378,7 @@ def key_reused():
     return Refused(422, "idempotency_key_reused", "The Idempotency-Key was used for another request.")
 
 
-# -- the server -------------------------------------------------------------------------------------------
+# The server
 
 
 @dataclasses.dataclass

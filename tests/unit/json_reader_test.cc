@@ -73,7 +73,7 @@ std::string TextErrorOf(const std::string& value, TextRule rule = {}) {
   return ErrorOf(value, [&](ObjectReader& reader) { reader.Text("f", rule); });
 }
 
-// -- the scanner --------------------------------------------------------------------------------
+// The scanner
 
 TEST(JsonReader, ReadsEveryKindOfValue) {
   const Document document = Document::Parse(
@@ -240,7 +240,7 @@ TEST(JsonReader, SaysWhereAndWhatWasExpected) {
   EXPECT_TRUE(Says(RefusalOf(""), "there is no value"));
 }
 
-// -- the canonical form -------------------------------------------------------------------------
+// The canonical form
 
 TEST(JsonReader, GivesEqualBodiesEqualCanonicalTexts) {
   const std::string expected = R"({"a":[1,12.5,"é/"],"b":{"c":null,"d":true}})";
@@ -259,7 +259,7 @@ TEST(JsonReader, GivesDifferentBodiesDifferentCanonicalTexts) {
   EXPECT_NE(CanonicalOf("[9007199254740993]"), CanonicalOf("[9007199254740992]"));
 }
 
-// -- random mutations ---------------------------------------------------------------------------
+// Random mutations
 
 std::string Mutated(std::string text, std::mt19937& random) {
   static const std::vector<std::string> kPieces = {"{",
@@ -335,7 +335,7 @@ TEST(JsonReader, SurvivesRandomMutationsAndKeepsWhatItAccepts) {
   EXPECT_GT(accepted, 5'000);
 }
 
-// -- Errors -------------------------------------------------------------------------------------
+// Errors
 
 TEST(JsonReader, LackOfMemoryIsNoMistakeOfTheClient) {
   static int left;
@@ -452,7 +452,7 @@ TEST(JsonErrors, ThrowsNothingWhereNothingIsWrong) {
   EXPECT_NO_THROW(errors.ThrowIfAny());
 }
 
-// -- ObjectReader: texts ------------------------------------------------------------------------
+// ObjectReader: texts
 
 TEST(JsonObjectReader, ReadsTextWithUnixLines) {
   const Document document = Document::Parse(R"({"f":"sin ají\r\nbien\tfrío","n":null})");
@@ -520,7 +520,7 @@ TEST(JsonObjectReader, ReadsListsOfTexts) {
   }
 }
 
-// -- ObjectReader: numbers ----------------------------------------------------------------------
+// ObjectReader: numbers
 
 TEST(JsonObjectReader, ReadsNumbersExactly) {
   const Document document =
@@ -571,7 +571,7 @@ TEST(JsonObjectReader, RefusesNumbersOutsideTheirBounds) {
   EXPECT_EQ(NumberError("99999999999999999999", {}), "out_of_range: must be at least 0");
 }
 
-// -- ObjectReader: the other kinds --------------------------------------------------------------
+// ObjectReader: the other kinds
 
 TEST(JsonObjectReader, ReadsBooleansUuidsAndInstants) {
   const Document document = Document::Parse(

@@ -199,7 +199,7 @@ TEST_F(NetNetwork, NamesWhatWentWrong) {
   EXPECT_EQ(Get("http://nowhere.onion/").outcome, Outcome::kNameNotFound);
 }
 
-// -- TLS -------------------------------------------------------------------------------------
+// TLS
 
 TEST_F(NetNetwork, TrustsTheGivenAuthoritiesAlone) {
   const Identity identity;
@@ -322,7 +322,7 @@ TEST_F(NetNetwork, GivesUpOnAHandshakeThatTakesLongerThanConnectingMay) {
   EXPECT_LT(answer.duration_ms, 30'000);
 }
 
-// -- addresses -------------------------------------------------------------------------------
+// Addresses
 
 TEST_F(NetNetwork, DialsNoAddressThatTheCallRefusesHoweverItIsSpelt) {
   TestReceiver server(AnswerAll);
@@ -357,7 +357,7 @@ TEST_F(NetNetwork, RefusesAnAddressAlsoWhereAConnectionToItIsOpen) {
   EXPECT_EQ(requests, 1);
 }
 
-// -- slots, cancelling, the end ----------------------------------------------------------------
+// Slots, cancelling, the end
 
 TEST_F(NetNetwork, MakesAHundredCallsWithFourAtOnce) {
   std::atomic<int> now = 0;

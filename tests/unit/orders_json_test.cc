@@ -58,7 +58,7 @@ std::vector<std::string> ErrorsOf(const std::function<void()>& read) {
 
 using Errors = std::vector<std::string>;
 
-// -- orders and fields ----------------------------------------------------------------------------
+// Orders and fields
 
 TEST(OrdersJson, ReadsADeliveryOrder) {
   const OrderDraft draft =
@@ -112,7 +112,7 @@ TEST(OrdersJson, NeedsAFieldInAPatch) {
   EXPECT_EQ(ErrorsOf([] { FieldsFrom(R"({"status":"READY"})"); }), (Errors{"status not_allowed"}));
 }
 
-// -- combos ---------------------------------------------------------------------------------------
+// Combos
 
 TEST(OrdersJson, TurnsUnitPricesIntoLineTotals) {
   const std::vector<Combo> combos =
@@ -165,7 +165,7 @@ TEST(OrdersJson, TakesOneToTwoHundredItems) {
             (Errors{"combos too_many_items"}));
 }
 
-// -- payments and discounts -----------------------------------------------------------------------
+// Payments and discounts
 
 TEST(OrdersJson, TakesBillAmountAsAnotherName) {
   const PaymentDraft draft = PaymentFrom(
@@ -207,7 +207,7 @@ TEST(OrdersJson, BoundsAPercentageButNoAmount) {
             (Errors{"type unknown_value"}));
 }
 
-// -- status and logistics -------------------------------------------------------------------------
+// Status and logistics
 
 TEST(OrdersJson, SendsCancelledToItsOwnEndpoint) {
   try {
@@ -250,7 +250,7 @@ TEST(OrdersJson, TakesAReasonForNotDeliveredAlone) {
             (Errors{"reason not_allowed"}));
 }
 
-// -- the record -----------------------------------------------------------------------------------
+// The record
 
 TEST(OrdersRecord, LeavesOutTheListsThatAreNotAsked) {
   const std::string record =

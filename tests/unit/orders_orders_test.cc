@@ -188,7 +188,7 @@ class OrdersTest : public ::testing::Test {
 
 using List = std::vector<std::string>;
 
-// -- placing --------------------------------------------------------------------------------------
+// Placing
 
 TEST_F(OrdersTest, PlacesAnOrderAndAnnouncesItOnce) {
   const Record record = PlaceOrder();
@@ -417,7 +417,7 @@ TEST_F(WholeOrdersTest, AreRefusedWhereTheirRecordIsTooLarge) {
   EXPECT_EQ(NewEvents(), (List{}));
 }
 
-// -- fields ---------------------------------------------------------------------------------------
+// Fields
 
 TEST_F(OrdersTest, AppendsCommentsAndKeepsTheVersionWhereNothingChanges) {
   PlaceOrder();
@@ -460,7 +460,7 @@ TEST_F(OrdersTest, RefusesAWholeCommentAboveTwoThousandCharacters) {
   EXPECT_EQ(ProblemOf(EditFields, fields), "comment too_long");
 }
 
-// -- combos ---------------------------------------------------------------------------------------
+// Combos
 
 TEST_F(OrdersTest, LinksAnItemToTheMenuByItsSku) {
   PlaceOrder();
@@ -525,7 +525,7 @@ TEST_F(OrdersTest, HoldsAtMostFiveHundredItems) {
   EXPECT_EQ(ProblemOf(AddCombos, dishes), "combos too_many_items");
 }
 
-// -- payments and discounts -----------------------------------------------------------------------
+// Payments and discounts
 
 TEST_F(OrdersTest, SaysPaidWhenItFlipsEitherWay) {
   PlaceOrder();
@@ -592,7 +592,7 @@ TEST_F(OrdersTest, RefusesASumAboveTheBoundOfMoney) {
   EXPECT_EQ(ProblemOf(AddCombos, std::vector<Combo>{Dish(1)}), "combos out_of_range");
 }
 
-// -- status ---------------------------------------------------------------------------------------
+// Status
 
 TEST_F(OrdersTest, JumpsOverStepsInOneEvent) {
   PlaceOrder();
@@ -643,7 +643,7 @@ TEST_F(OrdersTest, ChecksWhatTheCallerHasSeenBeforeTheRulesOfState) {
   EXPECT_EQ(ProblemOf(Advance, Status::kReady), Code(Problem::kPreconditionFailed));
 }
 
-// -- logistics ------------------------------------------------------------------------------------
+// Logistics
 
 TEST_F(OrdersTest, AssignsAndTakesBackARider) {
   PlaceOrder(ServiceType::kDelivery);
@@ -703,7 +703,7 @@ TEST_F(OrdersTest, LiftsTheOrderWithItsDelivery) {
   EXPECT_EQ(Stored().delivered_by, "API");
 }
 
-// -- reading --------------------------------------------------------------------------------------
+// Reading
 
 TEST_F(OrdersTest, FindsAnOrderByItsPublicIdInAnyCase) {
   const Record record = PlaceOrder();
