@@ -39,8 +39,11 @@ class Bench:
     def __init__(self, words, programs, stack):
         self.brief, self.only, self.programs, self.stack = words.brief, words.only, programs, stack
         self.rounds, self.seconds = (1, 0.4) if words.brief else (5, 4) if words.long else (3, 2)
-        self.parent = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="comanda-bench-")))
+        self.parent = self.directory()
         self.rows = []
+
+    def directory(self):
+        return pathlib.Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="comanda-bench-")))
 
     def wanted(self, *begins):
         """Whether --only names a row that begins so, or a part of the beginning."""
@@ -67,7 +70,8 @@ class Bench:
     def run(self):
         self.size()
         for section in SECTIONS:
-            with contextlib.ExitStack() as self.stack:  # the section's servers
+            with contextlib.ExitStack() as self.stack:  # the section's directory and servers
+                self.parent = self.directory()
                 begin = time.monotonic()
                 section(self)
                 print(f"bench: {section.__module__}.{section.__name__} took {time.monotonic() - begin:.0f} s",
@@ -85,8 +89,10 @@ def main():
         programs.append(former)
     with contextlib.ExitStack() as stack:
         bench = Bench(words, programs, stack)
-        bench.run()
-    print(table.text(bench.rows))
+        try:
+            bench.run()
+        finally:
+            print(table.text(bench.rows))
     RESULT.write_text(table.as_json(bench.rows, {"rounds": bench.rounds, "seconds": bench.seconds, "cores": os.cpu_count(),
                                                  "former": former is not None}))
 
