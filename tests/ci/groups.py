@@ -1,0 +1,186 @@
+"""The groups of tests: a function each, which returns its steps. What each group guards, and how long it takes: tests/GUARDS."""
+
+import pathlib
+import platform
+
+from steps import Command, Ctest, Pytest, build
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# Rooms that have threads of their own, under the thread sanitizer.
+RACING_UNITS = "unit_base unit_db unit_net unit_wire unit_auth unit_http unit_events unit_webhooks"
+# The lowest rooms, whose code depends on the architecture.
+ARM_UNITS = "unit_base unit_crypto unit_json unit_db unit_wire unit_http"
+SUITES = ["bookworm", "trixie"]
+
+# In these, a test that fails once is a defect: it repeats by its seed, or shows a race that is rarely seen.
+SINGLE_FAILURE_IS_RED = {"hostile", "model", "races"}
+# Begun when no other group runs and nothing is compiled.
+MEASURES = {"bench"}
+# What is compiled at low priority while earlier groups run.
+AHEAD = {
+    "sanitize": build("sanitize", "all units fuzzers"),
+    "fuzz": build("sanitize", "all units fuzzers"),
+    "races": build("races", f"comanda {RACING_UNITS}"),
+    "arm64": build("arm64", f"comanda {ARM_UNITS}"),
+}
+
+
+def any_of(names):
+    """A regular expression that matches any of the names."""
+    return "^(" + "|".join(names.split()) + ")$"
+
+
+class Options:
+    """How the groups are to run: `part` of `parts`, quick or long."""
+
+    def __init__(self, quick=False, long=False, part=0, parts=1):
+        self.quick, self.long, self.part, self.parts = quick, long, part, parts
+
+    def part_of_tests(self):
+        return {"COMANDA_PART": f"{self.part}/{self.parts}"}
+
+    def suites(self):
+        """Of Debian, on which to try what needs a bare one."""
+        return SUITES if self.parts == 1 else [SUITES[self.part]]
+
+
+def style(_):
+    units = sorted((ROOT / "systemd").glob("*.service"))
+    return [
+        Command(["scripts/format", "--check"]),
+        Command(["scripts/check_rooms"]),
+        *(Command(["sh", "-n", str(path.relative_to(ROOT))]) for path in shell_scripts()),
+        # How much of the machine the service can reach, in tenths of systemd's scale of 10.
+        *(Command(["systemd-analyze", "security", "--offline=true", "--threshold=11", "--no-pager", str(unit)]) for unit in units),
+        Pytest(["tests/ci"]),
+    ]
+
+
+def shell_scripts():
+    patterns = ["scripts/*", "board/setup.sh", "board/*/setup", "systemd/package/*", "third_party/*", "tests/openapi/tools",
+                "tests/support/*", ".ci/run"]
+    for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):
+        if path.is_file():
+            with open(path, "rb") as file:
+                if file.readline().rstrip().endswith(b"sh"):
+                    yield path
+
+
+def units(options):
+    histories = {"COMANDA_HISTORIES": "2000"} if options.quick else {}
+    return [build("release", "all units"), Ctest("release", environment=histories), Pytest(["tests/binary"])]
+
+
+def api(_):
+    return [build("release"), Pytest(["tests/api", "tests/board"], 4)]
+
+
+def model(_):
+    """Random histories, and random queries of lists and reports, compared with models."""
+    return [build("release"), Pytest(["tests/model"], 2, by_file=True)]
+
+
+def cloud(_):
+    """Boxes that are linked with a cloud, over lines that fail."""
+    return [build("release"), Pytest(["tests/cloud"], 3)]
+
+
+def sql(_):
+    """Prepares every SQL statement on PostgreSQL, and looks for those that SQLite would run by reading a whole table."""
+    return [build("release", "comanda_explain"), Pytest(["tests/sql"])]
+
+
+def openapi(_):
+    """Other projects' tools on the OpenAPI document."""
+    return [build("release"), Pytest(["tests/openapi"], 2, by_file=True)]
+
+
+def lan(_):
+    """Devices on a LAN of several machines (network namespaces): avahi, Chromium."""
+    return [build("release"), Pytest(["tests/lan"], 4)]
+
+
+def apps(_):
+    """The program among delivery apps that have their real names (network namespaces)."""
+    return [build("release"), Pytest(["tests/apps"], 2)]
+
+
+def hostile(_):
+    """Tens of thousands of malformed requests."""
+    return [build("release"), Pytest(["tests/hostile"], 2)]
+
+
+def fault(options):
+    return [build("release"), Pytest(["tests/fault"], 4, by_file=True, environment=options.part_of_tests())]
+
+
+def power(_):
+    """Power cuts need loop devices, and kills at each step a tracer that attaches to a running process."""
+    return [build("release"), Pytest(["tests/power"], 2, by_file=True)]
+
+
+def planted(options):
+    """Verifies that the tests find mistakes: each is planted into a copy, which is compiled and must fail a test."""
+    return [Command(["tests/planted/run"], options.part_of_tests() if options.parts > 1 else {})]
+
+
+def sanitize(options):
+    """The units and the API's tests under clang's sanitizers for addresses and undefined behaviour."""
+    # Ten times slower, hence fewer histories of the clock than in units.
+    histories = {} if options.long else {"COMANDA_HISTORIES": "500"}
+    server = {"COMANDA_BINARY": "build/sanitize/comanda", "COMANDA_PATIENCE": "120", **options.part_of_tests()}
+    return [build("sanitize", "all units"), Ctest("sanitize", environment=histories),
+            Pytest(["tests/api", "tests/model/test_histories.py"], 2, environment=server)]
+
+
+def races(_):
+    """The rooms that have threads, and the whole server, under clang's thread sanitizer."""
+    server = {"COMANDA_BINARY": "build/races/comanda", "COMANDA_PATIENCE": "120"}
+    return [build("races", f"comanda {RACING_UNITS}"), Ctest("races", any_of(RACING_UNITS)),
+            Pytest(["tests/races", "tests/api/test_webhook_deliveries.py", "tests/cloud/test_status.py",
+                    "tests/cloud/test_failing_line.py"], 2, by_file=True, environment=server)]
+
+
+def arm64(options):
+    """The lowest rooms, and the whole server, on ARM under an emulator; all rooms with --long."""
+    wanted = "units" if options.long else ARM_UNITS
+    # Not here: repairs of damaged files, for which the emulator takes a quarter of an hour.
+    fewer = {} if options.long else {"GTEST_FILTER": "-*DbInspector*:DbMigrate.SortsMoreThanThereIsMemory"}
+    server = {"COMANDA_BINARY": "build/arm64/comanda", "COMANDA_RUNNER": "qemu-aarch64-static", "COMANDA_PATIENCE": "120"}
+    if platform.machine() == "aarch64":
+        server["COMANDA_RUNNER"] = ""
+    return [build("arm64", f"comanda {wanted}"), Ctest("arm64", "" if options.long else any_of(wanted), fewer),
+            Pytest(["tests/binary", "tests/api/test_smoke.py"], environment=server)]
+
+
+def fuzz(options):
+    """Replays what the fuzzers have kept; searches for more with --long."""
+    return [Command(["scripts/fuzz", "--seconds", "600"] if options.long else ["scripts/fuzz", "--replay"])]
+
+
+def bench(_):
+    """Verifies that the benchmarks run and write their tables; asserts no speed, because machines are noisy."""
+    return [Command(["sh", "-euc", """
+        rm -f build/bench.json build/scale.json
+        scripts/bench --brief >build/test/bench.table
+        cat build/test/bench.table
+        scripts/bench --scale --brief
+        [ -s build/bench.json ] && [ -s build/scale.json ]
+        # The last row: bytes kept of a closed order.
+        grep -q '^kept of an order once closed' build/test/bench.table"""])]
+
+
+def package(options):
+    """What is in the packages, and their life in bare Debians."""
+    return [Command(["scripts/package"]), Pytest(["tests/package"], 2, environment={"COMANDA_SUITES": " ".join(options.suites())})]
+
+
+def fresh(options):
+    """The README's commands on bare Debians, at low priority, because it downloads and compiles for minutes."""
+    return [Command(["nice", "-n", "19", "tests/support/fresh_machine", *options.suites()])]
+
+
+ALL = {function.__name__: function for function in (
+    style, units, api, model, sql, hostile, cloud, openapi, lan, apps, fault, power, package, sanitize, races, fuzz, arm64,
+    planted, fresh, bench)}
+QUICK = ["style", "units", "api"]

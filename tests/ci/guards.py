@@ -1,0 +1,90 @@
+"""What each group of tests guards (tests/GUARDS), and which groups a run of continuous integration takes. Pure: no clock,
+no git, no files."""
+
+import dataclasses
+import fnmatch
+
+RUN_MAX_MINUTES = 25
+
+
+@dataclasses.dataclass(frozen=True)
+class Guard:
+    """A row of tests/GUARDS."""
+    group: str
+    minutes: float  # of one part, on two processors with warm caches
+    cores: int  # 1: mostly waits, so that another such group can run beside it; 2: runs alone
+    parts: int  # continuous integration runs one of them, the next one each time
+    always: bool
+    root: bool
+    paths: tuple  # folders end in a slash; patterns may have *
+    never_owed: tuple  # those of the paths whose changes are tested however long it takes
+
+    def guarded(self, changed):
+        """The first changed path that the group guards, or None."""
+        return next((path for path in changed if matches(self.paths, path)), None)
+
+    def never_owed_for(self, changed):
+        return next((path for path in changed if matches(self.never_owed, path)), None)
+
+
+def matches(patterns, path):
+    return any(path.startswith(p) if p.endswith("/") and "*" not in p else fnmatch.fnmatchcase(path, p) for p in patterns)
+
+
+def read_guards(text):
+    """The rows of tests/GUARDS; its head explains the columns."""
+    rows = []
+    for line in text.splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        if line[0].isspace():
+            rows[-1] += line.split()
+        else:
+            rows.append(line.split())
+    return [Guard(group, float(minutes), int(cores), int(parts), when == "always", root == "root",
+                  tuple(p.rstrip("!") for p in paths), tuple(p.rstrip("!") for p in paths if p.endswith("!")))
+            for group, minutes, cores, parts, when, root, *paths in rows]
+
+
+@dataclasses.dataclass(frozen=True)
+class Past:
+    """What is recorded of a group. Without a record, nothing was ever green."""
+    runs_old: int | None = None  # runs since it was green; None: never
+    owed: bool = False  # what it guards has changed, and it did not fit into the run
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    group: str
+    why: str
+    owed: bool = False  # if it does not fit into the run, it is owed
+    never_owed: bool = False  # runs also past the end
+
+
+def choose(guards, changed, past):
+    """The groups of a run, first those that must run: `changed` has for each group the paths that differ from the commit
+    at which it was last green, `past` what is recorded of it."""
+    always, never_owed, owed, guarded, stalest = [], [], [], [], []
+    for guard in guards:
+        group, paths = guard.group, changed.get(guard.group, ())
+        known = past.get(group, Past())
+        path = guard.guarded(paths)
+        if guard.always:
+            always.append(Choice(group, "always"))
+        elif must := guard.never_owed_for(paths):
+            never_owed.append(Choice(group, f"{must} differs, never owed", never_owed=True))
+        elif known.owed:
+            owed.append(Choice(group, "was owed", owed=True))
+        elif path:
+            guarded.append(Choice(group, f"{path} differs", owed=True))
+        else:
+            age = float("inf") if known.runs_old is None else known.runs_old
+            why = "never green" if known.runs_old is None else f"green {known.runs_old} runs ago"
+            stalest.append((-age, Choice(group, why)))
+    stalest.sort(key=lambda row: row[0])  # stable: of one age, in the table's order
+    return always + never_owed + owed + guarded + [choice for _, choice in stalest]
+
+
+def fits(guard, choice, elapsed_s):
+    """Whether the group may begin now. The groups of every run, and those that are never owed, always may."""
+    return guard.always or choice.never_owed or elapsed_s + guard.minutes * 60 <= RUN_MAX_MINUTES * 60
