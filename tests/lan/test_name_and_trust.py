@@ -9,7 +9,7 @@ import pytest
 from support import pairing
 from support.box import Box
 from support.chromium import Chromium
-from support.lan import SERVICE_FILE, LanBox, wait_until
+from support.lan import SERVICE_FILE, LanBox, wait_for_look
 from support.trust import server, sign
 
 NAME = "caja-1.local"
@@ -22,11 +22,15 @@ def doctor(box, check):
 
 
 def finds(till, name, address):
-    wait_until(lambda: till.resolve(name) == address)
+    wait_for_look(lambda: till.resolve(name) == address, lambda: f"{name} is {till.resolve(name)}, not {address}")
 
 
 def get(till, url, cafile):
     return till.run("curl", "-sS", "--cacert", cafile, "-o", "/dev/null", "-w", "%{http_code}", url, check=False)
+
+
+def wait_for_trust(till, url, cafile):
+    wait_for_look(lambda: get(till, url, cafile).stdout == "200", lambda: get(till, url, cafile).stderr)
 
 
 def test_a_browser_finds_the_box_by_its_name_and_trusts_it(box, till, tmp_path):
@@ -47,7 +51,7 @@ def test_a_new_address_stops_nobody_who_uses_the_name(box, till):
     finds(till, NAME, "10.77.0.99")
     assert get(till, f"https://{NAME}:{box.port}/healthz", box.cafile).stdout == "200"
     # Nor who learns the new address: the certificate has it.
-    wait_until(lambda: get(till, f"https://10.77.0.99:{box.port}/healthz", box.cafile).stdout == "200")
+    wait_for_trust(till, f"https://10.77.0.99:{box.port}/healthz", box.cafile)
 
 
 def test_a_new_host_name_is_trusted_without_a_new_authority(box, till):
@@ -56,7 +60,7 @@ def test_a_new_host_name_is_trusted_without_a_new_authority(box, till):
     box.machine.set_host_name("barra")
     box.machine.run("avahi-set-host-name", "barra")
     finds(till, "barra.local", box.machine.address)
-    wait_until(lambda: get(till, f"https://barra.local:{box.port}/healthz", box.cafile).stdout == "200")
+    wait_for_trust(till, f"https://barra.local:{box.port}/healthz", box.cafile)
     assert box.cafile.read_bytes() == authority
 
 
@@ -64,7 +68,7 @@ def test_a_name_that_another_machine_has_is_reported(lan, till, box):
     finds(till, NAME, box.machine.address)
     second = lan.machine("caja-1")
     second.start_avahi(SERVICE_FILE)
-    wait_until(lambda: second.resolve(NAME) == box.machine.address)
+    finds(second, NAME, box.machine.address)
     other = LanBox(second)
     try:
         other.start()
@@ -113,7 +117,7 @@ def test_devices_trust_the_box_that_takes_the_place_of_a_dead_one(lan, box, till
     try:
         restored.start()
         finds(till, NAME, machine.address)
-        wait_until(lambda: get(till, f"https://{NAME}:{restored.port}/healthz", trusted).stdout == "200")
+        wait_for_trust(till, f"https://{NAME}:{restored.port}/healthz", trusted)
         assert get(till, f"https://{machine.address}:{restored.port}/healthz", trusted).stdout == "200"
     finally:
         restored.stop()

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import http.client
 import itertools
 import json
@@ -18,12 +19,12 @@ import time
 import uuid
 import weakref
 
+from support.waiting import PATIENCE_S, wait_until
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # COMANDA_BINARY lets the same tests run on the sanitizer build, COMANDA_RUNNER under an emulator.
 BINARY = pathlib.Path(os.environ.get("COMANDA_BINARY", ROOT / "build/release/comanda")).resolve()
 RUNNER = os.environ.get("COMANDA_RUNNER", "").split()
-# Only detects hangs: machines are noisy, emulators slow.
-PATIENCE_S = float(os.environ.get("COMANDA_PATIENCE", "30"))
 # `scripts/test --long`: the instruments' full sizes, for hours; else those of every run.
 LONG = bool(os.environ.get("COMANDA_LONG"))
 
@@ -35,18 +36,33 @@ def entries(directory):
             yield path, path.lstat()
 
 
-PORTS_OF_PROCESS = 128
-picked_ports = itertools.count()
+FIRST_PORT, PORTS_OF_PROCESS = 10_000, 128
+
+
+@functools.cache
+def ports_of(process, network):
+    """(an endless iterator over the ports of that process alone, the socket that reserves them while the process lives)"""
+    # Below the range for outgoing connections, of which tests open thousands.
+    end = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    ranges = (end - FIRST_PORT) // PORTS_OF_PROCESS
+    for number in range(process, process + ranges):
+        first = FIRST_PORT + number % ranges * PORTS_OF_PROCESS
+        # A name in the abstract name space, which each network has for itself as it has its ports.
+        reserved = socket.socket(socket.AF_UNIX)
+        try:
+            reserved.bind(f"\0comanda-test-ports-{first}")
+            return itertools.cycle(range(first, first + PORTS_OF_PROCESS)), reserved
+        except OSError:
+            reserved.close()
+    raise AssertionError("every range of ports is reserved by another process")
 
 
 def free_port():
-    """A free port. Another test shall not take it before the server listens on it: it is below the range for outgoing
-    connections, of which tests open thousands, and processes with neighbouring ids choose from different ports."""
-    lowest = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    first = 10_000 + os.getpid() % ((lowest - 10_000) // PORTS_OF_PROCESS) * PORTS_OF_PROCESS
+    """A free port, which no other process of a test takes before the server listens on it, whatever runs at the same time."""
+    ports, _ = ports_of(os.getpid(), os.stat("/proc/thread-self/ns/net").st_ino)
     while True:
         with socket.socket() as s, contextlib.suppress(OSError):
-            s.bind(("0.0.0.0", first + next(picked_ports) % PORTS_OF_PROCESS))
+            s.bind(("0.0.0.0", next(ports)))
             return s.getsockname()[1]
 
 
@@ -236,18 +252,13 @@ class Box:
                 stdout=log, stderr=subprocess.STDOUT, env=self._environment(), preexec_fn=self.preexec)
 
     def wait_ready(self):
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            if self.process.poll() is not None:
-                raise AssertionError(f"the server ended with {self.process.returncode}:\n{self.log_text()}")
-            try:
-                with contextlib.closing(self.client()) as client:
-                    client.get("/healthz")
-                return
-            except (OSError, http.client.HTTPException):
-                if time.monotonic() > deadline:
-                    raise AssertionError("the server does not answer:\n" + self.log_text()) from None
-                time.sleep(0.01)
+        wait_until(self._answers, lambda: "the server does not answer:\n" + self.log_text())
+
+    def _answers(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"the server ended with {self.process.returncode}:\n{self.log_text()}")
+        with contextlib.suppress(OSError, http.client.HTTPException), contextlib.closing(self.client()) as client:
+            return client.get("/healthz")
 
     def client(self, key=None, address="127.0.0.1"):
         return Client(self.port, key, str(self.cafile), address)
@@ -286,10 +297,7 @@ class Box:
 
     def wait_for_log(self, words):
         """Waits, because a line may be written slightly after the event that it reports."""
-        deadline = time.monotonic() + PATIENCE_S
-        while words not in self.log_text():
-            assert time.monotonic() < deadline, f"{words!r} is not in the log:\n{self.log_text()[-3000:]}"
-            time.sleep(0.02)
+        wait_until(lambda: words in self.log_text(), lambda: f"{words!r} is not in the log:\n{self.log_text()[-3000:]}")
 
     def cpu_seconds(self):
         """CPU time of all threads, in nanoseconds: /proc/PID/stat counts ticks of 10 ms. The clock id is that of

@@ -5,12 +5,11 @@ import contextlib
 import dataclasses
 import json
 import random
-import time
 import uuid
 
-from support.box import PATIENCE_S
 from support.orders import LIFE, SERVICE_TYPES, rows
 from support.quick_client import QuickClient
+from support.waiting import wait_until
 from support.wall_clock import ClientWithoutDates, ClockBox
 
 DAY_S = 24 * 3600
@@ -61,10 +60,8 @@ class Week:
         """Waits for the purge, which is the first chore after a start: first events, then the records without events."""
         for column in ("log_start", "records_dropped_to"):
             self.box.start()
-            begin = time.monotonic()
-            while rows(self.box, f"SELECT {column} FROM company_counter")[0][0] <= 1:
-                assert time.monotonic() - begin < PATIENCE_S, "nothing is purged:\n" + self.box.log_text()[-3000:]
-                time.sleep(0.01)
+            wait_until(lambda: rows(self.box, f"SELECT {column} FROM company_counter")[0][0] > 1,
+                       lambda: "nothing is purged:\n" + self.box.log_text()[-3000:])
             assert self.box.stop() == 0
 
     def look_around(self):

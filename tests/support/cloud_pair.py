@@ -20,10 +20,12 @@ from support.cutting_proxy import CuttingProxy
 from support.exact import to_json
 from support.orders import rows
 from support.strict_cloud import StrictCloud, demo_company
+from support.waiting import wait_until_passes
 
 # Requests a minute of a key of the tier lan, so that the pace does not decide how long a test takes.
 RATE = 60_000
-BOX_OPTIONS = ["--sandbox-listen", "", "--rate-lan", str(RATE), "--cloud-poll-seconds", "5"]
+POLL_EVERY_S = 5
+BOX_OPTIONS = ["--sandbox-listen", "", "--rate-lan", str(RATE), "--cloud-poll-seconds", str(POLL_EVERY_S)]
 CLOUD_OPTIONS = ["--sandbox-listen", "", "--rate-lan", str(RATE)]
 ALL_SCOPES = "all,orders:sync"
 PROVIDER = "plataforma"  # the strict cloud's name for the provider whose riders are users of the company
@@ -225,14 +227,7 @@ class Pair:
 
     def eventually(self, check, timeout_s=PATIENCE_S):
         """Repeats a check that fails while the box is not yet where it should be."""
-        begin = time.monotonic()
-        while True:
-            try:
-                return check()
-            except AssertionError:
-                if time.monotonic() - begin > timeout_s:
-                    raise
-            time.sleep(PAUSE_S)
+        return wait_until_passes(check, timeout_s)
 
     # Both sides.
     def cloud_records(self):

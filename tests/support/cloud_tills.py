@@ -4,16 +4,14 @@ the same Idempotency-Key until it is answered, and keeps the last acknowledged r
 import contextlib
 import http.client
 import random
-import time
 import uuid
 
-from support.box import PATIENCE_S
 from support.order_model import DELIVERY, NOT_DELIVERED
 from support.orders import LIFE, SERVICE_TYPES, in_days
 from support.strict_orders import EXPONENTS
+from support.waiting import wait_until
 
 LOST_LINE = (OSError, http.client.HTTPException)
-RETRY_PAUSE_S = 0.02
 
 
 class CloudTill:
@@ -207,12 +205,11 @@ class CloudTill:
         return answer.data
 
     def until_answered(self, method, path, body=None, key=None):
-        begin = time.monotonic()
-        while True:
+        def answer():
             with contextlib.suppress(*LOST_LINE):
                 answer = self.client.send(method, path, body, {"Idempotency-Key": key} if key else {})
                 if answer.status != 503:
                     return answer
             self.client.close()
-            assert time.monotonic() - begin < PATIENCE_S, f"{method} {path} is not answered"
-            time.sleep(RETRY_PAUSE_S)
+
+        return wait_until(answer, f"{method} {path} is not answered")

@@ -11,6 +11,7 @@ import time
 
 from support.box import PATIENCE_S
 from support.chromium import FLAGS
+from support.waiting import wait_until
 
 # The pipes of --remote-debugging-pipe: messages end with NUL.
 READS, WRITES = 3, 4
@@ -108,11 +109,8 @@ class DrivenPage:
 
     def until(self, expression):
         """Waits until the expression is true; its value."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not (value := self.run(expression)):
-            assert time.monotonic() < deadline, (expression, self.run("document.activeElement.outerHTML"), self.errors)
-            time.sleep(0.02)
-        return value
+        return wait_until(lambda: self.run(expression),
+                          lambda: (expression, self.run("document.activeElement.outerHTML"), self.errors))
 
     def text(self, selector):
         return self.run(f"document.querySelector({json.dumps(selector)}).innerText")

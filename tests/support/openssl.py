@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 import time
 
+from support.waiting import PATIENCE_S
+
 
 @dataclasses.dataclass
 class Pair:
@@ -19,7 +21,7 @@ class Pair:
 
 
 def openssl(*words):
-    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, timeout=60)
+    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, timeout=PATIENCE_S * 2)
 
 
 def make_pair(directory, name, kind="ec", hosts=("localhost",)):
@@ -99,4 +101,4 @@ distinguished_name = name
 def verify_at(authority, chain, instant):
     """Whether a client whose clock shows `instant` accepts the certificate."""
     return subprocess.run(["openssl", "verify", "-x509_strict", "-attime", str(int(instant)), "-CAfile", str(authority),
-                           "-untrusted", str(chain), str(chain)], capture_output=True, timeout=60).returncode == 0
+                           "-untrusted", str(chain), str(chain)], capture_output=True, timeout=PATIENCE_S * 2).returncode == 0

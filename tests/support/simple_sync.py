@@ -7,15 +7,14 @@ import http.client
 import itertools
 import json
 import ssl
-import time
 import urllib.parse
 
 from support.box import PATIENCE_S
 from support.cloud_pair import all_orders
 from support.exact import Scaled, to_json
 from support.orders import rows
+from support.waiting import wait_until
 
-RETRY_PAUSE_S = 0.002
 # An answer whose head is cut looks like one without a body.
 LOST_LINE = (OSError, http.client.HTTPException, ValueError)
 
@@ -82,8 +81,7 @@ class SimpleSync:
 
     def send(self, method, path, body, key, at):
         """Sends the request until it is accepted; the order."""
-        begin = time.monotonic()
-        while time.monotonic() - begin < PATIENCE_S:
+        def order():
             headers = {"Authorization": "Bearer " + self.pair.cloud_key, "Content-Type": "application/json",
                        "Idempotency-Key": f"{key}/{next(self.attempts)}" if self.new_keys else key, "Comanda-Occurred-At": at}
             # A connection of its own for each: what comes behind an answer is no answer to the next request.
@@ -95,5 +93,5 @@ class SimpleSync:
                 if answer.status in (200, 201):
                     return json.loads(content)["data"]
                 assert answer.status in (401, 429, 500), (method, path, body, answer.status, content)
-            time.sleep(RETRY_PAUSE_S)
-        raise AssertionError(f"{method} {path} is not answered")
+
+        return wait_until(order, f"{method} {path} is not answered")

@@ -12,9 +12,9 @@ import threading
 import time
 
 from support.box import BINARY, Box, PATIENCE_S
+from support.waiting import wait_until
 
 LOST_LINE = (OSError, http.client.HTTPException)
-RETRY_PAUSE_S = 0.005
 
 
 class Lost(AssertionError):
@@ -156,18 +156,16 @@ class Till(threading.Thread):
         kept(repeated.told() == write.told(), f"{write.key}: another answer: {write} / {again}")
 
     def until_answered(self, method, path, body, key):
-        begin = time.monotonic()
-        while True:
+        def answer():
             try:
                 answer = self.client.send(method, path, body, {"Idempotency-Key": key})
-                if answer.status != 503:
-                    return answer
+                return answer if answer.status != 503 else None
             except LOST_LINE:
                 self.client.close()
                 self.retries += 1
                 self.restaurant.line_lost()
-            assert time.monotonic() - begin < PATIENCE_S, f"{method} {path} is not answered"
-            time.sleep(RETRY_PAUSE_S)
+
+        return wait_until(answer, f"{method} {path} is not answered")
 
 
 class Restaurant:

@@ -13,10 +13,10 @@ import platform
 import signal
 import ssl
 import struct
-import time
 
-from support.box import Box, Client, PATIENCE_S
+from support.box import Box, Client
 from support.quick_client import context_without_dates
+from support.waiting import wait_until
 
 PTRACE_TRACEME, PTRACE_DETACH = 0, 17
 READ_CLOCK = b"__vdso_clock_gettime"
@@ -158,10 +158,12 @@ class ClockBox(Box):
         self.ahead_s = ahead_s
         seen = self.log_text().count("listening") if self.log_path.exists() else 0
         self.launch()
-        deadline = time.monotonic() + PATIENCE_S
-        while self.log_text().count("listening") == seen:
-            assert time.monotonic() < deadline and self.process.poll() is None, self.log_text()
-            time.sleep(0.02)
+
+        def is_listening():
+            assert self.process.poll() is None, self.log_text()
+            return self.log_text().count("listening") > seen
+
+        wait_until(is_listening, self.log_text)
 
     def client_without_dates(self, key=None):
         """A client that accepts a certificate that is valid at the wrong time of the box."""
@@ -200,8 +202,4 @@ def is_accepted(box):
 
 def until(condition):
     """Waits until the condition is true; returns its value."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.1)
-    return found
+    return wait_until(condition, "it did not come")
