@@ -2,10 +2,10 @@
 
 import json
 import re
-import time
 
-from support.box import PATIENCE_S, Box
+from support.box import Box
 from support.order_app import OrderApp
+from support.waiting import wait_until
 
 
 def grown_to(directory, count):
@@ -24,10 +24,12 @@ def grown_to(directory, count):
             credentials = {"client_id": f"c{number}", "client_secret": f"s{number}", "merchant_id": "m-1"}
             box.command("provider", "add", f"app{number}", "--from", "-", "--data", str(box.data), input=json.dumps(credentials))
             box.command("provider", "mode", f"app{number}", "mirror", "--data", str(box.data))
-        deadline = time.monotonic() + PATIENCE_S
-        while len(app.polls) < count * 3:
-            assert time.monotonic() < deadline, box.log_text()[-4000:]
-            box.command("provider", "retry", "all", "--data", str(box.data))
+
+        def has_asked():
+            app.hurry(box)
+            return len(app.polls) >= count * 3
+
+        wait_until(has_asked, lambda: box.log_text()[-4000:])
         with open(f"/proc/{box.process.pid}/status") as status:
             return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1])
     finally:

@@ -4,7 +4,6 @@ documents describe, and the answers that they describe lead to orders."""
 import contextlib
 import json
 import random
-import time
 
 import pytest
 
@@ -13,6 +12,7 @@ from support.internet import Internet, joined
 from support.machine import new_machine
 from support.order_app import COUNTRIES, ORDER_OF, OrderApp
 from support.orders import accepted
+from support.waiting import wait_until
 
 ADDRESSES = {"ifood": "93.184.216.34", "99food": "93.184.216.35", "rappi": "93.184.216.36",
              "keeta": "93.184.216.37"}
@@ -72,12 +72,13 @@ class Market:
             page += 1
 
     def wait(self, condition):
-        deadline = time.monotonic() + PATIENCE_S * 4
-        while not (value := condition()):
-            assert time.monotonic() < deadline, self.box.log_text()[-4000:]
-            self.box.command("provider", "retry", "all", "--data", str(self.box.data))
-            time.sleep(0.2)
-        return value
+        def is_true():
+            value = condition()
+            if not value:
+                OrderApp.hurry(self.box)
+            return value
+
+        return wait_until(is_true, lambda: self.box.log_text()[-4000:], PATIENCE_S * 4)
 
 
 class App(OrderApp):
@@ -116,9 +117,7 @@ def test_data_that_another_machine_served_ask_no_app_until_they_are_resumed(tmp_
         app.polls.clear()
         app.place(ORDER_OF["ifood"](1))
         box.start()
-        for _ in range(3):
-            box.command("provider", "retry", "all", "--data", str(box.data))
-            time.sleep(0.5)
+        app.let_work(box)
         assert app.polls == [] and "another machine" in json.dumps(market.api.get("/readyz").json)
         box.command("resume", "--data", str(box.data))
         market.wait(market.orders)
@@ -143,7 +142,7 @@ def test_a_day_of_three_apps_beside_tills_ends_equal_on_both_sides(tmp_path, see
             if number % 3 == 0:
                 market.api.place()
             if number % 50 == 0:
-                market.box.command("provider", "retry", "all", "--data", str(market.box.data))
+                OrderApp.hurry(market.box)
         market.wait(lambda: len(market.orders()) == 300)
         market.wait(lambda: all(order["status"] == "PREPARING" for order in market.orders()))
         for (name, identity), fate in fates.items():

@@ -2,11 +2,11 @@
 
 import contextlib
 import json
-import time
 
-from support.box import PATIENCE_S, ROOT, Box
+from support.box import ROOT, Box
 from support.order_app import OrderApp
 from support.orders import accepted
+from support.waiting import wait_until
 
 PIZZA = {"name": "Pizzas", "products": [
     {"id": "0192f0a0-0070-7000-8000-0000000000f1", "name": "Pizza grande", "variants": [
@@ -45,21 +45,23 @@ class Restaurant:
 
     def hurry(self):
         """Everything is due."""
-        self.box.command("provider", "retry", "all", "--data", str(self.box.data))
+        self.app.hurry(self.box)
+
+    def let_work(self):
+        self.app.let_work(self.box)
 
     def orders(self):
         return [order for order in self.look() if order["source"] == self.app.name.upper()]
 
     def wait(self, condition, hurry=True):
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
+        """Returns the condition's value once it is true. `hurry`: calls that are delayed are made due meanwhile."""
+        def is_true():
             value = condition()
-            if value:
-                return value
-            assert time.monotonic() < deadline, (self.app.refused, self.app.told, self.box.log_text()[-4000:])
-            if hurry:
+            if not value and hurry:
                 self.hurry()
-            time.sleep(0.1)
+            return value
+
+        return wait_until(is_true, lambda: (self.app.refused, self.app.told, self.box.log_text()[-4000:]))
 
     def placed(self, count=1):
         return self.wait(lambda: (orders := self.orders()) and len(orders) == count and orders)

@@ -2,8 +2,8 @@
 
 import json
 import threading
-import time
 
+from support.box import PATIENCE_S
 from support.https_server import Handler, HttpsServer
 from support.openssl import make_pair
 
@@ -92,7 +92,9 @@ class DeliveryApp:
         self.server.close()
 
 
-def hang(seconds=8):
-    """An answer that comes too late."""
-    time.sleep(seconds)
-    return 200, {}, b'{"state":"OPEN"}'
+def waits_for(event, state="OPEN"):
+    """Answers when the threading.Event is set."""
+    def answer():
+        event.wait(PATIENCE_S * 2)
+        return 200, {}, json.dumps({"state": state}).encode()
+    return answer

@@ -1,6 +1,9 @@
-"""The text of /metrics, as a scraper reads it."""
+"""The text of /metrics, as a scraper reads it, and waits for what it counts."""
 
+import contextlib
 import re
+
+from support.waiting import wait_until
 
 
 def samples(text):
@@ -19,3 +22,33 @@ def samples(text):
         assert match[1] + (match[2] or "") not in found, f"{line} stands twice"
         found[match[1] + (match[2] or "")] = float(match[3])
     return found
+
+
+def of_box(box):
+    with contextlib.closing(box.client()) as client:
+        return samples(client.get("/metrics").body.decode())
+
+
+def passes_begun(box, worker):
+    """How often a background worker has begun its work; None where the box has no such worker."""
+    found = [value for name, value in of_box(box).items()
+             if name.startswith(f'comanda_worker_passes_total{{worker="{worker}')]
+    return found[0] if found else None
+
+
+def let_work(box, worker, wake=lambda: None, passes=1):
+    """Waits until a background worker has ended so many passes that began after this call: what they had to do is done.
+    `worker`: its name, or how that begins. `wake`: makes it begin a pass."""
+    before = passes_begun(box, worker)
+
+    def has_worked():
+        wake()
+        return passes_begun(box, worker) > before + passes  # one may have been under way; the last one has ended
+
+    wait_until(has_worked, lambda: f"{passes} passes of {worker}:\n{box.log_text()[-4000:]}")
+
+
+def wait_for_requests(box, count):
+    """Waits until so many requests are under way at the live address, such as long polls that are held."""
+    name = 'comanda_http_requests_in_flight{listener="https"}'
+    wait_until(lambda: of_box(box)[name] > count, f"{count} requests under way")  # the one for the metrics is another one

@@ -15,6 +15,7 @@ import uuid
 
 from support.box import ROOT
 from support.https_server import Handler, HttpsServer
+from support.metrics import let_work, passes_begun
 from support.openssl import make_pair
 
 SECRET = "planted-secret-of-the-orders-7d21"
@@ -91,6 +92,23 @@ class OrderApp:
 
     def mode(self, box, mode, *options, check=True):
         return box.command("provider", "mode", self.name, mode, *options, "--data", str(box.data), check=check)
+
+    @staticmethod
+    def hurry(box):
+        """Every call of the box that is delayed is due."""
+        box.command("provider", "retry", "all", "--data", str(box.data))
+
+    def is_followed(self, box):
+        return passes_begun(box, self.worker) is not None
+
+    def let_work(self, box):
+        """Waits until the box has done all that it would do for this app now: an order takes three passes from the app's
+        queue to the step that is told of it."""
+        let_work(box, self.worker, lambda: self.hurry(box), passes=3)
+
+    @property
+    def worker(self):
+        return f"orders of {self.name} "
 
     # The customers' side
 
