@@ -1,10 +1,11 @@
 """GET /v1/events: list once, follow without a gap."""
 
 import contextlib
-import threading
-import time
 
 import pytest
+
+from support.metrics import wait_for_requests
+from support.raw import Wire, head
 
 
 def read(api, after, per_page=100, **headers):
@@ -52,21 +53,21 @@ def test_without_a_cursor_it_begins_at_the_oldest_kept(api, cursor):
     assert first["cursor"] != cursor
 
 
-def test_a_wait_ends_with_the_change(box, key, api, cursor):
-    answers = []
+def test_a_wait_ends_with_the_change(box, key, api, other_key, other, cursor):
+    def follow(wire, key, after):
+        return wire.send(head("GET", f"/v1/events?after={after}", f"X-API-Key: {key}", "Prefer: wait=30"))
 
-    def display():
-        with contextlib.closing(box.client(key)) as client:
-            answers.append(client.get(f"/v1/events?after={cursor}", Prefer="wait=20"))
-
-    thread = threading.Thread(target=display)
-    thread.start()
-    time.sleep(0.3)
-    order = api.place()
-    thread.join(15)
-    assert not thread.is_alive(), "the change did not end the wait"
-    assert answers[0].headers["preference-applied"] == "wait=20"
-    assert order["id"] in [e["subject"]["id"] for e in answers[0].data]
+    with Wire(box) as display, Wire(box) as another:
+        follow(another, other_key, other.get("/v1/orders?per_page=1").headers["x-event-cursor"])
+        follow(display, key, cursor)
+        wait_for_requests(box, 2)
+        order = api.place()
+        answer = display.answer()
+        assert answer.headers["preference-applied"] == "wait=30"
+        assert order["id"] in [e["subject"]["id"] for e in answer.data]
+        # The other display began earlier and still waits: it was the change that ended the first wait.
+        theirs = other.place()
+        assert [e["subject"]["id"] for e in another.answer().data] == [theirs["id"]]
 
 
 def test_the_end_of_a_wait_is_an_empty_page(api, other, cursor):

@@ -1,8 +1,7 @@
 """Lists of orders, their pages, filters, sorts, tags, compressed forms and polls; events; reports."""
 
-import time
-
 from golden.walks.common import CLIENT, NOBODY, TABLE, VARIANT, days_around, demo, in_days, item
+from support.metrics import wait_for_requests
 
 ORDERS = "/v1/orders"
 GZIP = "Accept-Encoding: gzip"
@@ -116,7 +115,7 @@ def polls(r, orders, first):
         head += (f"If-None-Match: {tag}\r\n" if title == "orders" else "") + "Prefer: wait=25\r\n\r\n"
         waiting = r.connect(r.box.port)
         waiting.send(head.encode())
-        time.sleep(0.3)  # most likely it waits by now; where not, it is answered at once
+        wait_for_requests(r.box, 1)
         r.ask(f"poll: a change that {title} wait for", "PATCH", at(orders[6]), {"order_title": f"for {title}"})
         r.rest(f"poll: {title} that came", b"", waiting)
 
