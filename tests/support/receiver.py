@@ -74,15 +74,20 @@ def redirects_to(url, status=307):
     return answers(status, location=url)
 
 
-def refuses_orders(ids, status=500):
-    """Refuses everything about these orders for ever. `ids` may grow meanwhile."""
-    return lambda request: (status if request.subject in ids else 204, {}, b"")
+def refuses_orders(ids, status=500, **headers):
+    """Refuses everything about these orders, however often it comes. `ids` may grow meanwhile."""
+    return _refuses(lambda request: request.subject in ids, status, headers)
 
 
-def refuses_first(count, status=500):
+def refuses_first(count, status=500, **headers):
     """Refuses the first requests, accepts those behind them."""
     left = iter(range(count))
-    return lambda request: (204 if next(left, None) is None else status, {}, b"")
+    return _refuses(lambda request: next(left, None) is not None, status, headers)
+
+
+def _refuses(is_refused, status, headers):
+    refuse, accept = answers(status, **headers), answers()
+    return lambda request: (refuse if is_refused(request) else accept)(request)
 
 
 def waits_for(event):
@@ -290,6 +295,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 def pin_of(pair):
     """The public key of a certificate as subscriptions pin it."""
     text = subprocess.run(["openssl", "x509", "-in", str(pair.certificate), "-noout", "-pubkey"], check=True,
-                          capture_output=True, timeout=60).stdout.decode()
+                          capture_output=True, timeout=PATIENCE_S * 2).stdout.decode()
     der = base64.b64decode("".join(line for line in text.splitlines() if "-----" not in line))
     return "sha256//" + base64.b64encode(hashlib.sha256(der).digest()).decode()
