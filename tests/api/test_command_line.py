@@ -9,7 +9,6 @@ import socket
 import sqlite3
 import stat
 import subprocess
-import time
 import uuid
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box, entries
 from support.orders import INSTANT, UUID, rows
 from support.routes import SCOPES
+from support.waiting import wait_until
 
 COMMANDS = ["serve", "import", "keys", "webhooks", "audit", "tls", "config", "doctor", "selftest", "version"]
 DONE, REFUSED, USAGE, FAULT = 0, 1, 2, 70
@@ -704,10 +704,7 @@ def test_sighup_applies_what_config_marks_with_a_star(resting):
         client.get("/before")
         (resting.data / "comanda.conf").write_text("hosts = till.example\nlog_level = error\n")
         resting.signal(1)
-        deadline = time.monotonic() + PATIENCE_S
-        while client.get("/healthz", Host="till.example").status != 200:
-            assert time.monotonic() < deadline, resting.log_text()
-            time.sleep(0.02)
+        wait_until(lambda: client.get("/healthz", Host="till.example").status == 200, resting.log_text)
         client.get("/after")
     resting.wait_for_log("/before")
     assert "/after" not in resting.log_text()

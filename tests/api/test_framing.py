@@ -5,6 +5,7 @@ import socket
 
 import pytest
 
+from support.box import PATIENCE_S
 from support.orders import refused
 from support.raw import Wire, ask, chunked, head
 
@@ -194,7 +195,7 @@ def test_the_path_that_could_not_be_read_is_shown_as_a_slash(box):
 
 
 def test_plain_http_on_the_tls_port_is_closed_with_the_advice_to_use_https(box):
-    with socket.create_connection(("127.0.0.1", box.port), timeout=30) as plain:
+    with socket.create_connection(("127.0.0.1", box.port), timeout=PATIENCE_S) as plain:
         plain.sendall(get())
         answer = b""
         try:

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from support.orders import CARD_NUMBER, accepted, in_days, invalid, item, path, read, refused, unchanged
+from support.orders import CARD_NUMBER, accepted, in_days, invalid, item, new_key, path, read, refused, unchanged
+from support.waiting import PATIENCE_S, wait_until, with_short_time
 
 FIELDS = ["comment", "order_title", "delivery_comment", "delivery_price", "packaging_price",
           "scheduled_delivery_date"]
@@ -138,10 +139,14 @@ def soon(seconds):
 
 
 def test_a_form_sent_again_with_its_own_past_date_is_accepted(api):
-    order = api.place(scheduled_delivery_date=soon(2), order_title="Rosa")
+    def placed(seconds):
+        answer = api.post("/v1/orders", {"service_type": "ONSITE", "scheduled_delivery_date": soon(seconds),
+                                         "order_title": "Rosa"}, new_key())
+        return answer.data if answer.status == 201 else None
+
+    order = with_short_time(placed)
     date = order["scheduled_delivery_date"]
-    while soon(0) <= date:
-        time.sleep(0.1)
+    wait_until(lambda: soon(0) > date, "the date of the order", 60 + PATIENCE_S)
     unchanged(api, order, change(api, order, scheduled_delivery_date=date))
     after = accepted(change(api, order, scheduled_delivery_date=date.replace("Z", "+00:00"), order_title="Ana"))
     assert (after["scheduled_delivery_date"], after["order_title"]) == (date, "Ana")

@@ -11,6 +11,7 @@ import threading
 import pytest
 
 from support.box import BINARY, PATIENCE_S, RUNNER, Box, free_port
+from support.waiting import wait_until
 
 
 class Manager(Box):
@@ -45,7 +46,13 @@ class Manager(Box):
                 for fd in received:  # of a barrier
                     os.close(fd)
 
+    def wait_ready(self):
+        """Until its message has come, too: what was to be stored came before."""
+        super().wait_ready()
+        wait_until(lambda: any("READY" in fields for fields in self.messages), "the message that it is ready")
+
     def launch(self):
+        self.messages.clear()
         descriptors = [(name, one.fileno()) for name, one in self.passed]
         descriptors += [(name, fd) for name, all_ in self.stored.items() for fd in all_]
         names = ":".join(name for name, _ in descriptors)

@@ -5,13 +5,13 @@ import shutil
 import signal
 import socket
 import ssl
-import time
 
 import pytest
 
 from support.box import Box, PATIENCE_S
 from support.openssl import make_chain, make_pair
 from support.raw import Wire, head
+from support.waiting import wait_until
 
 
 def context_of(box, version=None, ciphers=None, protocols=None):
@@ -193,13 +193,6 @@ def swap(box, pair, replacement):
     box.signal(signal.SIGHUP)
 
 
-def until(condition):
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def test_sighup_swaps_the_certificate_and_cuts_nobody(owned, tmp_path):
     pair = make_pair(tmp_path, "before")
     replacement = make_pair(tmp_path, "after", "rsa")
@@ -209,7 +202,7 @@ def test_sighup_swaps_the_certificate_and_cuts_nobody(owned, tmp_path):
     with Wire(box) as connected:
         assert connected.is_open()
         swap(box, pair, replacement)
-        until(lambda: subject(box) == "after")
+        wait_until(lambda: subject(box) == "after", box.log_text)
         assert connected.is_open()
 
 
@@ -392,10 +385,10 @@ def test_a_lost_key_is_taken_up_again_by_a_reload(trusted):
     text = key.read_text()
     key.unlink()
     trusted.signal(signal.SIGHUP)
-    until(lambda: trouble(trusted))
+    wait_until(lambda: trouble(trusted), "the trouble is reported")
     key.write_text(text)
     trusted.signal(signal.SIGHUP)
-    until(lambda: not trouble(trusted))
+    wait_until(lambda: not trouble(trusted), "the trouble has ended")
 
 
 def test_a_renewed_authority_is_served_after_a_reload(trusted):

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from support.box import Box
+from support.box import Box, PATIENCE_S
 from support.orders import INSTANT, UUID, accepted, new_id, new_key, refused
 from support.receiver import LOOPBACK, Receiver, waits_for
 from support.routes import SOME_ID
@@ -594,7 +594,7 @@ def test_one_test_at_a_time_for_each_subscription(lan, keys, api):
         receiver.answer = lambda request: (204, {}, b"")
         assert accepted(api.post(at(second, "test")))["state"] == "delivered"
         go.set()
-        thread.join(30)
+        thread.join(PATIENCE_S)
     assert [a.status for a in answers] == [200]
 
 
