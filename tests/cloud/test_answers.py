@@ -3,7 +3,6 @@ imitation, which misbehaves as support/cloud_faults.py says."""
 
 import contextlib
 import json
-import time
 import uuid
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from support import cloud_faults
 from support.cloud_pair import Pair
 from support.https_server import server_context
+from support.metrics import let_work
 from support.openssl import make_chain
 from support.orders import item
 from support.strict_cloud import SCOPES
@@ -52,7 +52,7 @@ def test_a_refused_key_stops_everything_and_is_told(strict_pair):
     order = sold(pair)
     require_state(pair, "stopped", "key")
     tried = len(pair.cloud.seen())
-    time.sleep(3)
+    let_work(pair.box, "cloud", wake=lambda: sold(pair), passes=3)
     assert len(pair.cloud.seen()) - tried <= 1, "a refused key is tried again and again"
     assert order["id"] in {o["id"] for o in pair.box_records()}
     pair.cloud_key = pair.cloud.make_key()

@@ -8,6 +8,7 @@ import urllib.parse
 
 import pytest
 
+from support.box import PATIENCE_S
 from support.cutting_proxy import FATES, CuttingProxy
 from support.strict_cloud import StrictCloud
 
@@ -30,7 +31,7 @@ def line(cloud, directory, fate=None, **more):
 
 def send(proxy, key, reference=None, path="/v1/orders"):
     """(status, body) of a creation, or of a read where there is no reference; nothing if the line was lost."""
-    connection = http.client.HTTPSConnection("127.0.0.1", urllib.parse.urlsplit(proxy.url).port, timeout=20,
+    connection = http.client.HTTPSConnection("127.0.0.1", urllib.parse.urlsplit(proxy.url).port, timeout=PATIENCE_S,
                                              context=ssl.create_default_context(cafile=proxy.cafile))
     headers = {"Authorization": "Bearer " + key}
     with contextlib.closing(connection), contextlib.suppress(*LOST_LINE):

@@ -1,13 +1,13 @@
 """A cloud that knows only what the specification names (support/strict_cloud.py)."""
 
 import contextlib
-import time
 
 import pytest
 
 from support.box import LONG
 from support.cloud_pair import Pair, difference, essence
 from support.orders import item, refused
+from support.waiting import wait_until
 
 ORDERS = 200 if LONG else 20
 
@@ -180,6 +180,8 @@ def test_a_product_that_is_changed_here_is_pushed_and_not_overwritten(strict_pai
         def pushed():
             assert any(v["price"] == 4150 for v in there["variants"]), there["variants"]
         pair.eventually(pushed)
-        pair.command("resume")
-        time.sleep(1)
+        for _ in range(2):  # the second reading begins when the first one has had its effect
+            read = len(pair.cloud.seen("GET", "/v1/menu"))
+            pair.command("resume")
+            wait_until(lambda: len(pair.cloud.seen("GET", "/v1/menu")) > read, "another reading of the menu")
         assert client.get("/v1/menu/products/" + here["id"]).data["variants"][0]["price"] == 41.5
