@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from support.box import ROOT, Box, free_port
+from support.box import PATIENCE_S, ROOT, Box, free_port
 from support.openapi import FILE
 
 HERE = pathlib.Path(__file__).parent
@@ -51,7 +51,7 @@ class Tools:
                         "-storetype", "PKCS12", "-storepass", "changeit"], check=True, capture_output=True)
         return ["java", f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStorePassword=changeit"]
 
-    def _run(self, command, env=None, cwd=ROOT, patience_s=600, input=None):
+    def _run(self, command, env=None, cwd=ROOT, patience_s=PATIENCE_S * 20, input=None):
         environment = {**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
                        "NO_COLOR": "1", "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1",
                        "PATH": f"{self.python}/bin:{os.environ['PATH']}", **(env or {})}
@@ -61,7 +61,7 @@ class Tools:
 
 @pytest.fixture(scope="session")
 def tools():
-    result = subprocess.run([HERE / "tools"], capture_output=True, text=True, timeout=1800)
+    result = subprocess.run([HERE / "tools"], capture_output=True, text=True, timeout=PATIENCE_S * 60)
     assert result.returncode == 0, result.stderr
     return Tools(*result.stdout.split())
 

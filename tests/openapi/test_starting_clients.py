@@ -16,10 +16,11 @@ import uuid
 
 import pytest
 
-from support.box import PATIENCE_S, Box, free_port
+from support.box import PATIENCE_S, Box
 from support.chromium import Chromium
 from support.cutting_proxy import CuttingProxy
 from support.driven_page import DrivenPage
+from support.waiting import wait_until
 
 SEED = int(os.environ.get("COMANDA_SEED", "19"))
 LINES_MAX = 150
@@ -232,36 +233,30 @@ def test_the_display_shows_each_ticket_once_through_kills_and_reloads(box, api, 
                     finished.add(ticket)
             shown = tickets(display)
             assert len(shown) == len(set(shown)) and not finished & set(shown)
+        wait_until(lambda: len(sold) > 30, lambda: len(sold))
     finally:
         stop.set()
         till.join(PATIENCE_S)
-    assert len(sold) > 30 and finished
+    assert finished
 
     def reached():
         done = {order["id"] for order in every_order(api) if order["status"] == "READY"}
         whole = {order for order in sold.values() if all(item in finished for item, of in sold.items() if of == order)}
         return done == whole and sorted(tickets(display)) == sorted(set(sold) - finished)
 
-    wait_for(reached, lambda: (len(sold), len(tickets(display)), display.text("#state")))
+    wait_until(reached, lambda: (len(sold), len(tickets(display)), display.text("#state")))
     display.open(display_server + "/?again")
-    wait_for(reached, lambda: (len(sold), len(tickets(display)), display.text("#state")))
+    wait_until(reached, lambda: (len(sold), len(tickets(display)), display.text("#state")))
 
 
 def test_the_display_reads_everything_again_after_a_restore(box, api, display, tmp_path):
     order = api.add(api.place(), {"product_name": "Dish", "quantity": 1, "variant_price": 5})
-    wait_for(lambda: tickets(display) == [order["combos"][0]["id"]])
+    wait_until(lambda: tickets(display) == [order["combos"][0]["id"]], lambda: tickets(display))
     backup = tmp_path / "backup"
     box.command("backup", str(backup), "--data", str(box.data))
     lost = api.add(api.place(), {"product_name": "Lost", "quantity": 1, "variant_price": 5})
-    wait_for(lambda: lost["combos"][0]["id"] in tickets(display))
+    wait_until(lambda: lost["combos"][0]["id"] in tickets(display), lambda: tickets(display))
     box.stop()
     box.command("restore", str(backup), "--data", str(box.data), "--yes")
     box.start()
-    wait_for(lambda: tickets(display) == [order["combos"][0]["id"]], lambda: (tickets(display), display.text("#state")))
-
-
-def wait_for(happens, state=lambda: None):
-    deadline = time.monotonic() + PATIENCE_S
-    while not happens():
-        assert time.monotonic() < deadline, state()
-        time.sleep(0.05)
+    wait_until(lambda: tickets(display) == [order["combos"][0]["id"]], lambda: (tickets(display), display.text("#state")))

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 from source import ROOT
+from support.waiting import PATIENCE_S
 
 USER = "postgres"  # the package makes it; the server refuses root
 
@@ -60,14 +61,14 @@ class Server:
         if os.geteuid() == 0:
             words = ["runuser", "-u", USER, "--", *words]
         done = subprocess.run(words, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=300, env={**os.environ, "LC_ALL": "C"})
+                              text=True, timeout=PATIENCE_S * 10, env={**os.environ, "LC_ALL": "C"})
         assert done.returncode == 0, f"{program}: {done.stdout}"
 
     def errors(self, statements):
         """What the server says of each, in their order: its error, or nothing."""
         script = "".join(f"\\warn @@{n}\n{sql}\n;\n" for n, sql in enumerate(statements))
         done = subprocess.run([str(self.bin / "psql"), "-X", "-q", "-h", self.directory, "-U", USER, "-d", "postgres"],
-                              input=script, capture_output=True, text=True, timeout=300,
+                              input=script, capture_output=True, text=True, timeout=PATIENCE_S * 10,
                               env={**os.environ, "LC_ALL": "C", "PGCLIENTENCODING": "UTF8"})
         parts = re.split(r"^@@(\d+)\n", done.stderr, flags=re.M)
         assert parts[1::2] == [str(n) for n in range(len(statements))], done.stderr

@@ -9,7 +9,7 @@ import pytest
 
 import source
 from source import ROOT
-from support.box import BINARY
+from support.box import BINARY, PATIENCE_S
 from test_postgresql import closed, filled
 
 GROWING = {"address", "alias", "audit", "client", "client_word", "cloud_difference", "cloud_order", "cloud_step", "combo",
@@ -48,7 +48,7 @@ def schema():
 
 def plans(schema, statements):
     done = subprocess.run([BINARY.parent / "comanda_explain"], input="\0".join([schema, *statements, ""]), capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=PATIENCE_S * 4)
     assert done.returncode == 0, done.stderr
     return [plan.splitlines() for plan in done.stdout.split("#\n")[1:]]
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from source import ROOT
+from support.waiting import PATIENCE_S
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def tree(tmp_path):
 
 
 def complaints(tree):
-    done = subprocess.run([sys.executable, tree / "scripts/check_rooms"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, tree / "scripts/check_rooms"], capture_output=True, text=True, timeout=PATIENCE_S * 4)
     assert done.returncode == (1 if done.stdout else 0), done.stderr
     return done.stdout.splitlines()
 
