@@ -180,8 +180,9 @@ def test_a_product_that_is_changed_here_is_pushed_and_not_overwritten(strict_pai
         def pushed():
             assert any(v["price"] == 4150 for v in there["variants"]), there["variants"]
         pair.eventually(pushed)
-        for _ in range(2):  # the second reading begins when the first one has had its effect
-            read = len(pair.cloud.seen("GET", "/v1/menu"))
-            pair.command("resume")
-            wait_until(lambda: len(pair.cloud.seen("GET", "/v1/menu")) > read, "another reading of the menu")
+        # The users are read when the menu has been taken.
+        parts = ("/v1/menu", "/v1/users")
+        read = [len(pair.cloud.seen("GET", part)) for part in parts]
+        pair.command("resume")
+        wait_until(lambda: all(len(pair.cloud.seen("GET", part)) > count for part, count in zip(parts, read)), "another reading")
         assert client.get("/v1/menu/products/" + here["id"]).data["variants"][0]["price"] == 41.5
