@@ -88,3 +88,20 @@ def choose(guards, changed, past):
 def fits(guard, choice, elapsed_s):
     """Whether the group may begin now. The groups of every run, and those that are never owed, always may."""
     return guard.always or choice.never_owed or elapsed_s + guard.minutes * 60 <= RUN_MAX_MINUTES * 60
+
+
+def schedule(rows, choices):
+    """The minute at which each group would begin if all take as long as their rows say; None: it would be left out. `rows`:
+    the guards by group. As run.Run.run_groups() does it, in the order of the choices."""
+    free_at = [0.0, 0.0]  # each processor
+    for choice in choices:
+        guard = rows[choice.group]
+        begin = max(free_at) if guard.cores == 2 else min(free_at)
+        if not fits(guard, choice, begin * 60):
+            yield choice, None
+            continue
+        # No group begins before those that come before it in the order.
+        free_at = [max(minute, begin) for minute in free_at]
+        for processor in ((0, 1) if guard.cores == 2 else (free_at.index(min(free_at)),)):
+            free_at[processor] = begin + guard.minutes
+        yield choice, begin

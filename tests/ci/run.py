@@ -60,10 +60,8 @@ class Run:
 
     def compile_ahead(self, choices):
         """Compiles for later groups at low priority while earlier groups run, many of which mostly wait."""
-        builds = {}
-        for choice in choices:
-            if choice.group in groups.AHEAD:
-                builds[tuple(groups.AHEAD[choice.group].words)] = groups.AHEAD[choice.group]
+        builds = {tuple(groups.AHEAD[choice.group].words): groups.AHEAD[choice.group]
+                  for choice in choices if choice.group in groups.AHEAD}
         if len(choices) < 2 or not builds:
             return
 
@@ -274,15 +272,19 @@ def main(words):
         parts = row.parts if arguments.ci else 1
         return groups.Options(arguments.quick, arguments.long, record.part(row.group, parts), parts)
 
+    expected = choices
     if arguments.ci:
-        show_plan(choices, {row.group: row for row in rows}, record)
+        by_group = {row.group: row for row in rows}
+        planned = list(guards.schedule(by_group, choices))
+        expected = [choice for choice, begin in planned if begin is not None]
+        show_plan(planned, by_group, record)
         if arguments.plan:
             return 0
 
     environment(arguments.long)
     (root / "build/test").mkdir(parents=True, exist_ok=True)
     run = (TimedRun if arguments.ci else Run)(root, groups.ALL, rows, record, again=os.environ.get("CI") == "true")
-    run.compile_ahead([choice for choice in choices if run.starts(choice)])
+    run.compile_ahead(expected)
     run.run_groups(choices, options_of)
     if run.again:
         run.run_failed_again()
@@ -294,12 +296,14 @@ def main(words):
     return 1 if failed else 0
 
 
-def show_plan(choices, rows, record):
-    print(f"run {record.run}: groups in this order, those that no longer fit into {guards.RUN_MAX_MINUTES} minutes left out")
-    for choice in choices:
+def show_plan(planned, rows, record):
+    print(f"run {record.run}: the groups in their order, with the minute at which each is expected to begin")
+    for choice, begin in planned:
         row = rows[choice.group]
+        when = "-" if begin is None else f"{begin:.0f}"
         part = f", part {record.part(choice.group, row.parts) + 1} of {row.parts}" if row.parts > 1 else ""
-        print(f"  {choice.group:10} {row.minutes:4g} min  {choice.why}{part}")
+        left_out = "" if begin is not None else ", does not fit: OWED" if choice.owed else ", does not fit"
+        print(f"  {when:>3}  {choice.group:10} {row.minutes:4g} min  {choice.why}{part}{left_out}")
 
 
 def environment(is_long):

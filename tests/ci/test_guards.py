@@ -68,6 +68,19 @@ def test_other_groups_begin_only_where_they_end_in_time():
     assert not guards.fits(BY_NAME["openapi"], openapi, (25 - minutes) * 60 + 1)
 
 
+def test_a_group_is_expected_when_those_before_it_have_ended():
+    rows = {name: Guard(name, minutes, cores, 1, False, False, (), ()) for name, minutes, cores in (
+        ("waits", 10, 1), ("beside", 4, 1), ("next", 3, 1), ("alone", 5, 2), ("long", 9, 1), ("short", 8, 1))}
+    expected = guards.schedule(rows, [guards.Choice(name, "") for name in rows])
+    assert {choice.group: begin for choice, begin in expected} == {
+        "waits": 0, "beside": 0, "next": 4, "alone": 10, "long": 15, "short": 15}
+    long_ones = [Guard(name, 9, 2, 1, False, False, (), ()) for name in ("a", "b", "c")]
+    choices = [guards.Choice("a", ""), guards.Choice("b", ""), guards.Choice("c", "")]
+    assert [begin for _, begin in guards.schedule({row.group: row for row in long_ones}, choices)] == [0, 9, None]
+    choices[2] = guards.Choice("c", "", never_owed=True)
+    assert [begin for _, begin in guards.schedule({row.group: row for row in long_ones}, choices)] == [0, 9, 18]
+
+
 ROW = Guard("", 1, 1, 1, False, False, ("src/x/",), ())
 PLAIN = [Guard(**{**ROW.__dict__, "group": name}) for name in ("first", "second", "third", "fourth")]
 ELSEWHERE = ["src/y/file.cc"]
