@@ -96,6 +96,15 @@ class Answer:
         return self.headers["etag"]
 
 
+def again_if_cut(connect):
+    """Calls connect() up to three times: the server cuts a handshake that takes 5 s, and on a busy machine a client may not get
+    the processor for so long."""
+    for _ in range(2):
+        with contextlib.suppress(ConnectionResetError, ssl.SSLEOFError, ssl.SSLZeroReturnError):
+            return connect()
+    return connect()
+
+
 class Client:
     """One keep-alive connection with an API key."""
 
@@ -111,7 +120,7 @@ class Client:
     def connect(self):
         self.connection = http.client.HTTPSConnection(
             self.address, self.port, timeout=PATIENCE_S, context=self.tls())
-        self.connection.connect()
+        again_if_cut(self.connection.connect)
 
     def close(self):
         if self.connection:

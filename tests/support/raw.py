@@ -4,7 +4,7 @@ import contextlib
 import socket
 import ssl
 
-from support.box import Answer, PATIENCE_S
+from support.box import Answer, PATIENCE_S, again_if_cut
 
 
 def head(method="GET", path="/healthz", *fields, host="localhost"):
@@ -22,13 +22,18 @@ class Wire:
     """One TLS connection that sends any bytes and reads whole answers."""
 
     def __init__(self, box, context=None):
-        plain = socket.create_connection(("127.0.0.1", box.port), timeout=PATIENCE_S)
+        context = context or box.client().tls()
+        self.socket = again_if_cut(lambda: self._connected(box.port, context))
+        self.reader = self.socket.makefile("rb")
+
+    @staticmethod
+    def _connected(port, context):
+        plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
         try:
-            self.socket = (context or box.client().tls()).wrap_socket(plain, server_hostname="localhost")
+            return context.wrap_socket(plain, server_hostname="localhost")
         except BaseException:
             plain.close()
             raise
-        self.reader = self.socket.makefile("rb")
 
     def __enter__(self):
         return self
@@ -39,7 +44,7 @@ class Wire:
 
     def send(self, *pieces):
         """Sends, ignoring errors: the server may answer and close before it has read everything."""
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError, ssl.SSLEOFError, ssl.SSLZeroReturnError):
             for piece in pieces:
                 self.socket.sendall(piece)
         return self
@@ -68,6 +73,13 @@ class Wire:
         body = self.reader.read(size) if has_body else b""
         assert not has_body or len(body) == size
         return Answer(status, headers, body)
+
+    def is_answered(self):
+        """Waits for the first byte of an answer. False if the server closes the connection without one."""
+        try:
+            return self.reader.peek(1) != b""
+        except (ConnectionResetError, ssl.SSLError):
+            return False
 
     def is_closed(self):
         """True if the server closes the connection without another byte."""
