@@ -1,17 +1,39 @@
 # shellcheck shell=sh disable=SC2154,SC2034 # variables of third_party/build
-# Sourced by third_party/build: obtains source packages of the distribution through the machine's own
+# Sourced by third_party/build, outdated and update: obtains source packages of the distribution through the machine's own
 # package sources. The proof is the archive's signed index, checked by apt, and our lock.
 #
+#   find_cache     sets cache and downloads, the directories that all builds share
 #   resolve NAME   sets version and files ("sha256 file" lines), without the network when it can
 #   obtain         makes sure that those files are in $downloads
 #   unpack         unpacks them to $source and $debian
+#
+# COMANDA_APT_LISTS names another directory than /etc/apt for the machine's package sources.
 
 suites='trixie sid trixie-updates'
 security_suites='trixie-security'
 
-# lock_row NAME: package, recorded version, minimum, upper limit.
-lock_row() { awk -F '\t' -v name="$1" '$1 == "package" && $2 == name { print $3, $4, $5, $6 }' "$here/lock"; }
+find_cache() {
+  cache=${COMANDA_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/comanda}
+  case $cache in *[[:space:]]*) die "the cache directory may not have spaces in its name: $cache" ;; esac
+  mkdir -p "$cache/downloads"
+  cache=$(cd "$cache" && pwd)
+  downloads=$cache/downloads
+}
+
+# read_row NAME: its row of the lock, in the variables name, package, recorded, minimum and below.
+read_row() {
+  name=$1
+  row=$(awk -F '\t' -v name="$1" '$1 == "package" && $2 == name { print $3, $4, $5, $6 }' "$here/lock")
+  [ -n "$row" ] || die "$1 is not in third_party/lock"
+  # shellcheck disable=SC2086 # four words
+  set -- $row
+  package=$1 recorded=$2 minimum=$3 below=$4
+}
+# "sha256 file" lines of the recorded version.
 lock_files() { awk -F '\t' -v name="$1" '$1 == "file" && $2 == name { print $4, $3 }' "$here/lock"; }
+# The older version whose files the lock has too, and those; empty for most.
+older_version() { awk -F '\t' -v name="$1" '$1 == "older" && $2 == name { print $3; exit }' "$here/lock"; }
+older_files() { awk -F '\t' -v name="$1" '$1 == "older" && $2 == name { print $5, $4 }' "$here/lock"; }
 
 have_all() { # "sha256 file" lines
   printf '%s\n' "$1" | while read -r sum file; do
@@ -20,16 +42,13 @@ have_all() { # "sha256 file" lines
 }
 
 resolve() {
-  row=$(lock_row "$1")
-  [ -n "$row" ] || die "$1 is not in third_party/lock"
-  # shellcheck disable=SC2086 # four words
-  set -- "$1" $row
-  package=$2 recorded=$3 minimum=$4 below=$5
+  read_row "$1"
   version=$recorded
   files=$(lock_files "$1")
-  # Another revision that had to be taken instead is remembered beside the downloads, for this lock only.
+  # Another revision that had to be taken instead is remembered beside the downloads, for this lock only, until the
+  # recorded one is there.
   instead=$downloads/$1.instead-of-$recorded
-  if [ -f "$instead" ]; then
+  if [ -f "$instead" ] && ! have_all "$files"; then
     version=$(head -n 1 "$instead")
     files=$(tail -n +2 "$instead")
     say "$1: $version instead of the recorded $recorded (delete $instead to try again)"
@@ -46,7 +65,8 @@ obtain() {
 
 # The machine's Debian archives as "kind<TAB>uri<TAB>signed-by" lines, from both formats of list.
 machine_archives() {
-  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | awk '
+  lists=${COMANDA_APT_LISTS:-/etc/apt}
+  cat "$lists/sources.list" "$lists"/sources.list.d/*.list 2>/dev/null | awk '
     $1 == "deb" || $1 == "deb-src" {
       key = ""
       at = 2
@@ -62,7 +82,7 @@ machine_archives() {
       if (suite ~ /-security$|\/updates$/) print "security\t" uri "\t" key
       else if (suite ~ /^(oldstable|stable|testing|unstable|sid|bookworm|trixie|forky)(-updates)?$/) print "main\t" uri "\t" key
     }'
-  for list in /etc/apt/sources.list.d/*.sources; do
+  for list in "$lists"/sources.list.d/*.sources; do
     [ -f "$list" ] || continue
     awk '
       function flush(  i, n, uri, m, suite, j) {
@@ -101,10 +121,11 @@ private_apt() {
     -o Acquire::Check-Valid-Until=false -o Acquire::Retries=2 "$@"
 }
 
+# read_index: reads the archive's signed index, once. False, with the cause in the variable `reason`, if that is impossible.
 index_ready=
 read_index() {
   [ -z "$index_ready" ] || return 0
-  command -v apt-get >/dev/null || die "apt-get is missing: the sources come through it"
+  command -v apt-get >/dev/null || { reason="apt-get is missing" && return 1; }
   mkdir -p "$work/apt/parts" "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
   machine_archives | sort -u | while IFS='	' read -r kind uri key; do
     wanted=$suites
@@ -113,7 +134,7 @@ read_index() {
     [ -z "$key" ] || printf 'Signed-By: %s\n' "$key"
     printf '\n'
   done >"$work/apt/parts/archive.sources"
-  [ -s "$work/apt/parts/archive.sources" ] || die "no Debian archive is configured for apt on this machine"
+  [ -s "$work/apt/parts/archive.sources" ] || { reason="no Debian archive is configured for apt on this machine" && return 1; }
   say "reading the archive's index"
   private_apt apt-get update >"$work/apt/update.log" 2>&1 || true
   # Another vendor's archive may share a suite's name; only Debian's own index counts.
@@ -121,11 +142,17 @@ read_index() {
     [ -f "$release" ] || continue
     grep -q '^Origin: Debian$' "$release" || rm -f "${release%InRelease}"*
   done
-  ls "$work"/apt/lists/*Sources* >/dev/null 2>&1 || {
+  has_index '*' || {
     reason=$(sed -n 's/^[EW]: Failed to fetch //p' "$work/apt/update.log" | head -n 1)
-    die "offline? The libraries' sources are not in $downloads and the archive's index cannot be read: $reason"
+    return 1
   }
   index_ready=yes
+}
+
+# has_index SUITE: whether the index of the suite was read; '*' is any of them.
+has_index() {
+  # shellcheck disable=SC2086 # a glob on purpose
+  ls "$work"/apt/lists/*_dists_$1_main_source_Sources* >/dev/null 2>&1
 }
 
 # index_files VERSION: "sha256 file" lines of the package's tarballs.
@@ -137,16 +164,33 @@ index_files() {
     mine && sums && $3 ~ /\.(orig|debian)\.tar\.[a-z0-9]+$/ { print $1, $3 }'
 }
 
-index_versions() { private_apt apt-cache showsrc --only-source "$package" 2>/dev/null | awk '/^Version:/ { print $2 }'; }
+# needed_files VERSION: those of them that the recipe needs. Where the lock has no debian.tar, it does without.
+needed_files() {
+  unneeded='^$'
+  lock_files "$name" | grep -q '\.debian\.tar\.' || unneeded='\.debian\.tar\.'
+  index_files "$1" | grep -v "$unneeded"
+}
 
-# All but the recorded one within the lock's limits, newest first.
-other_versions() {
-  index_versions | sort -u -V -r | while read -r candidate; do
-    if [ "$candidate" != "$recorded" ] && dpkg --compare-versions "$candidate" ge "$minimum" &&
-      dpkg --compare-versions "$candidate" lt "$below"; then
+# index_versions SUITES: those of the package that the index of these suites has and the lock's limits allow, newest
+# first. SUITES is an expression of awk on the name of a suite.
+index_versions() {
+  private_apt apt-cache madison "$package" 2>/dev/null |
+    awk "\$NF == \"Sources\" { suite = \$(NF - 1); sub(\"/.*\", \"\", suite); if ($1) print \$3 }" |
+    sort -u -V -r | while read -r candidate; do
+    if dpkg --compare-versions "$candidate" ge "$minimum" && dpkg --compare-versions "$candidate" lt "$below"; then
       echo "$candidate"
     fi
   done
+}
+
+# find_newest: the revision of the index that should take the place of the recorded one, in the variable `newest`; empty
+# if none is newer. As long as the release has the recorded one or a newer one, it is the release's: these are mended
+# without other changes, and stay in the archive. Else it is sid's, which leave the archive with the next one.
+find_newest() {
+  newest=$(index_versions 'suite != "sid"' | head -n 1)
+  of_sid=$(index_versions 'suite == "sid"' | head -n 1)
+  dpkg --compare-versions "$newest" ge "$recorded" || newest=$of_sid
+  dpkg --compare-versions "$newest" gt "$recorded" || newest=
 }
 
 # try_version VERSION FILES: apt checks each file against the signed index; the ones that are missing in
@@ -194,7 +238,8 @@ download() {
     sqlite_from_npm
     return
   fi
-  read_index
+  read_index ||
+    die "offline? The libraries' sources are not in $downloads and the archive's index cannot be read: $reason"
   indexed=$(index_files "$recorded")
   printf '%s\n' "$indexed" | while read -r sum file; do
     [ -n "$file" ] || continue
@@ -206,22 +251,34 @@ download() {
   if { [ -n "$indexed" ] && try_version "$recorded" "$locked"; } || try_pool "$locked"; then
     version=$recorded files=$locked
     rm -f "$instead"
+    find_newest
+    [ -z "$newest" ] || say "$1: $version is taken as recorded, but the archive's index has $newest by now: run third_party/update"
     return
   fi
-  for candidate in $(other_versions); do
-    files=$(index_files "$candidate")
-    if [ -n "$files" ] && try_version "$candidate" "$files"; then
-      version=$candidate
-      printf '%s\n%s\n' "$version" "$files" >"$instead"
-      say "$1: the archive does not serve the recorded $recorded; taking $version, which satisfies the minimum $minimum"
+  for candidate in $(index_versions 1); do
+    files=$(needed_files "$candidate")
+    if [ "$candidate" != "$recorded" ] && [ -n "$files" ] && try_version "$candidate" "$files"; then
+      take_instead "$1" "$candidate"
       return
     fi
   done
+  files=$(older_files "$1")
+  if [ -n "$files" ] && try_pool "$files"; then
+    take_instead "$1" "$(older_version "$1")"
+    return
+  fi
   if [ "$1" = sqlite ]; then
     sqlite_from_npm
     return
   fi
   die "$1: neither $recorded nor another revision from $minimum to below $below can be downloaded"
+}
+
+# take_instead NAME VERSION: with `files`, which are there.
+take_instead() {
+  version=$2
+  printf '%s\n%s\n' "$version" "$files" >"$instead"
+  say "$1: the archive does not serve the recorded $recorded; taking $version, which satisfies the minimum $minimum"
 }
 
 # The amalgamation inside the package better-sqlite3, through npm and the registry it is configured for.
