@@ -2,7 +2,9 @@
 # libcurl: HTTP and HTTPS through mbedTLS and c-ares, nothing else. Digest authentication has to be
 # off because our mbedTLS has no MD5.
 
-apply_series 'ZZZgnutls*' '11_omit*' 'build-Divide*' 'tool_*' 'wcurl-*' 'curl_path_*' 'openssl_*'
+# Without what changes the distribution's own way to build it (autotools). All of the others, also those of files that
+# are not compiled here: a later correction may be next to them.
+apply_series 'ZZZgnutls*' '11_omit*' 'build-Divide*'
 
 disabled=
 for feature in DIGEST_AUTH NTLM NEGOTIATE_AUTH KERBEROS_AUTH AWS DOH ALTSVC HSTS COOKIES NETRC PROXY \
