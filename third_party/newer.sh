@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/fetch.sh"
 
 begin() {
+  command -v xz >/dev/null || die "xz is missing: run scripts/bootstrap build"
   find_cache
   # Not in the cache, where a build removes the work directories of builds that were killed.
   work=$(mktemp -d)
@@ -57,7 +58,9 @@ holes() {
     # Where the changelog of OLD cannot be had, the entries up to it are those that it has.
     [ -n "$names" ] || continue
     dpkg --compare-versions "$entry" gt "$2" || continue
-    days=$((($(date +%s) - $(date -d "$date" +%s)) / 86400))
+    # A date that makes no sense is one of long ago.
+    at=$(date -d "$date" +%s 2>/dev/null) || at=0
+    days=$((($(date +%s) - at) / 86400))
     for cve in $names; do
       grep -qw -e "$cve" "$work/mended" || printf '%s %s\n' "$cve" "$days"
     done

@@ -2,6 +2,7 @@
 of the lock."""
 
 import contextlib
+import platform
 
 import pytest
 
@@ -140,7 +141,7 @@ def test_update_takes_the_newer_ones(tree, archive):
     assert tree.rows("package", "dns") == [("dns", NEW, NEW, "2~")]
     assert tree.rows("file", "dns") == new().sum_lines()
     assert f"| dns | {NEW} | {NEW} | dns: a library. |" in (tree.directory / "CONTENTS.md").read_text()
-    assert "x86_64" in tree.targets_built() or "aarch64" in tree.targets_built()
+    assert platform.machine() in tree.targets_built()
     assert tree.outdated().returncode == 0
     assert tree.update().stdout == "none of these libraries is outdated\n"
 
