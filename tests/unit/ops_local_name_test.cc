@@ -24,9 +24,10 @@ TEST(OpsLocalName, KnowsWhatMayStandInACertificate) {
   for (const std::string& name :
        {std::string(), std::string("la mar"), std::string("caja_1"), std::string("caja."),
         std::string(".lan"), std::string("a..b"), std::string("-caja"), std::string("caja-"),
-        std::string("Ñ"), std::string(64, 'x'), std::string(252, 'x') + ".y"}) {
+        std::string("Ñ"), std::string(64, 'x')}) {
     EXPECT_FALSE(IsDnsName(name)) << name;
   }
+  EXPECT_FALSE(IsDnsName(std::string(252, 'x').append(".y")));
   EXPECT_TRUE(IsDnsName(std::string(63, 'x')));
 }
 
