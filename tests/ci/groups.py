@@ -158,6 +158,11 @@ def fuzz(options):
     return [Command(["scripts/fuzz", "--seconds", "600"] if options.long else ["scripts/fuzz", "--replay"])]
 
 
+def includes(_):
+    """All sources include what they use: precompiled headers hide what is missing."""
+    return [build("includes")]
+
+
 def bench(_):
     """Verifies that the benchmarks run and write their tables; asserts no speed, because machines are noisy."""
     return [Command(["sh", "-euc", """
@@ -182,5 +187,5 @@ def fresh(options):
 
 ALL = {function.__name__: function for function in (
     style, units, api, model, sql, hostile, cloud, openapi, lan, apps, fault, power, package, sanitize, races, fuzz, arm64,
-    planted, fresh, bench)}
+    planted, fresh, bench, includes)}
 QUICK = ["style", "units", "api"]
