@@ -19,7 +19,7 @@ done
 state=$root/var/lib/comanda-board
 changed=
 
-say() { changed=yes; echo "$1"; }
+say() { changed=yes; printf '%s\n' "$1"; }
 is_running() { [ -z "$root" ] && [ -d /run/systemd/system ]; }
 
 # own_file PATH TEXT WHY: a file that is ours alone.
@@ -39,9 +39,13 @@ own_file() {
   say "wrote $1: $3"
 }
 
-# replace FILE: takes the new text from standard input; the owner and mode of the file stay.
+# ends_in_newline FILE: whether its last line does; an empty file counts as one.
+ends_in_newline() { [ -z "$(tail -c 1 "$1")" ]; }
+
+# replace FILE: takes the new text from standard input; the owner and mode of the file stay, and a last line without a
+# newline stays without one.
 replace() {
-  cat >"$1.comanda-new"
+  if ends_in_newline "$1"; then cat; else printf '%s' "$(cat)"; fi >"$1.comanda-new"
   if cmp -s "$1.comanda-new" "$1"; then
     rm "$1.comanda-new"
     return 1
@@ -78,7 +82,8 @@ noatime() {
   [ -f "$fstab" ] || return 0
   if [ -n "$undo" ]; then
     [ -f "$state/noatime" ] || return 0
-    awk -v list="$(cat "$state/noatime")" 'BEGIN { n = split(list, one, "\n"); for (i = 1; i <= n; i++) ours[one[i]] = 1 }
+    # By the environment: awk would read the \040 of a blank in a mount point as an escape in a -v.
+    list=$(cat "$state/noatime") awk 'BEGIN { n = split(ENVIRON["list"], one, "\n"); for (i = 1; i <= n; i++) ours[one[i]] = 1 }
       !/^[ \t]*#/ && NF >= 4 && $2 in ours { sub(/,noatime/, "") } { print }' "$fstab" |
       replace "$fstab" && say "/etc/fstab: noatime taken back at $(tr '\n' ' ' <"$state/noatime")"
     rm "$state/noatime"
@@ -94,9 +99,9 @@ noatime() {
       print substr($0, 1, RLENGTH) ",noatime" substr($0, RLENGTH + 1)
       next
     } { print }' "$fstab" | replace "$fstab"
-  say "/etc/fstab: noatime at $(echo "$points" | tr '\n' ' ')(reading a file writes nothing)"
+  say "/etc/fstab: noatime at $(printf '%s\n' "$points" | tr '\n' ' ')(reading a file writes nothing)"
   if is_running; then
-    for point in $points; do mount -o remount,noatime "$point" || true; done
+    for point in $points; do mount -o remount,noatime "$(printf '%b' "$point")" || true; done
   fi
 }
 
@@ -134,17 +139,29 @@ Mechanism=zram" "swap in compressed memory alone (Raspberry Pi OS 13)"
   fi
 }
 
-# boot_line LINE WHY: a line of the firmware's config.txt, in a block of our own at its end.
+# boot_line LINE WHY: a line of the firmware's config.txt, in a block of our own at its end. Where the last line before had
+# no newline, $state/no-newline has the number of lines that the file had then.
 boot_line() {
   for config in "$root/boot/firmware/config.txt" "$root/boot/config.txt"; do
     [ -f "$config" ] && [ ! -L "$config" ] || continue
     if [ -n "$undo" ]; then
-      awk '/^# comanda:/ { skip = 3 } skip > 0 { skip--; next } { print }' "$config" | replace "$config" &&
-        say "${config#"$root"}: $1 taken back"
+      grep -q '^# comanda:' "$config" || return 0
+      awk '/^# comanda:/ { skip = 3 } skip > 0 { skip--; next } { print }' "$config" | replace "$config"
+      # Not where the owner has written below the block since.
+      if [ -f "$state/no-newline" ] && [ "$(wc -l <"$config")" = "$(cat "$state/no-newline")" ]; then
+        printf '%s' "$(cat "$config")" | replace "$config"
+      fi
+      rm -f "$state/no-newline"
+      say "${config#"$root"}: $1 taken back"
       return 0
     fi
     ! grep -qxF "$1" "$config" || return 0
-    { cat "$config" && printf '# comanda: %s\n[all]\n%s\n' "$2" "$1"; } | replace "$config"
+    if ! ends_in_newline "$config"; then
+      echo >>"$config"
+      mkdir -p "$state"
+      wc -l <"$config" >"$state/no-newline"
+    fi
+    printf '# comanda: %s\n[all]\n%s\n' "$2" "$1" >>"$config"
     say "${config#"$root"}: $1 ($2)"
     return 0
   done
