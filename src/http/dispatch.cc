@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/log.h"
@@ -21,6 +22,12 @@ struct Held {
   std::shared_ptr<auth::Permit> permit;
   AnswerBudget::Lease lease;
 };
+
+// What a browser asks for by itself beside any page. None of it exists; that says nothing about a
+// client.
+bool BrowsersAskFor(std::string_view path) {
+  return path == "/favicon.ico" || path == "/robots.txt" || path.starts_with("/apple-touch-icon");
+}
 
 }  // namespace
 
@@ -113,7 +120,8 @@ void Dispatcher::Note(const Visit& visit) {
   const int status_class = std::clamp(status / 100, 2, 5);
   answers_[static_cast<size_t>(status_class - 2)]->Add();
 
-  const bool is_quiet_read = IsRead(request.method) && status < 400;
+  const bool is_quiet_read =
+      IsRead(request.method) && (status < 400 || (status == 404 && BrowsersAskFor(request.path)));
   if (is_quiet_read || status == 429) return;
   const std::string& actor = visit.caller.principal().actor;
   // Clients without a key must not be able to fill the log.

@@ -52,7 +52,7 @@ def test_any_other_request_id_is_replaced(api, request_id):
 @pytest.mark.parametrize("path, cache", [
     ("/v1/orders", "private, no-cache"), ("/auth/api-keys", "no-store"), ("/nothing", "no-store"),
     (f"/v1/orders/{SOME_ID}", "no-store"), ("/healthz", "no-store"), ("/readyz", "no-store"),
-    ("/metrics", "no-store")])
+    ("/metrics", "no-store"), ("/v1/webhooks", "no-store")])
 def test_caches_are_told_what_they_may_keep(api, path, cache):
     assert api.get(path).headers["cache-control"] == cache
 
@@ -151,6 +151,16 @@ HINTS = [
     ("GET", "/auth/keys", "Did you mean /auth/api-keys?"),
     ("GET", "/healthy", "Did you mean /healthz?"),
 ]
+
+
+@pytest.mark.parametrize("path", ["/favicon.ico", "/robots.txt", "/apple-touch-icon.png",
+                                  "/apple-touch-icon-precomposed.png", "/apple-touch-icon-120x120.png"])
+def test_what_browsers_ask_for_by_themselves_is_no_line_of_the_log(api, box, path):
+    unasked, other = f"unasked{len(path)}", f"other{len(path)}"
+    refused(api.get(path, **{"X-Request-Id": unasked}), 404, "not_found")
+    refused(api.get("/favicon.icon", **{"X-Request-Id": other}), 404, "not_found")
+    box.wait_for_log(f"request={other}")
+    assert f"request={unasked}" not in box.log_text()
 
 
 def test_a_path_that_resembles_none_gets_no_suggestion(api):
