@@ -13,12 +13,16 @@ constexpr int64_t kMinuteMs = 60'000;
 constexpr int kTooManyRequests = 429;
 constexpr int kUnavailable = 503;
 
-// "100", also of lists such as "100, 100;w=60": the first number.
+// A larger quota is not used: one request each millisecond.
+constexpr int64_t kLimitMax = kMinuteMs;
+
+// "100", also of lists such as "100, 100;w=60": the first number, at most kLimitMax.
 std::optional<int64_t> ReadLimit(std::string_view text) {
   int64_t limit = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  if (error == std::errc::result_out_of_range && !text.starts_with('-')) return kLimitMax;
   if (error != std::errc() || limit <= 0) return std::nullopt;
-  return limit;
+  return std::min(limit, kLimitMax);
 }
 
 }  // namespace

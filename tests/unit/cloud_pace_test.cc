@@ -46,6 +46,19 @@ TEST(CloudPace, IsAShareOfTheQuota) {
   EXPECT_EQ(small.PerMinute(), 1);
 }
 
+TEST(CloudPace, FollowsAnAbsurdQuotaUpToARequestEachMillisecond) {
+  for (const char* large : {"60000", "60001", "9223372036854775807", "99999999999999999999999"}) {
+    Pace pace(100);
+    pace.Learn(Answered(200, {{"RateLimit-Limit", large}}), 0, 0);
+    EXPECT_EQ(pace.PerMinute(), 60'000) << large;
+    SentIn(pace, 0, 60'000);
+    EXPECT_NEAR(static_cast<double>(SentIn(pace, 60'000, 60'000)), 60'000, 2) << large;
+  }
+  Pace pace(70);
+  pace.Learn(Answered(200, {{"RateLimit-Limit", "-99999999999999999999999"}}), 0, 0);
+  EXPECT_EQ(pace.PerMinute(), kUnknownQuotaPerMinute);
+}
+
 TEST(CloudPace, LetsANewOrderPassAtOnceAfterARest) {
   Pace pace(70);
   EXPECT_EQ(pace.DueInMs(0), 0);
