@@ -18,7 +18,8 @@ remove() {
   if running; then systemctl --quiet disable --now @ENABLED@ @OPTIONAL@ || true; fi
   find usr -type f | while read -r file; do rm -f "/$file"; done
   rm -f /etc/avahi/services/comanda.service
-  rmdir /usr/share/doc/comanda 2>/dev/null || true
+  # Those that are ours alone; -depth: what is inside comes first.
+  find usr/share/comanda usr/share/doc/comanda -depth -type d | while read -r one; do rmdir "/$one" 2>/dev/null || true; done
   if running; then systemctl daemon-reload; fi
   say "removed. $data stays: orders, keys and certificates. To delete it and its user: rm -rf $data; userdel comanda"
 }
