@@ -139,12 +139,16 @@ class Reader {
     return kinds;
   }
 
+  // What the box or libcurl sets itself, and what concerns one connection alone (hop-by-hop, RFC
+  // 9110 section 7.6.1): sent on, that would let a receiver misread the message.
   bool IsOurs(std::string_view lower) const {
-    constexpr std::array<std::string_view, 6> kOurs = {"host",   "connection", "transfer-encoding",
-                                                       "expect", "user-agent", "x-webhook-attempt"};
+    constexpr std::array<std::string_view, 10> kOurs = {
+        "host",   "connection", "keep-alive",       "te", "trailer", "transfer-encoding", "upgrade",
+        "expect", "user-agent", "x-webhook-attempt"};
     const std::string own = AsciiLower(settings_.signature_header);
     return std::ranges::find(kOurs, lower) != kOurs.end() || lower.starts_with("content-") ||
-           lower.starts_with("webhook-") || lower == own || lower == own + "-new";
+           lower.starts_with("webhook-") || lower.starts_with("proxy-") || lower == own ||
+           lower == own + "-new";
   }
 
   std::optional<Headers> ReadHeaders() {

@@ -232,8 +232,9 @@ BAD = {
     "a header name with a colon": ({"webhook_headers": {"X:A": "b"}}, {"webhook_headers.X:A": "invalid_format"}),
     "a header name with an accent": ({"webhook_headers": {"X-ñ": "b"}}, {"webhook_headers.X-ñ": "invalid_format"}),
     **{f"the header {n}": ({"webhook_headers": {n: "b"}}, {f"webhook_headers.{n}": "not_allowed"}) for n in (
-        "Host", "host", "Content-Type", "content-length", "Content-Anything", "Connection", "Transfer-Encoding",
-        "webhook-id", "Webhook-Signature", "webhook-anything")},
+        "Host", "host", "Content-Type", "content-length", "Content-Anything", "Connection", "Keep-Alive", "TE",
+        "Trailer", "Transfer-Encoding", "UPGRADE", "Expect", "User-Agent", "Proxy-Connection", "Proxy-Authorization",
+        "X-Webhook-Attempt", "X-Webhook-Signature", "x-webhook-signature-new", "webhook-id", "Webhook-Signature", "webhook-anything")},
     "a header value of two lines": ({"webhook_headers": {"X-A": "a\r\nX-B: c"}}, {"webhook_headers.X-A": "invalid_format"}),
     "a header value with a control byte": ({"webhook_headers": {"X-A": "a\x07"}}, {"webhook_headers.X-A": "invalid_format"}),
     "a header value with DEL": ({"webhook_headers": {"X-A": "a\x7f"}}, {"webhook_headers.X-A": "invalid_format"}),
