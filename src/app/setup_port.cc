@@ -53,6 +53,7 @@ wire::Handler SetupHandler(HttpsAddress address, AuthorityPem authority_pem,
 wire::ServerSettings SetupSettings() {
   return {.workers = kWorkers,
           .takes_keys = false,
+          .waits_for_first_byte = true,
           .tls = false,
           .name = "setup",
           .timeouts = kTimeouts};

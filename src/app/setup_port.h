@@ -5,8 +5,8 @@
 // to trust the box (app/trust_pages.h). Every other request is 403 https_required and names the
 // https address to use. Nothing of a request is read but its method, path and Host: a key that a
 // misconfigured client sends is not looked at, and its body stays unread. This port faces any guest
-// of the Wi-Fi, so it has few workers of its own and short deadlines, and each connection carries
-// one request.
+// of the Wi-Fi, so it has few workers of its own and short deadlines, each connection carries one
+// request, and one that says nothing gets no worker (wire/lobby.h).
 
 #include <functional>
 #include <string>

@@ -78,7 +78,8 @@ void SetSocketOptions(int fd, int family) {
 
 Admission::Admission(const Places& places, const Timeouts& timeouts, const Clock& clock,
                      metrics::Registry& registry, const std::string& listener,
-                     Heartbeats* heartbeats, bool leaves_connections_waiting)
+                     Heartbeats* heartbeats, bool leaves_connections_waiting,
+                     std::unique_ptr<Lobby> lobby)
     : workers_(static_cast<size_t>(places.all)),
       unauthenticated_max_(static_cast<size_t>(std::max(1, places.unauthenticated))),
       untrusted_tolerated_(workers_ / 4),
@@ -89,6 +90,7 @@ Admission::Admission(const Places& places, const Timeouts& timeouts, const Clock
                                        : std::make_unique<Heartbeat>(
                                              *heartbeats, "listener " + listener, kHeartbeatMaxMs)),
       leaves_connections_waiting_(leaves_connections_waiting),
+      lobby_(std::move(lobby)),
       accepted_(registry, "comanda_http_connections_accepted_total", "Connections accepted.",
                 Labels(listener)),
       handshakes_timed_out_(registry, "comanda_http_handshakes_failed_total",
@@ -131,20 +133,30 @@ double Admission::CountIn(ConnectionState state) const {
       connections_, [&](const auto& entry) { return entry.second->state.load() == state; }));
 }
 
+int Admission::PollListeners(pollfd* listeners, size_t count, int timeout_ms) {
+  try {
+    if (lobby_) return lobby_->Poll(listeners, count, timeout_ms);
+  } catch (const std::bad_alloc&) {
+  }
+  return ::poll(listeners, count, timeout_ms);
+}
+
 int Admission::Accept(int listener, sockaddr* address, unsigned* size) {
   if (LeavesWaiting()) return -1;
-  const int fd = accept4(listener, address, size, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd < 0) {
-    const bool will_pass = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
-    if (!will_pass) GiveUpOne();
-    return -1;
-  }
+  int fd = -1;
   try {
+    fd = lobby_ ? lobby_->Accept(listener, address, size)
+                : accept4(listener, address, size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) {
+      const bool will_pass = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+      if (!will_pass) GiveUpOne();
+      return -1;
+    }
     if (Admit(fd, *address)) return fd;
   } catch (const std::bad_alloc&) {
     log::Error("no memory for a connection", {{"listener", listener_}});
   }
-  ::close(fd);
+  if (fd >= 0) ::close(fd);
   errno = ECONNABORTED;
   return -1;
 }

@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
+#include "wire/lobby.h"
 #include "wire/sources.h"
 
 struct pollfd;
@@ -99,10 +100,13 @@ enum class Cause : uint8_t {
 // SetDeadline(), Authenticate() and Close() for the connection's own worker.
 class Admission {
  public:
+  // `lobby`: where connections wait for a worker until their first byte; null: nowhere.
   Admission(const Places& places, const Timeouts& timeouts, const Clock& clock,
             metrics::Registry& registry, const std::string& listener, Heartbeats* heartbeats,
-            bool leaves_connections_waiting = false);
+            bool leaves_connections_waiting = false, std::unique_ptr<Lobby> lobby = nullptr);
 
+  // As poll(2) on the listening sockets, for the accepting thread.
+  int PollListeners(pollfd* listeners, size_t count, int timeout_ms);
   // As accept(2). Returns -1 also where there is no room; the new connection is closed then.
   // Blocks for 50 ms at most. Throws nothing.
   int Accept(int listener, sockaddr* address, unsigned* size);
@@ -166,6 +170,7 @@ class Admission {
   const std::string listener_;
   const std::unique_ptr<Heartbeat> heartbeat_;  // null: nobody watches the accepting thread
   const bool leaves_connections_waiting_;
+  const std::unique_ptr<Lobby> lobby_;
   std::atomic<bool> refusing_{false};
   mutable std::mutex mutex_;
   Sources sources_;                                                   // guarded by mutex_

@@ -198,7 +198,9 @@ struct Server::Impl {
             {.all = settings.workers,
              .unauthenticated = settings.takes_keys ? settings.workers / 2 : settings.workers},
             settings.timeouts, time, registry, listener, settings.heartbeats,
-            settings.leaves_connections_waiting),
+            settings.leaves_connections_waiting,
+            settings.waits_for_first_byte ? std::make_unique<Lobby>(settings.timeouts.head_ms, time)
+                                          : nullptr),
         heads_refused(registry, "comanda_http_heads_refused_total",
                       "Requests refused for their framing, size or host.",
                       "listener=\"" + listener + '"'),
@@ -550,8 +552,9 @@ extern "C" int comanda_poll(pollfd* descriptors, unsigned long count, int timeou
     if (worker.admission->LeavesWaiting()) {  // wakes up for CivetWeb's stop flag alone
       return ::poll(nullptr, 0, timeout_ms);
     }
+    return worker.admission->PollListeners(descriptors, count, timeout_ms);
   }
-  if (worker.admission == nullptr || worker.accepting || count != 1) {
+  if (worker.admission == nullptr || count != 1) {
     return ::poll(descriptors, count, timeout_ms);
   }
   if (worker.connection == nullptr) {  // the first wait of a connection without TLS

@@ -35,6 +35,8 @@ struct ServerSettings {
   // Half of the workers are kept for connections on which a valid key was shown. False: nobody
   // shows one here, and none is kept.
   bool takes_keys = true;
+  // Without TLS alone: a connection gets a worker with its first byte (wire/lobby.h).
+  bool waits_for_first_byte = false;
   bool tls = true;
   // In metrics; no two listeners of a process may share one. Empty: "https", "http", or the name of
   // the socket's file.

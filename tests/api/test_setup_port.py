@@ -231,6 +231,28 @@ def test_slow_clients_hold_nothing_up(box, sent):
         wait_until(all_are_closed, lambda: f"{len(slow)} are still open")
 
 
+def test_silent_connections_keep_no_browser_out(box):
+    """150 of the browser's own address, more than there are workers, opened again as soon as they are closed."""
+    def is_open(client):
+        try:
+            return client.recv(1, socket.MSG_DONTWAIT) != b""
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    with contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(plain(box)) for _ in range(150)]
+        for _ in range(50):
+            assert ask(box, path="/setup")[0] == 200
+            silent = [client if is_open(client) else stack.enter_context(plain(box)) for client in silent]
+        # They are closed in the end.
+        deadline = time.monotonic() + PATIENCE_S
+        while any(map(is_open, silent)):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
 def test_large_heads_are_refused(box):
     with plain(box) as client:
         with contextlib.suppress(ConnectionResetError, BrokenPipeError):
