@@ -75,6 +75,27 @@ std::optional<Arguments> ReadArguments(std::span<const std::string_view> words,
   return std::nullopt;
 }
 
+std::string_view ReadVerb(const Arguments& arguments, std::span<const Verb> verbs,
+                          std::string_view command) {
+  const std::vector<std::string>& words = arguments.positional();
+  const std::string_view first = words.empty() ? std::string_view() : words.front();
+  const auto verb = std::ranges::find(verbs, first, &Verb::name);
+  const std::string see = Concat({"; see comanda ", command, " --help"});
+  if (verb == verbs.end()) {
+    std::string list;
+    for (size_t i = 0; i < verbs.size(); ++i) {
+      if (i > 0) list += i + 1 == verbs.size() ? " or " : ", ";
+      list += verbs[i].name;
+    }
+    throw Refusal(Problem::kInvalidParameter, Concat({"say ", list, see}));
+  }
+  if (words.size() - 1 > verb->words_max) {
+    throw Refusal(Problem::kInvalidParameter,
+                  Concat({"'", words[1 + verb->words_max], "' is a word too many", see}));
+  }
+  return verb->name;
+}
+
 void RequireOptionsAlone(const Arguments& arguments, std::string_view command) {
   if (arguments.positional().empty()) return;
   const std::string name(command);

@@ -54,6 +54,15 @@ std::optional<Arguments> ReadArguments(std::span<const std::string_view> words,
 // none.
 std::string ReadInput(const std::string& path);
 
+// A verb of a command: the first positional word.
+struct Verb {
+  std::string_view name;
+  size_t words_max;  // how many words may follow it
+};
+// The verb. Refusal invalid_parameter if the first word is none of them, or too many words follow.
+std::string_view ReadVerb(const Arguments& arguments, std::span<const Verb> verbs,
+                          std::string_view command);
+
 // Refusal invalid_parameter if there are positional words.
 void RequireOptionsAlone(const Arguments& arguments, std::string_view command);
 

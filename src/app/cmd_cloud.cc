@@ -21,6 +21,11 @@
 namespace comanda::app {
 namespace {
 
+constexpr std::array kVerbs = {Verb{"link", 0},        Verb{"status", 0},   Verb{"parked", 0},
+                               Verb{"differences", 0}, Verb{"unpaired", 0}, Verb{"pause", 0},
+                               Verb{"resume", 0},      Verb{"retry", 1},    Verb{"discard", 1},
+                               Verb{"unlink", 0}};
+
 constexpr std::array kFlags = {
     kDataFlag,
     kCompanyFlag,
@@ -158,7 +163,7 @@ std::string ReadKeyFrom(const std::string& path) {
   std::string_view rest = content;
   const std::string key(Trimmed(TakePiece(rest, '\n')));
   if (key.empty())
-    throw Refusal(Problem::kInvalidParameter, path + " has no key in its first line");
+    throw Refusal(Problem::kValidationFailed, path + " has no key in its first line");
   return key;
 }
 
@@ -238,7 +243,7 @@ int Cloud(Words words) {
   const std::optional<Arguments> read = ReadArguments(words, kFlags, Help);
   if (!read) return kExitDone;
   const Arguments& arguments = *read;
-  const std::string verb = arguments.positional().empty() ? "" : arguments.positional().front();
+  const std::string_view verb = ReadVerb(arguments, kVerbs, "cloud");
   if (verb == "link") return Link(arguments);
   if (verb == "status") return ShowStatus(arguments);
   if (verb == "parked") return ShowList(arguments, "/parked", RowOfParked);
@@ -252,10 +257,7 @@ int Cloud(Words words) {
               "ended");
   }
   if (verb == "retry") return Do(arguments, "/retry", OrderBody(arguments, false), "sent again");
-  if (verb == "discard") return Do(arguments, "/discard", OrderBody(arguments, true), "discarded");
-  throw Refusal(Problem::kInvalidParameter,
-                "say link, status, parked, differences, unpaired, pause, resume, retry, discard or "
-                "unlink; see comanda cloud --help");
+  return Do(arguments, "/discard", OrderBody(arguments, true), "discarded");
 }
 
 }  // namespace comanda::app

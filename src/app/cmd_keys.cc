@@ -16,6 +16,8 @@
 namespace comanda::app {
 namespace {
 
+constexpr std::array kVerbs = {Verb{"create", 0}, Verb{"list", 0}, Verb{"revoke", 1}};
+
 constexpr std::array kFlags = {
     kDataFlag,
     Flag{"env", "live|test", "keys of the live address (default) or of the sandbox"},
@@ -119,15 +121,10 @@ int List(const Arguments& arguments) {
 }
 
 int Revoke(const Arguments& arguments) {
-  if (arguments.positional().size() != 2) {
-    throw Refusal(Problem::kInvalidParameter,
-                  "name the key's id: comanda keys revoke ID (see comanda keys list)");
-  }
-  const ControlAnswer answer =
-      Call(arguments, "DELETE", "/auth/api-keys/" + arguments.positional()[1]);
+  const std::string& id = arguments.Word(1, "key's id: comanda keys revoke ID", "keys");
+  const ControlAnswer answer = Call(arguments, "DELETE", "/auth/api-keys/" + id);
   if (answer.status != 200) return Refused(answer);
-  Print(arguments.Has("json") ? answer.body + "\n"
-                              : "revoked " + Visible(arguments.positional()[1]) + "\n");
+  Print(arguments.Has("json") ? answer.body + "\n" : "revoked " + Visible(id) + "\n");
   return kExitDone;
 }
 
@@ -136,11 +133,10 @@ int Revoke(const Arguments& arguments) {
 int Keys(Words words) {
   const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
   if (!arguments) return kExitDone;
-  const std::string verb = arguments->positional().empty() ? "" : arguments->positional().front();
+  const std::string_view verb = ReadVerb(*arguments, kVerbs, "keys");
   if (verb == "create") return Create(*arguments);
   if (verb == "list") return List(*arguments);
-  if (verb == "revoke") return Revoke(*arguments);
-  throw Refusal(Problem::kInvalidParameter, "say create, list or revoke; see comanda keys --help");
+  return Revoke(*arguments);
 }
 
 }  // namespace comanda::app

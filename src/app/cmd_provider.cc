@@ -23,6 +23,11 @@
 namespace comanda::app {
 namespace {
 
+constexpr std::array kVerbs = {Verb{"list", 0},   Verb{"add", 1},       Verb{"try", 1},
+                               Verb{"remove", 1}, Verb{"mode", 2},      Verb{"parked", 1},
+                               Verb{"retry", 1},  Verb{"cancelled", 2}, Verb{"check", 1},
+                               Verb{"schema", 0}};
+
 constexpr std::array kFlags = {
     kDataFlag,
     kCompanyFlag,
@@ -314,7 +319,7 @@ int Providers(Words words) {
   const std::optional<Arguments> read = ReadArguments(words, kFlags, Help);
   if (!read) return kExitDone;
   const Arguments& arguments = *read;
-  const std::string verb = arguments.positional().empty() ? "" : arguments.positional().front();
+  const std::string_view verb = ReadVerb(arguments, kVerbs, "provider");
   if (verb == "list") return List(arguments);
   if (verb == "add") return Add(arguments);
   if (verb == "try") return Try(arguments);
@@ -324,13 +329,8 @@ int Providers(Words words) {
   if (verb == "retry") return Retry(arguments);
   if (verb == "cancelled") return NoteCancelled(arguments);
   if (verb == "check") return Check(arguments);
-  if (verb == "schema") {
-    Print(Concat({delivery::SchemaJson(), "\n"}));
-    return kExitDone;
-  }
-  throw Refusal(Problem::kInvalidParameter,
-                "say list, add, try, remove, mode, parked, retry, cancelled, check or schema; see "
-                "comanda provider --help");
+  Print(Concat({delivery::SchemaJson(), "\n"}));
+  return kExitDone;
 }
 
 }  // namespace comanda::app

@@ -27,6 +27,7 @@
 #include "backups/source.h"
 #include "base/file.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "db/lock.h"
 #include "ops/service.h"
 
@@ -165,10 +166,11 @@ db::DirectoryLock WaitForLock(const std::string& data_directory) {
                                              data_directory + ": nothing was changed; stop it");
 }
 
+constexpr size_t kNamed = 10;
+
 std::string Lines(const std::vector<std::string>& damage) {
-  constexpr size_t kNamed = 10;
   std::string text;
-  for (size_t i = 0; i < std::min(damage.size(), kNamed); ++i) text += "\n  " + damage[i];
+  for (size_t i = 0; i < std::min(damage.size(), kNamed); ++i) text += "\n  " + Visible(damage[i]);
   if (damage.size() > kNamed) {
     text += "\n  and " + std::to_string(damage.size() - kNamed) + " more";
   }
@@ -176,8 +178,15 @@ std::string Lines(const std::vector<std::string>& damage) {
 }
 
 void RefuseDamage(const std::string& backup, const std::vector<std::string>& damage) {
-  Refuse(backup + " is damaged or not whole; nothing was changed:" + Lines(damage) +
-         "\nTake another backup. To take this one as it is: --damaged");
+  Refusal refusal(Problem::kValidationFailed,
+                  backup + " is damaged or not whole; nothing was changed:");
+  const auto add = [&](std::string line) {
+    refusal.errors.push_back({"", FieldCode::kNotAllowed, std::move(line)});
+  };
+  for (size_t i = 0; i < std::min(damage.size(), kNamed); ++i) add(damage[i]);
+  if (damage.size() > kNamed) add("and " + std::to_string(damage.size() - kNamed) + " more");
+  add("take another backup; to take this one as it is: --damaged");
+  throw refusal;
 }
 
 // What is under preparation.

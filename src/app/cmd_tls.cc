@@ -17,6 +17,8 @@
 namespace comanda::app {
 namespace {
 
+constexpr std::array kVerbs = {Verb{"fingerprint", 0}, Verb{"renew-authority", 0}};
+
 constexpr std::array kFlags = {
     kDataFlag,
     kHelpFlag,
@@ -83,12 +85,9 @@ int Fingerprint(const Arguments& arguments) {
 int Tls(Words words) {
   const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
   if (!arguments) return kExitDone;
-  const std::string verb =
-      arguments->positional().size() == 1 ? arguments->positional().front() : "";
+  const std::string_view verb = ReadVerb(*arguments, kVerbs, "tls");
   if (verb == "fingerprint") return Fingerprint(*arguments);
-  if (verb == "renew-authority") return RenewAuthority(*arguments);
-  throw Refusal(Problem::kInvalidParameter,
-                "say fingerprint or renew-authority; see comanda tls --help");
+  return RenewAuthority(*arguments);
 }
 
 }  // namespace comanda::app

@@ -20,6 +20,11 @@
 namespace comanda::app {
 namespace {
 
+constexpr std::array kVerbs = {Verb{"list", 0},   Verb{"add", 1},    Verb{"show", 1},
+                               Verb{"test", 1},   Verb{"log", 1},    Verb{"redeliver", 2},
+                               Verb{"pause", 1},  Verb{"resume", 1}, Verb{"rotate", 1},
+                               Verb{"remove", 1}, Verb{"pin", 1}};
+
 constexpr std::array kFlags = {
     kDataFlag,
     Flag{"env", "live|test", "webhooks of the live address (default) or of the sandbox"},
@@ -239,7 +244,7 @@ int Webhooks(Words words) {
   const std::optional<Arguments> read = ReadArguments(words, kFlags, Help);
   if (!read) return kExitDone;
   const Arguments& arguments = *read;
-  const std::string verb = arguments.positional().empty() ? "" : arguments.positional().front();
+  const std::string_view verb = ReadVerb(arguments, kVerbs, "webhooks");
   const auto change = [&](std::string body, std::string_view done) {
     return Tell(arguments, Call(arguments, "PATCH", PathOf(arguments), std::move(body)), done);
   };
@@ -270,12 +275,7 @@ int Webhooks(Words words) {
                   "rotated");
   }
   if (verb == "pin") return Pin(arguments);
-  if (verb == "remove") {
-    return Tell(arguments, Call(arguments, "DELETE", PathOf(arguments)), "removed");
-  }
-  throw Refusal(Problem::kInvalidParameter,
-                "say list, add, show, test, log, redeliver, pause, resume, rotate, remove or pin; "
-                "see comanda webhooks --help");
+  return Tell(arguments, Call(arguments, "DELETE", PathOf(arguments)), "removed");
 }
 
 }  // namespace comanda::app

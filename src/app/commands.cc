@@ -81,16 +81,18 @@ int Unknown(std::string_view name) {
   return kExitUsage;
 }
 
+}  // namespace
+
 std::string Describe(const Refusal& refusal) {
   std::string text = Visible(refusal.detail);
   // The detail of a Refusal with one wrong field describes that field.
   if (refusal.errors.size() < 2) return text;
-  for (const FieldError& error : refusal.errors)
-    text += "\n  " + Visible(error.field) + ": " + Visible(error.message);
+  for (const FieldError& error : refusal.errors) {
+    text += "\n  " + (error.field.empty() ? "" : Visible(error.field) + ": ");
+    text += Visible(error.message);
+  }
   return text;
 }
-
-}  // namespace
 
 void Print(std::string_view text) {
   const std::string shown = VisibleLines(text);

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "app/environment.h"
+#include "app/terminal.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/text.h"
@@ -121,28 +122,36 @@ auth::Mode ReadMode(const Arguments& arguments) {
   throw Refusal(Problem::kInvalidParameter, "--env is live or test, not '" + environment + "'");
 }
 
-std::string DescribeProblem(std::string_view problem_json) {
+namespace {
+
+// The problem document of an answer, read back.
+Refusal RefusalOf(std::string_view problem_json) {
+  Refusal refusal(Problem::kValidationFailed, "refused without a reason");
   try {
     const json::Document document = json::Document::Parse(problem_json);
-    const auto detail = document.root().Find("detail");
-    std::string text = Visible(detail ? detail->text() : "refused without a reason");
-    const auto errors = document.root().Find("errors");
-    // The detail of a problem with one wrong field describes that field.
-    if (errors && errors->items().size() > 1) {
-      for (const json::Value& error : errors->items()) {
-        text += "\n  " + Visible(error.Find("field")->text()) + ": " +
-                Visible(error.Find("message")->text());
-      }
+    const json::Value root = document.root();
+    if (const auto detail = root.Find("detail")) refusal.detail = detail->text();
+    const auto errors = root.Find("errors");
+    if (!errors) return refusal;
+    for (const json::Value& error : errors->items()) {
+      refusal.errors.push_back({std::string(error.Find("field")->text()), FieldCode::kNotAllowed,
+                                std::string(error.Find("message")->text())});
     }
-    return text;
   } catch (const Refusal&) {
-    return Visible(problem_json);
+    refusal.detail = problem_json;
   }
+  return refusal;
+}
+
+}  // namespace
+
+std::string DescribeProblem(std::string_view problem_json) {
+  return Describe(RefusalOf(problem_json));
 }
 
 ControlAnswer CallControlOrRefuse(const config::Options& options, const ControlCall& call) {
   ControlAnswer answer = CallControl(options, call);
-  if (answer.status >= 300) throw Refusal(Problem::kInvalidParameter, DescribeProblem(answer.body));
+  if (answer.status >= 300) throw RefusalOf(answer.body);
   return answer;
 }
 

@@ -34,8 +34,7 @@ struct ControlAnswer {
 // what to do, if a server owns the directory and does not answer, or the directory cannot be used.
 ControlAnswer CallControl(const config::Options& options, const ControlCall& call);
 
-// The same for commands that have nothing to say of a refusal but what it says: throws it, as
-// DescribeProblem() shows it.
+// The same for commands that add nothing to a refusal: throws it.
 ControlAnswer CallControlOrRefuse(const config::Options& options, const ControlCall& call);
 
 // Asks the server that owns the directory with a GET, and opens nothing itself. Nothing if no

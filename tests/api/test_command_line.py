@@ -18,7 +18,12 @@ from support.orders import INSTANT, UUID, rows
 from support.routes import SCOPES
 from support.waiting import wait_until
 
-COMMANDS = ["serve", "import", "keys", "webhooks", "audit", "tls", "config", "doctor", "selftest", "version"]
+COMMANDS = ["serve", "import", "backup", "restore", "drill", "resume", "verify", "doctor", "keys", "pair", "webhooks", "provider",
+            "cloud", "audit", "tls", "config", "selftest", "version"]
+VERBS = {"keys": ["create", "list", "revoke"], "tls": ["fingerprint", "renew-authority"], "config": ["check"],
+         "webhooks": ["list", "add", "show", "test", "log", "redeliver", "pause", "resume", "rotate", "remove", "pin"],
+         "provider": ["list", "add", "try", "remove", "mode", "parked", "retry", "cancelled", "check", "schema"],
+         "cloud": ["link", "status", "parked", "differences", "unpaired", "pause", "resume", "retry", "discard", "unlink"]}
 DONE, REFUSED, USAGE, FAULT = 0, 1, 2, 70
 
 
@@ -63,7 +68,8 @@ def resting():
 
 @pytest.mark.parametrize("word", ["--help", "-h", "help"])
 def test_help_lists_every_command(word):
-    said(run(word), DONE, *[f"\n  {command}" for command in COMMANDS], "Exit codes")
+    text = said(run(word), DONE, "Exit codes")
+    assert re.findall(r"^  ([a-z]+) {2,}(?!OPTIONS)", text, re.M) == COMMANDS
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -143,6 +149,53 @@ def test_a_wrong_command_line_ends_with_2_and_a_hint(name, tmp_path):
         assert result.returncode == USAGE and says in result.stdout
     else:
         said(result, USAGE, says)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_ends_with_2_where_its_line_is_wrong(command, tmp_path):
+    where = ["--data", tmp_path / "data"] if command not in ("selftest", "version") else []
+    assert run(command, *where, "--nonsense", cwd=tmp_path).returncode == USAGE
+    wrong = [[], ["nonsense"]] if command in VERBS and command != "config" else []
+    wrong += [[verb, *"abcdef"] for verb in VERBS.get(command, [])]
+    if command not in VERBS:
+        wrong += [list("abcdef")]
+    for words in wrong:
+        said(run(command, *words, *where, cwd=tmp_path), USAGE)
+    assert list(tmp_path.iterdir()) == []
+
+
+# What a command cannot do, although it is understood. A box that was never filled, else a running one.
+REFUSED_ALONE = {
+    "serve": ["--workers", "many"], "import": ["none.json"], "backup": ["target"], "restore": ["none", "--yes"],
+    "drill": ["none"], "resume": [], "verify": ["none"], "keys": ["list"], "pair": ["--name", "x", "--scopes", "all"],
+    "webhooks": ["list"], "audit": [], "tls": ["fingerprint"], "config": ["set", "workers", "many"],
+}
+REFUSED_BESIDE = {
+    "keys": ["revoke", str(uuid.UUID(int=1))], "webhooks": ["remove", str(uuid.UUID(int=1))],
+    "provider": ["mode", "nothing", "mirror"], "cloud": ["retry", str(uuid.UUID(int=1))],
+    "cloud without a link": ["pause"], "pair": ["--name", "x", "--scopes", "nothing"], "import": ["none.json"],
+    "audit": ["--company", str(uuid.UUID(int=1))], "backup": ["/proc/none"],
+}
+
+
+@pytest.mark.parametrize("command", REFUSED_ALONE)
+def test_each_command_ends_with_1_where_it_is_refused(command, tmp_path):
+    said(run(command, *REFUSED_ALONE[command], "--data", tmp_path / "data", cwd=tmp_path), REFUSED)
+
+
+@pytest.mark.parametrize("name", REFUSED_BESIDE)
+def test_each_command_ends_with_1_where_the_server_refuses(name, box):
+    said(box.command(name.split()[0], *REFUSED_BESIDE[name], "--data", str(box.data), check=False), REFUSED)
+
+
+def test_a_refusal_of_several_lines_has_its_lines(resting, tmp_path):
+    resting.bring_in("demo")
+    backup = tmp_path / "backup"
+    said(resting.command("backup", str(backup), "--data", str(resting.data)), DONE)
+    for name in ("comanda.conf", "live.db"):
+        (backup / name).write_bytes(b"not what was copied")
+    text = said(resting.command("restore", str(backup), "--yes", "--data", str(resting.data), check=False), REFUSED, "--damaged")
+    assert "\\n" not in text and len(text.splitlines()) >= 4, text
 
 
 # Settings
