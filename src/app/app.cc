@@ -235,6 +235,7 @@ App::~App() {
   ops::Notify("STOPPING=1");
   log::Notice("stopping: answering what was accepted");
   chores_.reset();
+  ends_.reset();
   checks_.reset();
   live_.StopWaiting();
   if (Environment* sandbox = sandbox_.environment()) sandbox->StopWaiting();
@@ -340,8 +341,12 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
                     const bool is_retry = !std::exchange(is_first, false);
                     if (is_retry && !sandbox_.environment()) RetrySandbox(pass);
                     DoChores(pass);
-                    return events::Worker::Done{.due_in_ms = ChoresDueInMs()};
+                    return events::Worker::Done{.due_in_ms = kChoresEveryMs};
                   });
+  ends_.emplace(events::WorkerSettings{.name = "ends", .heartbeat_max_ms = kChoreMaxMs},
+                heartbeats_, metrics_, [this](events::Worker::Pass&) {
+                  return events::Worker::Done{.due_in_ms = WriteDownEnds()};
+                });
   checks_.emplace(events::WorkerSettings{.name = "checks", .heartbeat_max_ms = kChoreMaxMs},
                   heartbeats_, metrics_, [this](events::Worker::Pass& pass) {
                     int64_t due_in_ms = live_.CheckPart(pass);
@@ -428,10 +433,16 @@ void App::DoChores(events::Worker::Pass& pass) {
   Attempt("the name of the machine is not looked at", [&] { LogNameTrouble(); });
 }
 
-int64_t App::ChoresDueInMs() const {
-  const int64_t due_ms = live_.DueInMs(kChoresEveryMs);
-  const Environment* sandbox = sandbox_.environment();
-  return sandbox ? sandbox->DueInMs(due_ms) : due_ms;
+// At least once a second, since more is granted meanwhile and the clock may be stepped.
+int64_t App::WriteDownEnds() {
+  constexpr int64_t kLookEveryMs = 1'000;
+  int64_t due_ms = kLookEveryMs;
+  for (Environment* environment : {&live_, sandbox_.environment()}) {
+    if (environment == nullptr) continue;
+    environment->ends().WriteDown();
+    due_ms = std::min(due_ms, environment->ends().DueInMs().value_or(due_ms));
+  }
+  return due_ms;
 }
 
 // Deletes the copies that were made before an upgrade, once the upgraded database has been in use

@@ -8,6 +8,7 @@
 //   writer, inspector  one of each per database (db/writer.h, db/inspector.h)
 //   network, webhooks  outgoing calls (net/network.h); what they deliver (webhooks/deliverer.h)
 //   chores, checks     periodic work; the background check of the databases (events/worker.h)
+//   ends               writes down what has ended by time (base/ends.h)
 //   the servers'       those that accept, and the workers that handle requests (wire/server.h)
 
 #include <array>
@@ -79,9 +80,10 @@ class App {
   void Watch();
   void NoteAuthority();
   void LogClockTrouble();
+  // On the thread of the ends. Returns the ms until the next call.
+  int64_t WriteDownEnds();
   // On the thread of the chores:
   void DoChores(events::Worker::Pass& pass);
-  int64_t ChoresDueInMs() const;
   void DeleteUpgradeCopies();
   void SetLogLevel();
 
@@ -115,6 +117,7 @@ class App {
   std::string name_trouble_;              // the thread of the chores alone
   std::string clock_trouble_;             // as last logged; empty: none
   std::optional<events::Worker> checks_;  // the background check of both databases (checker.h)
+  std::optional<events::Worker> ends_;
   std::optional<events::Worker> chores_;  // a thread of its own: chores may take minutes
 };
 

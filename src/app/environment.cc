@@ -207,7 +207,9 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .resume = [this] { return Resume(); },
             .authority_pem = std::move(authority_pem)},
       dispatcher_(site_, AllRoutes(mode)),
-      checker_(FileName(mode), database_, space_, clock) {
+      checker_(FileName(mode), database_, space_, clock),
+      graces_(clock),
+      ends_(EndingKinds()) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
   GoOnWithout("the counters", [&] { MendCounters(database_); });
   GoOnWithout("the time of the last event",
@@ -218,7 +220,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                  {{"file", FileName(mode)}, {"state", hold_.Describe()}});
   }
   NoteServed();
-  gate_.SetWriteDownEnds([this] { RecordEndedKeys(); });
+  gate_.SetWriteDownEnds([this] { ends_.WriteDown(); });
   GoOnWithout("the counters in memory", [&] {
     database_.Read(
         [&](db::Snapshot& snapshot) { events::LoadCounters(snapshot, database_.counters()); });
@@ -228,6 +230,10 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
     gate_.pairing_codes().Load(
         database_.Read([&](db::Snapshot& snapshot) { return keys::LoadCodes(snapshot, clock_); }));
   });
+  GoOnWithout("the graces of webhooks' secrets", [&] {
+    database_.Read([&](db::Snapshot& snapshot) { webhooks::LoadGraces(snapshot, graces_); });
+  });
+  site_.graces = &graces_;
   try {
     clients::MakeSearchable(database_, [&] { upgrading("clients"); });
   } catch (const Fault& fault) {  // e.g. a full disk; the chores try again
@@ -344,6 +350,7 @@ webhooks::DelivererSettings Environment::DelivererSettings(net::Network& network
           .marks = marks_,
           .feed = feed_,
           .network = network,
+          .graces = graces_,
           .hold = &hold_,
           .slots = is_live ? kLiveSlots : kSandboxSlots,
           .read_body = orders::EventBody};
@@ -378,7 +385,7 @@ void Environment::DoChores(const std::function<void()>& progress) {
     menu::RenderStale(database_, progress);
     FlushKeyUse();
   }
-  RecordEndedKeys();
+  keys::DeleteOldCodes(database_, gate_.pairing_codes(), clock_);
   marks_.MakeIfDue();
   // Also on a full disk: the space of deleted rows is used by new orders.
   const auto old = database_.Read(
@@ -391,19 +398,23 @@ void Environment::DoChores(const std::function<void()>& progress) {
 
 void Environment::FlushKeyUse() { keys::FlushLastUsed(database_, keys_); }
 
-void Environment::RecordEndedKeys() {
-  try {
-    keys::WriteDownEnds(database_, keys_, clock_);
-    keys::WriteDownExpiredCodes(database_, gate_.pairing_codes(), clock_);
-  } catch (const Fault& fault) {  // the key is refused from memory; the chores try again
-    log::Error("the end of a key or a code is not written down yet", {{"why", fault.cause}});
-  }
-}
-
-int64_t Environment::DueInMs(int64_t max_ms) const {
-  const int64_t key_ms = keys::DueInMs(keys_, clock_).value_or(max_ms);
-  return std::min(
-      {max_ms, key_ms, keys::CodesDueInMs(gate_.pairing_codes(), clock_).value_or(max_ms)});
+std::vector<EndingKind> Environment::EndingKinds() {
+  return {
+      {.name = "API keys",
+       .due_in_ms = [this] { return keys::DueInMs(keys_, clock_); },
+       .write_down = [this] { keys::WriteDownEnds(database_, keys_, clock_); }},
+      {.name = "pairing codes",
+       .due_in_ms = [this] { return keys::CodesDueInMs(gate_.pairing_codes(), clock_); },
+       .write_down =
+           [this] { keys::WriteDownExpiredCodes(database_, gate_.pairing_codes(), clock_); }},
+      {.name = "old secrets of webhooks",
+       .due_in_ms = [this] { return graces_.DueInMs(); },
+       .write_down =
+           [this] {
+             const bool are_changed = webhooks::WriteDownEndedGraces(database_, graces_);
+             if (are_changed && deliverer_) deliverer_->NoteChange();
+           }},
+  };
 }
 
 bool Environment::UpgradeIsOld() {

@@ -13,6 +13,7 @@
 #include "auth/gate.h"
 #include "auth/key_table.h"
 #include "base/clock.h"
+#include "base/ends.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "cloud/syncer.h"
@@ -27,6 +28,7 @@
 #include "machine/hold.h"
 #include "net/network.h"
 #include "webhooks/deliverer.h"
+#include "webhooks/graces.h"
 
 namespace comanda::app {
 
@@ -67,16 +69,16 @@ class Environment {
   // Answers all waiting long polls; later ones do not wait. Called when the server stops.
   void StopWaiting() { long_polls_.Stop(); }
 
-  // The periodic work: writes the last use and the end of keys to the database, deletes expired
-  // events and idempotency answers, completes what an import or upgrade left for later. Blocks for
+  // The periodic work: writes the last use of keys to the database, deletes expired events and
+  // idempotency answers, completes what an import or upgrade left for later. Blocks for
   // the writer; calls `progress` between steps, which ends the chores if it throws. The thread of
   // the chores alone.
   void DoChores(const std::function<void()>& progress);
   // Runs a part of the background check (app/checker.h) and returns the ms to wait before the next
   // one. The thread of the checks alone.
   int64_t CheckPart(events::Worker::Pass& pass) { return checker_.DoPart(pass); }
-  // The ms until DoChores() is due: `max_ms`, or less if a key ends earlier.
-  int64_t DueInMs(int64_t max_ms) const;
+  // What ends by time in this database.
+  Ends& ends() { return ends_; }
   // Writes to the database when keys were last used, which is kept in memory meanwhile.
   void FlushKeyUse();
   events::Marks& marks() { return marks_; }
@@ -90,7 +92,7 @@ class Environment {
  private:
   void TakeUpCopy();
   void NoteServed();
-  void RecordEndedKeys();
+  std::vector<EndingKind> EndingKinds();
   webhooks::DelivererSettings DelivererSettings(net::Network& network);
   cloud::SyncerSettings SyncerSettings(net::Network& network);
   std::string SyncState();
@@ -113,6 +115,8 @@ class Environment {
   http::Dispatcher dispatcher_;
   Checker checker_;
   machine::Hold hold_;  // of what the deliverer sends
+  webhooks::Graces graces_;
+  Ends ends_;
   // Last: they end before what they use.
   std::optional<webhooks::Deliverer> deliverer_;
   std::optional<cloud::Syncer> syncer_;  // of the live environment

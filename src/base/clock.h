@@ -16,7 +16,7 @@
 //   decides whether a record has been retained long enough. Steps of the wall clock do not change
 //   it.
 //
-// An expiry that has been reached is stored as a fact (keys/keys.h), so that a clock that is set
+// An expiry that has been reached is stored as a fact (base/ends.h), so that a clock that is set
 // back revives nothing.
 
 #include <cstdint>

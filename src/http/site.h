@@ -25,7 +25,8 @@
 
 namespace comanda::webhooks {
 class Deliverer;
-}
+class Graces;
+}  // namespace comanda::webhooks
 namespace comanda::cloud {
 class Syncer;
 }
@@ -74,6 +75,7 @@ struct Site {
   std::function<int64_t()> current_mark = [] { return int64_t{0}; };
   // Of the room webhooks/, whose handlers alone use it.
   webhooks::Deliverer* deliverer = nullptr;
+  webhooks::Graces* graces = nullptr;  // never null while requests are served
   // Of the room cloud/, whose handlers alone use it. Null in the sandbox.
   cloud::Syncer* syncer = nullptr;
   // Of the room delivery/, whose handlers alone use it. Never null while requests are served.

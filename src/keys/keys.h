@@ -31,10 +31,10 @@ void FlushLastUsed(db::Database& database, auth::KeyTable& table);
 // A new id and a new key from the system's random generator.
 Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now);
 
-// Notes in memory, then stores, which keys have ended, so that setting the clock back does not
-// revive them. Called when the next end is due (DueInMs), and by the gate before it refuses an
-// ended key. Blocks on the writer; does nothing if no key has ended. Throws Fault if the database
-// is not writable; the end then stays noted in memory, and the next call stores it.
+// Notes in memory, then stores, which keys have ended (base/ends.h), so that setting the clock back
+// does not revive them. The gate calls it, too, before it refuses an ended key. Blocks on the
+// writer; does nothing if no key has ended. Throws Fault if the database is not writable; the end
+// then stays noted in memory, and the next call stores it.
 void WriteDownEnds(db::Database& database, auth::KeyTable& table, const Clock& clock);
 // Milliseconds until the next key ends if the clock is not set; nothing if none will.
 std::optional<int64_t> DueInMs(const auth::KeyTable& table, const Clock& clock);

@@ -108,10 +108,7 @@ std::vector<auth::PairingCode> LoadCodes(db::Session& session, const Clock& cloc
 
 void WriteDownExpiredCodes(db::Database& database, auth::PairingCodes& codes, const Clock& clock) {
   const std::vector<auth::PairingCode> expired = MarkExpired(codes, clock.MonotonicMs());
-  const UtcMs long_ago = clock.RetentionNow() - kEndedKeptMs;
-  const std::vector<std::string> old = database.Read(
-      [&](db::Snapshot& snapshot) { return pairing_store::EndedBefore(snapshot, long_ago); });
-  if (expired.empty() && old.empty()) return;
+  if (expired.empty()) return;
   database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     for (const auth::PairingCode& code : expired) {
       pairing_store::End(tx, code.company, code.hash_hex, CodeState::kExpired, stamp.now,
@@ -121,8 +118,16 @@ void WriteDownExpiredCodes(db::Database& database, auth::PairingCodes& codes, co
         codes.Put(written);
       });
     }
-    pairing_store::DeleteEndedBefore(tx, long_ago);
   });
+}
+
+void DeleteOldCodes(db::Database& database, auth::PairingCodes& codes, const Clock& clock) {
+  const UtcMs long_ago = clock.RetentionNow() - kEndedKeptMs;
+  const std::vector<std::string> old = database.Read(
+      [&](db::Snapshot& snapshot) { return pairing_store::EndedBefore(snapshot, long_ago); });
+  if (old.empty()) return;
+  database.Write(
+      [&](db::Tx& tx, const db::Stamp&) { pairing_store::DeleteEndedBefore(tx, long_ago); });
   for (const std::string& hash_hex : old) codes.Forget(hash_hex);
 }
 

@@ -59,9 +59,12 @@ std::optional<Key> Redeem(db::Tx& tx, auth::PairingCodes& codes, CommandContext 
 // The codes of all companies, for PairingCodes::Load() at start. One whose row is damaged, and one
 // that cannot be as old as the clock says, has expired.
 std::vector<auth::PairingCode> LoadCodes(db::Session& session, const Clock& clock);
-// Stores which codes have expired, and deletes those that ended a day ago. Blocks on the writer;
-// does nothing if there are none. Throws Fault.
+// Stores which codes have expired (base/ends.h). Blocks on the writer; does nothing if none has.
+// Throws Fault; the end then stays noted in memory, and the next call stores it.
 void WriteDownExpiredCodes(db::Database& database, auth::PairingCodes& codes, const Clock& clock);
+// Deletes the codes that ended a day ago. Blocks on the writer; does nothing if there are none.
+// Throws Fault.
+void DeleteOldCodes(db::Database& database, auth::PairingCodes& codes, const Clock& clock);
 // Milliseconds until the next code expires; nothing if none is open.
 std::optional<int64_t> CodesDueInMs(const auth::PairingCodes& codes, const Clock& clock);
 // Ends all open codes, in a restored database.

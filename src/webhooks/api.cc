@@ -98,7 +98,8 @@ http::Response Change(http::Context& context) {
                        .find_addresses = LookUp,
                        .signature_header = context.site().options.webhook_signature_header});
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const Subscription changed = webhooks::Change(tx, context.company(), id, draft, stamp);
+    const Subscription changed =
+        webhooks::Change(tx, *context.site().graces, context.company(), id, draft, stamp);
     TellOnCommit(context, tx);
     const Behind behind = BehindOf(tx, context.company(), changed);
     if (draft.rotates_secret) return ShownOnce(changed, behind, 200);
@@ -175,7 +176,8 @@ http::Response Test(http::Context& context) {
     throw Refusal(Problem::kServiceUnavailable, "The server does not run: start it first.");
   }
   const TestPlace place(id);
-  const Delivery delivery = deliverer->Test(subscription, context.principal().company_uuid);
+  const Delivery delivery =
+      deliverer->Test(context.company(), subscription, context.principal().company_uuid);
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     NoteTest(tx, context.company(), id, delivery, stamp);
     TellOnCommit(context, tx);

@@ -485,7 +485,7 @@ void Deliverer::Send(const Key& key, Slot& slot, const Delivery& delivery, const
   }
   const std::string id = delivery.id;
   const auto ticket =
-      settings_.network.Start(CallOf(receiver.subscription(), delivery, body, now),
+      settings_.network.Start(CallOf(key.company, receiver.subscription(), delivery, body, now),
                               [inbox = inbox_, key, id, now](net::Answer answer) {
                                 const std::lock_guard lock(inbox->mutex);
                                 inbox->ended.push_back({key, id, std::move(answer), now});
@@ -494,8 +494,8 @@ void Deliverer::Send(const Key& key, Slot& slot, const Delivery& delivery, const
   if (!ticket) receiver.Undo(id);
 }
 
-net::Call Deliverer::CallOf(const Subscription& subscription, const Delivery& delivery,
-                            const std::string& body, UtcMs at) {
+net::Call Deliverer::CallOf(db::CompanyId company, const Subscription& subscription,
+                            const Delivery& delivery, const std::string& body, UtcMs at) {
   const Configuration& configuration = subscription.configuration;
   const ParsedUrl url = ParseUrl(configuration.url);
   const bool is_https = url.target && url.target->is_https;
@@ -518,9 +518,7 @@ net::Call Deliverer::CallOf(const Subscription& subscription, const Delivery& de
     return !WhyRefused(*networks, address, is_https);
   };
   Secrets secrets = subscription.secrets;
-  if (!subscription.secret_rotates_until || *subscription.secret_rotates_until <= at) {
-    secrets.old.reset();
-  }
+  if (!settings_.graces.Lasts(company, subscription)) secrets.old.reset();
   call.headers =
       Sign(secrets, delivery.event_id, at, body, settings_.options.webhook_signature_header);
   call.headers.push_back("Content-Type: application/json");
@@ -614,7 +612,7 @@ std::vector<Deliverer::Piece> Deliverer::NextPieces(size_t logged_max) const {
 
 // The position comes with the last of the changed rows: Take() passes over those that have a row
 // without it.
-void Deliverer::StorePiece(db::Tx& tx, const Piece& piece, UtcMs now) {
+void Deliverer::StorePiece(db::Tx& tx, const Piece& piece, UtcMs now) const {
   const db::CompanyId company = piece.key->company;
   const Receiver& receiver = *piece.receiver;
   const Subscription& subscription = receiver.subscription();
@@ -638,14 +636,15 @@ void Deliverer::StorePiece(db::Tx& tx, const Piece& piece, UtcMs now) {
   } else {
     store::UpdateProgress(tx, company, subscription);
   }
-  store::Trim(tx, company, subscription.id, kLogKept, now - kLogKeptMs);
+  store::Trim(tx, company, subscription.id, kLogKept, settings_.clock.RetentionNow() - kLogKeptMs);
 }
 
-Delivery Deliverer::Test(const Subscription& subscription, const std::string& company_uuid) {
+Delivery Deliverer::Test(db::CompanyId company, const Subscription& subscription,
+                         const std::string& company_uuid) {
   const UtcMs now = settings_.clock.Now();
   Delivery test{.id = NewId(now), .kind = Kind::kTest, .event_id = NewId(now), .created_at = now};
   const std::string body = TestBody(subscription, company_uuid, test);
-  const net::Answer answer = settings_.network.Send(CallOf(subscription, test, body, now));
+  const net::Answer answer = settings_.network.Send(CallOf(company, subscription, test, body, now));
   Receiver::Ended ended = Judge(answer, subscription.configuration, now, settings_.clock.Now());
   test.state = ended.is_acknowledged ? State::kDelivered : State::kDead;
   test.settled_at = settings_.clock.Now();

@@ -28,6 +28,7 @@
 #include "machine/hold.h"
 #include "net/network.h"
 #include "webhooks/address_rules.h"
+#include "webhooks/graces.h"
 #include "webhooks/json.h"
 #include "webhooks/receiver.h"
 
@@ -43,6 +44,7 @@ struct DelivererSettings {
   const events::Marks& marks;
   events::Feed& feed;
   net::Network& network;
+  const Graces& graces;
   const machine::Hold* hold = nullptr;  // nothing but tests is sent while it holds; null: none
   size_t slots = 16;                    // transfers at once
   // The body of an event, also of a damaged one where it can be made again.
@@ -64,7 +66,8 @@ class Deliverer {
   void NoteChange();
 
   // Sends a test, and waits for its outcome, 10 s at most. Any thread.
-  Delivery Test(const Subscription& subscription, const std::string& company_uuid);
+  Delivery Test(db::CompanyId company, const Subscription& subscription,
+                const std::string& company_uuid);
 
   // What is wrong with receivers, for /readyz; empty: nothing. Any thread.
   std::string Trouble() const;
@@ -131,8 +134,8 @@ class Deliverer {
   void Send(const Key& key, Slot& slot, const Delivery& delivery, const std::string& body,
             UtcMs now);
   // The request with its signature.
-  net::Call CallOf(const Subscription& subscription, const Delivery& delivery,
-                   const std::string& body, UtcMs at);
+  net::Call CallOf(db::CompanyId company, const Subscription& subscription,
+                   const Delivery& delivery, const std::string& body, UtcMs at);
   // Those of the system and of the setting webhook_ca, read once.
   std::shared_ptr<const crypto::Authorities> Authorities();
   // Writes what is to be stored, at most once a second unless `at_once`.
@@ -146,7 +149,7 @@ class Deliverer {
   };
   std::vector<Piece> NextPieces(size_t logged_max) const;
   // Merges with a row that a caller has changed meanwhile.
-  static void StorePiece(db::Tx& tx, const Piece& piece, UtcMs now);
+  void StorePiece(db::Tx& tx, const Piece& piece, UtcMs now) const;
   // The messages of all receivers whose answers are awaited.
   size_t UnderWay() const;
   // The sum of the receivers' positions, for the worker's metric.

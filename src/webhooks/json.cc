@@ -14,7 +14,7 @@ constexpr size_t kHeadersMax = 20;
 constexpr size_t kHeaderNameMax = 100;
 constexpr size_t kHeaderValueMax = 1024;
 constexpr size_t kAckCodesMax = 20;
-constexpr int64_t kGraceMaxS = 24LL * 60 * 60;
+constexpr int64_t kGraceMaxS = kGraceMaxMs / 1000;
 constexpr int kAckMin = 200, kAckMax = 499;
 constexpr std::string_view kMask = "****";
 constexpr json::TextRule kPlain = {.max = kUrlBytesMax + 1, .card_numbers_refused = false};

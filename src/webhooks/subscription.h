@@ -20,6 +20,8 @@ namespace comanda::webhooks {
 
 // Of one company (contract section 13, Limits).
 inline constexpr size_t kSubscriptionsMax = 20;
+// The longest time for which the old secret of a rotation signs, too.
+inline constexpr int64_t kGraceMaxMs = 24LL * 60 * 60 * 1000;
 
 // Name and value of what is sent with every message, in the order of the body.
 using Headers = std::vector<std::pair<std::string, std::string>>;

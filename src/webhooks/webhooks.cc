@@ -145,8 +145,21 @@ Subscription Get(db::Session& session, db::CompanyId company, std::string_view i
   return *std::move(found);
 }
 
-Subscription Change(db::Tx& tx, db::CompanyId company, std::string_view id, const Draft& draft,
-                    const db::Stamp& stamp) {
+namespace {
+
+void NoteGrace(db::Tx& tx, Graces& graces, db::CompanyId company, const Subscription& one,
+               int64_t grace_s) {
+  Grace grace{.company = company,
+              .webhook_id = one.id,
+              .until = *one.secret_rotates_until,
+              .ends_at_ms = graces.clock().MonotonicMs() + grace_s * 1000};
+  tx.OnCommit([&graces, grace = std::move(grace)] { graces.Put(grace); });
+}
+
+}  // namespace
+
+Subscription Change(db::Tx& tx, Graces& graces, db::CompanyId company, std::string_view id,
+                    const Draft& draft, const db::Stamp& stamp) {
   const Subscription before = Get(tx, company, id);
   Subscription one = before;
   const int64_t last_seq = events::ExtentOf(tx, company).last;
@@ -172,6 +185,9 @@ Subscription Change(db::Tx& tx, db::CompanyId company, std::string_view id, cons
   }
   ++one.revision;
   store::UpdateSettings(tx, company, one);
+  if (draft.rotates_secret && one.secret_rotates_until) {
+    NoteGrace(tx, graces, company, one, draft.grace_s);
+  }
   return one;
 }
 
@@ -249,6 +265,19 @@ Delivery Redeliver(db::Tx& tx, db::CompanyId company, std::string_view id,
   }
   RaiseRevision(tx, company, one);
   return *std::move(delivery);
+}
+
+void EndGrace(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs until) {
+  std::optional<Subscription> one;
+  try {
+    one = store::Find(tx, company, id);
+  } catch (const Fault& fault) {  // nothing is sent to a damaged one
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+  }
+  if (!one || one->secret_rotates_until != until) return;
+  one->secrets.old.reset();
+  one->secret_rotates_until.reset();
+  RaiseRevision(tx, company, *one);
 }
 
 int64_t RedeliverDead(db::Tx& tx, db::CompanyId company, std::string_view id,

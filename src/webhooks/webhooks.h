@@ -9,6 +9,7 @@
 
 #include "db/session.h"
 #include "webhooks/delivery.h"
+#include "webhooks/graces.h"
 #include "webhooks/json.h"
 #include "webhooks/subscription.h"
 
@@ -21,9 +22,12 @@ namespace comanda::webhooks {
 // of a company. The draft must have a URL.
 Subscription Create(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp);
 // A changed URL, and is_active: true, clear what is known of the receiver's failures: it is no
-// longer suspended, and all that waits is due.
-Subscription Change(db::Tx& tx, db::CompanyId company, std::string_view id, const Draft& draft,
-                    const db::Stamp& stamp);
+// longer suspended, and all that waits is due. The grace of a rotated secret begins with the
+// commit.
+Subscription Change(db::Tx& tx, Graces& graces, db::CompanyId company, std::string_view id,
+                    const Draft& draft, const db::Stamp& stamp);
+// Deletes the old secret, if its grace is the one with that end.
+void EndGrace(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs until);
 // Removes its deliveries, too. The way to get rid of a damaged one.
 struct Removed {
   Subscription subscription;

@@ -12,7 +12,9 @@ import time
 
 import pytest
 
+from support import pairing
 from support.box import Box
+from support.receiver import LOOPBACK, Receiver
 from support.tills import Restaurant
 from support.wall_clock import ClockBox, is_accepted, until
 
@@ -340,6 +342,84 @@ def test_what_has_ended_does_not_come_back_with_the_clock(box, key):
     with contextlib.closing(box.client(key)) as client:
         active = {one["id"] for one in client.get("/auth/api-keys?filter[active]=true").data}
         assert new["id"] in active and old["id"] not in active and unused["id"] not in active
+
+
+@pytest.fixture
+def receiver():
+    with Receiver() as receiver:
+        yield receiver
+
+
+def subscribe(client, receiver):
+    return client.post("/v1/webhooks", {"webhook_url": receiver.url}).data
+
+
+def rotate(client, hook, grace_s):
+    return client.patch(f"/v1/webhooks/{hook['id']}", {"rotate_secret": True, "grace_seconds": grace_s}).data
+
+
+def rotates_until(client, hook):
+    return client.get(f"/v1/webhooks/{hook['id']}").data["secret_rotates_until"]
+
+
+def signatures(client, hook, receiver):
+    """How many secrets have signed a test."""
+    assert client.post(f"/v1/webhooks/{hook['id']}/test", {}).data["state"] == "delivered"
+    return len(receiver.requests[-1].headers["webhook-signature"].split(" "))
+
+
+def old_secrets(box):
+    with contextlib.closing(box.database()) as db:
+        return db.execute("SELECT count(*) FROM webhook WHERE old_secret IS NOT NULL OR secret_rotates_until IS NOT NULL"
+                          ).fetchone()[0]
+
+
+def test_an_old_secret_of_a_webhook_ends_once_and_leaves_the_database(box, key, receiver):
+    box.options += LOOPBACK
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        ending, lasting = subscribe(client, receiver), subscribe(client, receiver)
+        rotate(client, lasting, 3600)
+        for ahead in (YEAR, -YEAR, 0):
+            box.set_ahead(ahead)
+            assert signatures(client, lasting, receiver) == 2, "as long as was said, whatever the clock does"
+        rotate(client, ending, 2)
+        assert signatures(client, ending, receiver) == 2
+        until(lambda: rotates_until(client, ending) is None)
+        for ahead in (-3600, -YEAR):
+            box.set_ahead(ahead)
+            assert rotates_until(client, ending) is None and signatures(client, ending, receiver) == 1
+    assert old_secrets(box) == 1
+    box.kill()
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        assert rotates_until(client, ending) is None and signatures(client, ending, receiver) == 1
+        # The clock is a year behind now: the grace goes on, for a day at most.
+        assert signatures(client, lasting, receiver) == 2
+    assert box.stop() == 0
+    box.ahead_s = 3601
+    box.start()
+    with contextlib.closing(box.client(key)) as client:
+        until(lambda: rotates_until(client, lasting) is None)
+        assert signatures(client, lasting, receiver) == 1
+        box.set_ahead(0)
+        assert rotates_until(client, lasting) is None and signatures(client, lasting, receiver) == 1
+    assert old_secrets(box) == 0
+
+
+def test_a_pairing_code_outlives_jumps_and_is_accepted_once(box, key):
+    box.start()
+    text = pairing.read(pairing.make_uri(box))["c"]
+    box.set_ahead(YEAR)
+    with contextlib.closing(box.client_without_dates()) as device:
+        assert device.post("/auth/pair", {"code": text}).status == 201
+        for ahead in (-YEAR, 0):
+            box.set_ahead(ahead)
+            assert device.post("/auth/pair", {"code": text}).status == 404
+    box.kill()
+    box.start_at(-3600)
+    with contextlib.closing(box.client_without_dates()) as device:
+        assert device.post("/auth/pair", {"code": text}).status == 404
 
 
 def test_a_grace_is_as_long_as_was_said_whatever_the_clock_does(box, key):

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "app/clock_watch.h"
+#include "base/ends.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "base/settled_clock.h"
@@ -38,10 +39,15 @@
 #include "json/reader.h"
 #include "keys/api.h"
 #include "keys/keys.h"
+#include "keys/pairing.h"
+#include "keys/pairing_api.h"
 #include "ops/certificate_rule.h"
 #include "orders/api.h"
 #include "orders/orders.h"
 #include "support/api.h"
+#include "webhooks/api.h"
+#include "webhooks/graces.h"
+#include "webhooks/webhooks.h"
 
 namespace comanda {
 namespace {
@@ -77,10 +83,15 @@ enum class Op : uint8_t {
   kSchedule,    // an order planned for so long after the wall clock's time
   kRate,        // seven requests at once
   kGuess,       // 25 unknown keys
+  kRotateHook,  // the secret of another webhook, with so much grace
+  kSign,        // with the secrets of the n-th webhook
+  kPair,        // a pairing code is made
+  kRedeem,      // the n-th code
 };
-constexpr std::array<const char*, 15> kOpNames = {
-    "pass",     "step",   "set right", "time server", "restart",  "add",  "make key", "retry",
-    "expiring", "rotate", "revoke",    "use",         "schedule", "rate", "guess"};
+constexpr std::array<const char*, 19> kOpNames = {
+    "pass",  "step",        "set right", "time server", "restart", "add",      "make key",
+    "retry", "expiring",    "rotate",    "revoke",      "use",     "schedule", "rate",
+    "guess", "rotate hook", "sign",      "pair",        "redeem"};
 
 // How the wall clock goes while the box is off; kKilled is added where it was not stopped.
 enum How : int { kGoesOn = 0, kStandsStill = 1, kBeginsIn1970 = 2, kKilled = 10 };
@@ -123,7 +134,7 @@ constexpr std::array<int64_t, 6> kTerms = {30 * kSecond, 10 * kMinute, kHour,
                                            5 * kHour,    2 * kDay,     30 * kDay};
 
 Event RandomEvent(Random& random) {
-  const int64_t n = random.Below(100);
+  const int64_t n = random.Below(112);
   if (n < 24) return {Op::kPass, random.Of(kPasses) + random.Below(1000)};
   if (n < 36) return {Op::kStep, random.Of(kSteps) * (random.Below(2) == 0 ? 1 : -1)};
   if (n < 40) return {Op::kSetRight};
@@ -144,7 +155,11 @@ Event RandomEvent(Random& random) {
   if (n < 84) return {Op::kRevoke, random.Below(8)};
   if (n < 94) return {Op::kUse, random.Below(8)};
   if (n < 97) return {Op::kSchedule, random.Of(kTerms) * (random.Below(2) == 0 ? 1 : -1)};
-  return {random.Below(2) == 0 ? Op::kRate : Op::kGuess};
+  if (n < 100) return {random.Below(2) == 0 ? Op::kRate : Op::kGuess};
+  if (n < 103) return {Op::kRotateHook, std::min(random.Of(kTerms), kDay)};
+  if (n < 107) return {Op::kSign, random.Below(3)};
+  if (n < 109) return {Op::kPair};
+  return {Op::kRedeem, random.Below(3)};
 }
 
 History RandomHistory(uint64_t number) {
@@ -180,22 +195,26 @@ class Process {
                 .orders_only_bytes = 0,
                 .ballast_bytes = 0},
                registry_),
-        dispatcher_(site_, {keys::Routes(), orders::Routes(), events::Routes()}) {
+        dispatcher_(site_, {keys::Routes(), keys::PairingRoutes(), orders::Routes(),
+                            events::Routes(), webhooks::Routes()}) {
     options_.errors_base = "https://comanda.example/problems";
     options_.key_prefix = "cmd";
     database->Read([&](db::Snapshot& snapshot) {
       database_->ContinueFrom(events::LastTime(snapshot));
       std::vector<std::string> damage;
       table.Load(keys::LoadAll(snapshot, damage));
+      gate.pairing_codes().Load(keys::LoadCodes(snapshot, clock));
+      webhooks::LoadGraces(snapshot, graces);
     });
-    gate.SetWriteDownEnds([this] { keys::WriteDownEnds(*database_, table, clock); });
+    gate.SetWriteDownEnds([this] { ends.WriteDown(); });
     Look();
     Chores();
   }
 
   void Look() { watch_.Look(); }
   void Chores() {
-    keys::WriteDownEnds(*database_, table, clock);
+    ends.WriteDown();
+    keys::DeleteOldCodes(*database_, gate.pairing_codes(), clock);
     marks.MakeIfDue();
     const auto old = database_->Read(
         [&](db::Snapshot& snapshot) { return marks.LastBefore(snapshot, events::kKeptMs); });
@@ -206,18 +225,21 @@ class Process {
   void Stop() { marks.Renew(); }
 
   testing::Answer Send(http::Method method, const std::string& path, std::string body,
-                       const std::string& key, const std::string& idempotency_key = "") {
+                       const std::string& key, const std::string& idempotency_key = "",
+                       const std::string& address = "10.0.0.9") {
     wire::InProcessExchange exchange(std::move(body));
     wire::Request& request = exchange.request;
     request.method = method;
     request.path = path;
-    if (key == "local") {
+    if (key.empty()) {
+      // none
+    } else if (key == "local") {
       request.headers.emplace_back("X-Company-Id", testing::kCompanyId);
     } else {
       request.headers.emplace_back("X-API-Key", key);
     }
     if (!idempotency_key.empty()) request.headers.emplace_back("Idempotency-Key", idempotency_key);
-    request.client_address = "10.0.0.9";
+    request.client_address = address;
     request.request_id = "r1";
     request.local = key == "local";
     dispatcher_.Handle(exchange);
@@ -234,6 +256,14 @@ class Process {
   events::Marks marks;
   auth::KeyTable table;
   auth::Gate gate{{.standard = {kRatePerMinute}, .lan = {1'000'000}}, table, clock};
+  webhooks::Graces graces{clock};
+  // The kinds of app/environment.cc.
+  Ends ends{{{"keys", [this] { return keys::DueInMs(table, clock); },
+              [this] { keys::WriteDownEnds(*database_, table, clock); }},
+             {"codes", [this] { return keys::CodesDueInMs(gate.pairing_codes(), clock); },
+              [this] { keys::WriteDownExpiredCodes(*database_, gate.pairing_codes(), clock); }},
+             {"graces", [this] { return graces.DueInMs(); },
+              [this] { webhooks::WriteDownEndedGraces(*database_, graces); }}}};
 
  private:
   app::ClockWatch watch_;
@@ -255,7 +285,8 @@ class Process {
                    .answer_budget = answer_budget_,
                    .find_companies = company::FindNames,
                    .read_event_body = events::BodyOf,
-                   .current_mark = [this] { return marks.current(); }};
+                   .current_mark = [this] { return marks.current(); },
+                   .graces = &graces};
   http::Dispatcher dispatcher_;
 };
 
@@ -333,6 +364,24 @@ struct KeyMade {
   bool has_ended = false;  // seen, or it must have been written down
 };
 
+// A webhook whose secret was rotated once.
+struct HookMade {
+  std::string id;
+  int64_t grace_ms = 0;
+  UtcMs rotated_at = 0;    // true time
+  UtcMs rotated_wall = 0;  // with the stamp's 5 minutes at most
+  int rotated_in = 0;      // process
+  bool has_ended = false;
+};
+
+struct CodeMade {
+  std::string text;
+  UtcMs made_at = 0;  // true time
+  int made_in = 0;    // process
+  bool is_used = false;
+  bool has_ended = false;
+};
+
 class Simulation {
  public:
   explicit Simulation(testing::RestaurantDatabase& database) : database_(database) {}
@@ -371,6 +420,8 @@ class Simulation {
     kills_ = starts_ = 0;
     sent_.clear();
     keys_.clear();
+    hooks_.clear();
+    codes_.clear();
     events_.clear();
     numbers_.clear();
     items_ = 0;
@@ -380,7 +431,7 @@ class Simulation {
     belief_.Begin(kBegin);
     process_ = std::make_unique<Process>(database_, synchronised_);
     managing_ = Make(R"({"name":"boss","scopes":["api-keys:read","api-keys:write","orders:read",)"
-                     R"("orders:write"]})",
+                     R"("orders:write","webhooks:write"]})",
                      "local");
     slow_ = Make(R"({"name":"slow","tier":"standard","scopes":["orders:read"]})", "local");
     StartOfProcess();
@@ -400,6 +451,8 @@ class Simulation {
       tx.Run("DELETE FROM idempotency");
       tx.Run("DELETE FROM api_key");
       tx.Run("DELETE FROM audit");
+      tx.Run("DELETE FROM pairing_code");
+      tx.Run("DELETE FROM webhook");
       tx.Run(
           "UPDATE company_counter SET checksum = NULL, log_start = event_seq + 1, "
           "records_dropped_to = event_seq, "
@@ -456,6 +509,7 @@ class Simulation {
 
   void StartOfProcess() {
     ++starts_;
+    started_at_ = true_now_;
     bucket_ms_ = kMinute;
     bucket_at_ = guesses_since_ = ran_;
     guesses_ = 0;
@@ -503,6 +557,14 @@ class Simulation {
         return Rate();
       case Op::kGuess:
         return Guess();
+      case Op::kRotateHook:
+        return RotateHook(event.amount);
+      case Op::kSign:
+        return Sign(event.amount);
+      case Op::kPair:
+        return Pair();
+      case Op::kRedeem:
+        return Redeem(event.amount);
     }
   }
 
@@ -526,7 +588,7 @@ class Simulation {
     const int64_t chores_every = std::clamp(ms / 8, kHour, kChoresEvery);
     int64_t to_chores = chores_every;
     while (ms > 0) {
-      const int64_t due = keys::DueInMs(process_->table, process_->clock).value_or(ms) + 1;
+      const int64_t due = process_->ends.DueInMs().value_or(ms) + 1;
       const int64_t part = std::min({ms, to_chores, due, kHour});
       database_.clock.Advance(part);
       true_now_ += part;
@@ -547,6 +609,13 @@ class Simulation {
   void WrittenDown() {
     for (KeyMade& key : keys_) {
       if (MustHaveEnded(key)) key.has_ended = true;
+    }
+    for (CodeMade& code : codes_) {
+      if (MustHaveEnded(code)) code.has_ended = true;
+    }
+    for (HookMade& hook : hooks_) {
+      if (MustHaveEnded(hook)) hook.has_ended = true;
+      if (hook.has_ended && Read(hook).secrets.old) Fail("an old secret is still in its row");
     }
   }
 
@@ -715,6 +784,97 @@ class Simulation {
     key.has_ended = true;
   }
 
+  // -- webhooks
+
+  void RotateHook(int64_t grace_ms) {
+    const testing::Answer made =
+        process_->Send(http::Method::kPost, "/v1/webhooks", R"({"webhook_url":"https://1.1.1.1/"})",
+                       managing_.text);
+    Authenticated();
+    if (made.status() != 201) return Fail("no webhook was made: ", made.response.body);
+    HookMade hook{.id = made.Text("id"),
+                  .grace_ms = grace_ms,
+                  .rotated_at = true_now_,
+                  .rotated_wall = wall(),
+                  .rotated_in = starts_};
+    const testing::Answer rotated = process_->Send(
+        http::Method::kPatch, "/v1/webhooks/" + hook.id,
+        R"({"rotate_secret":true,"grace_seconds":)" + std::to_string(grace_ms / kSecond) + "}",
+        managing_.text);
+    if (rotated.status() != 200) Fail("a rotation: ", rotated.response.body);
+    hooks_.push_back(std::move(hook));
+  }
+
+  webhooks::Subscription Read(const HookMade& hook) {
+    return database_->Read([&](db::Snapshot& snapshot) {
+      return webhooks::Get(snapshot, testing::kCompany, hook.id);
+    });
+  }
+
+  bool MustHaveEnded(const HookMade& hook) const {
+    if (hook.has_ended) return true;
+    if (hook.rotated_in == starts_) return true_now_ - hook.rotated_at >= hook.grace_ms;
+    // What is left at a start is a day at most.
+    return true_now_ - started_at_ >= kDay;
+  }
+
+  bool MayHaveEnded(const HookMade& hook) const {
+    if (MustHaveEnded(hook) || true_now_ - hook.rotated_at >= hook.grace_ms) return true;
+    return hook.rotated_in != starts_ && hook.rotated_wall + hook.grace_ms <= belief_.latest();
+  }
+
+  void Sign(int64_t n) {
+    if (hooks_.empty()) return;
+    HookMade& hook = hooks_[static_cast<size_t>(n) % hooks_.size()];
+    const webhooks::Subscription row = Read(hook);
+    const bool both_sign = row.secrets.old && process_->graces.Lasts(testing::kCompany, row);
+    if (both_sign && MustHaveEnded(hook)) Fail("the old secret of webhook ", n, " signs again");
+    if (!both_sign && !MayHaveEnded(hook)) {
+      Fail("the old secret of webhook ", n, " ended after ",
+           (true_now_ - hook.rotated_at) / kSecond, " s of its grace");
+    }
+    if (!both_sign) hook.has_ended = true;
+  }
+
+  // -- pairing codes
+
+  void Pair() {
+    CodeMade code{.made_at = true_now_, .made_in = starts_};
+    const testing::Answer made =
+        process_->Send(http::Method::kPost, "/control/pairing-codes",
+                       R"({"name":"till","scopes":["orders:read"]})", "local");
+    if (made.status() != 201) Fail("no code was made: ", made.response.body);
+    code.text = made.Text("code");
+    codes_.push_back(std::move(code));
+  }
+
+  bool MustHaveEnded(const CodeMade& code) const {
+    if (code.has_ended || code.is_used) return true;
+    const UtcMs since = code.made_in == starts_ ? code.made_at : started_at_;
+    return true_now_ - since >= keys::kCodeLifeMs;
+  }
+
+  // What is left of a code of a former process depends on what that one believed of the clock.
+  bool MayHaveEnded(const CodeMade& code) const {
+    return MustHaveEnded(code) || code.made_in != starts_;
+  }
+
+  void Redeem(int64_t n) {
+    if (codes_.empty()) return;
+    CodeMade& code = codes_[static_cast<size_t>(n) % codes_.size()];
+    const testing::Answer answer =
+        process_->Send(http::Method::kPost, "/auth/pair", R"({"code":")" + code.text + R"("})", "",
+                       "", "10.0.0.8");
+    const bool is_taken = answer.status() == 201;
+    if (!is_taken && answer.status() != 404) Fail("a code: ", answer.response.body);
+    if (is_taken && MustHaveEnded(code)) Fail("code ", n, " is accepted, but it has ended");
+    if (!is_taken && !MayHaveEnded(code)) {
+      Fail("code ", n, " is refused after ", (true_now_ - code.made_at) / kSecond, " s");
+    }
+    code.is_used = code.is_used || is_taken;
+    code.has_ended = true;
+  }
+
   // -- what lasts while the process runs
 
   void Rate() {
@@ -801,11 +961,14 @@ class Simulation {
   int64_t ran_ = 0;  // time that processes ran
   int kills_ = 0;
   int starts_ = 0;
+  UtcMs started_at_ = 0;  // true time
   Belief belief_;
   KeyMade managing_, slow_;
   std::string order_;
   std::vector<Sent> sent_;
   std::vector<KeyMade> keys_;
+  std::vector<HookMade> hooks_;
+  std::vector<CodeMade> codes_;
   std::vector<std::pair<int64_t, UtcMs>> events_;  // number, true time
   std::map<int64_t, int64_t> numbers_;             // the last of each business day
   int items_ = 0;
@@ -943,6 +1106,39 @@ TEST_F(TimeSimulation, HoldsInTheHistoriesThatWentWrongOnce) {
         {Op::kRestart, kMinute, kGoesOn},
         {Op::kPass, 20 * kHour},
         {Op::kUse, 0}}},
+      {"the grace of a webhook's secret ends, and the clock goes back an hour",
+       {{Op::kRotateHook, 10 * kMinute},
+        {Op::kSign, 0},
+        {Op::kPass, 11 * kMinute},
+        {Op::kSign, 0},
+        {Op::kStep, -kHour},
+        {Op::kSign, 0},
+        {Op::kRestart, kSecond, kGoesOn | kKilled},
+        {Op::kSign, 0}}},
+      {"the grace of a webhook's secret through steps ahead and back",
+       {{Op::kRotateHook, 5 * kHour},
+        {Op::kStep, 400 * kDay},
+        {Op::kSign, 0},
+        {Op::kPass, 4 * kHour},
+        {Op::kStep, -800 * kDay},
+        {Op::kSign, 0},
+        {Op::kPass, kHour},
+        {Op::kSign, 0}}},
+      {"a pairing code ends, and the clock goes back an hour",
+       {{Op::kPair},
+        {Op::kPass, 11 * kMinute},
+        {Op::kStep, -kHour},
+        {Op::kRedeem, 0},
+        {Op::kRestart, kSecond, kGoesOn | kKilled},
+        {Op::kRedeem, 0}}},
+      {"a pairing code while the clock jumps, and after it was used",
+       {{Op::kPair},
+        {Op::kStep, 400 * kDay},
+        {Op::kRedeem, 0},
+        {Op::kStep, -800 * kDay},
+        {Op::kRedeem, 0},
+        {Op::kRestart, kSecond, kGoesOn},
+        {Op::kRedeem, 0}}},
       {"a grace while a time server puts the clock right",
        {{Op::kRestart, 9 * kDay, kStandsStill},
         {Op::kRotate, kHour},

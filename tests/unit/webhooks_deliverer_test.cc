@@ -19,6 +19,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/settled_clock.h"
 #include "events/log.h"
 #include "events/marks.h"
 #include "events/retention.h"
@@ -80,12 +81,13 @@ class WebhooksDeliverer : public ::testing::Test {
     network_.emplace(heartbeats_, registry_.emplace());
     deliverer_.emplace(DelivererSettings{.name = "webhooks",
                                          .options = options_,
-                                         .clock = clock_,
+                                         .clock = settled_clock_,
                                          .database = *database_,
                                          .space = space_,
                                          .marks = marks_,
                                          .feed = feed_,
                                          .network = *network_,
+                                         .graces = graces_,
                                          .read_body = [](db::Session&, db::CompanyId,
                                                          int64_t) { return std::nullopt; }},
                        heartbeats_, *registry_);
@@ -113,7 +115,7 @@ class WebhooksDeliverer : public ::testing::Test {
     database_->Write([&](db::Tx& tx, const db::Stamp& stamp) {
       Draft draft;
       fill(draft);
-      webhooks::Change(tx, kCompany, id_, draft, stamp);
+      webhooks::Change(tx, graces_, kCompany, id_, draft, stamp);
     });
     deliverer_->NoteChange();
   }
@@ -209,6 +211,8 @@ class WebhooksDeliverer : public ::testing::Test {
   testing::RestaurantDatabase database_;
   // The deliverer's own: a jump of the database's clock would end what is being read.
   testing::FakeClock clock_;
+  SettledClock settled_clock_{clock_, [] { return false; }};
+  Graces graces_{settled_clock_};
   Heartbeats heartbeats_{SystemClock()};
   config::Options options_;
   db::DiskSpace space_{{.directory = database_.directory.path(),
@@ -267,6 +271,20 @@ TEST_F(WebhooksDeliverer, AReceiverThatWasDownFor71HoursGetsEverythingInOrder) {
   EXPECT_EQ(progress.events_lost, 0);
   std::printf("%ld events, %ld attempts in 71 h; then %.0f/s\n", static_cast<long>(events),
               static_cast<long>(failed), static_cast<double>(events) / seconds);
+}
+
+TEST_F(WebhooksDeliverer, AClockThatJumpsAMonthAheadForgetsNoDelivery) {
+  const auto rows = [&] {
+    return database_->Read([&](db::Snapshot& snapshot) {
+      return store::CountRows(snapshot, kCompany, id_, 0, appended_);
+    });
+  };
+  Append(1);
+  ASSERT_TRUE(Await([&] { return rows() == 1; }));
+  clock_.SetWall(clock_.Now() + 30 * 24 * kHourMs);
+  Append(1);
+  ASSERT_TRUE(Await([&] { return Stored().progress.settled_seq == 2; }));
+  EXPECT_EQ(rows(), 2);
 }
 
 TEST_F(WebhooksDeliverer, WhatIsPurgedUnsentIsCountedAndNoFailureOfTheReceiver) {

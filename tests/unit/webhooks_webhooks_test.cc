@@ -73,6 +73,7 @@ class WebhooksWebhooks : public ::testing::Test {
   }
 
   testing::RestaurantDatabase database_;
+  Graces graces_{database_.clock};
   std::string id_;
 };
 
@@ -101,7 +102,7 @@ TEST_F(WebhooksWebhooks, SkippingTheBacklogCountsEachMessageOnce) {
     Draft draft;
     draft.is_active = true;
     draft.skips_backlog = true;
-    Change(tx, kCompany, id_, draft, stamp);
+    Change(tx, graces_, kCompany, id_, draft, stamp);
   });
   const Subscription one = Stored();
   EXPECT_EQ(one.progress.sequence, 5);
