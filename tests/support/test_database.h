@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "base/metrics.h"
 #include "db/database.h"
 #include "support/fake_clock.h"
+#include "support/waiting.h"
 
 namespace comanda::testing {
 
@@ -91,7 +92,8 @@ class TestDatabase {
     return line == text.npos ? -1 : std::stoll(text.substr(text.find("} ", line) + 2));
   }
   void AwaitQueued(int64_t jobs) const {
-    while (Metric("comanda_db_queue_jobs") != jobs) std::this_thread::yield();
+    if (Await([&] { return Metric("comanda_db_queue_jobs") == jobs; })) return;
+    throw std::runtime_error(std::to_string(jobs) + " jobs are never queued");
   }
 
   const Heartbeats& heartbeats() const { return heartbeats_; }

@@ -8,11 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "support/waiting.h"
 
 namespace comanda::log {
 namespace {
@@ -116,7 +117,6 @@ TEST(Log, LosesLinesWhileNobodyReadsThePipeAndWritesAgainAfterwards) {
 // Whether all threads came back before anybody read.
 bool AllWriteToAPipeThatNobodyReads() {
   constexpr int kThreads = 16;
-  constexpr std::chrono::seconds kPatience{10};
   std::array<int, 2> pipe{};
   EXPECT_EQ(::pipe(pipe.data()), 0);
   EXPECT_EQ(::fcntl(pipe[0], F_SETFL, O_NONBLOCK), 0);
@@ -130,11 +130,7 @@ bool AllWriteToAPipeThatNobodyReads() {
       ++done;
     });
   }
-  const auto begin = std::chrono::steady_clock::now();
-  while (done < kThreads && std::chrono::steady_clock::now() - begin < kPatience) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  const bool all = done == kThreads;
+  const bool all = testing::Await([&] { return done == kThreads; });
   std::array<char, 65'536> read{};
   while (done < kThreads) {
     if (::read(pipe[0], read.data(), read.size()) <= 0) std::this_thread::yield();

@@ -18,6 +18,7 @@
 #include "base/problem.h"
 #include "support/faulty_disk.h"
 #include "support/test_database.h"
+#include "support/waiting.h"
 
 namespace comanda::db {
 namespace {
@@ -120,11 +121,12 @@ TEST_F(DbDisk, FindsOutWithoutAJobThatThereIsSpaceAgain) {
   disk_.Fail(Operation::kWrite, 1, SQLITE_FULL);
   EXPECT_THROW(database_.Add("refused"), Fault);
   disk_.Heal();
-  for (int i = 0; i < 100 && !database_->health().writable; ++i) {
-    database_.clock.Advance(1000);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  EXPECT_TRUE(database_->health().writable);
+  EXPECT_TRUE(testing::Await(
+      [&] {
+        database_.clock.Advance(1000);
+        return database_->health().writable;
+      },
+      std::chrono::milliseconds(100)));
 }
 
 TEST_F(DbDisk, KeepsWhatFitsWhenAGroupDoesNot) {
@@ -220,7 +222,7 @@ TEST_F(DbDisk, SurvivesACheckpointThatFailsOnce) {
   disk_.Fail(Operation::kSync, 2, SQLITE_IOERR_FSYNC, 1);
   add(16);
   for (int i = 17; i < 28; ++i) {
-    while (!database_->health().writable) std::this_thread::yield();
+    ASSERT_TRUE(testing::Await([&] { return database_->health().writable; }));
     add(i);
   }
   EXPECT_EQ(disk_.failed(), 1);

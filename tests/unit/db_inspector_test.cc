@@ -7,18 +7,17 @@
 #include <sqlite3.h>
 
 #include <array>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
 #include <string>
-#include <thread>
 
 #include "base/problem.h"
 #include "db/backup.h"
 #include "db/watcher.h"
 #include "support/test_database.h"
+#include "support/waiting.h"
 
 namespace comanda::db {
 namespace {
@@ -130,15 +129,6 @@ TEST(DbInspector, FindsWhateverTheIntegrityCheckFinds) {
   EXPECT_GT(found, 50);
 }
 
-template <typename Predicate>
-void Await(const Predicate& holds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!holds()) {
-    ASSERT_LT(std::chrono::steady_clock::now(), end);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-}
-
 // The byte of a text in the file's pages of an index.
 size_t Find(const std::string& path, const std::string& text, int occurrence) {
   std::ifstream file(path, std::ios::binary);
@@ -178,8 +168,9 @@ TEST_P(DbInspectorMends, RebuildsAnIndexInTheBackgroundAndForAJob) {
     if (!in_background) {
       for (int i = 0; i < 3; ++i) database->Write(change);
     } else if (only_indexes) {
-      Await([&] { return database.Metric("comanda_db_indexes_rebuilt_total") > 0; });
-      Await([&] { return database->Inspect().empty(); });
+      ASSERT_TRUE(
+          testing::Await([&] { return database.Metric("comanda_db_indexes_rebuilt_total") > 0; }));
+      ASSERT_TRUE(testing::Await([&] { return database->Inspect().empty(); }));
     }
     EXPECT_TRUE(database->health().writable);
     database->Write(change);
@@ -233,7 +224,8 @@ TEST_P(DbInspectorReplaces, AnIndexWhosePagesAreMalformed) {
     } else {
       database->StartInspector();
     }
-    Await([&] { return database.Metric("comanda_db_indexes_rebuilt_total") > 0; });
+    ASSERT_TRUE(
+        testing::Await([&] { return database.Metric("comanda_db_indexes_rebuilt_total") > 0; }));
     EXPECT_NE(RootPage(*database, GetParam()), root);
     EXPECT_EQ(database->Inspect(), "");
     EXPECT_TRUE(database->health().writable);
@@ -315,7 +307,7 @@ TEST(DbInspector, LooksAtALargeFileInTheBackgroundWhereTheTimeBeforeServingIsUp)
   database->CheckBeforeServing(0);
   EXPECT_EQ(database->rounds_of_inspection(), 0);
   database->StartInspector();
-  Await([&] { return database->rounds_of_inspection() == 1; });
+  ASSERT_TRUE(testing::Await([&] { return database->rounds_of_inspection() == 1; }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Occurrence, DbInspectorMends, ::testing::Range(0, 3));

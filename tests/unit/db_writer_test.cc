@@ -14,6 +14,7 @@
 #include "base/problem.h"
 #include "db/library.h"
 #include "support/test_database.h"
+#include "support/waiting.h"
 
 namespace comanda::db {
 namespace {
@@ -242,7 +243,7 @@ TEST(DbWriter, AnswersWhatIsQueuedWhenItStopsAndRefusesTheRest) {
     queued = AddLater(database, "a", false);
     database.AwaitQueued(1);
     stopped = std::async(std::launch::async, [&] { database->Stop(); });
-    while (database->health().writable) std::this_thread::yield();
+    ASSERT_TRUE(testing::Await([&] { return !database->health().writable; }));
     EXPECT_EQ(AddLater(database, "b", false).get(), "the database is stopping");
     busy.Release();
   }
@@ -307,11 +308,12 @@ TEST(DbWriter, EmptiesAGrownLogWhenNobodyWritesForAWhile) {
   const std::string log = database.settings().path + "-wal";
   database.Add(std::string(9'000'000, 'x'));
   EXPECT_GT(std::filesystem::file_size(log), 8u << 20);
-  for (int i = 0; i < 100 && std::filesystem::file_size(log) > 0; ++i) {
-    database.clock.Advance(1000);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  EXPECT_EQ(std::filesystem::file_size(log), 0u);
+  EXPECT_TRUE(testing::Await(
+      [&] {
+        database.clock.Advance(1000);
+        return std::filesystem::file_size(log) == 0;
+      },
+      std::chrono::milliseconds(100)));
   EXPECT_EQ(database.Names().size(), 1u);
 }
 

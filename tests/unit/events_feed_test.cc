@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "events/retention.h"
 #include "support/log_reader.h"
+#include "support/waiting.h"
 
 namespace comanda::events {
 namespace {
@@ -138,7 +138,7 @@ TEST_F(EventsFeed, WakesItsReadersAfterACommitForAsLongAsTheyAreThere) {
     for (int commits = 1; commits <= 3; ++commits) {
       Append(1);
       // The caller of a write is released before the wake-up.
-      while (woken < commits) std::this_thread::yield();
+      ASSERT_TRUE(testing::Await([&] { return woken >= commits; }));
     }
   }
   const int before = woken;

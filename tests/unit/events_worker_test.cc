@@ -2,18 +2,24 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "events/log.h"
+#include "support/fake_clock.h"
 #include "support/log_reader.h"
+#include "support/waiting.h"
 
 namespace comanda::events {
 namespace {
 
+using testing::Await;
+using testing::AwaitBlocked;
 using testing::kCompany;
 using testing::LogReader;
 
@@ -48,8 +54,8 @@ class EventsWorker : public ::testing::Test {
                           .position = reader.state().position};
     };
   }
-  static void AwaitPosition(const LogReader& reader, int64_t position) {
-    while (reader.state().position != position) std::this_thread::yield();
+  static bool ArrivesAt(const LogReader& reader, int64_t position) {
+    return Await([&] { return reader.state().position == position; });
   }
   int64_t Metric(const std::string& name) const { return database_.Metric(name); }
 
@@ -63,9 +69,9 @@ TEST_F(EventsWorker, FollowsTheLogInOrderAndGoesOnAtItsPositionAfterARestart) {
   Append(7);
   {
     const Worker worker(Follower(), heartbeats_, database_.registry, Following(reader));
-    AwaitPosition(reader, 7);
+    ASSERT_TRUE(ArrivesAt(reader, 7));
     for (int i = 0; i < 5; ++i) Append(1);
-    AwaitPosition(reader, 12);
+    ASSERT_TRUE(ArrivesAt(reader, 12));
   }
   Append(8);
   EXPECT_EQ(reader.state().position, 12);
@@ -75,7 +81,7 @@ TEST_F(EventsWorker, FollowsTheLogInOrderAndGoesOnAtItsPositionAfterARestart) {
   database_->SetAfterCommit([this] { feed_.Committed(); });
   LogReader again(*database_, "printer");
   const Worker worker(Follower(), heartbeats_, database_.registry, Following(again));
-  AwaitPosition(again, 20);
+  ASSERT_TRUE(ArrivesAt(again, 20));
 
   std::vector<int64_t> all(20);
   std::iota(all.begin(), all.end(), 1);
@@ -89,7 +95,7 @@ TEST_F(EventsWorker, ShowsItsPosition) {
   const Worker worker(Follower(), heartbeats_, database_.registry, Following(reader));
   EXPECT_EQ(Metric("comanda_worker_position"), 0);
   Append(4);
-  while (Metric("comanda_worker_position") != 4) std::this_thread::yield();
+  ASSERT_TRUE(Await([&] { return Metric("comanda_worker_position") == 4; }));
   EXPECT_GE(Metric("comanda_worker_passes_total"), 2);
   EXPECT_EQ(Metric("comanda_worker_failures_total"), 0);
 }
@@ -105,7 +111,7 @@ TEST_F(EventsWorker, WaitsAfterFailuresWhateverIsCommittedAndThenGoesOn) {
       throw std::runtime_error("the printer is off");
       return Worker::Done{};
     });
-    while (Metric("comanda_worker_failures_total") < 1) std::this_thread::yield();
+    ASSERT_TRUE(Await([&] { return Metric("comanda_worker_failures_total") >= 1; }));
     for (int i = 0; i < 20; ++i) Append(1);
     // The wait is drawn from a minute: that two passes follow is improbable, twenty impossible.
     EXPECT_LT(passes, 5);
@@ -116,45 +122,44 @@ TEST_F(EventsWorker, WaitsAfterFailuresWhateverIsCommittedAndThenGoesOn) {
     if (failures_left-- > 0) throw std::runtime_error("the printer is off");
     return Following(reader)(pass);
   });
-  AwaitPosition(reader, 20);
+  ASSERT_TRUE(ArrivesAt(reader, 20));
   EXPECT_EQ(Metric("comanda_worker_failures_total"), 5);
 }
 
 TEST_F(EventsWorker, IsNotWokenByCommitsWhileItHasNoReader) {
   std::atomic<int> passes = 0;
+  std::atomic<pid_t> thread = 0;
   std::atomic<bool> has_reader = false;
   Worker worker(Follower(), heartbeats_, database_.registry, [&](Worker::Pass&) {
+    thread = ::gettid();
     ++passes;
     return has_reader ? Worker::Done{.position = 0} : Worker::Done{};
   });
-  while (passes < 1) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the first pass has returned
+  ASSERT_TRUE(Await([&] { return passes == 1; }) && AwaitBlocked(thread));
   for (int i = 0; i < 20; ++i) Append(1);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(AwaitBlocked(thread));  // a worker that is woken runs
   EXPECT_EQ(passes, 1);
 
   has_reader = true;
   worker.Wake();
-  while (passes < 2) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(Await([&] { return passes == 2; }) && AwaitBlocked(thread));
   Append(1);
-  while (passes < 3) std::this_thread::yield();
+  EXPECT_TRUE(Await([&] { return passes == 3; }));
 }
 
 // A reader that is added may have read the log already when the commit comes.
 TEST_F(EventsWorker, MissesNoCommitOfThePassThatAddsItsReader) {
   std::atomic<int> passes = 0;
+  std::atomic<pid_t> thread = 0;
   Worker worker(Follower(), heartbeats_, database_.registry, [&](Worker::Pass&) {
+    thread = ::gettid();
     if (++passes == 1) return Worker::Done{};
     if (passes == 2) Append(1);
     return Worker::Done{.position = 0};
   });
-  while (passes < 1) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the first pass has returned
+  ASSERT_TRUE(Await([&] { return passes == 1; }) && AwaitBlocked(thread));
   worker.Wake();
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (passes < 3 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  EXPECT_EQ(passes, 3);
+  EXPECT_TRUE(Await([&] { return passes == 3; }));
 }
 
 TEST_F(EventsWorker, ComesBackWhenItIsDueWithoutACommit) {
@@ -164,7 +169,7 @@ TEST_F(EventsWorker, ComesBackWhenItIsDueWithoutACommit) {
     return Worker::Done{.due_in_ms = 5};
   });
   Append(1);
-  while (passes < 4) std::this_thread::yield();
+  ASSERT_TRUE(Await([&] { return passes >= 4; }));
   EXPECT_EQ(Metric("comanda_worker_position"), -1);  // follows no log
 }
 
@@ -197,34 +202,34 @@ TEST_F(EventsWorker, StopsAtOnceWhileItSleepsAndInThePassUnderWay) {
     ran.get_future().wait();
   }
   EXPECT_TRUE(ended);
-  EXPECT_LT(SystemClock().MonotonicMs() - begin, 2'000);
+  EXPECT_LT(SystemClock().MonotonicMs() - begin, testing::kPatienceMs);
 }
 
 TEST_F(EventsWorker, BeatsWhileItSleepsAndGoesStaleInAPassThatHangs) {
+  testing::FakeClock clock;
+  Heartbeats heartbeats(clock);
   std::promise<void> release;
   std::promise<void> hanging;
   int passes = 0;
-  const Worker worker({.name = "slow", .heartbeat_max_ms = 60}, heartbeats_, database_.registry,
-                      [&](Worker::Pass&) {
-                        if (++passes == 2) {
-                          hanging.set_value();
-                          release.get_future().wait();
-                        }
-                        return Worker::Done{.due_in_ms = passes == 1 ? 300 : 3'600'000};
-                      });
-  std::future<void> hangs = hanging.get_future();
-  // Asleep for longer than a beat may take. A busy machine may delay the thread now and then.
-  int stale = 0;
-  int looked = 0;
-  while (hangs.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) {
-    ++looked;
-    stale += heartbeats_.Stale().empty() ? 0 : 1;
+  Worker worker({.name = "slow", .heartbeat_max_ms = 60}, heartbeats, database_.registry,
+                [&](Worker::Pass&) {
+                  if (++passes == 2) {
+                    hanging.set_value();
+                    release.get_future().wait();
+                  }
+                  return Worker::Done{};
+                });
+  const auto is_fresh = [&] { return heartbeats.Stale().empty(); };
+  for (int i = 0; i < 5; ++i) {
+    clock.Advance(61);
+    ASSERT_TRUE(Await(is_fresh)) << "asleep";
   }
-  EXPECT_LT(stale, looked / 2);
-  while (heartbeats_.Stale().empty()) std::this_thread::yield();
-  EXPECT_EQ(heartbeats_.Stale(), std::vector<std::string>{"slow"});
+  worker.Wake();
+  hanging.get_future().wait();
+  clock.Advance(61);
+  EXPECT_EQ(heartbeats.Stale(), std::vector<std::string>{"slow"});
   release.set_value();
-  while (!heartbeats_.Stale().empty()) std::this_thread::yield();
+  EXPECT_TRUE(Await(is_fresh));
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 #include "http/answer_cache.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "support/waiting.h"
 
 namespace comanda::http {
 namespace {
@@ -17,16 +21,45 @@ Response Saying(std::string text) {
   return response;
 }
 
+// Threads that ask for the same at once.
+class Askers {
+ public:
+  static constexpr int kCount = 30;
+
+  void Add() {
+    const std::lock_guard lock(mutex_);
+    threads_.push_back(::gettid());
+  }
+  // By the one that makes the answer: all others wait for it.
+  void AwaitTheOthersBlocked() {
+    EXPECT_TRUE(testing::Await([&] { return threads().size() == kCount; }));
+    for (const pid_t thread : threads()) {
+      EXPECT_TRUE(thread == ::gettid() || testing::AwaitBlocked(thread));
+    }
+  }
+
+ private:
+  std::vector<pid_t> threads() {
+    const std::lock_guard lock(mutex_);
+    return threads_;
+  }
+
+  std::mutex mutex_;
+  std::vector<pid_t> threads_;  // guarded by mutex_
+};
+
 TEST(HttpAnswerCache, MakesAnAnswerOnceForAllWhoAskAtTheSameTime) {
   AnswerCache cache(1'000'000);
+  Askers askers;
   std::atomic<int> made{0};
   std::vector<std::jthread> displays;
   std::atomic<int> right{0};
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < Askers::kCount; ++i) {
     displays.emplace_back([&] {
+      askers.Add();
       const Response answer = cache.Get("page", [&] {
         made.fetch_add(1);
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        askers.AwaitTheOthersBlocked();
         return Saying("orders");
       });
       if (answer.Body() == "orders") right.fetch_add(1);
@@ -34,7 +67,7 @@ TEST(HttpAnswerCache, MakesAnAnswerOnceForAllWhoAskAtTheSameTime) {
   }
   displays.clear();
   EXPECT_EQ(made.load(), 1);
-  EXPECT_EQ(right.load(), 30);
+  EXPECT_EQ(right.load(), Askers::kCount);
 }
 
 TEST(HttpAnswerCache, KeepsAnswersApartByKey) {
@@ -53,17 +86,16 @@ TEST(HttpAnswerCache, TheNextOneTriesWhereMakingFailed) {
 
 TEST(HttpAnswerCache, HandsAFailureToAllWhoWaitForIt) {
   AnswerCache cache(1'000'000);
-  constexpr int kDisplays = 8;
-  std::atomic<int> asking{0}, made{0}, failed{0};
+  Askers askers;
+  std::atomic<int> made{0}, failed{0};
   std::vector<std::jthread> displays;
-  for (int i = 0; i < kDisplays; ++i) {
+  for (int i = 0; i < Askers::kCount; ++i) {
     displays.emplace_back([&] {
-      ++asking;
+      askers.Add();
       try {
         cache.Get("page", [&]() -> Response {
           ++made;
-          while (asking < kDisplays) std::this_thread::yield();
-          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          askers.AwaitTheOthersBlocked();
           throw std::runtime_error("all readers are busy");
         });
       } catch (const std::runtime_error&) {
@@ -73,7 +105,7 @@ TEST(HttpAnswerCache, HandsAFailureToAllWhoWaitForIt) {
   }
   displays.clear();
   EXPECT_EQ(made, 1);
-  EXPECT_EQ(failed, kDisplays);
+  EXPECT_EQ(failed, Askers::kCount);
 }
 
 TEST(HttpAnswerCache, DoesNotKeepWhatWouldLeaveNoRoomForOthers) {

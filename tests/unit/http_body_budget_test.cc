@@ -1,12 +1,14 @@
 #include "http/body_budget.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <atomic>
 #include <thread>
 #include <vector>
 
 #include "base/problem.h"
+#include "support/waiting.h"
 
 namespace comanda::http {
 namespace {
@@ -18,13 +20,14 @@ TEST(HttpBodyBudget, LetsLargeBodiesWaitForTheirTurn) {
   BodyBudget budget;
   BodyBudget::Lease first = budget.Wait(kHalf);
   const BodyBudget::Lease second = budget.Wait(kHalf);
-  std::jthread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::atomic<bool> released = false;
+  std::jthread later([&, waiting = ::gettid()] {
+    EXPECT_TRUE(testing::AwaitBlocked(waiting));
+    released = true;
     first = {};
   });
-  const auto begin = std::chrono::steady_clock::now();
   const BodyBudget::Lease third = budget.Wait(kHalf);
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(40));
+  EXPECT_TRUE(released);
 }
 
 TEST(HttpBodyBudget, LetsNoSmallBodyWait) {

@@ -1,8 +1,9 @@
 #include "http/steps.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "base/problem.h"
 #include "http/body_budget.h"
 #include "support/api.h"
+#include "support/waiting.h"
 
 namespace comanda::http {
 namespace {
@@ -124,13 +126,14 @@ TEST_F(HttpSteps, ReadBodyParsesTheBodyOfARouteThatReadsOne) {
 TEST_F(HttpSteps, ReadBodyCountsALargeBodyUntilTheRequestIsOver) {
   Ask(kWrite, "{\"a\":\"" + std::string(BodyBudget::kAtOnceMax / 2, 'x') + "\"}");
   EXPECT_EQ(RefusalOf(ReadBody), std::nullopt);
-  const auto begin = std::chrono::steady_clock::now();
-  std::jthread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::atomic<bool> is_over = false;
+  std::jthread later([&, waiting = ::gettid()] {
+    EXPECT_TRUE(testing::AwaitBlocked(waiting));
+    is_over = true;
     visit_.reset();
   });
   const BodyBudget::Lease another = api_.site.body_budget.Wait(BodyBudget::kAtOnceMax / 2);
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(40));
+  EXPECT_TRUE(is_over);
 }
 
 TEST_F(HttpSteps, ReadQueryParsesTheQuery) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <future>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,6 +11,7 @@
 #include "crypto/hash.h"
 #include "support/test_authority.h"
 #include "support/test_receiver.h"
+#include "support/waiting.h"
 
 #include "mbedtls/base64.h"
 
@@ -148,7 +148,7 @@ TEST_F(NetNetwork, WaitsForABodyNoLongerThanAsked) {
   TestReceiver server([](ReceiverConnection& connection) {
     connection.Next();
     connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx");
-    while (connection.IsOpen()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    connection.Hang();
   });
   const Answer answer =
       network_.Send({.url = server.Url(), .timeout_ms = 300'000, .body_timeout_ms = 100});
@@ -366,7 +366,7 @@ TEST_F(NetNetwork, MakesAHundredCallsWithFourAtOnce) {
     while (!connection.Next().empty()) {
       const int at_once = ++now;
       for (int seen = most; at_once > seen && !most.compare_exchange_weak(seen, at_once);) continue;
-      connection.Pause(10);
+      EXPECT_TRUE(testing::Await([&] { return most >= 4; }));  // the first waits for the fourth
       --now;
       connection.Write(kOk);
     }
@@ -385,23 +385,27 @@ TEST_F(NetNetwork, MakesAHundredCallsWithFourAtOnce) {
 }
 
 TEST_F(NetNetwork, CountsNoWaitForASlotAgainstTheTimeoutAndDelaysNoOtherPurpose) {
-  TestReceiver server([](ReceiverConnection& connection) {
-    while (!connection.Next().empty()) {
-      connection.Pause(1'000);
-      connection.Write(kOk);
-    }
-  });
+  constexpr int64_t kTimeoutMs = 3'000;
   TestReceiver hanging([](ReceiverConnection& connection) { connection.Hang(); });
-  std::vector<std::future<Answer>> answers;
-  for (int i = 0; i < 12; ++i) {  // three rounds of a second
-    answers.push_back(std::async(std::launch::async, [&] {
-      return network_.Send({.url = server.Url(), .timeout_ms = 2'500});
-    }));
-  }
   for (int i = 0; i < 16; ++i) {
     network_.Start({.purpose = Purpose::kWebhooks, .url = hanging.Url(), .timeout_ms = 60'000},
                    [](Answer) {});
   }
+  TestReceiver slow([](ReceiverConnection& connection) {
+    if (connection.Next().empty()) return;
+    connection.Pause(kTimeoutMs + 500);
+    connection.Write(kOk);
+  });
+  std::vector<std::future<Answer>> answers;
+  const auto send = [&](const TestReceiver& server, int64_t timeout_ms) {
+    answers.push_back(std::async(std::launch::async, [this, &server, timeout_ms] {
+      return network_.Send({.url = server.Url(), .timeout_ms = timeout_ms});
+    }));
+  };
+  for (int i = 0; i < 4; ++i) send(slow, 60'000);
+  ASSERT_TRUE(testing::Await([&] { return slow.accepted() == 4; }));
+  TestReceiver server(AnswerAll);
+  for (int i = 0; i < 8; ++i) send(server, kTimeoutMs);  // they wait for a slot for longer
   for (auto& answer : answers) EXPECT_EQ(answer.get().outcome, Outcome::kAnswered);
 }
 
@@ -423,7 +427,7 @@ TEST_F(NetNetwork, CancelsACallUnderWayAndOneThatWaits) {
       return network_.Send({.url = hanging.Url(), .timeout_ms = 60'000}, stop.get_token());
     }));
   }
-  while (hanging.accepted() < 4) std::this_thread::yield();
+  ASSERT_TRUE(testing::Await([&] { return hanging.accepted() == 4; }));
   stop.request_stop();
   for (auto& answer : answers) EXPECT_EQ(answer.get().outcome, Outcome::kCancelled);
 
@@ -444,7 +448,7 @@ TEST(NetNetworkStop, EndsAllCallsAtOnce) {
         cancelled += answer.outcome == Outcome::kCancelled ? 1 : 0;
       });
     }
-    while (hanging.accepted() < 4) std::this_thread::yield();
+    ASSERT_TRUE(testing::Await([&] { return hanging.accepted() == 4; }));
   }
   EXPECT_EQ(cancelled, 20);
   EXPECT_LT(SystemClock().MonotonicMs() - begin, 30'000);
