@@ -15,6 +15,7 @@ import pytest
 
 from support.box import Box, PATIENCE_S
 from support.tills import Restaurant
+from support.waiting import wait_until
 
 
 @pytest.fixture
@@ -338,17 +339,24 @@ def test_a_backup_on_the_disk_of_the_data_says_so(house):
     assert "is on the same disk as the data" in done.stderr
 
 
+def unfinished(parent):
+    return [path for path in parent.iterdir() if re.search(r"unfinished\.\d{6}$", path.name)]
+
+
 def interrupted(box, parent, how, seed):
-    """Interrupts backups somewhere until one was; what is left in the parent directory."""
+    """Interrupts backups somewhere until one was; what is left in the parent directory. Half of them from the start on, the
+    others from where the first file of the backup is there."""
     chance = random.Random(seed)
     for n in range(200):
         process = subprocess.Popen([str(box.binary), "backup", str(parent / f"backup-{n}"), "--data", str(box.data)],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if n % 2:
+            wait_until(lambda: process.poll() is not None or unfinished(parent), "the backup begins")
         time.sleep(chance.uniform(0.002, 0.03))
         process.send_signal(how)
         code = process.wait(PATIENCE_S)
         whole = parent / f"backup-{n}"
-        left = [path for path in parent.iterdir() if re.search(r"unfinished\.\d{6}$", path.name)]
+        left = unfinished(parent)
         if whole.exists():
             with contextlib.closing(sqlite3.connect(whole / "live.db")) as db:
                 assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"

@@ -6,13 +6,13 @@ import random
 import re
 import shutil
 import sqlite3
-import time
 
 import pytest
 
-from support.box import Box, PATIENCE_S
+from support.box import Box
 from support.orders import accepted, item, new_key, path, refused
 from support.past import unpack
+from support.waiting import wait_until
 
 ROWS_OF_AN_ORDER = ["orders", "order_status", "combo", "combo_modifier", "payment", "discount"]
 
@@ -38,13 +38,6 @@ def verify(box, data=None):
     damage = [one for database in answer["databases"] for one in database["damage"]]
     assert answer["sound"] == (done.returncode == 0) == (not damage)
     return done.returncode, damage
-
-
-def wait_until(condition, box):
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, box.log_text()[-3000:]
-        time.sleep(0.05)
 
 
 @contextlib.contextmanager
@@ -145,7 +138,7 @@ def test_a_damaged_record_is_made_again_from_the_rows(box, key):
             else:
                 again = client.send("POST", path(order, "discounts"), {"type": "AMOUNT", "value": 1}, discount)
                 assert again.body == first.body and again.headers["idempotency-replayed"] == "true"
-            wait_until(lambda: query(box, "SELECT body FROM event ORDER BY seq DESC LIMIT 1") == [before], box)
+            wait_until(lambda: query(box, "SELECT body FROM event ORDER BY seq DESC LIMIT 1") == [before], box.log_text)
         assert verify(box) == (0, [])
 
 
@@ -250,7 +243,7 @@ def test_what_an_older_program_wrote_gets_checksums(box):
     unpack(6, box.data)
     key = box.make_key()["key"]
     with serving(box, key) as client:
-        wait_until(lambda: query(box, "SELECT checksums_complete FROM company_counter") == [(1,)], box)
+        wait_until(lambda: query(box, "SELECT checksums_complete FROM company_counter") == [(1,)], box.log_text)
         assert query(box, "SELECT count(*) FROM orders WHERE checksum IS NULL") == [(0,)]
         assert query(box, "SELECT count(*) FROM event WHERE checksum IS NULL") == [(0,)]
         order = client.place()
@@ -285,7 +278,7 @@ def test_a_backup_of_damaged_rows_is_made_and_says_so(box, key, sold, tmp_path):
 def test_the_background_check_finds_what_nobody_asks_for(box, key, sold):
     alter(box.data, "UPDATE discount SET amount = amount + 1 WHERE order_id = ?", sold[0]["id"])
     with serving(box, key) as client:
-        wait_until(lambda: metric(client, "comanda_db_damaged_rows") == 1, box)
+        wait_until(lambda: metric(client, "comanda_db_damaged_rows") == 1, box.log_text)
         assert metric(client, "comanda_db_check_progress") == 1
         state = client.get("/readyz").json["checks"]["rows"]["state"]
         assert state.startswith("1 damaged") and state.endswith("all orders are checked"), state

@@ -4,11 +4,10 @@ writes nothing more into the file."""
 import contextlib
 import re
 import sqlite3
-import time
 
 import pytest
 
-from support.box import PATIENCE_S
+from support.waiting import wait_until
 
 
 def damage_a_page(path, table):
@@ -29,10 +28,7 @@ def test_a_damaged_database_is_read_and_no_longer_written(box):
     damage_a_page(box.data / "live.db", "staff")
     box.start()
     with contextlib.closing(box.client(key)) as client:
-        begin = time.monotonic()
-        while client.get("/readyz").json["checks"]["database"]["ok"]:
-            assert time.monotonic() - begin < PATIENCE_S, box.log_text()
-            time.sleep(0.01)
+        wait_until(lambda: not client.get("/readyz").json["checks"]["database"]["ok"], box.log_text)
         ready = client.get("/readyz")
         assert ready.status == 503
         assert ready.json["checks"]["database"]["state"] == "damaged: restore a backup"
@@ -146,10 +142,13 @@ def test_a_list_of_what_is_not_stored_fails_alone(box, path):
     assert flip_in_text(box.data / "live.db", LISTS[path], rb"[0-9a-f]{12}")
     box.start()
     with contextlib.closing(box.client(key)) as client:
-        begin = time.monotonic()
-        while (status := client.get(path).status) != 200:
-            assert status == 500 and time.monotonic() - begin < PATIENCE_S
-            time.sleep(0.01)
+
+        def is_listed():
+            status = client.get(path).status
+            assert status in (200, 500)
+            return status == 200
+
+        wait_until(is_listed, box.log_text)
         box.wait_for_log(f"index={LISTS[path]}")
         assert client.get(path).status == 200
         client.place()
@@ -168,10 +167,7 @@ def test_a_till_that_repeats_itself_does_not_end_the_server(box):
         for _ in range(8):
             answer = client.patch(f"/v1/orders/{order['id']}", {"order_title": "again"})
             assert answer.status in (500, 503), answer.body
-        begin = time.monotonic()
-        while client.get("/readyz").status != 503:
-            assert time.monotonic() - begin < PATIENCE_S, box.log_text()
-            time.sleep(0.01)
+        wait_until(lambda: client.get("/readyz").status == 503, box.log_text)
         assert client.get("/v1/menu").status in (200, 404)
         assert 'comanda_db_read_only{database="live"} 1' in client.get("/metrics").body.decode()
     assert box.process.poll() is None
@@ -197,10 +193,7 @@ def test_a_row_in_the_wrong_place_is_told_and_stops_nothing(box):
     assert any("PRIMARY KEY order" in line for line in integrity(path))
     box.start()
     with contextlib.closing(box.client(key)) as client:
-        begin = time.monotonic()
-        while "1 damaged" not in client.get("/readyz").json["checks"]["rows"]["state"]:
-            assert time.monotonic() - begin < PATIENCE_S, box.log_text()
-            time.sleep(0.01)
+        wait_until(lambda: "1 damaged" in client.get("/readyz").json["checks"]["rows"]["state"], box.log_text)
         assert client.get("/readyz").status == 200
         box.wait_for_log("a row is damaged")
         assert 'comanda_db_damaged_rows{database="live"} 1' in client.get("/metrics").body.decode()

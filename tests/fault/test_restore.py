@@ -22,6 +22,7 @@ from support.machine import Machine, new_machine
 from support.past import unpack
 from support.receiver import LOOPBACK, Receiver
 from support.sample import sample
+from support.waiting import wait_until
 
 NO_SANDBOX = ["--sandbox-listen", ""]
 
@@ -525,10 +526,7 @@ def test_a_signal_in_the_middle_leaves_nothing(place):
         process = subprocess.Popen(["strace", "-f", "-q", "-o", "/dev/null", "-e", "trace=pwrite64,fdatasync", "-e",
                                     "inject=pwrite64,fdatasync:delay_enter=30000", *RUNNER, str(BINARY), "restore",
                                     str(place.backup), "--data", str(place.data), "--yes"], stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + PATIENCE_S
-        while not list(place.directory.glob("data.restoring-*/live.db")):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: list(place.directory.glob("data.restoring-*/live.db")), "the restore has begun")
         children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.kill(int(children[0]), number)
         said = process.communicate(timeout=PATIENCE_S)[1]
@@ -587,11 +585,11 @@ def test_another_machine_holds_webhooks_until_resume(sending):
     assert place.box.stop() == 0
     place.box.start()
     assert held(place)
-    time.sleep(1.5)
-    assert len(receiver.requests) == count, "two boxes would send"
 
+    resumed_at = time.time()
     assert "resumed" in command(place, "resume").stdout
     receiver.wait_for_event("ORDER_UPDATED", order, 2)
+    assert all(request.at >= resumed_at for request in receiver.requests[count:]), "two boxes would send"
     assert not held(place) and "webhooks" not in command(place, "webhooks", "list").stderr
     assert "nothing was held" in command(place, "resume").stdout
     assert "outgoing.resumed" in command(place, "audit").stdout
@@ -639,10 +637,12 @@ def test_a_copy_by_hand_on_another_machine_is_held(sending):
     place.box.cafile = moved / "tls/ca.crt"
     move_to(place, new_machine())
     place.box.start()
-    place.order("of the copy")
+    order = place.order("of the copy")
     assert held(place)
-    time.sleep(1.5)
-    assert len(receiver.requests) == count
+    resumed_at = time.time()
+    command(place, "resume")
+    receiver.wait_for_event("ORDER_CREATED", order)
+    assert all(request.at >= resumed_at for request in receiver.requests[count:])
     assert place.box.stop() == 0
 
 

@@ -11,9 +11,11 @@ import time
 
 import pytest
 
+from fault.test_floods import wait_until_at_work
 from support import slow_attack
 from support.box import Box, LONG, PATIENCE_S
 from support.terminals import Terminals
+from support.waiting import wait_until
 
 COUNT = 1000
 SECONDS = 30 if LONG else 2.0
@@ -24,15 +26,14 @@ class Attack:
 
     def __init__(self, box, kind, sources, key=None):
         words = ["--port", box.port, "--kind", kind, "--sources", sources, "--count", COUNT, "--first-rate", 500,
-                 "--rate", 100, "--seconds", SECONDS + PATIENCE_S * 2]
+                 "--rate", 100, "--seconds", SECONDS + PATIENCE_S * 10]
         if key:
             words += ["--key", key]
         self.process = subprocess.Popen([sys.executable, slow_attack.__file__, *map(str, words)],
                                         stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
-        while self.look()["opened"] < COUNT * 0.9:
-            pass
+        wait_until(lambda: self.look()["opened"] >= COUNT * 0.9, "900 connections", 8 * PATIENCE_S)
         return self
 
     def look(self):
@@ -65,13 +66,13 @@ def at_work(stack, box, key):
 def assert_nobody_noticed(box, key, attack):
     with contextlib.ExitStack() as stack:
         crews = at_work(stack, box, key)
-        time.sleep(0.5)  # a terminal at work has shown its key
+        wait_until_at_work(*crews)  # a terminal at work has shown its key
         with attack:
             before = [len(crew.shift.times_ms) for crew in crews]
             time.sleep(SECONDS)
-            answered = [len(crew.shift.times_ms) - b for crew, b in zip(crews, before)]
+            for crew, count in zip(crews, before):
+                wait_until(lambda: len(crew.shift.times_ms) >= count + 10, lambda: crew.shift.failures)
     assert [f for crew in crews for f in crew.shift.failures] == []
-    assert min(answered) >= 10
 
 
 @pytest.mark.parametrize("sources", [1, 200])
@@ -90,10 +91,7 @@ def test_slow_connections_with_a_valid_key_disturb_no_terminal(shop, kind):
 def test_a_terminal_that_was_never_seen_gets_in_during_an_attack(shop):
     box, key, _ = shop
     with Attack(box, "handshake", 200), Terminals(box, key, 1, fresh=True, first=201) as late:
-        deadline = time.monotonic() + PATIENCE_S
-        while not late.shift.times_ms:
-            assert time.monotonic() < deadline, late.shift.failures
-            time.sleep(0.05)
+        wait_until(lambda: late.shift.times_ms, lambda: late.shift.failures)
 
 
 def together(box, key, count, rounds):
@@ -101,8 +99,7 @@ def together(box, key, count, rounds):
     barrier = threading.Barrier(count)
     failures = []
     with Terminals(box, key, 1, behind="127.0.3.1") as first:
-        while not first.shift.times_ms:
-            time.sleep(0.05)  # the address is trusted from now on
+        wait_until(lambda: first.shift.times_ms, lambda: first.shift.failures)  # the address is trusted from now on
 
     def till():
         crew = Terminals(box, key, 1, behind="127.0.3.1")

@@ -6,6 +6,9 @@ import signal
 import threading
 import uuid
 
+from support.box import PATIENCE_S
+from support.waiting import wait_until
+
 
 def test_sigterm_under_load_answers_every_accepted_request(box):
     key = box.make_key()["key"]
@@ -37,13 +40,13 @@ def test_sigterm_under_load_answers_every_accepted_request(box):
     threads = [threading.Thread(target=till) for _ in range(8)]
     for thread in threads:
         thread.start()
-    while len(acknowledged) < 100:
-        assert any(thread.is_alive() for thread in threads)
+    wait_until(lambda: len(acknowledged) >= 100 or not any(thread.is_alive() for thread in threads), "100 orders")
+    assert len(acknowledged) >= 100
     box.signal(signal.SIGTERM)
-    assert box.process.wait(30) == 0
+    assert box.process.wait(PATIENCE_S) == 0
     stop.set()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_S)
 
     with contextlib.closing(box.database()) as db:
         stored = {row[0] for row in db.execute("SELECT reference FROM orders")}

@@ -15,6 +15,7 @@ from support.box import LONG, PATIENCE_S, ROOT, Box, entries, free_port
 from support.openssl import make_pair
 from support.orders import accepted
 from support.receiver import LOOPBACK, Receiver
+from support.waiting import wait_until
 
 PATH = "/v1/webhooks"
 MIB = 1 << 20
@@ -56,13 +57,6 @@ def subscribe(client, receiver, **fields):
 
 def change(client, hook, **fields):
     return accepted(client.patch(f"{PATH}/{hook['id']}", fields))
-
-
-def wait_until(condition, what, seconds=PATIENCE_S):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 class Gate:
@@ -184,7 +178,7 @@ def test_large_orders_on_their_way_to_many_receivers_stay_in_the_log():
         wait_until(lambda: holding.waiting >= TRANSFERS, "fewer transfers")
         holding.released.set()
         wait_until(lambda: all(len(receiver.requests) == 4 * AT_ONCE for receiver in receivers),
-                   [len(receiver.requests) for receiver in receivers])
+                   lambda: [len(receiver.requests) for receiver in receivers])
         grown = peak.stop() - before
         print(f"at most {grown / MIB:.2f} MiB")
         # 12 messages of 480 KB are 5.5 MiB; the windows hold none of them.
@@ -222,9 +216,10 @@ def key_is_noted(box):
 
 
 def wait_until_files_rest(box):
-    """What follows the last writes (a checkpoint) may come some seconds later."""
-    deadline, found = time.monotonic() + 2 * PATIENCE_S, None
-    while (now := files(box)) != found:
-        assert time.monotonic() < deadline, now
-        found = now
-        time.sleep(5)
+    """What follows the last writes (a checkpoint) comes some seconds later."""
+    def rest():
+        before = files(box)
+        time.sleep(6)  # longer than the writer waits until it empties its log (db/checkpointer.h)
+        return files(box) == before
+
+    wait_until(rest, lambda: files(box), 4 * PATIENCE_S)

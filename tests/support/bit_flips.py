@@ -14,6 +14,7 @@ from support.box import PATIENCE_S, RUNNER, Answer
 from support.receiver import Receiver, refuses_orders
 from support.quick_client import QuickClient
 from support.sqlite_file import SqliteFile
+from support.waiting import wait_until
 
 # Sorted from worst to best; the outcome of a trial is the worst of its answers.
 OUTCOMES = {
@@ -207,11 +208,8 @@ class Laboratory:
                     refused.add(order["id"])
                     for word in ("refused", "waits"):
                         api.patch("/v1/orders/" + order["id"], {"comment": word})
-            states, begin = [], time.monotonic()
-            while not {"delivered", "late", "waiting"} <= {*states}:
-                assert time.monotonic() - begin < PATIENCE_S, states
-                time.sleep(0.1)
-                states = [row["state"] for row in api.get(path + "/deliveries").data]
+            states = lambda: {row["state"] for row in api.get(path + "/deliveries").data}
+            wait_until(lambda: states() >= {"delivered", "late", "waiting"}, states)
             assert api.patch(path, {"is_active": False}).status == 200
             assert self.box.stop() == 0
         return ["/v1/webhooks", path, path + "/deliveries?per_page=100", path + "/deliveries?filter[state]=late,waiting"]
@@ -254,12 +252,12 @@ class Laboratory:
             self.box.kill_if_running()
 
     def wait(self):
-        begin = time.monotonic()
-        while time.monotonic() - begin < PATIENCE_S and self.box.process.poll() is None:
+        """Until it answers, or has ended."""
+        def answers():
             with contextlib.suppress(OSError), contextlib.closing(QuickClient(self.box)) as client:
-                client.send("", "GET", "/healthz")
-                return
-            time.sleep(0.005)
+                return client.send("", "GET", "/healthz")
+
+        wait_until(lambda: self.box.process.poll() is not None or answers(), self.box.log_text)
 
     def warnings(self):
         return [line for line in self.box.log_text().splitlines() if WARNING.match(line)]
