@@ -14,6 +14,7 @@ import pytest
 
 from support.box import PATIENCE_S, Box
 from support.disk import keep_mounts_to_ourselves, run
+from support.waiting import wait_until
 
 MIB = 1 << 20
 TOTAL_MIB = 64
@@ -61,11 +62,12 @@ class SmallDisk:
                 filler.truncate(max(0, filler.seek(0, 2) + less))
 
     def discard(self):
-        begin = time.monotonic()
-        while self.root.is_mount() and time.monotonic() - begin < PATIENCE_S:
+        def is_unmounted():
             with contextlib.suppress(AssertionError):
                 run("umount", self.root)
-            time.sleep(0.05)
+            return not self.root.is_mount()
+
+        wait_until(is_unmounted, f"umount {self.root}")
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
@@ -86,13 +88,6 @@ def box(disk):
     one.bring_in("demo")
     yield one
     one.kill_if_running()
-
-
-def wait_until(condition, why):
-    begin = time.monotonic()
-    while not condition():
-        assert time.monotonic() - begin < PATIENCE_S, why()
-        time.sleep(0.05)
 
 
 def disk_state(client):

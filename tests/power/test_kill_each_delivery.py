@@ -17,6 +17,7 @@ from support.killer import kills, lie_in_wait, prepared, threads
 from support.orders import accepted, exact, item, new_id
 from support.receiver import LOOPBACK, Receiver
 from support.tills import Restaurant, Till
+from support.waiting import wait_until
 
 THREADS = {"pwrite64": "write ", "fdatasync": "write ", "connect": "network", "sendto": "network", "recvfrom": "network"}
 STRIDES = {} if LONG else {"pwrite64": 12, "fdatasync": 3, "connect": 2, "sendto": 2, "recvfrom": 5}
@@ -54,11 +55,14 @@ class Life(Restaurant):
         return 500 if request.subject in self.refused else 204, {"connection": "close"}, b""
 
     def until(self, path, fits):
-        begin = time.monotonic()
-        while not fits(found := self.ask("GET", path)):
-            assert time.monotonic() - begin < PATIENCE_S, found
-            time.sleep(0.05)
-        return found
+        found = []
+
+        def does_fit():
+            found[:] = [self.ask("GET", path)]
+            return fits(found[0])
+
+        wait_until(does_fit, lambda: found)
+        return found[0]
 
     def live(self):
         self.box.start()

@@ -18,6 +18,7 @@ import pytest
 from support.box import BINARY, Box, LONG, PATIENCE_S
 from support.disk import Disk, keep_mounts_to_ourselves
 from support.tills import Lost, Restaurant
+from support.waiting import wait_until
 
 CUTS = {"ext4": 1000 if LONG else 120, "xfs": 200 if LONG else 40}
 BACKUPS = 100 if LONG else 16
@@ -40,8 +41,7 @@ def cut_power(one, process):
     """Stopped first: an answer that is sent after the cut would be the test's lie, not the server's."""
     if process.poll() is None:
         process.send_signal(signal.SIGSTOP)
-        while not stands_still(process.pid):
-            time.sleep(0.001)
+        wait_until(lambda: stands_still(process.pid), "the process stands still")
     one.cut()
     process.kill()
     process.wait()

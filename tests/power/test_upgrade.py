@@ -13,15 +13,16 @@ import signal
 import socket
 import sqlite3
 import tempfile
-import time
 
 import pytest
 
 from power.test_disk_full import MIB, TIGHT, TOTAL_MIB, SmallDisk
 from power.test_power_cut import cut_power, disk
 from support.box import Box, LONG, PATIENCE_S, ROOT, free_port
+from support.metrics import samples
 from support.past import NEWEST, VERSIONS, check_upgraded, look, orders_told, unpack
 from support.sample import sample
+from support.waiting import wait_until
 
 CALLS = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "rename"]
 POINTS = {"pwrite64": 9}  # of each kind of call and each version, in CI; of the others so many:
@@ -168,13 +169,14 @@ def cut_at(kind, prepared, version, steps):
 
 def wait_for_stop(box):
     """Returns where the server stands still behind its step."""
-    begin = time.monotonic()
     trace = pathlib.Path(box.wrapper[3])
-    while not (trace.exists() and "stopped by SIGSTOP" in trace.read_text()):
+
+    def stands_still():
         assert box.process.poll() is None, box.log_text()[-2000:]
         assert "listening" not in box.log_text(), "the step was not reached"
-        assert time.monotonic() - begin < PATIENCE_S
-        time.sleep(0.005)
+        return trace.exists() and "stopped by SIGSTOP" in trace.read_text()
+
+    wait_until(stands_still, box.log_text)
 
 
 def test_a_power_cut_leaves_the_old_file_or_the_new_one(prepared, seed):
@@ -243,6 +245,11 @@ def sells(box):
         return client.get("/readyz")
 
 
+def metrics(box):
+    with contextlib.closing(box.client()) as client:
+        return samples(client.get("/metrics").body.decode())
+
+
 def ask_sandbox(box, port):
     with contextlib.closing(box.client()) as client:
         client.port = port
@@ -265,7 +272,7 @@ def test_a_sandbox_that_has_no_space_for_its_upgrade_waits_while_the_restaurant_
     assert refused.returncode != 0 and "sandbox is not served" in refused.stderr, refused
     assert (box.data / "test.db").read_bytes() == before and not list(box.data.glob("test.db.before-*"))
     small.filler.unlink()
-    wait_until(lambda: ask_sandbox(box, port).status == 200, patience_s=60 + PATIENCE_S)
+    wait_until(lambda: ask_sandbox(box, port).status == 200, box.log_text, 60 + PATIENCE_S)
     assert "sandbox" not in sells(box).json["checks"]
     box.wait_for_log("the sandbox is served")
     assert box.make_key(env="test")["key"]
@@ -288,13 +295,6 @@ def test_a_sandbox_that_cannot_be_used_does_not_keep_the_restaurant_from_selling
     box.wait_for_log("not a database" if damage == "no database" else "newer program")
     assert box.stop() == 0
     assert (box.data / "test.db").read_bytes() == before
-
-
-def wait_until(condition, patience_s=PATIENCE_S):
-    begin = time.monotonic()
-    while not condition():
-        assert time.monotonic() - begin < patience_s
-        time.sleep(0.05)
 
 
 def test_a_nearly_full_disk_is_upgraded_without_a_copy(small, box):
@@ -338,7 +338,7 @@ def test_the_copy_goes_before_anything_stops(small, box):
     copy = box.data / f"live.db.before-{VERSIONS[0] + 1}"
     assert copy.exists()
     small.leave(TIGHT * MIB - MIB // 2)
-    wait_until(lambda: not copy.exists())
+    wait_until(lambda: not copy.exists(), box.log_text)
     box.wait_for_log("deleted the copy from before an upgrade")
     assert "no reports" not in box.log_text()
 
@@ -357,8 +357,9 @@ def test_a_copy_is_kept_for_a_week(small, box):
     assert box.stop() == 0
     run_for(box.data, 6)
     box.start()
-    time.sleep(0.5)  # the chores come at once
-    assert copy.exists() and box.stop() == 0
+    # The chores begin at once, and the server ends behind them.
+    wait_until(lambda: metrics(box)['comanda_worker_passes_total{worker="chores"}'] >= 1, box.log_text)
+    assert box.stop() == 0 and copy.exists()
     run_for(box.data, 2)
     box.start()
-    wait_until(lambda: not copy.exists())
+    wait_until(lambda: not copy.exists(), box.log_text)

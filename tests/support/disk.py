@@ -6,10 +6,10 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import time
+
+from support.waiting import PATIENCE_S, wait_until_passes
 
 IMAGE_BYTES = 384 << 20  # of holes
-PATIENCE_S = 30
 MAKERS = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}
 
 
@@ -51,14 +51,7 @@ class Disk:
 
     def unmount(self):
         # A process killed just now may hold a file open for a moment, and mounting the image twice would damage it.
-        begin = time.monotonic()
-        while True:
-            try:
-                return run("umount", self.root)
-            except AssertionError:
-                if time.monotonic() - begin > PATIENCE_S:
-                    raise
-            time.sleep(0.01)
+        wait_until_passes(lambda: run("umount", self.root))
 
     def discard(self):
         with contextlib.suppress(AssertionError):

@@ -8,9 +8,8 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import time
 
-from support.box import PATIENCE_S
+from support.waiting import wait_until
 
 WORKERS = 2
 
@@ -57,10 +56,7 @@ def lie_in_wait(found, call, nth):
     for thread in found:
         words += ["-p", str(thread)]
     killer = subprocess.Popen(words, stderr=subprocess.DEVNULL)
-    begin = time.monotonic()
-    while any(tracer(thread) != killer.pid for thread in found):
-        assert time.monotonic() - begin < PATIENCE_S
-        time.sleep(0.002)
+    wait_until(lambda: all(tracer(thread) == killer.pid for thread in found), "strace is attached to each thread")
     return killer
 
 
