@@ -11,6 +11,7 @@ import pytest
 
 from support.box import ROOT
 from support.till_through_restart import Tills
+from support.waiting import wait_until
 
 SERVICE, SETUP, HTTPS = "comanda.service", "comanda-setup.socket", "comanda-https.socket"
 UNITS = (SERVICE, SETUP, HTTPS)
@@ -70,8 +71,8 @@ def version(machine):
     return machine.run("dpkg-query -W -f '${db:Status-Abbrev} ${Version}' comanda")
 
 
-def wait_until(machine, command):
-    machine.run(f"for i in $(seq 300); do if {command}; then exit 0; fi; sleep 0.1; done; exit 1")
+def wait_until_succeeds(machine, command):
+    wait_until(lambda: machine.try_run(command)[0] == 0, command)
 
 
 @pytest.fixture(scope="session")
@@ -186,7 +187,7 @@ def test_tills_wait_and_are_not_refused(machine, later, happens):
             machine.run(f"systemctl restart {SERVICE}")
         else:
             machine.run(f"kill -9 {process}")
-            wait_until(machine, f"[ $(systemctl is-active {SERVICE}) = active ] && [ \"$(systemctl show -P MainPID {SERVICE})\" != {process} ]")
+            wait_until_succeeds(machine, f"[ $(systemctl is-active {SERVICE}) = active ] && [ \"$(systemctl show -P MainPID {SERVICE})\" != {process} ]")
     assert pid(machine) != process
     assert tills.orders and "refused" not in tills.seen, tills.seen
     tills.require_each_once()
@@ -208,7 +209,7 @@ def test_a_stop_closes_everything_and_no_connection_starts_it(machine):
     machine.run(f"systemctl enable {HTTPS} && systemctl restart {SERVICE}")
     assert sorted(listening(machine)) == [80, 443, 8443]
     machine.run(f"systemctl stop {SERVICE}")
-    wait_until(machine, f"[ $(systemctl is-active {SETUP}) = inactive ]")
+    wait_until_succeeds(machine, f"[ $(systemctl is-active {SETUP}) = inactive ]")
     for port in (80, 443, 8443):
         assert refuses(machine, port)
     assert {state for _, state in states(machine).values()} == {"inactive"}

@@ -13,9 +13,9 @@ import platform
 import shutil
 import subprocess
 import tempfile
-import time
 
 from support.box import PATIENCE_S, ROOT
+from support.waiting import wait_until
 
 CACHE = pathlib.Path(os.environ.get("COMANDA_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "comanda")
@@ -142,10 +142,7 @@ class DebianRoot:
         self._holder.wait()
         self._holder.stdout.close()
         # Its mounts end with its last process.
-        for _ in range(100):
-            if not pathlib.Path(f"/proc/{self._inside}/ns").exists():
-                break
-            subprocess.run(["sleep", "0.05"], check=True)
+        wait_until(lambda: not pathlib.Path(f"/proc/{self._inside}/ns").exists(), "the last process ends")
         subprocess.run(["rm", "-rf", "--one-file-system", self._place], check=True)
 
 
@@ -190,13 +187,16 @@ class BootedRoot(DebianRoot):
         mask.symlink_to("/dev/null")
         self._hold(["--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup"], BOOTING, lower, self._place,
                    preexec=lambda: (self._group / "cgroup.procs").write_text("0"))
-        deadline = time.monotonic() + 4 * PATIENCE_S
-        while self.try_run("systemctl is-system-running --wait")[1].strip() not in ("running", "degraded"):
-            if self._holder.poll() is not None or time.monotonic() > deadline:
-                said = self.try_run("systemctl is-system-running; systemctl --failed --no-pager")
-                self.close()
-                raise CannotBoot(f"systemd does not start as first process here: {said}")
-            time.sleep(0.1)
+        try:
+            wait_until(self._is_booted, "systemd has started", 4 * PATIENCE_S)
+        except AssertionError:
+            said = self.try_run("systemctl is-system-running; systemctl --failed --no-pager")
+            self.close()
+            raise CannotBoot(f"systemd does not start as first process here: {said}") from None
+
+    def _is_booted(self):
+        assert self._holder.poll() is None
+        return self.try_run("systemctl is-system-running --wait")[1].strip() in ("running", "degraded")
 
     def path(self, name):
         return pathlib.Path(f"/proc/{self._inside}/root") / name.lstrip("/")
@@ -208,12 +208,13 @@ class BootedRoot(DebianRoot):
         super().close()
         # Those of its services; the deepest first.
         for group in sorted([self._group, *self._group.rglob("*/")], key=lambda g: -len(g.parts)):
-            for _ in range(100):
-                with contextlib.suppress(OSError):
-                    if group.is_dir():
-                        group.rmdir()
-                    break
-                time.sleep(0.05)
+            wait_until(lambda: is_removed(group), f"{group} has no process")
+
+
+def is_removed(group):
+    with contextlib.suppress(OSError):
+        group.rmdir()
+    return not group.is_dir()
 
 
 class CannotBoot(Exception):

@@ -15,11 +15,17 @@ import threading
 import time
 import uuid
 
+if __name__ == "__main__":
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from support.waiting import wait_until  # noqa: E402
+
 WAIT_S = 60
 
 
 def till(port, tls, key, seen, orders, waits, refused, stop):
-    while not stop.is_set():
+    is_last = False
+    while not is_last:
+        is_last = stop.is_set()  # then one more: each till sells after the restart too
         reference, begun = str(uuid.uuid4()), time.monotonic()
         while True:
             connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=WAIT_S, context=tls)
@@ -60,11 +66,9 @@ class Tills:
         self._process = self._machine.start([sys.executable, str(pathlib.Path(__file__).resolve()), "8443",
                                              str(self._machine.path("/var/lib/comanda/tls/ca.crt")), self._key, "8"])
         assert self._process.stdout.readline() == "selling\n"
-        self._machine.run("sleep 1")
         return self
 
     def __exit__(self, *_):
-        self._machine.run("sleep 1")
         said, _ = self._process.communicate("", timeout=2 * WAIT_S)
         result = json.loads(said)
         self.seen, self.orders, self.longest_s = result["seen"], result["orders"], result["longest_s"]
@@ -85,6 +89,7 @@ def main():
     threads = [threading.Thread(target=till, args=(port, tls, key, seen, orders, waits, refused, stop)) for _ in range(tills)]
     for thread in threads:
         thread.start()
+    wait_until(lambda: len(orders) >= 5 * tills, lambda: seen)
     print("selling", flush=True)
     sys.stdin.read()
     stop.set()
