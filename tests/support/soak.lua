@@ -65,6 +65,6 @@ end
 
 function done(summary, latency)
   local errors = summary.errors
-  io.write(string.format('{"requests":%d,"lost":%d}\n', summary.requests,
-    errors.connect + errors.read + errors.write + errors.timeout))
+  -- Not errors.connect: on a busy machine a handshake may take longer than the server waits for it.
+  io.write(string.format('{"requests":%d,"lost":%d}\n', summary.requests, errors.read + errors.write + errors.timeout))
 end
