@@ -11,6 +11,7 @@ constexpr std::array kChecks = {
     Check{"clock", CheckClock},
     // The program.
     Check{"program", CheckProgram},
+    Check{"updates", CheckUpdates},
     Check{"settings", CheckSettings},
     Check{"service", CheckService},
     Check{"server", CheckServer},

@@ -21,9 +21,10 @@ std::span<const Check> Checks();
 // Synchronised, set after the program was built, and not corrected by more than is usual.
 // The clock: synchronised, plausible beside the build date, and how far it drifts.
 Findings CheckClock(const Box& box);
-// The build date, and whether the installed program is the one that runs.
 // Version and machine; whether the running server is of a program that was replaced.
 Findings CheckProgram(const Box& box);
+// The age of the program, and where newer ones come from.
+Findings CheckUpdates(const Box& box);
 // The file of settings is readable and all values are accepted.
 // Whether the settings can be used.
 Findings CheckSettings(const Box& box);

@@ -18,9 +18,9 @@ from support.waiting import wait_until
 
 WELL, WARNING, BROKEN = "well", "warning", "broken"
 EXIT = {WELL: 0, WARNING: 1, BROKEN: 2}
-# What a machine for tests may lack, whatever the box is like.
-OF_THE_MACHINE = {"clock", "wear", "temperature", "power", "memory", "watchdog", "addresses", "name", "firewall", "log",
-                  "system", "space", "service", "backups"}
+# What a machine for tests may lack, whatever the box is like; and its source tree may be old.
+OF_THE_MACHINE = {"clock", "updates", "wear", "temperature", "power", "memory", "watchdog", "addresses", "name", "firewall",
+                  "log", "system", "space", "service", "backups"}
 NOBODY = 65534
 
 
@@ -87,6 +87,8 @@ def test_a_box_that_is_well(box):
     # The tests' server listens on loopback, which a restaurant's must not.
     assert [(f["check"], f["state"]) for f in report.troubles_of_the_box()] == [("ports", WARNING)]
     report.assert_has("ports", WARNING, f"listens on 127.0.0.1:{box.port} alone")
+    assert re.match(r"This program was built on \d{4}-\d\d-\d\d, \d+ days ago\. Newer ones come ",
+                    report.of("updates")[0]["what"])
     report.assert_has("service", WELL, "runs and answers")
     report.assert_has("server", WELL, "ready for orders")
     report.assert_has("database", WELL, r"^live.db has .* in use\.$")

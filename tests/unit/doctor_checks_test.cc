@@ -158,6 +158,39 @@ TEST_F(DoctorChecks, NamesTheBoard) {
   EXPECT_TRUE(Has(CheckProgram(box_), State::kWell, "on Raspberry Pi 5 Model B Rev 1.0, Linux"));
 }
 
+TEST_F(DoctorChecks, AProgramOfHalfAYearIsAWarning) {
+  EXPECT_TRUE(Has(CheckUpdates(box_), State::kWell, "built on 2026-11-01, 20 days ago."));
+  box_.now = kBuilt + 180 * kDayMs;
+  EXPECT_TRUE(IsWell(CheckUpdates(box_)));
+  box_.now = kBuilt + 181 * kDayMs;
+  EXPECT_TRUE(Has(CheckUpdates(box_), State::kWarning, "181 days ago"));
+}
+
+TEST_F(DoctorChecks, AnOldProgramOfABoxWithoutATimeServerIsWell) {
+  box_.now = kBuilt + 400 * kDayMs;
+  for (const char* state : {"not synchronised", "unknown"}) {
+    box_.clock.state = state;
+    EXPECT_TRUE(IsWell(CheckUpdates(box_))) << state;
+    EXPECT_TRUE(Has(CheckUpdates(box_), State::kWell, "400 days ago")) << state;
+  }
+}
+
+TEST_F(DoctorChecks, AClockBeforeTheBuildTellsNoAge) {
+  box_.now = 180'000;
+  EXPECT_TRUE(Has(CheckUpdates(box_), State::kWell, "built on 2026-11-01. Newer"));
+}
+
+TEST_F(DoctorChecks, SaysWhereNewerProgramsComeFrom) {
+  box_.now = kBuilt + 181 * kDayMs;
+  EXPECT_TRUE(Has(CheckUpdates(box_), State::kWarning, "./install.sh"));
+  Put("/var/lib/dpkg/info/comanda.list", "/.\n");
+  EXPECT_TRUE(Has(CheckUpdates(box_), State::kWarning, "apt install ./comanda_NEWER.deb"));
+  Put("/etc/apt/sources.list.d/comanda.sources",
+      "Types: deb\nURIs: https://a:b@packages.example\n");
+  EXPECT_TRUE(Has(CheckUpdates(box_), State::kWarning, "apt update && apt install comanda"));
+  EXPECT_FALSE(Has(CheckUpdates(box_), State::kWarning, "packages.example"));
+}
+
 TEST_F(DoctorChecks, AStoppedServerIsBroken) {
   EXPECT_TRUE(Has(CheckService(box_), State::kBroken, "comanda serve --data " + data_));
   Put("/usr/lib/systemd/system/comanda.service",
