@@ -12,8 +12,7 @@ namespace comanda::app {
 
 inline constexpr Flag kPassphraseFlag = {
     "passphrase-file", "FILE",
-    "the passphrase of a sealed backup, in the file's first line (default: the setting "
-    "backup_passphrase_file)"};
+    "its first line is a sealed backup's passphrase (default: backup_passphrase_file)"};
 
 // The passphrase that the flag or else the setting names; empty if neither does. Refusal if the
 // file cannot be used.

@@ -246,11 +246,7 @@ def test_silent_connections_keep_no_browser_out(box):
         for _ in range(50):
             assert ask(box, path="/setup")[0] == 200
             silent = [client if is_open(client) else stack.enter_context(plain(box)) for client in silent]
-        # They are closed in the end.
-        deadline = time.monotonic() + PATIENCE_S
-        while any(map(is_open, silent)):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: not any(map(is_open, silent)), "that all silent connections are closed")
 
 
 def test_large_heads_are_refused(box):

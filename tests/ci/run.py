@@ -137,6 +137,12 @@ class Run:
         result.seconds = time.monotonic() - begin
         self.output(f"{'ok' if result.has_passed else 'FAILED'} {result.group} ({result.seconds:.0f} s, CPU "
                     f"{result.place.cpu_s:.0f} s) {counts(self.log_of(result))}")
+        self.record_green(result)
+
+    def record_green(self, result):
+        """At once, so that a run that is cut off keeps what it has shown."""
+        if result.has_passed and not result.options.quick and not OVERRIDES & set(os.environ):
+            self.record.set_green(result.group, result.options.part if result.options.parts > 1 else None)
 
     def log_of(self, result):
         return (self.directory / f"{result.group}.log").read_bytes()
@@ -160,6 +166,7 @@ class Run:
             for failure in first:
                 if failure.test not in still:
                     self.add_flaky(result, failure)
+            self.record_green(result)
 
     def may_run_again(self, result):
         if result.group in groups.SINGLE_FAILURE_IS_RED or SANITIZER_REPORT.search(self.log_of(result)):
@@ -176,11 +183,7 @@ class Run:
             result.failures[-1] = [Failure(failure.test, "unstable for the second time within 10 runs")]
 
     def report(self):
-        """Shows what failed, and records what passed whole."""
-        for result in self.results:
-            if result.has_passed and not result.options.quick and not OVERRIDES & set(os.environ):
-                parts = result.options.parts
-                self.record.set_green(result.group, result.options.part if parts > 1 else None)
+        """Shows what failed."""
         failed = [result for result in self.results if not result.has_passed]
         for result in failed:
             self.output(f"---- {result.group}: what failed, and the end of build/test/{result.group}.log")
