@@ -72,7 +72,7 @@ class Machine:
         self.run("dbus-daemon", "--system", "--fork", "--nopidfile")
         self.avahi = self.spawn("avahi-daemon", "-f", conf, "--no-drop-root", "--no-chroot", "--no-rlimits", "--no-proc-title",
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: self.run("test", "-S", "/run/avahi-daemon/socket", check=False).returncode == 0, "avahi's socket")
+        wait_for_look(lambda: self.run("test", "-S", "/run/avahi-daemon/socket", check=False).returncode == 0, "avahi's socket")
 
     def stop_avahi(self):
         self.run("avahi-daemon", "--kill", check=False)
@@ -132,10 +132,10 @@ class LanBox(Box):
         wait_for_look(lambda: words in self.log_text(), lambda: f"{words!r} is not in the log:\n{self.log_text()[-3000:]}")
 
     def wait_ready(self):
-        wait_until(lambda: self.machine.run("curl", "-sk", f"https://127.0.0.1:{self.port}/healthz", check=False).returncode == 0,
-                   lambda: "the server does not answer:\n" + self.log_text())
+        wait_for_look(lambda: self.machine.run("curl", "-sk", f"https://127.0.0.1:{self.port}/healthz", check=False).returncode == 0,
+                      lambda: "the server does not answer:\n" + self.log_text())
 
 
 def wait_for_look(condition, what):
-    """As wait_until(), for what the box does when it looks at its names and addresses: once a minute."""
+    """As wait_until(), a minute longer: that often the box looks at its names and addresses."""
     return wait_until(condition, what, 60 + PATIENCE_S)
