@@ -1,5 +1,7 @@
 """tests/GUARDS as it is, and how the groups of a run are chosen by it."""
 
+import ast
+
 import groups
 import guards
 from guards import Guard, Past
@@ -108,3 +110,12 @@ def test_paths_are_folders_files_and_patterns():
                                    ("README.md", "README.md", True), ("README.md", "tests/README.md", False),
                                    ("src/*/json.*", "src/orders/json.cc", True), ("src/*/json.*", "src/orders/api.cc", False)):
         assert guards.matches((pattern,), path) is matches, (pattern, path)
+
+
+def test_no_name_is_defined_twice_in_a_file():
+    """The second definition would replace the first, also where the first one's tests call it, or a test would never run."""
+    for path in sorted((groups.ROOT / "tests").rglob("*.py")):
+        names = [node.name for node in ast.parse(path.read_text()).body
+                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+        twice = {name for name in names if names.count(name) > 1}
+        assert not twice, f"{path.relative_to(groups.ROOT)}: {', '.join(sorted(twice))}"

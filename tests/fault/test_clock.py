@@ -373,7 +373,7 @@ def subscribe(client, receiver):
     return client.post("/v1/webhooks", {"webhook_url": receiver.url}).data
 
 
-def rotate(client, hook, grace_s):
+def rotate_secret(client, hook, grace_s):
     return client.patch(f"/v1/webhooks/{hook['id']}", {"rotate_secret": True, "grace_seconds": grace_s}).data
 
 
@@ -398,11 +398,11 @@ def test_an_old_secret_of_a_webhook_ends_once_and_leaves_the_database(box, key, 
     box.start()
     with contextlib.closing(box.client(key)) as client:
         ending, lasting = subscribe(client, receiver), subscribe(client, receiver)
-        rotate(client, lasting, 3600)
+        rotate_secret(client, lasting, 3600)
         for ahead in (YEAR, -YEAR, 0):
             box.set_ahead(ahead)
             assert signatures(client, lasting, receiver) == 2, "as long as was said, whatever the clock does"
-        rotate(client, ending, 2)
+        rotate_secret(client, ending, 2)
         assert signatures(client, ending, receiver) == 2
         until(lambda: rotates_until(client, ending) is None)
         for ahead in (-3600, -YEAR):
