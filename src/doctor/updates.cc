@@ -20,7 +20,8 @@ Source SourceOf(const Machine& machine) {
   if (machine.IsThere("/etc/apt/sources.list.d/comanda.sources")) {
     return {"Newer ones come by apt (comanda.sources).", "apt update && apt install comanda"};
   }
-  if (machine.IsThere("/var/lib/dpkg/info/comanda.list")) {
+  // Every package has this file, and install.sh leaves it out; dpkg's own files are not read.
+  if (machine.IsThere("/usr/share/doc/comanda/changelog.gz")) {
     return {"Newer ones come as packages from the maintainer whom the installed one names.",
             "dpkg-query -W -f '${Maintainer}\\n' comanda     # whom to ask for it\n"
             "apt install ./comanda_NEWER.deb"};

@@ -183,7 +183,7 @@ TEST_F(DoctorChecks, AClockBeforeTheBuildTellsNoAge) {
 TEST_F(DoctorChecks, SaysWhereNewerProgramsComeFrom) {
   box_.now = kBuilt + 181 * kDayMs;
   EXPECT_TRUE(Has(CheckUpdates(box_), State::kWarning, "./install.sh"));
-  Put("/var/lib/dpkg/info/comanda.list", "/.\n");
+  Put("/usr/share/doc/comanda/changelog.gz", "");
   EXPECT_TRUE(Has(CheckUpdates(box_), State::kWarning, "apt install ./comanda_NEWER.deb"));
   Put("/etc/apt/sources.list.d/comanda.sources",
       "Types: deb\nURIs: https://a:b@packages.example\n");
