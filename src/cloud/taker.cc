@@ -149,11 +149,15 @@ class Taker {
     seen_ = store::FindSeen(tx_, company_, order_id_);
   }
 
-  // The order here that has the reference, unless it is another order of the cloud already.
+  // The order here that has the reference, unless it is another order of the cloud already. No
+  // order changes its service type: one of another type was placed there by somebody else, before
+  // this box's own creation came.
   std::optional<std::string> FindByReference() {
     if (!shown().reference) return std::nullopt;
     auto id = orders::FindByReference(tx_, company_, *shown().reference);
     if (!id || aliases::FindByBoxId(tx_, company_, Kind::kOrder, *id)) return std::nullopt;
+    const auto order = orders::Load(tx_, company_, *id);
+    if (!order || order->service_type != shown().service_type) return std::nullopt;
     return id;
   }
 

@@ -3,11 +3,13 @@ imitation, which misbehaves as support/cloud_faults.py says."""
 
 import contextlib
 import json
+import threading
 import uuid
 
 import pytest
 
 from support import cloud_faults
+from support.box import PATIENCE_S
 from support.cloud_pair import Pair
 from support.https_server import server_context
 from support.metrics import let_work
@@ -22,6 +24,26 @@ def sold(pair, **fields):
     """An order of a till with food and money; its record."""
     till = pair.tills[0] if pair.tills else pair.till()
     return till.finish(till.open(service_type="ONSITE", **fields))
+
+
+class HeldRead:
+    """The next read of the cloud's list of orders waits at the door from enter to exit."""
+
+    def __init__(self, pair):
+        self.pair, self.is_there, self.goes_on = pair, threading.Event(), threading.Event()
+
+    def look(self, point, exchange):
+        if point == "before" and (exchange.method, exchange.path.partition("?")[0]) == ("GET", "/v1/orders"):
+            self.is_there.set()
+            self.goes_on.wait(PATIENCE_S)
+
+    def __enter__(self):
+        self.pair.proxy.at = self.look
+        assert self.is_there.wait(PATIENCE_S)
+        return self
+
+    def __exit__(self, *_):
+        self.goes_on.set()
 
 
 def require_state(pair, state, *words):
@@ -138,11 +160,16 @@ def test_a_key_that_placed_the_same_order_before_adopts_it(strict_pair):
     pair.eventually(pair.compare)
 
 
-def test_a_key_that_placed_another_order_is_replaced_once(strict_pair):
+@pytest.mark.parametrize("is_read_first", [False, True])
+def test_a_key_that_placed_another_order_is_replaced_once(strict_pair, is_read_first):
+    """`is_read_first`: the other order is read before the cloud has refused this one."""
     pair = strict_pair
-    pair.proxy.go_offline()
-    order = sold(pair)
-    other = pair.cloud.orders.create({"service_type": "DELIVERY", "order_title": "of somebody else"}, order["reference"])
+    pair.till()
+    if not is_read_first:
+        pair.proxy.go_offline()
+    with HeldRead(pair) if is_read_first else contextlib.nullcontext():
+        order = sold(pair)
+        other = pair.cloud.orders.create({"service_type": "DELIVERY", "order_title": "of somebody else"}, order["reference"])
     pair.proxy.go_online()
     pair.settle()
     (ours,) = [r for r in pair.cloud_records() if r["id"] != other.id]

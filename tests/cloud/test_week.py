@@ -129,8 +129,9 @@ def require_planned(pair, orders):
     """The journal holds the steps while the cloud is away. The box plans them when it tries the line again, and the longer the
     line was cut, the longer it waits before that."""
     status = pair.status()
-    if status["steps_waiting"] < orders * 4:
-        pair.command("resume", check=False)  # until it has tried the line, the box is "behind"
+    # A box that is "behind" tries the line already, and would begin again with its older orders.
+    if status["steps_waiting"] < orders * 4 and status["state"] == "offline":
+        pair.command("resume", check=False)
     assert status["state"] == "offline" and status["steps_waiting"] >= orders * 4, status
 
 
