@@ -866,7 +866,7 @@ def test_sixteen_hanging_receivers_delay_another_by_one_attempt_at_most(api, rec
         subscribe(api, receiver)
         api.place()
         receiver.wait_for(1)
-        assert {r.headers["x-webhook-attempt"] for r in bad.requests} == {"1"}
+        assert {r.headers["x-webhook-attempt"] for r in bad.requests} <= {"1"}
         # Their first attempts have all the places, until they have failed; then half of the places are for others.
         for hook in hooks:
             record(api, hook, lambda h: h["consecutive_failures"] > 0)

@@ -72,7 +72,7 @@ def units(options):
 
 
 def api(_):
-    return [build("release"), Pytest(["tests/api", "tests/board"], 4)]
+    return [build("release"), Pytest(["tests/api", "tests/board"], 6)]
 
 
 def model(_):

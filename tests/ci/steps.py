@@ -101,7 +101,7 @@ class Ctest:
             if tests:
                 environment["GTEST_FILTER"] = ":".join(tests)
         else:
-            words += ["-j", "2"] + (["-R", self.only] if self.only else [])
+            words += ["-j", "3"] + (["-R", self.only] if self.only else [])
         report.unlink(missing_ok=True)
         status = place.call(words, **environment)
         if status == 0:
