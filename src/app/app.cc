@@ -16,7 +16,6 @@
 #include "backups/unfinished_backup.h"
 #include "base/log.h"
 #include "base/problem.h"
-#include "base/zone.h"
 #include "company/companies.h"
 #include "db/upgrade_copies.h"
 #include "ops/addresses.h"
@@ -64,34 +63,6 @@ void SeedSandbox(db::Database& database) {
   const bool is_empty =
       database.Read([](db::Snapshot& snapshot) { return company::All(snapshot).empty(); });
   if (is_empty) ImportDemo(database);
-}
-
-// Fault where the system lacks the time zone of a company: business days, opening hours and order
-// numbers depend on it. Where the system has zones, an unknown name is a damaged row: the start
-// goes on, and requests that need the zone fail.
-void RequireZones(db::Database& database) {
-  std::string missing;
-  try {
-    missing = database.Read([](db::Snapshot& snapshot) {
-      std::string names;
-      for (const company::Company& one : company::All(snapshot)) {
-        if (Zone::Find(one.timezone)) continue;
-        names += (names.empty() ? "" : ", ") + one.timezone + " (" + one.name + ")";
-      }
-      return names;
-    });
-  } catch (const Fault& fault) {
-    log::Error("the companies cannot be read", {{"why", fault.cause}});
-    return;
-  }
-  if (missing.empty()) return;
-  if (Zone::Find("Etc/UTC")) {
-    database.damaged_rows().NoteInFile("no time zone has the name of a company's: " + missing +
-                                       "; import the restaurant again");
-    return;
-  }
-  throw Fault(Fault::Kind::kUnavailable, "this machine has no time zone data for " + missing +
-                                             "; install it (`apt install tzdata`) and start again");
 }
 
 // Logs what `work` throws and returns normally. For work that is repeated later or is optional.
@@ -173,7 +144,6 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
   for (const std::string& left : backups::DescribeRestores(options_.data_directory)) {
     log::Notice("an interrupted restore", {{"state", left}});
   }
-  RequireZones(live_.database());
   FollowAddresses();
   std::array<std::vector<Listener>, kRoles> taken;
   for (size_t role = 0; role < kRoles; ++role) {
@@ -193,10 +163,7 @@ std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
   auto sandbox = std::make_unique<Environment>(
       auth::Mode::kTest, options_, clock_, space_, answer_budget_, &network_, heartbeats_, metrics_,
       upgrading, MoreChecks(), [this] { return certificates_.authority_pem(); });
-  if (!options_.sandbox_listen.empty()) {
-    RequireZones(sandbox->database());
-    SeedSandbox(sandbox->database());
-  }
+  if (!options_.sandbox_listen.empty()) SeedSandbox(sandbox->database());
   return sandbox;
 }
 
@@ -387,6 +354,7 @@ void App::Reload(const config::Options& options) {
   SetLogLevel();
   SetNames(std::move(names));
   live_.delivery().Reload();
+  LookAtZones();
   log::Notice("settings and certificate read again");
 }
 
@@ -429,6 +397,7 @@ void App::DoChores(events::Worker::Pass& pass) {
   if (Environment* sandbox = sandbox_.environment()) {
     Attempt("chores of the sandbox put off", [&] { sandbox->DoChores(progress); });
   }
+  LookAtZones();
   Attempt("copies from before an upgrade are kept on", [&] { DeleteUpgradeCopies(); });
   Attempt("the name of the machine is not looked at", [&] { LogNameTrouble(); });
 }
@@ -443,6 +412,13 @@ int64_t App::WriteDownEnds() {
     due_ms = std::min(due_ms, environment->ends().DueInMs().value_or(due_ms));
   }
   return due_ms;
+}
+
+void App::LookAtZones() {
+  Attempt("time zones are not looked at", [&] {
+    live_.zones().Look();
+    if (Environment* sandbox = sandbox_.environment()) sandbox->zones().Look();
+  });
 }
 
 // Deletes the copies that were made before an upgrade, once the upgraded database has been in use

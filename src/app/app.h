@@ -43,7 +43,7 @@ class App {
  public:
   // Opens and upgrades the databases, reads or makes the certificate, and listens. Blocks for the
   // time of an upgrade. Throws Refusal where a setting cannot be used, Fault where the system
-  // refuses something: a file, an address, a thread, time zone data.
+  // refuses something: a file, an address, a thread.
   App(const config::Options& options, db::DirectoryLock lock, Listeners listeners);
   // Stops accepting, answers what was accepted, and closes the databases. Blocks for about 10 s at
   // most: clients that do not read their answers are then disconnected.
@@ -84,6 +84,7 @@ class App {
   int64_t WriteDownEnds();
   // On the thread of the chores:
   void DoChores(events::Worker::Pass& pass);
+  void LookAtZones();  // also on the main thread
   void DeleteUpgradeCopies();
   void SetLogLevel();
 

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/problem.h"
+#include "company/zones.h"
 #include "config/options.h"
 #include "crypto/authorities.h"
 #include "db/migrate.h"
@@ -41,7 +42,9 @@ std::string Help() {
       "change over.\n\n"
       "`check` says whether this program can use the settings and the databases that are there; "
       "the\n"
-      "server may be running. Exit codes: 0 it can, 1 it cannot, and why.\n\n"
+      "server may be running. It warns of a restaurant's time zone that this machine has no data "
+      "for.\n"
+      "Exit codes: 0 it can, 1 it cannot, and why.\n\n"
       "A star marks what SIGHUP (`systemctl reload comanda`) applies without a restart.\n\n";
   for (const config::Help& row : config::Table()) {
     out += "  " + std::string(row.name) + " " + std::string(row.argument) +
@@ -76,6 +79,10 @@ void CheckDatabases(const config::Options& options) {
     const int64_t known = SchemaKnown();
     if (found > known) {
       throw Refusal(Problem::kValidationFailed, db::OfNewerProgram(path, found, known));
+    }
+    // Orders go on without the data: no reason to refuse an upgrade.
+    for (const std::string& trouble : company::ZoneTroubles(path)) {
+      Print("warning: " + trouble + "\n");
     }
   }
 }

@@ -143,6 +143,7 @@ int Drill(Words words) {
   Print(backup + " can be restored: " + std::to_string(trial.orders) + " orders, until " +
         (trial.until > 0 ? FormatInstant(trial.until) : std::string("an unknown time")) + "\n\n" +
         Describe(comparison));
+  for (const std::string& note : trial.notes) Print("note: " + note + "\n");
   if (comparison.IsGood()) return kExitDone;
   PrintError(
       "the backup and the data differ: either is damaged, or the data were restored since the "

@@ -439,6 +439,7 @@ void Finish(const Trial& trial, const std::string& data_directory, const std::st
   if (!former.empty()) {
     Print("the former data directory is " + former + "; delete it when nothing of it is missed\n");
   }
+  for (const std::string& note : trial.notes) Print("note: " + note + "\n");
   if (trial.is_held) {
     Print(
         "these data were served by another machine: webhooks are held. When that one is off: "

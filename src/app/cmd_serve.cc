@@ -12,6 +12,7 @@
 #include "app/arguments.h"
 #include "app/commands.h"
 #include "app/terminal.h"
+#include "base/concat.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"
@@ -135,9 +136,10 @@ int Serve(Words words) {
     log::Notice("sandbox", {{"address", address}});
   for (const std::string& address : app->SetupAddresses())
     log::Notice("setup", {{"address", address}});
-  // The program contains "UTC"; "Etc/UTC" is found only if time zone data is installed.
-  if (!Zone::Find("Etc/UTC")) {
-    log::Warning("this machine has no time zone data: install it (`apt install tzdata`)");
+  if (!SystemHasZones()) {
+    log::Warning(
+        Concat({"this machine has no time zone data, and no restaurant can be brought in: `",
+                kInstallZones, "`"}));
   }
   if (!app->HasCompany()) {
     log::Warning("no restaurant yet: run `comanda import FILE --data " + options.data_directory +

@@ -20,6 +20,7 @@
 #include "backups/sums.h"
 #include "backups/unfinished_backup.h"
 #include "base/problem.h"
+#include "company/zones.h"
 #include "json/writer.h"
 
 namespace comanda::app {
@@ -43,6 +44,7 @@ std::string Help() {
          "With BACKUP, looks at that backup instead, and compares each of its files with its "
          "checksum; it\n"
          "stays a backup. A sealed one is unsealed into DIR for the time of the check.\n\n"
+         "A time zone that this machine has no data for is noted, and is no damage.\n\n"
          "Exit codes: 0 all is sound, 1 damage was found (each is named), 70 a database cannot be "
          "read.\n\n" +
          DescribeFlags(kFlags);
@@ -51,11 +53,12 @@ std::string Help() {
 struct Verified {
   std::string name;  // "live.db", or that of the checksums
   Verification::Report report;
+  std::vector<std::string> notes = {};  // on this machine, not on the file: time zones without data
 };
 
 std::string Text(const std::vector<Verified>& all) {
   std::string text;
-  for (const auto& [name, report] : all) {
+  for (const auto& [name, report, notes] : all) {
     text += name + "  ";
     if (name != backups::kSumsFile) {
       text +=
@@ -63,6 +66,7 @@ std::string Text(const std::vector<Verified>& all) {
     }
     text += report.damage.empty() ? "sound\n" : std::to_string(report.damage.size()) + " damaged\n";
     for (const std::string& damage : report.damage) text += "  " + damage + "\n";
+    for (const std::string& note : notes) text += "  note: " + note + "\n";
   }
   return text;
 }
@@ -71,11 +75,13 @@ std::string Json(const std::vector<Verified>& all, bool is_sound) {
   std::string text;
   json::Writer out(text);
   out.BeginObject().Key("sound").Boolean(is_sound).Key("databases").BeginArray();
-  for (const auto& [name, report] : all) {
+  for (const auto& [name, report, notes] : all) {
     out.BeginObject().Key("name").Text(name);
     out.Key("orders").Integer(report.orders).Key("events").Integer(report.events);
     out.Key("damage").BeginArray();
     for (const std::string& damage : report.damage) out.Text(damage);
+    out.EndArray().Key("notes").BeginArray();
+    for (const std::string& note : notes) out.Text(note);
     out.EndArray().EndObject();
   }
   out.EndArray().EndObject();
@@ -95,7 +101,10 @@ void VerifyDatabases(const std::string& directory, FileState state, std::vector<
                                  name + "-wal is not looked at"}}});
       continue;
     }
-    all.push_back({name, VerifyDatabase(path, state, SystemClock())});
+    const auto access =
+        state == FileState::kFrozen ? company::Access::kFrozen : company::Access::kShared;
+    all.push_back(
+        {name, VerifyDatabase(path, state, SystemClock()), company::ZoneTroubles(path, access)});
   }
 }
 

@@ -194,6 +194,10 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                 [this, more_checks = std::move(more_checks)] {
                   std::vector<http::Readiness> checks =
                       ops::CheckReadiness(database_, space_, clock_);
+                  // Reported, and never makes the box unready: orders go on.
+                  if (std::string zones = zones_.trouble(); !zones.empty()) {
+                    checks.push_back({.name = "time_zones", .ok = true, .state = zones});
+                  }
                   AddOutgoing(checks);
                   if (more_checks) more_checks(checks);
                   return checks;
@@ -208,6 +212,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .authority_pem = std::move(authority_pem)},
       dispatcher_(site_, AllRoutes(mode)),
       checker_(FileName(mode), database_, space_, clock),
+      zones_(FileName(mode), database_, clock),
       graces_(clock),
       ends_(EndingKinds()) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
@@ -225,6 +230,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
     database_.Read(
         [&](db::Snapshot& snapshot) { events::LoadCounters(snapshot, database_.counters()); });
   });
+  GoOnWithout("the time zones", [&] { zones_.Look(); });
   GoOnWithout("the keys", [&] { LoadKeys(database_, keys_); });
   GoOnWithout("the pairing codes", [&] {
     gate_.pairing_codes().Load(

@@ -17,6 +17,7 @@
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "cloud/syncer.h"
+#include "company/zones.h"
 #include "config/options.h"
 #include "db/database.h"
 #include "db/disk_space.h"
@@ -83,6 +84,7 @@ class Environment {
   void FlushKeyUse();
   events::Marks& marks() { return marks_; }
   delivery::Delivery& delivery() { return *delivery_; }
+  company::ZoneKeeper& zones() { return zones_; }
   // Ends the hold of outgoing messages; false where there was none.
   bool Resume();
   // True if the database has been in use since its last upgrade for as long as the copy from before
@@ -114,6 +116,7 @@ class Environment {
   http::Site site_;
   http::Dispatcher dispatcher_;
   Checker checker_;
+  company::ZoneKeeper zones_;
   machine::Hold hold_;  // of what the deliverer sends
   webhooks::Graces graces_;
   Ends ends_;

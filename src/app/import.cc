@@ -37,9 +37,9 @@ struct Draft {
   std::vector<users::Draft> users;
 };
 
-Draft ReadDraft(json::ObjectReader& row) {
+Draft ReadRestaurant(json::ObjectReader& row, const std::vector<company::Company>& stored) {
   Draft draft;
-  draft.company = company::ReadDraft(row);
+  draft.company = company::ReadDraft(row, stored);
   draft.menu = menu::ReadFile(row, draft.company.company);
   draft.clients = clients::ReadDrafts(row, draft.company.company.id);
   draft.users = users::ReadDrafts(row, draft.company.company.id);
@@ -47,13 +47,14 @@ Draft ReadDraft(json::ObjectReader& row) {
   return draft;
 }
 
-std::vector<Draft> ReadDrafts(const json::Document& document, json::Errors& errors) {
+std::vector<Draft> ReadDrafts(const json::Document& document,
+                              const std::vector<company::Company>& stored, json::Errors& errors) {
   // Unknown fields are refused in both environments: ignoring a misspelt one would lose data.
   json::ObjectReader file(document.root(), "", errors, json::UnknownFields::kRefused);
   company::Distinct ids;
   std::vector<Draft> drafts;
   for (json::ObjectReader& row : file.RequireObjects("companies", kCompaniesMax)) {
-    drafts.push_back(ReadDraft(row));
+    drafts.push_back(ReadRestaurant(row, stored));
     ids.Add(row, "id", drafts.back().company.company.id);
   }
   file.Finish();
@@ -161,7 +162,9 @@ ImportSummary Import(db::Database& database, std::string_view text, NewCompanies
   const json::Document document = json::Document::Parse(text);
   try {
     json::Errors errors;
-    const std::vector<Draft> drafts = ReadDrafts(document, errors);
+    const std::vector<company::Company> stored =
+        database.Read([](db::Snapshot& snapshot) { return company::All(snapshot); });
+    const std::vector<Draft> drafts = ReadDrafts(document, stored, errors);
     database.Read([&](db::Snapshot& snapshot) { Check(snapshot, drafts, new_companies, errors); });
     errors.ThrowIfAny();
     // Rows may have changed since Check(): each room checks again in the transaction and refuses
@@ -186,7 +189,7 @@ ImportSummary Import(db::Database& database, std::string_view text, NewCompanies
 void ImportIn(db::Tx& tx, const std::string& text, const db::Stamp& stamp) {
   const json::Document document = json::Document::Parse(text);
   json::Errors errors;
-  const std::vector<Draft> drafts = ReadDrafts(document, errors);
+  const std::vector<Draft> drafts = ReadDrafts(document, company::All(tx), errors);
   Check(tx, drafts, NewCompanies::kByIdAlone, errors);
   errors.ThrowIfAny();
   for (const Draft& draft : drafts) ImportCompany(tx, draft, stamp, Announced::kToFollowers);
@@ -200,7 +203,7 @@ void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_uu
   webhooks::RemoveAll(tx, company);
   json::Errors errors;
   const json::Document demo = json::Document::Parse(DemoJson());
-  const std::vector<Draft> drafts = ReadDrafts(demo, errors);
+  const std::vector<Draft> drafts = ReadDrafts(demo, company::All(tx), errors);
   errors.ThrowIfAny();
   for (const Draft& draft : drafts) {
     if (draft.company.company.id != company_uuid) continue;

@@ -8,7 +8,7 @@
 #include "app/verification.h"
 #include "base/metrics.h"
 #include "base/problem.h"
-#include "company/companies.h"
+#include "company/zones.h"
 #include "db/migrate.h"
 #include "db/watcher.h"
 #include "events/check.h"
@@ -75,6 +75,9 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
   }
   Trial trial{.damage = LookAt(path, found < known)};
   if (!trial.damage.empty()) accept_damage(trial.damage);
+  trial.changes = db::Watcher(path, SystemClock()).Read([](db::Snapshot& snapshot) {
+    return events::TotalOfChanges(snapshot);
+  });
   {
     metrics::Registry metrics;
     Heartbeats heartbeats(SystemClock());
@@ -84,11 +87,9 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
     http::AnswerBudget answer_budget;
     Environment environment(mode, options, SystemClock(), space, answer_budget, nullptr, heartbeats,
                             metrics, progress);
-    environment.database().Read([&](db::Snapshot& snapshot) {
-      trial.changes = events::TotalOfChanges(snapshot);
-      Read(snapshot, trial);
-    });
+    environment.database().Read([&](db::Snapshot& snapshot) { Read(snapshot, trial); });
   }
+  trial.notes = company::ZoneTroubles(path);
   if (found == known) return trial;
   // The upgrade has made rows that this program can check.
   std::vector<std::string> damage = VerifyDatabase(path, FileState::kInUse, SystemClock()).damage;

@@ -28,6 +28,7 @@ struct Trial {
   };
   std::optional<LastOrder> last_order;  // none where there is no order, or it is damaged
   bool is_held = false;                 // outgoing messages (machine/hold.h)
+  std::vector<std::string> notes;       // time zones without data on this machine
 };
 
 // The database DIR/live.db or DIR/test.db of `options`. Called without damage, or where damage is

@@ -10,6 +10,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "base/zone.h"
+#include "base/zone_names.h"
 #include "cloud/features.h"
 #include "cloud/key_file.h"
 #include "cloud/line.h"
@@ -108,7 +109,7 @@ void RequireSameKind(const company::Company& here, const CloudCompany& there) {
                    here.name, " here has ", here.currency,
                    ": it is another business, and amounts could not be compared."}));
   }
-  if (there.timezone != here.timezone) {
+  if (CanonicalZoneName(there.timezone) != CanonicalZoneName(here.timezone)) {
     Refuse(Concat({"The cloud's company ", there.name, " has the time zone ", there.timezone, ", ",
                    here.name, " here has ", here.timezone, ": their business days would differ."}));
   }

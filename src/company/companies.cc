@@ -49,11 +49,8 @@ Zone FindZone(db::Session& session, db::CompanyId company) {
 
 Zone FindZone(const Company& company) {
   std::optional<Zone> zone = Zone::Find(company.timezone);
-  if (!zone) {
-    throw Fault(Fault::Kind::kInternal,
-                "this system has no time zone data for " + company.timezone);
-  }
-  return *std::move(zone);
+  if (zone) return *std::move(zone);
+  return Zone::Fixed(company.timezone, company.utc_offset_s.value_or(0));
 }
 
 std::optional<PaymentMethod> FindPaymentMethod(db::Session& session, db::CompanyId company,

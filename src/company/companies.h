@@ -32,7 +32,8 @@ std::string UuidOf(db::Session& session, db::CompanyId company);
 std::optional<Company> FindByUuid(db::Session& session, std::string_view id);
 // Sorted by name.
 std::vector<Company> All(db::Session& session);
-// The company's time zone. Throws Fault if the system no longer has data for it.
+// The company's time zone. Where the system has no data for it, one that is always at the offset
+// last known (company/zones.h).
 Zone FindZone(db::Session& session, db::CompanyId company);
 Zone FindZone(const Company& company);
 

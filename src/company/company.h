@@ -31,6 +31,8 @@ struct Company {
   int currency_decimals = 2;
   // Start of the business day, minutes after local midnight.
   int day_starts_at = 0;
+  // Seconds east of UTC, as last known (company/zones.h); nothing if it never was.
+  std::optional<int> utc_offset_s;
   UtcMs created_at = 0;
   UtcMs updated_at = 0;
 };

@@ -1,11 +1,14 @@
 #include "company/import.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "base/concat.h"
 #include "base/money.h"
 #include "base/text.h"
 #include "base/zone.h"
+#include "base/zone_names.h"
 #include "company/import_row.h"
 #include "company/json.h"
 #include "company/store.h"
@@ -40,15 +43,21 @@ std::string ReadCountry(json::ObjectReader& row) {
   return *country;
 }
 
-std::string ReadZone(json::ObjectReader& row) {
-  const auto zone = row.RequireText("timezone", kNameRule);
-  if (!zone) return "";
-  if (!Zone::Find(*zone)) {
-    row.Fail("timezone", FieldCode::kUnknownValue,
-             "must be a time zone that this system has data for, like America/Lima; if the name is "
-             "right, install the package tzdata");
+// Needs the company's id.
+void ReadZone(json::ObjectReader& row, const std::vector<Company>& stored, Company& company) {
+  const auto name = row.RequireText("timezone", kNameRule);
+  if (!name) return;
+  company.timezone = ZoneNameToStore(*name);
+  if (Zone::Find(*name)) return;
+  const auto former = std::ranges::find(stored, company.id, &Company::id);
+  if (former != stored.end() &&
+      CanonicalZoneName(former->timezone) == CanonicalZoneName(company.timezone)) {
+    company.timezone = former->timezone;
+    company.utc_offset_s = former->utc_offset_s;
+    return;
   }
-  return *zone;
+  row.Fail("timezone", FieldCode::kUnknownValue,
+           Concat({"must be a time zone like America/Lima; ", ZoneAdvice(*name)}));
 }
 
 void ReadCurrency(json::ObjectReader& row, Company& company) {
@@ -117,7 +126,7 @@ std::string ReadId(json::ObjectReader& row, const Company& company) {
   return crypto::DerivedId(kCompanies, company.country_code + ":" + Folded(company.name));
 }
 
-Company ReadCompany(json::ObjectReader& row) {
+Company ReadCompany(json::ObjectReader& row, const std::vector<Company>& stored) {
   Company company;
   company.name = row.RequireText("name", kNameRule).value_or("");
   company.description = row.Text("description", kProseRule);
@@ -126,12 +135,12 @@ Company ReadCompany(json::ObjectReader& row) {
   company.phone = row.Text("phone", kNumberRule);
   company.country_code = ReadCountry(row);
   ReadLocation(row, company);
-  company.timezone = ReadZone(row);
+  company.id = ReadId(row, company);
+  ReadZone(row, stored, company);
   company.business_hours = ReadBusinessHours(row);
   company.language = ReadLanguage(row);
   ReadCurrency(row, company);
   company.day_starts_at = ReadDayStart(row);
-  company.id = ReadId(row, company);
   return company;
 }
 
@@ -199,12 +208,12 @@ void CheckCodes(db::Session& session, db::CompanyId company, const Draft& draft,
 
 }  // namespace
 
-Draft ReadDraft(json::ObjectReader& row) {
+Draft ReadDraft(json::ObjectReader& row, const std::vector<Company>& stored) {
   Draft draft;
   draft.path = row.path();
   draft.offset = row.offset();
   draft.has_id = row.Raw("id").has_value();
-  draft.company = ReadCompany(row);
+  draft.company = ReadCompany(row, stored);
   draft.payment_methods = ReadPaymentMethods(row, draft.company.id);
   draft.tables = ReadTables(row, draft.company.id);
   return draft;
@@ -229,6 +238,9 @@ Imported Import(db::Tx& tx, const Draft& draft, const db::Stamp& stamp) {
   errors.ThrowIfAny();
   Imported imported;
   Company company = draft.company;
+  if (const auto zone = Zone::Find(company.timezone)) {
+    company.utc_offset_s = zone->UtcOffsetS(stamp.now);
+  }
   imported.company.Count(Upsert(tx, company, stamp));
   imported.company_id = company.company_id;
   for (const PaymentMethod& method : draft.payment_methods) {

@@ -26,7 +26,9 @@ struct Draft {
 };
 
 // Adds every invalid field to the errors of `row`. The draft is usable only if there are none.
-Draft ReadDraft(json::ObjectReader& row);
+// `stored`: the companies of the database. A company keeps its time zone also while the system has
+// no data for it; a new zone needs data.
+Draft ReadDraft(json::ObjectReader& row, const std::vector<Company>& stored);
 
 // Adds an error for everything in the draft that contradicts the database: another currency, codes
 // that belong to other payment methods.

@@ -12,6 +12,13 @@
 namespace comanda::company {
 namespace {
 
+std::optional<int> OffsetOf(const auto& row) {
+  constexpr int64_t kMost = 24 * 60 * 60;
+  const std::optional<int64_t> offset = row.OptionalInt("utc_offset_s");
+  if (!offset || *offset < -kMost || *offset > kMost) return std::nullopt;
+  return static_cast<int>(*offset);
+}
+
 Company ReadCompany(const auto& row) {
   Company company;
   company.company_id = row.Company("company_id");
@@ -34,6 +41,7 @@ Company ReadCompany(const auto& row) {
   company.language = row.OptionalText("language");
   company.currency = row.Text("currency");
   company.day_starts_at = static_cast<int>(row.Int("day_starts_at"));
+  company.utc_offset_s = OffsetOf(row);
   company.created_at = row.Int("created_at");
   company.updated_at = row.Int("updated_at");
   const std::optional<int> decimals = CurrencyDecimals(company.currency);
@@ -74,7 +82,7 @@ std::optional<Company> Select(db::Session& session, db::CompanyId company) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT company_id, id, name, description, logo, public_url, phone, address, area, city,
         state, country_code, postal_code, latitude, longitude, timezone, business_hours, language,
-        currency, day_starts_at, created_at, updated_at
+        currency, day_starts_at, utc_offset_s, created_at, updated_at
       FROM company WHERE company_id = $1
       )sql";
   const auto row = session.One<kSelect>(company);
@@ -90,7 +98,7 @@ std::optional<Company> SelectByUuid(db::Session& session, std::string_view id) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT company_id, id, name, description, logo, public_url, phone, address, area, city,
         state, country_code, postal_code, latitude, longitude, timezone, business_hours, language,
-        currency, day_starts_at, created_at, updated_at
+        currency, day_starts_at, utc_offset_s, created_at, updated_at
       FROM company WHERE id = $1
       )sql";
   const auto row = session.One<kSelect>(id);
@@ -102,7 +110,7 @@ std::vector<Company> SelectAll(db::Session& session) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT company_id, id, name, description, logo, public_url, phone, address, area, city,
         state, country_code, postal_code, latitude, longitude, timezone, business_hours, language,
-        currency, day_starts_at, created_at, updated_at
+        currency, day_starts_at, utc_offset_s, created_at, updated_at
       FROM company ORDER BY name, company_id
       )sql";
   auto rows = session.Query<kSelect>();
@@ -124,6 +132,49 @@ std::vector<Named> SelectOldest(db::Session& session, size_t limit) {
   return ReadNamed(session.Query<kSelect>(static_cast<int64_t>(limit)));
 }
 
+std::vector<StoredZone> SelectZones(db::Session& session) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT company_id, name, timezone, utc_offset_s, zone_has_data
+      FROM company ORDER BY name, company_id
+      )sql";
+  auto rows = session.Query<kSelect>();
+  std::vector<StoredZone> zones;
+  while (rows.Next()) {
+    zones.push_back({.company_id = rows.Company("company_id"),
+                     .name = rows.Text("name"),
+                     .timezone = rows.Text("timezone"),
+                     .utc_offset_s = OffsetOf(rows),
+                     .has_data = rows.Bool("zone_has_data")});
+  }
+  return zones;
+}
+
+std::vector<StoredZone> SelectZoneNames(db::Session& session) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT company_id, name, timezone FROM company ORDER BY name, company_id
+      )sql";
+  auto rows = session.Query<kSelect>();
+  std::vector<StoredZone> zones;
+  while (rows.Next()) {
+    zones.push_back({.company_id = rows.Company("company_id"),
+                     .name = rows.Text("name"),
+                     .timezone = rows.Text("timezone"),
+                     .utc_offset_s = std::nullopt});
+  }
+  return zones;
+}
+
+int64_t UpdateZone(db::Tx& tx, std::string_view former, const StoredZone& zone, bool is_renamed,
+                   const db::Stamp& stamp) {
+  return tx.Run(R"sql(
+      UPDATE company SET timezone = $3, utc_offset_s = $4, zone_has_data = $5,
+        updated_at = CASE WHEN $6 = 1 THEN $7 ELSE updated_at END
+      WHERE company_id = $1 AND timezone = $2
+      )sql",
+                zone.company_id, former, zone.timezone, zone.utc_offset_s, zone.has_data,
+                is_renamed, stamp.now);
+}
+
 UpsertResult Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
   const std::optional<Company> known = SelectByUuid(tx, company.id);
   company.company_id = known ? known->company_id : db::CompanyId{tx.GetInt(R"sql(
@@ -133,9 +184,9 @@ UpsertResult Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
       R"sql(
       INSERT INTO company (company_id, id, name, description, logo, public_url, phone, address,
         area, city, state, country_code, postal_code, latitude, longitude, timezone,
-        business_hours, language, currency, day_starts_at, created_at, updated_at)
+        business_hours, language, currency, day_starts_at, created_at, updated_at, utc_offset_s)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-        $19, $20, $21, $21)
+        $19, $20, $21, $21, $22)
       ON CONFLICT (company_id) DO UPDATE SET name = excluded.name,
         description = excluded.description, logo = excluded.logo,
         public_url = excluded.public_url, phone = excluded.phone, address = excluded.address,
@@ -144,7 +195,8 @@ UpsertResult Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
         latitude = excluded.latitude, longitude = excluded.longitude,
         timezone = excluded.timezone, business_hours = excluded.business_hours,
         language = excluded.language, currency = excluded.currency,
-        day_starts_at = excluded.day_starts_at, updated_at = excluded.updated_at
+        day_starts_at = excluded.day_starts_at, updated_at = excluded.updated_at,
+        utc_offset_s = excluded.utc_offset_s
       WHERE (company.name, company.description, company.logo, company.public_url, company.phone,
         company.address, company.area, company.city, company.state, company.country_code,
         company.postal_code, company.latitude, company.longitude, company.timezone,
@@ -159,7 +211,7 @@ UpsertResult Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
       company.public_url, company.phone, company.address, company.area, company.city, company.state,
       company.country_code, company.postal_code, company.latitude, company.longitude,
       company.timezone, company.business_hours, company.language, company.currency,
-      company.day_starts_at, stamp.now);
+      company.day_starts_at, stamp.now, company.utc_offset_s);
   events::BeginCounters(tx, company.company_id);
   return ResultOf(known.has_value(), written);
 }

@@ -32,6 +32,23 @@ std::vector<Named> SelectNamed(db::Session& session, std::string_view uuid);
 // The companies created first, at most `limit`.
 std::vector<Named> SelectOldest(db::Session& session, size_t limit);
 
+// What a company stores of its time zone.
+struct StoredZone {
+  db::CompanyId company_id;
+  std::string name;  // the company's
+  std::string timezone;
+  std::optional<int> utc_offset_s;
+  bool has_data = true;
+  bool operator==(const StoredZone&) const = default;
+};
+std::vector<StoredZone> SelectZones(db::Session& session);
+// Without what databases of schema 15 and before do not have; sorted by name.
+std::vector<StoredZone> SelectZoneNames(db::Session& session);
+// Updates the row unless its zone is no longer `former`; `is_renamed` sets updated_at too. Returns
+// the number of rows.
+int64_t UpdateZone(db::Tx& tx, std::string_view former, const StoredZone& zone, bool is_renamed,
+                   const db::Stamp& stamp);
+
 // Inserts the row if it is new, updates it if it differs, and sets company.company_id. A new
 // company also gets its row of counters.
 UpsertResult Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/zone.h"
+#include "base/zone_names.h"
 #include "company/companies.h"
 #include "company/hours.h"
 #include "http/list.h"
@@ -38,6 +39,10 @@ Zone ReadZone(const http::Query& query, const company::Company& company) {
   const auto name = query.Find(kTimezone);
   if (!name) return company::FindZone(company);
   std::optional<Zone> zone = Zone::Find(*name);
+  // The company's own goes on without data.
+  if (!zone && CanonicalZoneName(*name) == CanonicalZoneName(company.timezone)) {
+    return company::FindZone(company);
+  }
   if (!zone)
     throw http::MalformedFilter(kTimezone, "must be an IANA time zone, such as America/Lima.");
   return *std::move(zone);

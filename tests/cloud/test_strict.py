@@ -151,6 +151,23 @@ def test_a_cloud_that_names_no_zone_is_linked_to_an_empty_box_only_with_one(tmp_
             assert client.get("/v1/company").data["timezone"] == "America/Lima"
 
 
+def test_an_old_name_of_the_zone_is_that_of_today(tmp_path, seed):
+    with Pair(tmp_path, seed, strict=True, is_empty=True) as pair:
+        words = ["--timezone", "America/Buenos_Aires", "--country", "AR"]
+        pair.link(*words, names_zone=False)
+        with contextlib.closing(pair.client()) as client:
+            assert client.get("/v1/company").data["timezone"] == "America/Argentina/Buenos_Aires"
+            client.place()
+        pair.link(*words, names_zone=False)  # the restaurant that is here now has the same zone
+
+
+def test_a_zone_that_is_none_is_refused_with_the_one_that_was_meant(tmp_path, seed):
+    with Pair(tmp_path, seed, strict=True, is_empty=True) as pair:
+        result = pair.link("--timezone", "America/Lyma", "--country", "PE", names_zone=False, check=False)
+        said = result.stdout + result.stderr
+        assert result.returncode != 0 and "America/Lima" in said and "tzdata" not in said, said
+
+
 def test_a_product_that_leaves_the_menu_becomes_invisible(strict_pair):
     pair = strict_pair
     menu = pair.cloud.restaurant.menu
