@@ -132,14 +132,13 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
       clock_watch_(clock_, live_.database(), live_.marks()),
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
       certificates_(options_, *names_, clock_),
-      tls_(certificates_.pair()),
-      control_(ControlServer(options_.data_directory + "/control.sock", LiveHandler(), options_,
-                             clock_, metrics_)),
-      sandbox_control_(ControlServer(options_.data_directory + "/control-test.sock",
-                                     SandboxHandler(), options_, clock_, metrics_)) {
+      tls_(certificates_.pair()) {
   SetLogLevel();
-  for (const std::string& left : backups::RemoveUnfinishedBackups(options_.data_directory)) {
-    log::Notice("removed what an interrupted backup or drill left", {{"directory", left}});
+  if (!space_.is_read_only()) {
+    OpenControl();
+    for (const std::string& left : backups::RemoveUnfinishedBackups(options_.data_directory)) {
+      log::Notice("removed what an interrupted backup or drill left", {{"directory", left}});
+    }
   }
   for (const std::string& left : backups::DescribeRestores(options_.data_directory)) {
     log::Notice("an interrupted restore", {{"state", left}});
@@ -180,6 +179,15 @@ void App::SetLogLevel() {
   const log::Level most =
       space_.fullness() >= db::Fullness::kTight ? log::Level::kNotice : log::Level::kDebug;
   log::SetLevel(std::min(LevelOf(options_.log_level), most));
+}
+
+void App::OpenControl() {
+  if (!control_) {
+    control_ = ControlServer(options_.data_directory + "/control.sock", LiveHandler(), options_,
+                             clock_, metrics_);
+  }
+  sandbox_control_ = ControlServer(options_.data_directory + "/control-test.sock", SandboxHandler(),
+                                   options_, clock_, metrics_);
 }
 
 // Stops the servers in parallel: each may wait kDrainMs for a client that does not read its answer,
@@ -306,7 +314,9 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
                   heartbeats_, metrics_,
                   [this, is_first = true](events::Worker::Pass& pass) mutable {
                     const bool is_retry = !std::exchange(is_first, false);
-                    if (is_retry && !sandbox_.environment()) RetrySandbox(pass);
+                    if (is_retry && !sandbox_.environment() && !space_.is_read_only()) {
+                      RetrySandbox(pass);
+                    }
                     DoChores(pass);
                     return events::Worker::Done{.due_in_ms = kChoresEveryMs};
                   });
@@ -374,6 +384,9 @@ void App::Watch() {
   if (clock_.MonotonicMs() < next_watch_ms_) return;
   next_watch_ms_ = clock_.MonotonicMs() + kWatchEveryMs;
   space_.Look();
+  if (!sandbox_control_ && !space_.is_read_only()) {
+    Attempt("commands cannot reach the server yet", [this] { OpenControl(); });
+  }
   SetLogLevel();
   if (clock_.MonotonicMs() >= next_names_ms_) {
     looked_at_names_ms_ = clock_.MonotonicMs();
@@ -425,6 +438,7 @@ void App::LookAtZones() {
 // for kUpgradeCopyKeptMs of counted time. The times of the files are not used: a wrong clock may
 // have set them.
 void App::DeleteUpgradeCopies() {
+  if (space_.is_read_only()) return;
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
     Environment* environment = mode == auth::Mode::kLive ? &live_ : sandbox_.environment();
     if (!environment || !environment->UpgradeIsOld()) continue;
@@ -441,6 +455,7 @@ void App::RetrySandbox(events::Worker::Pass& pass) {
 
 // A directory that lost its tls/ must not be given a new authority without a word.
 void App::NoteAuthority() {
+  if (space_.is_read_only()) return;
   if (!options_.tls_certificate.empty() || !certificates_.trusted()) return;
   Attempt("that devices trust tls/ca.crt is not noted",
           [this] { NoteTrustedAuthority(options_.data_directory); });
@@ -470,6 +485,7 @@ void App::LogNameTrouble() {
 }
 
 void App::FollowAddresses() {
+  if (space_.is_read_only()) return;
   Attempt("the addresses of the machine are not written down", [this] {
     ops::FollowAddresses(options_.data_directory, ops::MachineAddresses(), clock_.Now());
   });
@@ -478,9 +494,11 @@ void App::FollowAddresses() {
 // Reads the machine's names and addresses again, which change with its network, and renews the
 // certificate if they or the clock require it.
 void App::FollowNetwork() {
+  const ops::Names former = *names_;
   SetNames(std::make_shared<const ops::Names>(ops::MachineNames(options_)));
   FollowAddresses();
-  certificates_.Look(options_, *names_, tls_);
+  // On a read-only disk a new certificate is in memory alone: looking again would make another one.
+  if (!space_.is_read_only() || *names_ != former) certificates_.Look(options_, *names_, tls_);
 }
 
 }  // namespace comanda::app

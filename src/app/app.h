@@ -77,6 +77,7 @@ class App {
   std::string HttpsAddressFor(std::string_view host) const;  // app/setup_port.h; any thread
   bool HostAllowed(std::string_view host) const;  // the name in a Host header; any thread
   void StopServers();
+  void OpenControl();
   void Watch();
   void NoteAuthority();
   void LogClockTrouble();
@@ -105,6 +106,7 @@ class App {
       names_;  // guarded by names_mutex_; replaced when addresses change
   ops::Certificates certificates_;
   wire::Tls tls_;
+  // Null while the disk is read-only and has been since the start: no socket can be made there.
   std::unique_ptr<wire::Server> control_;          // DIR/control.sock
   std::unique_ptr<wire::Server> sandbox_control_;  // DIR/control-test.sock
   // ADDR:PORT of each listener, by Role. Constant while the servers run.

@@ -107,11 +107,15 @@ void RemoveWhatIsLeft(const config::Options& options, const std::string& beside)
 Fd LockRotation(const config::Options& options) {
   const std::string path = options.data_directory + "/backup.lock";
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const bool is_read_only = !fd && errno == EROFS;
+  if (is_read_only) {  // no file can be made there: the directory itself is locked
+    fd = Fd(::open(options.data_directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
   if (!fd) {
     throw Fault(Fault::Kind::kInternal,
                 "cannot open " + path + ": " + std::strerror(errno) + "; " + AccessAdvice({path}));
   }
-  TakeOwnerOfDirectory(path);
+  if (!is_read_only) TakeOwnerOfDirectory(path);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
   throw Refusal(Problem::kValidationFailed,
                 "another backup is being made: try again when it is done");
@@ -140,7 +144,12 @@ bool BackUpTo(const std::string& target, const backups::Making& making) {
   }
   if (!result.problem.empty()) PrintError(result.problem);
   const bool is_good = result.problem.empty();
-  backups::NoteResult(making.options.data_directory, std::move(result), making.options.backup_to);
+  try {
+    backups::NoteResult(making.options.data_directory, std::move(result), making.options.backup_to);
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDiskReadOnly) throw;
+    PrintError("that it was made is not noted: the disk of the data is read-only");
+  }
   return is_good;
 }
 

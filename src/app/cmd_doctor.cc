@@ -20,6 +20,7 @@
 #include "base/build_date.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "db/read_only.h"
 #include "doctor/bounded.h"
 #include "doctor/doctor.h"
 #include "doctor/interfaces.h"
@@ -173,6 +174,13 @@ bool IsReadable(const std::string& directory) {
   return doctor::RunBounded(look, kSettingsMs).result == "readable";
 }
 
+bool IsReadOnly(const std::string& directory) {
+  const auto look = [&] {
+    return std::string(db::DirectoryIsReadOnly(directory) ? "read-only" : "");
+  };
+  return doctor::RunBounded(look, kSettingsMs).result == "read-only";
+}
+
 // The settings in force; those of a running server depend on how it was started.
 void LoadSettings(Given given, doctor::Box& box) {
   if (!box.is_data_readable) {
@@ -200,6 +208,7 @@ doctor::Box LookAtBox(Given given) {
   doctor::Box box;
   given["data"] = config::DataDirectory(given);
   box.is_data_readable = IsReadable(given["data"]);
+  box.is_read_only = IsReadOnly(given["data"]);
   box.schema = SchemaKnown();
   box.now = SystemClock().Now();
   box.built = BuildDate();

@@ -70,8 +70,8 @@ void BlockSignals() {
 }
 
 // Waits a minute, or until a signal, before the process ends after an upgrade that failed on a full
-// disk. systemd restarts the process a second after its end; without the wait each restart would
-// fill the disk again.
+// or read-only disk. systemd restarts the process a second after its end; without the wait each
+// restart would fill the disk again.
 void WaitBeforeTheNextTry(const std::string& why) {
   if (!ops::UnderSystemd()) return;
   log::Error("not serving, tried again in a minute", {{"why", why}});
@@ -123,7 +123,9 @@ int Serve(Words words) {
     app.emplace(options, Own(options.data_directory),
                 Listeners(ops::TakePassedDescriptors(), options));
   } catch (const Fault& fault) {
-    if (fault.kind == Fault::Kind::kDiskFull) WaitBeforeTheNextTry(fault.cause);
+    const bool may_pass =
+        fault.kind == Fault::Kind::kDiskFull || fault.kind == Fault::Kind::kDiskReadOnly;
+    if (may_pass) WaitBeforeTheNextTry(fault.cause);
     throw;
   }
   log::Notice("serving", {{"version", kVersion},

@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "app/passphrase.h"
 #include "app/terminal.h"
 #include "app/verification.h"
+#include "backups/place.h"
 #include "backups/rotating.h"
 #include "backups/sealed.h"
 #include "backups/sums.h"
@@ -121,18 +121,10 @@ void VerifyBackup(const std::string& backup, std::vector<Verified>& all) {
   VerifyDatabases(backup, FileState::kFrozen, all);
 }
 
-// Where what is in a sealed backup may lie for a while: the data directory has such content anyway;
-// on a machine without one, where temporary files are.
-std::string ScratchDirectory(const config::Options& options) {
-  if (::access(options.data_directory.c_str(), W_OK | X_OK) == 0) return options.data_directory;
-  const char* named = ::getenv("TMPDIR");
-  return named && *named ? named : "/var/tmp";
-}
-
 void VerifySealed(const std::string& file, const config::Options& options,
                   const Arguments& arguments, std::vector<Verified>& all) {
   const std::string passphrase = PassphraseFor(file, options, arguments);
-  const std::string scratch = ScratchDirectory(options);
+  const std::string scratch = backups::ScratchDirectory(options.data_directory);
   const bool is_data = scratch == options.data_directory;
   backups::RemoveUnfinishedBackups(is_data ? options.data_directory : "", scratch);
   struct stat found = {};

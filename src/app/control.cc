@@ -10,6 +10,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "db/lock.h"
+#include "db/read_only.h"
 #include "wire/exchange.h"
 #include "json/reader.h"
 #include "net/network.h"
@@ -41,9 +42,25 @@ net::Answer Send(const std::string& socket, const ControlCall& call, int64_t tim
   return network.Send(std::move(request));
 }
 
+ControlAnswer CallInProcess(const config::Options& options, const ControlCall& call,
+                            bool owns_directory);
+
+// A server that began on a read-only disk has no control socket, because it could not make one.
+// What only reads is answered from the files, which nobody can change.
+ControlAnswer CallBesideReadOnly(const config::Options& options, const ControlCall& call) {
+  if (call.method == "GET") return CallInProcess(options, call, false);
+  throw Fault(Fault::Kind::kDiskReadOnly,
+              "The disk of " + options.data_directory +
+                  " is read-only: nothing can be written. `comanda doctor` says what to do.");
+}
+
 ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call) {
   const std::string socket = SocketOf(options, call.mode);
   net::Answer answer = Send(socket, call, kControlTimeoutMs);
+  if (answer.outcome != net::Outcome::kAnswered &&
+      db::DirectoryIsReadOnly(options.data_directory)) {
+    return CallBesideReadOnly(options, call);
+  }
   if (answer.outcome != net::Outcome::kAnswered) {
     throw Fault(Fault::Kind::kUnavailable,
                 "Another process holds " + options.data_directory + " but does not answer on " +
@@ -54,13 +71,15 @@ ControlAnswer CallDaemon(const config::Options& options, const ControlCall& call
   return {.status = answer.status, .body = std::move(answer.body)};
 }
 
-ControlAnswer CallInProcess(const config::Options& options, const ControlCall& call) {
+ControlAnswer CallInProcess(const config::Options& options, const ControlCall& call,
+                            bool owns_directory) {
   metrics::Registry metrics;
   Heartbeats heartbeats(SystemClock());
   db::DiskSpace space(SpaceOf(options), metrics);
   http::AnswerBudget answer_budget;
-  Environment environment(call.mode, options, SystemClock(), space, answer_budget, nullptr,
-                          heartbeats, metrics, ops::NotifyUpgrading);
+  Environment environment(
+      call.mode, options, SystemClock(), space, answer_budget, nullptr, heartbeats, metrics,
+      ops::NotifyUpgrading, {}, [] { return std::string(); }, owns_directory);
 
   wire::InProcessExchange exchange(call.body);
   wire::Request& request = exchange.request;
@@ -86,7 +105,7 @@ ControlAnswer CallControl(const config::Options& options, const ControlCall& cal
     RequireDatabase(DatabasePath(call.mode, options));
   }
   const auto lock = db::DirectoryLock::TryAcquire(options.data_directory);
-  return lock ? CallInProcess(options, call) : CallDaemon(options, call);
+  return lock ? CallInProcess(options, call, true) : CallDaemon(options, call);
 }
 
 std::optional<ControlAnswer> AskServer(const config::Options& options, const std::string& path,

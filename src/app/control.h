@@ -2,7 +2,8 @@
 
 // How a command acts on a data directory: it sends a request to the same handlers that serve the
 // API (design section 4). While a server owns the directory, the request goes over its control
-// socket; else the command opens the database itself.
+// socket; else the command opens the database itself. On a read-only disk a server may have no
+// control socket: requests that read are then answered beside it, others are refused.
 
 #include <cstdint>
 #include <optional>

@@ -44,7 +44,7 @@ bool IsSound(db::Session& session, const std::string& table, const std::vector<s
 }
 
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
-                              const Upgrading& upgrading) {
+                              const Upgrading& upgrading, bool owns_directory) {
   if (mode == auth::Mode::kLive) {
     RefuseLostDatabase(options.data_directory);
     if (options.tls_certificate.empty()) RefuseLostAuthority(options.data_directory);
@@ -55,7 +55,8 @@ db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, d
           .is_guest = mode == auth::Mode::kTest,
           .check_first = {"idempotency", "orders"},
           .is_sound = IsSound,
-          .upgrading = upgrading};
+          .upgrading = upgrading,
+          .is_onlooker = !owns_directory};
 }
 
 // A start goes on without what is damaged or cannot be written now: everything else can be served.
@@ -64,9 +65,10 @@ db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, d
 template <typename Step>
 void GoOnWithout(std::string_view what, Step&& step) {
   try {
-    step();
+    RepeatedIfUnread(step);
   } catch (const Fault& fault) {
     if (fault.kind == Fault::Kind::kUnavailable) throw;
+    if (fault.kind == Fault::Kind::kDiskReadOnly) return;  // the database has said so
     log::Error("the start goes on without something that is damaged or cannot be written",
                {{"what", what}, {"why", fault.cause}});
   }
@@ -85,6 +87,7 @@ void LoadKeys(db::Database& database, auth::KeyTable& table) {
   try {
     keys::GiveChecksums(database);
   } catch (const Fault& fault) {  // a full disk: the next start tries again
+    if (fault.kind == Fault::Kind::kDiskReadOnly) return;
     log::Warning("keys have no checksums yet", {{"why", fault.cause}});
   }
 }
@@ -166,7 +169,7 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                          db::DiskSpace& space, http::AnswerBudget& answer_budget,
                          net::Network* network, Heartbeats& heartbeats, metrics::Registry& metrics,
                          const Upgrading& upgrading, MoreChecks more_checks,
-                         AuthorityPem authority_pem)
+                         AuthorityPem authority_pem, bool owns_directory)
     : mode_(mode),
       options_(options),
       clock_(clock),
@@ -175,11 +178,13 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
       long_polls_(WorkersOf(mode, options) / 2),
       long_polls_reader_(feed_, "long polls", {.committed = [this] { long_polls_.Wake(); }}),
       answers_(kAnswerBytesMax),
-      database_(DatabaseSettings(mode, options, space,
-                                 [&](const std::string& step) {
-                                   was_upgraded_ = true;
-                                   upgrading(step);
-                                 }),
+      database_(DatabaseSettings(
+                    mode, options, space,
+                    [&](const std::string& step) {
+                      was_upgraded_ = true;
+                      upgrading(step);
+                    },
+                    owns_directory),
                 clock, heartbeats, metrics),
       marks_(Checked(database_), clock, Migrations().back().number),
       gate_(Rates(mode, options), keys_, clock),
@@ -243,7 +248,8 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   try {
     clients::MakeSearchable(database_, [&] { upgrading("clients"); });
   } catch (const Fault& fault) {  // e.g. a full disk; the chores try again
-    log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
+    if (fault.kind != Fault::Kind::kDiskReadOnly)
+      log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
   }
   // The sandbox asks no real app.
   delivery_.emplace(
@@ -314,14 +320,18 @@ void Environment::TakeUpCopy() {
   verdict = machine::Judge(kept, machine_id, is_restored);
   if (verdict != machine::Verdict::kHeld) hold_.Release();
   if (kept && kept->held_since) hold_.Set(*kept->held_since);
-  if (!is_restored && verdict == machine::Verdict::kSame) return;
-  if (kept && verdict == machine::Verdict::kAdopted && kept->machine_id == machine_id) return;
-
+  const bool is_known =
+      kept && verdict == machine::Verdict::kAdopted && kept->machine_id == machine_id;
+  if (is_known || (!is_restored && verdict == machine::Verdict::kSame)) {
+    is_taken_up_ = true;
+    return;
+  }
   database_.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     if (is_restored) RaiseEpochs(tx, stamp);
     machine::Keep(tx, verdict, machine_id, now);
     if (verdict == machine::Verdict::kHeld) AuditEach(tx, stamp, "outgoing.held");
   });
+  is_taken_up_ = true;
   if (!is_restored) return;
   log::Warning(
       "a backup was restored, or a copy put in place: keys that were revoked since it was taken "
@@ -377,6 +387,7 @@ Environment::~Environment() { NoteServed(); }
 // If it cannot be written, e.g. on a full disk, the next start may take the database for a restored
 // copy: that raises the epoch and costs each display one read.
 void Environment::NoteServed() {
+  if (space_.is_read_only()) return;
   try {
     app::NoteServed(options_.data_directory, FileName(mode_),
                     ServedNow(database_, mode_, options_));
@@ -386,6 +397,12 @@ void Environment::NoteServed() {
 }
 
 void Environment::DoChores(const std::function<void()>& progress) {
+  if (database_.IsReadOnly()) return;
+  if (!is_taken_up_) {  // the disk was read-only at the start
+    MendCounters(database_);
+    TakeUpCopy();
+    NoteServed();
+  }
   if (space_.fullness() < db::Fullness::kOrdersOnly) {
     clients::MakeSearchable(database_, progress);
     menu::RenderStale(database_, progress);
@@ -402,7 +419,9 @@ void Environment::DoChores(const std::function<void()>& progress) {
                 {.holds_record = orders::HoldsRecord, .release_record = orders::ReleaseRecord});
 }
 
-void Environment::FlushKeyUse() { keys::FlushLastUsed(database_, keys_); }
+void Environment::FlushKeyUse() {
+  if (!database_.IsReadOnly()) keys::FlushLastUsed(database_, keys_);
+}
 
 std::vector<EndingKind> Environment::EndingKinds() {
   return {

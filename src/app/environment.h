@@ -55,14 +55,15 @@ class Environment {
  public:
   // Opens and upgrades the database, which blocks for the time of the upgrade; loads keys and
   // change counters into memory. If the file is a restored copy, raises the epoch of its event logs
-  // (app/served.h). The caller holds the lock of the data directory; the arguments must outlive the
-  // environment. Without a network nothing is delivered to webhooks. Fault where the database
-  // cannot be used.
+  // (app/served.h). The caller holds the lock of the data directory, or, with
+  // `owns_directory` false, the directory is read-only and nothing is to be written; the arguments
+  // must outlive the environment. Without a network nothing is delivered to webhooks. Fault where
+  // the database cannot be used.
   Environment(
       auth::Mode mode, const config::Options& options, const Clock& clock, db::DiskSpace& space,
       http::AnswerBudget& answer_budget, net::Network* network, Heartbeats& heartbeats,
       metrics::Registry& metrics, const Upgrading& upgrading, MoreChecks more_checks = {},
-      AuthorityPem authority_pem = [] { return std::string(); });
+      AuthorityPem authority_pem = [] { return std::string(); }, bool owns_directory = true);
   ~Environment();
 
   db::Database& database() { return database_; }
@@ -105,7 +106,8 @@ class Environment {
   bool was_upgraded_ = false;  // this start upgraded or made the database
   const Clock& clock_;
   const db::DiskSpace& space_;
-  events::Feed feed_;  // before database_, whose commits call it
+  bool is_taken_up_ = false;  // TakeUpCopy() has come to its end
+  events::Feed feed_;         // before database_, whose commits call it
   http::LongPolls long_polls_;
   events::Feed::Reader long_polls_reader_;
   http::AnswerCache answers_;

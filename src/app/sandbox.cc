@@ -10,9 +10,9 @@ namespace {
 constexpr int kRetryAfterS = 60;
 
 const char* Trouble(Fault::Kind kind) {
-  return kind == Fault::Kind::kDiskFull
-             ? "not served: the disk has no space for it"
-             : "not served: its database cannot be used, the log says why";
+  if (kind == Fault::Kind::kDiskFull) return "not served: the disk has no space for it";
+  if (kind == Fault::Kind::kDiskReadOnly) return "not served: the disk is read-only";
+  return "not served: its database cannot be used, the log says why";
 }
 
 }  // namespace

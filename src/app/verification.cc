@@ -7,6 +7,7 @@
 
 #include "app/embedded.h"
 #include "base/problem.h"
+#include "db/read_only.h"
 #include "keys/keys.h"
 #include "webhooks/webhooks.h"
 
@@ -25,9 +26,10 @@ void AppendLines(std::string_view lines, std::vector<std::string>& to) {
   }
 }
 
-db::Watcher Open(const std::string& path, FileState state, const Clock& clock) {
+db::Watcher Open(const std::string& path, FileState state, const Clock& clock,
+                 const db::Onlooker& onlooker) {
   return state == FileState::kFrozen ? db::Watcher::OfFrozen(path, clock)
-                                     : db::Watcher(path, clock);
+                                     : db::Watcher(path, clock, "", onlooker.sharing());
 }
 
 }  // namespace
@@ -110,12 +112,14 @@ void Verification::Add(std::vector<std::string> damage) {
 
 std::optional<Verification::Report> VerifyRows(const std::string& path, FileState state,
                                                const Clock& clock) {
-  db::Watcher watcher = Open(path, state, clock);
+  const db::Onlooker onlooker(path);
+  db::Watcher watcher = Open(path, state, clock, onlooker);
   if (watcher.SchemaVersion() != SchemaKnown()) return std::nullopt;
   Verification verification;
   Verification::Part part;
   const auto next = [&](db::Snapshot& snapshot) { return verification.Next(snapshot, part); };
   while (watcher.Read(next)) continue;
+  onlooker.RequireStill();
   return verification.report();
 }
 
@@ -127,7 +131,9 @@ Verification::Report VerifyDatabase(const std::string& path, FileState state, co
                     " is of another version of the program: start the server once, or verify "
                     "with the program that wrote it");
   }
-  AppendLines(Open(path, state, clock).IntegrityCheck(), report->damage);
+  const db::Onlooker onlooker(path);
+  AppendLines(Open(path, state, clock, onlooker).IntegrityCheck(), report->damage);
+  onlooker.RequireStill();
   return *std::move(report);
 }
 

@@ -1,5 +1,6 @@
 #include "backups/place.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -8,6 +9,8 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/handle.h"
+#include "base/problem.h"
 
 namespace comanda::backups {
 namespace {
@@ -78,6 +81,21 @@ std::string UnmountedPoint(const std::string& path) {
     if (guessed.empty()) guessed = above;
   }
   return guessed;
+}
+
+std::string ScratchDirectory(const std::string& data_directory) {
+  const char* const named = ::getenv("TMPDIR");
+  for (const std::string& one :
+       {data_directory, std::string(named ? named : ""), std::string("/var/tmp"),
+        std::string("/tmp"), std::string("/dev/shm")}) {
+    // A file without a name, which is gone when it is closed.
+    if (!one.empty() && Fd(::open(one.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600))) return one;
+  }
+  throw Fault(Fault::Kind::kDiskReadOnly,
+              "a sealed backup is opened or made in a directory of this machine, and neither " +
+                  data_directory +
+                  " nor a directory for temporary files can be written: name one in TMPDIR, or "
+                  "make a backup that is not sealed (--plain)");
 }
 
 }  // namespace comanda::backups

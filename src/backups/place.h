@@ -18,4 +18,9 @@ bool LiesInside(const std::string& path, const std::string& directory);
 // none, or if the path is on such a disk that is mounted.
 std::string UnmountedPoint(const std::string& path);
 
+// Where the content of a backup may lie in the clear for a while: the data directory, which has
+// such content anyway; where that is missing or cannot be written, the first of $TMPDIR, /var/tmp,
+// /tmp and /dev/shm that can. Fault kDiskReadOnly where none can be written.
+std::string ScratchDirectory(const std::string& data_directory);
+
 }  // namespace comanda::backups

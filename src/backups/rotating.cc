@@ -145,10 +145,10 @@ void RequireRoom(const std::string& directory, int64_t bytes, const db::SpaceSet
 Copied SealInto(const std::string& directory, const Making& making,
                 const std::function<std::string(bool is_damaged)>& name, std::string& path) {
   const int64_t bytes = DatabaseBytes(making.options);
-  RequireRoom(making.options.data_directory, bytes, making.space);
+  const std::string scratch = ScratchDirectory(making.options.data_directory);
+  RequireRoom(scratch, bytes, making.space);
   RequireRoom(directory, bytes, making.space);
-  UnfinishedBackup plain(making.options.data_directory + "/plain-backup",
-                         making.options.data_directory);
+  UnfinishedBackup plain(scratch + "/plain-backup", making.options.data_directory);
   Copied copied = CopyDataDirectory(making.options, plain.path(), making.count_rows, making.clock);
   const std::string sealed = UnfinishedPathIn(directory);
   plain.AlsoRemove(sealed);

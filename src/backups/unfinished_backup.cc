@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/random.h"
+#include "db/read_only.h"
 
 namespace comanda::backups {
 namespace {
@@ -74,7 +75,9 @@ UnfinishedBackup::UnfinishedBackup(const std::string& target, const std::string&
     : target_(target) {
   MakeDirectories(DirectoryOf(target), 0700);
   path_ = UnfinishedPathIn(DirectoryOf(target));
-  if (!data_directory.empty()) {
+  // On a read-only disk no note can be left: the backup beside the target is found again by its
+  // name (RemoveUnfinishedBackups).
+  if (!data_directory.empty() && !db::DirectoryIsReadOnly(data_directory)) {
     note_ = data_directory + "/" + std::string(kNote) + path_.substr(path_.size() - kRandomLetters);
   }
   ::sigemptyset(&signals_);
@@ -190,7 +193,7 @@ std::vector<std::string> RemoveUnfinishedBackups(const std::string& data_directo
     const Fd lock = LockUnfinished(path);
     if (!lock) continue;
     RemoveDirectory(path);
-    removed.push_back(path);
+    if (!IsThere(path)) removed.push_back(path);
   }
   for (const std::string& note : notes) {
     const std::string path = ReadFile(note).value_or("");

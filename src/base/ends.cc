@@ -23,7 +23,7 @@ void Ends::WriteDown() {
       kind.write_down();
     } catch (const Fault& fault) {  // e.g. a full disk
       fails = true;
-      if (has_failed_) continue;
+      if (has_failed_ || fault.kind == Fault::Kind::kDiskReadOnly) continue;  // it is said already
       log::Error("what has ended is not written down yet",
                  {{"what", kind.name}, {"why", fault.cause}});
     }

@@ -22,11 +22,13 @@ constexpr size_t kFileBytesMax = 64 * 1024 * 1024;
 constexpr size_t kChunkBytes = 64 * 1024;
 
 [[noreturn]] void Fail(std::string_view action, const std::string& path, int error = errno) {
-  const bool full = error == ENOSPC || error == EDQUOT;
+  const auto kind = error == ENOSPC || error == EDQUOT ? Fault::Kind::kDiskFull
+                    : error == EROFS                   ? Fault::Kind::kDiskReadOnly
+                                                       : Fault::Kind::kInternal;
   const std::string advice = error == EACCES || error == EPERM ? AccessAdvice({path}) : "";
-  throw Fault(full ? Fault::Kind::kDiskFull : Fault::Kind::kInternal,
-              std::string(action) + " " + path + ": " + std::generic_category().message(error) +
-                  (advice.empty() ? "" : ": " + advice));
+  throw Fault(kind, std::string(action) + " " + path + ": " +
+                        std::generic_category().message(error) +
+                        (advice.empty() ? "" : ": " + advice));
 }
 
 // Reads /etc/passwd directly: getpwuid() loads NSS modules, which a static program cannot.

@@ -4,8 +4,8 @@
 // atomically. Database files belong to db/.
 //
 // Unless stated otherwise, a function throws Fault on an I/O error: kDiskFull for ENOSPC and
-// EDQUOT, else kInternal. Functions that sync block until the disk confirms; threads that serve
-// requests do not call them. Any thread.
+// EDQUOT, kDiskReadOnly for EROFS, else kInternal. Functions that sync block until the disk
+// confirms; threads that serve requests do not call them. Any thread.
 
 #include <sys/types.h>
 

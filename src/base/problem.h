@@ -135,7 +135,7 @@ Refusal Invalid(std::string field, FieldCode code, std::string message);
 class Fault : public std::exception {
  public:
   enum class Kind : uint8_t {
-    // A bug, or a page that SQLite cannot read. Answered with 500.
+    // A bug, or a page that makes no sense. Answered with 500.
     kInternal,
     // The writer's queue is full, memory is short, the server is shutting down or reopening its
     // database. Answered with 503 and Retry-After.
@@ -144,7 +144,13 @@ class Fault : public std::exception {
     kDiskFull,
     // A stored record is not what was written. Answered with 500 for this request; others continue.
     kDamaged,
-    // 503. The database file is damaged and accepts no more writes; reads continue.
+    // The same for a file system that is read-only, or refuses all writes.
+    kDiskReadOnly,
+    // The disk failed a read, which may succeed when it is repeated. Answered with 503 and
+    // Retry-After.
+    kUnread,
+    // 503. The database file is damaged, or the disk cannot read a part of it: no more writes are
+    // accepted; reads continue.
     kReadOnly,
   };
 
@@ -155,6 +161,19 @@ class Fault : public std::exception {
   // For the log only.
   std::string cause;
 };
+
+// The result of `read`, which is tried three times where the disk fails it (kUnread).
+template <typename Read>
+auto RepeatedIfUnread(Read&& read) {
+  for (int tries = 1;; ++tries) {
+    try {
+      return read();
+    } catch (const Fault& fault) {
+      constexpr int kTriesMax = 3;
+      if (fault.kind != Fault::Kind::kUnread || tries == kTriesMax) throw;
+    }
+  }
+}
 
 // Classifies the exception being handled. Call it inside a catch block only. std::bad_alloc is
 // kUnavailable, because memory returns when other requests have finished; any exception that is not

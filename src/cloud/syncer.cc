@@ -36,6 +36,7 @@ constexpr size_t kPlannedAtOnce = 8;
 constexpr int64_t kFeaturesEveryMs = 24LL * 3'600'000;
 // After a refusal of the key or a scope.
 constexpr int64_t kRefusedEveryMs = 300'000;
+constexpr int64_t kReadOnlyEveryMs = 5'000;
 constexpr net::Growth kBackoff = {.first_ms = 1'000, .max_ms = 300'000};
 // Of three requests for other things at most, the next one is for the backlog.
 constexpr int64_t kOthersBeforeBacklog = 3;
@@ -162,6 +163,12 @@ events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
   pass_ = &pass;
   TakeChange();
   if (!linked_) return {};
+  // What the cloud answers could not be kept.
+  if (settings_.database.IsReadOnly()) {
+    Enter(State::kStopped, "the database of the box takes no writes");
+    Publish();
+    return {.due_in_ms = kReadOnlyEveryMs, .position = linked_->link.planned_seq};
+  }
   Plan();
   if (linked_->link.paused_at) {
     Enter(State::kPaused, "");

@@ -5,6 +5,7 @@
 #include "db/connection.h"
 #include "db/integrity.h"
 #include "db/migrate.h"
+#include "db/read_only.h"
 
 namespace comanda::db {
 namespace {
@@ -38,9 +39,11 @@ void MarkAndCheck(const std::string& copy, const std::string& source, const Cloc
 void BackUp(const std::string& source, const std::string& target, const Clock& clock) {
   const std::string unfinished = target + ".unfinished";
   {
-    Connection connection(source, Connection::Role::kService, "", clock);
+    const Onlooker onlooker(source);
+    Connection connection(source, Connection::Role::kService, "", clock, onlooker.sharing());
     RequireOurs(connection, source);
     CopyInto(connection, unfinished, "");
+    onlooker.RequireStill();
   }
   MarkAndCheck(unfinished, source, clock);
   PutInPlace(unfinished, target);

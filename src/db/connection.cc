@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "db/library.h"
 #include "db/log_writes.h"
+#include "db/read_only.h"
 
 #include <sqlite3.h>
 
@@ -60,6 +61,11 @@ std::string_view Or(const char* text, std::string_view other) {
 
 bool OutOfSpace(int system_error) { return system_error == ENOSPC || system_error == EDQUOT; }
 
+Trouble OfTheDisk(int system_error) {
+  if (system_error == EROFS) return Trouble::kReadOnly;
+  return OutOfSpace(system_error) ? Trouble::kFull : Trouble::kIo;
+}
+
 Trouble Classify(int code, int system_error) {
   switch (code & 0xff) {
     case SQLITE_OK:
@@ -71,9 +77,9 @@ Trouble Classify(int code, int system_error) {
     case SQLITE_IOERR:
       if (code == SQLITE_IOERR_NOMEM) return Trouble::kPassing;
       if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ) return Trouble::kUnread;
-      return OutOfSpace(system_error) ? Trouble::kFull : Trouble::kIo;
+      return OfTheDisk(system_error);
     case SQLITE_CANTOPEN:
-      return OutOfSpace(system_error) ? Trouble::kFull : Trouble::kIo;
+      return OfTheDisk(system_error);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_READONLY:
@@ -94,8 +100,11 @@ Fault::Kind KindOf(Trouble trouble) {
   switch (trouble) {
     case Trouble::kFull:
       return Fault::Kind::kDiskFull;
-    case Trouble::kPassing:
+    case Trouble::kReadOnly:
+      return Fault::Kind::kDiskReadOnly;
     case Trouble::kUnread:
+      return Fault::Kind::kUnread;
+    case Trouble::kPassing:
     case Trouble::kIo:
       return Fault::Kind::kUnavailable;
     case Trouble::kNone:
@@ -117,7 +126,9 @@ Fault Translate(Trouble trouble, int code, std::string_view message, std::string
 }
 
 [[noreturn]] void FailSystem(const std::string& doing) {
-  const auto kind = OutOfSpace(errno) ? Fault::Kind::kDiskFull : Fault::Kind::kInternal;
+  const auto kind = OutOfSpace(errno) ? Fault::Kind::kDiskFull
+                    : errno == EROFS  ? Fault::Kind::kDiskReadOnly
+                                      : Fault::Kind::kInternal;
   throw Fault(kind, doing + ": " + std::strerror(errno));
 }
 
@@ -152,7 +163,7 @@ bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") =
 }  // namespace
 
 Connection::Connection(const std::string& path, Role role, const std::string& vfs,
-                       const Clock& clock)
+                       const Clock& clock, Sharing sharing)
     : path_(path),
       clock_(clock),
       cached_max_(role == Role::kWriter ? kWriterStatementsMax : kReaderStatementsMax) {
@@ -162,12 +173,13 @@ Connection::Connection(const std::string& path, Role role, const std::string& vf
   const bool is_frozen = role == Role::kFrozen || role == Role::kStill;
   if (is_frozen) flags |= SQLITE_OPEN_URI;
   const std::string name = is_frozen ? Frozen(path) : path;
-  const std::string through = role == Role::kWriter ? GatheringLogWrites(vfs) : vfs;
+  const std::string calls = WithFileCalls(vfs, sharing);
+  const std::string through = role == Role::kWriter ? GatheringLogWrites(calls) : calls;
   const int code =
       sqlite3_open_v2(name.c_str(), &handle_, flags, through.empty() ? nullptr : through.c_str());
   try {
     if (code != SQLITE_OK) Fail(code, "open");
-    Configure(role);
+    Configure(role, sharing);
   } catch (const Fault& fault) {
     Close();
     const std::string advice =
@@ -181,7 +193,8 @@ Connection::Connection(const std::string& path, Role role, const std::string& vf
 
 Connection::~Connection() { Close(); }
 
-void Connection::Configure(Role role) {
+void Connection::Configure(Role role, Sharing sharing) {
+  if (sharing == Sharing::kAlone) Execute("PRAGMA locking_mode = EXCLUSIVE");
   sqlite3_busy_timeout(handle_, kBusyMs);
   for (const Switch& one : kSwitches) sqlite3_db_config(handle_, one.id, one.on, nullptr);
   for (const Limit& one : kLimits) sqlite3_limit(handle_, one.id, one.value);
@@ -362,7 +375,10 @@ bool Connection::Rollback() noexcept {
 
 void Connection::Fail(int code, std::string_view doing) {
   const int system_error = handle_ ? sqlite3_system_errno(handle_) : 0;
-  const Trouble trouble = Classify(code, system_error);
+  Trouble trouble = Classify(code, system_error);
+  if ((code & 0xff) == SQLITE_READONLY && DirectoryIsReadOnly(DirectoryOf(path_))) {
+    trouble = Trouble::kReadOnly;
+  }
   const bool is_worst = trouble > trouble_;
   trouble_ = std::max(trouble, trouble_);  // before the words, for which there may be no memory
   const char* message = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);

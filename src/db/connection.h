@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/problem.h"
+#include "db/file_calls.h"
 #include "db/sql.h"
 
 struct sqlite3;
@@ -24,12 +25,13 @@ namespace comanda::db {
 // What a failure means for what comes next; a later one is worse.
 enum class Trouble : uint8_t {
   kNone,
-  kOwn,      // the statement's own: a constraint, a mistake in the SQL, a value too large
-  kPassing,  // busy, interrupted, short of memory: the next try may succeed
-  kFull,     // no space on the disk
-  kUnread,   // the disk failed a read: the next try may succeed
-  kIo,       // the disk failed a write or a sync
-  kDamaged,  // the file is not what it was: corrupt, no database, read-only
+  kOwn,       // the statement's own: a constraint, a mistake in the SQL, a value too large
+  kPassing,   // busy, interrupted, short of memory: the next try may succeed
+  kFull,      // no space on the disk
+  kReadOnly,  // the file system refuses all writes (db/read_only.h)
+  kUnread,    // the disk failed a read: the next try may succeed
+  kIo,        // the disk failed a write or a sync
+  kDamaged,   // the file is not what it was: corrupt, no database, not writable for this user
 };
 
 // True where the disk itself failed, so that the open file can no longer be trusted.
@@ -67,7 +69,9 @@ class Connection {
   static constexpr int kBusyMs = 5000;  // SQLite waits that long for a lock
 
   // Fault where the file cannot be opened; the writer makes it. `vfs` empty: the system's.
-  Connection(const std::string& path, Role role, const std::string& vfs, const Clock& clock);
+  // Sharing::kAlone only for kReader and kService, and where nobody can write the file.
+  Connection(const std::string& path, Role role, const std::string& vfs, const Clock& clock,
+             Sharing sharing = Sharing::kShared);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
@@ -120,7 +124,7 @@ class Connection {
 
  private:
   static int OnProgress(void* self) noexcept;
-  void Configure(Role role);
+  void Configure(Role role, Sharing sharing);
   void RequireNoLostTransaction() const;
   Statement& Begin(Statement& statement);
   std::unique_ptr<Statement> Prepare(std::string_view sql);

@@ -1,7 +1,9 @@
 #include "db/database.h"
 
+#include "base/file.h"
 #include "db/connection.h"
 #include "db/inspector.h"
+#include "db/read_only.h"
 #include "db/readers.h"
 #include "db/watcher.h"
 #include "db/writer.h"
@@ -18,7 +20,18 @@ Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats
           Inspector::Actions{
               .rebuild = [this](const std::string& index) { writer_->RebuildSoon(index); },
               .note_row = [this](const std::string& row) { damaged_rows_.NoteInFile(row); },
-              .refuse_writes = [this](const std::string& why) { writer_->RefuseJobs(why); }})) {
+              .refuse_writes = [this](const std::string& why,
+                                      bool is_unread) { writer_->RefuseJobs(why, is_unread); }})) {
+  if (!settings_.is_read_only) {
+    settings_.is_read_only = [directory = DirectoryOf(settings_.path)] {
+      return DirectoryIsReadOnly(directory);
+    };
+  }
+  settings_.begins_alone = settings_.is_onlooker || settings_.is_read_only();
+  settings_.end_alone = [this](const std::function<void()>& open) {
+    return readers_->EndAlone(open);
+  };
+  settings_.is_alone = [this] { return readers_->is_alone(); };
   settings_.suspect = [this](const std::string& sql) { inspector_->Suspect(sql); };
   readers_ = std::make_unique<ReaderPool>(settings_, clock);
   writer_ =
@@ -38,11 +51,16 @@ void Database::SetAfterCommit(std::function<void()> wake) {
 
 void Database::ContinueFrom(UtcMs last_stamp) { writer_->ContinueFrom(last_stamp); }
 
+bool Database::IsReadOnly() const { return writer_->IsReadOnly(); }
+
+bool Database::IsAlone() const { return readers_->is_alone(); }
+
 Health Database::health() const { return writer_->health(); }
 
 void Database::Stop() { writer_->Stop(); }
 
 void Database::CheckBeforeServing(int64_t max_ms) {
+  if (settings_.begins_alone) return;  // nothing could be mended
   if (!inspector_->LookBeforeServing(max_ms)) return;
   try {
     // The writer rebuilds the indexes before its next job.
@@ -59,7 +77,9 @@ std::string Database::Inspect(std::stop_token stop) const {
   return inspector_->LookOnce(std::move(stop)).Text();
 }
 
-void Database::RefuseWrites(const std::string& why) { writer_->RefuseJobs(why); }
+void Database::RefuseWrites(const std::string& why, bool is_unread) {
+  writer_->RefuseJobs(why, is_unread);
+}
 
 std::unique_ptr<Watcher> Database::Watch() const {
   return std::make_unique<Watcher>(settings_.path, clock_, settings_.vfs);

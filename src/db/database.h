@@ -39,8 +39,10 @@ class Watcher;
 
 class Database {
  public:
-  // Runs the migrations. Fault where the file cannot be opened, is newer than this program, or its
-  // application_id is another's.
+  // Runs the migrations. Where the file system is read-only, the file is read as it is, and written
+  // as soon as it can be: Fault kDiskReadOnly only where it must be made or upgraded first. Fault
+  // where the file cannot be opened, is newer than this program, or its application_id is
+  // another's.
   Database(Settings settings, const Clock& clock, Heartbeats& heartbeats,
            metrics::Registry& metrics);
   // Drains the writer, checkpoints, closes.
@@ -50,7 +52,7 @@ class Database {
   // commit is on disk. The job may run again when the group had to be rolled back: it must depend
   // on nothing but (tx, input, stamp). What it throws rolls it back alone and is rethrown here.
   // Fault kUnavailable when the queue is full or the database is stopping, kDiskFull when there is
-  // no space.
+  // no space, kDiskReadOnly when the file system takes no writes.
   template <typename Job>
   std::invoke_result_t<Job&, Tx&, const Stamp&> Write(Job&& job) {
     using Result = std::invoke_result_t<Job&, Tx&, const Stamp&>;
@@ -99,6 +101,13 @@ class Database {
   // For /readyz.
   Health health() const;
 
+  // Whether no job is taken before somebody acts: the disk is read-only, or the file is damaged.
+  // What follows the event log rests then: it could not keep how far it has come. Any thread.
+  bool IsReadOnly() const;
+  // Whether the file is open with Sharing::kAlone (db/file_calls.h): it is not checked in the
+  // background then, where nothing could be mended.
+  bool IsAlone() const;
+
   // Refuses new jobs with Fault kUnavailable, finishes those queued; returns when they are
   // answered. Reads go on.
   void Stop();
@@ -115,8 +124,9 @@ class Database {
   std::string Inspect(std::stop_token stop = {}) const;
 
   // From now on Fault kReadOnly for every Write(), and health() says why: for a file that was found
-  // damaged. What SQLite would write into it could destroy more. Any thread.
-  void RefuseWrites(const std::string& why);
+  // damaged, or of which the disk cannot read a part (`is_unread`). What SQLite would write into it
+  // could destroy more. Any thread.
+  void RefuseWrites(const std::string& why, bool is_unread = false);
 
   DamagedRows& damaged_rows() { return damaged_rows_; }
   const DamagedRows& damaged_rows() const { return damaged_rows_; }

@@ -45,12 +45,17 @@ DiskHealth::DiskHealth(const Settings& settings, const Clock& clock, Heartbeat& 
                settings.MetricLabels()),
       read_only_gauge_(
           metrics, "comanda_db_read_only",
-          "1 where the file is damaged and takes no more writes: restore a backup.",
+          "1 where the file is damaged or a part of it cannot be read: it takes no more writes.",
           [this] {
             const std::lock_guard lock(mutex_);
             return read_only_ ? 1.0 : 0.0;
           },
           settings.MetricLabels()) {
+  if (settings_.begins_alone) {
+    RequireUsable();
+    BecomeReadOnly();
+    return;
+  }
   MakeDatabaseFile(settings_.path);
   connection_ = Open();
   if (Migrate(*connection_, settings_, clock_, heartbeat_)) {
@@ -74,14 +79,38 @@ int DiskHealth::OnProgress(void* heartbeat) noexcept {
   return 0;
 }
 
-// A full disk.
+// What is opened on a disk that is read-only must be of this program's schema.
+void DiskHealth::RequireUsable() {
+  constexpr std::string_view kReadOnly = ", and the disk is read-only";
+  if (!IsThere(settings_.path)) {
+    throw Fault(Fault::Kind::kDiskReadOnly,
+                "there is no " + settings_.path + std::string(kReadOnly));
+  }
+  Connection reader(settings_.path, Connection::Role::kService, settings_.vfs, clock_,
+                    Sharing::kAlone);
+  const int64_t found = reader.Integer("PRAGMA user_version");
+  const int64_t known = settings_.migrations.back().number;
+  if (found > known) {
+    throw Fault(Fault::Kind::kInternal, OfNewerProgram(settings_.path, found, known));
+  }
+  if (found < known) {
+    throw Fault(
+        Fault::Kind::kDiskReadOnly,
+        settings_.path + " is of an older program and must be upgraded" + std::string(kReadOnly));
+  }
+}
+
+// A full or read-only disk.
 
 bool DiskHealth::MayWrite() {
   if (!writable_) Probe();
   return writable_;
 }
 
+Fault DiskHealth::WhyNot() const { return Fault(why_not_, health().reason); }
+
 void DiskHealth::WhenIdle() {
+  if (writable_ && settings_.is_read_only()) BecomeReadOnly();
   if (!writable_ && clock_.MonotonicMs() - last_probe_ms_ >= kProbeEveryMs) Probe();
 }
 
@@ -89,10 +118,12 @@ bool DiskHealth::MakeSpace() {
   return settings_.space && !settings_.is_guest && settings_.space->GiveUpBallast();
 }
 
-// Finds out whether there is space again: the file system says so, and a page can be written and
-// synced.
+// Finds out whether the disk takes writes again: the file system says so, and a page can be written
+// and synced.
 void DiskHealth::Probe() {
   last_probe_ms_ = clock_.MonotonicMs();
+  if (settings_.is_onlooker || settings_.is_read_only()) return;
+  if (why_not_ == Fault::Kind::kDiskReadOnly) return OpenAgain();
   struct statvfs space = {};
   if (::statvfs(settings_.path.c_str(), &space) == 0 &&
       space.f_bavail * space.f_frsize < kFreeBytesMin) {
@@ -107,13 +138,54 @@ void DiskHealth::Probe() {
   }
 }
 
+// Through a new connection: after a failed write or sync the open file cannot be trusted.
+void DiskHealth::OpenAgain() {
+  const auto open = [this] {
+    std::unique_ptr<Connection> fresh = Open();
+    std::swap(connection_, fresh);
+    try {
+      WriteOver();
+    } catch (...) {
+      connection_->Rollback();
+      if (!fresh) connection_.reset();
+      throw;
+    }
+  };
+  try {
+    if (connection_) {
+      open();
+    } else if (!settings_.end_alone(open)) {
+      return;
+    }
+    NoteCommit();
+  } catch (const std::exception& failure) {
+    if (!lines_of_tries_.Allows(clock_.MonotonicMs())) return;
+    log::Notice("the disk does not take writes yet", {{"file", file_}, {"cause", failure.what()}});
+  }
+}
+
 void DiskHealth::BecomeFull() {
   failures_.Add();
-  last_probe_ms_ = clock_.MonotonicMs();
   if (writable_)
     log::Error("the disk is full: no more writes until there is space", {{"file", file_}});
+  Refuse(Fault::Kind::kDiskFull, "the disk is full");
+}
+
+void DiskHealth::BecomeReadOnly() {
+  if (writable_ || why_not_ != Fault::Kind::kDiskReadOnly) {
+    log::Error(
+        "the disk is read-only: its file system was mounted so, or stopped after an error of the "
+        "disk; no more writes until that ends",
+        {{"file", file_}, {"what_to_do", "`comanda doctor` says it"}});
+  }
+  Refuse(Fault::Kind::kDiskReadOnly, "the disk is read-only");
+}
+
+void DiskHealth::Refuse(Fault::Kind why, const std::string& reason) {
+  last_probe_ms_ = clock_.MonotonicMs();
   writable_ = false;
-  SetHealth({false, "the disk is full"}, false);
+  why_not_ = why;
+  SetHealth({false, reason}, false);
 }
 
 void DiskHealth::NoteCommit() {
@@ -131,6 +203,11 @@ void DiskHealth::BecomeWritable() {
 
 void DiskHealth::Recover(Trouble trouble) {
   bool rolled_back = connection_->Rollback();
+  // A disk that fails may be read-only by now, whatever the call failed with.
+  if (trouble == Trouble::kReadOnly || (DiskFailed(trouble) && settings_.is_read_only())) {
+    failures_.Add();
+    return BecomeReadOnly();
+  }
   if (trouble == Trouble::kFull) {
     BecomeFull();
     // Where the sync was the first to find no space, the whole transaction is in the log.
@@ -152,6 +229,7 @@ void DiskHealth::Reopen(const std::string& why) {
   failures_.Add();
   SetHealth({false, "the database is being reopened: " + why}, true);
   while (true) {
+    if (settings_.is_read_only()) return BecomeReadOnly();
     if (++reopened_in_a_row_ > kReopenMax) EndProcess(why);
     log::Error("reopening the database",
                {{"file", file_}, {"why", why}, {"attempt", reopened_in_a_row_}});
@@ -166,6 +244,10 @@ void DiskHealth::Reopen(const std::string& why) {
       break;
     } catch (const std::exception& failure) {
       if (connection_->trouble() == Trouble::kFull && connection_->Rollback()) return BecomeFull();
+      if (connection_->trouble() == Trouble::kReadOnly) {
+        connection_->Rollback();
+        return BecomeReadOnly();
+      }
       log::Error("cannot reopen the database", {{"file", file_}, {"cause", failure.what()}});
     }
   }
@@ -211,7 +293,7 @@ bool DiskHealth::MendTable(const std::string& name) {
     const Findings findings = IntegrityCheck(*connection, table);
     for (const std::string& row : findings.rows) damaged_rows_.NoteInFile(row);
     if (!findings.pages.empty()) {
-      if (!malformed.empty()) RefuseWrites(findings.pages);
+      if (!malformed.empty()) RefuseWrites(findings.pages, findings.is_unread);
       if (!std::exchange(malformed, findings.pages).empty()) return mended;
       continue;
     }
@@ -225,6 +307,7 @@ bool DiskHealth::MendTable(const std::string& name) {
 }
 
 bool DiskHealth::Rebuild(const std::string& index) {
+  if (!writable_) return false;
   try {
     RequireOpen();
     const std::unique_ptr<Connection> connection = Open();
@@ -249,13 +332,17 @@ void DiskHealth::EndProcess(const std::string& why) {
 }
 
 void DiskHealth::Checkpoint(Checkpointer::Mode mode) {
+  if (!writable_ && why_not_ == Fault::Kind::kDiskReadOnly) return;
   const Trouble trouble = TryCheckpoint(mode);
+  if (trouble == Trouble::kReadOnly) return BecomeReadOnly();
   if (!DiskFailed(trouble)) return;
   if (++checkpoints_failed_in_a_row_ > kReopenMax) EndProcess("checkpoints fail");
   Reopen("a checkpoint failed");
 }
 
-void DiskHealth::CheckpointLast() { TryCheckpoint(Checkpointer::Mode::kTruncate); }
+void DiskHealth::CheckpointLast() {
+  if (!IsReadOnly()) TryCheckpoint(Checkpointer::Mode::kTruncate);
+}
 
 Trouble DiskHealth::TryCheckpoint(Checkpointer::Mode mode) {
   Trouble trouble = checkpointer_.Run(*connection_, mode);
@@ -271,27 +358,38 @@ Health DiskHealth::health() const {
   return health_;
 }
 
+bool DiskHealth::IsReadOnly() const {
+  const std::lock_guard lock(mutex_);
+  return read_only_ || disk_read_only_;
+}
+
 void DiskHealth::RequireOpen() const {
   const std::lock_guard lock(mutex_);
   if (read_only_) throw Fault(Fault::Kind::kReadOnly, health_.reason);
   if (reopening_) throw Fault(Fault::Kind::kUnavailable, health_.reason);
 }
 
-void DiskHealth::RefuseWrites(const std::string& why) {
+void DiskHealth::RefuseWrites(const std::string& why, bool is_unread) {
   {
     const std::lock_guard lock(mutex_);
     if (read_only_) return;
-    health_ = {.writable = false, .reason = "damaged: restore a backup"};
+    health_ = {.writable = false,
+               .reason = is_unread ? "the disk cannot read a part of the database: back up to "
+                                     "another disk and replace it"
+                                   : "damaged: restore a backup"};
     reopening_ = false;
     read_only_ = true;
   }
-  log::Error("the database is damaged and takes no more writes: restore a backup",
+  log::Error(is_unread ? "the disk cannot read a part of the database, which takes no more writes: "
+                         "back up to another disk (`comanda backup TARGET`) and replace this one"
+                       : "the database is damaged and takes no more writes: restore a backup",
              {{"file", file_}, {"found", why}});
 }
 
 void DiskHealth::SetHealth(Health health, bool reopening) {
   const std::lock_guard lock(mutex_);
   reopening_ = reopening;
+  disk_read_only_ = !writable_ && why_not_ == Fault::Kind::kDiskReadOnly;
   if (!read_only_) health_ = std::move(health);
 }
 

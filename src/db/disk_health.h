@@ -6,6 +6,11 @@
 //   full       a write found no space, and there was no ballast left to give up (db/disk_space.h).
 //              Writes are refused with kDiskFull. Before the next job, and every kProbeEveryMs, a
 //              probe looks whether a page can be written and synced again.
+//   disk read-only
+//              the file system refuses all writes (db/read_only.h): found by a look every second or
+//              by a write. Writes are refused with kDiskReadOnly, reads go on. The same probe looks
+//              whether it ends. A database that is opened in this state has no writer's connection
+//              until then (Settings::begins_alone).
 //   reopening  a write or a sync failed for another reason. After a failed sync nothing that the
 //              system still caches for the open file can be trusted, so the file is closed, opened
 //              again and must take a write. Meanwhile jobs are refused with kUnavailable. After
@@ -35,7 +40,9 @@
 
 #include "base/clock.h"
 #include "base/heartbeat.h"
+#include "base/line_limit.h"
 #include "base/metrics.h"
+#include "base/problem.h"
 #include "db/checkpointer.h"
 #include "db/damaged_rows.h"
 #include "db/connection.h"
@@ -54,13 +61,15 @@ class DiskHealth {
   DiskHealth(const Settings& settings, const Clock& clock, Heartbeat& heartbeat,
              Checkpointer& checkpointer, DamagedRows& damaged_rows, metrics::Registry& metrics);
 
-  // The one to write through, until the next call of a function that may reopen the file:
-  // Recover(), Checkpoint(), WhenIdle(), MayWrite().
+  // The one to write through where MayWrite(), until the next call of a function that may reopen
+  // the file: Recover(), Checkpoint(), WhenIdle(), MayWrite().
   Connection& connection() { return *connection_; }
   const Connection& connection() const { return *connection_; }
 
-  // False while the disk is full, also after a probe.
+  // False while the disk is full or read-only, also after a probe.
   bool MayWrite();
+  // Why not.
+  Fault WhyNot() const;
   // After a commit.
   void NoteCommit();
   // A write found no space. True where the ballast was given up: the write may be tried again.
@@ -81,18 +90,24 @@ class DiskHealth {
   void Checkpoint(Checkpointer::Mode mode);
   // The same at the end of the process, where a failure has no consequence: the log stays as it is.
   void CheckpointLast();
-  // Probes a full disk when it is time.
+  // Looks whether the disk is read-only; probes one that is full or read-only when it is time.
   void WhenIdle();
 
   // Any thread.
   Health health() const;
+  bool IsReadOnly() const;
   // Fault where jobs are refused: read-only or reopening. Any thread.
   void RequireOpen() const;
-  // Refuses all jobs from now on: the file is damaged. Any thread.
-  void RefuseWrites(const std::string& why);
+  // Refuses all jobs from now on: the file is damaged, or has a part that the disk cannot read.
+  // Any thread.
+  void RefuseWrites(const std::string& why, bool is_unread = false);
 
  private:
   std::unique_ptr<Connection> Open();
+  void RequireUsable();
+  void BecomeReadOnly();
+  void Refuse(Fault::Kind why, const std::string& reason);
+  void OpenAgain();
   void Probe();
   void BecomeWritable();
   void SetHealth(Health health, bool reopening);
@@ -110,18 +125,21 @@ class DiskHealth {
   DamagedRows& damaged_rows_;
   const std::string file_;  // for log messages
 
-  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<Connection> connection_;  // null: Settings::begins_alone
   bool writable_ = true;
+  Fault::Kind why_not_ = Fault::Kind::kDiskFull;  // where not writable_
   int64_t last_probe_ms_ = 0;
+  LineLimit lines_of_tries_{1, 60'000};
   int reopened_in_a_row_ = 0;            // without a commit in between
   int checkpoints_failed_in_a_row_ = 0;  // without one that succeeded in between
   metrics::Counter failures_;
   metrics::Counter rebuilt_;
 
   mutable std::mutex mutex_;
-  bool reopening_ = false;  // guarded by mutex_
-  bool read_only_ = false;  // guarded by mutex_
-  Health health_;           // guarded by mutex_
+  bool reopening_ = false;       // guarded by mutex_
+  bool read_only_ = false;       // guarded by mutex_; the file is damaged
+  bool disk_read_only_ = false;  // guarded by mutex_
+  Health health_;                // guarded by mutex_
   metrics::Gauge read_only_gauge_;
 };
 

@@ -4,6 +4,7 @@
 #include "base/handle.h"
 #include "base/log.h"
 #include "base/problem.h"
+#include "db/read_only.h"
 #include "db/upgrade_copies.h"
 
 #include <fcntl.h>
@@ -67,7 +68,8 @@ bool DiskSpace::Measure() {
 }
 
 void DiskSpace::Look() {
-  if (!Measure()) return;
+  is_read_only_ = DirectoryIsReadOnly(settings_.directory);
+  if (!Measure() || is_read_only_) return;
   if (has_ballast_ && free_bytes_ < settings_.ballast_bytes / 4) GiveUpBallast();
   const int64_t kept = std::max(settings_.orders_only_bytes, settings_.ballast_bytes);
   if (!has_ballast_ && settings_.ballast_bytes > 0 &&

@@ -6,6 +6,8 @@
 // takes up space: it is deleted when there is none left, so that checkpoints and orders go on, and
 // made again when space returns.
 //
+// Also whether the file system refuses all writes (db/read_only.h).
+//
 // On a file system too small for the settings, shares of its size replace them.
 
 #include <atomic>
@@ -53,6 +55,7 @@ class DiskSpace {
   bool GiveUpBallast();
 
   Fullness fullness() const { return fullness_; }
+  bool is_read_only() const { return is_read_only_; }
   int64_t free_bytes() const { return free_bytes_; }
   bool has_ballast() const { return has_ballast_; }
 
@@ -64,6 +67,7 @@ class DiskSpace {
   const std::string ballast_;  // its path
   std::mutex mutex_;           // one at the ballast
   std::atomic<Fullness> fullness_{Fullness::kPlenty};
+  std::atomic<bool> is_read_only_{false};
   std::atomic<int64_t> free_bytes_{0};
   std::atomic<bool> has_ballast_{false};
   metrics::Gauge free_gauge_;

@@ -41,7 +41,7 @@ void GroupCommit::Serve(const Group& group) {
     for (Request* request : group) request->error = group.front()->error;
   } else if (!disk_.MayWrite()) {
     for (Request* request : group) {
-      request->error = std::make_exception_ptr(Fault(Fault::Kind::kDiskFull, "the disk is full"));
+      request->error = std::make_exception_ptr(disk_.WhyNot());
     }
   } else if (!TryTogether(group)) {
     for (Request* request : group) {
@@ -88,7 +88,14 @@ bool GroupCommit::TryTogether(const Group& group) {
 // A job of a group whose transaction was lost. One that meets a page that makes no sense runs once
 // more after its tables were mended.
 void GroupCommit::TryAlone(Request& request) {
-  if (Refused(request) || TryOnce(request)) return;
+  if (Refused(request)) return;
+  // It may have become so with the job before. After a failed write nothing is tried through the
+  // same connection.
+  if (disk_.IsReadOnly() && !disk_.MayWrite()) {
+    request.error = std::make_exception_ptr(disk_.WhyNot());
+    return;
+  }
+  if (TryOnce(request)) return;
   const std::string sql = disk_.connection().suspicious_sql();
   const Trouble trouble = disk_.connection().trouble();
   disk_.Recover(trouble);

@@ -23,6 +23,7 @@ constexpr int64_t kIdleShare = 4;       // pauses for each time of work
 constexpr int64_t kPauseMaxMs = 2'000;
 constexpr int64_t kWorkMs = 5;  // between two pauses, at least: small tables go without
 constexpr milliseconds kTryAgainAfter{60'000};
+constexpr int64_t kAloneEveryMs = 5'000;
 constexpr int64_t kRebuiltAfterMs = 5'000;  // what the writer needs for most indexes
 
 // Waits for so long, or until it is told to stop.
@@ -140,6 +141,10 @@ void Inspector::Loop(const End& end) {
       statements.swap(suspects_);
     }
     if (end.IsReached()) return;
+    if (settings_.is_alone && settings_.is_alone()) {
+      next_ms = clock_.MonotonicMs() + kAloneEveryMs;
+      continue;
+    }
     try {
       LookAtSuspects(statements, end);
       if (clock_.MonotonicMs() < next_ms) continue;
@@ -247,7 +252,7 @@ Findings Inspector::Examine(const std::string& name, Pace pace, const End& end) 
 void Inspector::Act(const std::string& table, const Findings& findings) {
   for (const std::string& row : findings.rows) actions_.note_row(row);
   if (!findings.pages.empty()) {
-    actions_.refuse_writes(findings.pages);
+    actions_.refuse_writes(findings.pages, findings.is_unread);
     return;  // no index is rebuilt beside a malformed tree
   }
   for (const std::string& index : findings.indexes) {

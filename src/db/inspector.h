@@ -36,7 +36,7 @@ class Inspector {
   struct Actions {
     std::function<void(const std::string& index)> rebuild;
     std::function<void(const std::string& row)> note_row;
-    std::function<void(const std::string& why)> refuse_writes;
+    std::function<void(const std::string& why, bool is_unread)> refuse_writes;
   };
   static constexpr int64_t kEveryMs = 24 * 3'600'000LL;
   // A table is not brought forward again within that time.

@@ -28,6 +28,13 @@ bool NamesNoTree(std::string_view line) {
   return line.starts_with("Multiple uses for byte ") || line.starts_with("Fragmentation of ");
 }
 
+// What SQLite says of a page that the disk does not read; one that is not in the file is said in
+// other words.
+bool IsAboutARead(std::string_view line) {
+  return line.find("unable to get the page. error code=266") != line.npos ||
+         line.find("failed to get page ") != line.npos;
+}
+
 // "Tree 12 page 340 cell 7: ...": the root page of the tree; 0 where the line has another form.
 int64_t TreeNamedIn(std::string_view line) {
   constexpr std::string_view kTree = "Tree ";
@@ -47,6 +54,11 @@ const Index* IndexNamedIn(std::string_view line, const Table& table) {
   return table.Find(at == 0 ? rest.substr(0, rest.find(' ')) : rest);
 }
 
+void AddToPages(std::string_view line, bool is_unread, Findings& findings) {
+  findings.is_unread = is_unread && (findings.pages.empty() || findings.is_unread);
+  findings.pages += std::string(line) + "\n";
+}
+
 void Sort(std::string_view line, const Table& table, Findings& findings) {
   if (line == "ok" || line.starts_with(kHead)) return;
   const auto tree = std::ranges::find(table.indexes, TreeNamedIn(line), &Index::root_page);
@@ -58,7 +70,7 @@ void Sort(std::string_view line, const Table& table, Findings& findings) {
   } else if (IsAboutARow(line)) {
     findings.rows.emplace_back(line);
   } else {
-    findings.pages += std::string(line) + "\n";
+    AddToPages(line, IsAboutARead(line), findings);
   }
 }
 
@@ -86,6 +98,7 @@ void AttributePages(Findings& findings) {
   if (!names_no_tree) return;
   findings.malformed = findings.indexes;
   findings.pages.clear();
+  findings.is_unread = false;
 }
 
 // Whether every entry of the index, or with null every row of the table, can be read.
@@ -126,7 +139,9 @@ Findings Run(Connection& connection, const std::string& pragma, const Table& tab
     if (!PageUnreadable(connection.trouble())) throw;
     // A malformed index, which has been named by then, cannot be read.
     if (findings.malformed.empty()) AttributeUnreadable(connection, table, findings);
-    if (findings.malformed.empty()) findings.pages += fault.cause + "\n";
+    if (findings.malformed.empty()) {
+      AddToPages(fault.cause, connection.trouble() == Trouble::kUnread, findings);
+    }
   }
   AttributePages(findings);
   return findings;
@@ -160,7 +175,10 @@ void Findings::Add(Findings more) {
   malformed.merge(more.malformed);
   rows.insert(rows.end(), std::make_move_iterator(more.rows.begin()),
               std::make_move_iterator(more.rows.end()));
-  pages += more.pages;
+  if (!more.pages.empty()) {
+    is_unread = more.is_unread && (pages.empty() || is_unread);
+    pages += more.pages;
+  }
 }
 
 std::string Findings::Text() const {

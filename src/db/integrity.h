@@ -6,7 +6,8 @@
 //            can be rebuilt from it
 //   rows     hold a value that their column does not allow, or stand in the wrong place: they are
 //            one record's damage, and everything else can be read and written
-//   pages    the file is malformed: what is written into it could destroy more
+//   pages    the file is malformed: what is written into it could destroy more; or the disk cannot
+//            read a part of it (is_unread)
 
 #include <set>
 #include <string>
@@ -22,6 +23,7 @@ struct Findings {
   std::set<std::string> malformed;
   std::vector<std::string> rows;  // a sentence each
   std::string pages;              // a sentence a line; empty where there is nothing
+  bool is_unread = false;         // all of `pages` is what the disk could not read
 
   bool empty() const { return indexes.empty() && rows.empty() && pages.empty(); }
   // Where a read that failed once could explain it, which is no damage.

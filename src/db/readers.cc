@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
 #include "base/check.h"
 
@@ -9,6 +10,8 @@ namespace comanda::db {
 namespace {
 
 constexpr std::chrono::seconds kWaitMax{5};
+// Longer than a query may take.
+constexpr std::chrono::milliseconds kEndMax{Connection::kQueryMaxMs + 1'000};
 
 }  // namespace
 
@@ -28,12 +31,13 @@ std::unique_ptr<Connection> ReaderPool::Acquire(Readers reader) {
 
 // With the mutex.
 bool ReaderPool::IsFree(Readers reader) const {
-  if (idle_.empty() && open_ >= settings_.readers_max) return false;
+  if (is_ending_ || (idle_.empty() && open_ >= settings_.readers_max)) return false;
   const int shared_max = std::max(settings_.readers_max - settings_.readers_for_orders, 1);
   return reader == Readers::kOrders || shared_ < shared_max;
 }
 
 std::unique_ptr<Connection> ReaderPool::AcquireConnection(Readers reader) {
+  Sharing sharing = Sharing::kShared;
   {
     std::unique_lock lock(mutex_);
     const bool free = returned_.wait_for(lock, kWaitMax, [&] { return IsFree(reader); });
@@ -49,10 +53,11 @@ std::unique_ptr<Connection> ReaderPool::AcquireConnection(Readers reader) {
       return connection;
     }
     ++open_;
+    if (is_alone_) sharing = Sharing::kAlone;
   }
   try {
     return std::make_unique<Connection>(settings_.path, Connection::Role::kReader, settings_.vfs,
-                                        clock_);
+                                        clock_, sharing);
   } catch (...) {
     GiveUpPlace(reader);
     throw;
@@ -82,6 +87,37 @@ void ReaderPool::CloseIdle() noexcept {
   const std::lock_guard lock(mutex_);
   open_ -= static_cast<int>(idle_.size());
   idle_.clear();
+}
+
+bool ReaderPool::is_alone() const {
+  const std::lock_guard lock(mutex_);
+  return is_alone_;
+}
+
+bool ReaderPool::EndAlone(const std::function<void()>& open) {
+  std::unique_lock lock(mutex_);
+  is_ending_ = true;
+  open_ -= static_cast<int>(idle_.size());
+  idle_.clear();
+  const bool has_ended = returned_.wait_for(lock, kEndMax, [&] {
+    open_ -= static_cast<int>(idle_.size());
+    idle_.clear();
+    return open_ == 0;
+  });
+  std::exception_ptr failure;
+  if (has_ended) {
+    try {
+      open();
+      is_alone_ = false;
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  is_ending_ = false;
+  lock.unlock();
+  returned_.notify_all();
+  if (failure) std::rethrow_exception(failure);
+  return has_ended;
 }
 
 void ReaderPool::GiveUpPlace(Readers reader) noexcept {

@@ -8,6 +8,7 @@
 // readers of the feed, however many there are: those share the others.
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -30,6 +31,9 @@ class ReaderPool {
   void Release(std::unique_ptr<Connection> connection, Readers reader) noexcept;
   // Closes those that nobody uses.
   void CloseIdle() noexcept;
+  // Settings::end_alone.
+  bool EndAlone(const std::function<void()>& open);
+  bool is_alone() const;
 
  private:
   std::unique_ptr<Connection> AcquireConnection(Readers reader);
@@ -38,10 +42,12 @@ class ReaderPool {
 
   const Settings& settings_;
   const Clock& clock_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Connection>> idle_;  // guarded by mutex_
   int open_ = 0;                                   // guarded by mutex_
+  bool is_alone_ = settings_.begins_alone;         // guarded by mutex_
+  bool is_ending_ = false;                         // guarded by mutex_; nobody may open one
   int shared_ = 0;  // guarded by mutex_: how many readers kShared have one
 };
 

@@ -50,6 +50,21 @@ struct Settings {
   // Told of a statement that met what may be damage; the database's own. Any thread, not to throw.
   std::function<void(const std::string& sql)> suspect = {};
 
+  // Whether the file system refuses writes; of the directory (db/read_only.h) where it is empty.
+  std::function<bool()> is_read_only = {};
+  // This process does not own the directory (db/lock.h): it only reads, on a file system that was
+  // read-only when it began, and writes nothing when that ends.
+  bool is_onlooker = false;
+  // The file system was read-only when the database was opened: nobody writes the file, and there
+  // may be no -shm. Connections open it with Sharing::kAlone until end_alone. The database's own.
+  bool begins_alone = false;
+  // Whether they still do. The database's own. Any thread.
+  std::function<bool()> is_alone = {};
+  // Closes the readers that have opened the file with Sharing::kAlone, calls `open`, and lets the
+  // next ones open it with Sharing::kShared. False, and nothing is done, where a reader does not
+  // end within seconds. The database's own; on the writer's thread.
+  std::function<bool(const std::function<void()>& open)> end_alone = {};
+
   // "live.db", for the log.
   std::string FileName() const { return path.substr(path.rfind('/') + 1); }
   // "database=\"live\"", for the metrics.

@@ -5,8 +5,10 @@
 
 namespace comanda::db {
 
-Watcher::Watcher(const std::string& path, const Clock& clock, const std::string& vfs)
-    : connection_(std::make_unique<Connection>(path, Connection::Role::kService, vfs, clock)) {}
+Watcher::Watcher(const std::string& path, const Clock& clock, const std::string& vfs,
+                 Sharing sharing)
+    : connection_(
+          std::make_unique<Connection>(path, Connection::Role::kService, vfs, clock, sharing)) {}
 
 Watcher::Watcher(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
 

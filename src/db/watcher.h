@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "db/file_calls.h"
 #include "db/session.h"
 
 namespace comanda::db {
@@ -15,7 +16,8 @@ namespace comanda::db {
 class Watcher {
  public:
   // Fault where the file cannot be opened.
-  Watcher(const std::string& path, const Clock& clock, const std::string& vfs = "");
+  Watcher(const std::string& path, const Clock& clock, const std::string& vfs = "",
+          Sharing sharing = Sharing::kShared);
   // The same for a file that nobody writes, such as a backup: nothing beside it is read, made or
   // changed, also on a disk that is read-only.
   static Watcher OfFrozen(const std::string& path, const Clock& clock);

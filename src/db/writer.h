@@ -49,8 +49,11 @@ class Writer {
   void SetAfterCommit(std::function<void()> wake);
   void ContinueFrom(UtcMs last_stamp) { group_commit_.ContinueFrom(last_stamp); }
   Health health() const;
+  bool IsReadOnly() const { return disk_.IsReadOnly(); }
   // Damage that was found elsewhere (db/disk_health.h). Any thread.
-  void RefuseJobs(const std::string& why) { disk_.RefuseWrites(why); }
+  void RefuseJobs(const std::string& why, bool is_unread = false) {
+    disk_.RefuseWrites(why, is_unread);
+  }
   // Between two groups; does not wait for it.
   void RebuildSoon(const std::string& index);
   // Answers what is queued, then ends the thread. The connection stays until destruction.

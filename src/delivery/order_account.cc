@@ -180,6 +180,9 @@ std::optional<std::string> OrderAccount::WhyNotAsked(const company::Company& com
   if (settings_.hold != nullptr && settings_.hold->IsHeld()) {
     return "nothing is asked: the data came from another machine (comanda resume)";
   }
+  if (settings_.database.IsReadOnly()) {
+    return "nothing is asked: the database of the box takes no writes";
+  }
   if (account_) return std::nullopt;
   auto provider = settings_.catalogue.Find(key_.app);
   if (!provider || !provider->orders) return "this app cannot be asked for orders";

@@ -39,6 +39,7 @@ Watcher::Watcher(WatcherSettings settings, Heartbeats& heartbeats, metrics::Regi
               [this](events::Worker::Pass& pass) { return Pass(pass); }) {}
 
 events::Worker::Done Watcher::Pass(events::Worker::Pass& pass) {
+  if (settings_.database.IsReadOnly()) return {.due_in_ms = kEveryMsMin};
   const auto companies =
       settings_.database.Read([](db::Snapshot& snapshot) { return company::All(snapshot); });
   for (const company::Company& company : companies) {

@@ -5,10 +5,12 @@
 namespace comanda::doctor {
 namespace {
 
-// In the order of a report among findings of one state: the clock first, because a wrong one
-// explains much of the rest.
+// In the order of a report among findings of one state: the clock and the disk first, because they
+// explain much of the rest.
 constexpr std::array kChecks = {
     Check{"clock", CheckClock},
+    // What it causes says nothing of the cause: no server, no orders, no backup.
+    Check{"disk", CheckDisk},
     // The program.
     Check{"program", CheckProgram},
     Check{"updates", CheckUpdates},

@@ -32,7 +32,9 @@ Findings CheckSettings(const Box& box);
 Findings CheckService(const Box& box);
 // What the running server says of itself in /readyz.
 Findings CheckServer(const Box& box);
-// The file system of the data: writable, of this machine, owners and modes of the files.
+// Whether the file system of the data can be written.
+Findings CheckDisk(const Box& box);
+// The file system of the data: of this machine, owners and modes of the files.
 Findings CheckFiles(const Box& box);
 // Whether the database files can be read and their pages are sound.
 Findings CheckDatabase(const Box& box);

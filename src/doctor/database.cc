@@ -77,7 +77,8 @@ Findings CheckFile(const Box& box, const std::string& name) {
   if (box.server) {
     findings.push_back(Well(text + ", in use."));
   } else if (head.log_bytes > 0) {
-    findings.push_back(Well(text + ". It was not closed; the next start takes in " +
+    findings.push_back(Well(text + ". It was not closed; the next start " +
+                            (box.is_read_only ? "reads " : "takes in ") +
                             Mebibytes(head.log_bytes) + " of its log."));
   } else {
     try {

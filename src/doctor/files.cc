@@ -1,5 +1,4 @@
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -37,16 +36,8 @@ std::string_view NameIn(std::span<const FileSystem> systems, unsigned magic) {
 
 std::optional<Finding> CheckFileSystem(const std::string& directory) {
   struct statfs found {};
-  struct statvfs flags {};
-  if (::statfs(directory.c_str(), &found) != 0 || ::statvfs(directory.c_str(), &flags) != 0) {
-    return std::nullopt;
-  }
+  if (::statfs(directory.c_str(), &found) != 0) return std::nullopt;
   const auto magic = static_cast<unsigned>(found.f_type);
-  if ((flags.f_flag & ST_RDONLY) != 0) {
-    return Broken("The file system of " + directory + " is read-only.",
-                  "Nothing can be written. The kernel does this to a disk that fails.",
-                  "dmesg --level=err | tail\nfindmnt -T " + directory);
-  }
   if (const std::string_view name = NameIn(kOfNetworks, magic); !name.empty()) {
     return Broken(directory + " is on " + std::string(name) + ", which is no disk of this machine.",
                   "Locks and syncs do not hold there: orders can be lost.",

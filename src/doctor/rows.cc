@@ -1,4 +1,5 @@
 #include "doctor/checks.h"
+#include "doctor/unit.h"
 
 namespace comanda::doctor {
 namespace {
@@ -25,7 +26,13 @@ Findings CheckRows(const Box& box) {
              "comanda verify does it.")};
   }
   Findings findings;
-  if (Metric(box, "comanda_db_read_only").value_or(0) > 0) {
+  const bool is_refused = Metric(box, "comanda_db_read_only").value_or(0) > 0;
+  if (is_refused && StateOf(box, "database").find("cannot read") != std::string::npos) {
+    findings.push_back(
+        Broken("The disk cannot read a part of a database, which is only read.",
+               "No order can be taken. The disk is failing: get the data off it.",
+               BackupCommand(box) + "\ndmesg --level=emerg,alert,crit,err | tail -20"));
+  } else if (is_refused) {
     findings.push_back(Broken("A page of a database is malformed: it is only read.",
                               "No order can be taken.",
                               "comanda verify     # then restore a backup (README, Restore)"));
@@ -38,7 +45,7 @@ Findings CheckRows(const Box& box) {
   if (Metric(box, "comanda_db_disk_failures_total").value_or(0) > 0) {
     findings.push_back(Broken("The disk has failed a read, a write or a sync since the start.",
                               "It may be dying.",
-                              "dmesg --level=err | tail\ncomanda backup TARGET"));
+                              BackupCommand(box) + "\ndmesg --level=err | tail"));
   }
   const double checked_s = Metric(box, "comanda_db_checked_timestamp_seconds").value_or(0);
   const double progress = Metric(box, "comanda_db_check_progress").value_or(0);

@@ -13,6 +13,11 @@ Findings CheckService(const Box& box) {
     findings.push_back(Warning("The server runs, but this user may not ask it how it is.",
                                "What only the server knows is missing in this report.",
                                "runuser -u " + UserOf(box) + " -- comanda doctor     # as root"));
+  } else if (!box.server->readiness && box.is_read_only) {
+    findings.push_back(
+        Warning("The server runs; it began on the read-only disk, where it cannot make its control "
+                "socket.",
+                "What only the server knows is missing in this report."));
   } else if (!box.server->readiness) {
     findings.push_back(Broken("The server runs, but does not answer: " + box.server->trouble + ".",
                               "It is starting, stopping or stuck; tills wait.",

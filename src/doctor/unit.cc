@@ -1,5 +1,8 @@
 #include "doctor/unit.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <array>
 
 #include "base/file.h"
@@ -38,6 +41,13 @@ std::string DataOf(std::string_view unit) {
   return std::string(kDefaultData);
 }
 
+bool IsOnAnotherFileSystem(const std::string& path, const std::string& other) {
+  struct stat one {
+  }, two{};
+  return ::stat(path.c_str(), &one) == 0 && ::stat(other.c_str(), &two) == 0 &&
+         one.st_dev != two.st_dev;
+}
+
 }  // namespace
 
 std::optional<Unit> FindUnit(const Box& box) {
@@ -65,6 +75,19 @@ std::string StartCommand(const Box& box) {
 
 std::string RestartCommand(const Box& box) {
   return FindUnit(box) ? "systemctl restart comanda" : "stop the server and start it again";
+}
+
+std::string BackupCommand(const Box& box) {
+  const std::string data = " --data " + box.options.data_directory;
+  const bool has_other_disk =
+      std::ranges::any_of(box.options.backup_to, [&](const std::string& target) {
+        return IsOnAnotherFileSystem(target, box.options.data_directory);
+      });
+  if (has_other_disk) return "comanda backup" + data;
+  return "lsblk -o NAME,SIZE,MODEL,FSTYPE,MOUNTPOINT     # mount another disk, then: comanda "
+         "backup "
+         "MOUNTPOINT/comanda" +
+         data;
 }
 
 std::string UserOf(const Box& box) {

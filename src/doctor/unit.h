@@ -19,6 +19,8 @@ std::optional<Unit> FindUnit(const Box& box);
 std::string StartCommand(const Box& box);
 // What makes a running server read its certificate and settings from the beginning.
 std::string RestartCommand(const Box& box);
+// What copies the data to another disk: to those of backup_to, or what helps to find one.
+std::string BackupCommand(const Box& box);
 // The user of the service; "root" without a unit.
 std::string UserOf(const Box& box);
 

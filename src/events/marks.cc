@@ -20,10 +20,13 @@ Marks::Marks(db::Database& database, const Clock& clock, int schema_version)
       schema_version_(schema_version),
       begin_ms_(clock.MonotonicMs()) {
   try {
-    former_ = database.Read([](db::Snapshot& snapshot) { return store::LastMark(snapshot); });
+    former_ = RepeatedIfUnread([&] {
+      return database.Read([](db::Snapshot& snapshot) { return store::LastMark(snapshot); });
+    });
   } catch (const Fault& fault) {
-    if (fault.kind != Fault::Kind::kInternal) throw;
-    database.RefuseWrites("the marks of time cannot be read: " + fault.cause);
+    const bool is_unread = fault.kind == Fault::Kind::kUnread;
+    if (fault.kind != Fault::Kind::kInternal && !is_unread) throw;
+    database.RefuseWrites("the marks of time cannot be read: " + fault.cause, is_unread);
   }
   if (!former_) return;
   base_ms_ = former_->counted_ms;

@@ -336,6 +336,18 @@ crypto::KeyPair AuthorityOf(const config::Options& options, const Found& found,
   return MakeAuthority(options, decision.authority, found.root_pem);
 }
 
+// What `make` returns; nothing where the disk is read-only.
+template <typename Make>
+auto UnlessReadOnly(Make&& make) -> std::optional<decltype(make())> {
+  try {
+    return make();
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDiskReadOnly) throw;
+    log::Warning("certificates stay as they are: the disk is read-only", {{"why", fault.cause}});
+    return std::nullopt;
+  }
+}
+
 void RestoreLost(const config::Options& options, const Found& found) {
   if (found.restore_authority) {
     ReplaceFile(AuthorityPath(options), found.root_pem, 0644);
@@ -436,14 +448,27 @@ ServedCertificate CurrentCertificate(const config::Options& options, const Names
   const Found found = Find(options, names);
   const CertificateDecision decision = DecideCertificates(found.facts, times);
   if (decision.action == CertificateAction::kNothingToServe) ThrowNothingToServe(options, found);
-  if (decision.action != CertificateAction::kRemakeAuthority) RestoreLost(options, found);
+  if (decision.action != CertificateAction::kRemakeAuthority) {
+    UnlessReadOnly([&] {
+      RestoreLost(options, found);
+      return true;
+    });
+  }
   ServedCertificate served{.pair = found.server,
                            .unused = !found.facts.trusted,
                            .root_pem = found.root_pem,
                            .trouble = Explain(decision.trouble, found, times)};
   if (decision.action == CertificateAction::kKeep) return served;
 
-  const crypto::KeyPair authority = AuthorityOf(options, found, decision);
+  const auto signing = UnlessReadOnly([&] { return AuthorityOf(options, found, decision); });
+  if (!signing) {
+    const crypto::KeyPair& old = found.server;
+    if (WrongKey(old.certificate_pem, old.key_pem).empty()) return served;
+    throw Fault(Fault::Kind::kDiskReadOnly,
+                TlsDirectory(options) +
+                    " has no certificate to serve, and the disk is read-only: make it writable");
+  }
+  const crypto::KeyPair& authority = *signing;
   served.root_pem = crypto::SplitChain(authority.certificate_pem).back();
   const Names permitted = Permitted(names, authority.certificate_pem);
   LogLeftOut(names, permitted);

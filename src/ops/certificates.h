@@ -33,6 +33,7 @@ struct Names {
   std::set<std::string> addresses;
 
   bool Allows(std::string_view host) const;  // the name in a Host header, without the port
+  bool operator==(const Names&) const = default;
 };
 // Reads the interfaces. Throws nothing but std::bad_alloc.
 Names MachineNames(const config::Options& options);
@@ -41,8 +42,9 @@ Names MachineNames(const config::Options& options);
 std::set<std::string> MachineAddresses();
 
 // The certificate and key to present. Makes or renews them if they are due, which blocks on the
-// disk. Throws Refusal if the owner's files cannot be used, Fault if there is no certificate to
-// present or DIR/tls cannot be written; both messages say what to do.
+// disk; on one that is read-only, what there is is presented. Throws Refusal if the owner's files
+// cannot be used, Fault if there is no certificate to present or DIR/tls cannot be written; both
+// messages say what to do.
 struct ServedCertificate {
   crypto::KeyPair pair;
   bool renewed = false;  // the server certificate was made by this call

@@ -19,8 +19,9 @@ http::Readiness CheckDisk(const db::DiskSpace& space) {
   std::string state = std::to_string(space.free_bytes() / (1024 * 1024)) + " MiB free";
   state += kMeaning[static_cast<size_t>(space.fullness())];
   if (!space.has_ballast()) state += ", no ballast";
+  if (space.is_read_only()) state = "read-only, " + state;
   return {.name = "disk",
-          .ok = space.fullness() < db::Fullness::kOrdersOnly,
+          .ok = space.fullness() < db::Fullness::kOrdersOnly && !space.is_read_only(),
           .state = std::move(state)};
 }
 

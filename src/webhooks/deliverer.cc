@@ -24,6 +24,7 @@ namespace {
 
 constexpr int64_t kStoreEveryMs = 1'000;
 constexpr int64_t kLookEveryMs = 60'000;
+constexpr int64_t kReadOnlyEveryMs = 5'000;
 constexpr int64_t kTimeoutMs = 10'000;
 constexpr int64_t kConnectTimeoutMs = 3'000;
 // The head of an answer decides. Its body is read for so long and so far, so that the connection
@@ -241,6 +242,11 @@ events::Worker::Done Deliverer::Pass(events::Worker::Pass& pass) {
   if (slots_.empty()) return {};  // NoteChange() wakes it
   // Receivers count no failures meanwhile, and the log is the queue.
   if (settings_.hold != nullptr && settings_.hold->IsHeld()) return {.position = Position()};
+  // Also while the database is read-only: what was sent could not be written down, and would be
+  // sent again after a restart.
+  if (settings_.database.IsReadOnly()) {
+    return {.due_in_ms = kReadOnlyEveryMs, .position = Position()};
+  }
   const int64_t now_ms = settings_.clock.MonotonicMs();
   if (networks_ == nullptr || now_ms - looked_ms_ >= kLookEveryMs) {
     networks_ = std::make_shared<const Networks>(LookAtMachine(settings_.options.webhook_networks));

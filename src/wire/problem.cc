@@ -232,14 +232,27 @@ Refusal ToRefusal(Fault::Kind kind) {
       refusal.retry_after_s = 30;
       return refusal;
     }
+    case Fault::Kind::kDiskReadOnly: {
+      Refusal refusal(Problem::kServiceUnavailable,
+                      "The disk of the box is read-only. Reads go on; writes go on when it can be "
+                      "written again.");
+      refusal.retry_after_s = 30;
+      return refusal;
+    }
+    case Fault::Kind::kUnread: {
+      Refusal refusal(Problem::kServiceUnavailable,
+                      "The disk of the box failed a read; try again shortly.");
+      refusal.retry_after_s = 1;
+      return refusal;
+    }
     case Fault::Kind::kDamaged:
       return Refusal(Problem::kInternalError,
                      "What the box has stored of this is damaged; its log names the row under this "
                      "request_id. Everything else goes on.");
     case Fault::Kind::kReadOnly: {
       Refusal refusal(Problem::kServiceUnavailable,
-                      "The database of the box is damaged: it takes no more writes until a backup "
-                      "is restored. Reads go on.");
+                      "The database of the box takes no more writes: it is damaged, or the disk "
+                      "cannot read a part of it; /readyz says which. Reads go on.");
       refusal.retry_after_s = 60;
       return refusal;
     }

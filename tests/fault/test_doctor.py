@@ -299,7 +299,7 @@ def test_a_full_disk_is_broken(tmp_path):
         (root / "filler").write_bytes(b"x" * (free.f_bavail * free.f_frsize - (1 << 20)))
         doctor(box).assert_has("space", BROKEN, "orders and payments alone")
         subprocess.run(["mount", "-o", "remount,ro", root], check=True)
-        doctor(box).assert_has("files", BROKEN, "is read-only")
+        doctor(box).assert_has("disk", BROKEN, "is read-only: the card or disk is worn")
     finally:
         subprocess.run(["umount", root], check=True)
 

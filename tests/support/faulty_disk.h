@@ -41,7 +41,7 @@ class FaultyDisk {
     vfs_.xFullPathname = [](sqlite3_vfs* v, const char* path, int size, char* out) {
       return System(v)->xFullPathname(System(v), path, size, out);
     };
-    vfs_.xGetLastError = [](sqlite3_vfs*, int, char*) { return 0; };
+    vfs_.xGetLastError = [](sqlite3_vfs* v, int, char*) { return Self(v)->system_error_.load(); };
     sqlite3_vfs_register(&vfs_, 0);
   }
   ~FaultyDisk() { sqlite3_vfs_unregister(&vfs_); }
@@ -60,7 +60,12 @@ class FaultyDisk {
     failing_ = operation;
     armed_ = true;
   }
-  void Heal() { armed_ = false; }
+  // With this errno, which tells a read-only file system from a failing disk.
+  void SetSystemError(int error) { system_error_ = error; }
+  void Heal() {
+    armed_ = false;
+    system_error_ = 0;
+  }
   int failed() const { return failed_; }
   // The number of operations since construction, to find the last n of a scenario.
   int count(Operation operation) const { return counts_[static_cast<size_t>(operation)]; }
@@ -173,6 +178,7 @@ class FaultyDisk {
   std::atomic<int> failures_{0};
   std::atomic<int> failed_{0};
   std::atomic<int> code_{0};
+  std::atomic<int> system_error_{0};
   std::atomic<Manner> manner_{Manner::kNothingDone};
   std::array<std::atomic<int>, 7> counts_{};
 };

@@ -334,6 +334,22 @@ TEST_F(DoctorChecks, TellsHowOldTheLastCheckIs) {
   EXPECT_TRUE(Has(CheckRows(box_), State::kWell, "still under way"));
 }
 
+TEST_F(DoctorChecks, SaysOnceThatTheDiskIsReadOnly) {
+  EXPECT_TRUE(IsWell(CheckDisk(box_)));
+  box_.is_read_only = true;
+  EXPECT_TRUE(Has(CheckDisk(box_), State::kBroken, "the card or disk is worn"));
+  EXPECT_TRUE(Has(CheckDisk(box_), State::kBroken, "lsblk"));
+  box_.options.backup_to = {data_ + "/backups", "/media/nothing/comanda"};
+  EXPECT_TRUE(Has(CheckDisk(box_), State::kBroken, "lsblk")) << "none is there on another disk";
+  box_.options.backup_to.emplace_back("/proc");  // another file system
+  EXPECT_TRUE(Has(CheckDisk(box_), State::kBroken, "comanda backup --data " + data_));
+  Run("", R"({"checks":{"database":{"ok":false,"state":"the disk is read-only"},
+                       "disk":{"ok":false,"state":"read-only, 90 MiB free"}}})");
+  EXPECT_TRUE(IsWell(CheckServer(box_)));
+  box_.server = Server{.process = 712, .trouble = "its control socket is missing"};
+  EXPECT_TRUE(Has(CheckService(box_), State::kWarning, "cannot make its control socket"));
+}
+
 TEST_F(DoctorChecks, JudgesSpaceLikeTheServer) {
   EXPECT_TRUE(IsWell(CheckSpace(box_)));
   constexpr int64_t kAll = INT64_MAX / 32;  // more than any disk: a share of its size counts
