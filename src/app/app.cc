@@ -128,7 +128,7 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
           },
           [this] { return certificates_.authority_pem(); }),
       sandbox_([this](const Upgrading& upgrading) { return OpenSandbox(upgrading); },
-               options_.errors_base, ops::NotifyUpgrading),
+               !options_.sandbox_listen.empty(), options_.errors_base, ops::NotifyUpgrading),
       clock_watch_(clock_, live_.database(), live_.marks()),
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
       certificates_(options_, *names_, clock_),
@@ -153,9 +153,9 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
   sandbox_https_ = Listen(Role::kSandbox, taken[static_cast<size_t>(Role::kSandbox)]);
   setup_ = Listen(Role::kSetup, taken[static_cast<size_t>(Role::kSetup)]);
   https_ = Listen(Role::kRestaurant, taken[static_cast<size_t>(Role::kRestaurant)]);
-  for (Environment* environment : {&live_, sandbox_.environment()}) {
-    if (environment) environment->database().StartInspector();
-  }
+  live_.database().StartInspector();
+  Environment* sandbox = sandbox_https_ ? sandbox_.environment() : nullptr;
+  if (sandbox) sandbox->database().StartInspector();
 }
 
 std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
@@ -186,8 +186,13 @@ void App::OpenControl() {
     control_ = ControlServer(options_.data_directory + "/control.sock", LiveHandler(), options_,
                              clock_, metrics_);
   }
-  sandbox_control_ = ControlServer(options_.data_directory + "/control-test.sock", SandboxHandler(),
-                                   options_, clock_, metrics_);
+  sandbox_control_ = ControlServer(
+      options_.data_directory + "/control-test.sock",
+      [this](wire::Exchange& exchange) {
+        sandbox_.HandleLocal(exchange,
+                             [](Environment& opened) { opened.database().StartInspector(); });
+      },
+      options_, clock_, metrics_);
 }
 
 // Stops the servers in parallel: each may wait kDrainMs for a client that does not read its answer,
@@ -314,9 +319,8 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
                   heartbeats_, metrics_,
                   [this, is_first = true](events::Worker::Pass& pass) mutable {
                     const bool is_retry = !std::exchange(is_first, false);
-                    if (is_retry && !sandbox_.environment() && !space_.is_read_only()) {
+                    if (is_retry && sandbox_.IsMissing() && !space_.is_read_only())
                       RetrySandbox(pass);
-                    }
                     DoChores(pass);
                     return events::Worker::Done{.due_in_ms = kChoresEveryMs};
                   });

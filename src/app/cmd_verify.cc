@@ -103,8 +103,16 @@ void VerifyDatabases(const std::string& directory, FileState state, std::vector<
     }
     const auto access =
         state == FileState::kFrozen ? company::Access::kFrozen : company::Access::kShared;
-    all.push_back(
-        {name, VerifyDatabase(path, state, SystemClock()), company::ZoneTroubles(path, access)});
+    std::vector<std::string> zones = company::ZoneTroubles(path, access);
+    // A sandbox without an address (app/sandbox.h) is upgraded when it gets one.
+    if (is_optional && IsOfAnOlderVersion(path, state, SystemClock())) {
+      PrintError(name +
+                 " is of an older version, which its next use upgrades: its pages and indexes "
+                 "alone are checked");
+      all.push_back({name, VerifyPages(path, state, SystemClock()), std::move(zones)});
+      continue;
+    }
+    all.push_back({name, VerifyDatabase(path, state, SystemClock()), std::move(zones)});
   }
 }
 

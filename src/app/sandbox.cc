@@ -17,17 +17,19 @@ const char* Trouble(Fault::Kind kind) {
 
 }  // namespace
 
-Sandbox::Sandbox(Open open, std::string errors_base, const Upgrading& upgrading)
-    : open_(std::move(open)), errors_base_(std::move(errors_base)) {
-  TryToOpen(upgrading);
+Sandbox::Sandbox(Open open, bool has_address, std::string errors_base, const Upgrading& upgrading)
+    : open_(std::move(open)), has_address_(has_address), errors_base_(std::move(errors_base)) {
+  if (has_address_) TryToOpen(upgrading);
 }
 
 bool Sandbox::TryToOpen(const Upgrading& upgrading) {
   try {
     environment_ = open_(upgrading);
   } catch (const std::exception& failure) {
-    trouble_ = Trouble(KindOfHandled());
-    log::Error("the sandbox is not served, tried again in a minute", {{"why", failure.what()}});
+    if (has_address_) trouble_ = Trouble(KindOfHandled());
+    log::Error(has_address_ ? "the sandbox is not served, tried again in a minute"
+                            : "the sandbox cannot be opened for a command",
+               {{"why", failure.what()}});
     return false;
   }
   serving_ = environment_.get();
@@ -35,10 +37,21 @@ bool Sandbox::TryToOpen(const Upgrading& upgrading) {
   return true;
 }
 
+void Sandbox::HandleLocal(wire::Exchange& exchange,
+                          const std::function<void(Environment&)>& opened) {
+  if (!has_address_) {
+    const std::lock_guard lock(local_mutex_);
+    if (!environment() && TryToOpen([](const std::string&) {})) opened(*environment());
+  }
+  Handle(exchange);
+}
+
 void Sandbox::Handle(wire::Exchange& exchange) const {
   if (Environment* environment = serving_) return environment->dispatcher().Handle(exchange);
   Refusal refusal(Problem::kServiceUnavailable,
-                  "The sandbox is not served just now; /readyz of the live address says why.");
+                  has_address_
+                      ? "The sandbox is not served just now; /readyz of the live address says why."
+                      : "The sandbox cannot be opened; the log says why.");
   refusal.retry_after_s = kRetryAfterS;
   exchange.response = wire::ProblemResponse(refusal, errors_base_, exchange.request.path,
                                             exchange.request.request_id);

@@ -123,6 +123,21 @@ std::optional<Verification::Report> VerifyRows(const std::string& path, FileStat
   return verification.report();
 }
 
+Verification::Report VerifyPages(const std::string& path, FileState state, const Clock& clock) {
+  Verification::Report report;
+  const db::Onlooker onlooker(path);
+  AppendLines(Open(path, state, clock, onlooker).IntegrityCheck(), report.damage);
+  onlooker.RequireStill();
+  return report;
+}
+
+bool IsOfAnOlderVersion(const std::string& path, FileState state, const Clock& clock) {
+  const db::Onlooker onlooker(path);
+  const bool is_older = Open(path, state, clock, onlooker).SchemaVersion() < SchemaKnown();
+  onlooker.RequireStill();
+  return is_older;
+}
+
 Verification::Report VerifyDatabase(const std::string& path, FileState state, const Clock& clock) {
   std::optional<Verification::Report> report = VerifyRows(path, state, clock);
   if (!report) {
@@ -131,9 +146,9 @@ Verification::Report VerifyDatabase(const std::string& path, FileState state, co
                     " is of another version of the program: start the server once, or verify "
                     "with the program that wrote it");
   }
-  const db::Onlooker onlooker(path);
-  AppendLines(Open(path, state, clock, onlooker).IntegrityCheck(), report->damage);
-  onlooker.RequireStill();
+  for (std::string& line : VerifyPages(path, state, clock).damage) {
+    report->damage.push_back(std::move(line));
+  }
   return *std::move(report);
 }
 

@@ -60,11 +60,15 @@ class Verification {
 // Whether other processes may write the file meanwhile.
 enum class FileState : uint8_t { kInUse, kFrozen };
 
+// Whether the file is of an older version of the program. Fault where it cannot be read.
+bool IsOfAnOlderVersion(const std::string& path, FileState state, const Clock& clock);
 // All orders and events of a file at full speed. Nothing where the file is of another version of
 // the program. Fault where it cannot be read.
 std::optional<Verification::Report> VerifyRows(const std::string& path, FileState state,
                                                const Clock& clock);
-// The same, and SQLite's own check of all pages and indexes. Fault also where the file is of
+// SQLite's own check of all pages and indexes alone, of a file of any version.
+Verification::Report VerifyPages(const std::string& path, FileState state, const Clock& clock);
+// Both. Fault also where the file is of
 // another version.
 Verification::Report VerifyDatabase(const std::string& path, FileState state, const Clock& clock);
 

@@ -33,7 +33,7 @@ void NoteOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, Ut
 }
 
 void MakeSearchable(db::Database& database, const std::function<void()>& progress) {
-  constexpr int kClientsAJob = 500;
+  constexpr int kClientsAJob = 50;  // tills wait for a job: some milliseconds
   const auto pending = [&] {
     return database.Read([](db::Snapshot& snapshot) { return AnyUnsearchable(snapshot); });
   };

@@ -41,9 +41,10 @@ std::optional<Checkpointer::Mode> Checkpointer::WhenGrown() {
   const int pages = pages_;
   largest_ = std::max(largest_, pages);
   if (pages < tried_at_) tried_at_ = 0;  // the last commit wrote from the start of the log
-  if (pages - tried_at_ < PagesIn(kCheckpointBytes)) return std::nullopt;
+  const bool is_long = pages >= PagesIn(kRestartBytes);
+  if (pages - tried_at_ < PagesIn(is_long ? kRetryBytes : kCheckpointBytes)) return std::nullopt;
   tried_at_ = pages;
-  return pages < PagesIn(kRestartBytes) ? Mode::kPassive : Mode::kRestart;
+  return is_long ? Mode::kRestart : Mode::kPassive;
 }
 
 std::optional<Checkpointer::Mode> Checkpointer::WhenIdle(int64_t idle_ms) const {
@@ -54,9 +55,11 @@ std::optional<Checkpointer::Mode> Checkpointer::WhenIdle(int64_t idle_ms) const 
 Trouble Checkpointer::Run(Connection& connection, Mode mode) {
   connection.ClearTrouble();
   sqlite3* handle = connection.handle();
+  is_waiting_ = mode != Mode::kPassive;
   sqlite3_busy_timeout(handle, kReadersWaitMs);
   const int code = sqlite3_wal_checkpoint_v2(handle, "main", Native(mode), nullptr, nullptr);
   sqlite3_busy_timeout(handle, Connection::kBusyMs);
+  is_waiting_ = false;
   checkpoints_.Add();
   try {
     if (code != SQLITE_OK && code != SQLITE_BUSY) connection.Fail(code, "checkpoint");

@@ -9,9 +9,12 @@
 //
 //   grown by kCheckpointBytes   passive: copies the pages that no reader still needs in the log;
 //                               does not wait
-//   longer than kRestartBytes   restart: waits up to kReadersWaitMs for readers to end, and blocks
-//                               the writer meanwhile. Without it, readers that follow each other
-//                               without a pause would keep the log from starting over.
+//   longer than kRestartBytes   restart: waits for readers to end, and blocks the writer meanwhile.
+//                               Without it, readers that follow each other without a pause would
+//                               keep the log from starting over. A check of the file ends at once
+//                               (Settings::log_waits). A reader that goes on for longer than
+//                               kReadersWaitMs, as a backup does, is not waited for: tills would
+//                               be. It is tried again each kRetryBytes.
 //   no job for kTruncateIdleMs  truncate: also truncates the file to 0 bytes, if it had grown
 //
 // A checkpoint that cannot copy all pages because of readers is not a failure: the next one copies
@@ -36,7 +39,8 @@ class Checkpointer {
 
   static constexpr int64_t kCheckpointBytes = 8 << 20;
   static constexpr int64_t kRestartBytes = 16 << 20;
-  static constexpr int kReadersWaitMs = 250;
+  static constexpr int64_t kRetryBytes = 2 << 20;
+  static constexpr int kReadersWaitMs = 20;
   static constexpr int64_t kTruncateIdleMs = 5000;
 
   // `settings` must outlive it.
@@ -55,6 +59,9 @@ class Checkpointer {
   // readers kept it from copying all pages.
   Trouble Run(Connection& connection, Mode mode);
 
+  // Whether a checkpoint waits for readers now. Any thread.
+  bool is_waiting() const { return is_waiting_; }
+
  private:
   static int OnCommit(void* self, sqlite3* handle, const char* name, int pages) noexcept;
   int PagesIn(int64_t bytes) const { return static_cast<int>(bytes / page_bytes_); }
@@ -62,8 +69,9 @@ class Checkpointer {
   const std::string file_;  // for log messages
   int64_t page_bytes_ = 4096;
   std::atomic<int> pages_{0};  // length of the log
-  int tried_at_ = 0;           // length of the log at the last checkpoint, in pages
-  int largest_ = 0;            // greatest length since the last truncation, in pages
+  std::atomic<bool> is_waiting_{false};
+  int tried_at_ = 0;  // length of the log at the last checkpoint, in pages
+  int largest_ = 0;   // greatest length since the last truncation, in pages
   metrics::Counter checkpoints_;
   metrics::Gauge pages_gauge_;
 };

@@ -32,6 +32,7 @@ Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats
     return readers_->EndAlone(open);
   };
   settings_.is_alone = [this] { return readers_->is_alone(); };
+  settings_.log_waits = [this] { return writer_->log_waits(); };
   settings_.suspect = [this](const std::string& sql) { inspector_->Suspect(sql); };
   readers_ = std::make_unique<ReaderPool>(settings_, clock);
   writer_ =

@@ -121,12 +121,11 @@ int Open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int*
     return below->xOpen(below, path, file, flags, out_flags);
   }
   File& one = *new (file) File{.name = path};
-  const bool is_missing_log = (flags & SQLITE_OPEN_WAL) != 0 &&
-                              system.sharing == Sharing::kAlone && !IsThere(path);
-  const int code = is_missing_log
-                       ? below->xOpen(below, kEmptyFile, one.below(),
-                                      SQLITE_OPEN_READONLY | SQLITE_OPEN_WAL, out_flags)
-                       : below->xOpen(below, path, one.below(), flags, out_flags);
+  const bool is_missing_log =
+      (flags & SQLITE_OPEN_WAL) != 0 && system.sharing == Sharing::kAlone && !IsThere(path);
+  const int code = is_missing_log ? below->xOpen(below, kEmptyFile, one.below(),
+                                                 SQLITE_OPEN_READONLY | SQLITE_OPEN_WAL, out_flags)
+                                  : below->xOpen(below, path, one.below(), flags, out_flags);
   if (one.below()->pMethods) {
     file->pMethods = system.sharing == Sharing::kShared ? &kShared : &kAlone;
   }

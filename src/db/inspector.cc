@@ -25,6 +25,10 @@ constexpr int64_t kWorkMs = 5;  // between two pauses, at least: small tables go
 constexpr milliseconds kTryAgainAfter{60'000};
 constexpr int64_t kAloneEveryMs = 5'000;
 constexpr int64_t kRebuiltAfterMs = 5'000;  // what the writer needs for most indexes
+// How often a check gives way before it goes on to its end: of a file so large and so busy that it
+// would never come to it.
+constexpr int kGivesWayMax = 20;
+constexpr int64_t kGivesWayForMs = 100;
 
 // Waits for so long, or until it is told to stop.
 void Wait(const std::stop_token& stop, int64_t ms) {
@@ -75,8 +79,10 @@ bool Inspector::LookBeforeServing(int64_t max_ms) {
   const End end{{}, clock_, clock_.MonotonicMs() + max_ms};
   bool has_found = false;
   try {
-    for (const std::string& table : Tables()) {
-      const Findings findings = ExamineAtOnce(table, end);
+    std::unique_ptr<Connection> kept = Open(&end);
+    const std::vector<std::string> tables = Tables(*kept);
+    for (const std::string& table : tables) {
+      const Findings findings = ExamineAtOnce(table, end, kept);
       if (end.IsReached()) {
         log::Info("the rest of the database is checked while it is served",
                   {{"file", file_}, {"from_table", table}});
@@ -89,7 +95,7 @@ bool Inspector::LookBeforeServing(int64_t max_ms) {
       has_found = has_found || !findings.empty();
       Act(table, findings);
     }
-    const bool is_whole = looked_at_.size() == Tables().size() && CheckFreePages(*Open()).empty();
+    const bool is_whole = looked_at_.size() == tables.size() && CheckFreePages(*Open()).empty();
     if (!is_whole) return has_found;
     looked_at_.clear();
     ++rounds_;
@@ -121,7 +127,7 @@ void Inspector::Suspect(const std::string& sql) noexcept {
 Findings Inspector::LookOnce(std::stop_token stop) const {
   const End end{std::move(stop), clock_};
   Findings all;
-  for (const std::string& table : Tables()) {
+  for (const std::string& table : Tables(*Open())) {
     if (end.IsReached()) return {};
     all.Add(Examine(table, Pace::kNow, end));
   }
@@ -158,7 +164,7 @@ void Inspector::Loop(const End& end) {
 }
 
 void Inspector::LookAtAll(const End& end) {
-  for (const std::string& table : Tables()) {
+  for (const std::string& table : Tables(*Open())) {
     if (looked_at_.contains(table)) continue;
     const bool is_urgent = rounds_ == 0 && std::ranges::find(settings_.check_first, table) !=
                                                settings_.check_first.end();
@@ -206,10 +212,19 @@ void Inspector::LookAt(const std::string& table, Pace pace, const End& end) {
   if (!end.IsReached()) Act(table, left);
 }
 
-// In one transaction, which is as fast as it goes: nobody writes yet.
-Findings Inspector::ExamineAtOnce(const std::string& name, const End& end) const {
+// In one transaction, which is as fast as it goes: nobody writes yet. `kept` is the connection for
+// all tables, and another one afterwards if something was suspicious: only what new connections
+// find again is damage.
+Findings Inspector::ExamineAtOnce(const std::string& name, const End& end,
+                                  std::unique_ptr<Connection>& kept) const {
   try {
-    const Table table = DescribeTable(*Open(), name);
+    const Table table = DescribeTable(*kept, name);
+    try {
+      Findings findings = IntegrityCheck(*kept, table);
+      if (!findings.NeedsConfirming()) return findings;
+    } catch (const Fault&) {  // judged by what the others meet
+    }
+    kept = Open(&end);
     return Confirmed(false, end.stop, [&] {
       return end.IsReached() ? Findings() : IntegrityCheck(*Open(&end), table);
     });
@@ -233,11 +248,14 @@ Findings Inspector::Examine(const std::string& name, Pace pace, const End& end) 
   };
   try {
     const Table table = DescribeTable(*open(), name);
-    Findings findings = Confirmed(pauses, end.stop, [&] { return QuickCheck(*open(), table); });
+    const auto check_whole = [&](auto&& check) {
+      return Confirmed(pauses, end.stop, [&] {
+        return GivingWay(end, [&](Connection& connection) { return check(connection, table); });
+      });
+    };
+    Findings findings = check_whole(&QuickCheck);
     // Whose pages those are, can be told from the indexes.
-    if (!findings.pages.empty()) {
-      findings = Confirmed(pauses, end.stop, [&] { return IntegrityCheck(*open(), table); });
-    }
+    if (!findings.pages.empty()) findings = check_whole(&IntegrityCheck);
     // Of a malformed tree nothing more is to be said, and an index must not be rebuilt beside it.
     if (findings.pages.empty() && findings.malformed.empty() && pause()) {
       findings.Add(Confirmed(pauses, end.stop, [&] { return IndexSweep(open, pause).Run(table); }));
@@ -247,6 +265,26 @@ Findings Inspector::Examine(const std::string& name, Pace pace, const End& end) 
     if (end.IsReached()) return {};
     throw;
   }
+}
+
+// check(Connection&), which reads a whole table. When the log waits, it ends and begins again.
+template <typename Check>
+Findings Inspector::GivingWay(const End& end, Check&& check) const {
+  for (int i = 0; i < kGivesWayMax && settings_.log_waits; ++i) {
+    Reading reading{end, settings_.log_waits};
+    const auto connection = Open();
+    sqlite3_progress_handler(connection->handle(), kProgressSteps, &Inspector::OnProgressOfReading,
+                             &reading);
+    try {
+      Findings findings = check(*connection);
+      if (!reading.has_given_way) return findings;
+    } catch (const Fault&) {
+      if (!reading.has_given_way) throw;
+    }
+    Wait(end.stop, kGivesWayForMs);
+    if (end.IsReached()) return {};
+  }
+  return check(*Open(&end));
 }
 
 void Inspector::Act(const std::string& table, const Findings& findings) {
@@ -283,8 +321,8 @@ bool Inspector::KnowsMoreThanRows(const std::string& table, const std::string& i
 }
 
 // Those to be looked at first, then the others by name.
-std::vector<std::string> Inspector::Tables() const {
-  std::vector<std::string> tables = TableNames(*Open());
+std::vector<std::string> Inspector::Tables(Connection& connection) const {
+  std::vector<std::string> tables = TableNames(connection);
   auto next = tables.begin();
   for (const std::string& first : settings_.check_first) {
     const auto found = std::find(next, tables.end(), first);
@@ -308,6 +346,12 @@ std::unique_ptr<Connection> Inspector::Open(const End* end) const {
 
 int Inspector::OnProgress(void* end) noexcept {
   return static_cast<const End*>(end)->IsReached() ? 1 : 0;
+}
+
+int Inspector::OnProgressOfReading(void* reading) noexcept {
+  auto& one = *static_cast<Reading*>(reading);
+  one.has_given_way = one.has_given_way || one.log_waits();
+  return one.has_given_way || one.end.IsReached() ? 1 : 0;
 }
 
 }  // namespace comanda::db

@@ -10,6 +10,10 @@
 // that met what only damage explains (Suspect) brings its tables forward, at full speed. What is
 // found is found twice, on two connections: a read that fails once is no damage.
 //
+// A quick_check reads a whole table in one transaction, beside which the log cannot start over
+// (db/checkpointer.h). When the log waits for that, the check ends, and begins again a little
+// later: no till waits for it.
+//
 // What follows from a finding: an index is rebuilt by the writer, unless the rows with which it
 // disagrees are damaged themselves (Settings::is_sound); a wrong row is counted and named in the
 // log; a malformed page ends writing.
@@ -18,6 +22,7 @@
 #include <condition_variable>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stop_token>
@@ -70,6 +75,12 @@ class Inspector {
     int64_t at_ms = INT64_MAX;
     bool IsReached() const { return stop.stop_requested() || clock.MonotonicMs() >= at_ms; }
   };
+  // One reading of a table from its begin to its end.
+  struct Reading {
+    const End& end;
+    const std::function<bool()>& log_waits;
+    bool has_given_way = false;
+  };
   enum class Pace : uint8_t {
     kIdle,
     kFull,
@@ -82,13 +93,17 @@ class Inspector {
   void LookAtSuspects(const std::set<std::string>& statements, const End& end);
   void LookAt(const std::string& table, Pace pace, const End& end);
   Findings Examine(const std::string& table, Pace pace, const End& end) const;
-  Findings ExamineAtOnce(const std::string& table, const End& end) const;
+  Findings ExamineAtOnce(const std::string& table, const End& end,
+                         std::unique_ptr<Connection>& kept) const;
+  template <typename Check>
+  Findings GivingWay(const End& end, Check&& check) const;
   void Act(const std::string& table, const Findings& findings);
   bool KnowsMoreThanRows(const std::string& table, const std::string& index,
                          bool is_only_one) const;
-  std::vector<std::string> Tables() const;
+  std::vector<std::string> Tables(Connection& connection) const;
   std::unique_ptr<Connection> Open(const End* end = nullptr) const;
   static int OnProgress(void* end) noexcept;
+  static int OnProgressOfReading(void* reading) noexcept;
 
   const Settings& settings_;
   const Clock& clock_;

@@ -47,6 +47,9 @@ struct Settings {
   // Called with the step under way, now and then while the file is upgraded. What it throws ends
   // the upgrade.
   std::function<void(const std::string& step)> upgrading = {};
+  // Whether a checkpoint waits for readers now (db/checkpointer.h): one that may begin again ends.
+  // The database's own. Any thread.
+  std::function<bool()> log_waits = {};
   // Told of a statement that met what may be damage; the database's own. Any thread, not to throw.
   std::function<void(const std::string& sql)> suspect = {};
 

@@ -56,6 +56,8 @@ class Writer {
   }
   // Between two groups; does not wait for it.
   void RebuildSoon(const std::string& index);
+  // Whether a checkpoint waits for readers now. Any thread.
+  bool log_waits() const { return checkpointer_.is_waiting(); }
   // Answers what is queued, then ends the thread. The connection stays until destruction.
   void Stop();
 

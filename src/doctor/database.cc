@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kMebibyte = 1024 * 1024;
 constexpr int64_t kLogBytesMax = 128 * kMebibyte;
 
+constexpr const char* kSandbox = "test.db";
+
 constexpr std::string_view kRestore =
     "comanda verify     # names the damage; then restore a backup (README, Restore)";
 constexpr std::string_view kDamageWhy =
@@ -64,8 +66,11 @@ Findings CheckFile(const Box& box, const std::string& name) {
   }
   std::string text =
       name + " has " + Mebibytes(head.bytes) + ", schema " + std::to_string(head.schema);
+  const bool is_resting = name == kSandbox && box.options.sandbox_listen.empty();
   if (head.schema < box.schema) {
-    text += ", which the next start takes to " + std::to_string(box.schema);
+    text += std::string(is_resting ? ", which its next use takes to "
+                                   : ", which the next start takes to ") +
+            std::to_string(box.schema);
   }
   Findings findings;
   if (head.log_bytes > kLogBytesMax) {
@@ -74,7 +79,10 @@ Findings CheckFile(const Box& box, const std::string& name) {
                                "full, or a reader never ends.",
                                "journalctl -u comanda -n 50\n" + RestartCommand(box)));
   }
-  if (box.server) {
+  if (box.server && is_resting) {
+    findings.push_back(Well(text + ". Without an address (sandbox_listen) it is opened for "
+                                   "commands alone."));
+  } else if (box.server) {
     findings.push_back(Well(text + ", in use."));
   } else if (head.log_bytes > 0) {
     findings.push_back(Well(text + ". It was not closed; the next start " +
@@ -95,7 +103,7 @@ Findings CheckFile(const Box& box, const std::string& name) {
 Findings CheckDatabase(const Box& box) {
   if (!box.is_data_readable) return {Well("Not looked at: this user may not.")};
   Findings findings;
-  for (const std::string name : {"live.db", "test.db"}) {
+  for (const std::string name : {"live.db", kSandbox}) {
     for (Finding& finding : CheckFile(box, name)) findings.push_back(std::move(finding));
   }
   // The head of a file that is there says so; a restaurant that was lost is one that was served.

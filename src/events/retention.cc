@@ -11,7 +11,8 @@ namespace comanda::events {
 namespace {
 
 constexpr int64_t kHourMs = 60 * 60 * 1000;
-constexpr int64_t kPurgedAtOnce = 500;
+constexpr int64_t kPurgedAtOnce = 100;  // tills wait for a job: some milliseconds
+constexpr int kJobsMax = 5;             // of a company in one pass
 constexpr int64_t kRecordKeptMs = 90 * 24 * kHourMs;
 
 // The seq of the last event that this step deletes; 0: none.
@@ -68,6 +69,25 @@ void DropRecords(db::Tx& tx, db::CompanyId company, const OldRecords& old, UtcMs
   store::SetRecordsDroppedTo(tx, company, old.last);
 }
 
+struct Due {
+  int64_t last = 0;                                    // the last event to purge; 0: none
+  std::vector<http::idempotency::RecordName> answers;  // which refer to the events that go
+  OldRecords old;
+};
+
+Due FindDue(db::Snapshot& session, db::CompanyId company, const Marks& marks, UtcMs closed_before,
+            UtcMs now) {
+  Due due;
+  if (const auto mark = marks.LastBefore(session, kKeptMs)) {
+    due.last = LastToPurge(session, company, *mark);
+  }
+  if (due.last > 0) {
+    due.answers = http::idempotency::FindPointingUpTo(session, company, due.last);
+  }
+  due.old = FindOldRecords(session, company, closed_before, now);
+  return due;
+}
+
 }  // namespace
 
 void Purge(db::Database& database, const Clock& clock, const Marks& marks, const Feed& feed,
@@ -77,27 +97,22 @@ void Purge(db::Database& database, const Clock& clock, const Marks& marks, const
   const auto companies =
       database.Read([](db::Snapshot& snapshot) { return store::Companies(snapshot); });
   for (const db::CompanyId company : companies) {
-    int64_t last = 0;
-    std::vector<http::idempotency::RecordName> answers;  // which refer to the events that go
-    OldRecords old;
-    database.Read([&](db::Snapshot& snapshot) {
-      if (const auto mark = marks.LastBefore(snapshot, kKeptMs)) {
-        last = LastToPurge(snapshot, company, *mark);
+    for (int i = 0; i < kJobsMax; ++i) {
+      const Due due = database.Read([&](db::Snapshot& snapshot) {
+        return FindDue(snapshot, company, marks, closed_before, now);
+      });
+      if (due.last == 0 && due.old.last == 0) break;
+      if (due.last > 0) {
+        database.Write([&](db::Tx& tx, const db::Stamp&) {
+          feed.Purged(tx, company, due.last);
+          PurgeUpTo(tx, company, due.last, due.answers, records);
+        });
       }
-      answers.clear();
-      if (last > 0) answers = http::idempotency::FindPointingUpTo(snapshot, company, last);
-      old = FindOldRecords(snapshot, company, closed_before, now);
-    });
-    if (last > 0) {
-      database.Write([&](db::Tx& tx, const db::Stamp&) {
-        feed.Purged(tx, company, last);
-        PurgeUpTo(tx, company, last, answers, records);
-      });
-    }
-    if (old.last > 0) {
-      database.Write([&](db::Tx& tx, const db::Stamp&) {
-        DropRecords(tx, company, old, closed_before, records);
-      });
+      if (due.old.last > 0) {
+        database.Write([&](db::Tx& tx, const db::Stamp&) {
+          DropRecords(tx, company, due.old, closed_before, records);
+        });
+      }
     }
   }
 }

@@ -25,11 +25,11 @@ struct RecordKeeper {
                          UtcMs closed_before) = nullptr;
 };
 
-// Runs one step of the purge for each company; app/ calls it about once a minute. A step:
-//   - moves the log's start past at most 500 events that are older than 7 days, deletes those of
+// Runs at most 5 steps of the purge for each company; app/ calls it about once a minute. A step:
+//   - moves the log's start past at most 100 events that are older than 7 days, deletes those of
 //     them that hold no record, and deletes the idempotency answers that refer to them. It calls
 //     the feed's readers in the same transaction and waits for none of them.
-//   - deletes the records of at most 500 orders that were closed 90 days ago. They are rendered
+//   - deletes the records of at most 100 orders that were closed 90 days ago. They are rendered
 //     from the order's rows from then on.
 // Each part is a transaction of its own. Blocks for the writer. Throws what the database throws.
 void Purge(db::Database& database, const Clock& clock, const Marks& marks, const Feed& feed,

@@ -1,6 +1,7 @@
 #include "http/idempotency.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/id.h"
 #include "base/problem.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr std::string_view kHeader = "Idempotency-Key";
 constexpr size_t kKeyMax = 255;
 constexpr int kPurgedAtOnce = 1000;
+constexpr size_t kPurgedAJob = 100;  // tills wait for a job: some milliseconds
 
 bool IsVisible(char c) { return c >= '!' && c <= '~'; }
 
@@ -151,8 +153,10 @@ void Purge(db::Database& database, int64_t mark) {
     const std::vector<RecordName> old = database.Read([&](db::Snapshot& snapshot) {
       return store::FindBefore(snapshot, company, mark, kPurgedAtOnce);
     });
-    if (old.empty()) continue;
-    database.Write([&](db::Tx& tx, const db::Stamp&) { Forget(tx, company, old); });
+    for (size_t i = 0; i < old.size(); i += kPurgedAJob) {
+      const auto job = std::span(old).subspan(i, std::min(kPurgedAJob, old.size() - i));
+      database.Write([&](db::Tx& tx, const db::Stamp&) { Forget(tx, company, job); });
+    }
   }
 }
 

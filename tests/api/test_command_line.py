@@ -13,7 +13,7 @@ import uuid
 
 import pytest
 
-from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box, entries
+from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box, entries, free_port
 from support.orders import INSTANT, UUID, rows
 from support.routes import SCOPES
 from support.waiting import wait_until
@@ -602,7 +602,7 @@ def modes(directory):
 
 @pytest.mark.parametrize("umask", [0o022, 0o000])
 def test_nobody_else_can_read_the_data(tmp_path, umask):
-    box = Box(data=tmp_path / "box" / "data")
+    box = Box(tmp_path / "box" / "data", ["--sandbox-listen", f"127.0.0.1:{free_port()}"])
     before = os.umask(umask)
     try:
         box.bring_in("demo")

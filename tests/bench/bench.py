@@ -21,6 +21,7 @@ sys.path.insert(0, str(HERE))
 import apps  # noqa: E402
 import backups  # noqa: E402
 import cpu  # noqa: E402
+import housekeeping  # noqa: E402
 import linked  # noqa: E402
 import many  # noqa: E402
 import table  # noqa: E402
@@ -32,7 +33,7 @@ from serving import Server  # noqa: E402
 RESULT = ROOT / "build/bench.json"
 EXECUTABLE_BYTES_MAX = 6_000_000
 SECTIONS = (cpu.reads, cpu.creates, cpu.whole_orders, many.lists, many.reports, cpu.memory, webhooks.drains,
-            webhooks.tills, backups.tills, backups.reading, apps.bursts, linked.tills, wear.written, wear.kept)
+            webhooks.tills, backups.tills, backups.reading, housekeeping.starts, housekeeping.tills, apps.bursts, linked.tills, wear.written, wear.kept)
 
 
 class Bench:

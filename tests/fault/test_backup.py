@@ -79,6 +79,7 @@ def test_a_backup_beside_a_busy_server_holds_all_that_was_acknowledged(house, bo
 
 
 def test_a_backup_is_for_its_owner_alone_and_whole(house, tmp_path):
+    house.box.bring_in("demo", env="test")
     house.box.start()
     target = tmp_path / "far" / "backup"
     (house.box.data / "comanda.conf").write_text("log_level = debug\n")
@@ -205,6 +206,7 @@ def test_no_backup_is_made_of_what_is_no_restaurant(house, tmp_path, case):
 
 
 def test_a_damaged_sandbox_does_not_keep_the_restaurant_from_its_backup(house, tmp_path):
+    house.box.bring_in("demo", env="test")
     house.box.start()
     house.box.stop()
     overwrite(house.box.data / "test.db", b"\x7f" * 4096)

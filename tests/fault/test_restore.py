@@ -37,6 +37,7 @@ class Place:
         self.data.mkdir(parents=True, mode=0o700)
         self.box = Box(self.data, [*NO_SANDBOX, *options])
         self.box.bring_in("demo")
+        self.box.bring_in("demo", env="test")
         self.key = self.box.make_key()["key"]
         self.box.start()
         self.order("before the backup")

@@ -60,6 +60,7 @@ def test_each_directory_gets_a_backup_with_all_that_a_new_box_needs(box, tmp_pat
     (box.data / "credentials").mkdir()
     (box.data / "credentials/app").write_text("secret")
     (box.data / "cloud.key").write_text("secret")
+    box.bring_in("demo", env="test")
     box.start()
 
     done = back_up(box)

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "base/metrics.h"
 #include "db/connection.h"
@@ -100,6 +101,42 @@ TEST(DbCheckpointer, WaitsForReadersOnlyWhenTheLogIsLong) {
 
   reader->Rollback();
   EXPECT_EQ(log.Run(Mode::kRestart), Trouble::kNone);
+  log.Grow();
+  EXPECT_EQ(log.checkpointer.WhenGrown(), std::nullopt) << "the log has started over";
+}
+
+TEST(DbCheckpointer, TriesAgainNowAndThenWhileAReaderGoesOn) {
+  Log log;
+  log.Grow();
+  const auto reader = log.Open(Connection::Role::kReader);
+  reader->Execute("BEGIN");
+  reader->Integer("SELECT count(*) FROM line");
+  while (log.GrowUntilDue() == Mode::kPassive) continue;
+  for (int i = 0; i < 5; ++i) {
+    const int64_t before = log.bytes();
+    EXPECT_EQ(log.GrowUntilDue(), Mode::kRestart);
+    EXPECT_GE(log.bytes() - before, Checkpointer::kRetryBytes);
+    EXPECT_LT(log.bytes() - before, Checkpointer::kRetryBytes + 300'000);
+    EXPECT_EQ(log.Run(Mode::kRestart), Trouble::kNone);
+    EXPECT_FALSE(log.checkpointer.is_waiting());
+  }
+  reader->Rollback();
+}
+
+// Asks whether the log waits as a check does: from a callback of its statement.
+TEST(DbCheckpointer, AReaderThatEndsWhenTheLogWaitsLetsItStartOver) {
+  Log log;
+  log.Grow();
+  const auto reader = log.Open(Connection::Role::kReader);
+  reader->Execute("BEGIN");
+  reader->Integer("SELECT count(*) FROM line");
+  while (log.GrowUntilDue() == Mode::kPassive) continue;
+  std::jthread check([&] {
+    while (!log.checkpointer.is_waiting()) std::this_thread::yield();
+    reader->Rollback();
+  });
+  EXPECT_EQ(log.Run(Mode::kRestart), Trouble::kNone);
+  check.join();
   log.Grow();
   EXPECT_EQ(log.checkpointer.WhenGrown(), std::nullopt) << "the log has started over";
 }

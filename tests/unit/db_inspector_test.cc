@@ -7,12 +7,14 @@
 #include <sqlite3.h>
 
 #include <array>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
 #include <string>
 
+#include "base/clock.h"
 #include "base/problem.h"
 #include "db/backup.h"
 #include "db/watcher.h"
@@ -308,6 +310,24 @@ TEST(DbInspector, LooksAtALargeFileInTheBackgroundWhereTheTimeBeforeServingIsUp)
   EXPECT_EQ(database->rounds_of_inspection(), 0);
   database->StartInspector();
   ASSERT_TRUE(testing::Await([&] { return database->rounds_of_inspection() == 1; }));
+}
+
+TEST(DbInspector, GivesWayToALogThatWaits) {
+  constexpr int kTimes = 3;
+  TestDatabase database(Settings{.migrations = {kTables}});
+  database->Write([](Tx& tx, const Stamp&) {
+    tx.Run(
+        "INSERT INTO sale (company, id, status) WITH RECURSIVE row(n) AS "
+        "(SELECT 1 UNION ALL SELECT n + 1 FROM row WHERE n < 20000) SELECT 1, 'sale-' || n, 3 FROM "
+        "row");
+  });
+  std::atomic<int> asked = 0;
+  const Settings settings{.path = database.settings().path,
+                          .log_waits = [&] { return asked++ < kTimes; }};
+  Inspector inspector(settings, database.clock, {});
+  inspector.Start();
+  ASSERT_TRUE(testing::Await([&] { return inspector.rounds() == 1; }));
+  EXPECT_GT(asked, kTimes) << "it has begun again each time";
 }
 
 INSTANTIATE_TEST_SUITE_P(Occurrence, DbInspectorMends, ::testing::Range(0, 3));
