@@ -75,9 +75,10 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
   }
   Trial trial{.damage = LookAt(path, found < known)};
   if (!trial.damage.empty()) accept_damage(trial.damage);
-  trial.changes = db::Watcher(path, SystemClock()).Read([](db::Snapshot& snapshot) {
-    return events::TotalOfChanges(snapshot);
-  });
+  // Before it is opened, which may itself change something. One of an older version has none that
+  // this program can count.
+  const auto count = [](db::Snapshot& snapshot) { return events::TotalOfChanges(snapshot); };
+  if (found == known) trial.changes = db::Watcher(path, SystemClock()).Read(count);
   {
     metrics::Registry metrics;
     Heartbeats heartbeats(SystemClock());
@@ -87,7 +88,10 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
     http::AnswerBudget answer_budget;
     Environment environment(mode, options, SystemClock(), space, answer_budget, nullptr, heartbeats,
                             metrics, progress);
-    environment.database().Read([&](db::Snapshot& snapshot) { Read(snapshot, trial); });
+    environment.database().Read([&](db::Snapshot& snapshot) {
+      if (found < known) trial.changes = count(snapshot);
+      Read(snapshot, trial);
+    });
   }
   trial.notes = company::ZoneTroubles(path);
   if (found == known) return trial;

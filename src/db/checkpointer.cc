@@ -56,7 +56,8 @@ Trouble Checkpointer::Run(Connection& connection, Mode mode) {
   connection.ClearTrouble();
   sqlite3* handle = connection.handle();
   is_waiting_ = mode != Mode::kPassive;
-  sqlite3_busy_timeout(handle, kReadersWaitMs);
+  const bool is_too_long = pages_ >= PagesIn(kLongBytes);
+  sqlite3_busy_timeout(handle, is_too_long ? kReadersWaitLongMs : kReadersWaitMs);
   const int code = sqlite3_wal_checkpoint_v2(handle, "main", Native(mode), nullptr, nullptr);
   sqlite3_busy_timeout(handle, Connection::kBusyMs);
   is_waiting_ = false;

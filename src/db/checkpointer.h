@@ -15,6 +15,8 @@
 //                               (Settings::log_waits). A reader that goes on for longer than
 //                               kReadersWaitMs, as a backup does, is not waited for: tills would
 //                               be. It is tried again each kRetryBytes.
+//   longer than kLongBytes      the same, and waits up to kReadersWaitLongMs: the log must not fill
+//                               the disk.
 //   no job for kTruncateIdleMs  truncate: also truncates the file to 0 bytes, if it had grown
 //
 // A checkpoint that cannot copy all pages because of readers is not a failure: the next one copies
@@ -40,7 +42,9 @@ class Checkpointer {
   static constexpr int64_t kCheckpointBytes = 8 << 20;
   static constexpr int64_t kRestartBytes = 16 << 20;
   static constexpr int64_t kRetryBytes = 2 << 20;
+  static constexpr int64_t kLongBytes = 24 << 20;
   static constexpr int kReadersWaitMs = 20;
+  static constexpr int kReadersWaitLongMs = 250;
   static constexpr int64_t kTruncateIdleMs = 5000;
 
   // `settings` must outlive it.

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/line_limit.h"
 #include "base/log.h"
+#include "db/read_only.h"
 
 namespace comanda::db {
 namespace {
@@ -65,6 +66,20 @@ int Read(sqlite3_file* file, void* to, int bytes, sqlite3_int64 at) noexcept {
   return SQLITE_IOERR_READ;
 }
 
+// While the kernel stops a file system (errors=remount-ro), fdatasync(2) may say that it is done
+// and have written nothing: ext4 of Linux 6.18 answers so once the file system is read-only. The
+// order of that commit would be acknowledged, and gone after a restart.
+int Sync(sqlite3_file* file, int flags) noexcept {
+  File& one = Of(file);
+  const int code = one.below()->pMethods->xSync(one.below(), flags);
+  try {
+    if (code == SQLITE_OK && DirectoryIsReadOnly(DirectoryOf(one.name))) return SQLITE_IOERR_FSYNC;
+  } catch (const std::exception&) {  // no memory for the path
+    return SQLITE_IOERR_FSYNC;
+  }
+  return code;
+}
+
 template <auto kMethod, typename... Arguments>
 auto PassOn(sqlite3_file* file, Arguments... arguments) {
   File& one = Of(file);
@@ -84,7 +99,7 @@ constexpr Methods kShared = {
     .xRead = &Read,
     .xWrite = &PassOn<&Methods::xWrite, const void*, int, sqlite3_int64>,
     .xTruncate = &PassOn<&Methods::xTruncate, sqlite3_int64>,
-    .xSync = &PassOn<&Methods::xSync, int>,
+    .xSync = &Sync,
     .xFileSize = &PassOn<&Methods::xFileSize, sqlite3_int64*>,
     .xLock = &PassOn<&Methods::xLock, int>,
     .xUnlock = &PassOn<&Methods::xUnlock, int>,

@@ -52,9 +52,11 @@ void Dispatcher::Handle(wire::Exchange& exchange) {
   } catch (const Refusal& refusal) {
     Refuse(visit, refusal);
   } catch (const std::exception& failure) {
-    log::Error("request failed",
-               {{"request", exchange.request.request_id}, {"cause", failure.what()}});
     const Fault::Kind kind = KindOfHandled();
+    if (kind != Fault::Kind::kDiskReadOnly) {  // which the database has said
+      log::Error("request failed",
+                 {{"request", exchange.request.request_id}, {"cause", failure.what()}});
+    }
     if (kind == Fault::Kind::kDamaged) site_.database.damaged_rows().Note(failure.what());
     Refuse(visit, wire::ToRefusal(kind));
   }

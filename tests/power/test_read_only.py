@@ -178,7 +178,7 @@ def commands_tell_the_truth(box, card, orders):
     Doctor(box).assert_names_the_disk_first()
     # What the backup is for: another machine.
     other = Box(card.other / str(uuid.uuid4()))
-    other.command("restore", str(backup), "--data", str(other.data))
+    other.command("restore", str(backup), "--yes", "--data", str(other.data))
     assert "sound" in other.command("verify", "--data", str(other.data)).stdout
 
 
