@@ -33,6 +33,7 @@ constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
     Command{"backup", "make a checked copy of everything, also while the server runs", BackUp},
+    Command{"disk", "put the backups on another disk, and mount it at each start", Disk},
     Command{"restore", "put a copy of a backup in the place of the data directory", Restore},
     Command{"drill", "try whether a backup can be restored, and compare it with the data", Drill},
     Command{"resume", "send what is held since the data came to another machine", Resume},
