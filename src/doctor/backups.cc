@@ -40,8 +40,9 @@ Finding Missing(const Box& box, const std::string& target, const backups::Result
                 const std::string& last) {
   const std::string point = backups::MountPointOf(target);
   const bool is_unknown = result.good_at > 0 && result.mount_point.empty();
-  if (point == "/" && (is_unknown || target.starts_with("/mnt/") || target.starts_with("/media/") ||
-                       target.starts_with("/run/media/"))) {
+  const bool is_where_disks_are = target.starts_with("/mnt/") || target.starts_with("/media/") ||
+                                  target.starts_with("/run/media/");
+  if (is_unknown || (point == "/" && is_where_disks_are)) {
     return Warning("Backups go to " + target + ", which is not there: its disk is away." + last,
                    kWhyOld, "lsblk -f     # plug the disk in; then: comanda disk use /dev/NAME");
   }

@@ -1,6 +1,7 @@
 """`comanda disk`: a disk for the backups, in a bare Debian with a file system in a file as the disk."""
 
 import contextlib
+import json
 import subprocess
 
 import pytest
@@ -91,6 +92,34 @@ def test_the_disk_is_there_again_after_a_start(box, table, disk):
     status, said = box.try_run("runuser -u comanda -- comanda backup")
     assert status == 1 and "not mounted on /media/usb any more" in said, said
     assert box.run("ls -A /media/usb") == ""
+
+
+def test_a_disk_that_is_unplugged_gets_no_backup_on_the_disk_of_the_system(box, disk):
+    """A mount point that no table and no custom names."""
+    box.run(f"mkdir /srv/usb && mount {disk.device} /srv/usb && install -d -m 700 -o comanda /srv/usb/comanda && "
+            "comanda import demo && comanda config set backup_to /srv/usb/comanda && comanda backup")
+    assert "WARNING  backups" not in box.try_run("comanda doctor")[1]
+    box.run("umount /srv/usb")
+    for directory in ("", "/srv/usb/comanda"):  # the second time somebody has made it there
+        if directory:
+            box.run(f"install -d -m 700 -o comanda {directory}")
+        report = json.loads(box.try_run("comanda doctor --json")[1])["findings"]
+        (found,) = [f for f in report if f["check"] == "backups" and f["state"] != "well"]
+        assert "the disk with them is not mounted on /srv/usb any more" in found["what"] and "install" not in found["command"], found
+        status, said = box.try_run("runuser -u comanda -- comanda backup")
+        assert status == 1 and "the disk with the backups is not mounted on /srv/usb any more" in said, said
+        ready = json.loads(box.run("curl -sk https://localhost:8443/readyz"))
+        assert "not mounted on /srv/usb any more" in ready["checks"]["backup"]["state"]
+    assert box.run("find /srv/usb").split() == ["/srv/usb", "/srv/usb/comanda"]
+    box.run(f"mount {disk.device} /srv/usb && runuser -u comanda -- comanda backup")
+    assert "WARNING  backups" not in box.try_run("comanda doctor")[1]
+    # A disk is mounted, and lacks the directory: that is what is said.
+    box.run("rm -rf /srv/usb/comanda")
+    report = json.loads(box.try_run("comanda doctor --json")[1])["findings"]
+    (found,) = [f for f in report if f["check"] == "backups" and f["state"] != "well"]
+    assert "does not exist on the disk that is mounted on /srv/usb" in found["what"], found
+    box.run(found["command"])
+    assert "WARNING  backups" not in box.try_run("comanda doctor")[1]
 
 
 def test_another_mount_point_and_other_backups_stay(box, table, disk):
