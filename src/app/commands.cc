@@ -105,6 +105,19 @@ void PrintError(std::string_view text) {
   ::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+bool AskYes(std::string_view question) {
+  if (::isatty(STDIN_FILENO) == 0) {
+    throw Refusal(Problem::kInvalidParameter,
+                  "there is no terminal to ask on: say --yes. Nothing was changed");
+  }
+  Print(std::string(question) + " [y/N] ");
+  ::fflush(stdout);
+  std::string answer;
+  char letter = 0;
+  while (::read(STDIN_FILENO, &letter, 1) == 1 && letter != '\n') answer += letter;
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
 int RunCommand(Words words) {
   // No core files: they would contain keys.
   ::prctl(PR_SET_DUMPABLE, 0);
