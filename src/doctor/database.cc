@@ -106,7 +106,8 @@ Findings CheckDatabase(const Box& box) {
         "ls -l " + box.options.data_directory + "     # then restore a backup (README, Restore)"));
   } else {
     findings.push_back(Warning("There is no restaurant yet.", "Tills have nothing to sell.",
-                               "comanda import FILE --data " + box.options.data_directory));
+                               "comanda import demo --data " + box.options.data_directory +
+                                   "     # or a file of your own"));
   }
   return findings;
 }

@@ -30,7 +30,9 @@ std::optional<Finding> CheckServiceFile(const Box& box) {
   if (!text) {
     return Warning(std::string(kService) + " is missing.",
                    "The box is not announced: integrations that search for it do not find it.",
-                   "apt install --reinstall -o Dpkg::Options::=--force-confmiss comanda");
+                   // dpkg does not bring a deleted file of /etc back, and apt cannot reinstall a
+                   // package that came as a file.
+                   "install -D -m 644 /usr/share/comanda/avahi.service " + std::string(kService));
   }
   const std::vector<int64_t> ports = PortsIn(*text);
   const int port = PortOf(box.options.listen);
@@ -63,7 +65,8 @@ Finding CheckAnswer(const Box& box, const std::string& name) {
   }
   return Broken(name + " is " + query.address() + ", another machine with the same name.",
                 "Devices that use this name reach that machine.",
-                "hostnamectl set-hostname ANOTHER; systemctl restart avahi-daemon comanda");
+                "hostnamectl set-hostname " + name.substr(0, name.find('.')) +
+                    "-2     # or another name\nsystemctl restart avahi-daemon comanda");
 }
 
 }  // namespace

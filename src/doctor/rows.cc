@@ -37,8 +37,7 @@ Findings CheckRows(const Box& box) {
   }
   if (Metric(box, "comanda_db_disk_failures_total").value_or(0) > 0) {
     findings.push_back(Broken("The disk has failed a read, a write or a sync since the start.",
-                              "It may be dying.",
-                              "dmesg --level=err | tail\ncomanda backup TARGET"));
+                              "It may be dying.", "dmesg --level=err | tail\ncomanda backup"));
   }
   const double checked_s = Metric(box, "comanda_db_checked_timestamp_seconds").value_or(0);
   const double progress = Metric(box, "comanda_db_check_progress").value_or(0);
