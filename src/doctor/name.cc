@@ -46,6 +46,12 @@ std::optional<Finding> CheckServiceFile(const Box& box) {
                      std::string(kService));
 }
 
+// Not hostnamectl(1), which wants a bus.
+std::string SetName(const std::string& label) {
+  return "echo " + label + " >/etc/hostname     # or another name\nhostname -F /etc/hostname\n" +
+         "systemctl restart comanda\nsystemctl try-restart avahi-daemon";
+}
+
 // Which address the network has for the name of this machine.
 Finding CheckAnswer(const Box& box, const std::string& name) {
   net::AvahiQuery query({.avahi_socket = box.machine.PathOf(kSocket)}, name);
@@ -65,8 +71,7 @@ Finding CheckAnswer(const Box& box, const std::string& name) {
   }
   return Broken(name + " is " + query.address() + ", another machine with the same name.",
                 "Devices that use this name reach that machine.",
-                "hostnamectl set-hostname " + name.substr(0, name.find('.')) +
-                    "-2     # or another name\nsystemctl restart avahi-daemon comanda");
+                SetName(name.substr(0, name.find('.')) + "-2"));
 }
 
 }  // namespace
@@ -78,11 +83,10 @@ Findings CheckName(const Box& box) {
   const std::string name = label + ".local";
   Findings findings;
   if (AsciiLower(host.substr(0, host.find('.'))) != label) {
-    findings.push_back(
-        Warning("The host name \"" + Visible(host) + "\" is no name of a network: devices see " +
-                    name + ".",
-                "Who looks for the box by its host name does not find it.",
-                "hostnamectl set-hostname " + label + "; systemctl restart avahi-daemon comanda"));
+    findings.push_back(Warning("The host name \"" + Visible(host) +
+                                   "\" is no name of a network: devices see " + name + ".",
+                               "Who looks for the box by its host name does not find it.",
+                               SetName(label)));
   }
   if (!box.machine.IsThere(kSocket)) {
     const bool is_installed = box.machine.IsThere("/usr/sbin/avahi-daemon");

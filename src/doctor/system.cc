@@ -8,13 +8,13 @@ Findings CheckSystem(const Box& box) {
     findings.push_back(Broken("The system has no time zone data.",
                               "Business days and opening hours depend on it: the server does not "
                               "start with a restaurant.",
-                              "apt install tzdata"));
+                              "apt install --reinstall tzdata"));
   }
   if (!box.machine.IsThere("/etc/ssl/certs/ca-certificates.crt") &&
       !box.machine.IsThere("/etc/pki/tls/certs/ca-bundle.crt")) {
     findings.push_back(Warning("The system has no certificate authorities.",
                                "Webhooks to public addresses cannot be verified and are not sent.",
-                               "apt install ca-certificates"));
+                               "apt install --reinstall ca-certificates"));
   }
   if (findings.empty()) findings.push_back(Well("Time zones and authorities are installed."));
   return findings;

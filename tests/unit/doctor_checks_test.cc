@@ -345,6 +345,9 @@ TEST_F(DoctorChecks, ADirectoryInPlaceOfADatabaseIsBroken) {
 
 TEST_F(DoctorChecks, ALostDatabaseIsBrokenAndAnEmptyBoxIsNot) {
   EXPECT_TRUE(Has(CheckDatabase(box_), State::kWarning, "no restaurant yet"));
+  Put("/data/tls/server.crt", "");
+  EXPECT_TRUE(Has(CheckDatabase(box_), State::kBroken, "live.db is gone"));
+  ASSERT_EQ(::unlink((data_ + "/tls/server.crt").c_str()), 0);
   Put("/data/served", "live.db 1 2\n");
   EXPECT_TRUE(Has(CheckDatabase(box_), State::kBroken, "live.db is gone"));
 }
@@ -773,8 +776,8 @@ TEST_F(DoctorChecks, MeasuresTheJournal) {
 }
 
 TEST_F(DoctorChecks, MissingZonesAreBroken) {
-  EXPECT_TRUE(Has(CheckSystem(box_), State::kBroken, "apt install tzdata"));
-  EXPECT_TRUE(Has(CheckSystem(box_), State::kWarning, "apt install ca-certificates"));
+  EXPECT_TRUE(Has(CheckSystem(box_), State::kBroken, "apt install --reinstall tzdata"));
+  EXPECT_TRUE(Has(CheckSystem(box_), State::kWarning, "apt install --reinstall ca-certificates"));
   Put("/usr/share/zoneinfo/Etc/UTC", "TZif");
   Put("/etc/ssl/certs/ca-certificates.crt", "PEM");
   EXPECT_TRUE(IsWell(CheckSystem(box_)));
