@@ -23,6 +23,7 @@ inline constexpr Flag kDataFlag = {"data", "DIR", "the data directory (default /
 inline constexpr Flag kCompanyFlag = {"company", "ID",
                                       "which restaurant; needed where there are several"};
 inline constexpr Flag kJsonFlag = {"json", "", "the answer as JSON, for scripts"};
+inline constexpr Flag kYesFlag = {"yes", "", "do not ask"};
 inline constexpr Flag kHelpFlag = {"help", "", "show this"};
 
 class Arguments {

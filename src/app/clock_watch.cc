@@ -42,7 +42,7 @@ std::string_view Meaning(Event event) {
       return "orders carry the new time; keys expire by the time known before, until the new one "
              "has "
              "stood for a day or the system says that it is synchronised. If it is wrong, set it "
-             "(timedatectl set-time) or give the box a time server (timedatectl set-ntp true)";
+             "(date -s) or give the box a time server (`comanda doctor` says how)";
     case Event::kBelieved:
       return "the new time stood for a day or is synchronised: keys expire by it";
     case Event::kRight:

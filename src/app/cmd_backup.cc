@@ -136,6 +136,7 @@ bool BackUpTo(const std::string& target, const backups::Making& making) {
     } else {
       result.good_at = making.clock.Now();
       result.name = made.path.substr(made.path.rfind('/') + 1);
+      result.mount_point = backups::MountPointOf(target);
     }
   } catch (const Refusal& refusal) {
     result.problem = refusal.detail;

@@ -36,7 +36,7 @@ namespace {
 
 constexpr std::array kFlags = {
     kDataFlag,
-    Flag{"yes", "", "do not ask"},
+    kYesFlag,
     kPassphraseFlag,
     Flag{"damaged", "", "also where something in the backup is damaged or missing"},
     kHelpFlag,
@@ -348,20 +348,12 @@ std::string Describe(const Trial& trial) {
 
 // Refusal unless a person says yes.
 void Ask(const std::string& data_directory, bool stops_service) {
-  if (::isatty(STDIN_FILENO) == 0) {
-    throw Refusal(Problem::kInvalidParameter,
-                  "there is no terminal to ask on: say --yes. Nothing was changed");
-  }
-  Print((IsThere(data_directory) ? data_directory + " is set aside, with all that is in it.\n"
-                                 : data_directory + " is made.\n") +
-        (stops_service ? "The service is stopped for a moment.\n" : "") + "Restore? [y/N] ");
-  ::fflush(stdout);
-  std::string answer;
-  char letter = 0;
-  while (::read(STDIN_FILENO, &letter, 1) == 1 && letter != '\n') answer += letter;
+  const bool is_wanted =
+      AskYes((IsThere(data_directory) ? data_directory + " is set aside, with all that is in it.\n"
+                                      : data_directory + " is made.\n") +
+             (stops_service ? "The service is stopped for a moment.\n" : "") + "Restore?");
   Interruption::Check();
-  if (answer == "y" || answer == "Y" || answer == "yes") return;
-  Refuse("not restored; nothing was changed");
+  if (!is_wanted) Refuse("not restored; nothing was changed");
 }
 
 // What a machine has for itself stays on it. After the server has ended, which may write them.

@@ -21,12 +21,13 @@ constexpr std::array kVerbs = {Verb{"fingerprint", 0}, Verb{"renew-authority", 0
 
 constexpr std::array kFlags = {
     kDataFlag,
+    kYesFlag,
     kHelpFlag,
 };
 
 std::string Help() {
   return "comanda tls fingerprint [--data DIR]\n"
-         "comanda tls renew-authority [--data DIR]\n\n"
+         "comanda tls renew-authority [--yes] [--data DIR]\n\n"
          "fingerprint shows the authority that devices install, to compare with what the page "
          "/setup\n"
          "shows.\n\n"
@@ -35,7 +36,7 @@ std::string Help() {
          "install the\n"
          "new ca.crt: until then it refuses the box. Needed where the authority has ended, "
          "was dated by\n"
-         "a wrong clock, or where its key is lost or stolen. Set the clock first.\n"
+         "a wrong clock, or where its key is lost or stolen. Set the clock first. It asks before.\n"
          "A server that is running serves a certificate of it within a minute, or at once after\n"
          "`systemctl reload comanda`.\n\n" +
          DescribeFlags(kFlags);
@@ -49,6 +50,11 @@ int RenewAuthority(const Arguments& arguments) {
                   "authority to renew");
   }
   RequireDatabase(DatabasePath(auth::Mode::kLive, options));
+  if (!arguments.Has(kYesFlag.name) &&
+      !AskYes("EVERY DEVICE refuses the box from then on, until the new " +
+              ops::AuthorityPath(options) + " is installed on it.\nA new authority?")) {
+    throw Refusal(Problem::kValidationFailed, "not renewed; nothing was changed");
+  }
   const UtcMs now = SystemClock().Now();
   const crypto::CertificateInfo info = crypto::Inspect(
       ops::RenewAuthority(options, {.wall = now, .settled = now, .built = BuildDate()}));

@@ -33,6 +33,7 @@ constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
     Command{"backup", "make a checked copy of everything, also while the server runs", BackUp},
+    Command{"disk", "put the backups on another disk, and mount it at each start", Disk},
     Command{"restore", "put a copy of a backup in the place of the data directory", Restore},
     Command{"drill", "try whether a backup can be restored, and compare it with the data", Drill},
     Command{"resume", "send what is held since the data came to another machine", Resume},
@@ -102,6 +103,19 @@ void Print(std::string_view text) {
 void PrintError(std::string_view text) {
   const std::string line = "comanda: " + VisibleLines(text) + "\n";
   ::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+bool AskYes(std::string_view question) {
+  if (::isatty(STDIN_FILENO) == 0) {
+    throw Refusal(Problem::kInvalidParameter,
+                  "there is no terminal to ask on: say --yes. Nothing was changed");
+  }
+  Print(std::string(question) + " [y/N] ");
+  ::fflush(stdout);
+  std::string answer;
+  char letter = 0;
+  while (::read(STDIN_FILENO, &letter, 1) == 1 && letter != '\n') answer += letter;
+  return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 int RunCommand(Words words) {

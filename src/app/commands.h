@@ -24,6 +24,8 @@ int Serve(Words words);
 int ImportFile(Words words);
 // Copies the databases, certificates and settings to a new directory, while the server runs.
 int BackUp(Words words);
+// Mounts a disk for the backups, also after a restart, or ends that (backups/disk.h).
+int Disk(Words words);
 // Puts a copy of a backup in the place of the data directory.
 int Restore(Words words);
 // Restores a backup into a scratch directory and compares it with the data.

@@ -14,6 +14,10 @@ namespace comanda::app {
 void Print(std::string_view text);       // to stdout
 void PrintError(std::string_view text);  // to stderr, between "comanda: " and a line end
 
+// Asks on the terminal. True for y or yes. Refusal invalid_parameter, which names --yes, if the
+// input is no terminal.
+bool AskYes(std::string_view question);
+
 // A refusal as lines: its detail and, where there are several errors, one line for each. Its texts
 // go through Visible(), so a refusal that is to have lines of its own has them in `errors`, without
 // a field.

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <vector>
 
+#include "backups/mount_table.h"
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/problem.h"
@@ -21,29 +24,17 @@ std::optional<std::string> Resolved(const std::string& path) {
   return std::string(real.get());
 }
 
-// Lines of /etc/fstab are: DEVICE POINT …, separated by blanks or tabs.
-bool IsInTableOfMounts(const std::string& point) {
-  const auto table = ReadFile("/etc/fstab");
-  if (!table) return false;
-  for (size_t at = table->find(point); at != table->npos; at = table->find(point, at + 1)) {
-    const size_t line = table->rfind('\n', at) + 1;
-    const std::string_view before = std::string_view(*table).substr(line, at - line);
-    const size_t device = before.find_first_of(" \t");
-    const bool is_second = device != before.npos && device > 0 && before.front() != '#' &&
-                           before.find_first_not_of(" \t", device) == before.npos;
-    const size_t end = at + point.size();
-    if (is_second && end < table->size() && ((*table)[end] == ' ' || (*table)[end] == '\t')) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool IsMounted(const std::string& point) {
   struct stat own = {};
   struct stat above = {};
   return ::stat(point.c_str(), &own) == 0 && ::stat(DirectoryOf(point).c_str(), &above) == 0 &&
          own.st_dev != above.st_dev;
+}
+
+// What is mounted there is then not known.
+bool MayNotLookAt(const std::string& path) {
+  struct stat found = {};
+  return ::stat(path.c_str(), &found) != 0 && errno == EACCES;
 }
 
 // True for /mnt/DISK, /media/DISK, /media/USER/DISK and /run/media/USER/DISK.
@@ -54,6 +45,15 @@ bool StandsWhereDisksAreMounted(const std::string& path) {
 }
 
 }  // namespace
+
+bool IsInTableOfMounts(const std::string& point) {
+  try {
+    const std::vector<MountLine> lines = MountLines(ReadFile(kMountTable).value_or(""));
+    return std::ranges::find(lines, point, &MountLine::point) != lines.end();
+  } catch (const Fault&) {  // one with passwords in it is for root to read
+    return false;
+  }
+}
 
 std::string ResolvedAbove(std::string path) {
   while (true) {
@@ -69,16 +69,22 @@ bool LiesInside(const std::string& path, const std::string& directory) {
   return inner.starts_with(ResolvedAbove(directory) + "/");
 }
 
+std::string MountPointOf(const std::string& path) {
+  std::string above = ResolvedAbove(path);
+  while (above.size() > 1 && !IsMounted(above)) above = DirectoryOf(above);
+  return above;
+}
+
 std::string UnmountedPoint(const std::string& path) {
+  if (MayNotLookAt(path)) return "";
   // The second kind is a guess: /media/usb/backups has the form of /media/USER/DISK, and is a
-  // directory of the disk that is mounted on /media/usb.
+  // directory of the disk that is mounted on /media/usb; so is /mnt/backups of one on /mnt.
   std::string guessed;
   for (std::string above = ResolvedAbove(path); above.size() > 1; above = DirectoryOf(above)) {
-    const bool is_in_table = IsInTableOfMounts(above);
-    if (!is_in_table && !StandsWhereDisksAreMounted(above)) continue;
-    if (IsMounted(above)) return "";
-    if (is_in_table) return above;
-    if (guessed.empty()) guessed = above;
+    // /run is in memory, and no disk.
+    if (IsMounted(above)) return above == "/run" ? guessed : "";
+    if (IsInTableOfMounts(above)) return above;
+    if (guessed.empty() && StandsWhereDisksAreMounted(above)) guessed = above;
   }
   return guessed;
 }
@@ -96,6 +102,11 @@ std::string ScratchDirectory(const std::string& data_directory) {
                   data_directory +
                   " nor a directory for temporary files can be written: name one in TMPDIR, or "
                   "make a backup that is not sealed (--plain)");
+}
+
+std::string UnmountedSince(const std::string& path, const std::string& former_point) {
+  if (former_point.empty() || MayNotLookAt(path) || !LiesInside(path, former_point)) return "";
+  return MountPointOf(path).size() < former_point.size() ? former_point : "";
 }
 
 }  // namespace comanda::backups

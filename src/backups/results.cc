@@ -28,9 +28,10 @@ int64_t Integer(std::string_view text) {
   return value;
 }
 
-// Target, tried_at, good_at, name, problem, with tabs between them.
+// Target, tried_at, good_at, name, problem, mount_point, with tabs between them. Files of older
+// programs lack the last one.
 std::optional<Result> ParseLine(std::string_view line) {
-  std::array<std::string_view, 5> parts;
+  std::array<std::string_view, 6> parts;
   for (std::string_view& part : parts) {
     const size_t end = std::min(line.find('\t'), line.size());
     part = line.substr(0, end);
@@ -41,7 +42,8 @@ std::optional<Result> ParseLine(std::string_view line) {
                 .tried_at = Integer(parts[1]),
                 .good_at = Integer(parts[2]),
                 .name = std::string(parts[3]),
-                .problem = std::string(parts[4])};
+                .problem = std::string(parts[4]),
+                .mount_point = std::string(parts[5])};
 }
 
 }  // namespace
@@ -72,6 +74,7 @@ void NoteResult(const std::string& data_directory, Result result,
     if (former.target != result.target || result.problem.empty()) continue;
     result.good_at = former.good_at;
     result.name = former.name;
+    result.mount_point = former.mount_point;
   }
   std::erase_if(all, [&](const Result& one) {
     return one.target == result.target || std::ranges::find(targets, one.target) == targets.end();
@@ -80,9 +83,16 @@ void NoteResult(const std::string& data_directory, Result result,
   for (const Result& one : all) {
     text += OneLine(one.target) + "\t" + std::to_string(one.tried_at) + "\t" +
             std::to_string(one.good_at) + "\t" + OneLine(one.name) + "\t" + OneLine(one.problem) +
-            "\n";
+            "\t" + OneLine(one.mount_point) + "\n";
   }
   ReplaceFile(PathIn(data_directory), text, 0600);
+}
+
+Result ResultOf(const std::string& data_directory, const std::string& target) {
+  for (Result& one : Results(data_directory)) {
+    if (one.target == target) return std::move(one);
+  }
+  return {.target = target};
 }
 
 void ForgetResults(const std::string& data_directory) { RemoveAll(PathIn(data_directory)); }

@@ -17,6 +17,8 @@ struct Result {
   UtcMs good_at = 0;    // of the last good backup; 0: there was none
   std::string name;     // of that backup; empty: there was none
   std::string problem;  // why the last try made no good backup; empty: it did
+  // MountPointOf() the target when that backup was made (place.h); empty: it is not known.
+  std::string mount_point;
 };
 
 // In the order of their targets. A target that was not tried yet has none. Empty where nothing was
@@ -28,6 +30,9 @@ std::vector<Result> Results(const std::string& data_directory);
 // it cannot be written.
 void NoteResult(const std::string& data_directory, Result result,
                 const std::vector<std::string>& targets);
+
+// The result of one target; one with nothing but its name if there is none.
+Result ResultOf(const std::string& data_directory, const std::string& target);
 
 // For a box without targets: none is noted afterwards.
 void ForgetResults(const std::string& data_directory);

@@ -9,6 +9,7 @@
 
 #include "backups/catalog.h"
 #include "backups/place.h"
+#include "backups/results.h"
 #include "backups/rotation.h"
 #include "backups/sealed.h"
 #include "backups/sums.h"
@@ -76,6 +77,12 @@ void PrepareTarget(const config::Options& options, const std::string& target) {
   if (LiesInside(target, options.data_directory)) {
     Refuse(target + " is or lies inside the data directory " + options.data_directory +
            ": it would be lost with it; name a directory on another disk (setting backup_to)");
+  }
+  const std::string former = ResultOf(options.data_directory, target).mount_point;
+  if (const std::string point = UnmountedSince(target, former); !point.empty()) {
+    Refuse(target + ": the disk with the backups is not mounted on " + point +
+           " any more, so that the backup would be on the wrong disk; put the disk in and mount "
+           "it, or name another directory (setting backup_to)");
   }
   if (const std::string point = UnmountedPoint(target); !point.empty()) {
     Refuse(target + ": nothing is mounted on " + point +

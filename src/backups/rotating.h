@@ -31,7 +31,8 @@ struct Made {
 };
 
 // Refusal, with what to do, unless a rotating backup can be made there: the directory is missing,
-// not mounted, read-only, a file, of another user, or the data directory or in it. A missing one is
+// not mounted, on another file system than the last good backup because that one's disk is away,
+// read-only, a file, of another user, or the data directory or in it. A missing one is
 // made where the directory above it is on another disk than the root directory, for the owner of
 // the data directory. Else nothing is made: where a disk is not mounted, its directory would be
 // made on the root disk.

@@ -9,6 +9,7 @@
 #include "backups/results.h"
 #include "doctor/checks.h"
 #include "doctor/disk.h"
+#include "doctor/unit.h"
 
 namespace comanda::doctor {
 namespace {
@@ -26,19 +27,31 @@ std::string Minute(UtcMs at) {
   return text + " UTC";
 }
 
-// True for a place where disks are mounted. It must not be made as a directory: the backups would
-// lie on the disk of the system.
-bool IsOfAnotherDisk(const std::string& path) {
-  return path.starts_with("/mnt/") || path.starts_with("/media/") ||
-         path.starts_with("/run/media/");
+// What mounts a disk again, or finds it.
+std::string MountCommand(const std::string& point) {
+  if (backups::IsInTableOfMounts(point))
+    return "mount " + point + "     # with the disk plugged in";
+  return "lsblk -f     # plug the disk in; then: comanda disk use /dev/NAME " + point;
 }
 
-backups::Result ResultOf(const Box& box, const std::string& target) {
-  if (!box.is_data_readable) return {.target = target};
-  for (backups::Result& one : backups::Results(box.options.data_directory)) {
-    if (one.target == target) return std::move(one);
+// A directory that is not there. Where the backups may have been on a disk that is away, nothing is
+// said that makes the directory: the backups would lie on another disk.
+Finding Missing(const Box& box, const std::string& target, const backups::Result& result,
+                const std::string& last) {
+  const std::string point = backups::MountPointOf(target);
+  const bool is_unknown = result.good_at > 0 && result.mount_point.empty();
+  const bool is_where_disks_are = target.starts_with("/mnt/") || target.starts_with("/media/") ||
+                                  target.starts_with("/run/media/");
+  if (is_unknown || (point == "/" && is_where_disks_are)) {
+    return Warning("Backups go to " + target + ", which is not there: its disk is away." + last,
+                   kWhyOld, "lsblk -f     # plug the disk in; then: comanda disk use /dev/NAME");
   }
-  return {.target = target};
+  const std::string user = UserOf(box);
+  return Warning("Backups go to " + target + ", which does not exist" +
+                     (point == "/" ? "." : " on the disk that is mounted on " + point + ".") + last,
+                 kWhyOld,
+                 "install -d -m 700 -o " + user + " -g " + user + " " + target +
+                     "\ncomanda backup --data " + box.options.data_directory);
 }
 
 // Why the directory cannot be looked at; nothing if it can.
@@ -47,21 +60,18 @@ std::optional<Finding> CheckTarget(const Box& box, const std::string& target,
   const std::string last = result.good_at > 0
                                ? " The last backup there is of " + Minute(result.good_at) + "."
                                : " No backup was made there yet.";
+  if (const auto point = backups::UnmountedSince(target, result.mount_point); !point.empty()) {
+    return Warning("Backups go to " + target + ", and the disk with them is not mounted on " +
+                       point + " any more." + last,
+                   kWhyOld, MountCommand(point));
+  }
   if (const std::string point = backups::UnmountedPoint(target); !point.empty()) {
     return Warning("Backups go to " + target + ", and no disk is mounted at " + point + "." + last,
-                   kWhyOld, "lsblk\nmount " + point + "     # after plugging the disk in");
+                   kWhyOld, MountCommand(point));
   }
   struct stat found {};
   if (::stat(target.c_str(), &found) != 0 && errno == ENOENT) {
-    if (IsOfAnotherDisk(target)) {
-      return Warning(
-          "Backups go to " + target + ", which is away: no disk is mounted there." + last, kWhyOld,
-          "lsblk     # plug the disk in, or mount it");
-    }
-    return Warning("Backups go to " + target + ", which does not exist." + last, kWhyOld,
-                   "install -d -m 700 -o comanda -g comanda " + target +
-                       "\ncomanda config set backup_to DIR --data " + box.options.data_directory +
-                       "     # or another directory");
+    return Missing(box, target, result, last);
   }
   if (::access(target.c_str(), R_OK | X_OK) != 0) {
     return Well(target + " is not looked at: this user may not." + last);
@@ -91,10 +101,16 @@ Finding CheckAge(const Box& box, const std::string& target, const backups::Resul
 
 std::optional<Finding> CheckMedium(const Box& box, const std::string& target, const Disk& disk) {
   if (!disk.is_removable || !box.options.backup_passphrase_file.empty()) return std::nullopt;
+  const std::string file = "/etc/comanda-passphrase";
   return Warning(
       "Backups to " + target + " are on a removable disk (" + disk.name + ") and not sealed.",
       "Whoever takes the disk has all orders, and the keys that devices trust.",
-      "comanda config set backup_passphrase_file FILE --data " + box.options.data_directory);
+      // A file that is there opens older backups.
+      "[ -s " + file + " ] || (umask 077; head -c 15 /dev/urandom | base64 >" + file + ")\n" +
+          "chown " + UserOf(box) + " " + file + "\ncat " + file +
+          "     # keep it on paper, elsewhere: nobody opens the backups without it\n" +
+          "comanda config set backup_passphrase_file " + file + " --data " +
+          box.options.data_directory + "\ncomanda backup --data " + box.options.data_directory);
 }
 
 }  // namespace
@@ -106,13 +122,16 @@ Findings CheckBackups(const Box& box) {
   if (targets.empty()) {
     return {Warning("No backups are made: the setting backup_to is empty.",
                     "A disk that dies takes everything with it.",
-                    "comanda config set backup_to DIR --data " + box.options.data_directory)};
+                    "comanda config unset backup_to --data " + box.options.data_directory +
+                        "     # or another disk: comanda disk use /dev/NAME")};
   }
   const Disk own = DiskOf(box.machine, box.options.data_directory);
   Findings findings;
   bool is_elsewhere = false;
   for (const std::string& target : targets) {
-    const backups::Result result = ResultOf(box, target);
+    const backups::Result result = box.is_data_readable
+                                       ? backups::ResultOf(box.options.data_directory, target)
+                                       : backups::Result{.target = target};
     const Disk disk = DiskOf(box.machine, target);
     is_elsewhere = is_elsewhere || disk.name != own.name || disk.name.empty() ||
                    !backups::UnmountedPoint(target).empty();
@@ -126,9 +145,8 @@ Findings CheckBackups(const Box& box) {
   if (!is_elsewhere) {
     findings.push_back(Warning("All backups are on the disk of the data (" + own.name + ").",
                                "A disk that dies takes everything with it.",
-                               "lsblk\ncomanda config set backup_to " + targets.front() +
-                                   ",/mnt/usb --data " + box.options.data_directory +
-                                   "     # a directory of another disk"));
+                               "lsblk -f     # plug another disk in; then: comanda disk use "
+                               "/dev/NAME"));
   }
   return findings;
 }

@@ -18,8 +18,27 @@ constexpr int64_t kHardwareClockOffMaxMs = 2 * kMinuteMs;
 constexpr double kDriftMaxPpm = 400;
 constexpr int64_t kBatteryMicrovoltsMin = 1'000'000;
 
-constexpr std::string_view kSetClock =
-    "timedatectl set-ntp true     # or by hand: timedatectl set-time '2026-11-20 18:30:00'";
+// The unit of the installed program that keeps the clock; empty if there is none.
+std::string TimeUnit(const Machine& machine) {
+  for (const std::string unit :
+       {"systemd-timesyncd", "chrony", "chronyd", "ntpsec", "ntp", "openntpd"}) {
+    for (const std::string directory : {"/usr/lib/systemd/system/", "/lib/systemd/system/"}) {
+      if (machine.IsThere(directory + unit + ".service")) return unit;
+    }
+  }
+  return "";
+}
+
+// What gives the machine a time server. Not timedatectl(1): it wants a bus, and a program that
+// keeps the clock, and not every Debian has these.
+std::string FollowServer(const Machine& machine) {
+  const std::string unit = TimeUnit(machine);
+  return unit.empty() ? "apt install systemd-timesyncd" : "systemctl enable --now " + unit;
+}
+
+std::string SetClock(const Machine& machine) {
+  return FollowServer(machine) + "     # or by hand: date -s '2026-11-20 18:30:00'";
+}
 
 std::string Minute(UtcMs at) {
   std::string text = FormatInstant(at).substr(0, 16);
@@ -37,14 +56,14 @@ std::optional<Finding> CheckDate(const Box& box) {
   if (box.now < box.built) {
     return Broken("The clock shows " + Minute(box.now) + ", and this program was built on " +
                       Day(box.built) + ".",
-                  kWhy, kSetClock);
+                  kWhy, SetClock(box.machine));
   }
   if (box.now - box.built > kProgramAgeMaxMs) {
     return Broken("The clock shows " + Minute(box.now) +
                       ", more than ten years after this program "
                       "was built (" +
                       Day(box.built) + ").",
-                  kWhy, kSetClock);
+                  kWhy, SetClock(box.machine));
   }
   return std::nullopt;
 }
@@ -53,6 +72,7 @@ Finding CheckSynchronised(const Box& box) {
   std::array<char, 80> drift = {};
   std::snprintf(drift.data(), drift.size(), "%.0f ppm (%.1f s a day)", box.clock.drift_ppm,
                 std::abs(box.clock.drift_ppm) * 0.0864);
+  const std::string unit = TimeUnit(box.machine);
   const std::string shows = "The clock shows " + Minute(box.now);
   if (box.clock.state != "synchronised") {
     return Warning(
@@ -61,13 +81,13 @@ Finding CheckSynchronised(const Box& box) {
             " with a time server.",
         "It may be minutes off after some months; receivers of webhooks and devices "
         "refuse a clock that is far off.",
-        "timedatectl set-ntp true\ntimedatectl timesync-status");
+        SetClock(box.machine) + (unit.empty() ? "" : "\njournalctl -u " + unit + " -n 20"));
   }
   if (std::abs(box.clock.drift_ppm) > kDriftMaxPpm) {
     return Warning(
         shows + ", is synchronised, and would be off by " + drift.data() + " without that.",
         "The quartz of this machine is bad: without a network the clock is soon wrong.",
-        "timedatectl timesync-status");
+        unit.empty() ? "timedatectl" : "journalctl -u " + unit + " -n 20");
   }
   return Well(shows + " and is synchronised; drift " + drift.data() + ".");
 }
@@ -77,7 +97,7 @@ Finding CheckHardwareClock(const Box& box) {
   if (clocks.empty()) {
     return Warning("This machine has no hardware clock.",
                    "After a power cut it starts with a wrong date until it reaches a time server.",
-                   "timedatectl set-ntp true     # and a network that reaches a time server");
+                   FollowServer(box.machine) + "     # and a network that reaches a time server");
   }
   const std::string directory = "/sys/class/rtc/" + clocks.front() + "/";
   const auto battery = box.machine.Number(directory + "battery_voltage");

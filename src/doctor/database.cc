@@ -109,13 +109,16 @@ Findings CheckDatabase(const Box& box) {
   // The head of a file that is there says so; a restaurant that was lost is one that was served.
   const Machine disk;
   if (disk.IsThere(box.options.data_directory + "/live.db")) return findings;
-  if (disk.IsThere(box.options.data_directory + "/served")) {
+  if (disk.IsThere(box.options.data_directory + "/served") ||
+      disk.IsThere(box.options.data_directory + "/live.db-wal") ||
+      disk.IsThere(box.options.data_directory + "/tls/server.crt")) {
     findings.push_back(Broken(
         "live.db is gone.", "It held all orders, the menu and the keys.",
         "ls -l " + box.options.data_directory + "     # then restore a backup (README, Restore)"));
   } else {
     findings.push_back(Warning("There is no restaurant yet.", "Tills have nothing to sell.",
-                               "comanda import FILE --data " + box.options.data_directory));
+                               "comanda import demo --data " + box.options.data_directory +
+                                   "     # or a file of your own"));
   }
   return findings;
 }

@@ -30,7 +30,9 @@ std::optional<Finding> CheckServiceFile(const Box& box) {
   if (!text) {
     return Warning(std::string(kService) + " is missing.",
                    "The box is not announced: integrations that search for it do not find it.",
-                   "apt install --reinstall -o Dpkg::Options::=--force-confmiss comanda");
+                   // dpkg does not bring a deleted file of /etc back, and apt cannot reinstall a
+                   // package that came as a file.
+                   "install -D -m 644 /usr/share/comanda/avahi.service " + std::string(kService));
   }
   const std::vector<int64_t> ports = PortsIn(*text);
   const int port = PortOf(box.options.listen);
@@ -42,6 +44,12 @@ std::optional<Finding> CheckServiceFile(const Box& box) {
                  "Devices that search for the box try the wrong port.",
                  "sed -i 's|<port>[^<]*</port>|<port>" + std::to_string(port) + "</port>|' " +
                      std::string(kService));
+}
+
+// Not hostnamectl(1), which wants a bus.
+std::string SetName(const std::string& label) {
+  return "echo " + label + " >/etc/hostname     # or another name\nhostname -F /etc/hostname\n" +
+         "systemctl restart comanda\nsystemctl try-restart avahi-daemon";
 }
 
 // Which address the network has for the name of this machine.
@@ -63,7 +71,7 @@ Finding CheckAnswer(const Box& box, const std::string& name) {
   }
   return Broken(name + " is " + query.address() + ", another machine with the same name.",
                 "Devices that use this name reach that machine.",
-                "hostnamectl set-hostname ANOTHER; systemctl restart avahi-daemon comanda");
+                SetName(name.substr(0, name.find('.')) + "-2"));
 }
 
 }  // namespace
@@ -75,11 +83,10 @@ Findings CheckName(const Box& box) {
   const std::string name = label + ".local";
   Findings findings;
   if (AsciiLower(host.substr(0, host.find('.'))) != label) {
-    findings.push_back(
-        Warning("The host name \"" + Visible(host) + "\" is no name of a network: devices see " +
-                    name + ".",
-                "Who looks for the box by its host name does not find it.",
-                "hostnamectl set-hostname " + label + "; systemctl restart avahi-daemon comanda"));
+    findings.push_back(Warning("The host name \"" + Visible(host) +
+                                   "\" is no name of a network: devices see " + name + ".",
+                               "Who looks for the box by its host name does not find it.",
+                               SetName(label)));
   }
   if (!box.machine.IsThere(kSocket)) {
     const bool is_installed = box.machine.IsThere("/usr/sbin/avahi-daemon");

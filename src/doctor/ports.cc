@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "doctor/checks.h"
+#include "doctor/unit.h"
 
 namespace comanda::doctor {
 namespace {
@@ -75,7 +76,7 @@ Finding CheckPort(const Box& box, const std::string& listen) {
     return Warning("The server listens on " + listen + " alone.",
                    "No other device can connect: this address is inside the machine.",
                    "comanda config set listen 0.0.0.0:" + number + " --data " +
-                       box.options.data_directory + "     # then restart the server");
+                       box.options.data_directory + "\n" + RestartCommand(box));
   }
   return Well("The server listens on " + listen + ".");
 }

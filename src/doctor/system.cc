@@ -44,7 +44,7 @@ Findings CheckSystem(const Box& box) {
       !box.machine.IsThere("/etc/pki/tls/certs/ca-bundle.crt")) {
     findings.push_back(Warning("The system has no certificate authorities.",
                                "Webhooks to public addresses cannot be verified and are not sent.",
-                               "apt install ca-certificates"));
+                               "apt install --reinstall ca-certificates"));
   }
   if (findings.empty()) findings.push_back(Well("Time zones and authorities are installed."));
   return findings;

@@ -74,7 +74,10 @@ std::string StartCommand(const Box& box) {
 }
 
 std::string RestartCommand(const Box& box) {
-  return FindUnit(box) ? "systemctl restart comanda" : "stop the server and start it again";
+  if (FindUnit(box)) return "systemctl restart comanda";
+  const std::string start = "comanda serve --data " + box.options.data_directory;
+  if (!box.server || box.server->process == 0) return start;
+  return "kill " + std::to_string(box.server->process) + "\n" + start;
 }
 
 std::string BackupCommand(const Box& box) {

@@ -22,12 +22,13 @@ Source SourceOf(const Machine& machine) {
   }
   // Every package has this file, and install.sh leaves it out; dpkg's own files are not read.
   if (machine.IsThere("/usr/share/doc/comanda/changelog.gz")) {
-    return {"Newer ones come as packages from the maintainer whom the installed one names.",
-            "dpkg-query -W -f '${Maintainer}\\n' comanda     # whom to ask for it\n"
-            "apt install ./comanda_NEWER.deb"};
+    return {
+        "Newer ones come as packages from the maintainer whom the installed one names.",
+        "dpkg-query -W -f '${Maintainer}\\n' comanda     # whom to ask for it; then: apt install "
+        "./ITS-FILE.deb"};
   }
   return {"Newer ones come from where this one came.",
-          "./install.sh     # as root, in the unpacked newer comanda-….tar.gz"};
+          "comanda version     # then, in the unpacked newer comanda-….tar.gz: ./install.sh"};
 }
 
 }  // namespace

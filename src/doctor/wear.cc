@@ -12,7 +12,7 @@ constexpr std::string_view kWhy =
     "A worn disk turns read-only or loses data, often without a warning.";
 
 std::string Replace(const std::string& disk) {
-  return "comanda backup TARGET     # on another disk; then replace " + disk;
+  return "comanda backup     # on another disk; then replace " + disk;
 }
 
 bool IsDisk(const Machine& machine, const std::string& name) {

@@ -389,8 +389,29 @@ void LogLeftOut(const Names& names, const Names& permitted) {
 
 bool Names::Allows(std::string_view host) const {
   const std::string name(host);
-  return dns.contains(name) || addresses.contains(name);
+  if (dns.contains(name) || addresses.contains(name)) return true;
+  const size_t dot = name.find('.');
+  return dot != name.npos && dot > 0 && dns.contains("*" + name.substr(dot));
 }
+
+namespace {
+
+// The names in the owner's certificate are names of the box. A certificate that cannot be read is
+// reported where it is served.
+void AddOwnersNames(const config::Options& options, Names& names) {
+  if (options.tls_certificate.empty()) return;
+  try {
+    const auto pem = ReadFile(options.tls_certificate);
+    if (!pem) return;
+    const crypto::CertificateInfo info = crypto::Inspect(*pem);
+    for (const std::string& name : info.dns_names) names.dns.insert(AsciiLower(name));
+    names.addresses.insert(info.addresses.begin(), info.addresses.end());
+  } catch (const Refusal&) {
+  } catch (const Fault&) {
+  }
+}
+
+}  // namespace
 
 Names MachineNames(const config::Options& options) {
   Names names;
@@ -407,6 +428,7 @@ Names MachineNames(const config::Options& options) {
                          ::inet_pton(AF_INET6, further.c_str(), address) == 1;
     (numeric ? names.addresses : names.dns).insert(AsciiLower(further));
   }
+  AddOwnersNames(options, names);
   return names;
 }
 

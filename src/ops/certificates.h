@@ -27,15 +27,17 @@
 namespace comanda::ops {
 
 // The names of the machine: its host name, also as devices see it (ops/local_name.h); localhost;
-// comanda.local; the addresses of its interfaces; the setting `hosts`. In lower case.
+// comanda.local; the addresses of its interfaces; the setting `hosts`; what the owner's
+// certificate names. In lower case.
 struct Names {
   std::set<std::string> dns;
   std::set<std::string> addresses;
 
-  bool Allows(std::string_view host) const;  // the name in a Host header, without the port
+  // The name in a Host header, without the port. "*.example.pe" allows one label before the dot.
+  bool Allows(std::string_view host) const;
   bool operator==(const Names&) const = default;
 };
-// Reads the interfaces. Throws nothing but std::bad_alloc.
+// Reads the interfaces and the owner's certificate. Throws nothing but std::bad_alloc.
 Names MachineNames(const config::Options& options);
 
 // Those of its interfaces alone, loopback included. Throws nothing but std::bad_alloc.

@@ -113,8 +113,7 @@ std::string_view ClockState(int adjtimex_result) {
 
 std::string ClockTrouble(const Clock& clock) {
   constexpr std::string_view kWhatToDo =
-      "`timedatectl` shows how it is set: give the box a time server (`timedatectl set-ntp true`) "
-      "or set it by hand";
+      "give the box a time server (`comanda doctor` says how), or set it by hand (`date -s`)";
   const UtcMs now = clock.Now();
   if (now < BuildDate()) {
     return "it shows " + FormatInstant(now) + ", and this program was built on " +

@@ -1,104 +1,23 @@
 #include "ops/service.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "base/file.h"
-#include "base/handle.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "ops/program.h"
 
 namespace comanda::ops {
 namespace {
 
 constexpr const char* kUnit = "comanda.service";
-constexpr const char* kSystemctl = "/usr/bin/systemctl";
-constexpr size_t kOutputBytesMax = 64 * 1024;
-
-struct Said {
-  int status = -1;  // the exit code; -1: it was ended by a signal, or did not begin
-  std::string text;
-};
-
-int64_t NowMs() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
-}
-
-std::string ReadUntil(int fd, int64_t deadline_ms) {
-  std::string text;
-  std::array<char, 4096> piece;
-  while (true) {
-    const int64_t left_ms = deadline_ms - NowMs();
-    pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
-    const int ready =
-        left_ms <= 0 ? 0
-                     : ::poll(&waiting, 1, static_cast<int>(std::min<int64_t>(left_ms, 60'000)));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0 || left_ms <= 0) return text;
-    if (ready == 0) continue;
-    const ssize_t got = ::read(fd, piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    if (text.size() < kOutputBytesMax) text.append(piece.data(), static_cast<size_t>(got));
-  }
-}
-
-// What systemctl writes, to either stream. It is ended when the time is over.
-Said Systemctl(std::vector<std::string> words, int64_t wait_ms) {
-  words.insert(words.begin(), kSystemctl);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return {};
-  const Fd out(pipe[0]);
-  Fd in(pipe[1]);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    ::posix_spawn_file_actions_adddup2(&actions, in.get(), stream);
-  }
-  pid_t child = 0;
-  std::string path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
-  std::string language = "LC_ALL=C";
-  std::array<char*, 3> environment = {path.data(), language.data(), nullptr};
-  // A group of its own: Ctrl-C is for this process, which then puts things in order.
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  const int failed = ::posix_spawn(&child, kSystemctl, &actions, &attributes, arguments.data(),
-                                   environment.data());
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  in.Reset(-1);
-  if (failed != 0) return {.text = std::strerror(failed)};
-
-  const int64_t deadline_ms = NowMs() + wait_ms;
-  Said said{.text = ReadUntil(out.get(), deadline_ms)};
-  if (NowMs() >= deadline_ms) ::kill(child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (WIFEXITED(status)) said.status = WEXITSTATUS(status);
-  return said;
-}
 
 // systemd waits as long as a stop or a start takes by the unit's own limits, an upgrade of the
 // databases included.
@@ -106,12 +25,12 @@ constexpr int64_t kAskMs = 30'000;
 constexpr int64_t kChangeMs = 60 * 60'000;
 
 std::string Property(const std::string& name) {
-  return std::string(
-      Trimmed(Systemctl({"show", "--property=" + name, "--value", kUnit}, kAskMs).text));
+  return std::string(Trimmed(
+      RunProgram("systemctl", {"show", "--property=" + name, "--value", kUnit}, kAskMs).text));
 }
 
 void Change(const char* verb) {
-  const Said said = Systemctl({verb, kUnit}, kChangeMs);
+  const Said said = RunProgram("systemctl", {verb, kUnit}, kChangeMs);
   if (said.status == 0) return;
   throw Fault(Fault::Kind::kUnavailable, "systemctl " + std::string(verb) + " " + kUnit +
                                              " failed: " + Visible(Trimmed(said.text)));

@@ -18,9 +18,9 @@ from support.orders import INSTANT, UUID, rows
 from support.routes import SCOPES
 from support.waiting import wait_until
 
-COMMANDS = ["serve", "import", "backup", "restore", "drill", "resume", "verify", "doctor", "keys", "pair", "webhooks", "provider",
+COMMANDS = ["serve", "import", "backup", "disk", "restore", "drill", "resume", "verify", "doctor", "keys", "pair", "webhooks", "provider",
             "cloud", "audit", "tls", "config", "selftest", "version"]
-VERBS = {"keys": ["create", "list", "revoke"], "tls": ["fingerprint", "renew-authority"], "config": ["check"],
+VERBS = {"keys": ["create", "list", "revoke"], "tls": ["fingerprint", "renew-authority"], "config": ["check"], "disk": ["use", "forget"],
          "webhooks": ["list", "add", "show", "test", "log", "redeliver", "pause", "resume", "rotate", "remove", "pin"],
          "provider": ["list", "add", "try", "remove", "mode", "parked", "retry", "cancelled", "check", "schema"],
          "cloud": ["link", "status", "parked", "differences", "unpaired", "pause", "resume", "retry", "discard", "unlink"]}
@@ -166,7 +166,7 @@ def test_each_command_ends_with_2_where_its_line_is_wrong(command, tmp_path):
 
 # What a command cannot do, although it is understood. A box that was never filled, else a running one.
 REFUSED_ALONE = {
-    "serve": ["--workers", "many"], "import": ["none.json"], "backup": ["target"], "restore": ["none", "--yes"],
+    "serve": ["--workers", "many"], "import": ["none.json"], "backup": ["target"], "disk": ["use", "/dev/none"], "restore": ["none", "--yes"],
     "drill": ["none"], "resume": [], "verify": ["none"], "keys": ["list"], "pair": ["--name", "x", "--scopes", "all"],
     "webhooks": ["list"], "audit": [], "tls": ["fingerprint"], "config": ["set", "workers", "many"],
 }

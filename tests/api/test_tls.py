@@ -8,6 +8,7 @@ import ssl
 
 import pytest
 
+from support import terminal
 from support.box import Box, PATIENCE_S
 from support.openssl import make_chain, make_pair
 from support.raw import Wire, head
@@ -172,6 +173,21 @@ def test_the_owners_certificate_takes_the_place_of_our_own(owned, tmp_path):
     box = owned(make_pair(tmp_path, "owner"))
     assert subject(box) == "owner"
     assert not (box.data / "tls/ca.key").exists(), "an authority was made that nobody needs"
+
+
+def test_the_names_of_the_owners_certificate_are_names_of_the_box(owned, tmp_path):
+    box = owned(make_pair(tmp_path, "owner", hosts=("localhost", "Caja.example.pe", "*.tills.example.pe")))
+    answers = {"caja.example.pe": 200, "caja.example.pe:8443": 200, "CAJA.EXAMPLE.PE": 200, "a.tills.example.pe": 200,
+               "b.a.tills.example.pe": 421, "tills.example.pe": 421, ".tills.example.pe": 421, "example.pe": 421,
+               "evilcaja.example.pe": 421, "a.tills.example.pe.evil.example": 421, "*.tills.example.pe": 400}
+    with contextlib.closing(box.client()) as client:
+        assert {host: client.get("/healthz", Host=host).status for host in answers} == answers
+        other = make_pair(tmp_path, "other", hosts=("localhost", "caja2.example.pe"))
+        shutil.copy(other.certificate, tmp_path / "owner.crt")
+        shutil.copy(other.key, tmp_path / "owner.key")
+        box.signal(signal.SIGHUP)
+        wait_until(lambda: client.get("/healthz", Host="caja2.example.pe").status == 200, box.log_text)
+        assert client.get("/healthz", Host="caja.example.pe").status == 421
 
 
 def test_the_owners_chain_is_sent_whole(owned, tmp_path):
@@ -347,7 +363,7 @@ def test_nothing_takes_the_place_of_an_authority_that_devices_trust_where_all_is
     assert result.returncode == 70
     assert "restore the directory from a backup" in result.stderr
     assert trusted.cafile.read_text() == authority
-    trusted.command("tls", "renew-authority", "--data", str(trusted.data))
+    trusted.command("tls", "renew-authority", "--yes", "--data", str(trusted.data))
     trusted.start()
     assert certificate(trusted) and trusted.cafile.read_text() != authority
 
@@ -363,7 +379,7 @@ def test_a_lost_directory_of_an_authority_that_devices_trust_is_no_first_start(t
     assert result.returncode == 70
     assert "restore the directory from a backup" in result.stderr and "tls renew-authority" in result.stderr
     assert not trusted.cafile.exists()
-    trusted.command("tls", "renew-authority", "--data", str(trusted.data))
+    trusted.command("tls", "renew-authority", "--yes", "--data", str(trusted.data))
     trusted.start()
     assert certificate(trusted)
 
@@ -393,7 +409,7 @@ def test_a_lost_key_is_taken_up_again_by_a_reload(trusted):
 
 def test_a_renewed_authority_is_served_after_a_reload(trusted):
     authority = trusted.cafile.read_text()
-    said = trusted.command("tls", "renew-authority", "--data", str(trusted.data)).stdout
+    said = trusted.command("tls", "renew-authority", "--yes", "--data", str(trusted.data)).stdout
     assert "Install it on every device" in said
     assert trusted.cafile.read_text() != authority
     trusted.signal(signal.SIGHUP)
@@ -406,11 +422,24 @@ def test_a_renewed_authority_is_served_after_a_reload(trusted):
     assert (trusted.data / "tls/ca.trust").read_text() == "used\n"
 
 
+def test_a_new_authority_is_made_where_a_person_says_so(trusted):
+    words = ["tls", "renew-authority", "--data", str(trusted.data)]
+    before = trusted.cafile.read_bytes()
+    result = trusted.command(*words, check=False)
+    assert result.returncode == 2 and "--yes" in result.stderr, result
+    code, said = terminal.answer(words, b"\n")
+    assert code == 1 and "EVERY DEVICE refuses the box" in said and "nothing was changed" in said, said
+    assert trusted.cafile.read_bytes() == before
+    code, said = terminal.answer(words, b"y\n")
+    assert code == 0 and "new authority" in said, said
+    assert trusted.cafile.read_bytes() != before
+
+
 def test_there_is_no_authority_to_renew_beside_the_owners_certificate(owned, tmp_path):
     pair = make_pair(tmp_path, "owner")
     box = owned(pair)
     (box.data / "comanda.conf").write_text(f"tls_certificate = {pair.certificate}\ntls_key = {pair.key}\n")
-    result = box.command("tls", "renew-authority", "--data", str(box.data), check=False)
+    result = box.command("tls", "renew-authority", "--yes", "--data", str(box.data), check=False)
     assert result.returncode == 1 and "no authority to renew" in result.stderr
     assert not box.cafile.with_name("ca.crt").exists()
 

@@ -98,7 +98,7 @@ def test_a_new_bare_name_is_left_out_and_everything_else_goes_on(tmp_path):
         assert "without=\"caja2 shop.example\"" in box.log_text()
         assert box.cafile.read_bytes() == authority
         (box.data / "comanda.conf").write_text("hosts = caja2,shop.example\n")
-        box.command("tls", "renew-authority", "--data", str(box.data))
+        box.command("tls", "renew-authority", "--yes", "--data", str(box.data))
         assert box.stop() == 0
         box.start()
         names = x509.load_pem_x509_certificate((box.data / "tls/server.crt").read_bytes()).extensions.get_extension_for_class(

@@ -148,7 +148,7 @@ def test_an_authority_that_devices_can_have_trusted_is_kept_and_the_box_says_wha
     assert box.log_text().count(state["state"].split(";")[0]) == 1, "once, not every minute"
     read_again(box)
     assert authority(box) == before
-    box.command("tls", "renew-authority", "--data", str(box.data))
+    box.command("tls", "renew-authority", "--yes", "--data", str(box.data))
     box.signal(signal.SIGHUP)
     until(lambda: is_accepted(box))
     assert "certificate" not in checks(box)

@@ -5,7 +5,6 @@ import contextlib
 import hashlib
 import os
 import pathlib
-import pty
 import random
 import re
 import shlex
@@ -17,6 +16,7 @@ import time
 
 import pytest
 
+from support import terminal
 from support.box import BINARY, LONG, PATIENCE_S, ROOT, RUNNER, Box
 from support.machine import Machine, new_machine
 from support.past import unpack
@@ -455,21 +455,8 @@ def test_it_asks_on_a_terminal_and_nowhere_else(place):
     done = place.restore(check=False)
     assert done.returncode == 2 and "--yes" in done.stderr, done
     for answer, code in (b"n\n", 1), (b"\n", 1), (b"\x03", 1), (b"y\n", 0):
-        master, slave = pty.openpty()
-        process = subprocess.Popen([*RUNNER, str(BINARY), "restore", str(place.backup), "--data", str(place.data)],
-                                   stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-                                   preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0))
-        os.close(slave)
-        said = b""
-        while b"[y/N]" not in said:
-            said += os.read(master, 4096)
-        assert b"1 orders" in said
-        os.write(master, answer)
-        with contextlib.suppress(OSError):
-            while more := os.read(master, 4096):
-                said += more
-        assert process.wait(PATIENCE_S) == code, said
-        os.close(master)
+        ended, said = terminal.answer(["restore", place.backup, "--data", place.data], answer)
+        assert ended == code and "1 orders" in said, said
         assert len(place.set_aside()) == (1 if code == 0 else 0) and len(place.beside()) == (3 if code == 0 else 2)
 
 

@@ -1,3 +1,4 @@
+import contextlib
 import re
 import subprocess
 
@@ -5,6 +6,7 @@ import pytest
 
 from support.box import ROOT
 from support.debian_root import ARCHITECTURE, SUITES, BootedRoot, CannotBoot, DebianRoot
+from support.disk import LoopDisk
 
 
 @pytest.fixture(scope="session")
@@ -82,3 +84,10 @@ def machine(booted, package):
     assert status == 0, said
     booted.run("runuser -u comanda -- comanda import demo")
     return booted
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A disk that is plugged in."""
+    with contextlib.closing(LoopDisk(tmp_path / "disk", "ext4")) as made:
+        yield made

@@ -65,6 +65,7 @@ def test_the_files_are_those_that_are_meant(package):
               for name in ("setup", "README.md")} | {"/usr/share/comanda/board/setup.sh"}
     assert names == units | documents | examples | boards | {
         "/usr/bin/comanda", "/usr/lib/sysusers.d/comanda.conf", "/etc/avahi/services/comanda.service",
+        "/usr/share/comanda/avahi.service",
         "/usr/share/man/man1/comanda.1.gz", "/usr/share/lintian/overrides/comanda"}
     assert {line.split()[1] for line in listing.splitlines()} == {"root/root"}
 

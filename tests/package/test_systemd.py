@@ -330,6 +330,6 @@ def test_the_backup_unit_reaches_a_disk_that_is_mounted_and_names_one_that_is_no
     machine.run("umount /media/usb")
     status, _ = machine.try_run("systemctl start comanda-backup")
     said = machine.run("journalctl --no-pager -q -o cat -u comanda-backup.service")
-    assert status != 0 and "nothing is mounted on /media/usb" in said, said
+    assert status != 0 and "the disk with the backups is not mounted on /media/usb any more" in said, said
     assert machine.run("ls -A /media/usb") == "" and "BROKEN   backup" not in machine.try_run("comanda doctor")[1]
     assert "/media/usb" in machine.try_run("comanda doctor")[1] and serves(machine)

@@ -58,3 +58,37 @@ class Disk:
             self.unmount()
         if not self.root.is_mount():
             shutil.rmtree(self.directory)
+
+
+class LoopDisk:
+    """A disk that is plugged in, its file system in a file: of a kind of MAKERS, or none."""
+
+    def __init__(self, image, kind):
+        self.image = image
+        with open(image, "wb") as file:
+            file.truncate(IMAGE_BYTES)
+        if kind:
+            run(*MAKERS[kind], image)
+        self.plug()
+
+    def plug(self):
+        done = subprocess.run(["losetup", "--find", "--show", self.image], capture_output=True, text=True, check=True)
+        self.device = done.stdout.strip()
+
+    @property
+    def name(self):
+        return pathlib.Path(self.device).name
+
+    @property
+    def uuid(self):
+        return subprocess.run(["blkid", "-p", "-o", "value", "-s", "UUID", self.image], capture_output=True, text=True,
+                              check=True).stdout.strip()
+
+    def unplug(self):
+        """What is mounted goes on until it is unmounted."""
+        subprocess.run(["losetup", "--detach", self.device], check=True)
+        self.device = None
+
+    def close(self):
+        if self.device:
+            self.unplug()

@@ -28,8 +28,10 @@ class BackupsResults : public testing::Test {
 
 TEST_F(BackupsResults, KeepTheLastGoodOneThroughAFailure) {
   EXPECT_TRUE(Results(data).empty());
-  NoteResult(data, {.target = kDisk, .tried_at = kNow, .good_at = kNow, .name = "one"},
-             {kDisk, kOther});
+  NoteResult(
+      data,
+      {.target = kDisk, .tried_at = kNow, .good_at = kNow, .name = "one", .mount_point = "/mnt"},
+      {kDisk, kOther});
   NoteResult(data, {.target = kOther, .tried_at = kNow, .problem = "it is\tfull\n"},
              {kDisk, kOther});
   NoteResult(data, {.target = kDisk, .tried_at = kNow + 1, .problem = "it is away"},
@@ -42,6 +44,7 @@ TEST_F(BackupsResults, KeepTheLastGoodOneThroughAFailure) {
   EXPECT_EQ(results[0].tried_at, kNow + 1);
   EXPECT_EQ(results[0].good_at, kNow);
   EXPECT_EQ(results[0].name, "one");
+  EXPECT_EQ(results[0].mount_point, "/mnt");
   EXPECT_EQ(results[0].problem, "it is away");
   EXPECT_EQ(results[1].good_at, 0);
   EXPECT_EQ(results[1].problem, "it is full ");

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "backups/place.h"
 #include "backups/results.h"
 #include "base/file.h"
 #include "ops/addresses.h"
@@ -97,7 +98,7 @@ TEST_F(DoctorChecks, AClockBeforeTheBuildIsBroken) {
   const Findings findings = CheckClock(box_);
   EXPECT_EQ(findings.size(), 1u) << "nothing else about clocks is worth saying then";
   EXPECT_TRUE(Has(findings, State::kBroken, "1970-01-01 00:03 UTC"));
-  EXPECT_TRUE(Has(findings, State::kBroken, "timedatectl"));
+  EXPECT_TRUE(Has(findings, State::kBroken, "date -s"));
 }
 
 TEST_F(DoctorChecks, AClockOf2038IsBroken) {
@@ -115,8 +116,17 @@ TEST_F(DoctorChecks, AClockThatIsNotSynchronisedIsAWarning) {
   PutGoodHardwareClock();
   for (const char* state : {"not synchronised", "unknown"}) {
     box_.clock.state = state;
-    EXPECT_TRUE(Has(CheckClock(box_), State::kWarning, "timedatectl set-ntp true")) << state;
+    EXPECT_TRUE(Has(CheckClock(box_), State::kWarning, "apt install systemd-timesyncd")) << state;
   }
+}
+
+TEST_F(DoctorChecks, NamesTheProgramThatKeepsTheClock) {
+  PutGoodHardwareClock();
+  box_.clock.state = "not synchronised";
+  Put("/usr/lib/systemd/system/chrony.service", "");
+  EXPECT_TRUE(Has(CheckClock(box_), State::kWarning, "systemctl enable --now chrony "));
+  Put("/lib/systemd/system/systemd-timesyncd.service", "");
+  EXPECT_TRUE(Has(CheckClock(box_), State::kWarning, "systemctl enable --now systemd-timesyncd "));
 }
 
 TEST_F(DoctorChecks, AQuartzThatDriftsIsAWarning) {
@@ -184,7 +194,7 @@ TEST_F(DoctorChecks, SaysWhereNewerProgramsComeFrom) {
   box_.now = kBuilt + 181 * kDayMs;
   EXPECT_TRUE(Has(CheckUpdates(box_), State::kWarning, "./install.sh"));
   Put("/usr/share/doc/comanda/changelog.gz", "");
-  EXPECT_TRUE(Has(CheckUpdates(box_), State::kWarning, "apt install ./comanda_NEWER.deb"));
+  EXPECT_TRUE(Has(CheckUpdates(box_), State::kWarning, "then: apt install ./ITS-FILE.deb"));
   Put("/etc/apt/sources.list.d/comanda.sources",
       "Types: deb\nURIs: https://a:b@packages.example\n");
   EXPECT_TRUE(Has(CheckUpdates(box_), State::kWarning, "apt update && apt install comanda"));
@@ -259,6 +269,55 @@ TEST_F(DoctorChecks, ADirectoryOfRootIsBrokenWhereTheServiceIsAnother) {
   EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "chown -R comanda: " + data_));
 }
 
+TEST_F(DoctorChecks, AModeThatKeepsTheServerOutIsBroken) {
+  Put("/data/live.db", "x", 0400);
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "such as " + data_ + "/live.db"));
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "chmod -R u+rwX " + data_));
+  ASSERT_EQ(::chmod((data_ + "/live.db").c_str(), 0600), 0);
+  EXPECT_TRUE(IsWell(CheckFiles(box_)));
+  Put("/data/tls/server.key", "x", 0200);
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "/tls/server.key"));
+}
+
+TEST_F(DoctorChecks, SecretsThatOthersReadAreAWarningAndCertificatesAreNone) {
+  MakeDirectories(data_ + "/tls", 0700);
+  Put("/data/tls/ca.crt", "x", 0644);
+  Put("/data/comanda.conf", "x", 0644);
+  EXPECT_TRUE(IsWell(CheckFiles(box_)));
+  MakeDirectories(data_ + "/credentials", 0700);
+  for (const char* secret :
+       {"/live.db", "/live.db-wal", "/cloud.key", "/tls/ca.key", "/credentials/rappi.json"}) {
+    Put("/data" + std::string(secret), "x", 0640);
+    EXPECT_TRUE(Has(CheckFiles(box_), State::kWarning, data_ + secret)) << secret;
+    EXPECT_TRUE(Has(CheckFiles(box_), State::kWarning, "chmod -R go= " + data_));
+    ASSERT_EQ(::chmod((data_ + secret).c_str(), 0600), 0);
+    EXPECT_TRUE(IsWell(CheckFiles(box_))) << secret;
+  }
+}
+
+TEST_F(DoctorChecks, CredentialsOfRootAreBroken) {
+  if (::geteuid() != 0) GTEST_SKIP() << "files of others are root's to make";
+  ASSERT_EQ(::chown(data_.c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(IsWell(CheckFiles(box_)));
+  MakeDirectories(data_ + "/credentials", 0700);
+  ASSERT_EQ(::chown((data_ + "/credentials").c_str(), 0, 0), 0);
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "such as " + data_ + "/credentials"));
+}
+
+TEST_F(DoctorChecks, ADirectoryOfAnotherUserThanTheServicesIsBroken) {
+  Put("/etc/systemd/system/comanda.service",
+      "[Service]\nExecStart=/usr/bin/comanda serve --data " + data_ + "\nUser=comanda\n");
+  const std::string own = std::to_string(::geteuid());
+  Put("/etc/passwd", "root:x:0:0::/:\ncomanda:x:" + own + ":1::/:\n");
+  ASSERT_EQ(::chown(data_.c_str(), ::geteuid() == 0 ? 65534 : ::geteuid(), ::getegid()), 0);
+  if (::geteuid() != 0) {
+    EXPECT_TRUE(IsWell(CheckFiles(box_)));
+    Put("/etc/passwd", "comanda:x:4711:4711::/:\n");
+  }
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "and the service runs as comanda"));
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "chown -R comanda: " + data_));
+}
+
 TEST_F(DoctorChecks, ADirectoryThatOthersReadIsAWarning) {
   ASSERT_EQ(::chmod(data_.c_str(), 0755), 0);
   EXPECT_TRUE(Has(CheckFiles(box_), State::kWarning, "chmod 700 " + data_));
@@ -286,6 +345,9 @@ TEST_F(DoctorChecks, ADirectoryInPlaceOfADatabaseIsBroken) {
 
 TEST_F(DoctorChecks, ALostDatabaseIsBrokenAndAnEmptyBoxIsNot) {
   EXPECT_TRUE(Has(CheckDatabase(box_), State::kWarning, "no restaurant yet"));
+  Put("/data/tls/server.crt", "");
+  EXPECT_TRUE(Has(CheckDatabase(box_), State::kBroken, "live.db is gone"));
+  ASSERT_EQ(::unlink((data_ + "/tls/server.crt").c_str()), 0);
   Put("/data/served", "live.db 1 2\n");
   EXPECT_TRUE(Has(CheckDatabase(box_), State::kBroken, "live.db is gone"));
 }
@@ -392,8 +454,7 @@ TEST_F(DoctorChecks, BackupsOnAStickAreSealed) {
 TEST_F(DoctorChecks, OldBackupsAndMissingTargetsAreWarnings) {
   box_.options.backup_to = {root_ + "/backups", root_ + "/none", "/mnt/comanda-no-such-disk/b"};
   EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "/none, which does not exist"));
-  EXPECT_TRUE(
-      Has(CheckBackups(box_), State::kWarning, "/mnt/comanda-no-such-disk/b, which is away"));
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "/b, which is not there: its disk is away"));
   MakeDirectories(root_ + "/backups", 0700);
   EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "no backup in"));
   MakeDirectories(root_ + kNewest, 0700);
@@ -407,6 +468,29 @@ TEST_F(DoctorChecks, OldBackupsAndMissingTargetsAreWarnings) {
                        .problem = "the disk is full"},
                       box_.options.backup_to);
   EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "failed: the disk is full"));
+}
+
+TEST_F(DoctorChecks, ADiskThatIsAwayIsNotMadeAsADirectory) {
+  const std::string target = root_ + "/usb/comanda";
+  box_.options.backup_to = {target};
+  backups::Result result{.target = target, .tried_at = box_.now, .good_at = box_.now, .name = "x"};
+  // Of a backup of an older program it is not known where it was.
+  backups::NoteResult(data_, result, {target});
+  EXPECT_FALSE(Has(CheckBackups(box_), State::kWarning, "install -d")) << "perhaps on a disk";
+  result.mount_point = root_ + "/usb";
+  backups::NoteResult(data_, result, {target});
+  EXPECT_TRUE(
+      Has(CheckBackups(box_), State::kWarning, "not mounted on " + root_ + "/usb any more"));
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "then: comanda disk use /dev/NAME "));
+  EXPECT_FALSE(Has(CheckBackups(box_), State::kWarning, "install -d"));
+  // A directory with its name on the wrong disk changes nothing.
+  MakeDirectories(target, 0700);
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "any more"));
+  // It was never on another disk, and was deleted.
+  RemoveAll(root_ + "/usb");
+  result.mount_point = backups::MountPointOf(root_);
+  backups::NoteResult(data_, result, {target});
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "install -d -m 700 -o root"));
 }
 
 // Disk and board.
@@ -709,7 +793,7 @@ TEST_F(DoctorChecks, MeasuresTheJournal) {
 
 TEST_F(DoctorChecks, MissingZonesAreBroken) {
   EXPECT_TRUE(Has(CheckSystem(box_), State::kBroken, "apt install --reinstall tzdata"));
-  EXPECT_TRUE(Has(CheckSystem(box_), State::kWarning, "apt install ca-certificates"));
+  EXPECT_TRUE(Has(CheckSystem(box_), State::kWarning, "apt install --reinstall ca-certificates"));
   Put("/usr/share/zoneinfo/Etc/UTC", "TZif");
   Put("/etc/ssl/certs/ca-certificates.crt", "PEM");
   EXPECT_TRUE(IsWell(CheckSystem(box_)));
