@@ -30,9 +30,12 @@ void ReadLine(std::string_view line, const std::string& where, Sources& sources)
   const std::string_view content = Trimmed(WithoutComment(line));
   if (content.empty()) return;
   const size_t equals = content.find('=');
-  if (equals == std::string_view::npos) {
+  if (equals == std::string_view::npos || Trimmed(content.substr(0, equals)).empty()) {
     throw Bad({kFileName, content, where}, FieldCode::kInvalidFormat,
               "a line must be name = value, or begin with #");
+  }
+  if (content.find('\0') != content.npos) {
+    throw Bad({kFileName, content, where}, FieldCode::kInvalidFormat, "must be text: it has a NUL");
   }
   const std::string name(Trimmed(content.substr(0, equals)));
   const Given given{name, Trimmed(content.substr(equals + 1)), where};

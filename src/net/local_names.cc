@@ -38,7 +38,8 @@ std::vector<std::string_view> Words(std::string_view line) {
 
 bool IsIpv4(std::string_view text) {
   in_addr address{};
-  return ::inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
+  return text.find('\0') == text.npos &&
+         ::inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
 }
 
 }  // namespace

@@ -188,6 +188,10 @@ constexpr Reader kReaders[] = {
     [](auto& body, auto& how) { CheckKey(keys::ReadNewKey(body, how.unknown, kNow)); },
     [](auto& body, auto& how) { CheckKey(keys::ReadChange(body, how.unknown, kNow)); },
     [](auto& body, auto& how) { Must(keys::ReadGrace(body, how.unknown) >= 0, "a grace is none"); },
+    [](auto& body, auto& how) {
+      Must(!keys::ReadCode(body, how.unknown).empty(), "a pairing code is some text");
+    },
+    [](auto& body, auto& how) { CheckText(keys::ReadNewCode(body, how.unknown).name, 200); },
 };
 
 // What a reader says of a body: nothing where it takes it, else every wrong field and its code.

@@ -15,7 +15,7 @@ from support.order_app import ifood_order, keeta_order, open_delivery_order, rap
 # As tests/fuzz/bodies.cc counts its readers.
 READERS = ["placeOrder", "editOrder", "addCombos", "addPayment", "addDiscount", "moveOrder", "cancelOrder", "assignRider",
            "reportDelivery", "createProduct", "changeProduct", "createVariant", "changeVariant", "upsertProducts", "createApiKey",
-           "changeApiKey", "rotateApiKey"]
+           "changeApiKey", "rotateApiKey", "pair"]
 # As tests/fuzz/headers.cc counts its.
 SMALL = [
     ["0.0", "1.a", "zz.100"], ['"1.1"', 'W/"1.1", "2"', "*"], ["wait=25", "respond-async, wait=5; x"],
@@ -26,6 +26,20 @@ SMALL = [
 # Of delivery apps.
 ANSWERS = [b'[{"operation":"DELIVERY","state":"OK","validations":[{"id":"unavailabilities","state":"ERROR"}]}]',
            b'{"errno":0,"data":{"biz_status":1,"sub_biz_status":0}}', b'{"status":"OFFLINE","offlineReason":"PAUSED_BY_UBER"}']
+# As tests/fuzz/answers.cc counts its readers, but the records of orders.
+SERVERS = [
+    (1, b"\x02\x16" + b'{"type":"https://comanda.example/problems/invalid_reference","errors":[{"field":"combos[0].product_id"}]}'),
+    (1, b"\x00\x09" + b'{"code":"idempotency_key_reused","title":"Conflict"}'), (1, b"\x07\x04<html>not found</html>"),
+    (2, b"600\n30\nThu, 26 Nov 2026 23:59:59 GMT"), (2, b"9223372036854775807\nThu, 26 Nov 2026 23:59:59 GMT\n"),
+    (2, b"100, 100;w=60\n1.5\nSunday, 06-Nov-94 08:49:37 GMT"), (3, b"+ 2 0 box.local 192.168.1.20\n"),
+    (3, b"-15 Timeout reached\n"), (4, b'{"data":[{"id":7}],"pagination":{"has_more":true}}')]
+URLS = ["https://shop.example/hook?x=1", "http://192.168.1.20:8080/", "https://[2001:db8::1]:8443/a", "https://127.1/", "http://0x7f.0.0.1",
+        "https://user@shop.example/", "https://shop.example:443", "http://[::ffff:10.0.0.1]/", "https://caf\u00e9.example/",
+        "https://shop.example.", "http://10.1.2.3", "http://[64:ff9b::7f00:1]/", "http://2130706433/"]
+# As tests/fuzz/files.cc counts its readers.
+SETTINGS = ["listen = 0.0.0.0:8443 192.168.1.2:443\n", "# a comment\ncloud_poll_seconds=15   # seconds\n\nlog_level = debug",
+            "\ufeffbackup_to = /media/usb/comanda\r\nhosts = box.example\r\n", "webhook_networks = 10.0.0.0/8\n", "unknown = 1\n"]
+SUMS = ["{0}  live.db\n{0}  tls/ca.crt\n".format("a" * 128), "{0}  live.db\n\\{0}  tls\\nca.crt\n".format("a" * 128), "b  live.db\n"]
 HEADERS = ["Host: localhost", "Content-Length: 2", "Transfer-Encoding: chunked", "Connection: keep-alive", "Expect: 100-continue"]
 IDS = {"comboId": "{combo}", "paymentId": "{payment}", "discountId": "{discount}"}
 
@@ -98,6 +112,17 @@ def seeds():
             yield "provider", file.read_bytes() + b"\0" + answer
     for dialect, order in enumerate([ifood_order(1), open_delivery_order(1), keeta_order(1), rappi_order(1)]):
         yield "app_orders", bytes([dialect]) + json.dumps(order).encode()
+    for name, example in DOCUMENT["components"]["examples"].items():
+        record = example["value"].get("data")
+        if name.startswith("Order") and isinstance(record, dict) and "combos" in record:
+            yield "answers", b"\x00" + json.dumps(record).encode()
+    for reader, answer in SERVERS:
+        yield "answers", bytes([reader]) + answer
+    for url in URLS:
+        yield "urls", url.encode()
+    for reader, texts in enumerate([SETTINGS, SUMS]):
+        for text in texts:
+            yield "files", bytes([reader]) + text.encode()
     for reader, texts in enumerate(SMALL):
         for text in texts:
             yield "headers", bytes([reader]) + text.encode()
@@ -124,6 +149,8 @@ def write(directory):
                        '\\"ENC_', "\\x00", "\\x01", "\\x02", "\\x03"],
         "provider": ["${store_id}", "~1", "/*/", '\\"any\\":', '\\"where\\":', '\\"not\\":', '\\"future\\":', "\\x00"],
         "head": [*framing, "https://"], "connection": [*framing, "Connection: ", "0\\x0d\\x0a\\x0d\\x0a"],
+        "answers": [*fields, "GMT", "Retry-After", "+ 2 0 "], "urls": ["https://", "127.0.0.1", "[::1]", "::ffff:", "64:ff9b::", "2002:"],
+        "files": ["listen", "backup_to", "cloud_poll_seconds", " = ", "#", "live.db", "  "],
         "headers": ["W/", "wait=", "Bearer ", "cmd_live_", "::ffff:", "%2f", "T00:00:00Z"]}
     for target, list_of_words in texts.items():
         (directory / f"{target}.dict").write_text("".join(f'"{w}"\n' for w in list_of_words))

@@ -116,6 +116,15 @@ TEST_F(ConfigTest, RefusesLinesThatItCannotRead) {
             "comanda.conf invalid_format: a line must be name = value, or begin with # "
             "(comanda.conf, line 2)");
 
+  WriteFile("workers = 64\n = 32\n");
+  EXPECT_EQ(RefusalOf(With()),
+            "comanda.conf invalid_format: a line must be name = value, or begin with # "
+            "(comanda.conf, line 2)");
+
+  WriteFile(std::string("listen = 0.0.0.0:8443\0\n", 23));
+  EXPECT_EQ(RefusalOf(With()),
+            "comanda.conf invalid_format: must be text: it has a NUL (comanda.conf, line 1)");
+
   WriteFile("workers = 64\n# x\nworkers = 32\n");
   EXPECT_EQ(RefusalOf(With()),
             "workers duplicate: stands in comanda.conf, line 1 already (comanda.conf, line 3)");
