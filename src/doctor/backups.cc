@@ -29,8 +29,10 @@ std::string Minute(UtcMs at) {
 
 // What mounts a disk again, or finds it.
 std::string MountCommand(const std::string& point) {
-  if (backups::IsInTableOfMounts(point))
-    return "mount " + point + "     # with the disk plugged in";
+  // With the option nofail, mount says nothing of a disk that it does not find.
+  if (backups::IsInTableOfMounts(point)) {
+    return "lsblk -f     # the disk must be plugged in\nmount " + point;
+  }
   return "lsblk -f     # plug the disk in; then: comanda disk use /dev/NAME " + point;
 }
 
