@@ -88,7 +88,10 @@ Status FindStatus(db::Session& session, Progressing progress) {
   status.counts = Count(session, company);
   status.other_channels = orders::CountOfOtherChannels(session, company);
   status.unpaired = CountUnpaired(session, company);
-  if (status.progress.state == State::kInStep && status.counts.steps_waiting > 0) {
+  // What is to be sent of orders from before the link is not known before they were looked at.
+  status.progress.scans = status.linked->link.scanned_id.has_value();
+  const bool is_behind = status.counts.steps_waiting > 0 || status.progress.scans;
+  if (status.progress.state == State::kInStep && is_behind) {
     status.progress.state = State::kBehind;
   }
   return status;

@@ -2,8 +2,9 @@
 
 import contextlib
 import re
+import threading
 
-from support.box import ROOT
+from support.box import PATIENCE_S, ROOT
 from support.cloud_pair import Pair
 from support.metrics import samples
 from support.orders import rows
@@ -122,6 +123,28 @@ def test_orders_from_before_the_link_are_sent_since_a_date(tmp_path):
         pair.settle()
         pair.eventually(pair.compare)
         assert len(pair.cloud_records()) == 1
+
+
+def test_a_box_whose_older_orders_wait_to_be_looked_at_is_not_in_step(tmp_path):
+    """They wait until the restaurant's records were read. The cloud has answered meanwhile."""
+    with Pair(tmp_path) as pair:
+        pair.till().serve()
+        is_there, goes_on = threading.Event(), threading.Event()
+
+        def hold(point, exchange):
+            if point == "before" and exchange.path.startswith("/v1/clients?page=1"):
+                is_there.set()
+                goes_on.wait(PATIENCE_S)
+
+        pair.proxy.at = hold
+        pair.link()
+        assert is_there.wait(PATIENCE_S)
+        status = pair.status()
+        assert status["state"] == "behind" and status["is_scanning"], status
+        assert "older orders are being looked at" in readiness(pair)
+        goes_on.set()
+        pair.settle()
+        pair.eventually(pair.compare)
 
 
 def test_a_key_file_that_is_missing_or_empty_is_a_mistake_of_use(tmp_path):
