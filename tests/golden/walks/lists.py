@@ -1,6 +1,9 @@
 """Lists of orders, their pages, filters, sorts, tags, compressed forms and polls; events; reports."""
 
+import select
+
 from golden.walks.common import CLIENT, NOBODY, TABLE, VARIANT, days_around, demo, in_days, item
+from support.box import PATIENCE_S
 from support.metrics import wait_for_requests
 
 ORDERS = "/v1/orders"
@@ -115,8 +118,10 @@ def polls(r, orders, first):
         head += (f"If-None-Match: {tag}\r\n" if title == "orders" else "") + "Prefer: wait=25\r\n\r\n"
         waiting = r.connect(r.box.port)
         waiting.send(head.encode())
-        if title == "orders":  # the events are answered at once: the change that these orders wait for is news to them
+        if title == "orders":
             wait_for_requests(r.box, 1)
+        else:  # answered at once: the change that the orders wait for is news to them, the next one is not
+            select.select([waiting.socket], [], [], PATIENCE_S)
         r.ask(f"poll: a change that {title} wait for", "PATCH", at(orders[6]), {"order_title": f"for {title}"})
         r.rest(f"poll: {title} that came", b"", waiting)
 
