@@ -12,6 +12,7 @@
 #include "base/problem.h"
 #include "base/zone.h"
 #include "company/store.h"
+#include "db/read_only.h"
 #include "db/watcher.h"
 #include "events/log.h"
 
@@ -96,7 +97,8 @@ void ZoneKeeper::Look() {
     // Restaurants of one zone have one trouble.
     if (trouble.find(one) == trouble.npos) trouble += (trouble.empty() ? "" : "; ") + one;
   }
-  // Trouble is told also where nothing can be written, its end after what depends on the zone.
+  // Noted first, because the write below fails on a full disk. Its end is noted last: whoever reads
+  // that nothing is wrong then gets days that are cut by the zone.
   const bool is_mended = trouble.empty();
   if (!is_mended) Note(std::move(trouble), companies);
   WriteChanged(stored);
@@ -143,8 +145,10 @@ std::string ZoneKeeper::trouble() const {
 
 std::vector<std::string> ZoneTroubles(const std::string& path, Access access) {
   try {
-    db::Watcher watcher = access == Access::kFrozen ? db::Watcher::OfFrozen(path, SystemClock())
-                                                    : db::Watcher(path, SystemClock());
+    const db::Onlooker onlooker(path);
+    db::Watcher watcher = access == Access::kFrozen
+                              ? db::Watcher::OfFrozen(path, SystemClock())
+                              : db::Watcher(path, SystemClock(), "", onlooker.sharing());
     return TroublesIn(watcher);
   } catch (const Fault&) {
     return {};

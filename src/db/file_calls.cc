@@ -13,6 +13,7 @@
 #include "base/line_limit.h"
 #include "base/log.h"
 #include "db/read_only.h"
+#include "db/stacked_files.h"
 
 namespace comanda::db {
 namespace {
@@ -122,27 +123,20 @@ constexpr Methods Alone() {
 }
 constexpr Methods kAlone = Alone();
 
-struct FileSystem {
-  sqlite3_vfs vfs;  // SQLite's view: a copy of the one below with its own name and xOpen
-  sqlite3_vfs* below;
-  std::string name;
-  Sharing sharing;
-};
-
 int Open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int* out_flags) {
-  const auto& system = *reinterpret_cast<FileSystem*>(vfs);
-  sqlite3_vfs* const below = system.below;
+  sqlite3_vfs* const below = StackedFilesOf(vfs).below;
+  const auto sharing = static_cast<Sharing>(StackedFilesOf(vfs).variant);
   if ((flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) == 0) {
     return below->xOpen(below, path, file, flags, out_flags);
   }
   File& one = *new (file) File{.name = path};
   const bool is_missing_log =
-      (flags & SQLITE_OPEN_WAL) != 0 && system.sharing == Sharing::kAlone && !IsThere(path);
+      (flags & SQLITE_OPEN_WAL) != 0 && sharing == Sharing::kAlone && !IsThere(path);
   const int code = is_missing_log ? below->xOpen(below, kEmptyFile, one.below(),
                                                  SQLITE_OPEN_READONLY | SQLITE_OPEN_WAL, out_flags)
                                   : below->xOpen(below, path, one.below(), flags, out_flags);
   if (one.below()->pMethods) {
-    file->pMethods = system.sharing == Sharing::kShared ? &kShared : &kAlone;
+    file->pMethods = sharing == Sharing::kShared ? &kShared : &kAlone;
   }
   return code;
 }
@@ -150,22 +144,11 @@ int Open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int*
 }  // namespace
 
 std::string WithFileCalls(const std::string& below, Sharing sharing) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  sqlite3_vfs* const found = sqlite3_vfs_find(below.empty() ? nullptr : below.c_str());
-  if (!found) return below;  // opening says so
-  const std::string name =
-      (sharing == Sharing::kShared ? "file calls over " : "file calls, alone, over ") +
-      std::string(found->zName);
-  if (sqlite3_vfs_find(name.c_str())) return name;
-  auto* const system =
-      new FileSystem{.vfs = *found, .below = found, .name = name, .sharing = sharing};
-  system->vfs.szOsFile += static_cast<int>(sizeof(File));
-  system->vfs.zName = system->name.c_str();
-  system->vfs.pNext = nullptr;
-  system->vfs.xOpen = &Open;
-  sqlite3_vfs_register(&system->vfs, 0);
-  return name;
+  return StackFilesOn(below,
+                      {.name = sharing == Sharing::kShared ? "file calls" : "file calls, alone,",
+                       .file_bytes = static_cast<int>(sizeof(File)),
+                       .open = &Open,
+                       .variant = static_cast<int>(sharing)});
 }
 
 }  // namespace comanda::db

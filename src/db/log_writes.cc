@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <utility>
+
+#include "db/stacked_files.h"
 
 namespace comanda::db {
 namespace {
@@ -95,14 +96,8 @@ constexpr Methods kMethods = {
     .xDeviceCharacteristics = &PassOnFirst<&Methods::xDeviceCharacteristics>,
 };
 
-struct FileSystem {
-  sqlite3_vfs vfs;  // SQLite's view: a copy of the one below with its own name and xOpen
-  sqlite3_vfs* below;
-  std::string name;
-};
-
 int Open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int* out_flags) {
-  sqlite3_vfs* const below = reinterpret_cast<FileSystem*>(vfs)->below;
+  sqlite3_vfs* const below = StackedFilesOf(vfs).below;
   if ((flags & SQLITE_OPEN_WAL) == 0) return below->xOpen(below, path, file, flags, out_flags);
   file->pMethods = nullptr;
   std::unique_ptr<char[]> held(new (std::nothrow) char[kHeldBytesMax]);
@@ -120,19 +115,9 @@ int Open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int*
 }  // namespace
 
 std::string GatheringLogWrites(const std::string& below) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  sqlite3_vfs* const found = sqlite3_vfs_find(below.empty() ? nullptr : below.c_str());
-  if (!found) return below;  // opening says so
-  const std::string name = "gathering log writes over " + std::string(found->zName);
-  if (sqlite3_vfs_find(name.c_str())) return name;
-  auto* const system = new FileSystem{.vfs = *found, .below = found, .name = name};
-  system->vfs.szOsFile += static_cast<int>(sizeof(Log));
-  system->vfs.zName = system->name.c_str();
-  system->vfs.pNext = nullptr;
-  system->vfs.xOpen = &Open;
-  sqlite3_vfs_register(&system->vfs, 0);
-  return name;
+  return StackFilesOn(
+      below,
+      {.name = "gathering log writes", .file_bytes = static_cast<int>(sizeof(Log)), .open = &Open});
 }
 
 }  // namespace comanda::db

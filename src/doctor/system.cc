@@ -19,8 +19,8 @@ std::vector<std::string> ZoneTroubles(const Box& box) {
 // What is wrong with a zone names the command; a name that is no zone's has to be replaced.
 std::string RemedyFor(const Box& box, const std::string& trouble) {
   if (trouble.find(kInstallZones) != trouble.npos) return std::string(kInstallZones);
-  return "comanda import FILE --data " + box.options.data_directory +
-         "     # the restaurant, with the right timezone";
+  return "comanda verify --data " + box.options.data_directory +
+         "     # names the restaurant; import its file again with the right timezone";
 }
 
 }  // namespace

@@ -214,48 +214,37 @@ Response ProblemResponse(const Refusal& refusal, std::string_view errors_base,
 }
 
 Refusal ToRefusal(Fault::Kind kind) {
+  const auto unavailable = [](std::string detail, int retry_after_s) {
+    Refusal refusal(Problem::kServiceUnavailable, std::move(detail));
+    refusal.retry_after_s = retry_after_s;
+    return refusal;
+  };
   switch (kind) {
     case Fault::Kind::kInternal:
       return Refusal(
           Problem::kInternalError,
           "Something failed inside the box; its log has the cause under this request_id.");
-    case Fault::Kind::kUnavailable: {
-      Refusal refusal(Problem::kServiceUnavailable,
-                      "The box is busy or stopping; try again shortly.");
-      refusal.retry_after_s = 1;
-      return refusal;
-    }
-    case Fault::Kind::kDiskFull: {
-      Refusal refusal(
-          Problem::kServiceUnavailable,
-          "The disk of the box is full. Reads go on; writes go on when there is space.");
-      refusal.retry_after_s = 30;
-      return refusal;
-    }
-    case Fault::Kind::kDiskReadOnly: {
-      Refusal refusal(Problem::kServiceUnavailable,
-                      "The disk of the box is read-only. Reads go on; writes go on when it can be "
-                      "written again.");
-      refusal.retry_after_s = 30;
-      return refusal;
-    }
-    case Fault::Kind::kUnread: {
-      Refusal refusal(Problem::kServiceUnavailable,
-                      "The disk of the box failed a read; try again shortly.");
-      refusal.retry_after_s = 1;
-      return refusal;
-    }
+    case Fault::Kind::kUnavailable:
+      return unavailable("The box is busy or stopping; try again shortly.", 1);
+    case Fault::Kind::kDiskFull:
+      return unavailable(
+          "The disk of the box is full. Reads go on; writes go on when there is space.", 30);
+    case Fault::Kind::kDiskReadOnly:
+      return unavailable(
+          "The disk of the box is read-only. Reads go on; writes go on when it can be written "
+          "again.",
+          30);
+    case Fault::Kind::kUnread:
+      return unavailable("The disk of the box failed a read; try again shortly.", 1);
     case Fault::Kind::kDamaged:
       return Refusal(Problem::kInternalError,
                      "What the box has stored of this is damaged; its log names the row under this "
                      "request_id. Everything else goes on.");
-    case Fault::Kind::kReadOnly: {
-      Refusal refusal(Problem::kServiceUnavailable,
-                      "The database of the box takes no more writes: it is damaged, or the disk "
-                      "cannot read a part of it; /readyz says which. Reads go on.");
-      refusal.retry_after_s = 60;
-      return refusal;
-    }
+    case Fault::Kind::kReadOnly:
+      return unavailable(
+          "The database of the box takes no more writes: it is damaged, or the disk cannot read a "
+          "part of it; /readyz says which. Reads go on.",
+          60);
   }
   CHECK(false, "every kind of fault has an answer");
 }

@@ -8,13 +8,13 @@ import pathlib
 import shutil
 import signal
 import sqlite3
-import time
 import zoneinfo
 
 import pytest
 
 from support.box import PATIENCE_S, ROOT, Box, free_port
 from support.past import NEWEST, VERSIONS, check_upgraded, unpack
+from support.waiting import wait_until
 from support.wall_clock import FrozenClockBox
 
 DEMO = json.loads((ROOT / "src/app/demo.json").read_text())["companies"][0]
@@ -89,13 +89,6 @@ def check(box, name="time_zones", port=None):
         return answer.json["checks"].get(name, {"state": None})["state"]
 
 
-def until(condition):
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.05)
-
-
 def sells(client, zone):
     """Asserts that orders are taken, and that days are cut by the zone."""
     before = datetime.datetime.now(zone).date()
@@ -153,7 +146,7 @@ def test_a_system_that_has_only_the_old_name_keeps_it_until_it_is_upgraded(box, 
         zones.give(TODAY)
         sells(client, zoneinfo.ZoneInfo(TODAY))
         box.signal(signal.SIGHUP)
-        until(lambda: client.get("/v1/company").data["timezone"] == TODAY)
+        wait_until(lambda: client.get("/v1/company").data["timezone"] == TODAY, box.log_text)
         assert client.get("/v1/company").etag != company.etag
         assert client.get("/v1/menu", **{"If-None-Match": menu.etag}).status == 200
         sells(client, zoneinfo.ZoneInfo(TODAY))
@@ -204,7 +197,7 @@ def test_a_start_without_the_data_of_the_zone_goes_on_with_the_offset_last_known
             assert words in box.log_text()
         zones.give("Etc/UTC", "America/Lima")
         box.signal(signal.SIGHUP)
-        until(lambda: check(box) is None)
+        wait_until(lambda: check(box) is None, "the end of the trouble")
         sells(client, LIMA)
     box.wait_for_log("every time zone has data again")
     assert "damaged" not in check(box, "rows").replace("no damage", "")
@@ -216,10 +209,7 @@ def test_what_is_mended_is_found_without_a_restart_and_without_a_reload(box, zon
     box.start()
     assert "UTC-05:00" in check(box)
     zones.give("America/Lima")
-    deadline = time.monotonic() + 60 + PATIENCE_S
-    while check(box) is not None:
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
+    wait_until(lambda: check(box) is None, "the end of the trouble, for which the chores look each minute", 60 + PATIENCE_S)
 
 
 def test_data_that_go_while_the_server_runs_and_come_back(box, zones):
@@ -229,13 +219,13 @@ def test_data_that_go_while_the_server_runs_and_come_back(box, zones):
         sells(client, LIMA)
         zones.wipe()
         box.signal(signal.SIGHUP)
-        until(lambda: check(box) is not None)
+        wait_until(lambda: check(box) is not None, "the trouble")
         for words in ("America/Lima", "until the next start", COMMAND):
             assert words in check(box)
         sells(client, LIMA)
         zones.give("Etc/UTC", "America/Lima")
         box.signal(signal.SIGHUP)
-        until(lambda: check(box) is None)
+        wait_until(lambda: check(box) is None, "the end of the trouble")
         sells(client, LIMA)
 
 
@@ -250,7 +240,7 @@ def test_a_damaged_file_is_as_none_and_its_repair_is_found(box, zones):
             sells(client, LIMA)
             zones.give("America/Lima")
             box.signal(signal.SIGHUP)
-            until(lambda: check(box) is None)
+            wait_until(lambda: check(box) is None, "the end of the trouble")
             sells(client, LIMA)
         box.stop()
 
@@ -265,7 +255,7 @@ def test_an_upgrade_without_any_data_takes_orders_by_utc_and_says_so(box, zones)
         sells(client, datetime.timezone.utc)
         zones.give("Etc/UTC", "America/Lima")
         box.signal(signal.SIGHUP)
-        until(lambda: check(box) is None)
+        wait_until(lambda: check(box) is None, "the end of the trouble")
         sells(client, LIMA)
 
 
@@ -279,7 +269,7 @@ def test_answers_by_another_offset_have_another_tag(box, zones):
         assert client.get(path, **{"If-None-Match": tag}).status == 304
         zones.give("Etc/UTC", "America/Lima")
         box.signal(signal.SIGHUP)
-        until(lambda: client.get(path, **{"If-None-Match": tag}).status == 200)
+        wait_until(lambda: client.get(path, **{"If-None-Match": tag}).status == 200, box.log_text)
 
 
 def test_daylight_saving_time_that_ends_while_the_data_are_missing(zones, tmp_path):
@@ -314,12 +304,12 @@ def test_daylight_saving_time_that_ends_while_the_data_are_missing(zones, tmp_pa
     assert offset() == -3 * 3600
     zones.give("America/Santiago")
     box.signal(signal.SIGHUP)
-    until(lambda: check(box) is None)
+    wait_until(lambda: check(box) is None, "the end of the trouble")
     assert finds("2027-05-01", order) and not finds("2027-05-02", order)
-    until(lambda: offset() == -4 * 3600)
+    wait_until(lambda: offset() == -4 * 3600, "the new offset")
     box.set_now(at("2027-10-01T15:00:00+00:00"))  # it has begun again
     box.signal(signal.SIGHUP)
-    until(lambda: offset() == -3 * 3600)
+    wait_until(lambda: offset() == -3 * 3600, "the new offset")
     assert box.discard() == 0
 
 
@@ -373,7 +363,7 @@ def test_a_server_without_a_restaurant_says_so_and_takes_none_in(box, zones):
     zones.wipe()
     box.start()
     box.wait_for_log(COMMAND)
-    for env in (zones.env, None):  # whoever asks: it is the server's data that counts
+    for env in (zones.env, None):  # the server reads its own zones, whatever the command has
         box.env = env
         result = box.command("import", "demo", "--data", str(box.data), check=False)
         assert result.returncode == REFUSED, result
@@ -424,7 +414,7 @@ def test_the_commands_look_at_it_and_say_it(box, zones, tmp_path):
     said(True)
     zones.give("America/Lima")
     box.signal(signal.SIGHUP)
-    until(lambda: check(box) is None)
+    wait_until(lambda: check(box) is None, "the end of the trouble")
     said(False)
 
 

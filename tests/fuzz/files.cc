@@ -71,8 +71,6 @@ constexpr void (*kReaders[])(std::string_view) = {ReadSettings, ReadSums};
 }  // namespace comanda
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  std::string_view input = comanda::fuzz::TextOf(data, size);
-  const uint8_t choice = comanda::fuzz::TakeByte(input);
-  comanda::kReaders[choice % std::size(comanda::kReaders)](input);
+  comanda::fuzz::ReadBy(comanda::kReaders, comanda::fuzz::TextOf(data, size));
   return 0;
 }

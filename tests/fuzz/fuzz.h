@@ -35,6 +35,13 @@ inline uint8_t TakeByte(std::string_view& input) {
   return byte;
 }
 
+// Gives the input to the reader that its first byte picks.
+template <size_t kCount>
+void ReadBy(void (*const (&readers)[kCount])(std::string_view), std::string_view input) {
+  const uint8_t choice = TakeByte(input);
+  readers[choice % kCount](input);
+}
+
 // A refusal is the caller's fault, says so in words, and makes a problem document that can be read.
 inline void CheckRefusal(const Refusal& refusal) {
   const int status = wire::Row(refusal.problem).status;

@@ -7,12 +7,9 @@ import concurrent.futures
 import contextlib
 import json
 import os
-import pathlib
-import shutil
 import socket
 import sqlite3
 import subprocess
-import tempfile
 import threading
 import time
 import uuid
@@ -20,29 +17,21 @@ import uuid
 import pytest
 
 from support.box import PATIENCE_S, Box, free_port
-from support.disk import keep_mounts_to_ourselves, run
+from support.disk import Disk, keep_mounts_to_ourselves, run
 from support.receiver import LOOPBACK, Receiver, answers, hangs
+from support.waiting import wait_until
 
 IMAGE_BYTES = 96 << 20
 TILLS = 4
 GUESTS = 40  # of all tills before the card wears out
 
 
-class Card:
+class Card(Disk):
     def __init__(self):
         keep_mounts_to_ourselves()
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="comanda-read-only-"))
-        self.image, self.root = self.directory / "image", self.directory / "disk"
+        super().__init__("ext4", "loop,errors=remount-ro", IMAGE_BYTES)
         self.other = self.directory / "stick"  # another disk
-        self.root.mkdir()
         self.other.mkdir()
-        with open(self.image, "wb") as image:
-            image.truncate(IMAGE_BYTES)
-        run("mkfs.ext4", "-q", "-F", self.image)
-        self.mount()
-
-    def mount(self):
-        run("mount", "-o", "loop,errors=remount-ro", self.image, self.root)
 
     def wear_out(self):
         """What the kernel does when the card fails a write of the file system's own, with its files open."""
@@ -57,18 +46,6 @@ class Card:
         checked = subprocess.run(["e2fsck", "-fp", self.image], capture_output=True, text=True)
         assert checked.returncode in (0, 1), checked
         self.mount()
-
-    def unmount(self):
-        begin = time.monotonic()
-        while self.root.is_mount():
-            with contextlib.suppress(AssertionError):
-                run("umount", self.root)
-            assert time.monotonic() - begin < PATIENCE_S
-            time.sleep(0.02)
-
-    def discard(self):
-        self.unmount()
-        shutil.rmtree(self.directory)
 
 
 @pytest.fixture
@@ -97,13 +74,6 @@ def box(card):
 @pytest.fixture
 def key(box):
     return box.make_key()["key"]
-
-
-def wait_until(condition, why):
-    begin = time.monotonic()
-    while not condition():
-        assert time.monotonic() - begin < PATIENCE_S, why()
-        time.sleep(0.05)
 
 
 def place(client, reference):
@@ -209,17 +179,20 @@ def sandbox_client(box):
     return one
 
 
+def sell_and_practise(box, key):
+    """Starts the box; ({Idempotency-Key: order}, an order of the sandbox)"""
+    box.sandbox_key = box.make_key(env="test")["key"]
+    box.start()
+    with contextlib.closing(box.client(key)) as client, contextlib.closing(sandbox_client(box)) as sandbox:
+        references = [str(uuid.uuid4()) for _ in range(3)]
+        return {reference: place(client, reference).data for reference in references}, place(sandbox, "practice").data
+
+
 def test_a_card_that_wears_out_while_the_box_is_idle(card, box, key):
     watchdog = Watchdog(card.directory)
     box.env = {"NOTIFY_SOCKET": str(watchdog.path)}
-    box.sandbox_key = box.make_key(env="test")["key"]
-    box.start()
-    orders = {}
+    orders, practice = sell_and_practise(box, key)
     with contextlib.closing(box.client(key)) as client, contextlib.closing(sandbox_client(box)) as sandbox:
-        for _ in range(3):
-            reference = str(uuid.uuid4())
-            orders[reference] = place(client, reference).data
-        practice = place(sandbox, "practice").data
         assert is_ready(client)
 
         card.wear_out()
@@ -310,14 +283,7 @@ def in_the_file_alone(box, name="live.db"):
 
 
 def test_a_start_on_a_read_only_disk_shows_what_is_only_in_the_log(card, box, key):
-    box.sandbox_key = box.make_key(env="test")["key"]
-    box.start()
-    orders = {}
-    with contextlib.closing(box.client(key)) as client, contextlib.closing(sandbox_client(box)) as sandbox:
-        for _ in range(3):
-            reference = str(uuid.uuid4())
-            orders[reference] = place(client, reference).data
-        practice = place(sandbox, "practice").data
+    orders, practice = sell_and_practise(box, key)
     box.kill()
     assert not {order["id"] for order in orders.values()} & in_the_file_alone(box), "the log has them all"
     assert practice["id"] not in in_the_file_alone(box, "test.db")

@@ -28,18 +28,19 @@ def run(*words):
 
 
 class Disk:
-    def __init__(self, kind):
+    def __init__(self, kind, options="loop", image_bytes=IMAGE_BYTES):
+        self.options = options
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="comanda-power-"))
         self.image, self.root = self.directory / "image", self.directory / "disk"
         self.root.mkdir()
         with open(self.image, "wb") as image:
-            image.truncate(IMAGE_BYTES)
+            image.truncate(image_bytes)
         run(*MAKERS[kind], self.image)
         self.mount()
 
     def mount(self):
         """Uses a new loop device, which the kernel releases with the mount."""
-        run("mount", "-o", "loop", self.image, self.root)
+        run("mount", "-o", self.options, self.image, self.root)
 
     def cut(self):
         """Cuts the power: data that was not synced is lost."""

@@ -43,6 +43,14 @@ class Log {
       if (const auto due = checkpointer.WhenGrown()) return *due;
     }
   }
+  // A read transaction, which needs what is in the log now.
+  std::unique_ptr<Connection> Read() {
+    Grow();
+    auto reader = Open(Connection::Role::kReader);
+    reader->Execute("BEGIN");
+    reader->Integer("SELECT count(*) FROM line");
+    return reader;
+  }
   Trouble Run(Mode mode) { return checkpointer.Run(*connection_, mode); }
   int64_t bytes() const {
     return static_cast<int64_t>(std::filesystem::file_size(settings_.path + "-wal"));
@@ -84,10 +92,7 @@ TEST(DbCheckpointer, LetsTheLogStartOverWhenNobodyReads) {
 
 TEST(DbCheckpointer, WaitsForReadersOnlyWhenTheLogIsLong) {
   Log log;
-  log.Grow();
-  const auto reader = log.Open(Connection::Role::kReader);
-  reader->Execute("BEGIN");
-  reader->Integer("SELECT count(*) FROM line");
+  const auto reader = log.Read();
 
   Mode due = log.GrowUntilDue();
   while (due == Mode::kPassive) {
@@ -107,10 +112,7 @@ TEST(DbCheckpointer, WaitsForReadersOnlyWhenTheLogIsLong) {
 
 TEST(DbCheckpointer, TriesAgainNowAndThenWhileAReaderGoesOn) {
   Log log;
-  log.Grow();
-  const auto reader = log.Open(Connection::Role::kReader);
-  reader->Execute("BEGIN");
-  reader->Integer("SELECT count(*) FROM line");
+  const auto reader = log.Read();
   while (log.GrowUntilDue() == Mode::kPassive) continue;
   for (int i = 0; i < 5; ++i) {
     const int64_t before = log.bytes();
@@ -123,13 +125,10 @@ TEST(DbCheckpointer, TriesAgainNowAndThenWhileAReaderGoesOn) {
   reader->Rollback();
 }
 
-// Asks whether the log waits as a check does: from a callback of its statement.
+// Another thread ends its read when the log waits, as a check does.
 TEST(DbCheckpointer, AReaderThatEndsWhenTheLogWaitsLetsItStartOver) {
   Log log;
-  log.Grow();
-  const auto reader = log.Open(Connection::Role::kReader);
-  reader->Execute("BEGIN");
-  reader->Integer("SELECT count(*) FROM line");
+  const auto reader = log.Read();
   while (log.GrowUntilDue() == Mode::kPassive) continue;
   std::jthread check([&] {
     while (!log.checkpointer.is_waiting()) std::this_thread::yield();
