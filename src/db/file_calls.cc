@@ -67,18 +67,11 @@ int Read(sqlite3_file* file, void* to, int bytes, sqlite3_int64 at) noexcept {
   return SQLITE_IOERR_READ;
 }
 
-// While the kernel stops a file system (errors=remount-ro), fdatasync(2) may say that it is done
-// and have written nothing: ext4 of Linux 6.18 answers so once the file system is read-only. The
-// order of that commit would be acknowledged, and gone after a restart.
-int Sync(sqlite3_file* file, int flags) noexcept {
+// A commit that is lost although its sync returned would be acknowledged.
+int Sync(sqlite3_file* file, int flags) {
   File& one = Of(file);
   const int code = one.below()->pMethods->xSync(one.below(), flags);
-  try {
-    if (code == SQLITE_OK && DirectoryIsReadOnly(DirectoryOf(one.name))) return SQLITE_IOERR_FSYNC;
-  } catch (const std::exception&) {  // no memory for the path
-    return SQLITE_IOERR_FSYNC;
-  }
-  return code;
+  return code == SQLITE_OK && HasStopped(one.name) ? SQLITE_IOERR_FSYNC : code;
 }
 
 template <auto kMethod, typename... Arguments>

@@ -7,8 +7,8 @@
 // damage. Where a read failed is logged; a second failure at the same place says that the disk is
 // at fault, and what to do.
 //
-// A sync during which the file system became read-only is a sync that failed: the kernel does not
-// say so.
+// A sync behind which the file system has stopped (db/read_only.h) is a sync that failed: the
+// kernel does not always say so.
 //
 // kAlone is for a file system that is read-only (db/read_only.h), where nobody can write the files:
 // no lock is taken and no file is made beside the database. The connection keeps the index of the

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 
 #include <cerrno>
 
@@ -19,6 +20,11 @@ bool DirectoryIsReadOnly(const std::string& data_directory) {
   const std::string path = data_directory + "/comanda.lock";
   const Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   return !fd && errno == EROFS;
+}
+
+bool HasStopped(const char* file) {
+  return ::setxattr(file, "user.comanda.none", "", 0, XATTR_REPLACE) != 0 &&
+         (errno == EROFS || errno == EIO);
 }
 
 Onlooker::Onlooker(const std::string& database_path)

@@ -15,6 +15,13 @@ namespace comanda::db {
 // a database file would end SQLite's locks on it. Any thread.
 bool DirectoryIsReadOnly(const std::string& data_directory);
 
+// Whether the kernel has stopped the file system of that file. Asked behind a sync: while ext4 is
+// being stopped, fdatasync(2) can return 0 although the journal has dropped what it was to write
+// (seen with Linux 6.18), and for some moments files can still be opened for writing. Only a change
+// of metadata fails from the first moment on. This asks for one that changes nothing: an attribute
+// that is not there is to be replaced. False where the file system knows no attributes. Any thread.
+bool HasStopped(const char* file);
+
 // For a command that reads a database beside the process that owns its directory. Where the file
 // system is read-only, it neither needs that process nor hinders it, and sees what only the log
 // has.
