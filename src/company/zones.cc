@@ -101,7 +101,7 @@ void ZoneKeeper::Look() {
   // that nothing is wrong then gets days that are cut by the zone.
   const bool is_mended = trouble.empty();
   if (!is_mended) Note(std::move(trouble), companies);
-  WriteChanged(stored);
+  if (!database_.IsReadOnly()) WriteChanged(stored);
   if (is_mended) Note("", "");
 }
 

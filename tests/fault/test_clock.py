@@ -489,7 +489,7 @@ def test_readyz_says_what_is_wrong_with_the_clock(box, key):
             box.set_ahead(ahead)
             wrong = state()
             assert wrong["ok"] and in_seconds(ahead)[:13] in wrong["state"], wrong
-            assert "timedatectl" in wrong["state"]
+            assert "`comanda doctor` says how" in wrong["state"]
             box.wait_for_log("keys expire by the time known before")
         box.set_ahead(0)
         assert state()["state"] == "unknown"
