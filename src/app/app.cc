@@ -120,6 +120,14 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
             if (!certificate.empty()) {
               checks.push_back({.name = "certificate", .ok = true, .state = certificate});
             }
+            std::string files = files_.Trouble();
+            if (certificates_.is_newer_on_disk()) {
+              files += std::string(files.empty() ? "" : "; ") +
+                       "tls/server.crt is newer than what is used: `systemctl reload comanda`";
+            }
+            if (!files.empty()) {
+              checks.push_back({.name = "files", .ok = true, .state = files});
+            }
             const std::string backup =
                 backups::Trouble(backups::Results(options_.data_directory), clock_.RetentionNow());
             if (!backup.empty()) {
@@ -134,6 +142,7 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
       certificates_(options_, *names_, clock_),
       tls_(certificates_.pair()) {
   SetLogLevel();
+  NoteFiles();
   if (!space_.is_read_only()) {
     OpenControl();
     for (const std::string& left : backups::RemoveUnfinishedBackups(options_.data_directory)) {
@@ -367,10 +376,15 @@ void App::Reload(const config::Options& options) {
   options_.tls_key = options.tls_key;
   SetLogLevel();
   SetNames(std::move(names));
+  NoteFiles();
   live_.delivery().Reload();
   LookAtZones();
+  live_.ReloadFiles();
+  if (Environment* sandbox = sandbox_.environment()) sandbox->ReloadFiles();
   log::Notice("settings and certificate read again");
 }
+
+void App::NoteFiles() { files_.Note(options_, net::FindSystemAuthorities().value_or("")); }
 
 void App::SetNames(std::shared_ptr<const ops::Names> names) {
   const std::lock_guard lock(names_mutex_);

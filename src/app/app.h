@@ -35,6 +35,7 @@
 #include "wire/server.h"
 #include "wire/tls.h"
 #include "ops/certificates.h"
+#include "ops/files_in_use.h"
 
 namespace comanda::app {
 
@@ -63,6 +64,7 @@ class App {
 
  private:
   void Reload(const config::Options& options);
+  void NoteFiles();
   void SetNames(std::shared_ptr<const ops::Names> names);
   void FollowNetwork();
   void LogNameTrouble();
@@ -98,7 +100,8 @@ class App {
   db::DiskSpace space_;
   http::AnswerBudget answer_budget_;
   net::Network network_;  // all outgoing calls; before the environments, whose webhooks use it
-  Environment live_;      // each environment has a writer thread and an inspector thread
+  ops::FilesInUse files_;
+  Environment live_;  // each environment has a writer thread and an inspector thread
   Sandbox sandbox_;
   ClockWatch clock_watch_;
   mutable std::mutex names_mutex_;

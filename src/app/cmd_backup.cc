@@ -1,12 +1,18 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/arguments.h"
 #include "app/commands.h"
@@ -16,6 +22,7 @@
 #include "app/terminal.h"
 #include "app/verification.h"
 #include "backups/copy.h"
+#include "backups/medium.h"
 #include "backups/place.h"
 #include "backups/results.h"
 #include "backups/rotating.h"
@@ -23,6 +30,8 @@
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/problem.h"
+#include "base/text.h"
+#include "ops/user.h"
 
 namespace comanda::app {
 namespace {
@@ -37,6 +46,9 @@ constexpr std::array kFlags = {
 };
 
 constexpr std::string_view kSealedEnd = ".sealed";
+constexpr std::string_view kOpenThere =
+    ": the file system there cannot keep a backup for its owner alone: the keys in it lie open to "
+    "everybody who can read there. Sealed ones (setting backup_passphrase_file) are recommended";
 
 std::string Help() {
   return "comanda backup [TARGET] [--data DIR] [--passphrase-file FILE] [--plain]\n\n"
@@ -48,7 +60,8 @@ std::string Help() {
          "comanda-backup.timer\n"
          "does so each day. A directory that cannot be used is named, the others get their backup, "
          "and the exit\n"
-         "code is 1.\n\n"
+         "code is 1. Run as root, it works as the owner of the data directory, as the unit "
+         "does.\n\n"
          "With TARGET, makes the new directory TARGET, or a sealed file if its name ends in "
          ".sealed.\n\n"
          "A backup has databases, settings and the certificates with their keys, those that the "
@@ -103,10 +116,15 @@ void RemoveWhatIsLeft(const config::Options& options, const std::string& beside)
   }
 }
 
-// One rotating backup at a time. Refusal if another process makes one.
-Fd LockRotation(const config::Options& options) {
+// Another process makes a backup.
+struct Busy {
+  UtcMs since = 0;  // 0: not known
+};
+
+// One rotating backup at a time; the file has the time at which it began.
+Fd LockRotation(const config::Options& options, UtcMs now) {
   const std::string path = options.data_directory + "/backup.lock";
-  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   const bool is_read_only = !fd && errno == EROFS;
   if (is_read_only) {  // no file can be made there: the directory itself is locked
     fd = Fd(::open(options.data_directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -116,27 +134,60 @@ Fd LockRotation(const config::Options& options) {
                 "cannot open " + path + ": " + std::strerror(errno) + "; " + AccessAdvice({path}));
   }
   if (!is_read_only) TakeOwnerOfDirectory(path);
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
-  throw Refusal(Problem::kValidationFailed,
-                "another backup is being made: try again when it is done");
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
+    if (!is_read_only && ::ftruncate(fd.get(), 0) == 0)
+      WriteAll(fd, FormatInstant(now) + "\n", path);
+    return fd;
+  }
+  const std::string begun = is_read_only ? "" : ReadUpTo(fd, 64, path);
+  throw Busy{ParseInstant(std::string(Trimmed(begun))).value_or(0)};
+}
+
+// Noting is not what a backup fails for: a full disk of the data is a reason to have one elsewhere.
+template <typename Note>
+void TryToNote(Note&& note) {
+  try {
+    note();
+  } catch (const Fault& fault) {
+    PrintError("the result is not noted for /readyz and the doctor: " + fault.cause);
+  }
+}
+
+void SayMade(const std::string& target, const backups::Making& making, const backups::Made& made) {
+  SayIfSameDisk(making.options, target, made.path);
+  Say(made.copied, making.options);
+  Print(made.path + " is made and checked" + (made.copied.is_damaged ? ", and damaged" : "") +
+        "; keep it secret\n");
+  for (const std::string& name : made.removed) Print("deleted the old backup " + name + "\n");
+  for (const std::string& one : made.not_whole) {
+    PrintError(target + "/" + one + "; it is not counted as one of those kept");
+  }
+  if (!made.is_private) PrintError(target + std::string(kOpenThere));
+}
+
+std::map<std::string, int64_t> SizesNoted(const config::Options& options,
+                                          const std::string& target) {
+  for (backups::Result& one : backups::Results(options.data_directory)) {
+    if (one.target == target) return std::move(one.sizes);
+  }
+  return {};
 }
 
 // The result of one target, noted and said. True if it has a good backup now.
 bool BackUpTo(const std::string& target, const backups::Making& making) {
+  const config::Options& options = making.options;
   backups::Result result = {.target = target, .tried_at = making.clock.Now()};
   try {
-    const backups::Made made = backups::BackUpInto(target, making);
-    SayIfSameDisk(making.options, target, made.path);
-    Say(made.copied, making.options);
-    Print(made.path + " is made and checked" + (made.copied.is_damaged ? ", and damaged" : "") +
-          "; keep it secret\n");
-    for (const std::string& name : made.removed) Print("deleted the old backup " + name + "\n");
+    const backups::Made made = backups::BackUpInto(target, making, SizesNoted(options, target));
+    SayMade(target, making, made);
+    result.is_open = !made.is_private;
     if (made.copied.is_damaged) {
       result.problem = target + ": the database is damaged: `comanda verify` names what is";
     } else {
       result.good_at = making.clock.Now();
       result.name = made.path.substr(made.path.rfind('/') + 1);
       result.mount_point = backups::MountPointOf(target);
+      result.sizes = made.sizes;
     }
   } catch (const Refusal& refusal) {
     result.problem = refusal.detail;
@@ -145,32 +196,71 @@ bool BackUpTo(const std::string& target, const backups::Making& making) {
   }
   if (!result.problem.empty()) PrintError(result.problem);
   const bool is_good = result.problem.empty();
-  try {
-    backups::NoteResult(making.options.data_directory, std::move(result), making.options.backup_to);
-  } catch (const Fault& fault) {
-    if (fault.kind != Fault::Kind::kDiskReadOnly) throw;
-    PrintError("that it was made is not noted: the disk of the data is read-only");
-  }
+  TryToNote(
+      [&] { backups::NoteResult(options.data_directory, std::move(result), options.backup_to); });
   return is_good;
 }
 
-int BackUpToAll(const config::Options& options, const std::string& passphrase) {
-  if (options.backup_to.empty()) {
-    backups::ForgetResults(options.data_directory);
-    Print("the setting backup_to names no directory: nothing is backed up by itself\n");
-    return kExitDone;
-  }
-  const Fd lock = LockRotation(options);
+int BackUpToEach(const config::Options& options, const std::string& passphrase) {
   const backups::Making making = {.options = options,
                                   .space = SpaceOf(options),
                                   .count_rows = CountRows,
                                   .clock = SystemClock(),
                                   .passphrase = passphrase};
+  TryToNote(
+      [&] { backups::NoteBegun(options.data_directory, making.clock.Now(), options.backup_to); });
   bool all_good = true;
   for (const std::string& target : options.backup_to) {
     all_good = BackUpTo(target, making) && all_good;
   }
   return all_good ? kExitDone : kExitRefused;
+}
+
+// Root makes the directories that only root can make, and then works as the service's user does at
+// night: what succeeds by hand succeeds then, too.
+void BecomeServiceUser(const config::Options& options) {
+  for (const std::string& target : options.backup_to) backups::MakeTarget(options, target);
+  if (const auto owner = ops::OwnerOf(options.data_directory)) ops::Become(*owner);
+}
+
+// What fails before the first target is tried is a failure of all of them.
+int BackUpToAll(const std::string& data_directory, const Arguments& arguments) {
+  const UtcMs now = SystemClock().Now();
+  std::vector<std::string> targets;
+  const auto fail = [&](const std::string& problem, UtcMs since = 0) {
+    TryToNote([&] { backups::NoteFailure(data_directory, problem, now, targets, since); });
+  };
+  try {
+    const config::Options options = ReadControlOptions(arguments);
+    targets = options.backup_to;
+    if (targets.empty()) {
+      backups::ForgetResults(options.data_directory);
+      Print("the setting backup_to names no directory: nothing is backed up by itself\n");
+      return kExitDone;
+    }
+    BecomeServiceUser(options);
+    const Fd lock = LockRotation(options, now);
+    return BackUpToEach(options, FindPassphrase(options, arguments));
+  } catch (const Busy& busy) {
+    const std::string problem =
+        "another backup is being made" +
+        (busy.since > 0 ? " since " + FormatInstant(busy.since) : std::string()) +
+        ": try again when it is done";
+    fail(problem, std::max<UtcMs>(busy.since, 1));
+    throw Refusal(Problem::kValidationFailed, problem);
+  } catch (const Refusal& refusal) {
+    fail("no backup was made: " + refusal.detail);
+    throw;
+  } catch (const Fault& fault) {
+    fail("no backup was made: " + fault.cause);
+    throw;
+  }
+}
+
+std::string DataDirectoryOf(const Arguments& arguments) {
+  std::map<std::string, std::string> settings;
+  if (const auto data = arguments.Find("data")) settings["data"] = *data;
+  return config::DataDirectory(settings);
 }
 
 // Refusal if the backup cannot be made at this place.
@@ -193,7 +283,7 @@ backups::Copied BackUpSealed(const config::Options& options, const std::string& 
                                   .count_rows = CountRows,
                                   .clock = SystemClock(),
                                   .passphrase = passphrase};
-  MakeDirectories(DirectoryOf(target), 0700);
+  backups::MakePrivateDirectories(DirectoryOf(target));
   SayIfSameDisk(options, target, DirectoryOf(target));
   std::string path;
   return backups::SealInto(
@@ -208,6 +298,9 @@ backups::Copied BackUpPlain(const config::Options& options, const std::string& t
   backups::Copied copied =
       backups::CopyDataDirectory(options, unfinished.path(), CountRows, SystemClock());
   unfinished.Finish();
+  if (!backups::IsReadByItsOwnerAlone(target)) {
+    copied.remarks.push_back(DirectoryOf(target) + std::string(kOpenThere));
+  }
   return copied;
 }
 
@@ -241,11 +334,11 @@ int BackUp(Words words) {
     throw Refusal(Problem::kInvalidParameter,
                   "name the directory to make: comanda backup TARGET --data DIR");
   }
+  const std::string data_directory = DataDirectoryOf(*arguments);
+  RequireDatabase(data_directory + "/live.db");
+  if (targets.empty()) return BackUpToAll(data_directory, *arguments);
   const config::Options options = ReadControlOptions(*arguments);
-  RequireDatabase(DatabasePath(auth::Mode::kLive, options));
-  const std::string passphrase = FindPassphrase(options, *arguments);
-  if (targets.empty()) return BackUpToAll(options, passphrase);
-  return BackUpTo(options, *arguments, passphrase);
+  return BackUpTo(options, *arguments, FindPassphrase(options, *arguments));
 }
 
 }  // namespace comanda::app

@@ -10,6 +10,7 @@
 #include "app/commands.h"
 #include "app/embedded.h"
 #include "app/environment.h"
+#include "app/file_findings.h"
 #include "app/terminal.h"
 #include "base/build_date.h"
 #include "base/clock.h"
@@ -44,7 +45,11 @@ std::string Help() {
       "the\n"
       "server may be running. It warns of a restaurant's time zone that this machine has no data "
       "for.\n"
-      "Exit codes: 0 it can, 1 it cannot, and why.\n\n"
+      "Exit codes: 0 it can, 1 it cannot, and why. Both look at the files "
+      "that settings\n"
+      "name, as the owner of the data directory, as whom the service runs. A file that only "
+      "backups, webhooks\n"
+      "or the cloud need hinders no start: `check` names it and what to do, on stderr.\n\n"
       "A star marks what SIGHUP (`systemctl reload comanda`) applies without a restart.\n\n";
   for (const config::Help& row : config::Table()) {
     out += "  " + std::string(row.name) + " " + std::string(row.argument) +
@@ -69,6 +74,18 @@ void CheckFiles(const config::Options& options) {
   crypto::Authorities{*pem};
 }
 
+// Refusal for a file that a change names or the server does not start without; of the others it is
+// said what to do: they do not hinder another change, or an upgrade.
+void JudgeFiles(const config::Options& options, const std::vector<config::Change>& changes) {
+  const doctor::Findings findings = FindFileTroubles(options);
+  for (const doctor::Finding& finding : findings) {
+    const bool is_changed = std::ranges::any_of(
+        changes, [&](const config::Change& change) { return change.name == finding.check; });
+    if (is_changed || finding.state == doctor::State::kBroken) throw AsRefusal(finding);
+  }
+  for (const doctor::Finding& finding : findings) PrintError(Describe(AsRefusal(finding)));
+}
+
 // A database that is not there yet is made at the start.
 void CheckDatabases(const config::Options& options) {
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
@@ -89,6 +106,7 @@ void CheckDatabases(const config::Options& options) {
 
 void Check(const config::Options& options) {
   CheckFiles(options);
+  JudgeFiles(options, {});
   CheckDatabases(options);
   Print("the settings and databases can be used\n");
 }
@@ -130,6 +148,7 @@ void ChangeFile(const std::map<std::string, std::string>& flags,
   }
   const config::FileChange change(directory, changes);
   CheckFiles(change.options());
+  JudgeFiles(change.options(), changes);
   change.Write();
   Print(directory + "/comanda.conf is changed. A running server takes it over with: systemctl " +
         (change.reloadable() ? "reload" : "restart") + " comanda\n");

@@ -17,10 +17,12 @@
 #include "app/control.h"
 #include "app/embedded.h"
 #include "app/environment.h"
+#include "app/file_findings.h"
 #include "app/passphrase.h"
 #include "app/served.h"
 #include "app/terminal.h"
 #include "app/trial.h"
+#include "backups/entries.h"
 #include "backups/restore.h"
 #include "backups/sealed.h"
 #include "backups/rotating.h"
@@ -29,6 +31,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "db/lock.h"
+#include "doctor/named_files.h"
 #include "ops/service.h"
 
 namespace comanda::app {
@@ -249,7 +252,10 @@ void RequireRoom(const std::string& data_directory, const config::Options& optio
 // Refusal where changes are missing that the directory had when it was served: a write-ahead log
 // that is missing or of another time takes the database back without a trace in it.
 void RequireAllChanges(const Preparation& preparation, const Trial& trial) {
-  if (!preparation.source.was_in_use) return;
+  if (!preparation.source.was_in_use ||
+      backups::KindOf(preparation.source.path + "/served") != backups::Kind::kFile) {
+    return;
+  }
   const auto served = FindServed(preparation.source.path, "live.db");
   if (!served || trial.changes >= served->changes) return;
   const std::vector<std::string> damage = {
@@ -424,6 +430,22 @@ std::optional<backups::Owner> OwnerOf(const std::optional<ops::Service>& service
   return backups::Owner{user->user, user->group};
 }
 
+// The settings are those of the backup, and files that they name may be missing on this machine:
+// each night's backup would fail for it.
+void SayWhatIsMissing(const std::string& data_directory, const Arguments& arguments) {
+  doctor::Box box;
+  box.options = PresentOptions(data_directory);
+  const std::string& passphrase = box.options.backup_passphrase_file;
+  for (doctor::Finding& finding : FindFileTroubles(box.options)) {
+    const auto given = arguments.Find("passphrase-file");
+    if (given && finding.check == "backup_passphrase_file" && !IsThere(passphrase)) {
+      finding.command = "install -m 600 -o " + doctor::NameOfOwner(box) + " '" + *given + "' '" +
+                        passphrase + "'";
+    }
+    PrintError(app::Describe(AsRefusal(finding)));
+  }
+}
+
 void Finish(const Trial& trial, const std::string& data_directory, const std::string& former,
             bool is_started) {
   Print("restored: " + Describe(trial));
@@ -483,6 +505,7 @@ int Restore(Words words) {
   }
   if (service) StartAgain(*service, data_directory, former);
   Finish(trial, data_directory, former, service.has_value());
+  SayWhatIsMissing(data_directory, *arguments);
   return kExitDone;
 }
 

@@ -14,6 +14,7 @@
 #include "app/passphrase.h"
 #include "app/terminal.h"
 #include "app/verification.h"
+#include "backups/entries.h"
 #include "backups/place.h"
 #include "backups/rotating.h"
 #include "backups/sealed.h"
@@ -93,7 +94,10 @@ void VerifyDatabases(const std::string& directory, FileState state, std::vector<
     const std::string name = std::string(Name(mode)) + ".db";
     const std::string path = directory + "/" + name;
     const bool is_optional = mode == auth::Mode::kTest;
-    if (is_optional && ::access(path.c_str(), F_OK) != 0) continue;
+    const bool is_missing = state == FileState::kFrozen
+                                ? backups::KindOf(path) != backups::Kind::kFile
+                                : ::access(path.c_str(), F_OK) != 0;
+    if (is_optional && is_missing) continue;
     if (state == FileState::kFrozen && ::access((path + "-wal").c_str(), F_OK) == 0) {
       all.push_back({name,
                      {.damage = {"it was opened as a database in use, or copied from one: "
@@ -124,7 +128,13 @@ void VerifyBackup(const std::string& backup, std::vector<Verified>& all) {
                       " is no backup: neither a directory nor a sealed file, or the first bytes of "
                       "one were changed");
   }
-  RequireDatabase(backup + "/live.db");
+  const std::string live = backup + "/live.db";
+  RequireDatabase(live);
+  if (backups::KindOf(live) != backups::Kind::kFile) {
+    throw Refusal(Problem::kValidationFailed,
+                  live + " is no file but " + backups::NameOfKind(live) +
+                      ": this is no backup, or it was changed; take another one");
+  }
   all.push_back({backups::kSumsFile, {.damage = backups::CheckSums(backup)}});
   VerifyDatabases(backup, FileState::kFrozen, all);
 }

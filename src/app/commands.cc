@@ -1,5 +1,6 @@
 #include "app/commands.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -110,11 +111,22 @@ bool AskYes(std::string_view question) {
     throw Refusal(Problem::kInvalidParameter,
                   "there is no terminal to ask on: say --yes. Nothing was changed");
   }
+  // A signal that comes after the question and before the read would be lost to both: it is kept
+  // until ppoll(), which it ends.
+  sigset_t held, before;
+  ::sigemptyset(&held);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&held, signal);
+  ::sigprocmask(SIG_BLOCK, &held, &before);
   Print(std::string(question) + " [y/N] ");
   ::fflush(stdout);
   std::string answer;
   char letter = 0;
-  while (::read(STDIN_FILENO, &letter, 1) == 1 && letter != '\n') answer += letter;
+  pollfd terminal = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  while (::ppoll(&terminal, 1, nullptr, &before) == 1 && ::read(STDIN_FILENO, &letter, 1) == 1 &&
+         letter != '\n') {
+    answer += letter;
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 

@@ -339,6 +339,11 @@ void Environment::TakeUpCopy() {
       {{"file", DatabasePath(mode_, options_)}});
 }
 
+void Environment::ReloadFiles() {
+  if (deliverer_) deliverer_->Reload();
+  if (syncer_) syncer_->Reload();
+}
+
 bool Environment::Resume() {
   const bool was_held = database_.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     const bool has_ended = machine::Resume(tx);

@@ -86,6 +86,9 @@ class Environment {
   events::Marks& marks() { return marks_; }
   delivery::Delivery& delivery() { return *delivery_; }
   company::ZoneKeeper& zones() { return zones_; }
+  // Reads the files again that the senders of webhooks and the sync have read: authorities, the key
+  // of the cloud.
+  void ReloadFiles();
   // Ends the hold of outgoing messages; false where there was none.
   bool Resume();
   // True if the database has been in use since its last upgrade for as long as the copy from before

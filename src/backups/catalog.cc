@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "backups/entries.h"
+#include "backups/sealed.h"
+#include "backups/sums.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -33,26 +36,27 @@ std::optional<UtcMs> ParseCompact(std::string_view text) {
   return ParseInstant(full);
 }
 
-void AddTo(std::vector<Backup>& found, const std::string& directory,
-           const std::optional<std::vector<std::string>>& names, std::string_view end,
-           bool is_sealed) {
-  for (const std::string& name : names.value_or(std::vector<std::string>())) {
+std::vector<Backup> NamedIn(const std::string& directory, std::string_view end) {
+  std::vector<Backup> found;
+  for (const std::string& name : EntriesIn(directory).value_or(std::vector<std::string>())) {
     if (!name.ends_with(end)) continue;
     std::optional<Backup> one =
         ParseName(std::string_view(name).substr(0, name.size() - end.size()));
-    if (!one || one->is_sealed != is_sealed) continue;
+    if (!one) continue;
     one->name = name;
     one->path = directory + "/" + name;
     found.push_back(*std::move(one));
   }
-}
-
-std::vector<Backup> NamedIn(const std::string& directory, std::string_view end) {
-  std::vector<Backup> found;
-  AddTo(found, directory, DirectoriesIn(directory), end, false);
-  AddTo(found, directory, FilesIn(directory), end, true);
   std::ranges::sort(found, [](const Backup& a, const Backup& b) {
     return a.number != b.number ? a.number > b.number : a.name > b.name;
+  });
+  return found;
+}
+
+std::vector<Backup> BackupsNamed(const std::string& directory, std::string_view end) {
+  std::vector<Backup> found = NamedIn(directory, end);
+  std::erase_if(found, [](const Backup& one) {
+    return KindOf(one.path) != (one.is_sealed ? Kind::kFile : Kind::kDirectory);
   });
   return found;
 }
@@ -84,15 +88,26 @@ std::optional<Backup> ParseName(std::string_view name) {
   return backup;
 }
 
-std::vector<Backup> BackupsIn(const std::string& directory) { return NamedIn(directory, ""); }
+std::vector<Backup> BackupsIn(const std::string& directory) { return BackupsNamed(directory, ""); }
 
 std::vector<Backup> DamagedIn(const std::string& directory) {
-  return NamedIn(directory, kDamagedEnd);
+  return BackupsNamed(directory, kDamagedEnd);
+}
+
+std::string WhyNotWhole(const Backup& backup, int64_t bytes) {
+  if (!backup.is_sealed) {
+    const std::vector<std::string> differences = CheckQuickly(backup.path);
+    return differences.empty() ? "" : differences.front();
+  }
+  const int64_t found = SizeOf(backup.path);
+  if (!IsSealed(backup.path)) return "it does not begin as a sealed backup does";
+  if (bytes == 0 || bytes == found) return "";
+  return "it has " + std::to_string(found) + " of " + std::to_string(bytes) + " bytes";
 }
 
 int64_t NextNumber(const std::string& directory) {
   int64_t highest = 0;
-  for (const auto& found : {BackupsIn(directory), DamagedIn(directory)}) {
+  for (const auto& found : {NamedIn(directory, ""), NamedIn(directory, kDamagedEnd)}) {
     if (!found.empty()) highest = std::max(highest, found.front().number);
   }
   return highest + 1;

@@ -30,8 +30,9 @@ struct Backup {
 };
 
 // The good backups in the directory, newest first, in the order of their numbers. Entries with
-// other names are ignored, as are directories named like files and the reverse. Empty if the
-// directory cannot be read.
+// other names are ignored, as are directories named like files, the reverse, and symbolic links.
+// Empty if the directory cannot be read. What was lost of one later is not looked at
+// (WhyNotWhole()).
 std::vector<Backup> BackupsIn(const std::string& directory);
 
 // The backups of damaged databases in the directory, newest first.
@@ -45,7 +46,12 @@ std::optional<Backup> ParseName(std::string_view name);
 
 inline constexpr std::string_view kDamagedEnd = ".damaged";
 
-// A number higher than those of all backups in the directory, damaged ones included.
+// What is missing of a backup now, as can be seen within milliseconds: its files, or those of a
+// sealed one, were deleted, cut or replaced. Empty if nothing is. `bytes` is the size that a sealed
+// one had; 0 if that is not known. Fault if it cannot be read.
+std::string WhyNotWhole(const Backup& backup, int64_t bytes);
+
+// A number higher than those of all entries that are named like backups, damaged ones included.
 int64_t NextNumber(const std::string& directory);
 
 }  // namespace comanda::backups

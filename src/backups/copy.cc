@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "backups/medium.h"
 #include "backups/sums.h"
 #include "base/file.h"
 #include "base/problem.h"
@@ -19,18 +20,26 @@ namespace {
 
 constexpr std::array<const char*, 2> kDatabases = {"live.db", "test.db"};
 
-// `name` is relative to the data directory.
-void CopyFile(const config::Options& options, const std::string& name, const std::string& to) {
-  const auto content = ReadFile(options.data_directory + "/" + name);
+// `name` is relative to the data directory. A symbolic link to a file is followed: an owner may
+// keep a certificate elsewhere. A pipe or device is left out, since reading it may not end.
+void CopyFile(const config::Options& options, const std::string& name, const std::string& to,
+              Copied& copied) {
+  const std::string from = options.data_directory + "/" + name;
+  struct stat found = {};
+  if (::stat(from.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+    copied.remarks.push_back(from + " is not in the backup: it is no file");
+    return;
+  }
+  const auto content = ReadFile(from);
   if (!content) return;
   const std::string copy = to + "/" + name;
-  MakeDirectories(DirectoryOf(copy), 0700);
-  ReplaceFile(copy, *content, 0600);
+  MakePrivateDirectories(DirectoryOf(copy));
+  WritePrivateFile(copy, *content);
 }
 
 // The files of a directory, if there is one, but the one named `except`.
 void CopyFilesIn(const config::Options& options, const std::string& name, const std::string& to,
-                 std::string_view except = "") {
+                 Copied& copied, std::string_view except = "") {
   const std::string directory = options.data_directory + "/" + name;
   const auto files = FilesIn(directory);
   if (!files && errno == ENOENT) return;
@@ -38,19 +47,20 @@ void CopyFilesIn(const config::Options& options, const std::string& name, const 
     throw Fault(Fault::Kind::kInternal, "cannot read " + directory + ": " + std::strerror(errno));
   }
   for (const std::string& file : *files) {
-    if (file != except) CopyFile(options, name + "/" + file, to);
+    if (file != except) CopyFile(options, name + "/" + file, to, copied);
   }
 }
 
 void CopyCertificates(const config::Options& options, const std::string& to, Copied& copied) {
   // Not ca.trust, since a missing file means "used": a device may install the authority after the
   // backup was taken (ops/certificates.h).
-  CopyFilesIn(options, "tls", to, "ca.trust");
+  CopyFilesIn(options, "tls", to, copied, "ca.trust");
   // The files that the settings tls_certificate and tls_key name, if they are in the directory.
   const std::string inside = options.data_directory + "/";
   for (const std::string& path : {options.tls_certificate, options.tls_key}) {
     if (path.starts_with(inside)) {
-      CopyFile(options, path.substr(inside.size()), to);
+      const std::string name = path.substr(inside.size());
+      if (!IsThere(to + "/" + name)) CopyFile(options, name, to, copied);
     } else if (!path.empty()) {
       copied.remarks.push_back(path + " is not in the backup: it lies outside the data directory");
     }
@@ -111,9 +121,9 @@ int64_t DatabaseBytes(const config::Options& options) {
 Copied CopyDataDirectory(const config::Options& options, const std::string& to,
                          const CountRows& count_rows, const Clock& clock) {
   Copied copied;
-  CopyFile(options, "comanda.conf", to);
+  CopyFile(options, "comanda.conf", to, copied);
   CopyCertificates(options, to, copied);
-  CopyFilesIn(options, "providers.d", to);
+  CopyFilesIn(options, "providers.d", to, copied);
   CopySandbox(options, to, count_rows, clock, copied);
   CopyDatabase(kDatabases[0], options, to, count_rows, clock, copied);
   WriteSums(to);

@@ -4,10 +4,12 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "backups/catalog.h"
+#include "backups/medium.h"
 #include "backups/place.h"
 #include "backups/results.h"
 #include "backups/rotation.h"
@@ -36,20 +38,30 @@ bool IsSameDisk(const std::string& one, const std::string& other) {
   return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev;
 }
 
-// A failure is found by what follows.
-void MakeOnMountedDisk(const config::Options& options, const std::string& target) {
-  const std::string above = DirectoryOf(target);
-  if (::access(above.c_str(), F_OK) != 0 || IsSameDisk(above, "/")) return;
-  if (::mkdir(target.c_str(), 0700) != 0 || ::geteuid() != 0) return;
-  struct stat owner = {};
-  if (::stat(options.data_directory.c_str(), &owner) != 0) return;
-  // File systems without owners refuse this: the service's user may then write everywhere, or
-  // nowhere.
-  if (::lchown(target.c_str(), owner.st_uid, owner.st_gid) != 0) return;
-}
-
 std::string HowToMake(const std::string& target) {
   return "as root: install -d -m 700 -o comanda -g comanda '" + target + "'";
+}
+
+// A file system without owners gives all files to whom it was mounted for.
+std::string HowToMount(const std::string& target) {
+  const std::string user = NameOfUser(::geteuid());
+  return target + " cannot be written by " + user +
+         ", as whom this runs, and chown may not help: its file system keeps no owners. Mount it "
+         "for that user, in /etc/fstab with the options nofail,uid=" +
+         user + ",gid=" + user + ",umask=077";
+}
+
+void RequireWritable(const std::string& target) {
+  if (::access(target.c_str(), R_OK | W_OK | X_OK) == 0) return;
+  const int error = errno;
+  if (error == EROFS) {
+    Refuse(target +
+           " is read-only. If the disk is mounted so, mount it for writing; if the unit "
+           "comanda-backup may not write there, give it ReadWritePaths= (README.md, Backup)");
+  }
+  if (MayLackOwners(target)) Refuse(HowToMount(target));
+  const std::string advice = AccessAdvice({target});
+  Refuse(advice.empty() ? target + " cannot be written: " + std::strerror(error) : advice);
 }
 
 // Compares what can be read back with what was sealed.
@@ -71,7 +83,60 @@ std::vector<std::string> Remove(const std::vector<Backup>& backups) {
   return names;
 }
 
+// What there is to see of the backups in the target.
+struct There {
+  std::vector<Backup> all;
+  std::vector<Backup> whole;
+};
+
+There LookAt(const std::string& target, const std::map<std::string, int64_t>& sizes, Made& made) {
+  There there{.all = BackupsIn(target)};
+  for (const Backup& one : there.all) {
+    const auto known = sizes.find(one.name);
+    std::string why;
+    try {
+      why = WhyNotWhole(one, known == sizes.end() ? 0 : known->second);
+    } catch (const Fault& fault) {
+      why = fault.cause;
+    } catch (const Refusal& refusal) {
+      why = refusal.detail;
+    }
+    if (why.empty()) {
+      there.whole.push_back(one);
+      if (one.is_sealed) made.sizes[one.name] = SizeOf(one.path);
+    } else {
+      made.not_whole.push_back(one.name + " is not whole any more: " + why);
+    }
+  }
+  return there;
+}
+
+// Of the whole ones, those that the rule does not keep; of the others, those that it would not keep
+// if they were whole.
+std::vector<Backup> Gone(const There& there, const RotationRule& rule) {
+  std::vector<Backup> gone = Superfluous(there.whole, rule);
+  for (const Backup& one : Superfluous(there.all, rule)) {
+    const auto is_same = [&](const Backup& other) { return other.name == one.name; };
+    if (std::ranges::none_of(there.whole, is_same)) gone.push_back(one);
+  }
+  return gone;
+}
+
 }  // namespace
+
+void MakeTarget(const config::Options& options, const std::string& target) {
+  const std::string above = DirectoryOf(target);
+  if (LiesInside(target, options.data_directory) || !UnmountedPoint(target).empty() ||
+      ::access(above.c_str(), F_OK) != 0 || IsSameDisk(above, "/")) {
+    return;
+  }
+  if (::mkdir(target.c_str(), 0700) != 0 || ::geteuid() != 0) return;
+  struct stat owner = {};
+  if (::stat(options.data_directory.c_str(), &owner) != 0) return;
+  // File systems without owners refuse this: the service's user may then write everywhere, or
+  // nowhere.
+  if (::lchown(target.c_str(), owner.st_uid, owner.st_gid) != 0) return;
+}
 
 void PrepareTarget(const config::Options& options, const std::string& target) {
   if (LiesInside(target, options.data_directory)) {
@@ -89,7 +154,7 @@ void PrepareTarget(const config::Options& options, const std::string& target) {
            ", so that the backup would be on the wrong disk; put the disk in and mount it, or name "
            "another directory (setting backup_to)");
   }
-  MakeOnMountedDisk(options, target);
+  MakeTarget(options, target);
   struct stat found = {};
   if (::stat(target.c_str(), &found) != 0) {
     const int error = errno;
@@ -106,21 +171,19 @@ void PrepareTarget(const config::Options& options, const std::string& target) {
   if (!S_ISDIR(found.st_mode)) {
     Refuse(target + " is a file, and should be a directory: name another one (setting backup_to)");
   }
-  if (::access(target.c_str(), R_OK | W_OK | X_OK) != 0) {
-    if (errno == EROFS) {
-      Refuse(target +
-             " is read-only. If the disk is mounted so, mount it for writing; if the unit "
-             "comanda-backup may not write there, give it ReadWritePaths= (README.md, Backup)");
-    }
-    const std::string why = std::strerror(errno);
-    const std::string advice = AccessAdvice({target});
-    Refuse(advice.empty() ? target + " cannot be written: " + why : advice);
-  }
+  RequireWritable(target);
   if (!options.backup_passphrase_file.empty() &&
       LiesInside(options.backup_passphrase_file, target)) {
     Refuse(options.backup_passphrase_file + " lies in " + target +
            ", beside the backups that it opens: keep it elsewhere");
   }
+}
+
+bool IsReadByItsOwnerAlone(const std::string& path) {
+  struct stat above = {};
+  const bool is_given = ::geteuid() == 0 && ::stat(DirectoryOf(path).c_str(), &above) == 0;
+  const uid_t owner = is_given ? above.st_uid : ::geteuid();
+  return IsPrivate(path, owner) && IsPrivate(path + "/live.db", owner);
 }
 
 bool LeavesRoomForOrders(int64_t bytes, db::SpaceSettings space) {
@@ -166,7 +229,8 @@ Copied SealInto(const std::string& directory, const Making& making,
   return copied;
 }
 
-Made BackUpInto(const std::string& target, const Making& making) {
+Made BackUpInto(const std::string& target, const Making& making,
+                const std::map<std::string, int64_t>& sizes) {
   PrepareTarget(making.options, target);
   RemoveUnfinishedBackups(making.options.data_directory, target);
   const bool is_sealed = !making.passphrase.empty();
@@ -184,16 +248,19 @@ Made BackUpInto(const std::string& target, const Making& making) {
         CopyDataDirectory(making.options, unfinished.path(), making.count_rows, making.clock);
     made.path = target + "/" + name(made.copied.is_damaged);
     unfinished.FinishAs(made.path);
+    made.is_private = IsReadByItsOwnerAlone(made.path);
   }
+  const There there = LookAt(target, sizes, made);
   if (made.copied.is_damaged) {
     std::vector<Backup> older = DamagedIn(target);
     if (!older.empty()) older.erase(older.begin());
     made.removed = Remove(older);
   } else {
-    made.removed = Remove(Superfluous(
-        BackupsIn(target), {.daily = static_cast<size_t>(making.options.backup_keep),
+    made.removed =
+        Remove(Gone(there, {.daily = static_cast<size_t>(making.options.backup_keep),
                             .weekly = static_cast<size_t>(making.options.backup_keep_weekly)}));
   }
+  for (const std::string& gone : made.removed) made.sizes.erase(gone);
   return made;
 }
 

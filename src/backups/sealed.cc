@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "backups/medium.h"
 #include "backups/unfinished_backup.h"
 #include "base/file.h"
 #include "base/problem.h"
@@ -26,9 +27,9 @@ constexpr std::string_view kMagic = "comanda-sealed-1";
 constexpr size_t kContentBytes = 64 * 1024;
 constexpr size_t kMessageBytes = kContentBytes + crypto::kMessageOverheadBytes;
 constexpr size_t kPathBytesMax = 1024;
-// More than the program ever writes. The header is not authenticated before the key is derived.
-constexpr uint32_t kPassesMax = 16;
-constexpr uint32_t kMemoryKibMax = 1024 * 1024;
+// What the program writes itself: the header is not authenticated before the key is derived, and
+// could ask for hours and for all memory.
+constexpr crypto::KeyCost kCostMax = {};
 constexpr size_t kPassphraseMin = 8;
 
 template <size_t bytes>
@@ -58,7 +59,7 @@ uint64_t NumberIn(std::string_view text) {
 class Output {
  public:
   Output(const std::string& path, const std::string& passphrase, const crypto::KeyCost& cost)
-      : path_(path), fd_(CreateFile(path, 0600)) {
+      : path_(path), fd_(CreatePrivateFile(path)) {
     ::flock(fd_.get(), LOCK_EX | LOCK_NB);
     const std::string salt = crypto::RandomSalt();
     const crypto::StreamKey key(passphrase, salt, cost);
@@ -96,11 +97,22 @@ class Output {
   std::string content_;
 };
 
+// A link to a sealed backup is followed; a pipe is not waited for.
+Fd OpenSealed(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) {
+    throw Fault(Fault::Kind::kInternal, "cannot open " + path + ": " + std::strerror(errno));
+  }
+  struct stat found = {};
+  if (::fstat(fd.get(), &found) == 0 && S_ISREG(found.st_mode)) return fd;
+  Refuse(path, "is not a sealed backup: it is no file");
+}
+
 // Reads back what an Output wrote. Refusal where the file is anything else.
 class Input {
  public:
   Input(const std::string& path, const std::string& passphrase)
-      : path_(path), fd_(OpenToRead(path)) {
+      : path_(path), fd_(OpenSealed(path)) {
     const std::string head =
         ReadUpTo(fd_, kMagic.size() + 8 + crypto::kSaltBytes + crypto::kStreamHeaderBytes, path_);
     if (!head.starts_with(kMagic)) Refuse(path_, "is not a sealed backup");
@@ -114,9 +126,13 @@ class Input {
     const crypto::KeyCost cost = {.passes = static_cast<uint32_t>(NumberIn(next(4))),
                                   .memory_kib = static_cast<uint32_t>(NumberIn(next(4)))};
     const std::string_view salt = next(crypto::kSaltBytes);
-    if (rest.size() != crypto::kStreamHeaderBytes || cost.passes == 0 || cost.passes > kPassesMax ||
-        cost.memory_kib < 8 || cost.memory_kib > kMemoryKibMax) {
+    if (rest.size() != crypto::kStreamHeaderBytes || cost.passes == 0 || cost.memory_kib < 8) {
       RefuseDamaged(path_, position_);
+    }
+    if (cost.passes > kCostMax.passes || cost.memory_kib > kCostMax.memory_kib) {
+      Refuse(path_,
+             "asks for more time or memory to derive its key than this program uses: its first " +
+                 std::to_string(position_) + " bytes were changed, or a newer program made it");
     }
     const crypto::StreamKey key(passphrase, salt, cost);
     stream_.emplace(key, rest);
@@ -305,7 +321,7 @@ std::map<std::string, std::string> ReadSealed(const std::string& file,
 }
 
 bool IsSealed(const std::string& file) {
-  const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   std::string begin(kMagic.size(), '\0');
   return fd && ::read(fd.get(), begin.data(), begin.size()) == static_cast<ssize_t>(begin.size()) &&
          begin == kMagic;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "backups/entries.h"
 #include "backups/sealed.h"
 #include "backups/sums.h"
 #include "base/file.h"
@@ -22,15 +23,6 @@ namespace comanda::backups {
 namespace {
 
 constexpr size_t kPieceBytes = 4 * 1024 * 1024;
-
-enum class Kind : uint8_t { kNone, kFile, kDirectory, kOther };
-
-Kind KindOf(const std::string& path) {
-  struct stat found = {};
-  if (::lstat(path.c_str(), &found) != 0) return Kind::kNone;
-  if (S_ISREG(found.st_mode)) return Kind::kFile;
-  return S_ISDIR(found.st_mode) ? Kind::kDirectory : Kind::kOther;
-}
 
 [[noreturn]] void Refuse(std::string text) {
   throw Refusal(Problem::kValidationFailed, std::move(text));
@@ -60,7 +52,8 @@ Database LookAt(const std::string& path) {
              "backup` has made");
     case Kind::kDirectory:
     case Kind::kOther:
-      Refuse(path + " is no file: this is no backup, or it was changed; take another one");
+      Refuse(path + " is no file but " + NameOfKind(path) +
+             ": this is no backup, or it was changed; take another one");
   }
   const auto head = db::ReadFileHead(path);
   if (!head || !head->is_sqlite) {
@@ -81,7 +74,7 @@ Database LookAt(const std::string& path) {
 // A directory in which a server works changes while it is copied.
 void RequireUnused(const std::string& path) {
   const std::string lock = path + "/comanda.lock";
-  const Fd file(::open(lock.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const Fd file(::open(lock.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) return;
   if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   Refuse("a server works in " + path + ": `comanda backup TARGET --data " + path +
@@ -97,7 +90,7 @@ bool IsTaken(const std::string& line) {
 // Added files that are not restored anyway are no damage: a note, or what SQLite makes beside a
 // database that somebody has looked at. Selling does not depend on the sandbox.
 void CompareSums(Source& source) {
-  if (KindOf(source.path + "/" + kSumsFile) != Kind::kFile) {
+  if (KindOf(source.path + "/" + kSumsFile) == Kind::kNone) {
     source.damage.push_back("there is no " + std::string(kSumsFile) +
                             ": the backup was copied in part, or an older program has made it");
     return;
@@ -146,12 +139,14 @@ Source Inspect(const std::string& path, int64_t schema_known) {
   for (const char* name : {"/tls", "/providers.d"}) {
     const Kind kind = KindOf(path + name);
     if (kind != Kind::kNone && kind != Kind::kDirectory) {
-      source.damage.push_back(path + name + " is no directory");
+      source.damage.push_back(path + name + " is no directory but " + NameOfKind(path + name));
     }
   }
-  if (const Kind kind = KindOf(path + "/comanda.conf");
-      kind != Kind::kNone && kind != Kind::kFile) {
-    source.damage.push_back(path + "/comanda.conf is no file");
+  for (const char* name : {"/comanda.conf", "/served"}) {
+    const Kind kind = KindOf(path + name);
+    if (kind != Kind::kNone && kind != Kind::kFile) {
+      source.damage.push_back(path + name + " is no file but " + NameOfKind(path + name));
+    }
   }
   source.has_sandbox = KindOf(path + "/test.db") == Kind::kFile;
   if (!source.was_in_use) CompareSums(source);
@@ -173,8 +168,7 @@ bool CopyOne(const std::string& from, const std::string& to, const std::string& 
   const std::string source = from + "/" + name;
   const std::string target = to + "/" + name;
   if (KindOf(source) != Kind::kFile) return false;
-  const Fd in(::open(source.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!in) Fail("cannot open", source);
+  const Fd in = OpenFileIn(from, name);
   MakeDirectories(DirectoryOf(target), 0700);
   if (source.starts_with(to + "/")) {
     if (::rename(source.c_str(), target.c_str()) != 0) Fail("cannot move", source);

@@ -25,7 +25,13 @@ void WriteSums(const std::string& directory);
 std::vector<std::string> Differences(const std::string& listed,
                                      const std::map<std::string, std::string>& found);
 
-// The same for a directory. A directory without B2SUMS has that as its only difference.
+// The same for a directory into which somebody may have put anything (entries.h). What is neither
+// file nor directory is named, too. Files that are not listed, and those much larger than they can
+// be, are not read. A directory without B2SUMS has that as its only difference.
 std::vector<std::string> CheckSums(const std::string& directory);
+
+// The same within milliseconds, for what was lost or cut: a database is compared by the size that
+// its head tells, and its content is not read. Added files are no difference here.
+std::vector<std::string> CheckQuickly(const std::string& directory);
 
 }  // namespace comanda::backups

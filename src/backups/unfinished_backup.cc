@@ -12,6 +12,7 @@
 #include <cstring>
 #include <set>
 
+#include "backups/medium.h"
 #include "backups/place.h"
 #include "base/file.h"
 #include "base/problem.h"
@@ -32,11 +33,12 @@ bool IsNamed(std::string_view name, std::string_view start) {
 
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// An empty Fd if another user owns the directory or file, or a running backup has locked it.
+// An empty Fd if another user owns the directory or file, or a running backup has locked it. Where
+// the file system keeps no owners, each file may seem to be of another user.
 Fd LockUnfinished(const std::string& path) {
   struct stat found = {};
   if (::lstat(path.c_str(), &found) != 0 || !(S_ISDIR(found.st_mode) || S_ISREG(found.st_mode)) ||
-      found.st_uid != ::geteuid()) {
+      (found.st_uid != ::geteuid() && !MayLackOwners(path))) {
     return Fd();
   }
   Fd entry(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -73,7 +75,7 @@ void RemoveDirectory(const std::string& path) {
 // file names.
 UnfinishedBackup::UnfinishedBackup(const std::string& target, const std::string& data_directory)
     : target_(target) {
-  MakeDirectories(DirectoryOf(target), 0700);
+  MakePrivateDirectories(DirectoryOf(target));
   path_ = UnfinishedPathIn(DirectoryOf(target));
   // On a read-only disk no note can be left: the backup beside the target is found again by its
   // name (RemoveUnfinishedBackups).

@@ -3,9 +3,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +23,12 @@ namespace {
 constexpr size_t kFileBytesMax = 64 * 1024 * 1024;
 constexpr size_t kChunkBytes = 64 * 1024;
 
+// statfs(2). FUSE is what exfat-fuse and ntfs-3g are for the kernel.
+constexpr std::array<unsigned, 8> kWithoutOwners = {
+    0x4d44 /* FAT */,      0x2011bab0 /* exFAT */, 0x5346544e /* NTFS */, 0x7366746e /* ntfs3 */,
+    0x65735546 /* FUSE */, 0xff534d42 /* CIFS */,  0xfe534d42 /* SMB */,  0x6969 /* NFS */,
+};
+
 [[noreturn]] void Fail(std::string_view action, const std::string& path, int error = errno) {
   const auto kind = error == ENOSPC || error == EDQUOT ? Fault::Kind::kDiskFull
                     : error == EROFS                   ? Fault::Kind::kDiskReadOnly
@@ -31,38 +39,18 @@ constexpr size_t kChunkBytes = 64 * 1024;
                         (advice.empty() ? "" : ": " + advice));
 }
 
-// Reads /etc/passwd directly: getpwuid() loads NSS modules, which a static program cannot.
-std::string UserName(uid_t id) {
-  const Fd fd(::open("/etc/passwd", O_RDONLY | O_CLOEXEC));
-  std::string users(kChunkBytes, '\0');
-  const ssize_t got = fd ? ::read(fd.get(), users.data(), users.size()) : 0;
-  users.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
-  // NAME:SECRET:NUMBER:…
-  const std::string number = std::to_string(id);
-  for (size_t line = 0; line < users.size(); line = users.find('\n', line) + 1) {
-    const size_t end = std::min(users.find('\n', line), users.size());
-    const size_t name = users.find(':', line);
-    const size_t secret = name < end ? users.find(':', name + 1) : users.npos;
-    if (secret < end && users.compare(secret + 1, number.size() + 1, number + ":") == 0) {
-      return users.substr(line, name - line);
-    }
-    if (end == users.size()) break;
-  }
-  return number;
-}
-
 // Why `path` cannot be accessed as `wanted`, and how to correct it. Empty if it can, or does not
 // exist.
 std::string AccessProblem(const std::string& path, int wanted) {
   struct stat status {};
   if (::faccessat(AT_FDCWD, path.c_str(), wanted, AT_EACCESS) == 0) return "";
   if (errno != EACCES || ::stat(path.c_str(), &status) != 0) return "";
-  const std::string user = UserName(::geteuid());
+  const std::string user = NameOfUser(::geteuid());
   const bool is_ours = status.st_uid == ::geteuid();
   char mode[8];
   std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(status.st_mode & 07777));
   const std::string rights = S_ISDIR(status.st_mode) ? "u+rwx " : "u+rw ";
-  return path + " belongs to " + UserName(status.st_uid) + " (mode " + mode +
+  return path + " belongs to " + NameOfUser(status.st_uid) + " (mode " + mode +
          ") and must belong to " + user + ", as whom this runs; as root: " +
          (is_ours ? "" : "chown " + user + ": '" + path + "' && ") + "chmod " + rights + "'" +
          path + "'";
@@ -99,21 +87,6 @@ class Temporary {
   Fd fd_;
   bool renamed_ = false;
 };
-
-// Without "." and ".."; nothing if the directory cannot be read.
-std::optional<std::vector<std::string>> EntriesOf(const std::string& directory) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), &::closedir);
-  if (!entries) return std::nullopt;
-  std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-    errno = 0;
-  }
-  if (errno != 0) return std::nullopt;
-  return names;
-}
 
 bool IsDirectory(const std::string& path) {
   struct stat status {};
@@ -182,14 +155,28 @@ int64_t SizeOf(const std::string& path) {
   return ::stat(path.c_str(), &found) == 0 ? found.st_size : 0;
 }
 
+std::optional<std::vector<std::string>> EntriesIn(const std::string& directory) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), &::closedir);
+  if (!entries) return std::nullopt;
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) return std::nullopt;
+  return names;
+}
+
 std::optional<std::vector<std::string>> FilesIn(const std::string& directory) {
-  auto names = EntriesOf(directory);
+  auto names = EntriesIn(directory);
   if (names) std::erase_if(*names, [&](auto& name) { return IsDirectory(directory + "/" + name); });
   return names;
 }
 
 std::optional<std::vector<std::string>> DirectoriesIn(const std::string& directory) {
-  auto names = EntriesOf(directory);
+  auto names = EntriesIn(directory);
   if (names)
     std::erase_if(*names, [&](auto& name) { return !IsDirectory(directory + "/" + name); });
   return names;
@@ -199,7 +186,7 @@ void RemoveAll(const std::string& path) {
   if (std::remove(path.c_str()) == 0) return;
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return;
-  const auto names = EntriesOf(path);
+  const auto names = EntriesIn(path);
   if (!names) return;
   for (const std::string& name : *names) RemoveAll(path + "/" + name);
   std::remove(path.c_str());
@@ -277,6 +264,33 @@ std::string AccessAdvice(const std::vector<std::string>& paths) {
   return "";
 }
 
+// Reads /etc/passwd directly: getpwuid() loads NSS modules, which a static program cannot.
+std::string NameOfUser(uid_t id) {
+  const Fd fd(::open("/etc/passwd", O_RDONLY | O_CLOEXEC));
+  std::string users(kChunkBytes, '\0');
+  const ssize_t got = fd ? ::read(fd.get(), users.data(), users.size()) : 0;
+  users.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  // NAME:SECRET:NUMBER:…
+  const std::string number = std::to_string(id);
+  for (size_t line = 0; line < users.size(); line = users.find('\n', line) + 1) {
+    const size_t end = std::min(users.find('\n', line), users.size());
+    const size_t name = users.find(':', line);
+    const size_t secret = name < end ? users.find(':', name + 1) : users.npos;
+    if (secret < end && users.compare(secret + 1, number.size() + 1, number + ":") == 0) {
+      return users.substr(line, name - line);
+    }
+    if (end == users.size()) break;
+  }
+  return number;
+}
+
+bool MayLackOwners(const std::string& path) {
+  struct statfs found {};
+  if (::statfs(path.c_str(), &found) != 0) return false;
+  return std::ranges::find(kWithoutOwners, static_cast<unsigned>(found.f_type)) !=
+         kWithoutOwners.end();
+}
+
 void TakeOwnerOfDirectory(const std::string& path) {
   if (::geteuid() != 0) return;
   std::string trimmed = path;
@@ -285,7 +299,9 @@ void TakeOwnerOfDirectory(const std::string& path) {
   struct stat status {};
   if (::stat(directory.c_str(), &status) != 0) Fail("look at", directory);
   // Not through a symbolic link: the owner of the directory could point it at a file of root.
-  if (::lchown(trimmed.c_str(), status.st_uid, status.st_gid) != 0) Fail("set the owner of", path);
+  if (::lchown(trimmed.c_str(), status.st_uid, status.st_gid) == 0) return;
+  const int error = errno;
+  if (!MayLackOwners(directory)) Fail("set the owner of", path, error);
 }
 
 }  // namespace comanda

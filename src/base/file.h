@@ -50,6 +50,10 @@ bool IsThere(const std::string& path);
 // The size of a file; 0 if there is none. Throws nothing.
 int64_t SizeOf(const std::string& path);
 
+// The names of all entries of a directory. Nothing if it cannot be read; errno has the reason.
+// Throws nothing.
+std::optional<std::vector<std::string>> EntriesIn(const std::string& directory);
+
 // The names of all entries that are not directories. Nothing if the directory cannot be read; errno
 // has the reason. Throws nothing.
 std::optional<std::vector<std::string>> FilesIn(const std::string& directory);
@@ -76,8 +80,17 @@ void MakeDirectories(const std::string& path, mode_t mode);
 // are accessible or do not exist yet. Throws nothing.
 std::string AccessAdvice(const std::vector<std::string>& paths);
 
+// The name of a user, as /etc/passwd has it; the number if it has none. Throws nothing.
+std::string NameOfUser(uid_t user);
+
+// Whether the file system of the path is of a kind that keeps no owners and modes, or does so only
+// as somebody has set it up: FAT, exFAT, NTFS, SMB, NFS, and what FUSE serves. False if it cannot
+// be looked at. Throws nothing.
+bool MayLackOwners(const std::string& path);
+
 // Run as root, gives the file the owner and group of its directory; otherwise does nothing. Does
-// not follow symbolic links.
+// not follow symbolic links. A file system that may lack owners may refuse it: the file stays as it
+// is then.
 void TakeOwnerOfDirectory(const std::string& path);
 
 }  // namespace comanda

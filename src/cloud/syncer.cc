@@ -216,11 +216,21 @@ void Syncer::Connect() {
       return;
     }
     Connection wanted{.url = linked_->link.url, .ca_file = linked_->link.ca_file, .key = *key};
+    // A client with authorities that cannot be read any more is kept, and no other is made.
+    if (client_) wanted.authorities = connection_.authorities;
+    const bool is_same = client_ && wanted == connection_;
+    std::optional<Target> target;
+    try {
+      target = TargetOf(settings_.options, wanted.url, wanted.ca_file, wanted.key);
+    } catch (...) {
+      if (is_same) return;
+      throw;
+    }
+    wanted.authorities = target->authorities->fingerprint();
     if (client_ && wanted == connection_) return;
     Disconnect();
-    client_ = std::make_unique<Client>(
-        TargetOf(settings_.options, wanted.url, wanted.ca_file, wanted.key), settings_.network,
-        settings_.clock, settings_.options.cloud_quota_share);
+    client_ = std::make_unique<Client>(*std::move(target), settings_.network, settings_.clock,
+                                       settings_.options.cloud_quota_share);
     connection_ = std::move(wanted);
   } catch (const Refusal& refusal) {
     no_client_ = "certificate: " + refusal.detail;

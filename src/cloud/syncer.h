@@ -57,6 +57,10 @@ class Syncer final : private Line {
   // once. Any thread.
   void NoteChange();
 
+  // Reads the key and the authorities again; where they are the same, a connection goes on. Any
+  // thread.
+  void Reload() { NoteChange(); }
+
   // What /readyz and `comanda cloud status` show. Any thread.
   Progressing progress() const;
 
@@ -70,6 +74,7 @@ class Syncer final : private Line {
   // What a client was made for.
   struct Connection {
     std::string url, ca_file, key;
+    std::string authorities;  // their fingerprint
     bool operator==(const Connection&) const = default;
   };
   struct Gauges {

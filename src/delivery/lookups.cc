@@ -105,6 +105,7 @@ std::optional<StatusRow> Lookups::Last(const std::string& company_uuid, const st
 void Lookups::Forget() {
   const std::lock_guard lock(mutex_);
   ++generation_;
+  has_authorities_ = false;
   for (auto& [key, entry] : entries_) {
     entry->fresh_until_ms = entry->not_before_ms = 0;
     entry->failures = 0;

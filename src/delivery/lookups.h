@@ -56,10 +56,11 @@ class Lookups {
   // What was found last, without a look-up; nothing where there was none.
   std::optional<StatusRow> Last(const std::string& company_uuid, const std::string& app);
 
-  // Credentials or providers have changed: nothing that is kept is fresh, tokens are dropped.
+  // Credentials or providers have changed: nothing that is kept is fresh, tokens are dropped, and
+  // the authorities are read again.
   void Forget();
 
-  // Those that apps may have (net/outgoing_authorities.h), read once.
+  // Those that apps may have (net/outgoing_authorities.h), read once until Forget().
   std::shared_ptr<const crypto::Authorities> Authorities();
 
   // The apps that are configured, for /readyz: "ifood OPEN, rappi UNKNOWN (timeout)"; empty: none.

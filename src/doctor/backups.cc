@@ -7,8 +7,11 @@
 #include "backups/catalog.h"
 #include "backups/place.h"
 #include "backups/results.h"
+#include "base/file.h"
+#include "base/problem.h"
 #include "doctor/checks.h"
 #include "doctor/disk.h"
+#include "doctor/named_files.h"
 #include "doctor/unit.h"
 
 namespace comanda::doctor {
@@ -17,9 +20,7 @@ namespace {
 constexpr int64_t kDayMs = 86'400'000;
 constexpr int64_t kAgeMaxMs = 3 * kDayMs;
 constexpr std::string_view kWhyOld = "What came after the last backup is lost with the disk.";
-constexpr std::string_view kCommand =
-    "comanda backup     # as root: runuser -u comanda -- comanda backup\n"
-    "systemctl status comanda-backup.timer";
+constexpr std::string_view kCommand = "comanda backup\nsystemctl status comanda-backup.timer";
 
 std::string Minute(UtcMs at) {
   std::string text = FormatInstant(at).substr(0, 16);
@@ -56,6 +57,37 @@ Finding Missing(const Box& box, const std::string& target, const backups::Result
                      "\ncomanda backup --data " + box.options.data_directory);
 }
 
+// Whether the service may write there; each backup would fail. Nothing if it can.
+std::optional<Finding> CheckWritable(const Box& box, const std::string& target) {
+  // What is closed to the service; the target itself where it may not write.
+  const auto closed = AsOwner(box, [&] {
+    const std::string above = ClosedAbove(target);
+    const bool is_open = ::access(target.c_str(), R_OK | W_OK | X_OK) == 0 || errno == EROFS;
+    return !above.empty() ? above : is_open ? std::string() : target;
+  });
+  struct stat found {};
+  if (!closed || closed->empty() || ::stat(closed->c_str(), &found) != 0) return std::nullopt;
+  const std::string user = NameOfOwner(box);
+  const std::string owner = NameOfUser(found.st_uid);
+  const std::string start =
+      "Backups go to " + target + ", and " + user + ", as whom the service runs, ";
+  constexpr std::string_view kWhy = "No backup is made there.";
+  if (*closed != target) {
+    return Warning(start + "may not enter " + *closed + ": it belongs to " + owner + ".", kWhy,
+                   "chmod o+x '" + *closed + "'");
+  }
+  const std::string what = start + "may not write there: it belongs to " + owner + ".";
+  if (MayLackOwners(target)) {
+    return Warning(what, kWhy,
+                   "findmnt -T '" + target + "'     # mount it with nofail,uid=" + user +
+                       ",gid=" + user + ",umask=077 in /etc/fstab");
+  }
+  const bool is_closed_to_owner = (found.st_mode & 0700) != 0700;
+  return Warning(what, kWhy,
+                 "chown " + user + ": '" + target + "'" +
+                     (is_closed_to_owner ? " && chmod u+rwx '" + target + "'" : ""));
+}
+
 // Why the directory cannot be looked at; nothing if it can.
 std::optional<Finding> CheckTarget(const Box& box, const std::string& target,
                                    const backups::Result& result) {
@@ -75,6 +107,7 @@ std::optional<Finding> CheckTarget(const Box& box, const std::string& target,
   if (::stat(target.c_str(), &found) != 0 && errno == ENOENT) {
     return Missing(box, target, result, last);
   }
+  if (auto finding = CheckWritable(box, target)) return finding;
   if (::access(target.c_str(), R_OK | X_OK) != 0) {
     return Well(target + " is not looked at: this user may not." + last);
   }
@@ -86,6 +119,10 @@ Finding CheckAge(const Box& box, const std::string& target, const backups::Resul
   if (!result.problem.empty()) {
     return Warning("The last backup to " + target + " failed: " + result.problem + ".", kWhyOld,
                    kCommand);
+  }
+  if (const std::string trouble = backups::TroubleOf(result, box.now);
+      !trouble.empty() && result.begun_at > 0) {
+    return Warning(trouble + ".", kWhyOld, kCommand);
   }
   if (all.empty()) {
     return Warning("There is no backup in " + target + " yet.",
@@ -101,18 +138,48 @@ Finding CheckAge(const Box& box, const std::string& target, const backups::Resul
   return Well(text + ".");
 }
 
+// Of which copies something was lost since they were made.
+std::optional<Finding> CheckCopies(const std::string& target, const backups::Result& result,
+                                   const std::string& data) {
+  std::string path, first;
+  int count = 0;
+  for (const backups::Backup& one : backups::BackupsIn(target)) {
+    const auto known = result.sizes.find(one.name);
+    std::string why;
+    try {
+      why = backups::WhyNotWhole(one, known == result.sizes.end() ? 0 : known->second);
+    } catch (const Fault& fault) {
+      why = fault.cause;
+    } catch (const Refusal& refusal) {
+      why = refusal.detail;
+    }
+    if (why.empty() || count++ > 0) continue;
+    path = one.path;
+    first = why;
+  }
+  if (count == 0) return std::nullopt;
+  return Warning(std::to_string(count) + " of the backups in " + target +
+                     " are not whole any more, such as " + path + ": " + first + ".",
+                 "They cannot be restored as they are, and do not count as kept ones.",
+                 "comanda verify '" + path + "'     # what is lost\nmv '" + path + "' '" + path +
+                     ".not-whole'     # nothing is deleted\ncomanda backup --data " + data);
+}
+
+std::optional<Finding> CheckOpen(const Box& box, const std::string& target,
+                                 const backups::Result& result) {
+  if (!result.is_open || !box.options.backup_passphrase_file.empty()) return std::nullopt;
+  return Warning("The file system of " + target +
+                     " cannot keep backups for their owner alone: the keys in them lie open to "
+                     "everybody who can read there.",
+                 "Whoever has the keys can pretend to be this box. Sealed backups are recommended.",
+                 HowToSeal(box));
+}
+
 std::optional<Finding> CheckMedium(const Box& box, const std::string& target, const Disk& disk) {
   if (!disk.is_removable || !box.options.backup_passphrase_file.empty()) return std::nullopt;
-  const std::string file = "/etc/comanda-passphrase";
   return Warning(
       "Backups to " + target + " are on a removable disk (" + disk.name + ") and not sealed.",
-      "Whoever takes the disk has all orders, and the keys that devices trust.",
-      // A file that is there opens older backups.
-      "[ -s " + file + " ] || (umask 077; head -c 15 /dev/urandom | base64 >" + file + ")\n" +
-          "chown " + UserOf(box) + " " + file + "\ncat " + file +
-          "     # keep it on paper, elsewhere: nobody opens the backups without it\n" +
-          "comanda config set backup_passphrase_file " + file + " --data " +
-          box.options.data_directory + "\ncomanda backup --data " + box.options.data_directory);
+      "Whoever takes the disk has all orders, and the keys that devices trust.", HowToSeal(box));
 }
 
 }  // namespace
@@ -142,7 +209,10 @@ Findings CheckBackups(const Box& box) {
       continue;
     }
     findings.push_back(CheckAge(box, target, result));
-    if (auto finding = CheckMedium(box, target, disk)) findings.push_back(*std::move(finding));
+    for (auto& finding : {CheckCopies(target, result, box.options.data_directory),
+                          CheckOpen(box, target, result), CheckMedium(box, target, disk)}) {
+      if (finding) findings.push_back(*finding);
+    }
   }
   if (!is_elsewhere) {
     findings.push_back(Warning("All backups are on the disk of the data (" + own.name + ").",

@@ -16,6 +16,7 @@ constexpr std::array kChecks = {
     Check{"updates", CheckUpdates},
     Check{"settings", CheckSettings},
     Check{"service", CheckService},
+    Check{"units", CheckUnits},
     Check{"server", CheckServer},
     // The data.
     Check{"files", CheckFiles},

@@ -30,6 +30,10 @@ Findings CheckUpdates(const Box& box);
 Findings CheckSettings(const Box& box);
 // Whether a server runs for the data directory and answers.
 Findings CheckService(const Box& box);
+// The other units of the package: enabled, not masked, not failed.
+Findings CheckUnits(const Box& box);
+// Whether any program listens on that TCP port.
+bool IsListenedOn(const Machine& machine, int port);
 // What the running server says of itself in /readyz.
 Findings CheckServer(const Box& box);
 // Whether the file system of the data can be written.

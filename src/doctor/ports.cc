@@ -83,6 +83,10 @@ Finding CheckPort(const Box& box, const std::string& listen) {
 
 }  // namespace
 
+bool IsListenedOn(const Machine& machine, int port) {
+  return FindListener(machine, port).has_value();
+}
+
 Findings CheckPorts(const Box& box) {
   Findings findings = {CheckPort(box, box.options.listen)};
   if (!box.options.sandbox_listen.empty()) {

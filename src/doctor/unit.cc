@@ -15,10 +15,10 @@ constexpr std::string_view kName = "comanda.service";
 constexpr std::string_view kDefaultData = "/var/lib/comanda";
 
 // The text of the unit; of several, the one that systemd takes.
-std::optional<std::string> TextOf(const Machine& machine) {
+std::optional<std::string> TextOf(const Machine& machine, std::string_view name = kName) {
   for (const std::string directory :
        {"/etc/systemd/system/", "/usr/lib/systemd/system/", "/lib/systemd/system/"}) {
-    auto text = machine.Read(directory + std::string(kName));
+    auto text = machine.Read(directory + std::string(name));
     if (text) return text;
   }
   return std::nullopt;
@@ -50,20 +50,27 @@ bool IsOnAnotherFileSystem(const std::string& path, const std::string& other) {
 
 }  // namespace
 
+UnitFiles FindUnitFiles(const Machine& machine, std::string_view name) {
+  const std::string unit(name);
+  UnitFiles files{.is_installed = TextOf(machine, name).has_value()};
+  for (const std::string directory : {"/etc/systemd/system", "/run/systemd/system"}) {
+    if (machine.Target(directory + "/" + unit) == "/dev/null") files.is_masked = true;
+    for (const std::string& wanting : machine.List(directory)) {
+      if (wanting.ends_with(".wants") && machine.IsThere(directory + "/" + wanting + "/" + unit)) {
+        files.is_enabled = true;
+      }
+    }
+  }
+  return files;
+}
+
 std::optional<Unit> FindUnit(const Box& box) {
-  Unit unit;
-  unit.is_masked = box.machine.Target("/etc/systemd/system/" + std::string(kName)) == "/dev/null";
+  const UnitFiles files = FindUnitFiles(box.machine, kName);
   const auto text = TextOf(box.machine);
-  if (!text && !unit.is_masked) return std::nullopt;
+  if (!text && !files.is_masked) return std::nullopt;
   const std::string data = text ? DataOf(*text) : std::string(kDefaultData);
   if (WithoutSlash(data) != WithoutSlash(box.options.data_directory)) return std::nullopt;
-  for (const std::string& name : box.machine.List("/etc/systemd/system")) {
-    unit.is_enabled =
-        unit.is_enabled ||
-        (name.ends_with(".wants") &&
-         box.machine.IsThere("/etc/systemd/system/" + name + "/" + std::string(kName)));
-  }
-  return unit;
+  return Unit{.is_masked = files.is_masked, .is_enabled = files.is_enabled};
 }
 
 std::string StartCommand(const Box& box) {

@@ -3,6 +3,7 @@
 // The unit comanda.service of systemd, as its files tell.
 
 #include <string>
+#include <string_view>
 
 #include "doctor/box.h"
 
@@ -14,6 +15,14 @@ struct Unit {
 };
 // Nothing if it is not installed, or its data directory is another than the box's.
 std::optional<Unit> FindUnit(const Box& box);
+
+// What the files of systemd tell of a unit, such as "comanda-backup.timer".
+struct UnitFiles {
+  bool is_installed = false;
+  bool is_masked = false;
+  bool is_enabled = false;
+};
+UnitFiles FindUnitFiles(const Machine& machine, std::string_view name);
 
 // What starts the server: the unit, or the program itself where there is no unit.
 std::string StartCommand(const Box& box);

@@ -565,13 +565,30 @@ void Certificates::Adopt(ServedCertificate served) {
   served_ = std::move(served);
 }
 
+ServedCertificate Certificates::CurrentOrNote(const config::Options& options, const Names& names) {
+  const auto note = [&](const std::string& why) {
+    trouble_ = why + "; the certificate that was read before is served until the next start";
+  };
+  try {
+    return CurrentCertificate(options, names, Times());
+  } catch (const Refusal& refusal) {
+    note(refusal.detail);
+    throw;
+  } catch (const Fault& fault) {
+    note(fault.cause);
+    throw;
+  }
+}
+
 void Certificates::Look(const config::Options& options, const Names& names, wire::Tls& tls) {
   const std::lock_guard lock(mutex_);
-  ServedCertificate served = CurrentCertificate(options, names, Times());
+  ServedCertificate served = CurrentOrNote(options, names);
   if (served.renewed) {
     tls.Replace(served.pair);
     log::Notice("certificate renewed");
   } else {
+    is_newer_on_disk_ = options.tls_certificate.empty() &&
+                        served.pair.certificate_pem != served_.pair.certificate_pem;
     served.pair = served_.pair;
   }
   Adopt(std::move(served));
@@ -581,6 +598,7 @@ void Certificates::Reload(const config::Options& options, const Names& names, wi
   const std::lock_guard lock(mutex_);
   ServedCertificate served = CurrentCertificate(options, names, Times());
   tls.Replace(served.pair);
+  is_newer_on_disk_ = false;
   Adopt(std::move(served));
 }
 
@@ -601,6 +619,11 @@ void Certificates::RecordTrust() noexcept {
 std::string Certificates::authority_pem() const {
   const std::lock_guard lock(mutex_);
   return authority_pem_;
+}
+
+bool Certificates::is_newer_on_disk() const {
+  const std::lock_guard lock(mutex_);
+  return is_newer_on_disk_;
 }
 
 std::string Certificates::trouble() const {

@@ -113,11 +113,16 @@ class Certificates {
   bool trusted() const { return !unused_; }
   // The root that devices install; empty where the owner's certificate is served. Any thread.
   std::string authority_pem() const;
+  // Whether somebody has put another certificate into DIR/tls than the one that is served, as the
+  // last Look() has found it. Any thread.
+  bool is_newer_on_disk() const;
   // For /readyz; empty if nothing is wrong. Any thread.
   std::string trouble() const;
 
  private:
   CertificateTimes Times() const;
+  // The caller holds mutex_.
+  ServedCertificate CurrentOrNote(const config::Options& options, const Names& names);
   void Adopt(ServedCertificate served);
 
   const Clock& clock_;
@@ -126,6 +131,7 @@ class Certificates {
   std::atomic<int64_t> record_again_at_ms_{0};  // after a failure; monotonic clock
   mutable std::mutex mutex_;  // guards the files of the authority, and what follows
   std::string trouble_;
+  bool is_newer_on_disk_ = false;
   std::string authority_pem_;
   std::string directory_;
 };

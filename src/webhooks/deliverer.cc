@@ -229,6 +229,11 @@ void Deliverer::NoteChange() {
   worker_->Wake();
 }
 
+void Deliverer::Reload() {
+  const std::lock_guard lock(mutex_);
+  has_authorities_ = false;
+}
+
 Moment Deliverer::Now() const {
   return {.now = settings_.clock.Now(),
           .monotonic_ms = settings_.clock.MonotonicMs(),

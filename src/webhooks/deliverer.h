@@ -65,6 +65,9 @@ class Deliverer {
   // Any thread.
   void NoteChange();
 
+  // Reads the authorities again before the next message. Any thread.
+  void Reload();
+
   // Sends a test, and waits for its outcome, 10 s at most. Any thread.
   Delivery Test(db::CompanyId company, const Subscription& subscription,
                 const std::string& company_uuid);
@@ -136,7 +139,7 @@ class Deliverer {
   // The request with its signature.
   net::Call CallOf(db::CompanyId company, const Subscription& subscription,
                    const Delivery& delivery, const std::string& body, UtcMs at);
-  // Those of the system and of the setting webhook_ca, read once.
+  // Those of the system and of the setting webhook_ca, read once until Reload().
   std::shared_ptr<const crypto::Authorities> Authorities();
   // Writes what is to be stored, at most once a second unless `at_once`.
   void Store(bool at_once);

@@ -19,6 +19,7 @@ from support.metrics import samples
 
 LAST_GOOD = "comanda_backup_last_good_timestamp_seconds"
 PASSPHRASE = "the cat sits on the till"
+NOBODY = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts need root")
 
 
@@ -41,6 +42,11 @@ def sealing(box, target, tmp_path):
 
 def content(directory):
     return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def give_to_nobody(directory):
+    for path in [directory, *directory.rglob("*")]:
+        os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
 
 def left_in(*directories):
@@ -318,14 +324,39 @@ def try_as_another_user(box, target):
 
 
 @needs_root
-def test_the_directory_is_made_on_a_disk_that_is_mounted(box, tmp_path):
-    os.chown(box.data, 65534, 65534)
-    with mounted(tmp_path / "disk", "size=64m") as disk:
-        configure(box, disk / "comanda")
-        done = back_up(box)
-        assert len(good(disk / "comanda")) == 1 and "same disk" not in done.stderr
-        found = (disk / "comanda").stat()
-        assert (found.st_uid, found.st_mode & 0o777) == (65534, 0o700)
+def test_the_directory_is_made_on_a_disk_that_is_mounted(box):
+    point = directory_in("/srv")
+    try:
+        with mounted(point, "size=64m,mode=755") as disk:
+            configure(box, disk / "comanda")
+            give_to_nobody(box.data)
+            done = back_up(box)
+            assert len(good(disk / "comanda")) == 1 and "same disk" not in done.stderr
+            found = (disk / "comanda").stat()
+            assert (found.st_uid, found.st_mode & 0o777) == (NOBODY, 0o700)
+    finally:
+        point.rmdir()
+
+
+@needs_root
+def test_root_works_as_the_service_does_at_night(box):
+    """A directory that only root can write is refused by hand, too; the doctor's command mends it."""
+    target = directory_in("/srv")
+    try:
+        configure(box, target)
+        give_to_nobody(box.data)
+        done = back_up(box, check=False)
+        assert done.returncode == 1 and f"chown nobody: '{target}'" in done.stderr, done
+        report = box.command("doctor", "--data", str(box.data), "--json", check=False)
+        (finding,) = [found for found in json.loads(report.stdout)["findings"] if "may not write there" in found["what"]]
+        assert finding["check"] == "backups" and finding["command"] == f"chown nobody: '{target}'"
+        subprocess.run(finding["command"], shell=True, check=True)  # as it stands
+        back_up(box)
+        assert {path.stat().st_uid for path in [target, *target.rglob("*")]} == {NOBODY}
+        assert {path.stat().st_uid for path in box.data.rglob("*")} == {NOBODY}
+        assert not left_in(box.data, target)
+    finally:
+        shutil.rmtree(target)
 
 
 @needs_root

@@ -1,14 +1,18 @@
 // What lies in files that a person or another program may have written: the first byte picks which.
-// 0: comanda.conf, in which a setting is changed. 1: B2SUMS of a backup.
+// 0: comanda.conf, in which a setting is changed. 1: B2SUMS of a backup. 2: a sealed backup, with
+// which the bytes are combined by "exclusive or".
 
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
 
+#include "backups/sealed.h"
 #include "backups/sums.h"
+#include "base/file.h"
 #include "config/options.h"
 #include "fuzz/fuzz.h"
 
@@ -65,7 +69,38 @@ void ReadSums(std::string_view text) {
   }
 }
 
-constexpr void (*kReaders[])(std::string_view) = {ReadSettings, ReadSums};
+std::string SealedBackup(const Directory& directory) {
+  const std::string from = directory.path() + "/plain", file = directory.path() + "/genuine";
+  std::filesystem::create_directory(from);
+  directory.Put("plain/live.db", std::string(3'000, 'o'));
+  backups::Seal(from, file, "passphrase", {.passes = 1, .memory_kib = 8});
+  return ReadFile(file).value_or("");
+}
+
+void ReadSealedBackup(std::string_view change) {
+  constexpr size_t kMemoryAt = 20;
+  constexpr uint32_t kQuickMax = 4 * 1024;
+  static const Directory directory;
+  static const std::string genuine = SealedBackup(directory);
+  std::string sealed = genuine;
+  if (change.size() > sealed.size()) sealed.resize(change.size());
+  for (size_t i = 0; i < change.size(); ++i) {
+    sealed[i] = static_cast<char>(sealed[i] ^ change[i]);
+  }
+  uint32_t memory_kib = 0;
+  std::memcpy(&memory_kib, sealed.data() + kMemoryAt, sizeof memory_kib);
+  // As much as a genuine one takes is right, and too slow here.
+  if (memory_kib > kQuickMax && memory_kib <= crypto::KeyCost{}.memory_kib) return;
+  directory.Put("changed", sealed);
+  try {
+    const auto read = backups::ReadSealed(directory.path() + "/changed", "passphrase");
+    Must(sealed == genuine && read.size() == 1, "a change of any byte is noticed");
+  } catch (const Refusal& refusal) {
+    Must(sealed != genuine && !refusal.detail.empty(), "a genuine one is read, others are refused");
+  }
+}
+
+constexpr void (*kReaders[])(std::string_view) = {ReadSettings, ReadSums, ReadSealedBackup};
 
 }  // namespace
 }  // namespace comanda

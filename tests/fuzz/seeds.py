@@ -40,6 +40,7 @@ URLS = ["https://shop.example/hook?x=1", "http://192.168.1.20:8080/", "https://[
 SETTINGS = ["listen = 0.0.0.0:8443 192.168.1.2:443\n", "# a comment\ncloud_poll_seconds=15   # seconds\n\nlog_level = debug",
             "\ufeffbackup_to = /media/usb/comanda\r\nhosts = box.example\r\n", "webhook_networks = 10.0.0.0/8\n", "unknown = 1\n"]
 SUMS = ["{0}  live.db\n{0}  tls/ca.crt\n".format("a" * 128), "{0}  live.db\n\\{0}  tls\\nca.crt\n".format("a" * 128), "b  live.db\n"]
+SEALED = ["", "\0" * 16 + "\2", "\0" * 23 + "\x7f", "\0" * 64 + "\1", "\0" * 3_200 + "\1", "\0" * 8_000 + "\1"]
 HEADERS = ["Host: localhost", "Content-Length: 2", "Transfer-Encoding: chunked", "Connection: keep-alive", "Expect: 100-continue"]
 IDS = {"comboId": "{combo}", "paymentId": "{payment}", "discountId": "{discount}"}
 
@@ -120,7 +121,7 @@ def seeds():
         yield "answers", bytes([reader]) + answer
     for url in URLS:
         yield "urls", url.encode()
-    for reader, texts in enumerate([SETTINGS, SUMS]):
+    for reader, texts in enumerate([SETTINGS, SUMS, SEALED]):
         for text in texts:
             yield "files", bytes([reader]) + text.encode()
     for reader, texts in enumerate(SMALL):

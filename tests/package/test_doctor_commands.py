@@ -1,5 +1,6 @@
-"""What `comanda doctor` says to type, typed as it stands: faults are planted one at a time on a machine with its systemd,
-and each line of `do:` of what is found is given to a shell. Then the finding is gone, or another one is there."""
+"""What `comanda doctor` says to type, typed as it stands: faults are planted one at a time on a machine with its systemd that
+runs, is stopped, was restored or was upgraded; a till sells meanwhile if the server runs, and each line of `do:` of what is
+found is given to a shell. Then the finding is gone, or another one is there, and the server has every order."""
 
 import json
 import os
@@ -7,12 +8,25 @@ import re
 
 import pytest
 
+from support.box import SEED
+from support.sample import sample
 from support.waiting import wait_until
 
 UNIT = "comanda.service"
 DATA = "/var/lib/comanda"
 AVAHI = "/etc/avahi/services/comanda.service"
+KEY = re.compile(r"cmd_live_\w+")
+PASSPHRASE = "/etc/passphrase"
 REPLACE = "cp -p /usr/bin/comanda /usr/bin/comanda.new && mv /usr/bin/comanda.new /usr/bin/comanda"
+
+FORGET = f"comanda config unset backup_passphrase_file webhook_ca cloud_ca_file tls_certificate tls_key; rm -f {PASSPHRASE}* /etc/comanda-*"
+
+
+def named(setting, then, file=PASSPHRASE):
+    """A file that a setting names, without the look at it of `comanda config set`."""
+    return (f"head -c 15 /dev/urandom | base64 >{file}; chmod 600 {file}; chown comanda: {file}; "
+            f"echo '{setting} = {file}' >>{DATA}/comanda.conf; {then.format(file=file)}")
+
 
 # What is planted, the check that must find it, words of its finding, and what puts the rest in order again, where what is typed
 # leaves something else. Backups go to a disk on /media/usb.
@@ -45,15 +59,37 @@ PLANTED = {
     "the directory on the own disk is missing": (
         "comanda config unset backup_to; rmdir /var/backups/comanda", "backups", "which does not exist",
         "comanda config set backup_to /media/usb/comanda"),
-    "there is no restaurant": (f"systemctl stop {UNIT}; rm -f {DATA}/live.db* {DATA}/served {DATA}/tls/server.crt", "database", "no restaurant yet",
-                               f"chown -R comanda: {DATA}; systemctl start {UNIT}"),
+    "the disk belongs to root": ("chown root: /media/usb/comanda", "backups", "may not write there", ""),
+    "the disk is closed": ("chmod 700 /media/usb", "backups", "may not enter /media/usb", ""),
+    "a backup lost a file": ("rm $(ls -d /media/usb/comanda/comanda-* | tail -1)/live.db", "backups", "not whole any more", ""),
+    "the timer is disabled": ("systemctl disable --now comanda-backup.timer", "units", "timer is disabled", ""),
+    "the timer is stopped": ("systemctl stop comanda-backup.timer", "units", "timer is enabled and does not run", ""),
+    "the timer is masked": ("systemctl mask --now comanda-backup.timer", "units", "timer is masked", ""),
+    "the nightly backup is masked": ("systemctl mask comanda-backup.service", "units", "service is masked", ""),
+    "port 80 is disabled": ("systemctl disable comanda-setup.socket", "units", "setup.socket is disabled", ""),
+    "the passphrase is missing": (named("backup_passphrase_file", "rm {file}"), "settings", "which is missing", FORGET),
+    "the passphrase belongs to root": (named("backup_passphrase_file", "chown root: {file}"), "settings", "may not read", FORGET),
+    "the passphrase is short": (named("backup_passphrase_file", "echo x >{file}"), "settings", "of no use", FORGET),
+    "the passphrase lies with root": (named("backup_passphrase_file", "chmod 700 /root", "/root/passphrase"), "settings", "/root",
+                                      FORGET + "; rm -f /root/passphrase"),
+    "the receivers' authorities are missing": (named("webhook_ca", "rm {file}"), "settings", "which is missing", FORGET),
+    "the cloud's authorities are none": (named("cloud_ca_file", "true"), "settings", "of no use", FORGET),
+    "the certificate is missing": (
+        named("tls_key", f"rm {{file}}; echo 'tls_certificate = {PASSPHRASE}' >>{DATA}/comanda.conf"), "settings",
+        "tls_certificate names", FORGET),
+    "there is no restaurant": (f"systemctl stop {UNIT}; mkdir -p {DATA}.kept; mv {DATA}/live.db* {DATA}.kept; "
+                               f"rm -f {DATA}/served {DATA}/tls/server.crt", "database", "no restaurant yet",
+                               f"systemctl stop {UNIT}; rm {DATA}/live.db*; mv {DATA}.kept/* {DATA}; chown -R comanda: {DATA}; "
+                               f"systemctl start {UNIT}"),
     "the directory is missing": (f"systemctl stop {UNIT}; mv {DATA} {DATA}.away", "files", "There is no", f"""
         systemctl stop {UNIT}; rm -rf {DATA}; mv {DATA}.away {DATA}; systemctl start {UNIT}"""),
 }
 
+
 class Machine:
     def __init__(self, machine, disk):
-        self.machine, self.disk = machine, disk
+        self.machine, self.disk, self.sold = machine, disk, {}
+        self.key = KEY.search(machine.run("comanda keys create --name till --scopes orders:read,orders:write")).group(0)
         # What udev does.
         number = os.stat(disk.device).st_rdev
         machine.run(f"mknod {disk.device} b {os.major(number)} {os.minor(number)}; mkdir -p /dev/disk/by-uuid; "
@@ -75,6 +111,20 @@ class Machine:
     def answers(self):
         return self.machine.try_run("curl -sk -o /dev/null https://localhost:8443/healthz")[0] == 0
 
+    def sell(self):
+        """An order, if the server runs."""
+        if not self.answers():
+            return
+        title = f"order {len(self.sold)}"
+        said = self.machine.run(f"curl -sSk -H 'Authorization: Bearer {self.key}' -H 'Idempotency-Key: {title.replace(' ', '-')}' "
+                                f"""-d '{{"service_type":"TAKEAWAY","order_title":"{title}"}}' https://localhost:8443/v1/orders""")
+        self.sold[json.loads(said)["data"]["id"]] = title
+
+    def has_all(self):
+        said = self.machine.run("curl -sSk https://localhost:8443/v1/orders?per_page=100 "
+                                f"-H 'Authorization: Bearer {self.key}'")
+        return self.sold.items() <= {order["id"]: order["order_title"] for order in json.loads(said)["data"]}.items()
+
 
 @pytest.fixture
 def planted_in(machine, disk):
@@ -83,13 +133,34 @@ def planted_in(machine, disk):
     return box
 
 
-def test_each_line_to_type_changes_what_is_found(planted_in):
+def bring_to(state, box, later):
+    if state == "restored":
+        box.machine.run("comanda restore $(ls -d /media/usb/comanda/comanda-* | tail -1) --yes")
+        box.machine.run("comanda resume")
+    elif state == "upgraded":
+        status, said = box.machine.install(later)
+        assert status == 0, said
+    wait_until(box.answers, state)
+
+
+@pytest.mark.parametrize("state", ["running", "stopped", "restored", "upgraded"])
+def test_each_line_to_type_changes_what_is_found(planted_in, later, state):
     box = planted_in
+    bring_to(state, box, later)
+    names = list(PLANTED)
+    if state == "stopped":  # what can be seen then
+        names = [name for name in names if PLANTED[name][1] in ("files", "backups", "units", "settings", "database")]
+    if state != "running":
+        names = [names[number - 1] for number in sample(len(names), 6, SEED)]
     before = box.findings()
     wrong = []
-    for name, (plant, check, words, tidy) in PLANTED.items():
+    for name in names:
+        plant, check, words, tidy = PLANTED[name]
         assert box.of(check, words) == {}, (name, before)
+        if state == "stopped":
+            box.machine.run(f"systemctl stop {UNIT}")
         box.machine.run(plant)
+        box.sell()
         found = box.of(check, words)
         if len(found) != 1:
             wrong.append((name, "not found", box.findings()))
@@ -97,10 +168,16 @@ def test_each_line_to_type_changes_what_is_found(planted_in):
             said = box.type(command)
             if not command or key in box.findings():
                 wrong.append((name, key, said))
+        box.sell()
         if tidy:
             assert box.machine.try_run(tidy)[0] == 0, (name, wrong, box.machine.try_run(f"journalctl -u {UNIT} -n 8"), box.findings())
+        if state == "stopped":
+            box.machine.run(f"systemctl start {UNIT}")
         wait_until(box.answers, name)
+        if not box.has_all():
+            wrong.append((name, "an order is missing", box.sold))
     assert not wrong, "\n".join(map(str, wrong))
+    assert box.sold or state == "stopped"
     assert {key for key in box.findings() if not key[0] == "name"} <= set(before)
 
 

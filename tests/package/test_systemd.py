@@ -333,3 +333,27 @@ def test_the_backup_unit_reaches_a_disk_that_is_mounted_and_names_one_that_is_no
     assert status != 0 and "the disk with the backups is not mounted on /media/usb any more" in said, said
     assert machine.run("ls -A /media/usb") == "" and "BROKEN   backup" not in machine.try_run("comanda doctor")[1]
     assert "/media/usb" in machine.try_run("comanda doctor")[1] and serves(machine)
+
+
+def warnings(machine):
+    """{the finding: its commands} of the doctor's check of the units."""
+    report = json.loads(machine.try_run("comanda doctor --json")[1])
+    return {found["what"]: found["command"] for found in report["findings"] if (found["check"], found["state"]) == ("units", "warning")}
+
+
+def test_the_doctor_names_units_that_are_not_as_they_should_be(machine):
+    """With commands that mend them as they stand."""
+    assert warnings(machine) == {}
+    for spoil in ("systemctl disable --now comanda-backup.timer", "systemctl stop comanda-backup.timer",
+                  "systemctl mask --now comanda-backup.timer", f"systemctl disable {SETUP} && systemctl restart {SERVICE}"):
+        machine.run(spoil)
+        ((what, command),) = warnings(machine).items()
+        machine.run(command)
+        assert warnings(machine) == {}, (spoil, what, command)
+    # Another program has port 80.
+    machine.run(f"systemctl stop {SERVICE} && systemd-run --quiet --unit=other --socket-property=ListenStream=80 true")
+    machine.run(f"systemctl start {SERVICE}")
+    ((what, command),) = warnings(machine).items()
+    assert f"{SETUP} has failed" in what and "ss -ltnp 'sport = :80'" in command
+    machine.run(f"systemctl stop other.socket && systemctl restart {SERVICE}")
+    assert warnings(machine) == {}

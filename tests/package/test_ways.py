@@ -110,18 +110,28 @@ def test_a_published_version_is_not_published_with_another_content(signed, packa
     assert done.returncode == 1 and "published once" in done.stderr
 
 
-def test_the_readmes_ten_steps_lead_to_a_paid_order_as_they_stand(bare, package, disk):
+def plug_in(booted, disk):
+    """What udev does."""
+    number = os.stat(disk.device).st_rdev
+    booted.run(f"mknod {disk.device} b {os.major(number)} {os.minor(number)}; mkdir -p /dev/disk/by-uuid; "
+               f"ln -s {disk.device} /dev/disk/by-uuid/{disk.uuid}")
+
+
+def test_the_readmes_ten_steps_lead_to_a_paid_order_as_they_stand(booted, package, disk):
     """Its commands, but for the release of the package that they name, and what a person copies from an answer."""
     text = (ROOT / "README.md").read_text()
     text = text[text.index("**From the box to the first paid order**"):text.index("`man comanda` has all commands")]
     steps = re.split(r"^\d+\. ", text, flags=re.M)[1:]
     assert len(steps) == 10
-    bare.copy(package, f"/srv/{package.name}")
-    bare.run("mount -t sysfs sysfs /sys")
+    booted.copy(package, f"/srv/{package.name}")
+    plug_in(booted, disk)
     known, copied = [], {}
     for step in steps:
         if "Pull the plug" in step:
-            bare.run(f"pkill -9 -x comanda; umount /media/usb; mount -a -t ext4; systemctl restart {UNIT}")
+            booted.pull_the_plug()
+            plug_in(booted, disk)
+            # In a container systemd leaves the devices of /etc/fstab alone.
+            booted.run("mount -a -t ext4")
         for command in re.findall(r"^ {7,8}(\S.*)", step, re.M):
             if assigned := re.match("(KEY|ORDER)=", command):
                 command = assigned[0] + copied[assigned[1]]
@@ -131,7 +141,7 @@ def test_the_readmes_ten_steps_lead_to_a_paid_order_as_they_stand(bare, package,
             # Nobody answers apt here, and only the package is at hand. The machine has no network, and `doctor` says so.
             command = command.replace("/dev/sdX1", disk.device).replace("apt install", "apt-get -q -y install --no-install-recommends")
             tolerated = "; true" if command == "comanda doctor" else ""
-            said = bare.run("\n".join(["cd /srv", *known, command + tolerated]))
+            said = booted.run("\n".join(["cd /srv", *known, command + tolerated]))
             if command == "comanda doctor":
                 assert re.findall(r"^BROKEN +(\w+)", said, re.M) == ["addresses"], said
             if key := re.search(r"^key  (\S+)$", said, re.M):
@@ -139,7 +149,7 @@ def test_the_readmes_ten_steps_lead_to_a_paid_order_as_they_stand(bare, package,
             if said.startswith('{"data"'):
                 order = json.loads(said)["data"]
                 copied["ORDER"] = order["id"]
-    assert len(bare.run("ls /media/usb/comanda").split()) == 1 and bare.path("/media/usb/lost+found").is_dir()
+    assert len(booted.run("ls /media/usb/comanda").split()) == 1 and booted.path("/media/usb/lost+found").is_dir()
     assert order["paid"] and order["total"] == 39 and order["reference"] == "till-1-0001"
 
 

@@ -21,7 +21,7 @@ from support.disk import Disk, keep_mounts_to_ourselves
 
 # Every n-th is tried.
 STRIDES = {"rename": 1, "fsync": 1, "unlink": 1, "rmdir": 1, "mkdir": 1, "fdatasync": 1, "openat": 5, "write": 9, "pwrite64": 60}
-LEAST = {"rename": 5, "fsync": 8, "unlink": 8, "rmdir": 3, "mkdir": 6, "fdatasync": 6, "openat": 40, "write": 8, "pwrite64": 100}
+LEAST = {"rename": 5, "fsync": 8, "unlink": 8, "rmdir": 3, "mkdir": 1, "fdatasync": 6, "openat": 40, "write": 8, "pwrite64": 100}
 CUTS = 200 if LONG else 16
 
 

@@ -76,6 +76,9 @@ class DebianRoot:
         except CannotBoot:
             shutil.rmtree(self._place, ignore_errors=True)
             raise
+        self._set_up_network()
+
+    def _set_up_network(self):
         subprocess.run([*self._enter("--net"), "/usr/bin/python3", "-c", LOOPBACK_UP], check=True)
 
     def _begin(self, lower):
@@ -137,12 +140,15 @@ class DebianRoot:
         words = [[w for w in line.split() if not w.startswith("--")] for line in lines]
         return [" ".join(w) for w in words if w and w[0] not in ("is-enabled", "is-active", "show", "preset", "daemon-reload")]
 
-    def close(self):
+    def _end(self):
         self._holder.kill()
         self._holder.wait()
         self._holder.stdout.close()
         # Its mounts end with its last process.
         wait_until(lambda: not pathlib.Path(f"/proc/{self._inside}/ns").exists(), "the last process ends")
+
+    def close(self):
+        self._end()
         subprocess.run(["rm", "-rf", "--one-file-system", self._place], check=True)
 
 
@@ -185,6 +191,10 @@ class BootedRoot(DebianRoot):
         mask = self._place / "upper/etc/systemd/system/systemd-modules-load.service"
         mask.parent.mkdir(parents=True)
         mask.symlink_to("/dev/null")
+        self._boot(lower)
+
+    def _boot(self, lower):
+        self._lower = lower
         self._hold(["--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup"], BOOTING, lower, self._place,
                    preexec=lambda: (self._group / "cgroup.procs").write_text("0"))
         try:
@@ -193,6 +203,12 @@ class BootedRoot(DebianRoot):
             said = self.try_run("systemctl is-system-running; systemctl --failed --no-pager")
             self.close()
             raise CannotBoot(f"systemd does not start as first process here: {said}") from None
+
+    def pull_the_plug(self):
+        """All processes end at once; then the machine starts again."""
+        self._end()
+        self._boot(self._lower)
+        self._set_up_network()
 
     def _is_booted(self):
         assert self._holder.poll() is None

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 namespace comanda::backups {
@@ -61,6 +62,60 @@ TEST_F(BackupsResults, ForgetATargetThatIsNoLongerSet) {
 TEST_F(BackupsResults, OfAFileThatMakesNoSenseAreNone) {
   std::ofstream(data + "/backup-results") << "\n\t\t\n\xff\n";
   for (const Result& one : Results(data)) EXPECT_EQ(one.good_at, 0);
+}
+
+TEST_F(BackupsResults, KeepWhatIsKnownOfTheLastGoodOne) {
+  NoteResult(data,
+             {.target = kDisk,
+              .tried_at = kNow,
+              .good_at = kNow,
+              .name = "one",
+              .is_open = true,
+              .sizes = {{"one", 100}, {"two", 7}}},
+             {kDisk});
+  NoteResult(data, {.target = kDisk, .tried_at = kNow + 1, .problem = "it is away"}, {kDisk});
+
+  const Result result = Results(data).at(0);
+  EXPECT_TRUE(result.is_open);
+  EXPECT_EQ(result.sizes, (std::map<std::string, int64_t>{{"one", 100}, {"two", 7}}));
+}
+
+TEST_F(BackupsResults, OfAnOlderProgramAreRead) {
+  std::ofstream(data + "/backup-results") << kDisk << "\t5\t4\tname\tproblem\n";
+  const Result result = Results(data).at(0);
+  EXPECT_EQ(result.good_at, 4);
+  EXPECT_EQ(result.problem, "problem");
+  EXPECT_EQ(result.begun_at, 0);
+  EXPECT_FALSE(result.is_open);
+  EXPECT_TRUE(result.sizes.empty());
+}
+
+TEST_F(BackupsResults, AreTroubleWhereATryDoesNotEnd) {
+  NoteResult(data, {.target = kDisk, .tried_at = kNow, .good_at = kNow, .name = "one"}, {kDisk});
+  NoteBegun(data, kNow + kHour, {kDisk, kOther});
+  EXPECT_EQ(Trouble(Results(data), kNow + 7 * kHour), "") << "it may still run, also the first one";
+  const std::string trouble = Trouble(Results(data), kNow + 8 * kHour);
+  EXPECT_NE(trouble.find(kDisk + ": the backup that began at"), std::string::npos) << trouble;
+  EXPECT_NE(trouble.find(kOther + ": the backup that began at"), std::string::npos) << trouble;
+  NoteResult(data, {.target = kDisk, .tried_at = kNow, .good_at = kNow}, {kDisk});
+  EXPECT_EQ(Trouble(Results(data), kNow + 8 * kHour), "");
+}
+
+TEST_F(BackupsResults, HaveAFailureOfAllTargets) {
+  NoteResult(data, {.target = kDisk, .tried_at = kNow, .good_at = kNow, .name = "one"}, {kDisk});
+  NoteFailure(data, "no passphrase", kNow + 1, {kDisk, kOther}, 0);
+  ASSERT_EQ(Results(data).size(), 2u);
+  for (const Result& one : Results(data)) EXPECT_EQ(one.problem, "no passphrase");
+  EXPECT_EQ(Results(data)[0].name, "one") << "the last good one stays noted";
+}
+
+TEST_F(BackupsResults, OfATryThatAnotherOneHinderedAreThoseThatItHasNotMadeYet) {
+  NoteResult(data, {.target = kDisk, .tried_at = kNow, .good_at = kNow}, {kDisk, kOther});
+  NoteBegun(data, kNow, {kOther});
+  NoteFailure(data, "another one runs", kNow + 1, {kDisk, kOther}, kNow);
+  EXPECT_EQ(Results(data)[0].problem, "");
+  EXPECT_EQ(Results(data)[1].problem, "another one runs");
+  EXPECT_EQ(Results(data)[1].begun_at, kNow);
 }
 
 TEST_F(BackupsResults, AreTroubleWhereTheyFailedOrAreOld) {

@@ -139,6 +139,20 @@ TEST_F(BackupsSealed, IsRefusedWhereMessagesWereMoved) {
   ExpectRefused("twice.sealed");
 }
 
+TEST_F(BackupsSealed, IsRefusedAtOnceWhereItAsksForMoreWorkThanOurs) {
+  Seal(root + "/plain", root + "/one.sealed", kPassphrase, kCheap);
+  const std::string whole = Read("one.sealed");
+  for (const size_t at : {size_t{19}, size_t{23}}) {  // the highest byte of passes and memory
+    std::string changed = whole;
+    changed[at] = '\x7f';
+    Write("changed.sealed", changed);
+    ExpectRefused("changed.sealed");
+  }
+  const crypto::KeyCost more = {.passes = 1, .memory_kib = crypto::KeyCost{}.memory_kib + 1};
+  Seal(root + "/plain", root + "/more.sealed", kPassphrase, more);
+  ExpectRefused("more.sealed");
+}
+
 TEST_F(BackupsSealed, IsNoneWhereAnotherFileIs) {
   Write("text",
         "this is some other file, long enough to be looked at as a sealed backup, is it not?");

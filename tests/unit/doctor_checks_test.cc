@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "backups/place.h"
 #include "backups/results.h"
 #include "base/file.h"
+#include "doctor/units.h"
 #include "ops/addresses.h"
 
 namespace comanda::doctor {
@@ -20,6 +23,21 @@ namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
 const UtcMs kBuilt = ParseInstant("2026-11-01T00:00:00Z").value();
+
+// The head of a database file as SQLite writes it.
+std::string Head(uint32_t pages, uint32_t schema) {
+  std::string head(2048, '\0');
+  head.replace(0, 16, std::string("SQLite format 3\0", 16));
+  const auto put = [&](size_t at, uint32_t value) {
+    for (int i = 0; i < 4; ++i)
+      head[at + static_cast<size_t>(i)] = static_cast<char>(value >> (24 - 8 * i));
+  };
+  head[16] = 8;  // pages of 2048 bytes
+  put(28, pages);
+  put(60, schema);
+  put(68, 0x434d4441);
+  return head;
+}
 
 // A machine of files in a directory of its own.
 class DoctorChecks : public testing::Test {
@@ -50,6 +68,11 @@ class DoctorChecks : public testing::Test {
   void Link(const std::string& target, const std::string& path) {
     MakeDirectories(DirectoryOf(root_ + path), 0755);
     ASSERT_EQ(::symlink(target.c_str(), (root_ + path).c_str()), 0);
+  }
+  // A backup of which nothing is missing.
+  void PutBackup(const std::string& path) {
+    Put(path + "/live.db", Head(1, 5));
+    Put(path + "/B2SUMS", std::string(128, 'a') + "  live.db\n");
   }
   void PutGoodHardwareClock() {
     Put("/sys/class/rtc/rtc0/since_epoch", std::to_string(box_.now / 1000) + "\n");
@@ -232,6 +255,107 @@ TEST_F(DoctorChecks, AMaskedServiceIsNamed) {
   EXPECT_TRUE(Has(CheckService(box_), State::kBroken, "systemctl unmask comanda"));
 }
 
+// The units of the package, as an installation leaves them, and what systemd says of them.
+class DoctorUnits : public DoctorChecks {
+ protected:
+  DoctorUnits() {
+    box_.options.backup_to = {"/var/backups/comanda"};
+    Put("/usr/lib/systemd/system/comanda.service",
+        "[Service]\nExecStart=/usr/bin/comanda serve --data " + data_ + "\n");
+    for (const PackageUnit& unit : PackageUnits()) {
+      Put("/usr/lib/systemd/system/" + std::string(unit.name), "[Unit]\n");
+      if (unit.installed == Installed::kEnabled) Enable(unit.name);
+    }
+    MakeDirectories(root_ + "/run/systemd/system", 0755);
+    Run("");
+  }
+
+  std::string Wanted(std::string_view unit) {
+    return "/etc/systemd/system/" +
+           std::string(unit.ends_with(".timer") ? "timers.target" : "comanda.service") + ".wants/" +
+           std::string(unit);
+  }
+  void Enable(std::string_view unit) {
+    Link("/usr/lib/systemd/system/" + std::string(unit), Wanted(unit));
+  }
+  void Disable(std::string_view unit) { RemoveAll(root_ + Wanted(unit)); }
+  void Mask(std::string_view unit) {
+    Link("/dev/null", "/etc/systemd/system/" + std::string(unit));
+  }
+  // What systemctl says: "active" of each unit but those.
+  void Say(const std::map<std::string, std::string>& states) {
+    std::string text;
+    for (const PackageUnit& unit : PackageUnits()) {
+      const auto found = states.find(std::string(unit.name));
+      const std::string state = found == states.end() ? "active" : found->second;
+      text += "Result=" + std::string(state == "failed" ? "resources" : "success") +
+              "\nId=" + std::string(unit.name) + "\nActiveState=" + state + "\n\n";
+    }
+    Put("/usr/bin/systemctl", "#!/bin/sh\ncat <<END\n" + text + "END\n", 0755);
+  }
+};
+
+TEST_F(DoctorUnits, AsInstalledAreWell) {
+  EXPECT_TRUE(IsWell(CheckUnits(box_))) << "systemd cannot be asked";
+  Say({{"comanda-https.socket", "inactive"}, {"comanda-backup.service", "inactive"}});
+  EXPECT_TRUE(IsWell(CheckUnits(box_)));
+}
+
+TEST_F(DoctorUnits, ADisabledTimerIsAWarning) {
+  Disable("comanda-backup.timer");
+  EXPECT_TRUE(Has(CheckUnits(box_), State::kWarning, "comanda-backup.timer is disabled"));
+  EXPECT_TRUE(
+      Has(CheckUnits(box_), State::kWarning, "systemctl enable --now comanda-backup.timer"));
+  box_.options.backup_to.clear();
+  EXPECT_TRUE(IsWell(CheckUnits(box_))) << "there is nothing to make";
+}
+
+TEST_F(DoctorUnits, AMaskedTimerOrBackupIsAWarning) {
+  Mask("comanda-backup.timer");
+  EXPECT_TRUE(Has(CheckUnits(box_), State::kWarning, "systemctl unmask comanda-backup.timer"));
+  Mask("comanda-backup.service");
+  EXPECT_TRUE(Has(CheckUnits(box_), State::kWarning, "systemctl unmask comanda-backup.service"));
+}
+
+TEST_F(DoctorUnits, ATimerThatDoesNotRunIsAWarning) {
+  Say({{"comanda-backup.timer", "inactive"}});
+  EXPECT_TRUE(Has(CheckUnits(box_), State::kWarning, "systemctl start comanda-backup.timer"));
+}
+
+TEST_F(DoctorUnits, ThatHaveFailedAreWarnings) {
+  Say({{"comanda-setup.socket", "failed"}, {"comanda-backup.service", "failed"}});
+  Put("/proc/net/tcp", "0: 00000000:0050 00000000:0000 0A 0:0 0:0 0 0 0 99\n");  // by another one
+  const Findings findings = CheckUnits(box_);
+  EXPECT_TRUE(Has(findings, State::kWarning, "comanda-setup.socket has failed (resources)"));
+  EXPECT_TRUE(Has(findings, State::kWarning, "ss -ltnp 'sport = :80'"));
+  EXPECT_TRUE(Has(findings, State::kWarning, "journalctl -u comanda-backup.service"));
+}
+
+TEST_F(DoctorUnits, ADisabledSocketIsAWarningUnlessAnotherProgramHasItsPort) {
+  Disable("comanda-setup.socket");
+  EXPECT_TRUE(Has(CheckUnits(box_), State::kWarning,
+                  "systemctl enable comanda-setup.socket && systemctl restart comanda"));
+  Put("/proc/net/tcp", "0: 00000000:0050 00000000:0000 0A 0:0 0:0 0 0 0 99\n");
+  EXPECT_TRUE(IsWell(CheckUnits(box_)));
+  RemoveAll(root_ + "/proc/net/tcp");
+  box_.options.setup_listen = "0.0.0.0:8080";
+  EXPECT_TRUE(IsWell(CheckUnits(box_))) << "the server listens itself";
+}
+
+TEST_F(DoctorUnits, ASocketOfTheOwnersIsLookedAtWhereItIsEnabled) {
+  Enable("comanda-https.socket");
+  Say({{"comanda-https.socket", "inactive"}});
+  EXPECT_TRUE(Has(CheckUnits(box_), State::kWarning, "comanda-https.socket is enabled and does"));
+  box_.server.reset();
+  EXPECT_TRUE(IsWell(CheckUnits(box_))) << "sockets come with the server";
+}
+
+TEST_F(DoctorUnits, OfAnotherDirectoryAreNotLookedAt) {
+  box_.options.data_directory = "/srv/other";
+  Disable("comanda-backup.timer");
+  EXPECT_TRUE(IsWell(CheckUnits(box_)));
+}
+
 TEST_F(DoctorChecks, AServerThatDoesNotAnswerIsBroken) {
   box_.server = Server{.process = 712, .trouble = "connection refused"};
   EXPECT_TRUE(Has(CheckService(box_), State::kBroken, "connection refused"));
@@ -352,21 +476,6 @@ TEST_F(DoctorChecks, ALostDatabaseIsBrokenAndAnEmptyBoxIsNot) {
   EXPECT_TRUE(Has(CheckDatabase(box_), State::kBroken, "live.db is gone"));
 }
 
-// The head of a database file as SQLite writes it.
-std::string Head(uint32_t pages, uint32_t schema) {
-  std::string head(2048, '\0');
-  head.replace(0, 16, std::string("SQLite format 3\0", 16));
-  const auto put = [&](size_t at, uint32_t value) {
-    for (int i = 0; i < 4; ++i)
-      head[at + static_cast<size_t>(i)] = static_cast<char>(value >> (24 - 8 * i));
-  };
-  head[16] = 8;  // pages of 2048 bytes
-  put(28, pages);
-  put(60, schema);
-  put(68, 0x434d4441);
-  return head;
-}
-
 TEST_F(DoctorChecks, ADatabaseThatWasCutShortIsBroken) {
   box_.schema = 5;
   Put("/data/live.db", Head(10, 5));
@@ -426,8 +535,8 @@ constexpr char kNewest[] = "/backups/comanda-000002-20261120T031500Z";
 
 TEST_F(DoctorChecks, BackupsOnTheDiskOfTheDataAreAWarning) {
   box_.options.backup_to = {root_ + "/backups"};
-  MakeDirectories(root_ + kNewest, 0700);
-  MakeDirectories(root_ + "/backups/comanda-000001-20261119T031500Z", 0700);
+  PutBackup(kNewest);
+  PutBackup("/backups/comanda-000001-20261119T031500Z");
   struct stat found {};
   ASSERT_EQ(::stat(root_.c_str(), &found), 0);
   const std::string device = "/sys/dev/block/" + std::to_string(major(found.st_dev)) + ":" +
@@ -440,7 +549,7 @@ TEST_F(DoctorChecks, BackupsOnTheDiskOfTheDataAreAWarning) {
 
 TEST_F(DoctorChecks, BackupsOnAStickAreSealed) {
   box_.options.backup_to = {root_ + "/backups"};
-  MakeDirectories(root_ + kNewest, 0700);
+  PutBackup(kNewest);
   struct stat found {};
   ASSERT_EQ(::stat(root_.c_str(), &found), 0);
   Link("../../devices/pci0000:00/usb2/2-1/block/sdb/sdb1",
@@ -457,7 +566,7 @@ TEST_F(DoctorChecks, OldBackupsAndMissingTargetsAreWarnings) {
   EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "/b, which is not there: its disk is away"));
   MakeDirectories(root_ + "/backups", 0700);
   EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "no backup in"));
-  MakeDirectories(root_ + kNewest, 0700);
+  PutBackup(kNewest);
   box_.now += 30 * kDayMs;
   EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "30 days ago"));
   backups::NoteResult(data_,
@@ -491,6 +600,44 @@ TEST_F(DoctorChecks, ADiskThatIsAwayIsNotMadeAsADirectory) {
   result.mount_point = backups::MountPointOf(root_);
   backups::NoteResult(data_, result, {target});
   EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "install -d -m 700 -o root"));
+}
+
+TEST_F(DoctorChecks, BackupsThatOthersCanReadAreAWarning) {
+  box_.options.backup_to = {root_ + "/backups"};
+  MakeDirectories(root_ + "/backups", 0700);
+  backups::NoteResult(
+      data_,
+      {.target = root_ + "/backups", .tried_at = box_.now, .good_at = box_.now, .is_open = true},
+      box_.options.backup_to);
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "lie open to everybody"));
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning,
+                  "comanda config set backup_passphrase_file /etc/comanda-passphrase"));
+  box_.options.backup_passphrase_file = "/etc/passphrase";
+  EXPECT_FALSE(Has(CheckBackups(box_), State::kWarning, "lie open to everybody"));
+}
+
+TEST_F(DoctorChecks, CopiesThatAreNotWholeAreAWarning) {
+  box_.options.backup_to = {root_ + "/backups"};
+  PutBackup(kNewest);
+  EXPECT_FALSE(Has(CheckBackups(box_), State::kWarning, "of the backups in"));
+  ReplaceFile(root_ + kNewest + "/live.db", Head(2, 5), 0600);
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "1 of the backups in"));
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "live.db is not as it was"));
+  RemoveAll(root_ + kNewest + "/B2SUMS");
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "there is no B2SUMS"));
+}
+
+TEST_F(DoctorChecks, ATargetThatTheServiceMayNotWriteIsAWarningWithTheChown) {
+  if (::geteuid() != 0) GTEST_SKIP() << "files of others are root's to make";
+  ASSERT_EQ(::chmod(root_.c_str(), 0755), 0);
+  ASSERT_EQ(::chown(data_.c_str(), 65534, 65534), 0);
+  const std::string target = root_ + "/backups";
+  box_.options.backup_to = {target};
+  MakeDirectories(target, 0755);
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "may not write there: it belongs to root"));
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "chown nobody: '" + target + "'"));
+  ASSERT_EQ(::chown(target.c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(Has(CheckBackups(box_), State::kWarning, "may not write there"));
 }
 
 // Disk and board.
