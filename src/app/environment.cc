@@ -355,7 +355,7 @@ bool Environment::Resume() {
     });
     return has_ended;
   });
-  if (delivery_) delivery_->NoteChange();  // it reads the database
+  if (delivery_) delivery_->Wake();  // it reads the database
   return was_held;
 }
 

@@ -35,6 +35,7 @@ void WriteModifier(json::Writer& out, const orders::Modifier& modifier, int deci
                    const Refer& refer) {
   out.BeginObject();
   WriteReference(out, "modifier_id", Kind::kModifier, modifier.modifier_id, refer);
+  WriteText(out, "group_name", modifier.group_name);
   out.Key("name").Text(modifier.name);
   out.Key("quantity").Integer(modifier.unit_quantity);
   out.Key("price").Scaled(modifier.unit_price, decimals);

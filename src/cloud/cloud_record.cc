@@ -404,6 +404,7 @@ class Reader {
       modifier.id = RowId(Concat({"modifier of ", combo.id}), shown, i);
       KeepUnknownMembersOf(shown, modifier.id, Known().modifier);
       modifier.modifier_id = Here(Kind::kModifier, shown.Id("modifier_id"));
+      modifier.group_name = shown.Text("group_name");
       modifier.name = shown.Text("name").value_or("");
       modifier.quantity = QuantityOf(shown);
       modifier.price = Money(shown, "price").value_or(0);

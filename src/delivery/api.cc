@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/concat.h"
 #include "base/id.h"
@@ -217,7 +218,7 @@ http::Response AddProvider(http::Context& ctx) {
     AuditChange(ctx, tx, stamp, "provider.added", provider->name);
     return http::Uncached(http::Data("{}"));
   });
-  DeliveryOf(ctx).NoteChange();
+  DeliveryOf(ctx).NoteChange(provider->name);
   return response;
 }
 
@@ -238,7 +239,7 @@ http::Response RemoveProvider(http::Context& ctx) {
     AuditChange(ctx, tx, stamp, "provider.removed", app);
     return http::Uncached(http::Data("{}"));
   });
-  DeliveryOf(ctx).NoteChange();
+  DeliveryOf(ctx).NoteChange(app);
   return response;
 }
 
@@ -337,7 +338,7 @@ http::Response SetMode(http::Context& ctx) {
     AuditChange(ctx, tx, stamp, Concat({"provider.", Name(row.mode)}), provider->name);
     return http::Uncached(http::Data("{}"));
   });
-  DeliveryOf(ctx).NoteChange();
+  DeliveryOf(ctx).NoteChange(provider->name);
   return response;
 }
 
@@ -374,10 +375,14 @@ http::Response RetryParked(http::Context& ctx) {
   const std::string id = reader.RequireText("id").value_or("");
   reader.Finish();
   errors.ThrowIfAny();
+  std::set<std::string> apps;
   http::Response response = ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     int64_t count = 0;
     for (const auto& provider : DeliveryOf(ctx).catalogue().All()) {
-      if (provider->orders) count += store::Retry(tx, {ctx.company(), provider->name}, id);
+      if (!provider->orders) continue;
+      const int64_t of_app = store::Retry(tx, {ctx.company(), provider->name}, id);
+      if (of_app > 0 || id == "all") apps.insert(provider->name);
+      count += of_app;
     }
     if (count == 0 && id != "all") {
       throw Refusal(Problem::kNotFound,
@@ -386,7 +391,7 @@ http::Response RetryParked(http::Context& ctx) {
     AuditChange(ctx, tx, stamp, "provider.retried", id);
     return http::Uncached(http::Data(Concat({R"({"retried":)", count, "}"})));
   });
-  DeliveryOf(ctx).NoteChange();
+  for (const std::string& app : apps) DeliveryOf(ctx).NoteChange(app);
   return response;
 }
 
@@ -418,7 +423,7 @@ http::Response NoteCancelled(http::Context& ctx) {
     AuditChange(ctx, tx, stamp, "provider.order_cancelled", order);
     return http::Uncached(http::Data("{}"));
   });
-  DeliveryOf(ctx).NoteChange();
+  DeliveryOf(ctx).Wake();
   return response;
 }
 

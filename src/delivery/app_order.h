@@ -16,7 +16,8 @@ namespace comanda::delivery {
 
 // `price` is that of the whole line, options excluded.
 struct AppOption {
-  std::string name;
+  std::string name;                          // an option of an option is "Option: Choice"
+  std::optional<std::string> group_name;     // of the question that it answers: "Cutlery?"
   std::optional<std::string> external_code;  // sku of a modifier, if the restaurant set it there
   int64_t quantity = 1'000;
   Minor price = 0;
@@ -29,6 +30,8 @@ struct AppLine {
   std::optional<std::string> comment;
   Minor total = 0;  // options included
   std::vector<AppOption> options;
+
+  void AddComment(const std::string& text) { comment = comment ? *comment + "\n" + text : text; }
 };
 
 struct AppDiscount {
@@ -43,6 +46,14 @@ struct AppCustomer {
   std::optional<std::string> latitude, longitude;  // numbers of JSON
 };
 
+// What the rider collects at the door.
+struct AppCharge {
+  enum class Means : uint8_t { kOther, kCash, kCard } means = Means::kOther;
+  Minor amount = 0;
+  std::string word = {};                 // the app's own for the means: "DEBIT VISA"
+  std::optional<Minor> change_for = {};  // the customer pays with that much
+};
+
 struct AppOrder {
   std::string external_id;
   std::string display_id;  // as the rider and the customer see it
@@ -52,12 +63,20 @@ struct AppOrder {
   bool is_delivered_here = false;
   // Ordered for later: when it is to be there, and when its preparation begins.
   std::optional<UtcMs> scheduled_for, prepare_at;
+  // The former in the restaurant's own time, "2027-11-25 20:30:00", where the app tells no zone;
+  // and how long the preparation takes.
+  std::string scheduled_local;
+  int64_t preparation_minutes = 0;
   std::vector<AppLine> lines;
   Minor delivery_fee = 0, other_fees = 0;
   std::vector<AppDiscount> discounts;
-  Minor total = 0;        // what the customer pays, by the app
-  Minor paid_online = 0;  // of `total`, through the app
+  Minor total = 0;                 // what the customer pays, by the app
+  Minor paid_online = 0;           // of `total`, through the app
+  std::vector<AppCharge> charges;  // of what is not paid online
   std::optional<std::string> comment, delivery_comment;
+  std::optional<std::string> place, table;  // where it is eaten
+  std::optional<std::string> pickup_code;   // that the rider says
+  std::vector<std::string> unread;          // members that could not be read and are left out
   AppCustomer customer;
 };
 

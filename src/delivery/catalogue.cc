@@ -54,13 +54,20 @@ Catalogue::Catalogue(std::string data_directory)
   Reload();
 }
 
-void Catalogue::Reload() {
+std::vector<std::string> Catalogue::Reload() {
   static const Providers kBuiltIn = BuiltIn();
   Providers providers = kBuiltIn;
-  ReadDirectory(providers, All());
+  const Providers before = All();
+  ReadDirectory(providers, before);
   std::ranges::sort(providers, {}, [](const auto& one) -> const std::string& { return one->name; });
+  std::vector<std::string> changed;
+  for (const auto& provider : providers) {
+    const auto is_same = [&](const auto& one) { return *one == *provider; };
+    if (std::ranges::none_of(before, is_same)) changed.push_back(provider->name);
+  }
   const std::lock_guard lock(mutex_);
   providers_ = std::move(providers);
+  return changed;
 }
 
 void Catalogue::ReadDirectory(Providers& providers, const Providers& before) const {

@@ -21,8 +21,8 @@ class Catalogue {
   explicit Catalogue(std::string data_directory);
 
   // Reads the directory again. A file that is wrong now changes nothing: the provider that it gave
-  // before stays. Throws nothing.
-  void Reload();
+  // before stays. The names of the providers that are not as they were. Throws nothing.
+  std::vector<std::string> Reload();
 
   // Sorted by name.
   Providers All() const;

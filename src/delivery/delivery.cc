@@ -28,13 +28,19 @@ Delivery::Delivery(const DeliverySettings& settings)
 }
 
 void Delivery::Reload() {
-  catalogue_.Reload();
-  NoteChange();
+  const std::vector<std::string> changed = catalogue_.Reload();
+  for (const std::string& app : changed) NoteChange(app);
+  if (changed.empty()) Wake();
 }
 
-void Delivery::NoteChange() {
-  lookups_.Forget();
-  if (orders_) orders_->NoteChange();
+void Delivery::NoteChange(std::string_view app) {
+  lookups_.Forget(app);
+  if (orders_) orders_->NoteChange(app);
+  if (watcher_) watcher_->Wake();
+}
+
+void Delivery::Wake() {
+  if (orders_) orders_->NoteChange("");
   if (watcher_) watcher_->Wake();
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/heartbeat.h"
 #include "base/metrics.h"
@@ -45,10 +46,15 @@ class Delivery {
     return has_cloud_(session, company);
   }
 
-  // Reads DIR/providers.d again, and asks all apps again. Any thread.
+  // Reads DIR/providers.d again. An app whose file is as before is asked when it is due. Any
+  // thread.
   void Reload();
-  // Credentials were added or removed, a mode has changed, a hold has ended. Any thread.
-  void NoteChange();
+  // Credentials of that app were added or removed, its mode has changed, or something parked of it
+  // is tried again: it is asked at once. Any thread.
+  void NoteChange(std::string_view app);
+  // A hold has ended, or there is something to be applied: apps are asked when they are due. Any
+  // thread.
+  void Wake();
 
  private:
   Catalogue catalogue_;

@@ -9,6 +9,7 @@
 #include "base/id.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "company/companies.h"
 #include "delivery/whole_order.h"
 #include "json/reader.h"
 #include "orders/lifecycle.h"
@@ -65,6 +66,29 @@ std::string CancelReason(const AppEvent& event) {
   return reason.empty() ? "cancelled in the app" : reason;
 }
 
+// "2027-11-25 20:30:00"; the date and time may be parted by a T.
+std::optional<UtcMs> ReadLocal(std::string_view text, const company::Company& company) {
+  constexpr size_t kDateSize = 10, kMinuteSize = 16;
+  if (text.size() < kMinuteSize || text[13] != ':') return std::nullopt;
+  const auto day = ParseDay(text.substr(0, kDateSize));
+  const auto number = [&](size_t at) {
+    return IsDigit(text[at]) && IsDigit(text[at + 1]) ? (text[at] - '0') * 10 + text[at + 1] - '0'
+                                                      : 99;
+  };
+  const int hour = number(11), minute = number(14);
+  if (!day || hour > 23 || minute > 59) return std::nullopt;
+  return company::FindZone(company).ToInstant(*day, hour * 60 + minute);
+}
+
+// The instants of an order for later whose app tells local time.
+void PlaceInTime(AppOrder& order, const company::Company& company) {
+  if (order.scheduled_local.empty()) return;
+  order.scheduled_for = ParseInstant(order.scheduled_local);
+  if (!order.scheduled_for) order.scheduled_for = ReadLocal(order.scheduled_local, company);
+  if (!order.scheduled_for) return order.unread.push_back(order.scheduled_local);
+  order.prepare_at = *order.scheduled_for - order.preparation_minutes * 60'000;
+}
+
 // The app no longer waits for the order to be confirmed.
 bool EndsWaiting(News news) { return news >= News::kConfirmed && news <= News::kCancelled; }
 
@@ -73,9 +97,10 @@ bool EndsWaiting(News news) { return news >= News::kConfirmed && news <= News::k
 Arrival Prepare(std::string_view details, const OrderSource& source, const Provider& provider,
                 const company::Company& company, UtcMs received_at) {
   const json::Document document = json::Document::Parse(details);
-  const AppOrder order = source.Map(document.root(), company.currency, company.currency_decimals);
+  AppOrder order = source.Map(document.root(), company.currency, company.currency_decimals);
   const int64_t accept_within_ms = source.capabilities().accept_within_s * 1'000;
   Arrival arrival;
+  PlaceInTime(order, company);
   arrival.row = {.external_id = order.external_id,
                  .received_at = received_at,
                  .prepare_at = order.prepare_at,
@@ -153,9 +178,17 @@ void NoteConfirmed(db::Tx& tx, const AccountKey& key, std::string_view external_
   store::PutOrder(tx, key, *row);
   if (is_told_by_events) return;
   const auto order = orders::Load(tx, key.company, row->order_id);
+  if (!order || orders::IsClosed(order->status)) return;
   const bool is_for_later = row->prepare_at && stamp.now < *row->prepare_at;
-  if (!order || orders::IsClosed(order->status) || is_for_later) return;
-  Change(tx, key, *row, stamp).Advance(orders::Status::kPreparing);
+  if (!is_for_later) return Change(tx, key, *row, stamp).Advance(orders::Status::kPreparing);
+  // Like what an app tells itself, it waits until the preparation begins.
+  store::AddEvent(tx, key,
+                  {.id = Concat({"confirmed here ", external_id}),
+                   .external_id = std::string(external_id),
+                   .news = News::kConfirmed,
+                   .at = stamp.now,
+                   .raw = "{}"},
+                  stamp.now);
 }
 
 void NoteHandedOver(db::Tx& tx, const AccountKey& key, std::string_view external_id,

@@ -102,11 +102,16 @@ std::optional<StatusRow> Lookups::Last(const std::string& company_uuid, const st
   return entry->second->found->row;
 }
 
-void Lookups::Forget() {
+void Lookups::Forget(std::string_view app) {
   const std::lock_guard lock(mutex_);
+<<<<<<< HEAD
   ++generation_;
   has_authorities_ = false;
+=======
+>>>>>>> apps
   for (auto& [key, entry] : entries_) {
+    if (key.second != app) continue;
+    ++entry->generation;
     entry->fresh_until_ms = entry->not_before_ms = 0;
     entry->failures = 0;
   }
@@ -149,8 +154,8 @@ void Lookups::LookUp(Entry& entry, const company::Company& company,
   int64_t generation = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (entry.generation == generation_) token = entry.token;
-    generation = generation_;
+    if (entry.asked_with == entry.generation) token = entry.token;
+    generation = entry.generation;
   }
   try {
     const auto account = FindAccount(settings_.options, company, provider, Authorities());
@@ -163,9 +168,9 @@ void Lookups::LookUp(Entry& entry, const company::Company& company,
   const std::lock_guard lock(mutex_);
   entry.is_configured = is_configured;
   entry.token = std::move(token);
-  entry.generation = generation;
+  entry.asked_with = generation;
   Keep(entry, {company.id, provider->name}, *provider, std::move(found));
-  if (generation != generation_) entry.fresh_until_ms = entry.not_before_ms = 0;
+  if (generation != entry.generation) entry.fresh_until_ms = entry.not_before_ms = 0;
   entry.is_running = false;
   ended_.notify_all();
 }

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -56,9 +57,15 @@ class Lookups {
   // What was found last, without a look-up; nothing where there was none.
   std::optional<StatusRow> Last(const std::string& company_uuid, const std::string& app);
 
+<<<<<<< HEAD
   // Credentials or providers have changed: nothing that is kept is fresh, tokens are dropped, and
   // the authorities are read again.
   void Forget();
+=======
+  // The app's credentials or its file have changed: what is kept of it is not fresh, its tokens are
+  // dropped.
+  void Forget(std::string_view app);
+>>>>>>> apps
 
   // Those that apps may have (net/outgoing_authorities.h), read once until Forget().
   std::shared_ptr<const crypto::Authorities> Authorities();
@@ -75,7 +82,8 @@ class Lookups {
     int failures = 0;            // in a row
     bool is_running = false;
     bool is_configured = false;
-    int64_t generation = 0;  // of the credentials that were asked with
+    int64_t generation = 0;  // of the credentials; Forget() raises it
+    int64_t asked_with = 0;  // the generation of the token
     Token token;             // of the look-up under way while it runs
     std::jthread thread;
     // 1 while the last look-up found it so; -1: there was none.
@@ -94,7 +102,6 @@ class Lookups {
   const LookupsSettings settings_;
   std::mutex mutex_;
   std::condition_variable ended_;
-  int64_t generation_ = 0;                                  // guarded by mutex_
   bool has_authorities_ = false;                            // guarded by mutex_
   std::shared_ptr<const crypto::Authorities> authorities_;  // guarded by mutex_
   std::map<Key, std::unique_ptr<Entry>> entries_;           // guarded by mutex_; none is removed

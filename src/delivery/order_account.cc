@@ -93,8 +93,9 @@ OrderAccount::OrderAccount(OrderAccountSettings settings, AccountKey key, Heartb
                .heartbeat_max_ms = kPassMaxMs},
               heartbeats, registry, [this](events::Worker::Pass& pass) { return Pass(pass); }) {}
 
-void OrderAccount::NoteChange() {
-  ++changes_;
+void OrderAccount::NoteChange(Change change) {
+  if (change == Change::kAccount) ++changes_;
+  ++reloads_;
   worker_.Wake();
 }
 
@@ -137,12 +138,14 @@ events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
 }
 
 void OrderAccount::TakeChange() {
-  const int64_t changes = changes_;
+  const int64_t reloads = reloads_, changes = changes_;
+  if (std::exchange(seen_reloads_, reloads) != reloads) {
+    session_.reset();
+    account_.reset();
+    position_ = -1;
+  }
   if (std::exchange(seen_changes_, changes) == changes) return;
-  session_.reset();
-  account_.reset();
   token_ = {};
-  position_ = -1;
   next_poll_ms_ = not_before_ms_ = 0;
   poll_failures_ = 0;
   event_times_.clear();
@@ -400,34 +403,53 @@ bool OrderAccount::PollOnce(const OrderCall& call) {
 }
 
 void OrderAccount::ReadAnswer(const store::AnswerRow& answer) {
-  std::optional<std::vector<AppEvent>> events;
+  std::optional<Report> report;
   std::string problem = "the answer is none that the app documents";
   try {
     const json::Document document = json::Document::Parse(answer.body);
-    events = source_->Read(account_->credentials, document.root());
+    report = source_->Read(account_->credentials, document.root());
   } catch (const Refusal& refusal) {
     problem = DescribeRefusal(refusal);
   }
-  if (!events) {
-    log::Error("an answer of a delivery app cannot be read",
-               {{"app", key_.app}, {"answer", answer.number}, {"why", problem}});
-    settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-      const int64_t kept = source_->capabilities().is_read_once ? kUnreadableKept : 1;
-      store::RemoveUnreadable(tx, key_, answer.number - kept + 1);
-      store::ParkAnswer(tx, key_, answer.number, problem);
-    });
-    return;
-  }
-  WriteInParts(*events, [&](db::Tx& tx, const AppEvent& event, const db::Stamp& stamp) {
+  if (!report) return ParkAnswer(answer.number, problem);
+  WriteInParts(report->events, [&](db::Tx& tx, const AppEvent& event, const db::Stamp& stamp) {
     if (!store::AddEvent(tx, key_, event, stamp.now) || !event.details) return;
     if (store::FindOrder(tx, key_, event.external_id)) return;
     store::PutOrder(
         tx, key_,
         {.external_id = event.external_id, .received_at = stamp.now, .details = *event.details});
   });
+  for (const std::string& element : report->left_out) ParkElement(element);
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { store::RemoveAnswer(tx, key_, answer.number); });
-  if (!events->empty()) Acknowledge(*events);
+  if (!report->events.empty()) Acknowledge(report->events);
+}
+
+void OrderAccount::ParkAnswer(int64_t number, const std::string& problem) {
+  log::Error("an answer of a delivery app cannot be read",
+             {{"app", key_.app}, {"answer", number}, {"why", problem}});
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+    const int64_t kept = source_->capabilities().is_read_once ? kUnreadableKept : 1;
+    store::RemoveUnreadable(tx, key_, number - kept + 1);
+    store::ParkAnswer(tx, key_, number, problem);
+  });
+}
+
+// An app that gives its events until they are acknowledged gives it with every answer.
+void OrderAccount::ParkElement(const std::string& element) {
+  const std::string body = Concat({"[", element, "]"});
+  const std::string problem = "one event of the answer is none that the app documents";
+  const bool is_known = settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return store::IsParked(snapshot, key_, body); });
+  if (is_known) return;
+  const int64_t number = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const int64_t added = store::AddAnswer(tx, key_, stamp.now, body);
+    store::RemoveUnreadable(tx, key_, added - kUnreadableKept + 1);
+    store::ParkAnswer(tx, key_, added, problem);
+    return added;
+  });
+  log::Error("an event of a delivery app cannot be read",
+             {{"app", key_.app}, {"answer", number}, {"why", problem}});
 }
 
 // What is not acknowledged comes again, and is acknowledged then.
@@ -495,7 +517,12 @@ bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row
     log::Error("an order of a delivery app does not add up",
                {{"app", key_.app}, {"order", row.event.external_id}, {"adjustment", amount}});
   }
-  if (!is_done) event_times_[row.event.id] = settings_.clock.MonotonicMs() + kFirstWaitMs;
+  if (!is_done) {
+    const auto prepare_at = arrival ? arrival->row.prepare_at : known->prepare_at;
+    const int64_t left_ms = prepare_at.value_or(0) - settings_.clock.Now();
+    event_times_[row.event.id] =
+        settings_.clock.MonotonicMs() + std::clamp(left_ms, kFirstWaitMs, kLastWaitMs);
+  }
   return true;
 }
 

@@ -62,9 +62,13 @@ class OrderAccount {
   OrderAccount(OrderAccountSettings settings, AccountKey key, Heartbeats& heartbeats,
                metrics::Registry& registry);
 
-  // Settings, credentials or providers have changed, or something parked is to be tried again:
-  // everything is due. Any thread.
-  void NoteChange();
+  enum class Change : uint8_t {
+    kAccount,  // of its settings or credentials, or something parked is tried again: all is due
+    kOthers,   // providers were read again, the hold has ended: what the app wants to be waited for
+               // goes on
+  };
+  // Any thread.
+  void NoteChange(Change change);
 
   // "ifood primary: 2 orders are not accepted"; empty: it is off. Any thread.
   std::string Describe() const;
@@ -117,8 +121,11 @@ class OrderAccount {
   // Puts the answer on disk, and reads it. False: no answer came; Words() says why.
   bool PollOnce(const OrderCall& call);
   // Makes events of an answer that is on disk, and acknowledges them when all are on disk, too; an
-  // event that is here already stays as it is. Parks what is no answer.
+  // event that is here already stays as it is. Parks what is no answer, and elements that are no
+  // event.
   void ReadAnswer(const store::AnswerRow& answer);
+  void ParkAnswer(int64_t number, const std::string& problem);
+  void ParkElement(const std::string& element);
   void Acknowledge(const std::vector<AppEvent>& events);
 
   // Applies the events that wait and are due, the earliest first. The number that was dealt with.
@@ -165,7 +172,7 @@ class OrderAccount {
   const OrderSource* source_ = nullptr;  // of account_
   std::unique_ptr<Session> session_;     // of the last call
   Token token_;
-  int64_t seen_changes_ = -1;
+  int64_t seen_changes_ = -1, seen_reloads_ = -1;
   int64_t position_ = -1;  // in the event log; -1: as it is stored
   int64_t next_poll_ms_ = 0;
   int64_t not_before_ms_ = 0;  // the app wants no call before
@@ -176,7 +183,7 @@ class OrderAccount {
   int64_t forgot_ms_ = 0;
   std::string poll_trouble_, foreign_trouble_;
 
-  std::atomic<int64_t> changes_{0};
+  std::atomic<int64_t> changes_{0}, reloads_{0};
   mutable std::mutex mutex_;
   std::string state_;  // guarded by mutex_
   std::atomic<int64_t> parked_{0}, unaccepted_{0}, waiting_{0};

@@ -18,10 +18,13 @@ OrderAccounts::OrderAccounts(OrderAccountSettings settings, Heartbeats& heartbea
   }
 }
 
-void OrderAccounts::NoteChange() {
+void OrderAccounts::NoteChange(std::string_view app) {
   Start();
   const std::lock_guard lock(mutex_);
-  for (auto& [key, account] : accounts_) account->NoteChange();
+  for (auto& [key, account] : accounts_) {
+    account->NoteChange(key.second == app ? OrderAccount::Change::kAccount
+                                          : OrderAccount::Change::kOthers);
+  }
 }
 
 void OrderAccounts::Start() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/heartbeat.h"
@@ -19,8 +20,9 @@ class OrderAccounts {
   // Begins with those that are stored. What is referred to outlives the object.
   OrderAccounts(OrderAccountSettings settings, Heartbeats& heartbeats, metrics::Registry& registry);
 
-  // Settings, credentials, providers or the hold have changed. Any thread.
-  void NoteChange();
+  // Settings or credentials of one app have changed, or something parked of it is tried again;
+  // where no app is named, of none: providers were read again or the hold has ended. Any thread.
+  void NoteChange(std::string_view app);
 
   // Those that are on, for /readyz: "ifood primary, rappi mirror: 1 parked (…)"; empty: none.
   std::string Describe() const;

@@ -1,10 +1,12 @@
 #include "delivery/order_reading.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/concat.h"
 #include "base/decimal.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "net/reply.h"
 #include "orders/order.h"
 
@@ -38,17 +40,39 @@ std::optional<json::Value> OrderReading::Find(std::string_view path) const {
   return value;
 }
 
-std::vector<OrderReading> OrderReading::Items(std::string_view path, size_t max) const {
+std::vector<OrderReading> OrderReading::Items(std::string_view path) const {
   std::vector<OrderReading> items;
   const auto array = Find(path);
   if (!array) return items;
-  if (array->kind() != json::Kind::kArray) Fail(path, "must be an array");
+  if (array->kind() != json::Kind::kArray) {
+    NoteUnread(path);
+    return items;
+  }
+  size_t number = 0;
   for (const json::Value& item : array->items()) {
-    const std::string name = Concat({path_, path, "[", items.size(), "]."});
-    if (items.size() == max) Fail(path, Concat({"has more than ", max, " items"}));
-    items.emplace_back(item, currency_, decimals_, name);
+    const std::string name = Concat({path, "[", number++, "]"});
+    if (item.kind() == json::Kind::kObject) {
+      items.emplace_back(item, currency_, decimals_, unread_, Concat({path_, name, "."}));
+    } else {
+      NoteUnread(name);
+    }
   }
   return items;
+}
+
+std::vector<OrderReading> OrderReading::Items(std::initializer_list<std::string_view> paths) const {
+  std::vector<OrderReading> items;
+  for (const std::string_view path : paths) {
+    for (OrderReading& item : Items(path)) items.push_back(std::move(item));
+  }
+  return items;
+}
+
+void OrderReading::NoteUnread(std::string_view path) const {
+  if (unread_ == nullptr) return;
+  std::string name = Concat({path_, path});
+  if (name.ends_with('.')) name.pop_back();
+  unread_->push_back(std::move(name));
 }
 
 std::optional<std::string> OrderReading::Text(std::string_view path) const {
@@ -57,6 +81,13 @@ std::optional<std::string> OrderReading::Text(std::string_view path) const {
   if (value->kind() == json::Kind::kNumber) return std::string(value->number_text());
   if (value->kind() != json::Kind::kText || value->text().empty()) return std::nullopt;
   return std::string(value->text());
+}
+
+std::optional<std::string> OrderReading::Text(std::initializer_list<std::string_view> paths) const {
+  for (const std::string_view path : paths) {
+    if (auto text = Text(path)) return text;
+  }
+  return std::nullopt;
 }
 
 std::string OrderReading::RequireText(std::string_view path) const {
@@ -82,8 +113,8 @@ std::optional<Minor> OrderReading::MoneyIf(std::string_view path) const {
     RequireCurrency(Concat({path, ".currency"}));
     return RequireMoney(Concat({path, ".value"}));
   }
-  if (value->kind() != json::Kind::kNumber) Fail(path, "must be a number");
-  const auto decimal = ParseDecimal(value->number_text());
+  const auto decimal = Number(path);
+  if (!decimal) Fail(path, "must be a number");
   const auto units = decimal ? WholeUnits(*decimal, decimals_) : std::nullopt;
   if (!units) Fail(path, "has parts of the currency's smallest unit");
   if (*units < 0) Fail(path, "must not be negative");
@@ -99,16 +130,25 @@ Minor OrderReading::RequireMoney(std::string_view path) const {
   return *money;
 }
 
-int64_t OrderReading::RequireQuantity(std::string_view path) const {
-  const auto value = Find(path);
-  if (!value || value->kind() != json::Kind::kNumber) Fail(path, "must be a number");
-  const auto decimal = ParseDecimal(value->number_text());
+// Also one that is written as a text.
+std::optional<Decimal> OrderReading::Number(std::string_view path) const {
+  const auto text = Text(path);
+  return text ? ParseDecimal(Trimmed(*text)) : std::nullopt;
+}
+
+std::optional<int64_t> OrderReading::Quantity(std::string_view path) const {
+  const auto decimal = Number(path);
   const auto quantity = decimal ? Scaled(*decimal, orders::kQuantityDecimals) : std::nullopt;
   constexpr int64_t kMax = 1'000'000'000;
-  if (!quantity || *quantity <= 0 || *quantity > kMax) {
-    Fail(path, "must be above 0, with at most three decimals");
-  }
-  return *quantity;
+  if (!quantity || *quantity <= 0 || *quantity > kMax) return std::nullopt;
+  return quantity;
+}
+
+int64_t OrderReading::Minutes(std::string_view path) const {
+  constexpr int64_t kMax = 24 * 60;
+  const auto decimal = Number(path);
+  const auto minutes = decimal ? Scaled(*decimal, 0) : std::nullopt;
+  return minutes ? std::clamp<int64_t>(*minutes, 0, kMax) : 0;
 }
 
 void OrderReading::RequireCurrency(std::string_view path) const {
@@ -119,6 +159,50 @@ void OrderReading::RequireCurrency(std::string_view path) const {
 
 void OrderReading::Fail(std::string_view path, std::string_view message) const {
   throw Invalid(Concat({path_, path}), FieldCode::kInvalidFormat, std::string(message));
+}
+
+namespace {
+
+// The option of an option at most: an answer of a foreign server must not be walked for ever.
+constexpr int kLevelsMax = 8;
+
+struct Level {
+  std::string prefix;                            // the names of the options above: "Combo: "
+  int64_t quantity = orders::kOneInThousandths;  // of the option above
+  int number = 1;
+};
+
+void ReadLevel(const OrderReading& above, const OptionPrice& price, const Level& level,
+               AppLine& line) {
+  for (const OrderReading& option :
+       above.Items({"options", "customizations", "customization", "subitems"})) {
+    const auto name = option.Text({"name", "externalCode", "sku"});
+    if (!name || level.number > kLevelsMax) {
+      option.NoteUnread();
+      continue;
+    }
+    // Without a quantity it is one; with one that says nothing too, and somebody looks.
+    const auto quantity = option.Quantity("quantity");
+    if (!quantity && option.Has("quantity")) option.NoteUnread("quantity");
+    const int64_t of_one = quantity.value_or(orders::kOneInThousandths);
+    const int64_t in_all = TimesThousandths(of_one, level.quantity).value_or(of_one);
+    const std::string full_name = level.prefix + *name;
+    line.options.push_back({.name = full_name,
+                            .group_name = option.Text({"groupName", "categoryDescription"}),
+                            .external_code = option.Text({"externalCode", "sku"}),
+                            .quantity = in_all,
+                            .price = price(option, in_all)});
+    if (const auto words = option.Text({"observations", "specialInstructions", "comments"})) {
+      line.AddComment(Concat({full_name, ": ", *words}));
+    }
+    ReadLevel(option, price, {full_name + ": ", in_all, level.number + 1}, line);
+  }
+}
+
+}  // namespace
+
+void ReadOptions(const OrderReading& item, const OptionPrice& price, AppLine& line) {
+  ReadLevel(item, price, {}, line);
 }
 
 void SpreadOptions(AppLine& line, Minor unit_price) {

@@ -56,6 +56,12 @@ struct AppEvent {
   std::string words = {};  // why it was cancelled, in the app's words
 };
 
+// What an app tells in one answer.
+struct Report {
+  std::vector<AppEvent> events;
+  std::vector<std::string> left_out = {};  // as JSON: elements that are no event
+};
+
 // What the restaurant tells the app of an order: the steps of its life here.
 enum class Step : uint8_t { kConfirm, kPrepare, kReady, kDispatch };
 inline constexpr std::array<std::string_view, 4> kStepNames = {"confirm", "prepare", "ready",
@@ -99,9 +105,8 @@ class OrderSource {
   // is read when the process starts, after a poll whose answer did not come, and instead of polls
   // where another tool is in charge.
   virtual std::optional<OrderCall> PollMissed(const Variables&) const { return std::nullopt; }
-  // The events of an answer to a poll. Nothing: it is no such answer.
-  virtual std::optional<std::vector<AppEvent>> Read(const Variables& account,
-                                                    const json::Value& answer) const = 0;
+  // What an answer to a poll tells. Nothing: it is no such answer.
+  virtual std::optional<Report> Read(const Variables& account, const json::Value& answer) const = 0;
   // Calls that tell the app that the events have arrived.
   virtual std::vector<OrderCall> Acknowledge(const std::vector<AppEvent>&) const { return {}; }
   // Asks for an order.
@@ -113,8 +118,10 @@ class OrderSource {
   virtual std::string WithPlainTexts(const json::Value& details, const json::Value&) const {
     return details.Canonical();
   }
-  // Throws Refusal validation_failed for what is no order of this currency: negative or missing
-  // amounts, unknown types. Texts that are still encrypted are left out.
+  // Throws Refusal validation_failed where the money or the dishes cannot be known: a total that is
+  // missing or in another currency, an amount below zero, no dish, a dish without a quantity. What
+  // else cannot be read is left out and named in AppOrder::unread. So are texts that are still
+  // encrypted, but for the name.
   virtual AppOrder Map(const json::Value& details, std::string_view currency,
                        int currency_decimals) const = 0;
   // Nothing where the app wants to know no such step of this order.

@@ -122,6 +122,16 @@ void ParkAnswer(db::Tx& tx, const AccountKey& key, int64_t number, std::string_v
          key.company, key.app, number, problem);
 }
 
+bool IsParked(db::Session& session, const AccountKey& key, std::string_view body) {
+  return session
+      .FindText(R"sql(
+      SELECT app FROM delivery_answer
+      WHERE company_id = $1 AND app = $2 AND problem <> '' AND body = $3 LIMIT 1
+      )sql",
+                key.company, key.app, body)
+      .has_value();
+}
+
 void RemoveUnreadable(db::Tx& tx, const AccountKey& key, int64_t before) {
   tx.Run(R"sql(
       DELETE FROM delivery_answer
@@ -430,7 +440,8 @@ void Forget(db::Tx& tx, const AccountKey& key, UtcMs said_before, UtcMs orders_b
       )sql",
          key.company, key.app, said_before);
   tx.Run(R"sql(
-      DELETE FROM delivery_order WHERE company_id = $1 AND app = $2 AND received_at < $3
+      DELETE FROM delivery_order
+      WHERE company_id = $1 AND app = $2 AND received_at < $3 AND COALESCE(prepare_at, 0) < $3
       )sql",
          key.company, key.app, orders_before);
 }

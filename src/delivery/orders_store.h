@@ -116,6 +116,8 @@ struct AnswerRow {
 std::vector<AnswerRow> FindAnswers(db::Session& session, const AccountKey& key);
 void RemoveAnswer(db::Tx& tx, const AccountKey& key, int64_t number);
 void ParkAnswer(db::Tx& tx, const AccountKey& key, int64_t number, std::string_view problem);
+// Whether an answer with that body is parked.
+bool IsParked(db::Session& session, const AccountKey& key, std::string_view body);
 // Those that were found unreadable before that one.
 void RemoveUnreadable(db::Tx& tx, const AccountKey& key, int64_t before);
 
@@ -162,7 +164,7 @@ int64_t CountParked(db::Session& session, const AccountKey& key);
 int64_t Retry(db::Tx& tx, const AccountKey& key, std::string_view id);
 
 // What an app said before `said_before` goes, but for what is parked; what is known of its orders
-// goes for those received before `orders_before`.
+// goes for those received, and of those ordered for later prepared, before `orders_before`.
 void Forget(db::Tx& tx, const AccountKey& key, UtcMs said_before, UtcMs orders_before);
 
 }  // namespace store

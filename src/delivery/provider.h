@@ -90,6 +90,8 @@ struct Predicate {
   std::string path = {};
   std::vector<Scalar> values = {};
   std::vector<Predicate> parts = {};
+
+  bool operator==(const Predicate&) const = default;
 };
 
 // What a state of the app means here: the first rule whose condition holds decides.
@@ -99,6 +101,8 @@ struct Rule {
   Reason reason = Reason::kNone;
   std::string words_from = {};  // a pointer to the app's own words, for the log; empty: none
   std::string until_from = {};  // a pointer to a time; empty: none
+
+  bool operator==(const Rule&) const = default;
 };
 
 // A call to the app, as templates.
@@ -111,6 +115,8 @@ struct CallTemplate {
   std::vector<std::pair<std::string, std::string>> json = {};  // an object of texts
   std::string raw_json = {};                                   // values in it are escaped as JSON
   Predicate body_ok = {};  // errors inside an answer with status 200: this must hold
+
+  bool operator==(const CallTemplate&) const = default;
 };
 
 // How a token is got.
@@ -122,6 +128,8 @@ struct TokenSource {
   std::string expires_at = {};  // a pointer to its end in seconds since 1970
   int64_t default_ttl_s = 600;
   int64_t renew_before_s = 60;
+
+  bool operator==(const TokenSource&) const = default;
 };
 
 // A signature of calls: the header `header` holds Base64(HMAC-SHA256(key, text)), where the
@@ -130,6 +138,8 @@ struct TokenSource {
 struct SignatureSource {
   std::string header;
   std::string key;  // a template
+
+  bool operator==(const SignatureSource&) const = default;
 };
 
 // How the state is asked for.
@@ -141,6 +151,8 @@ struct StatusSource {
   std::vector<int64_t> pending_retry_ms = {};  // the waits before the repetitions
   Predicate body_reauth = {Predicate::Op::kNot, "", {}, {{}}};  // the token is refused in a 200
   std::vector<Rule> rules;
+
+  bool operator==(const StatusSource&) const = default;
 };
 
 // The protocol in which an app is asked for its orders (order_source.h).
@@ -155,6 +167,8 @@ struct OrdersSource {
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::optional<TokenSource> token = {};          // where it is not Provider::token
   std::optional<SignatureSource> signature = {};  // of every call but that for the token
+
+  bool operator==(const OrdersSource&) const = default;
 };
 
 struct Limits {
@@ -162,11 +176,15 @@ struct Limits {
   int64_t total_ms = 4'000;
   int64_t fresh_s = 15;  // an answer is good for that long: the app's own floor, if it has one
   int64_t bytes_max = 256 * 1024;
+
+  bool operator==(const Limits&) const = default;
 };
 
 struct CredentialField {
   std::string name;
   bool is_secret = false;
+
+  bool operator==(const CredentialField&) const = default;
 };
 
 // Who has seen that the file is right: from public documents alone, or by calls that were made.
@@ -197,6 +215,7 @@ struct Provider {
   bool IsIn(std::string_view country) const {
     return std::ranges::find(countries, country) != countries.end();
   }
+  bool operator==(const Provider&) const = default;
 };
 
 }  // namespace comanda::delivery

@@ -36,6 +36,9 @@ std::optional<Item> FindSku(db::Session& session, db::CompanyId company, std::st
 // A modifier of this product.
 std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company,
                                      std::string_view product_id, std::string_view modifier_id);
+// The name of the group that holds the modifier with that id.
+std::optional<std::string> FindModifierGroup(db::Session& session, db::CompanyId company,
+                                             std::string_view modifier_id);
 // The modifier of this product with that sku; the first one where several have it.
 std::optional<Modifier> FindModifierBySku(db::Session& session, db::CompanyId company,
                                           std::string_view product_id, std::string_view sku);

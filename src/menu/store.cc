@@ -125,6 +125,16 @@ std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company
   return ReadRow<Modifier>(*row);
 }
 
+std::optional<std::string> FindModifierGroup(db::Session& session, db::CompanyId company,
+                                             std::string_view modifier_id) {
+  return session.FindText(R"sql(
+      SELECT c.name FROM modifier AS m
+      JOIN modifier_category AS c ON c.company_id = m.company_id AND c.id = m.modifier_category_id
+      WHERE m.company_id = $1 AND m.id = $2
+      )sql",
+                          company, modifier_id);
+}
+
 std::optional<Modifier> FindModifierBySku(db::Session& session, db::CompanyId company,
                                           std::string_view product_id, std::string_view sku) {
   static constexpr db::Sql kSelect = R"sql(

@@ -67,6 +67,8 @@ void AddRow(Checksum& sum, const Modifier& modifier) {
   sum.Add(modifier.id).Add(modifier.modifier_id).Add(modifier.name).Add(modifier.quantity);
   sum.Add(modifier.price).Add(modifier.original_price).Add(modifier.unit_quantity);
   sum.Add(modifier.unit_price).Add(modifier.original_unit_price);
+  // Rows of older programs have none, and their sums stay valid.
+  if (modifier.group_name) sum.Add(modifier.group_name);
 }
 
 template <typename Row>

@@ -148,6 +148,7 @@ Modifier ReadModifier(ObjectReader& line, int64_t item_quantity, int decimals) {
   const size_t errors_before = line.errors().size();
   Modifier modifier;
   modifier.modifier_id = line.Uuid("modifier_id");
+  modifier.group_name = line.Text("group_name", kNameRule);
   modifier.name = line.Text("name", kNameRule).value_or("");
   if (!line.Raw("modifier_id")) line.RequireText("name", kNameRule);
   modifier.unit_quantity = line.Number("quantity", kModifierQuantity).value_or(1);

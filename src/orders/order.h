@@ -85,6 +85,7 @@ using RequestKey = std::optional<std::string>;
 struct Modifier {
   std::string id;
   std::optional<std::string> modifier_id;
+  std::optional<std::string> group_name;  // "Sauces"
   std::string name;
   int64_t quantity = 0;  // thousandths: unit_quantity times the quantity of the combo
   Minor price = 0;

@@ -118,6 +118,7 @@ void WriteModifier(json::Writer& out, const Modifier& modifier, int decimals) {
   out.BeginObject();
   out.Key("id").Text(modifier.id);
   out.Key("modifier_id").Text(modifier.modifier_id);
+  out.Key("group_name").Text(modifier.group_name);
   out.Key("name").Text(modifier.name);
   out.Key("quantity").Scaled(modifier.quantity, kQuantityDecimals);
   out.Key("price").Scaled(modifier.price, decimals);

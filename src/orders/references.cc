@@ -207,6 +207,7 @@ class LineLinker {
       return;
     }
     modifier.modifier_id = known->id;
+    modifier.group_name = menu::FindModifierGroup(session_, company_, known->id);
     if (modifier.name.empty()) modifier.name = known->name;
   }
 

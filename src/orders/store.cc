@@ -343,13 +343,13 @@ void InsertModifiers(db::Tx& tx, const Order& order, size_t combo_position) {
     tx.Run(R"sql(
         INSERT INTO combo_modifier (company_id, order_id, combo_position, position, id,
           modifier_id, name, quantity, price, original_price, unit_quantity, unit_price,
-          original_unit_price)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+          original_unit_price, group_name)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
         )sql",
            order.company, order.id, static_cast<int64_t>(combo_position), position++, modifier.id,
            modifier.modifier_id, modifier.name, modifier.quantity, modifier.price,
            modifier.original_price, modifier.unit_quantity, modifier.unit_price,
-           modifier.original_unit_price);
+           modifier.original_unit_price, modifier.group_name);
   }
 }
 
@@ -407,6 +407,7 @@ Modifier ReadModifier(const auto& row, int64_t item_quantity) {
   Modifier modifier;
   modifier.id = row.Text("id");
   modifier.modifier_id = row.OptionalText("modifier_id");
+  modifier.group_name = row.OptionalText("group_name");
   modifier.name = row.Text("name");
   modifier.quantity = row.Int("quantity");
   modifier.price = row.Int("price");
@@ -424,7 +425,7 @@ Modifier ReadModifier(const auto& row, int64_t item_quantity) {
 void SelectModifiers(db::Session& session, Order& order) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT combo_position, id, modifier_id, name, quantity, price, original_price, unit_quantity,
-        unit_price, original_unit_price, position
+        unit_price, original_unit_price, group_name, position
       FROM combo_modifier WHERE company_id = $1 AND order_id = $2
       ORDER BY combo_position, position
       )sql";

@@ -92,6 +92,13 @@ void MultipliesModifiers(Probe& probe, Finding& finding) {
   CheckAmount(probe, dish, "modifiers_price", 3 * 2 * kExtraPrice, finding);
 }
 
+void TellsTheGroupOfAModifier(Probe& probe, Finding& finding) {
+  static constexpr std::array<std::string_view, 1> kGroup = {"group_name"};
+  const auto extra = Find(Combo(probe, "Selftest dish"), "modifiers.0");
+  if (!extra) return finding.NotChecked("the order has no modifier");
+  finding.Members(extra, kGroup, "a modifier");
+}
+
 void AddsUpALine(Probe& probe, Finding& finding) {
   const auto dish = Combo(probe, "Selftest dish");
   if (!dish) return finding.NotChecked("the order has no items");
@@ -374,6 +381,9 @@ constexpr std::array kChecks = {
     Check{"Modifiers are multiplied by their quantity and the item's", "7",
           "modifiers[].price: unit price x modifier quantity x item quantity", Stage::kOrder,
           kWrite, MultipliesModifiers},
+    Check{"A modifier names its group", "7",
+          "modifiers[].group_name: its group's name, null where it has none", Stage::kOrder, kWrite,
+          TellsTheGroupOfAModifier, Promise::kContract},
     Check{"A line is its item and its modifiers", "7",
           "combo_price = variant_price + modifiers_price; combo_original_price likewise",
           Stage::kOrder, kWrite, AddsUpALine},

@@ -4,6 +4,7 @@ import contextlib
 import json
 import random
 import re
+import signal
 import sqlite3
 import time
 
@@ -11,7 +12,8 @@ import pytest
 
 from support.app_restaurant import Restaurant
 from support.box import ROOT
-from support.order_app import ORDER_OF, SECRET
+from support.metrics import let_work
+from support.order_app import ORDER_OF, SECRET, OrderApp
 from support.orders import accepted
 
 DEMO = "0192f0a0-0001-7000-8000-000000000001"
@@ -320,7 +322,7 @@ def test_an_order_whose_details_are_late_is_asked_for_again(restaurant):
 
 @pytest.mark.parametrize("change, said", [
     ({"total": {"orderAmount": -1}}, "total.orderAmount"), ({"total": {"orderAmount": 60.805}}, "total.orderAmount"),
-    ({"total": {}}, "total.orderAmount"), ({"orderType": "DRONE"}, "orderType"), ({"items": []}, "items"),
+    ({"total": {}}, "total.orderAmount"), ({"items": []}, "items"), ({"items": [None, {}]}, "items"),
     ({"items": [{"name": "x", "quantity": 1, "totalPrice": 1}] * 501}, "items"),
     ({"items": [{"name": "x", "quantity": 0, "totalPrice": 1}]}, "items[0].quantity"),
     ({"payments": {"methods": [{"value": 60.8, "currency": "USD"}]}}, "currency"),
@@ -360,22 +362,128 @@ def test_an_order_that_does_not_add_up_is_placed_with_the_app_s_total(restaurant
     shop.app.place(order)
     placed = shop.placed()[0]
     assert placed["total"] == total
-    names = [row["product_name"] for row in placed["combos"]] + [row["reason"] for row in placed["discounts"]]
-    assert "adjustment" in names
+    assert len(placed["combos"]) == 2, "the kitchen cooks no difference"
+    reasons = {row["reason"]: row["amount"] for row in placed["discounts"]}
+    assert (placed["service_fee_price"], reasons.get("difference")) == (
+        (round(total - 60.8 + 1, 2), None) if total > 60.8 else (1, round(60.8 - total, 2)))
     shop.box.wait_for_log("does not add up")
 
 
 def test_an_unreadable_answer_is_kept_and_told(restaurant):
     shop = restaurant().start("mirror")
-    shop.app.queue.append({"hello": "world"})
+    shop.app.poll = lambda: (200, {"hello": "world"})
     parked = shop.wait(shop.parked)
     assert parked[0]["what"] == "answer"
     polls = len(shop.app.polls)
     shop.wait(lambda: len(shop.app.polls) > polls + 3)
     assert len(shop.parked()) == 1, "an answer that comes again and again is kept once"
-    shop.app.queue.clear()
+    del shop.app.poll
     shop.app.place(ORDER_OF["ifood"](1))
     shop.placed()
+
+
+@pytest.mark.parametrize("name", APPS)
+def test_what_is_no_event_is_parked_once_and_the_others_go_on(restaurant, name):
+    shop = restaurant(name).start("mirror" if name != "rappi" else "primary")
+    bad = [{"hello": "world"}, "x", 7, None, [], {}]
+    if name == "rappi":
+        shop.app.orders |= {f"bad{number}": element for number, element in enumerate(bad)}
+        shop.app.new += [f"bad{number}" for number in range(len(bad))]
+    else:
+        shop.app.noise = bad
+    shop.app.place(ORDER_OF[name](1))
+    shop.placed()
+    shop.wait(lambda: not shop.app.queue)  # the others are acknowledged
+    shop.let_work()  # what is parked is read again, and comes again
+    parked = shop.wait(lambda: len(rows := shop.parked()) == len(bad) and rows, hurry=False)
+    assert {row["what"] for row in parked} == {"answer"}
+    shop.app.place(ORDER_OF[name](2))
+    shop.placed(2)
+    shop.wait(lambda: len(shop.parked()) == len(bad), hurry=False)
+
+
+def test_an_event_of_99food_that_names_its_id_as_its_acknowledgement_does(restaurant):
+    shop = restaurant("99food").start("mirror")
+    event = shop.app.tell(shop.app.place(ORDER_OF["99food"](1), tells=False), "CREATED")
+    event["id"] = event.pop("eventId")
+    shop.placed()
+    assert shop.parked() == []
+
+
+def test_a_type_of_order_that_is_not_known_arrives_with_a_note(restaurant):
+    shop = restaurant().start("mirror")
+    shop.app.place(ORDER_OF["ifood"](1, orderType="DRONE", extraInfo="sem pressa"))
+    order = shop.placed()[0]
+    assert order["service_type"] == "DELIVERY" and shop.parked() == []
+    assert order["comment"].splitlines() == ["No se pudo leer todo el pedido (orderType): mirar en la app", "sem pressa"]
+
+
+def test_the_kitchen_reads_the_options_of_options_and_their_groups(restaurant):
+    shop = restaurant().start("mirror")
+    order = ORDER_OF["ifood"](1)
+    order["items"][0]["options"][0] |= {"groupName": "Borda?", "customizations": [
+        {"name": "Sem cebola", "groupName": "Tirar", "quantity": 1, "unitPrice": 0, "price": 0},
+        {"name": "Bacon extra", "groupName": "Pôr", "quantity": 2, "unitPrice": 1, "price": 2}]}
+    order["items"][0] |= {"optionsPrice": 5.5, "totalPrice": 51}
+    order["total"]["orderAmount"] = 64.8
+    shop.app.place(order)
+    placed = shop.placed()[0]
+    pizza = placed["combos"][0]
+    assert [(row["name"], row["group_name"], row["quantity"], row["price"]) for row in pizza["modifiers"]] == [
+        ("Borda", "Bordas", 2, 7), ("Borda: Sem cebola", "Tirar", 2, 0), ("Borda: Bacon extra", "Pôr", 4, 4)]
+    assert (pizza["variant_price"], pizza["combo_price"], placed["total"]) == (40, 51, 64.8)
+    event = accepted(shop.api.get("/v1/events"))[-1]
+    assert event["data"]["combos"][0]["modifiers"] == pizza["modifiers"]
+
+
+def test_the_rider_reads_what_to_collect_and_the_code(restaurant):
+    shop = restaurant().start("mirror")
+    order = ORDER_OF["ifood"](1, payments={"prepaid": 0, "pending": 60.8, "methods": [
+        {"value": 60.8, "currency": "BRL", "method": "CASH", "type": "OFFLINE", "prepaid": False, "cash": {"changeFor": 100}}]})
+    order["delivery"]["pickupCode"] = "4242"
+    shop.app.place(order)
+    assert shop.placed()[0]["delivery_comment"].splitlines() == [
+        "Cobrar BRL 60.80 en efectivo (CASH)", "Llevar vuelto para BRL 100.00", "Código de recojo: 4242", "portão azul"]
+
+
+def test_an_order_of_rappi_for_later_is_prepared_when_its_time_comes(restaurant):
+    shop = restaurant("rappi").start()
+    lima_s = -5 * 3600
+    soon = time.time() + 15 * 60 + 6
+    for number, at in ((1, "2099-11-25 07:00:00"), (2, time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(soon + lima_s)))):
+        order = ORDER_OF["rappi"](number)
+        order["order_detail"]["place_at"] = at
+        shop.app.place(order)
+    shop.placed(2)
+    shop.wait(lambda: ("1", "take") in shop.app.told and ("2", "take") in shop.app.told)
+    far, near = sorted(shop.orders(), key=lambda order: order["order_title"])
+    assert far["scheduled_delivery_date"] == "2099-11-25T12:00:00.000Z"
+    assert shop.wait_status(near["id"], "PREPARING")["preparing_at"] >= time.strftime(
+        "%Y-%m-%dT%H:%M", time.gmtime(soon - 15 * 60))
+    shop.let_work()
+    assert shop.order(far["id"])["status"] == "PENDING" and shop.parked() == []
+
+
+@pytest.mark.parametrize("change", ["add", "remove", "reload"])
+def test_what_an_app_wants_to_be_waited_for_outlives_changes_of_others(restaurant, tmp_path, change):
+    shop = restaurant()
+    with contextlib.closing(OrderApp(tmp_path, "99food")) as other:
+        other.connect(shop.box)
+        shop.start("mirror")
+        path = ("GET", "/events/v1.0/events:polling")
+        shop.app.answers[path] = [429] * 100
+        shop.wait(lambda: len(shop.app.answers[path]) < 100)
+        let_work(shop.box, shop.app.worker, passes=2)
+        asked = len(shop.app.answers[path])
+        if change == "reload":
+            shop.box.signal(signal.SIGHUP)
+            shop.box.wait_for_log("settings and certificate read again")
+        else:
+            other.add(shop.box)
+        if change == "remove":
+            shop.command("remove", "99food")
+        let_work(shop.box, shop.app.worker, passes=3)
+        assert len(shop.app.answers[path]) == asked, "it is not asked before its Retry-After"
 
 
 @pytest.mark.parametrize("status, is_parked", [(500, False), (503, False), (408, False), (404, True), (409, True)])
@@ -535,7 +643,7 @@ def test_the_doctor_tells_what_is_wrong_with_orders(restaurant):
         return [(row["state"], row["what"]) for row in report["findings"] if row["check"] == "apps" and "Orders" in row["what"]]
 
     shop.wait(lambda: found() == [("well", "Orders of delivery apps: ifood mirror.")])
-    shop.app.queue.append({"hello": "world"})
+    shop.app.noise.append({"hello": "world"})
     shop.wait(shop.parked)
     told = shop.wait(lambda: [state for state, what in found() if "parked" in what])
     assert told == ["warning"]

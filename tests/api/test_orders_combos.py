@@ -201,6 +201,19 @@ def test_a_modifier_of_the_product_gives_its_name(api, house):
     assert combo["modifiers"][0]["id"] != modifier["id"]
 
 
+def test_a_modifier_names_its_group(api, house):
+    """That of the menu where it links, else the one that was sent; null without either."""
+    product, _ = house.products_with_variants()
+    modifier = house.modifier(product)
+    group = product["modifier_categories"][0]["name"]
+    sent = [{"modifier_id": modifier["id"], "price": 2, "group_name": "Another"}, {"name": "Egg", "price": 1, "group_name": "Extras"},
+            {"name": "Salt", "price": 0}]
+    combo = combo_of(api, linked(product["id"], modifiers=sent))
+    assert [row["group_name"] for row in combo["modifiers"]] == [group, "Extras", None]
+    wrong(api, "too_long", "modifiers[0].group_name",
+          {**linked(product["id"]), "modifiers": [{"name": "Egg", "price": 1, "group_name": "x" * 201}]})
+
+
 @pytest.mark.parametrize("field", ["product_id", "variant_id"])
 def test_an_explicit_link_that_fails_is_an_error(api, field):
     wrong(api, "not_found", field, {**linked(), "product_name": "Rice", field: new_id()})

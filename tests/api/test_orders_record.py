@@ -31,7 +31,7 @@ COMBO = {
     "comment": {TEXT, None}, "variant_price": {MONEY}, "variant_original_price": {MONEY},
     "modifiers_price": {MONEY}, "combo_price": {MONEY}, "combo_original_price": {MONEY}, "modifiers": {LIST},
     "kitchen_id": {ID, None}, "created_at": {AT}, "canceled_at": {AT, None}}
-MODIFIER = {"id": {ID}, "modifier_id": {ID, None}, "name": {TEXT}, "quantity": {MONEY}, "price": {MONEY},
+MODIFIER = {"id": {ID}, "modifier_id": {ID, None}, "group_name": {TEXT, None}, "name": {TEXT}, "quantity": {MONEY}, "price": {MONEY},
             "original_price": {MONEY}}
 PAYMENT = {"id": {ID}, "payment_method": {dict}, "amount": {MONEY}, "bill_amount": {MONEY}, "tip_amount": {MONEY},
            "received_amount": {MONEY, None}, "change_amount": {MONEY, None}, "fee_amount": {MONEY},

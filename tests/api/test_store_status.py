@@ -149,7 +149,12 @@ class Shop:
         return next(row for row in accepted(self.ask(f"?provider_names={name}")))
 
     def forget(self):
-        """The next question asks the app again."""
+        """The next question asks the app again: its credentials were added."""
+        for app in self.apps:
+            app.add(self.box)
+
+    def read_again(self):
+        """Providers are read again. Of one whose file is as it was, what is known of it stays."""
         words = "settings and certificate read again"
         times = self.box.log_text().count(words)
         self.box.signal(signal.SIGHUP)
@@ -322,7 +327,7 @@ def test_the_credentials_are_for_the_hosts_for_which_they_were_added(shop):
     assert shop.row()["store_status"] == "OPEN"
     asked = len(shop.app.asked)
     shop.app.connect(shop.box, hosts=["localhost", "elsewhere.example"])
-    shop.forget()
+    shop.read_again()
     assert shop.row()["reason"] == "no_credentials" and len(shop.app.asked) == asked
     listed = json.loads(shop.box.command("provider", "list", "--json", "--data", str(shop.box.data)).stdout)["data"]
     assert "other hosts" in next(one for one in listed if one["app"] == "fake")["why_not"]
@@ -346,9 +351,12 @@ def test_a_file_that_is_wrong_changes_nothing(shop):
     (shop.box.data / "providers.d/fake.json").write_text(json.dumps(shop.app.file(hosts=["127.0.0.1"]), indent=2))
     (shop.box.data / "providers.d/other.json").write_text("{")
     shop.app.answer = body({"state": "NIGHT"})
-    shop.forget()
+    shop.read_again()
     log = shop.box.log_text()
     assert "line" in log and "must be host names" in log and "other.json" in log
+    asked = shop.app.times_asked()
+    assert shop.row()["store_status"] == "OPEN" and shop.app.times_asked() == asked, "its answer is as fresh as before"
+    shop.forget()
     assert shop.row()["store_status"] == "CLOSED", "the file before is in force"
 
 
@@ -397,7 +405,7 @@ def test_commands_add_list_and_remove(shop):
     again = DeliveryApp.__new__(DeliveryApp)
     again.name, again.pair, again.server = "twin", shop.app.pair, shop.app.server
     again.connect(shop.box)
-    shop.forget()
+    shop.read_again()
     result = shop.box.command("provider", "add", "twin", "--from", "-", *data, check=False,
                               input=json.dumps(shop.app.credentials()))
     assert result.returncode != 0 and "those of fake" in result.stderr

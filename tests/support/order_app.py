@@ -40,6 +40,7 @@ class OrderApp:
         self.pair = make_pair(directory, name, hosts=self.hosts() if address else ["localhost"])
         self.lock = threading.Lock()
         self.orders, self.queue, self.acknowledged = {}, [], []
+        self.noise = []  # what is no event, in each answer to a poll
         self.new, self.sent = [], []  # Rappi: ids of orders
         self.told = []  # (order, step)
         self.polls, self.details_asked, self.refused, self.tokens = [], [], [], 0
@@ -153,6 +154,8 @@ class OrderApp:
         data = b"" if answer is None else json.dumps(answer).encode()
         request.send_response(status)
         request.send_header("Content-Length", str(len(data)))
+        if status == 429:
+            request.send_header("Retry-After", "900")
         request.end_headers()
         request.wfile.write(data)
 
@@ -219,15 +222,19 @@ class OrderApp:
         return 200, {names[0]: f"token-{self.tokens}", names[1]: 21_600}
 
     def poll(self):
-        return (200, list(self.queue)) if self.queue else (204, None)
+        events = [*self.noise, *self.queue]
+        return (200, events) if events else (204, None)
 
     def acknowledge(self, events, names):
         if any(set(event) != names for event in events):
             return 400, {"message": "malformed"}
         ids = {event["id"] for event in events}
-        key = "id" if self.dialect == "ifood" else "eventId"
-        self.acknowledged += [event for event in self.queue if event[key] in ids]
-        self.queue = [event for event in self.queue if event[key] not in ids]
+
+        def is_meant(event):
+            return event.get("eventId", event.get("id")) in ids
+
+        self.acknowledged += filter(is_meant, self.queue)
+        self.queue = [event for event in self.queue if not is_meant(event)]
         return 202, None
 
     def take_step(self, identity, step):

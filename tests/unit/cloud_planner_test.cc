@@ -187,6 +187,7 @@ TEST_F(CloudPlannerSteps, LeaveOutWhatTheCloudDoesNotKnow) {
   combo.variant_id = "v-here";
   combo.sku = "CEV";
   combo.quantity = orders::kOneInThousandths;
+  combo.modifiers = {{.group_name = "Ajíes", .name = "Rocoto"}};
   order.combos = {combo};
   const auto knows_products = [](aliases::Kind kind,
                                  std::string_view) -> std::optional<std::string> {
@@ -196,9 +197,11 @@ TEST_F(CloudPlannerSteps, LeaveOutWhatTheCloudDoesNotKnow) {
   const Plan plan = MakePlan(
       {.order = order, .image = {}, .cloud_id = knows_products, .rider_provider = "cloud-riders"});
   EXPECT_EQ(plan.steps.at(0).body, R"({"service_type":"DELIVERY"})");
-  EXPECT_EQ(plan.steps.at(1).body,
-            R"({"combos":[{"product_id":"p-there","sku":"CEV","product_name":"Ceviche",)"
-            R"("quantity":1,"variant_price":0,"variant_original_price":0}]})");
+  EXPECT_EQ(
+      plan.steps.at(1).body,
+      R"({"combos":[{"product_id":"p-there","sku":"CEV","product_name":"Ceviche",)"
+      R"("quantity":1,"variant_price":0,"variant_original_price":0,"modifiers":[)"
+      R"({"group_name":"Ajíes","name":"Rocoto","quantity":1,"price":0,"original_price":0}]}]})");
   EXPECT_EQ(plan.left_out,
             std::vector<LeftOut>({{"client_id", "c-here"}, {"combos[0].variant_id", "v-here"}}));
 }

@@ -129,6 +129,7 @@ Order Full() {
   combo.variant_price = 2700;
   combo.variant_original_price = 3000;
   combo.modifiers.push_back({.id = "7f3c2f1e-0000-4000-8000-0000000000e1",
+                             .group_name = "Guarnición",
                              .name = "Papas",
                              .quantity = 3000,
                              .price = 300,

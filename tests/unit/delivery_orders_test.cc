@@ -144,7 +144,7 @@ class EverySource : public testing::TestWithParam<Example> {
     return source().Map(json::Document::Parse(text).root(), "BRL", 2);
   }
   AppOrder Map() const { return Map(GetParam().order); }
-  std::optional<std::vector<AppEvent>> Read(std::string_view text) const {
+  std::optional<Report> Read(std::string_view text) const {
     return source().Read(GetParam().account, json::Document::Parse(text).root());
   }
   Drafted DraftOf(const AppOrder& order) const {
@@ -190,6 +190,7 @@ TEST_P(EverySource, MakesTheTotalTheAppsWhereItDoesNotAddUp) {
     const Drafted drafted = DraftOf(order);
     EXPECT_EQ(drafted.whole.order.totals.total, total);
     EXPECT_EQ(drafted.adjustment, total - 5200);
+    EXPECT_EQ(drafted.whole.order.combos.size(), 1u) << "the kitchen cooks no difference";
   }
 }
 
@@ -199,10 +200,10 @@ TEST_P(EverySource, RefusesWhatWouldCostMoney) {
            {"\"quantity\": 2", "\"quantity\": 0"},
            {"\"quantity\": 2", "\"quantity\": -1"},
            {"\"quantity\": 2", "\"quantity\": 0.0001"},
-           {"\"quantity\": 2", "\"quantity\": \"2\""},
+           {"\"quantity\": 2", "\"quantity\": \"two\""},
            {": 52", ": -52"},
            {": 52", ": 52.001"},
-           {": 52", ": \"52\""},
+           {": 52", ": \"much\""},
            {": 52", ": 1e30"},
            {": 52", ": null"},
            {"\"items\": [", "\"items\": [], \"was\": ["}}) {
@@ -213,6 +214,12 @@ TEST_P(EverySource, RefusesWhatWouldCostMoney) {
   EXPECT_THROW(Map("[]"), Refusal);
 }
 
+TEST_P(EverySource, TakesANumberThatIsWrittenAsAText) {
+  EXPECT_EQ(Map(Replaced(GetParam().order, ": 52", ": \"52.00\"")).total, 5200);
+  const std::string text = Replaced(GetParam().order, "\"quantity\": 2", "\"quantity\": \"2\"");
+  EXPECT_EQ(Map(text).lines.at(0).quantity, 2000);
+}
+
 TEST_P(EverySource, RoundsBinaryNoiseAway) {
   for (const std::string number : {"52.0000000000000071", "51.99999999999999", "52.00", "5.2e1"}) {
     EXPECT_EQ(Map(Replaced(GetParam().order, ": 52", ": " + number)).total, 5200) << number;
@@ -221,12 +228,11 @@ TEST_P(EverySource, RoundsBinaryNoiseAway) {
 
 TEST_P(EverySource, KnowsEveryCodeThatTheDocumentsName) {
   for (const auto& [code, news] : GetParam().codes) {
-    const auto events = Read(Concat({"[", Replaced(GetParam().event, "CODE", code), "]"}));
-    if (code.empty() && GetParam().dialect == Dialect::kOpenDelivery) continue;
-    ASSERT_TRUE(events) << code;
-    ASSERT_EQ(events->size(), 1u);
-    EXPECT_EQ(events->front().news, news) << code;
-    EXPECT_EQ(events->front().external_id, "o-1");
+    const auto report = Read(Concat({"[", Replaced(GetParam().event, "CODE", code), "]"}));
+    ASSERT_TRUE(report) << code;
+    ASSERT_EQ(report->events.size(), 1u);
+    EXPECT_EQ(report->events.front().news, news) << code;
+    EXPECT_EQ(report->events.front().external_id, "o-1");
   }
 }
 
@@ -242,7 +248,7 @@ TEST_P(EverySource, AcknowledgesEachEventOnceAndNoMoreAtOnceThanTheAppTakes) {
     const std::string event = Replaced(GetParam().event, "e-N", Concat({"e-", i}));
     list += Concat({i == 0 ? "" : ",", Replaced(event, "CODE", "CANCELLED")});
   }
-  const auto calls = source().Acknowledge(*Read(list + "]"));
+  const auto calls = source().Acknowledge(Read(list + "]")->events);
   ASSERT_EQ(calls.size(), 3u);
   size_t count = 0;
   for (const OrderCall& call : calls) {
@@ -256,11 +262,21 @@ TEST_P(EverySource, AcknowledgesEachEventOnceAndNoMoreAtOnceThanTheAppTakes) {
 }
 
 TEST_P(EverySource, TakesAnythingElseForNoAnswer) {
-  for (const std::string_view text :
-       {"{}", "1", "null", R"(["x"])", R"([{"hello":1}])", R"([[]])"}) {
+  for (const std::string_view text : {"{}", "1", "null", R"("x")"}) {
     EXPECT_FALSE(Read(text)) << text;
   }
-  EXPECT_TRUE(Read("[]")->empty());
+  EXPECT_TRUE(Read("[]")->events.empty());
+}
+
+TEST_P(EverySource, LeavesOutOfAListWhatIsNoEventAndTakesTheOthers) {
+  const std::string event = GetParam().event.empty() ? GetParam().order : GetParam().event;
+  for (const std::string_view element :
+       {R"("x")", "1", "true", "null", "[]", "{}", R"({"hello":1})"}) {
+    const auto report = Read(Concat({"[", element, ",", event, "]"}));
+    ASSERT_TRUE(report) << element;
+    EXPECT_EQ(report->events.size(), 1u) << element;
+    EXPECT_EQ(report->left_out, std::vector{std::string(element)});
+  }
 }
 
 TEST_P(EverySource, TellsTheStepsInAnOrdersPathAndNothingOfAForeignRider) {
@@ -311,6 +327,145 @@ TEST(Keeta, AsksForThePlainTextsOfWhatIsPersonal) {
   EXPECT_EQ(after.phone, "119");
   EXPECT_EQ(after.address, "Rua \"A\", 10");
   EXPECT_FALSE(after.area);
+}
+
+// Amounts that are told in another form
+
+AppOrder MapAs(Dialect dialect, std::string_view text) {
+  return SourceOf(dialect).Map(json::Document::Parse(text).root(), "BRL", 2);
+}
+
+struct Form {
+  Dialect dialect;
+  std::string what, by;  // in the order of the example
+  Minor fees, discounts;
+};
+
+TEST(AmountsOfAnOrder, AreFoundInEveryFormThatAppsTellThem) {
+  const auto money = [](std::string_view name, std::string_view value) {
+    return Concat({"\"", name, R"(": {"value": )", value, R"(, "currency": "BRL"})"});
+  };
+  const std::string listed_fee =
+      Concat({R"("otherFees": [{"type": "SERVICE_FEE", )", money("price", "10"), "}],"});
+  for (
+      const Form& form : std::vector<Form>{
+          // The sum without its list.
+          {Dialect::kOpenDelivery, listed_fee, "", 1000, 500},
+          // A fee of the app itself is outside the total.
+          {Dialect::kOpenDelivery, R"("otherFees": [{)",
+           Concat({R"("otherFees": [{"receivedBy": "MARKETPLACE", )", money("price", "3"), "}, {"}),
+           1000, 500},
+          // The discount in the total alone.
+          {Dialect::kOpenDelivery,
+           Concat({R"("discounts": [{)", money("amount", "5"), R"(, "sponsorshipValues": []}],)"}),
+           "", 1000, 500},
+          // A benefit that lessens nothing.
+          {Dialect::kIfood, R"("benefits": [)",
+           R"("benefits": [{"value": 7, "sponsorshipValues": [{"name": "IFOOD", "value": 7}]}], "others": [)",
+           1000, 500},
+          {Dialect::kIfood, R"("additionalFees": 1,)", "", 1000, 500},
+          // The portal's own example has the fee in the total.
+          {Dialect::kRappi, R"("charges": {"shipping": 9}, "other_totals": {"tip": 1})",
+           R"("charges": {"shipping": 7, "service_fee": 2}, "other_totals": {"tip": 1})", 1000,
+           500},
+          {Dialect::kRappi, R"("value": 9, "amount_by_partner": 5)",
+           R"("value": 5, "amount_by_partner": 2)", 1000, 500}}) {
+    std::string text(form.dialect == Dialect::kIfood   ? kIfoodOrder
+                     : form.dialect == Dialect::kRappi ? kRappiOrder
+                                                       : kOpenDeliveryOrder);
+    ASSERT_NE(text.find(form.what), text.npos) << form.what;
+    text = Replaced(text, form.what, form.by);
+    text = Replaced(text, R"("total": {"orderAmount")",
+                    Concat({R"("total": {)", money("otherFees", "10"), ",", money("discount", "5"),
+                            R"(,"orderAmount")"}));
+    text =
+        Replaced(text, R"("total": {"deliveryFee")",
+                 R"("additionalFees": [{"type": "SMALL", "value": 1}], "total": {"deliveryFee")");
+    const AppOrder order = MapAs(form.dialect, text);
+    EXPECT_EQ(order.delivery_fee + order.other_fees, form.fees) << text;
+    Minor discounts = 0;
+    for (const AppDiscount& discount : order.discounts) discounts += discount.amount;
+    EXPECT_EQ(discounts, form.discounts) << text;
+    EXPECT_EQ(Draft(order, {.name = "app", .display_name = "App"}, Company(), 1'000).adjustment, 0)
+        << text;
+  }
+}
+
+// What the kitchen and the rider read
+
+TEST(OptionsOfAnOption, AreModifiersWithBothNamesTheirQuantityAndTheirPrice) {
+  const AppOrder order = MapAs(Dialect::kIfood, R"({"id": "o", "orderType": "TAKEOUT",
+      "items": [{"name": "Combo", "quantity": 1, "unitPrice": 20, "totalPrice": 34, "options": [
+        {"name": "Burger", "groupName": "Sanduíche", "quantity": 2, "price": 4, "observations": "bem passado", "customizations": [
+          {"name": "Sem cebola", "groupName": "Tirar?", "quantity": 1, "price": 0},
+          {"name": "Bacon extra", "groupName": "Pôr?", "quantity": 2, "price": 10}]},
+        {"name": "Não", "groupName": "Talheres?", "quantity": 1, "price": 0, "customization": [{"name": "Guardanapo"}]}]}],
+      "total": {"orderAmount": 34}})");
+  std::vector<std::string> lines;
+  for (const AppOption& option : order.lines.at(0).options) {
+    lines.push_back(Concat({option.quantity / 1'000, " ", option.name, " ",
+                            option.group_name.value_or("-"), " ", option.price}));
+  }
+  EXPECT_EQ(lines,
+            std::vector<std::string>({"2 Burger Sanduíche 400", "2 Burger: Sem cebola Tirar? 0",
+                                      "4 Burger: Bacon extra Pôr? 1000", "1 Não Talheres? 0",
+                                      "1 Não: Guardanapo - 0"}));
+  EXPECT_EQ(order.lines[0].comment, "Burger: bem passado");
+  const auto drafted = Draft(order, {.name = "ifood", .display_name = "iFood"}, Company(), 1'000);
+  EXPECT_EQ(drafted.whole.order.combos.at(0).variant_price, 2000)
+      << "money of options is not the dish's";
+  EXPECT_EQ(drafted.whole.order.combos[0].modifiers.at(2).group_name, "Pôr?");
+}
+
+TEST(AnOrderOfAnApp, KeepsOptionsForWhichTheRecordHasNoRoom) {
+  AppOrder order{.lines = {{.name = "Buffet", .total = 100}}, .total = 100};
+  for (int i = 0; i < 60; ++i) order.lines[0].options.push_back({.name = Concat({"o", i})});
+  order.lines[0].options[3].name = std::string(210, 'x') + "nut allergy";
+  const auto drafted = Draft(order, {.name = "app", .display_name = "App"}, Company(), 1'000);
+  const orders::Combo& combo = drafted.whole.order.combos.at(0);
+  EXPECT_EQ(combo.modifiers.size(), orders::kModifiersMax);
+  EXPECT_NE(combo.comment.value_or("").find("nut allergy"), std::string::npos);
+  EXPECT_NE(combo.comment.value_or("").find("1 x o59"), std::string::npos);
+}
+
+TEST(AnOrderOfAnApp, TellsTheRiderWhatToCollectInTheRestaurantsLanguage) {
+  AppOrder order{.lines = {{.name = "Pizza", .total = 4000}},
+                 .total = 4000,
+                 .charges = {{.means = AppCharge::Means::kCash,
+                              .amount = 4000,
+                              .word = "CASH",
+                              .change_for = 5000}},
+                 .delivery_comment = "portão azul",
+                 .pickup_code = "0815"};
+  company::Company company = Company();
+  const auto comment = [&] {
+    return Draft(order, {.name = "ifood", .display_name = "iFood"}, company, 1'000).whole.order;
+  };
+  company.country_code = "BR";
+  EXPECT_EQ(comment().delivery_comment,
+            "Cobrar BRL 40.00 em dinheiro (CASH)\nLevar troco para BRL 50.00\nCódigo de coleta: "
+            "0815\nportão azul");
+  company.language = "es-PE";
+  order.charges = {{.means = AppCharge::Means::kCard, .amount = 4000, .word = "DEBIT VISA"}};
+  EXPECT_EQ(comment().delivery_comment,
+            "Cobrar BRL 40.00 con tarjeta: llevar el POS (DEBIT VISA)\nCódigo de recojo: "
+            "0815\nportão azul");
+  order.service_type = orders::ServiceType::kTakeaway;
+  EXPECT_FALSE(comment().delivery_comment);
+  EXPECT_NE(comment().comment.value_or("").find("Cobrar BRL 40.00"), std::string::npos);
+  order.paid_online = 4000;
+  EXPECT_EQ(comment().comment, "Código de recojo: 0815\nportão azul");
+}
+
+TEST(AnOrderOfAnApp, SaysThatNotAllOfItCouldBeRead) {
+  const AppOrder order = MapAs(Dialect::kIfood, R"({"id": "o", "orderType": "BY_DRONE",
+      "items": [null, {"name": "Pizza", "quantity": 1, "totalPrice": 34, "options": ["x", {"name": "Borda", "quantity": 0}]}],
+      "benefits": 5, "total": {"orderAmount": 34}})");
+  EXPECT_EQ(order.unread, std::vector<std::string>({"orderType", "items[0]", "items[1].options[0]",
+                                                    "items[1].options[1].quantity", "benefits"}));
+  const auto drafted = Draft(order, {.name = "ifood", .display_name = "iFood"}, Company(), 1'000);
+  EXPECT_NE(drafted.whole.order.comment.value_or("").find("items[1].options[0]"),
+            std::string::npos);
 }
 
 TEST(OptionsOfALine, AreOfOneItemOrOfTheLineAsTheTotalSays) {

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "base/concat.h"
+#include "delivery/amounts.h"
 #include "delivery/apps/apps.h"
 #include "delivery/apps/queue.h"
 #include "delivery/order_reading.h"
@@ -16,6 +17,7 @@ constexpr OrderNames kNames = {.type = "orderType",
                                .option_price = {"price"},
                                .discounts = "benefits",
                                .discount_amount = "value",
+                               .total_discount = "total.benefits",
                                .street = "streetName",
                                .street_number = "streetNumber",
                                .area = "neighborhood",
@@ -60,6 +62,15 @@ std::string WordsOf(const OrderReading& event) {
   return "";
 }
 
+// The forms in which the fees are told: the sum of those beside the delivery, each of them, none.
+std::vector<Fees> FeesOf(const OrderReading& order) {
+  const Minor delivery = order.Money("total.deliveryFee");
+  Minor listed = 0;
+  for (const OrderReading& fee : order.Items("additionalFees")) listed += fee.Money("value");
+  const Minor other = order.MoneyIf("total.additionalFees").value_or(listed);
+  return {{delivery, other}, {delivery, listed}, {delivery, 0}, {0, other}, {0, 0}};
+}
+
 class Ifood final : public OrderSource {
  public:
   Capabilities capabilities() const override { return {.accept_within_s = 8 * 60}; }
@@ -70,8 +81,7 @@ class Ifood final : public OrderSource {
             .headers = {Concat({"x-polling-merchants: ", ValueOf(account, "merchant_id")})}};
   }
 
-  std::optional<std::vector<AppEvent>> Read(const Variables&,
-                                            const json::Value& answer) const override {
+  std::optional<Report> Read(const Variables&, const json::Value& answer) const override {
     return ReadQueue(answer, [](const OrderReading& event) {
       const News news = NewsOf(event);
       return AppEvent{.id = event.RequireText("id"),
@@ -94,18 +104,12 @@ class Ifood final : public OrderSource {
 
   AppOrder Map(const json::Value& details, std::string_view currency,
                int currency_decimals) const override {
-    const OrderReading order(details, currency, currency_decimals);
+    OrderReading::Unread unread;
+    const OrderReading order(details, currency, currency_decimals, &unread);
     AppOrder mapped = ReadOrder(order, kNames);
     mapped.is_test = order.IsTrue("isTest");
-    if (order.Text("orderTiming") == "SCHEDULED" && !mapped.scheduled_for) {
-      mapped.scheduled_for = order.Instant("delivery.deliveryDateTime");
-    }
-    mapped.delivery_fee = order.Money("total.deliveryFee");
-    mapped.other_fees = order.Money("total.additionalFees");
-    if (mapped.discounts.empty() && order.Money("total.benefits") > 0) {
-      mapped.discounts.push_back({order.Money("total.benefits"), "discount of the app"});
-    }
-    mapped.delivery_comment = order.Text("delivery.observations");
+    ChooseAmounts(mapped, FeesOf(order), DiscountsOf(order, kNames));
+    mapped.unread = std::move(unread);
     return mapped;
   }
 

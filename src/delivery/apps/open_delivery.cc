@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/concat.h"
+#include "delivery/amounts.h"
 #include "delivery/apps/apps.h"
 #include "delivery/apps/queue.h"
 #include "delivery/order_reading.h"
@@ -21,6 +22,7 @@ constexpr OrderNames kNames = {.type = "type",
                                .option_price = {"totalPrice", "price"},
                                .discounts = "discounts",
                                .discount_amount = "amount",
+                               .total_discount = "total.discount",
                                .street = "street",
                                .street_number = "number",
                                .area = "district",
@@ -50,27 +52,23 @@ News NewsOf(std::string_view type) {
   return row == kTypes.end() ? News::kOther : row->news;
 }
 
-void TakeFees(const OrderReading& order, AppOrder& mapped) {
-  for (const OrderReading& fee : order.Items("otherFees", orders::kPaymentsMax)) {
-    const Minor price = fee.RequireMoney("price");
-    if (fee.Text("type") == "DELIVERY_FEE") {
-      mapped.delivery_fee += price;
-    } else {
-      mapped.other_fees += price;
-    }
+// The forms in which the fees are told: each of them, those that are not the app's own, their sum,
+// none.
+std::vector<Fees> FeesOf(const OrderReading& order) {
+  Fees listed, of_merchant;
+  const auto fees = order.Items("otherFees");
+  for (const OrderReading& fee : fees) {
+    const Minor price = fee.Money("price");
+    const bool is_delivery = fee.Text("type") == "DELIVERY_FEE";
+    (is_delivery ? listed.delivery : listed.other) += price;
+    if (fee.Text("receivedBy") == "MARKETPLACE") continue;
+    (is_delivery ? of_merchant.delivery : of_merchant.other) += price;
   }
-}
-
-// Where the order is eaten inside: its place and its tab.
-std::optional<std::string> CommentOf(const OrderReading& order) {
-  std::string comment = order.Text("extraInfo").value_or("");
-  for (const std::string_view name : {"indoor.place", "indoor.tab"}) {
-    if (const auto text = order.Text(name)) {
-      comment += Concat({comment.empty() ? "" : "\n", name.substr(name.find('.') + 1), " ", *text});
-    }
-  }
-  if (comment.empty()) return std::nullopt;
-  return comment;
+  const Minor sum = order.Money("total.otherFees");
+  const Minor delivery = std::min(listed.delivery, sum);
+  const Fees in_one = {delivery, sum - delivery};
+  if (fees.empty()) return {in_one, {}};
+  return {listed, of_merchant, in_one, {}};
 }
 
 class OpenDelivery : public OrderSource {
@@ -85,11 +83,12 @@ class OpenDelivery : public OrderSource {
     return call;
   }
 
-  std::optional<std::vector<AppEvent>> Read(const Variables&,
-                                            const json::Value& answer) const override {
+  std::optional<Report> Read(const Variables&, const json::Value& answer) const override {
     return ReadQueue(answer, [](const OrderReading& event) {
       const std::string type = event.RequireText("eventType");
-      return AppEvent{.id = event.RequireText("eventId"),
+      const auto id = event.Text({"eventId", "id"});  // some name it as an acknowledgement does
+      if (!id) event.Fail("eventId", "is missing");
+      return AppEvent{.id = *id,
                       .external_id = event.Text("orderId").value_or(""),
                       .news = NewsOf(type),
                       .at = event.Instant("createdAt").value_or(0),
@@ -114,10 +113,11 @@ class OpenDelivery : public OrderSource {
 
   AppOrder Map(const json::Value& details, std::string_view currency,
                int currency_decimals) const override {
-    const OrderReading order(details, currency, currency_decimals);
+    OrderReading::Unread unread;
+    const OrderReading order(details, currency, currency_decimals, &unread);
     AppOrder mapped = ReadOrder(order, kNames);
-    TakeFees(order, mapped);
-    mapped.comment = CommentOf(order);
+    ChooseAmounts(mapped, FeesOf(order), DiscountsOf(order, kNames));
+    mapped.unread = std::move(unread);
     return mapped;
   }
 

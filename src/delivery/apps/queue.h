@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "delivery/amounts.h"
 #include "delivery/order_reading.h"
 #include "delivery/order_source.h"
 #include "json/writer.h"
@@ -20,10 +21,10 @@ namespace comanda::delivery {
 std::string ValueOf(const Variables& account, const std::string& name);
 
 // The events of an array, or of {"events": […]}. One without an order is of no consequence here,
-// and is acknowledged all the same. Nothing where the answer is no such list, or an event has no
-// id.
+// and is acknowledged all the same; one for which `read` throws Refusal, because it has no id, is
+// left out. Nothing where the answer is no such list.
 using ReadEvent = std::function<AppEvent(const OrderReading& event)>;
-std::optional<std::vector<AppEvent>> ReadQueue(const json::Value& answer, const ReadEvent& read);
+std::optional<Report> ReadQueue(const json::Value& answer, const ReadEvent& read);
 
 // Calls of at most `at_once` events each; `write` writes the members of one.
 using WriteEvent = std::function<void(json::Writer& out, const AppEvent& event)>;
@@ -36,14 +37,18 @@ struct OrderNames {
   std::string_view line_comment;
   std::array<std::string_view, 2> option_price;  // of the whole line: the first that is there
   std::string_view discounts, discount_amount;   // the array, and the member of its items
+  std::string_view total_discount;               // of all of them
   std::string_view street, street_number, area;  // of delivery.deliveryAddress
   // What is dialled behind the number: its member of customer.phone, and how a ticket shows it.
   std::string_view extension, extension_label;
   std::string_view scheduled_for;
 };
-// What both protocols say of an order; fees, and what else differs, are left to the caller. Refusal
-// as OrderSource::Map().
+// What both protocols say of an order; fees and discounts, and what else differs, are left to the
+// caller. Refusal as OrderSource::Map().
 AppOrder ReadOrder(const OrderReading& order, const OrderNames& names);
+// The forms in which the discounts are told, for ChooseAmounts(): by who pays for them, by
+// themselves, all in one, none.
+std::vector<Discounts> DiscountsOf(const OrderReading& order, const OrderNames& names);
 
 // Keeta gives such texts encrypted.
 bool IsEncrypted(std::string_view text);

@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "base/concat.h"
+#include "base/text.h"
+#include "delivery/amounts.h"
 #include "delivery/apps/apps.h"
 #include "delivery/apps/queue.h"
 #include "delivery/order_reading.h"
@@ -9,13 +11,14 @@
 namespace comanda::delivery {
 namespace {
 
-constexpr size_t kOrdersMax = 1'000;
-
+// One that is not known here is delivered where it has an address, and somebody looks.
 orders::ServiceType ServiceOf(const OrderReading& order) {
-  const std::string method = order.RequireText("order_detail.delivery_method");
+  const std::string method = AsciiLower(order.Text("order_detail.delivery_method").value_or(""));
   if (method == "delivery" || method == "marketplace") return orders::ServiceType::kDelivery;
   if (method == "pickup") return orders::ServiceType::kTakeaway;
-  order.Fail("order_detail.delivery_method", "is a method that is not known here");
+  order.NoteUnread("order_detail.delivery_method");
+  const bool has_address = order.Has("order_detail.delivery_information.complete_address");
+  return has_address ? orders::ServiceType::kDelivery : orders::ServiceType::kTakeaway;
 }
 
 Minor Times(const OrderReading& item, std::string_view price, int64_t quantity) {
@@ -24,36 +27,81 @@ Minor Times(const OrderReading& item, std::string_view price, int64_t quantity) 
   return *total;
 }
 
-// Prices are of one, without discounts; the numbers of subitems are of one item.
-AppLine LineOf(const OrderReading& item) {
+// Prices are of one, without discounts; the numbers of subitems are of one item. Nothing for what
+// names no dish.
+std::optional<AppLine> LineOf(const OrderReading& item) {
+  const auto name = item.Text({"name", "sku"});
+  const auto quantity = item.Quantity("quantity");
+  if (!name) {
+    item.NoteUnread();
+    return std::nullopt;
+  }
+  if (!quantity) item.Fail("quantity", "must be a number above 0, with at most three decimals");
   AppLine line;
-  line.name = item.RequireText("name");
+  line.name = *name;
   line.external_code = item.Text("sku");
-  line.quantity = item.RequireQuantity("quantity");
+  line.quantity = *quantity;
   line.comment = item.Text("comments");
   line.total = Times(item, "price", line.quantity);
-  for (const OrderReading& part : item.Items("subitems", orders::kModifiersMax)) {
-    const int64_t of_one = part.RequireQuantity("quantity");
-    const int64_t of_line = TimesThousandths(of_one, line.quantity).value_or(of_one);
-    line.options.push_back({.name = part.RequireText("name"),
-                            .external_code = part.Text("sku"),
-                            .quantity = of_line,
-                            .price = Times(part, "price", of_line)});
-    line.total += line.options.back().price;
+  const auto of_line = [&](int64_t of_one) {
+    return TimesThousandths(of_one, line.quantity).value_or(of_one);
+  };
+  ReadOptions(
+      item,
+      [&](const OrderReading& part, int64_t of_one) {
+        return Times(part, "price", of_line(of_one));
+      },
+      line);
+  for (AppOption& option : line.options) {
+    option.quantity = of_line(option.quantity);
+    line.total += option.price;
   }
   return line;
 }
 
-// Those that the restaurant bears: the others do not lessen what it gets.
-std::vector<AppDiscount> DiscountsOf(const OrderReading& order) {
-  std::vector<AppDiscount> discounts;
-  for (const OrderReading& discount :
-       order.Items("order_detail.discounts", orders::kDiscountsMax)) {
-    const auto title = discount.Text("title");
-    discounts.push_back({discount.Money("amount_by_partner"),
-                         title ? *title : discount.Text("description").value_or("Rappi")});
+// The forms in which the discounts are told. Those that the restaurant bears come first: the others
+// do not lessen what it gets.
+std::vector<Discounts> DiscountsOf(const OrderReading& order) {
+  Discounts of_partner, of_all;
+  for (const OrderReading& discount : order.Items("order_detail.discounts")) {
+    std::string reason = discount.Text("title").value_or("Rappi");
+    if (const auto words = discount.Text("description")) reason += Concat({": ", *words});
+    of_partner.push_back({discount.Money("amount_by_partner"), reason});
+    of_all.push_back({discount.Money("value"), reason});
   }
-  return discounts;
+  const auto in_one = [&](std::string_view member) {
+    return OneDiscount(order.Money(member), "Rappi");
+  };
+  return {of_partner,
+          in_one("order_detail.totals.total_discount_by_partner"),
+          of_all,
+          in_one("order_detail.totals.total_discounts"),
+          {}};
+}
+
+// The total is what the restaurant gets: with the delivery and the tip where its own rider goes.
+// The portal's own examples have others of the charges in it, too.
+std::vector<Fees> FeesOf(const OrderReading& order, bool is_marketplace) {
+  const Minor shipping = order.Money("order_detail.totals.charges.shipping"),
+              service = order.Money("order_detail.totals.charges.service_fee"),
+              tip = order.Money("order_detail.totals.other_totals.tip");
+  const Fees documented = is_marketplace ? Fees{shipping, tip} : Fees{};
+  return {
+      documented,      {},           {shipping, 0}, {shipping, service + tip}, {shipping, service},
+      {shipping, tip}, {0, service}, {0, tip},      {0, service + tip}};
+}
+
+// Cash and the card machine are for what is not paid through the app.
+std::vector<AppCharge> ChargesOf(const OrderReading& order, Minor pending) {
+  if (pending == 0) return {};
+  AppCharge charge{.amount = pending};
+  charge.word = order.Text("order_detail.payment_method").value_or("");
+  const std::string word = AsciiLower(charge.word);
+  if (word == "cash" || word == "efectivo") charge.means = AppCharge::Means::kCash;
+  if (word == "cc" || word == "dc" || word.find("card") != word.npos) {
+    charge.means = AppCharge::Means::kCard;
+  }
+  return {charge};
 }
 
 AppCustomer CustomerOf(const OrderReading& order) {
@@ -100,22 +148,24 @@ class Rappi final : public OrderSource {
     return OrderCall{.path = "/orders/status/sent"};
   }
 
-  std::optional<std::vector<AppEvent>> Read(const Variables& account,
-                                            const json::Value& answer) const override {
+  std::optional<Report> Read(const Variables& account, const json::Value& answer) const override {
     if (answer.kind() != json::Kind::kArray) return std::nullopt;
-    std::vector<AppEvent> events;
+    Report report;
     for (const json::Value& item : answer.items()) {
       const OrderReading order(item, "", 0);
       const auto id = order.Text("order_detail.order_id");
-      if (!id || events.size() == kOrdersMax) return std::nullopt;
+      if (!id) {
+        report.left_out.push_back(item.Canonical());
+        continue;
+      }
       if (!IsOfStore(order, ValueOf(account, "store_id"))) continue;
-      events.push_back({.id = *id,
-                        .external_id = *id,
-                        .news = News::kPlaced,
-                        .raw = "{}",
-                        .details = item.Canonical()});
+      report.events.push_back({.id = *id,
+                               .external_id = *id,
+                               .news = News::kPlaced,
+                               .raw = "{}",
+                               .details = item.Canonical()});
     }
-    return events;
+    return report;
   }
 
   OrderCall Details(const Variables& account, std::string_view external_id) const override {
@@ -124,28 +174,32 @@ class Rappi final : public OrderSource {
 
   AppOrder Map(const json::Value& details, std::string_view currency,
                int currency_decimals) const override {
-    const OrderReading order(details, currency, currency_decimals);
+    OrderReading::Unread unread;
+    const OrderReading order(details, currency, currency_decimals, &unread);
     const bool is_marketplace = order.Text("order_detail.delivery_method") == "marketplace";
     AppOrder mapped;
     mapped.external_id = order.RequireText("order_detail.order_id");
     mapped.display_id = mapped.external_id;
     mapped.service_type = ServiceOf(order);
     mapped.is_delivered_here = is_marketplace;
-    for (const OrderReading& item : order.Items("order_detail.items", kLinesMax)) {
-      mapped.lines.push_back(LineOf(item));
+    mapped.scheduled_local = order.Text("order_detail.place_at").value_or("");
+    mapped.preparation_minutes = order.Minutes("order_detail.cooking_time");
+    const auto items = order.Items("order_detail.items");
+    if (items.size() > kLinesMax) {
+      order.Fail("order_detail.items", Concat({"has more than ", kLinesMax}));
     }
-    if (mapped.lines.empty()) order.Fail("order_detail.items", "is empty");
-    // The total is what the restaurant gets: with the delivery and the tip where its own rider
-    // goes.
-    if (is_marketplace) {
-      mapped.delivery_fee = order.Money("order_detail.totals.charges.shipping");
-      mapped.other_fees = order.Money("order_detail.totals.other_totals.tip");
+    for (const OrderReading& item : items) {
+      if (auto line = LineOf(item)) mapped.lines.push_back(*std::move(line));
     }
-    mapped.discounts = DiscountsOf(order);
+    if (mapped.lines.empty()) order.Fail("order_detail.items", "has no dish");
     mapped.total = order.RequireMoney("order_detail.totals.total_order");
-    const Minor pending = order.Money("order_detail.totals.total_to_pay");
-    mapped.paid_online = mapped.total - std::min(pending, mapped.total);
+    ChooseAmounts(mapped, FeesOf(order, is_marketplace), DiscountsOf(order));
+    const Minor pending = std::min(order.Money("order_detail.totals.total_to_pay"), mapped.total);
+    mapped.paid_online = mapped.total - pending;
+    mapped.charges = ChargesOf(order, pending);
+    mapped.comment = order.Text("order_detail.comments");
     mapped.customer = CustomerOf(order);
+    mapped.unread = std::move(unread);
     return mapped;
   }
 
