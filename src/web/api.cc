@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/concat.h"
 #include "base/gzip.h"
+#include "base/problem.h"
 #include "crypto/hash.h"
 #include "http/context.h"
 #include "json/reader.h"
@@ -96,6 +97,20 @@ http::Response GetTools(http::Context& ctx) {
   return Answer(ctx, Tools(), "text/javascript; charset=utf-8");
 }
 
+// The tills to start from, as the package has them.
+http::Response GetProgram(http::Context& ctx) {
+  static const File kTillPy{std::string(TillPy())};
+  static const File kOfflineTillKt{std::string(OfflineTillKt())};
+  const std::string_view name = ctx.parameter("file");
+  const File* file = nullptr;
+  if (name == "till.py") file = &kTillPy;
+  if (name == "OfflineTill.kt") file = &kOfflineTillKt;
+  if (!file) {
+    throw Refusal(Problem::kNotFound, "The programs are till.py and OfflineTill.kt.");
+  }
+  return Answer(ctx, *file, "text/plain; charset=utf-8");
+}
+
 const Shared& Openapi() {
   static const Shared kText = Share(std::string(OpenapiJson()));
   return kText;
@@ -121,6 +136,7 @@ constexpr std::array kRoutes = {
     http::Open(http::Method::kGet, "/v1/openapi.json", GetOpenapi),
     http::Open(http::Method::kGet, "/docs", GetDocs),
     http::Open(http::Method::kGet, "/docs/tools.js", GetTools),
+    http::Open(http::Method::kGet, "/docs/programs/{file}", GetProgram),
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 #pragma once
 
-// The handlers of GET /v1/openapi.json, GET /docs and GET /docs/tools.js: the description of the
-// API for programs and for people. They need neither a key nor access to the internet.
+// The handlers of GET /v1/openapi.json, GET /docs, GET /docs/tools.js and GET
+// /docs/programs/{file}: the description of the API for programs and for people, and tills to start
+// from. They need neither a key nor access to the internet.
 //
 // Each file is made at its first request, plain and in gzip, and kept for the life of the process;
 // all answers share its bytes. Its entity tag is a hash of them, so that a browser that has the

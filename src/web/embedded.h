@@ -22,6 +22,9 @@ std::string_view DocsJs();
 // /docs/tools.js is both, one after the other.
 std::string_view ProgramsJs();
 std::string_view TryingJs();
+// The programs of /docs/programs.
+std::string_view TillPy();
+std::string_view OfflineTillKt();
 // For web/pages.cc; with placeholders.
 std::string_view PagesCss();
 std::string_view HomeHtml();

@@ -1,11 +1,11 @@
 'use strict';
 
-// Programs that call the API, in six languages. Each works as it stands in a fresh demo restaurant.
+// Programs that call the API, in eight languages. Each works as it stands in a fresh demo restaurant.
 //
-// A program is a list of calls: {method, path, headers, body, keep, note, isQuiet}. `path` and the values of
+// A program is a list of calls: {method, path, headers, body, keep, note, isQuiet, isPaged}. `path` and the values of
 // `headers` are lists of pieces: a text, or {use: NAME}, a value that an earlier call has kept. `keep` lists
 // {name, header: NAME} or {name, at: ['data', 'id']}: what later calls need of the answer. `isQuiet`: of the answer
-// only that is wanted.
+// only that is wanted. `isPaged`: the call is made for each page, whose number is {use: 'page'}.
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
@@ -44,6 +44,18 @@ const parametersOf = (api, operation) => (operation.parameters || []).map((each)
 
 // From the document to calls
 
+// An Idempotency-Key: a UUID of its own for each text, the same each time the page is made, so that a program which is
+// pasted again does nothing twice.
+function keyOf(text) {
+  let [high, low] = [0x9e3779b9, 0x85ebca6b];
+  for (const sign of text) {
+    high = Math.imul(high ^ sign.codePointAt(0), 0x01000193);
+    low = Math.imul(low ^ sign.codePointAt(0), 0x85ebca77) ^ high >>> 15;
+  }
+  const [a, b] = [high, low].map((half) => (half >>> 0).toString(16).padStart(8, '0'));
+  return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${a.slice(1, 4)}-${b}${a.slice(4)}`;
+}
+
 // An example's call, after those that make the records of which it speaks.
 function programOf(api, call, [name, {value}]) {
   const makers = parametersOf(api, call.operation).filter((each) => each['x-made-by'])
@@ -66,7 +78,7 @@ function plainCall(api, {method, path, operation}, name, value) {
   const key = parameters.find((each) => each.name === 'Idempotency-Key');
   // A key of its own for each example.
   if (key && method === 'post') {
-    headers['Idempotency-Key'] = [[exampleOf(api, key), operation.operationId, name].filter(Boolean).join('-')];
+    headers['Idempotency-Key'] = [keyOf(operation.operationId + ' ' + name)];
   }
   const pieces = path.split(/[{}]/).map((part, i) => {
     if (i % 2 === 0) return part;
@@ -89,13 +101,14 @@ function joined(pieces) {
 // Walks
 
 // Their titles are in docs.html. A step: [operation, what it does, what differs from the operation's own call].
-const OPEN = '?filter[status]=PENDING,PREPARING&sort=created_at';
+// With those that are served: a dessert is ordered afterwards.
+const OPEN = '?filter[status]=PENDING,PREPARING,READY,DELIVERED&sort=-updated_at&per_page=100';
 const WALKS = [
   {id: 'first-order', steps: [
     ['placeOrder', 'Place an order. Send the Idempotency-Key again when you repeat it.',
-      {idempotencyKey: 'walk-1', body: {service_type: 'TAKEAWAY'}, keep: [{name: 'id', at: ['data', 'id']}]}],
-    ['addCombos', 'Two ceviches with more cancha: 85.00 in all.', {uses: 'id', idempotencyKey: 'walk-1-items', example: 'linked'}],
-    ['addPayment', 'Paid in cash.', {uses: 'id', idempotencyKey: 'walk-1-cash',
+      {idempotencyKey: keyOf('walk order'), body: {service_type: 'TAKEAWAY'}, keep: [{name: 'id', at: ['data', 'id']}]}],
+    ['addCombos', 'Two ceviches with more cancha: 85.00 in all.', {uses: 'id', idempotencyKey: keyOf('walk items'), example: 'linked'}],
+    ['addPayment', 'Paid in cash.', {uses: 'id', idempotencyKey: keyOf('walk cash'),
       body: {payment_method_code: 'cash', amount: 85, received_amount: 100}}],
     ['moveOrder', 'The kitchen begins.', {uses: 'id', body: {status: 'PREPARING'}}],
   ]},
@@ -107,8 +120,10 @@ const WALKS = [
       {query: OPEN, headers: {'If-None-Match': [{use: 'etag'}], Prefer: ['wait=25']}}],
   ]},
   {id: 'erp', steps: [
-    ['listOrders', 'Once: the orders, and the place in the feed where they were read.',
-      {query: '?per_page=100', keep: [{name: 'cursor', header: 'X-Event-Cursor'}]}],
+    ['listOrders', 'Once: the place in the feed from which to follow, and the snapshot whose pages are read.',
+      {query: '?per_page=1', keep: [{name: 'cursor', header: 'X-Event-Cursor'}, {name: 'snapshot', header: 'X-Snapshot'}]}],
+    ['listOrders', 'All orders, page by page. One that changes meanwhile is in the feed too: its higher `version` counts.',
+      {query: '?per_page=100&filter[snapshot]=', after: 'snapshot', isPaged: true}],
     ['readEvents', 'What happened since. Work on it, then store `next` in the same transaction.',
       {query: '?per_page=100&after=', after: 'cursor', keep: [{name: 'next', at: ['next']}]}],
     ['readEvents', 'Wait for more. Repeat this with the `next` of each answer.',
@@ -133,10 +148,11 @@ function walkProgram(api, walk) {
     if (step.uses) made.path = call.path.split(/[{}]/).map((part, at) => (at === 1 ? {use: step.uses} : part));
     if (step.query) made.path[made.path.length - 1] += step.query;
     if (step.after) made.path.push({use: step.after});
+    if (step.isPaged) made.path.push('&page=', {use: 'page'});
     delete made.headers['Idempotency-Key'];
     if (step.idempotencyKey) made.headers['Idempotency-Key'] = [step.idempotencyKey];
     Object.assign(made.headers, step.headers);
-    return {...made, keep: step.keep || [], note: i + 1 + '. ' + note};
+    return {...made, keep: step.keep || [], note: i + 1 + '. ' + note, isPaged: step.isPaged};
   });
 }
 
@@ -147,6 +163,7 @@ const lower = (name) => upper(name).toLowerCase();
 const capital = (name) => name[0].toUpperCase() + name.slice(1);
 const pretty = (value) => JSON.stringify(value, null, 2);
 const indented = (text, by) => text.replace(/\n/g, '\n' + by);
+const shifted = (text, by) => by + indented(text, by);
 const lines = (...parts) => parts.flat().filter((part) => part !== undefined).join('\n');
 const isFixed = (pieces) => pieces.every((piece) => !piece.use);
 // The headers without those that each language sends in its own way.
@@ -162,14 +179,15 @@ function spliced(pieces, text, use) {
 const quoted = (text) => JSON.stringify(text);
 const inside = (text) => quoted(text).slice(1, -1);
 
-const LANGUAGES = {curl, javascript, python, kotlin, go, csharp};
-const TITLES = {curl: 'curl', javascript: 'JavaScript', python: 'Python', kotlin: 'Kotlin', go: 'Go', csharp: 'C#'};
+const LANGUAGES = {curl, javascript, python, kotlin, go, csharp, php, dart};
+const TITLES = {curl: 'curl', javascript: 'JavaScript', python: 'Python', kotlin: 'Kotlin', go: 'Go', csharp: 'C#', php: 'PHP',
+  dart: 'Dart'};
 
 function curl(program, origin) {
   const inQuotes = (text) => "'" + text.replace(/'/g, "'\\''") + "'";
   const text = (pieces) => (isFixed(pieces) ? inQuotes(pieces.join(''))
     : '"' + spliced(pieces, (piece) => piece.replace(/[\\"$`]/g, '\\$&'), (name) => '$' + upper(name)) + '"');
-  const one = ({method, path, headers, body, keep, note, isQuiet}) => {
+  const one = ({method, path, headers, body, keep, note, isQuiet, isPaged}) => {
     const hasHeader = keep.some(({header}) => header);
     const words = ['curl --cacert "$COMANDA_CA"' + (method === 'get' ? '' : ' -X ' + method.toUpperCase()) +
       (path.some((piece) => !piece.use && piece.includes('[')) ? ' -g' : '') + (headers['If-None-Match'] ? ' -i' : ''), text([origin, ...path])];
@@ -184,6 +202,10 @@ function curl(program, origin) {
     let command = words.join(' \\\n  ');
     if (kept && isQuiet) command = upper(kept.name) + '=$(' + command + ' \\\n  | ' + found;
     else if (kept) command += ' | tee answer.json\n' + upper(kept.name) + '=$(' + found;
+    if (isPaged) {
+      command = lines('PAGE=1', 'while', shifted(command + ' | tee answer.json', '  '), `  grep -q '"has_more":true' answer.json`,
+        'do PAGE=$((PAGE + 1)); done');
+    }
     return lines(note && '# ' + note, command, keep.filter(({header}) => header).map(({name, header}) =>
       `${upper(name)}=$(sed -n 's/^${header}: //p' headers.txt | tr -d '\\r')`));
   };
@@ -193,7 +215,7 @@ function curl(program, origin) {
 function javascript(program, origin) {
   const text = (pieces) => (isFixed(pieces) ? "'" + pieces.join('').replace(/[\\']/g, '\\$&') + "'"
     : '`' + spliced(pieces, (piece) => piece.replace(/[\\`$]/g, '\\$&'), (name) => '${' + name + '}') + '`');
-  const one = ({method, path, headers, body, keep, note}, i) => {
+  const one = ({method, path, headers, body, keep, note, isPaged}, i) => {
     const read = 'text' + (i + 1);
     const options = [
       method !== 'get' && `  method: '${method.toUpperCase()}',`,
@@ -203,11 +225,13 @@ function javascript(program, origin) {
       body !== undefined && `  body: JSON.stringify(${indented(pretty(body), '  ')}),`,
     ].filter(Boolean);
     const all = text([origin, ...path]) + (options.length ? ', {\n' + options.join('\n') + '\n}' : '');
-    return lines(note && '// ' + note, (i ? '' : program.length > 1 ? 'let ' : 'const ') + `answer = await fetch(${all});`,
-      keep.some(({at}) => at) ? [`const ${read} = await answer.text();`, `console.log(answer.status, ${read});`] :
+    const call = lines((i ? '' : program.length > 1 ? 'let ' : 'const ') + `answer = await fetch(${all});`,
+      isPaged || keep.some(({at}) => at) ? [`const ${read} = await answer.text();`, `console.log(answer.status, ${read});`] :
         'console.log(answer.status, await answer.text());',
       keep.map(({name, header, at}) => `const ${name} = ` +
         (header ? `answer.headers.get('${header}');` : `JSON.parse(${read}).${at.join('.')};`)));
+    return lines(note && '// ' + note, isPaged ? lines('for (let page = 1, more = true; more; page++) {', shifted(call, '  '),
+      `  more = JSON.parse(${read}).pagination.has_more;`, '}') : call);
   };
   return lines('// Node 18 or newer, as a module (.mjs), with NODE_EXTRA_CA_CERTS=ca.crt',
     hasKey(program) ? 'const key = process.env.COMANDA_KEY;' : undefined, '', program.map(one).join('\n\n'));
@@ -226,14 +250,16 @@ function python(program, origin) {
   };
   const text = (pieces) => (isFixed(pieces) ? quoted(pieces.join(''))
     : 'f"' + spliced(pieces, (piece) => inside(piece).replace(/[{}]/g, '$&$&'), (name) => `{${lower(name)}}`) + '"');
-  const one = ({method, path, headers, body, keep, note}) => {
+  const one = ({method, path, headers, body, keep, note, isPaged}) => {
     const words = [text([origin, ...path])];
     const sent = others({headers});
     if (sent.length) words.push('headers={' + sent.map(([name, pieces]) => quoted(name) + ': ' + text(pieces)).join(', ') + '}');
     if (body !== undefined) words.push('json=' + value(body, ''));
-    return lines(note && '# ' + note, `answer = box.${method}(${words.join(', ')})`, 'print(answer.status_code, answer.text)',
+    const call = lines(`answer = box.${method}(${words.join(', ')})`, 'print(answer.status_code, answer.text)',
       keep.map(({name, header, at}) => `${lower(name)} = ` + (header ? `answer.headers["${header}"]`
         : 'answer.json()' + at.map((part) => `["${part}"]`).join(''))));
+    return lines(note && '# ' + note, isPaged ? lines('page, more = 1, True', 'while more:', shifted(call, '    '),
+      '    more = answer.json()["pagination"]["has_more"]', '    page += 1') : call);
   };
   return lines('import os', '', 'import requests', '', 'box = requests.Session()', 'box.verify = os.environ["COMANDA_CA"]',
     'box.trust_env = False  # no proxy, and no other authorities',
@@ -253,6 +279,10 @@ function kotlin(program, origin) {
   const one = (call, i) => {
     const words = argumentsOf(call, text, long, (name, value) => name + ' to ' + value);
     if (words[2] === '') words[2] = 'null';
+    if (call.isPaged) {
+      return lines('    // ' + call.note, '    var page = 1', '    do {',
+        `        val more = "\\"has_more\\":true" in call(${words.join(', ')}).second`, '        page++', '    } while (more)');
+    }
     const result = call.keep.length ? `val answer${i + 1} = ` : '';
     return lines(call.note && '    // ' + call.note, `    ${result}call(${words.join(', ')})`,
       call.keep.map(({name, header, at}) => `    val ${name} = ` + (header ? `answer${i + 1}.first["${header}"]!!`
@@ -274,11 +304,16 @@ function kotlin(program, origin) {
 }
 
 function go(program, origin) {
-  const text = (pieces) => pieces.map((piece) => (piece.use ? piece.use : quoted(piece))).join('+');
+  const name = (use) => (use === 'page' ? 'fmt.Sprint(page)' : use);
+  const text = (pieces) => pieces.map((piece) => (piece.use ? name(piece.use) : quoted(piece))).join('+');
   const long = (json) => (json.includes('`') ? quoted(json) : '`' + json + '`');
   const one = (call, i) => {
     const words = argumentsOf(call, text, long, (name, value) => name + ', ' + value);
     if (words[2] === '') words[2] = '""';
+    if (call.isPaged) {
+      return lines('\t// ' + call.note, '\tfor page, more := 1, true; more; page++ {', `\t\t_, rows := call(${words.join(', ')})`,
+        '\t\tmore = strings.Contains(rows, `"has_more":true`)', '\t}');
+    }
     const of = (found) => (call.keep.some(found) ? 1 : 0);
     const [head, body] = [of(({header}) => header) ? 'head' + (i + 1) : '_', of(({at}) => at) ? 'body' + (i + 1) : '_'];
     const result = call.keep.length ? `${head}, ${body} := ` : '';
@@ -309,6 +344,10 @@ function csharp(program, origin) {
   const one = (call, i) => {
     const words = argumentsOf(call, text, long, (name, value) => `(${name}, ${value})`);
     if (words[2] === '') words[2] = 'null';
+    if (call.isPaged) {
+      return lines('// ' + call.note, 'var page = 1;', 'var more = true;', 'while (more)', '{',
+        `    var (_, rows) = await Call(${words.join(', ')});`, '    more = rows.Contains("\\"has_more\\":true");', '    page++;', '}');
+    }
     const result = call.keep.length ? `var (head${i + 1}, text${i + 1}) = ` : '';
     return lines(call.note && '// ' + call.note, `${result}await Call(${words.join(', ')});`,
       call.keep.map(({name, header, at}) => `var ${name} = ` + (header ? `head${i + 1}.GetValues("${header}").First();`
@@ -325,4 +364,65 @@ function csharp(program, origin) {
     '    foreach (var (name, value) in headers) request.Headers.TryAddWithoutValidation(name, value);',
     '    var answer = await http.SendAsync(request);', '    var text = await answer.Content.ReadAsStringAsync();',
     '    Console.WriteLine($"{(int)answer.StatusCode} {text}");', '    return (answer.Headers, text);', '}');
+}
+
+function php(program, origin) {
+  const plain = (piece) => "'" + piece.replace(/[\\']/g, '\\$&') + "'";
+  const text = (pieces) => pieces.map((piece) => (piece.use ? '$' + piece.use : plain(piece))).join(' . ');
+  const one = (call, i) => {
+    const sent = others(call).map(([name, value]) => text(joined([name + ': ', ...value])));
+    const words = [plain(call.method.toUpperCase()), text(call.path)];
+    if (call.body !== undefined) words.push("<<<'JSON'\n    " + indented(pretty(call.body), '    ') + '\n    JSON');
+    else if (sent.length) words.push('null');
+    if (sent.length) words.push('[' + sent.join(', ') + ']');
+    const line = `call(${words.join(', ')});`;
+    if (call.isPaged) {
+      return lines('// ' + call.note, '$page = 0;', 'do {', '    $page++;', `    [, $rows] = ${line}`,
+        '} while (json_decode($rows)->pagination->has_more);');
+    }
+    return lines(call.note && '// ' + call.note, (call.keep.length ? `[$head${i + 1}, $text${i + 1}] = ` : '') + line,
+      call.keep.map(({name, header, at}) => `$${name} = ` + (header ? `$head${i + 1}['${header.toLowerCase()}'];`
+        : `json_decode($text${i + 1})->${at.join('->')};`)));
+  };
+  return lines('<?php', '// PHP 8 with the extension curl. Run with COMANDA_CA=ca.crt',
+    'function call(string $method, string $path, ?string $body = null, array $headers = []): array', '{', '    $head = [];',
+    hasKey(program) ? "    $headers[] = 'Authorization: Bearer ' . getenv('COMANDA_KEY');" : undefined,
+    '    if ($body !== null) {', "        $headers[] = 'Content-Type: application/json';", '    }',
+    `    $curl = curl_init('${origin}' . $path);`, '    curl_setopt_array($curl, [', '        CURLOPT_CUSTOMREQUEST => $method,',
+    '        CURLOPT_HTTPHEADER => $headers,', "        CURLOPT_CAINFO => getenv('COMANDA_CA'),", "        CURLOPT_PROXY => '',",
+    '        CURLOPT_RETURNTRANSFER => true,', '        CURLOPT_HEADERFUNCTION => function ($curl, $line) use (&$head) {',
+    "            [$name, $value] = explode(':', $line, 2) + [1 => ''];", '            $head[strtolower($name)] = trim($value);',
+    '            return strlen($line);', '        },', '    ] + ($body === null ? [] : [CURLOPT_POSTFIELDS => $body]));',
+    '    $text = curl_exec($curl);', '    if ($text === false) {', '        throw new Exception(curl_error($curl));', '    }',
+    '    echo curl_getinfo($curl, CURLINFO_RESPONSE_CODE), " $text\\n";', '    return [$head, $text];', '}', '',
+    program.map(one).join('\n\n'));
+}
+
+function dart(program, origin) {
+  const text = (pieces) => '"' + spliced(pieces, (piece) => inside(piece).replace(/\$/g, '\\$'), (name) => '${' + name + '}') + '"';
+  const long = (json) => "r'''\n" + json + "'''";
+  const one = (call, i) => {
+    const words = argumentsOf(call, text, long, (name, value) => name + ': ' + value);
+    if (words[2] === '') words[2] = 'null';
+    const line = `await call(${words.slice(0, 3).join(', ')}, {${words.slice(3).join(', ')}});`;
+    if (call.isPaged) {
+      return lines('  // ' + call.note, '  for (var page = 1, more = true; more; page++) {', `    final (_, rows) = ${line}`,
+        "    more = jsonDecode(rows)['pagination']['has_more'];", '  }');
+    }
+    return lines(call.note && '  // ' + call.note, '  ' + (call.keep.length ? `final (head${i + 1}, text${i + 1}) = ` : '') + line,
+      call.keep.map(({name, header, at}) => `  final ${name} = ` + (header ? `head${i + 1}.value("${header}");`
+        : `jsonDecode(text${i + 1})` + at.map((part) => `['${part}']`).join('') + ';')));
+  };
+  return lines('// Dart 3. In Flutter give ca.crt to the app as an asset, and its bytes to setTrustedCertificatesBytes().',
+    "import 'dart:convert';", "import 'dart:io';", '',
+    "final trust = SecurityContext()..setTrustedCertificates(Platform.environment['COMANDA_CA']!);",
+    'final http = HttpClient(context: trust);', '',
+    'Future<(HttpHeaders, String)> call(String method, String path, String? body, Map<String, String> headers) async {',
+    `  final request = await http.openUrl(method, Uri.parse("${origin}" + path));`,
+    hasKey(program) ? "  request.headers.set('Authorization', 'Bearer ${Platform.environment['COMANDA_KEY']}');" : undefined,
+    '  headers.forEach((name, value) => request.headers.set(name, value));', '  if (body != null) {',
+    '    request.headers.contentType = ContentType.json;', '    request.add(utf8.encode(body));', '  }',
+    '  final answer = await request.close();', '  final text = await utf8.decodeStream(answer);',
+    "  print('${answer.statusCode} $text');", '  return (answer.headers, text);', '}', '',
+    'Future<void> main() async {', program.map(one).join('\n\n'), '  http.close();', '}');
 }

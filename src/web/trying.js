@@ -115,7 +115,7 @@ function reallyDialog() {
 
 // Try it
 
-const freshKey = () => 'docs-' + crypto.randomUUID();
+const freshKey = () => crypto.randomUUID();
 
 function valueOf(api, parameter) {
   if (parameter['x-made-by']) return madeIds[parameter['x-made-by']] || '';

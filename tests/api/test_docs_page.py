@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from support.box import ROOT
 from support.openapi import DOCUMENT, OPERATIONS, resolve
 
 VOID = {"meta", "input", "link", "br"}
@@ -85,9 +86,19 @@ def words(part):
     return [code.text for code in part.all("code")]
 
 
-def test_the_whole_page_with_script_and_style_takes_at_most_40_kb(answer):
+def test_the_whole_page_with_script_and_style_takes_at_most_45_kb_and_the_document_65(box, answer):
     assert answer.headers["content-encoding"] == "gzip"
-    assert len(answer.body) <= 40_000
+    assert len(answer.body) <= 45_000
+    document = box.client().get("/v1/openapi.json", **{"Accept-Encoding": "gzip"})
+    assert document.headers["content-encoding"] == "gzip" and len(document.body) <= 65_000
+
+
+@pytest.mark.parametrize("file", ["till/till.py", "android_till/src/OfflineTill.kt"])
+def test_the_tills_are_served_as_they_are_tested(box, file):
+    program = ROOT / "tests/openapi/clients" / file
+    answer = box.client().get(f"/docs/programs/{program.name}")
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/plain; charset=utf-8")
+    assert answer.body.decode() == program.read_text()
 
 
 def test_the_policy_permits_the_page_its_own_script_and_style_and_this_server_alone(answer, page):

@@ -32,7 +32,7 @@ def test_every_answer_is_as_it_was(name, request):
     if hasattr(walk, "options"):
         box.options += walk.options(box)
     try:
-        with recorder(box, [ROOT / "src/web/openapi.json"]) as r:
+        with recorder(box, [ROOT / "src/web/openapi.json", CLIENTS / "till/till.py", CLIENTS / "android_till/src/OfflineTill.kt"]) as r:
             walk.walk(r)
         found = "\n".join([HEAD.format(name=name), *r.text, ""])
     finally:
@@ -62,6 +62,7 @@ def recorded():
 
 
 # Pages that differ from machine to machine: tests/api/test_setup_port.py.
+CLIENTS = ROOT / "tests/openapi/clients"
 OF_THE_MACHINE = {"/", "/setup", "/ca.crt", "/ca.mobileconfig"}
 # Need a second server: tests/cloud, tests/api/test_store_status.py.
 OF_OTHERS = ("/control/cloud", "/control/provider")

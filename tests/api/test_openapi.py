@@ -13,6 +13,8 @@ from support import pairing
 from support.box import ROOT, Box, Client, free_port
 from support.openapi import DOCUMENT, FILE, OPERATIONS, breaches, resolve, undocumented
 from support.orders import Restaurant, new_id, new_key
+from support.receiver import LOOPBACK, Receiver
+from support.waiting import wait_until
 
 COMPONENTS = DOCUMENT["components"]
 ANY_REQUEST = COMPONENTS["responses"]["AnyRequest"]
@@ -82,6 +84,50 @@ def test_it_names_the_refusals_that_no_schema_says(operation):
     codes = set(operation.row.get("x-problem-codes", []))
     assert named <= codes | {code for _, code in words("base/problem.cc", r"case FieldCode::(k\w+):\s+return \"(\w+)\"")}
     assert RULES_OF_STATE & codes <= named
+
+
+def test_each_kind_of_message_has_an_entry_with_its_data():
+    entries = DOCUMENT["webhooks"]
+    assert set(entries) == set(COMPONENTS["schemas"]["WebhookKind"]["enum"])
+    for kind, entry in entries.items():
+        schema = resolve(entry["post"]["requestBody"]["content"]["application/json"]["schema"])
+        assert kind in schema["properties"]["event_type"]["enum"]
+        assert set(schema["properties"]) == set(COMPONENTS["schemas"]["WebhookMessage"]["properties"])
+    (sent,) = DOCUMENT["paths"]["/v1/webhooks"]["post"]["callbacks"]["event"].values()
+    for example in sent["post"]["requestBody"]["content"]["application/json"]["examples"].values():
+        kind = example["value"]["event_type"]
+        assert breaches(entries[kind]["post"]["requestBody"]["content"]["application/json"]["schema"], example["value"]) == []
+
+
+def test_each_message_that_is_sent_is_as_its_entry_says():
+    box = Box(options=LOOPBACK)
+    box.bring_in("demo")
+    box.start()
+    kinds = ["ORDER_CREATED", "ORDER_UPDATED", "ORDER_STATUS_CHANGED", "ORDER_CANCELLED", "ORDER_PAID", "PRODUCT_CREATED",
+             "PRODUCT_UPDATED"]
+    with Receiver() as receiver, contextlib.closing(box.client(box.make_key()["key"])) as api:
+        hook = api.post("/v1/webhooks", {"webhook_url": receiver.url, "events": kinds}).data
+        order = api.add(api.place(), {"product_name": "Causa", "quantity": 1, "variant_price": 24})
+        api.pay(order, 24)
+        api.advance(order, "READY")
+        assert api.post(f"/v1/orders/{api.place()['id']}/cancel", {"reason": "A try."}).status == 200
+        for price in (24, 25):
+            assert api.put("/v1/menu/products", {"products": [
+                {"sku": "NEW-1", "name": "Causa nueva", "category_name": "Causas", "price": price}]}).status == 200
+        product = api.get("/v1/menu").data["categories"][0]["products"][0]["id"]
+        assert api.patch(f"/v1/menu/products/{product}", {"description": "Con ají"}).status == 200
+        assert api.post(f"/v1/webhooks/{hook['id']}/test", {}).status == 200
+        wanted = {*kinds, "WEBHOOK_TEST"}
+        wait_until(lambda: {each.json["event_type"] for each in receiver.requests} == wanted, lambda: len(receiver.requests))
+        messages = [each.json for each in receiver.requests]
+    assert box.discard() == 0
+    for message in messages:
+        body = DOCUMENT["webhooks"][message["event_type"]]["post"]["requestBody"]["content"]["application/json"]
+        assert breaches(body["schema"], message) == [], message
+        assert undocumented(body["schema"], message) == [], message
+        if message["event_type"].startswith("PRODUCT_"):
+            product = {"$ref": "#/components/schemas/Product"}
+            assert set(message["data"]) == {"created", "updated"} or breaches(product, message["data"]) == [], message
 
 
 def test_it_says_where_an_idempotency_key_is_honoured_and_required():

@@ -1,6 +1,6 @@
 """The programs of the page /docs in languages other than curl (tests/api/test_docs_commands.py): each is compiled, run in a
-fresh sandbox and gets the answer that the document promises; and the walks, in curl too, do what they say. Of C#, for
-which the registries have no SDK, each call is read."""
+fresh sandbox and gets the answer that the document promises; and the walks, in curl too, do what they say. Of C# and Dart,
+for which the registries have no SDK, each call is read."""
 
 import contextlib
 import json
@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import threading
+import uuid
 
 import pytest
 
@@ -35,6 +36,12 @@ for file in sys.argv[1:]:
         exec(compile(pathlib.Path(file).read_text(), file, "exec"), {"__name__": "__main__"})
     except Exception:
         traceback.print_exc()
+"""
+PHP = r"""
+foreach (array_slice($argv, 1) as $file) {
+    echo "\x1e\n";
+    passthru(PHP_BINARY . " " . escapeshellarg($file));
+}
 """
 KOTLIN_MAIN = "fun main(args: Array<String>) {{\n    for (name in args) {{\n        println('\\u001e')\n        when (name) {{\n{rows}\n        }}\n    }}\n}}\n"
 GO_MAIN = """package main
@@ -90,6 +97,16 @@ class Python(Language):
         return [self.python, "-uc", PYTHON, *[self.files[i] for i in indices]]
 
 
+class Php(Language):
+    """In a process each: all of them declare call()."""
+
+    def __init__(self, tools, folder, rows):
+        super().__init__(folder, rows, ".php")
+
+    def command(self, *indices):
+        return ["php", "-r", PHP, "--", *[self.files[i] for i in indices]]
+
+
 class Kotlin(Language):
     """In a package each, compiled together."""
 
@@ -129,7 +146,7 @@ class Go(Language):
         return [self.program, *map(str, indices)]
 
 
-LANGUAGES = {"curl": Curl, "javascript": JavaScript, "python": Python, "kotlin": Kotlin, "go": Go}
+LANGUAGES = {"curl": Curl, "javascript": JavaScript, "python": Python, "kotlin": Kotlin, "go": Go, "php": Php}
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +196,7 @@ def mistake(output, calls, operation):
     return (breaches(schema, json.loads(output[answers[-1].end():])) if schema else None) or None
 
 
-@pytest.mark.parametrize("language", ["javascript", "python", "kotlin", "go"], indirect=True)
+@pytest.mark.parametrize("language", ["javascript", "python", "kotlin", "go", "php"], indirect=True)
 def test_each_program_gets_the_answer_that_the_document_promises(language, docs_box):
     ours = [i for i, (_, example, _) in enumerate(language.rows) if example is not None]
     result = subprocess.run(list(map(str, language.command(*ours))), env=environment(docs_box), capture_output=True, text=True,
@@ -194,6 +211,7 @@ def test_each_program_gets_the_answer_that_the_document_promises(language, docs_
     assert wrong == [], result.stderr[-3000:]
 
 
+DESSERT = {"product_name": "Suspiro de la casa", "quantity": 1, "variant_price": 15}
 # As a status: an id may have these digits, too.
 NOT_MODIFIED = r"(?:^|\s)304\b"
 
@@ -220,7 +238,8 @@ def run_walk(language, box, name, folder, interrupt=None, after=""):
 def test_the_walks_do_what_they_say(language, docs_box, tmp_path):
     with sandbox_client(docs_box) as till:
         run_walk(language, docs_box, "first-order", tmp_path)
-        (order,) = till.get("/v1/orders?filter[reference]=walk-1").data
+        reference = language.calls[[row[0] for row in language.rows].index("first-order")][0]["headers"]["Idempotency-Key"][0]
+        (order,) = till.get(f"/v1/orders?filter[reference]={uuid.UUID(reference)}").data
         assert (order["status"], order["paid"], order["total"], order["payments"][0]["change_amount"]) == ("PREPARING", True, 85, 15)
 
         placed = []
@@ -228,7 +247,15 @@ def test_the_walks_do_what_they_say(language, docs_box, tmp_path):
         not_modified = re.search(NOT_MODIFIED, output).start()
         assert output.rindex(placed[0]["public_id"]) > not_modified > output.index(order["public_id"])
 
+        # A dessert that is ordered when the table was served is on the display, too.
+        till.advance(order, "DELIVERED")
+        output = run_walk(language, docs_box, "display", tmp_path, lambda: till.add(order, DESSERT), NOT_MODIFIED)
+        assert output.rindex(DESSERT["product_name"]) > re.search(NOT_MODIFIED, output).start()
+
+        older = [till.place()["public_id"] for _ in range(230)]
         output = run_walk(language, docs_box, "erp", tmp_path, lambda: placed.append(till.place()), '"next":')
+        read = output[:output.index('"next":')]
+        assert {public_id for public_id in older if public_id not in read} == set()
         assert output.rindex(placed[1]["public_id"]) > output.rindex("ORDER_CREATED") > output.index('"next":')
 
         output = run_walk(language, docs_box, "menu-upload", tmp_path)
@@ -253,13 +280,35 @@ def csharp_calls(program):
     return found
 
 
-def test_the_programs_in_csharp_send_what_the_others_send(written):
+def dart_calls(program):
+    """The same of a program in Dart."""
+    text = lambda literal: re.sub(r"\$\{\w+\}", "{}", json.loads(literal).replace("\\$", "$"))
+    found = []
+    call = r"""await call\(("\w+"), ("(?:[^"\\]|\\.)*"), (null|r'''\n.*?'''), \{(.*?)\}\);$"""
+    for method, path, body, headers in re.findall(call, program, re.DOTALL | re.MULTILINE):
+        sent = {json.loads(name): text(value) for name, value in re.findall(r'("[\w-]+"): ("(?:[^"\\]|\\.)*")', headers)}
+        found.append((json.loads(method), text(path), None if body == "null" else json.loads(body[4:-3]), sent))
+    return found
+
+
+def sent_by(calls):
     plain = lambda pieces: "".join(piece if isinstance(piece, str) else "{}" for piece in pieces)
+    return [(call["method"].upper(), plain(call["path"]), call.get("body"),
+             {header: plain(value) for header, value in call["headers"].items() if header != "Authorization"}) for call in calls]
+
+
+def test_the_programs_in_dart_send_what_the_others_send(written):
+    for (name, example, program), (_, _, calls) in zip(written["dart"], written["calls"]):
+        assert dart_calls(program) == sent_by(calls), (name, example, program)
+        needs_key = any("Authorization" in call["headers"] for call in calls)
+        assert ("'Bearer ${Platform.environment['COMANDA_KEY']}'" in program) == needs_key, (name, example)
+        used = set(re.findall(r"\$\{(\w+)\}", program[program.index("main()"):]))
+        assert all(re.search(rf"(final|var) {variable} = ", program) for variable in used), (name, example)
+
+
+def test_the_programs_in_csharp_send_what_the_others_send(written):
     for (name, example, program), (_, _, calls) in zip(written["csharp"], written["calls"]):
-        assert csharp_calls(program) == [
-            (call["method"].upper(), plain(call["path"]), call.get("body"),
-             {header: plain(value) for header, value in call["headers"].items() if header != "Authorization"})
-            for call in calls], (name, example)
+        assert csharp_calls(program) == sent_by(calls), (name, example)
         needs_key = any("Authorization" in call["headers"] for call in calls)
         assert ('"Bearer " + Environment.GetEnvironmentVariable("COMANDA_KEY")' in program) == needs_key, (name, example)
         assert all(program.count(open_) == program.count(close) for open_, close in ("()", "{}", "[]")), (name, example)

@@ -2,7 +2,8 @@
 
 from golden.walks.common import demo
 
-PATHS = ["/healthz", "/readyz", "/metrics", "/problems/not_found", "/v1/openapi.json", "/docs", "/docs/tools.js"]
+PATHS = ["/healthz", "/readyz", "/metrics", "/problems/not_found", "/v1/openapi.json", "/docs", "/docs/tools.js",
+         "/docs/programs/till.py", "/docs/programs/OfflineTill.kt"]
 GZIP = "Accept-Encoding: gzip, deflate, br"
 CODES = """invalid_json invalid_parameter missing_idempotency_key invalid_header conflicting_credentials unauthorized
 key_revoked key_expired wrong_environment insufficient_scope address_not_allowed https_required not_found method_not_allowed
@@ -28,6 +29,7 @@ def walk(r):
                 r.ask(f"{path}: unless it has {name}", "GET", path, None, f"If-None-Match: {tag}", who="nobody")
     for code in CODES:
         r.ask(f"page of {code}", "GET", f"/problems/{code}", who="nobody")
+    r.ask("no program", "GET", "/docs/programs/nothing.py", who="nobody")
     r.ask("page of no problem", "GET", "/problems/nothing", who="nobody")
     r.ask("OPTIONS of everything", "OPTIONS", "*", who="nobody")
     r.ask("OPTIONS of nothing", "OPTIONS", "/nothing", who="nobody")
