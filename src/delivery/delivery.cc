@@ -28,6 +28,7 @@ Delivery::Delivery(const DeliverySettings& settings)
 }
 
 void Delivery::Reload() {
+  lookups_.ForgetAuthorities();
   const std::vector<std::string> changed = catalogue_.Reload();
   for (const std::string& app : changed) NoteChange(app);
   if (changed.empty()) Wake();

@@ -104,17 +104,17 @@ std::optional<StatusRow> Lookups::Last(const std::string& company_uuid, const st
 
 void Lookups::Forget(std::string_view app) {
   const std::lock_guard lock(mutex_);
-<<<<<<< HEAD
-  ++generation_;
-  has_authorities_ = false;
-=======
->>>>>>> apps
   for (auto& [key, entry] : entries_) {
     if (key.second != app) continue;
     ++entry->generation;
     entry->fresh_until_ms = entry->not_before_ms = 0;
     entry->failures = 0;
   }
+}
+
+void Lookups::ForgetAuthorities() {
+  const std::lock_guard lock(mutex_);
+  has_authorities_ = false;
 }
 
 std::string Lookups::Describe() {

@@ -57,17 +57,15 @@ class Lookups {
   // What was found last, without a look-up; nothing where there was none.
   std::optional<StatusRow> Last(const std::string& company_uuid, const std::string& app);
 
-<<<<<<< HEAD
-  // Credentials or providers have changed: nothing that is kept is fresh, tokens are dropped, and
-  // the authorities are read again.
-  void Forget();
-=======
   // The app's credentials or its file have changed: what is kept of it is not fresh, its tokens are
   // dropped.
   void Forget(std::string_view app);
->>>>>>> apps
 
-  // Those that apps may have (net/outgoing_authorities.h), read once until Forget().
+  // The authorities are read again before the next call.
+  void ForgetAuthorities();
+
+  // Those that apps may have (net/outgoing_authorities.h), read once until
+  // ForgetAuthorities().
   std::shared_ptr<const crypto::Authorities> Authorities();
 
   // The apps that are configured, for /readyz: "ifood OPEN, rappi UNKNOWN (timeout)"; empty: none.
