@@ -130,6 +130,12 @@ Minor OrderReading::RequireMoney(std::string_view path) const {
   return *money;
 }
 
+Minor OrderReading::MoneyTimes(std::string_view path, int64_t thousandths) const {
+  const auto total = TimesThousandths(Money(path), thousandths);
+  if (!total) Fail(path, "is beyond every bound");
+  return *total;
+}
+
 // Also one that is written as a text.
 std::optional<Decimal> OrderReading::Number(std::string_view path) const {
   const auto text = Text(path);

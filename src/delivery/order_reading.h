@@ -57,6 +57,8 @@ class OrderReading {
   // part of a minor unit is refused.
   Minor Money(std::string_view path) const;  // 0 where it is missing
   Minor RequireMoney(std::string_view path) const;
+  // The amount of so many thousandths; 0 where it is missing.
+  Minor MoneyTimes(std::string_view path, int64_t thousandths) const;
   // In thousandths, above 0; nothing where it is missing or no such number.
   std::optional<int64_t> Quantity(std::string_view path) const;
   // In minutes; 0 where it is missing.

@@ -23,17 +23,11 @@ orders::ServiceType TypeOf(const OrderReading& order, std::string_view member) {
   return has_address ? orders::ServiceType::kDelivery : orders::ServiceType::kTakeaway;
 }
 
-Minor Times(const OrderReading& item, std::string_view price, int64_t quantity) {
-  const auto total = TimesThousandths(item.Money(price), quantity);
-  if (!total) item.Fail(price, "is beyond every bound");
-  return *total;
-}
-
 Minor PriceOf(const OrderReading& option, int64_t quantity, const OrderNames& names) {
   for (const std::string_view member : names.option_price) {
     if (!member.empty() && option.Has(member)) return option.Money(member);
   }
-  return Times(option, "unitPrice", quantity);
+  return option.MoneyTimes("unitPrice", quantity);
 }
 
 // What the app counts; else as many as make the price, if that is clear.
@@ -50,7 +44,7 @@ int64_t QuantityOf(const OrderReading& item) {
 
 Minor TotalOf(const OrderReading& item, const AppLine& line) {
   if (item.Has("totalPrice")) return item.Money("totalPrice");
-  Minor total = Times(item, "unitPrice", line.quantity);
+  Minor total = item.MoneyTimes("unitPrice", line.quantity);
   for (const AppOption& option : line.options) total += option.price;
   return total;
 }

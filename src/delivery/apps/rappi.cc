@@ -21,12 +21,6 @@ orders::ServiceType ServiceOf(const OrderReading& order) {
   return has_address ? orders::ServiceType::kDelivery : orders::ServiceType::kTakeaway;
 }
 
-Minor Times(const OrderReading& item, std::string_view price, int64_t quantity) {
-  const auto total = TimesThousandths(item.Money(price), quantity);
-  if (!total) item.Fail(price, "is beyond every bound");
-  return *total;
-}
-
 // Prices are of one, without discounts; the numbers of subitems are of one item. Nothing for what
 // names no dish.
 std::optional<AppLine> LineOf(const OrderReading& item) {
@@ -42,14 +36,14 @@ std::optional<AppLine> LineOf(const OrderReading& item) {
   line.external_code = item.Text("sku");
   line.quantity = *quantity;
   line.comment = item.Text("comments");
-  line.total = Times(item, "price", line.quantity);
+  line.total = item.MoneyTimes("price", line.quantity);
   const auto of_line = [&](int64_t of_one) {
     return TimesThousandths(of_one, line.quantity).value_or(of_one);
   };
   ReadOptions(
       item,
       [&](const OrderReading& part, int64_t of_one) {
-        return Times(part, "price", of_line(of_one));
+        return part.MoneyTimes("price", of_line(of_one));
       },
       line);
   for (AppOption& option : line.options) {
