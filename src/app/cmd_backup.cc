@@ -126,8 +126,8 @@ Fd LockRotation(const config::Options& options, UtcMs now) {
   const std::string path = options.data_directory + "/backup.lock";
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   const bool is_read_only = !fd && errno == EROFS;
-  if (is_read_only) {  // no file can be made there: the directory itself is locked
-    fd = Fd(::open(options.data_directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (is_read_only) {  // no file can be made there: a directory that nothing else locks does
+    fd = Fd(::open((options.data_directory + "/tls").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   }
   if (!fd) {
     throw Fault(Fault::Kind::kInternal,

@@ -256,3 +256,13 @@ def test_the_shell_scripts_of_style_are_found():
     names = {str(path.relative_to(groups.ROOT)) for path in groups.shell_scripts()}
     assert {"scripts/test", "scripts/build", ".ci/run", "third_party/build", "board/setup.sh", "tests/support/fresh_machine"} <= names
     assert "scripts/check_rooms" not in names and pathlib.Path("scripts/embed.cmake") not in names
+
+
+FOLDERS = sorted({path.parent for path in groups.ROOT.glob("tests/*/test_*.py")})
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_every_file_of_tests_can_be_imported(folder):
+    """Also of groups that this run does not take."""
+    done = subprocess.run(["/usr/bin/python3", "-m", "pytest", "--collect-only", "-q", folder], cwd=groups.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:]
