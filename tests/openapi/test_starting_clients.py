@@ -2,11 +2,13 @@
 while the line is cut, the box is killed, and they themselves are."""
 
 import contextlib
+import datetime
 import functools
 import http.client
 import http.server
 import json
 import os
+import pathlib
 import random
 import sqlite3
 import subprocess
@@ -23,7 +25,7 @@ from support.driven_page import DrivenPage
 from support.waiting import wait_until
 
 SEED = int(os.environ.get("COMANDA_SEED", "19"))
-LINES_MAX = 150
+LINES_MAX = 155
 # What becomes of a third of the requests (support/cutting_proxy.py); bursts of 401 and 429 would only make the tills wait.
 FATES = {"drop_before": 4, "drop_after": 6, "cut_head": 1, "cut_body": 3, "twice": 2, "repeat": 2, "drip": 1}
 
@@ -130,6 +132,19 @@ def test_the_till_in_python_parks_what_is_refused_and_waits_for_a_key(box, api, 
     assert len(every_order(api)) == 1
 
 
+def test_the_till_in_python_dates_what_it_sold_offline(box, api, python_till):
+    python_till("sell", "2")
+    ago = [datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=days) for days in (2, 50)]
+    sold = [at.isoformat(timespec="seconds") for at in ago]
+    with contextlib.closing(sqlite3.connect(python_till.environment["TILL_FILE"])) as till, till:
+        till.executemany("UPDATE sale SET sold_at = ? WHERE id = ?", zip(sold, (1, 2)))
+    python_till.environment["COMANDA_KEY"] = box.make_key(scopes="all,orders:sync")["key"]
+    assert python_till("send") == {"sold": 2, "sent": 2, "parked": 0}
+    by_number = {int(order["comment"].split(",")[0].split()[1]): order for order in every_order(api)}
+    assert by_number[1]["created_at"] == by_number[1]["payments"][0]["created_at"] == sold[0].replace("+00:00", ".000Z")
+    assert by_number[2]["created_at"] > sold[0], "what is too old to be dated is dated by its arrival"
+
+
 @pytest.fixture
 def android_till(box, api, line, tools, tmp_path):
     folder = tmp_path / "android_till"
@@ -156,6 +171,19 @@ def test_the_android_till_sells_without_a_network_and_sends_all_of_it_once(box, 
     orders = every_order(api)
     assert len(orders) == len({order["order_title"] for order in orders}) == 40
     assert all(sold_for(order) and order["total"] == 85.9 and len(order["combos"]) == 2 for order in orders)
+
+
+def test_the_android_till_dates_what_it_sold_offline(box, api, line, android_till):
+    android_till("sell", "30")
+    queue = pathlib.Path(android_till.command[-1])
+    sold = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=2)).isoformat(timespec="milliseconds")
+    at = sold.replace("+00:00", "456Z")  # Java writes microseconds
+    sales = [{**json.loads(sale), "at": at} for sale in queue.read_text().splitlines()]
+    queue.write_text("".join(json.dumps(sale) + "\n" for sale in sales))
+    android_till.environment["COMANDA_KEY"] = box.make_key(scopes="all,orders:sync")["key"]
+    assert android_till("send") == {"sold": 30, "sent": 30, "parked": 0}
+    for order in every_order(api):
+        assert order["created_at"] == order["payments"][0]["created_at"] == sold.replace("+00:00", "Z")
 
 
 # The kitchen display

@@ -10,6 +10,7 @@ import java.io.Closeable
 import java.io.File
 import java.io.IOException
 import java.io.RandomAccessFile
+import java.time.Instant
 import java.util.UUID
 import java.util.concurrent.TimeUnit
 import okhttp3.MediaType.Companion.toMediaType
@@ -25,7 +26,7 @@ data class Line(val name: String, val quantity: Int, val unitCents: Long)
 /** One request of a sale. `path` has "{}" in the place of the order's id. */
 class Step(val path: String, val body: String, val key: String)
 
-class Sale(val id: String, val steps: List<Step>, var sent: Int = 0, var orderId: String = "", var problem: String = "")
+class Sale(val id: String, val at: String, val steps: List<Step>, var sent: Int = 0, var orderId: String = "", var problem: String = "")
 
 /** What has to be repeated later: no network, or a box that is busy, restarts or does not know the key. */
 class Later(why: String, val waitMs: Long = 0) : IOException(why)
@@ -50,7 +51,7 @@ class Queue(file: File) : Closeable {
     private fun apply(line: JSONObject) {
         if (line.has("sale")) {
             val steps = line.getJSONArray("steps")
-            sales[line.getString("sale")] = Sale(line.getString("sale"), List(steps.length()) {
+            sales[line.getString("sale")] = Sale(line.getString("sale"), line.optString("at"), List(steps.length()) {
                 val step = steps.getJSONObject(it)
                 Step(step.getString("path"), step.getString("body"), step.getString("key"))
             })
@@ -92,7 +93,7 @@ class OfflineTill(private val queue: Queue, private val url: String, private val
             "/v1/orders/{}/combos" to JSONObject(mapOf("combos" to combos)),
             "/v1/orders/{}/payments" to JSONObject(payment),
         ).map { (path, body) -> mapOf("path" to path, "body" to body.toString(), "key" to UUID.randomUUID().toString()) }
-        queue.write(JSONObject(mapOf("sale" to sale, "steps" to JSONArray(steps))))
+        queue.write(JSONObject(mapOf("sale" to sale, "at" to Instant.now().toString(), "steps" to JSONArray(steps))))
     }
 
     /** Returns when everything is sent or parked. */
@@ -101,7 +102,7 @@ class OfflineTill(private val queue: Queue, private val url: String, private val
         while (true) {
             val sale = queue.next() ?: return
             try {
-                val order = post(sale.steps[sale.sent], sale.orderId)
+                val order = post(sale.steps[sale.sent], sale.orderId, sale.at)
                 queue.write(JSONObject(mapOf("done" to sale.id, "order" to order)))
                 waitMs = 100
             } catch (refused: Refused) {
@@ -113,11 +114,13 @@ class OfflineTill(private val queue: Queue, private val url: String, private val
         }
     }
 
-    /** The id of the order in the answer. */
-    private fun post(step: Step, orderId: String): String {
+    /** The id of the order in the answer. A key with the scope orders:sync has the box date it by `at`, when it was sold, unless
+     *  this till's clock is wrong or the sale is too old. */
+    private fun post(step: Step, orderId: String, at: String): String {
         val attempt = UUID.randomUUID().toString()
         val request = Request.Builder().url(url + step.path.replace("{}", orderId))
             .header("Authorization", "Bearer $apiKey").header("Idempotency-Key", step.key).header("X-Request-Id", attempt)
+            .apply { if (at.isNotEmpty()) header("Comanda-Occurred-At", at) }
             .post(step.body.toRequestBody("application/json".toMediaType())).build()
         http.newCall(request).execute().use { answer ->
             val text = answer.body!!.string()
@@ -129,6 +132,7 @@ class OfflineTill(private val queue: Queue, private val url: String, private val
             if (answer.code >= 500 || answer.code in listOf(401, 403, 408, 429)) {
                 throw Later("${answer.code} $text", (answer.header("Retry-After")?.toLongOrNull() ?: 1) * 1000)
             }
+            if (at.isNotEmpty() && answer.code == 400 && "invalid_header" in text) return post(step, orderId, "")
             if (!answer.isSuccessful) throw Refused("${answer.code} $text")
             try {
                 return JSONObject(text).getJSONObject("data").getString("id")
