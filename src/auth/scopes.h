@@ -56,9 +56,9 @@ inline constexpr std::array kScopes = {
     ScopeRow{Scope::kStoresRead, "stores:read", "read food-app store status"},
     ScopeRow{Scope::kApiKeysRead, "api-keys:read", "list API keys"},
     ScopeRow{Scope::kApiKeysWrite, "api-keys:write", "create, change, rotate and revoke API keys"},
-    // Another box's key, which dates what happened there. Never part of "all".
+    // The key of another box, or of a till that sells offline. Never part of "all".
     ScopeRow{Scope::kOrdersSync, "orders:sync",
-             "date orders and their changes by Comanda-Occurred-At; not part of all"},
+             "of boxes and offline tills: date orders by Comanda-Occurred-At; not part of all"},
 };
 
 constexpr std::string_view Name(Scope scope) { return kScopes[static_cast<size_t>(scope)].name; }

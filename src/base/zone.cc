@@ -190,6 +190,12 @@ UtcMs Zone::ToInstant(Day day, int minute_of_day) const {
   return ToUtcMs(skipped ? found.trans : found.pre);
 }
 
+Day Days::Of(UtcMs instant) const {
+  // Compares instants, not minutes: a clock that is put back may show the beginning twice.
+  const Day date = zone.ToLocal(instant).day;
+  return instant < BeginOf(date) ? PreviousDay(date) : date;
+}
+
 std::string ZoneNameToStore(std::string_view name) {
   const std::string_view canonical = CanonicalZoneName(name);
   const auto found = FindNamed(canonical);

@@ -52,6 +52,16 @@ class Zone {
   bool is_on_disk_ = true;
 };
 
+// Divides time into days: a day begins when the zone's wall clock shows that minute of its date.
+struct Days {
+  Zone zone;
+  int starts_at = 0;  // minutes after midnight, 0 to 1439
+
+  Day Of(UtcMs instant) const;
+  UtcMs BeginOf(Day day) const { return zone.ToInstant(day, starts_at); }
+  UtcMs EndOf(Day day) const { return BeginOf(NextDay(day)); }
+};
+
 // The name to store for a zone: today's (base/zone_names.h) where the system has data for it, else
 // the name itself, since an older system may have data for that alone.
 std::string ZoneNameToStore(std::string_view name);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "clients/search.h"
 #include "db/database.h"
 #include "db/row_count.h"
 #include "db/session.h"
@@ -47,6 +48,10 @@ std::optional<Address> FindAddress(db::Session& session, db::CompanyId company,
 // The addresses of one client, in order.
 std::vector<Address> AddressesOf(db::Session& session, db::CompanyId company,
                                  std::string_view client_id);
+
+// The ids of the clients who match all terms, those who ordered last first, at most `limit`.
+std::vector<std::string> FindIds(db::Session& session, db::CompanyId company,
+                                 const std::vector<Term>& terms, int64_t limit);
 
 // Counts an order that was made at `at` in the client's orders_count and last_order_at. Called in
 // the transaction that writes the order.

@@ -52,16 +52,8 @@ constexpr std::array kFilters = {
     ListFilter{http::kSnapshotParameter, "+c.created_seq <= {}", http::ReadSnapshot},
 };
 
-std::vector<Term> ReadSearch(const http::Query& query) {
-  constexpr size_t kWordsMax = 10;
-  const std::optional<std::string_view> text = query.Find(kSearch);
-  if (!text) return {};
-  std::vector<Term> terms = ReadTerms(*text);
-  if (terms.empty() || terms.size() > kWordsMax) {
-    throw http::MalformedFilter(
-        kSearch, "must have 1 to " + std::to_string(kWordsMax) + " words of letters or digits.");
-  }
-  return terms;
+Days FindDays(const ListRequest& request) {
+  return {.zone = company::FindZone(company::Get(request.session, request.company))};
 }
 
 std::optional<std::string> ReadPhone(const http::Query& query) {
@@ -102,13 +94,25 @@ class Selection {
 
 }  // namespace
 
+std::vector<Term> ReadSearch(const http::Query& query) {
+  constexpr size_t kWordsMax = 10;
+  const std::optional<std::string_view> text = query.Find(kSearch);
+  if (!text) return {};
+  std::vector<Term> terms = ReadTerms(*text);
+  if (terms.empty() || terms.size() > kWordsMax) {
+    throw http::MalformedFilter(
+        kSearch, "must have 1 to " + std::to_string(kWordsMax) + " words of letters or digits.");
+  }
+  return terms;
+}
+
 void RequireListParameters(const http::Query& query) {
   http::RequireListParameters(query, kFilters, std::array{kSearch, kPhone});
 }
 
 http::ListPage FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
                         http::PageRows& rows) {
-  const ListRequest request{session, company, query, company::FindZone};
+  const ListRequest request{session, company, query, FindDays};
   const Selection selection(request);
   http::ListPage page;
   page.paging = query.ReadPaging();

@@ -189,6 +189,17 @@ std::vector<Listed> SelectPage(db::Session& session, db::CompanyId company,
   return page;
 }
 
+std::vector<std::string> FindIds(db::Session& session, db::CompanyId company,
+                                 const std::vector<Term>& terms, int64_t limit) {
+  if (terms.empty()) return {};
+  db::ClauseBuilder sql = PageOf(company, &terms.front());
+  for (size_t i = 1; i < terms.size(); ++i) AndMatches(sql, terms[i]);
+  sql.OrderBy("c.last_order_at DESC NULLS LAST, c.id DESC").Limit(limit, 0);
+  std::vector<std::string> ids;
+  for (const Listed& found : ReadPage<kFoundClients>(session, sql)) ids.push_back(found.client.id);
+  return ids;
+}
+
 bool AnyUnsearchable(db::Session& session) {
   return session.Exists(R"sql(SELECT 1 FROM client WHERE searchable = 0 LIMIT 1)sql");
 }

@@ -164,6 +164,8 @@ class Reader {
     std::optional<UtcMs> made = members_.Instant("created_at");
     if (!made) made = members_.Instant("pending_at");
     order().created_at = made.value_or(0);
+    const std::optional<std::string> day = members_.Text("business_day");
+    if (day && ParseDay(*day)) order().business_day = day;
     order().scheduled_delivery_date = members_.Instant("scheduled_delivery_date");
     order().paid_at = members_.Instant("paid_at");
   }

@@ -149,8 +149,9 @@ bool OrdersReader::ReadRecent(const Linked& linked, Line& line) {
 
 // Until tomorrow, for a cloud whose clock is ahead.
 std::string OrdersReader::RecentPath(const Linked& linked) {
-  const Zone zone = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return company::FindZone(snapshot, linked.company); });
+  const Zone zone = settings_.database.Read([&](db::Snapshot& snapshot) {
+    return company::FindZone(company::Get(snapshot, linked.company));
+  });
   const UtcMs now = settings_.clock.Now();
   std::string path =
       Concat({"/v1/orders?filter[start_date]=", FormatDay(zone.ToLocal(now - kRecentMs).day)});

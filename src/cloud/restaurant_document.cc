@@ -467,7 +467,10 @@ std::string Document(const company::Company& company, const Value* record,
   out.Key("country_code").Text(company.country_code);
   out.Key("timezone").Text(company.timezone);
   out.Key("currency").Text(company.currency);
-  out.Key("day_starts_at").Text(company::FormatTimeOfDay(company.day_starts_at));
+  const std::string day_start = record ? TimeOfDay(*record, "day_starts_at") : "";
+  const bool is_told = company::ParseTimeOfDay(day_start) && !left_out.contains("day_starts_at");
+  out.Key("day_starts_at")
+      .Text(is_told ? day_start : company::FormatTimeOfDay(company.day_starts_at));
   WriteProfile(out, company, record ? *record : empty.root(), empty.root(), left_out);
   write_lists(out);
   out.EndObject().EndArray().EndObject();

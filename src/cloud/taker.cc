@@ -644,9 +644,9 @@ class Taker {
   void CompareDates(Seen& seen) {
     if (seen.is_dated || shown().created_at == 0) return;
     seen.is_dated = true;
-    const Zone zone = company::FindZone(settings_.company);
-    const Day here = company::BusinessDayOf(settings_.company, zone, before_->created_at);
-    const Day there = company::BusinessDayOf(settings_.company, zone, shown().created_at);
+    const Days days = company::BusinessDays(settings_.company);
+    const Day here = days.Of(before_->created_at);
+    const Day there = days.Of(shown().created_at);
     if (here == there) return;
     store::CountDate(tx_, company_, FormatDay(here), FormatDay(there), stamp_.now);
   }

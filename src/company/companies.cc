@@ -43,10 +43,6 @@ std::optional<Company> FindByUuid(db::Session& session, std::string_view id) {
 
 std::vector<Company> All(db::Session& session) { return SelectAll(session); }
 
-Zone FindZone(db::Session& session, db::CompanyId company) {
-  return FindZone(Get(session, company));
-}
-
 Zone FindZone(const Company& company) {
   std::optional<Zone> zone = Zone::Find(company.timezone);
   if (zone) return *std::move(zone);
@@ -76,23 +72,22 @@ std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std:
   return SelectTable(session, company, id);
 }
 
-Day BusinessDayOf(const Company& company, const Zone& zone, UtcMs at) {
-  const LocalTime local = zone.ToLocal(at);
-  const bool before_opening = local.minute_of_day < company.day_starts_at;
-  return before_opening ? PreviousDay(local.day) : local.day;
+Days BusinessDays(const Company& company) {
+  return {.zone = FindZone(company), .starts_at = company.day_starts_at};
 }
 
-int64_t TakeOrderNumber(events::HeldCounters& counters, const Company& company, UtcMs now,
-                        const LastNumberBetween& last_between) {
-  const Zone zone = FindZone(company);
-  const Day day = BusinessDayOf(company, zone, now);
-  const std::string name = FormatDay(day);
-  if (const auto next = counters.NextOrderNumber(name)) return *next;
-  const int64_t number = last_between(zone.ToInstant(day, company.day_starts_at),
-                                      zone.ToInstant(NextDay(day), company.day_starts_at)) +
-                         1;
-  counters.StartOrderNumbers(name, number);
-  return number;
+OrderNumber TakeOrderNumber(events::HeldCounters& counters, const Company& company, UtcMs now,
+                            const LastNumberBetween& last_between) {
+  const Days days = BusinessDays(company);
+  const Day day = days.Of(now);
+  OrderNumber taken{.business_day = FormatDay(day)};
+  if (const auto next = counters.NextOrderNumber(taken.business_day)) {
+    taken.number = *next;
+    return taken;
+  }
+  taken.number = last_between(days.BeginOf(day), days.EndOf(day)) + 1;
+  counters.StartOrderNumbers(taken.business_day, taken.number);
+  return taken;
 }
 
 }  // namespace comanda::company

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,7 +35,6 @@ std::optional<Company> FindByUuid(db::Session& session, std::string_view id);
 std::vector<Company> All(db::Session& session);
 // The company's time zone. Where the system has no data for it, one that is always at the offset
 // last known (company/zones.h).
-Zone FindZone(db::Session& session, db::CompanyId company);
 Zone FindZone(const Company& company);
 
 // Inactive methods and tables are found too; the caller decides whether they may be used.
@@ -50,17 +50,21 @@ std::vector<std::string> PaymentMethodCodes(db::Session& session, db::CompanyId 
 
 std::optional<Table> FindTable(db::Session& session, db::CompanyId company, std::string_view id);
 
-// The business day that contains the instant, by the company's day_starts_at.
-Day BusinessDayOf(const Company& company, const Zone& zone, UtcMs at);
+// Days that begin at the company's day_starts_at.
+Days BusinessDays(const Company& company);
 
 // Returns the highest order number assigned in [begin, end), or 0. The room orders/ supplies it.
 using LastNumberBetween = std::function<int64_t(UtcMs begin, UtcMs end)>;
 
+struct OrderNumber {
+  int64_t number = 0;
+  std::string business_day;  // YYYY-MM-DD
+};
 // Assigns the next order number of the business day that contains `now` in the company's zone.
 // Numbers restart at 1 each business day (contract section 7). On the first order of a day
 // `last_between` is asked: after a correction of the clock the day may have numbers already.
-int64_t TakeOrderNumber(events::HeldCounters& counters, const Company& company, UtcMs now,
-                        const LastNumberBetween& last_between);
+OrderNumber TakeOrderNumber(events::HeldCounters& counters, const Company& company, UtcMs now,
+                            const LastNumberBetween& last_between);
 
 // Deletes the payment methods and tables of a company. For resetting the sandbox only.
 void EraseAll(db::Tx& tx, db::CompanyId company);

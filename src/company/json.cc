@@ -125,6 +125,7 @@ std::string Render(const Company& company, bool currently_open) {
   writer.Key("currently_open").Boolean(currently_open);
   writer.Key("language").Text(company.language);
   writer.Key("currency").Text(company.currency);
+  writer.Key("day_starts_at").Text(FormatTimeOfDay(company.day_starts_at));
   writer.Key("created_at").Instant(company.created_at);
   writer.Key("updated_at").Instant(company.updated_at);
   writer.EndObject();

@@ -15,9 +15,9 @@ db::Bound ToBound(const Operand& operand) {
   return std::get<std::string>(operand);
 }
 
-Zone FindZone(const ListRequest& request) {
-  CHECK(request.find_zone != nullptr, "a list whose filters take days brings the company's zone");
-  return request.find_zone(request.session, request.company);
+Days FindDays(const ListRequest& request) {
+  CHECK(request.find_days != nullptr, "a list whose filters take days brings the company's days");
+  return request.find_days(request);
 }
 
 }  // namespace
@@ -30,12 +30,11 @@ Refusal MalformedFilter(std::string_view name, std::string message) {
 }
 
 Operands ReadStart(const ListRequest& request, std::string_view name) {
-  return {request.query.ReadDayOrInstant(name, FindZone(request), false)->instant};
+  return {request.query.ReadDayOrInstant(name, FindDays(request), false)->instant};
 }
 
 Operands ReadEnd(const ListRequest& request, std::string_view name) {
-  const auto end = request.query.ReadDayOrInstant(name, FindZone(request), true);
-  return {end->exclusive ? end->instant : end->instant + 1};
+  return {request.query.ReadDayOrInstant(name, FindDays(request), true)->instant};
 }
 
 Operands ReadInstant(const ListRequest& request, std::string_view name) {

@@ -31,8 +31,8 @@ struct ListRequest {
   db::Session& session;
   db::CompanyId company;
   const Query& query;
-  // Finds the company's time zone; must be set where a filter takes days.
-  Zone (*find_zone)(db::Session&, db::CompanyId) = nullptr;
+  // Finds how the company's days are cut; must be set where a filter takes days.
+  Days (*find_days)(const ListRequest&) = nullptr;
 
   std::string_view Value(std::string_view name) const { return *query.Find(name); }
 };
@@ -52,8 +52,8 @@ struct ListFilter {
 
 // The first instant of a period, for a clause with >=.
 Operands ReadStart(const ListRequest& request, std::string_view name);
-// The end of a period, for a clause with <: the first instant of the day after a day, the
-// millisecond after an instant.
+// The end of a period, for a clause with <: the first instant of the day after a day, or the
+// instant that was sent.
 Operands ReadEnd(const ListRequest& request, std::string_view name);
 Operands ReadInstant(const ListRequest& request, std::string_view name);
 Operands ReadUuid(const ListRequest& request, std::string_view name);

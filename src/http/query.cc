@@ -226,14 +226,14 @@ std::optional<std::string> Query::ReadUuid(std::string_view name) const {
   return id;
 }
 
-std::optional<Query::Bound> Query::ReadDayOrInstant(std::string_view name, const Zone& zone,
-                                                    bool day_end) const {
+std::optional<Query::Bound> Query::ReadDayOrInstant(std::string_view name, const Days& days,
+                                                    bool is_end) const {
   const std::optional<std::string_view> value = Find(name);
   if (!value) return std::nullopt;
   if (const std::optional<Day> day = ParseDay(*value)) {
-    return Bound{zone.ToInstant(day_end ? NextDay(*day) : *day, 0), day_end};
+    return Bound{is_end ? days.EndOf(*day) : days.BeginOf(*day), day};
   }
-  if (const std::optional<UtcMs> instant = InstantOf(*value)) return Bound{*instant, false};
+  if (const std::optional<UtcMs> instant = InstantOf(*value)) return Bound{*instant, std::nullopt};
   throw Wrong(name, FieldCode::kInvalidFormat,
               "must be a day as 2026-11-20, or an instant as 2026-11-20T18:03:11Z.");
 }

@@ -61,13 +61,11 @@ class Query {
   std::optional<std::string> ReadUuid(std::string_view name) const;
   // One end of a period.
   struct Bound {
-    UtcMs instant = 0;
-    bool exclusive = false;  // the end of a day: compare with <; an instant: with <=
+    UtcMs instant = 0;       // a start is part of the period, an end is not
+    std::optional<Day> day;  // where a day was sent
   };
-  // Reads an RFC 3339 instant, or a day of the zone: its first instant, or, for day_end, the first
-  // instant of the next day.
-  std::optional<Bound> ReadDayOrInstant(std::string_view name, const Zone& zone,
-                                        bool day_end) const;
+  // Reads an RFC 3339 instant, or a day: its first instant, or, for is_end, that of the next day.
+  std::optional<Bound> ReadDayOrInstant(std::string_view name, const Days& days, bool is_end) const;
   std::optional<UtcMs> ReadInstant(std::string_view name) const;
 
  private:

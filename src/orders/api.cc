@@ -123,7 +123,7 @@ http::Response List(http::Context& ctx) {
   // Rendered once for all requests with the same tag: a change wakes many waiting displays at once.
   http::Response response = ctx.Shared(tag, [&] {
     return ctx.ReadPage([&](db::Snapshot& snapshot, http::PageRows& rows) {
-      Page page = FindPage(snapshot, ctx.company(), ctx.query(), rows);
+      Page page = FindPage(snapshot, ctx.company(), ctx.query(), ctx.site().clock.Now(), rows);
       for (const std::string& id : page.remade) NoteRemade(ctx.site(), ctx.company(), id);
       http::Response made = http::ListResponse(page, rows, tag);
       http::NoteDamage(ctx.site(), page.damage, made);

@@ -54,6 +54,11 @@ void AddCloud(Checksum& sum, const Order& order) {
   sum.Add(order.unknown_members).Add(order.gone_at);
 }
 
+// Nothing for an order of an older program, whose row has none.
+void AddBusinessDay(Checksum& sum, const Order& order) {
+  if (order.business_day) sum.Add(*order.business_day);
+}
+
 void AddRow(Checksum& sum, const Combo& combo);
 void AddRow(Checksum& sum, const Payment& payment);
 void AddRow(Checksum& sum, const Discount& discount);
@@ -114,6 +119,7 @@ int64_t ChecksumOf(const Order& order) {
   AddRows(sum, order.payments);
   AddRows(sum, order.discounts);
   AddCloud(sum, order);
+  AddBusinessDay(sum, order);
   return sum.Value();
 }
 

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/problem.h"
 #include "clients/clients.h"
+#include "company/companies.h"
 #include "events/log.h"
 #include "orders/lifecycle.h"
 #include "orders/record.h"
@@ -69,6 +70,7 @@ Record WriteNew(db::Tx& tx, CloudOrder cloud, const db::Stamp& stamp) {
 // What of the order is this box's own, and the state, which both sides move.
 void KeepOwn(const Order& before, Order& after) {
   after.public_id = before.public_id;
+  after.business_day = before.business_day;
   after.version = before.version;
   after.updated_at = before.updated_at;
   after.created_seq = before.created_seq;
@@ -169,6 +171,9 @@ Record TakeOver(db::Tx& tx, const company::Company& company, CloudOrder cloud,
   NumberRows(order);
   const std::optional<Order> before = Select(tx, company.company_id, order.id);
   if (before) return Renew(tx, *before, std::move(order), stamp);
+  if (!order.business_day) {
+    order.business_day = FormatDay(company::BusinessDays(company).Of(order.created_at));
+  }
   return WriteNew(tx, std::move(cloud), stamp);
 }
 

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "base/problem.h"
-#include "company/companies.h"
+#include "company/day_filter.h"
 #include "events/counters.h"
 #include "events/log.h"
 #include "orders/list_store.h"
 #include "orders/orders.h"
 #include "orders/record.h"
+#include "orders/search.h"
 #include "orders/store.h"
 #include "orders/stored_record.h"
 
@@ -62,27 +63,30 @@ void NoteMissing(int64_t listed, Page& page) {
 }  // namespace
 
 void RequireListParameters(const http::Query& query) {
-  http::RequireListParameters(query, ListFilters(), std::array{kIncludeParameter});
+  http::RequireListParameters(
+      query, ListFilters(),
+      std::array{kIncludeParameter, company::kDayParameter, kSearchParameter});
 }
 
-Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query, UtcMs now,
               http::PageRows& rows) {
-  const http::ListRequest request{session, company, query, company::FindZone};
-  const http::Conditions conditions = http::Conditions::Read(request, ListFilters());
+  const http::Conditions conditions = ReadConditions(session, company, query);
+  const std::optional<Search> search = ReadSearch(session, company, query);
   const http::Sort sort = query.ReadSort(kListSorts, "-created_at");
   const Include include = ReadInclude(query);
   Page page;
   page.paging = query.ReadPaging();
   int64_t listed = 0;
-  page.total = SelectPage(session, company,
-                          {.conditions = conditions,
-                           .sort = sort.index,
-                           .descending = sort.descending,
-                           .paging = page.paging},
-                          [&](const ListedRow& row) {
-                            AddRow(session, company, row, include, page, rows);
-                            ++listed;
-                          });
+  const ListQuestion question{.conditions = conditions,
+                              .sort = sort.index,
+                              .descending = sort.descending,
+                              .paging = page.paging};
+  const auto add = [&](const ListedRow& row) {
+    AddRow(session, company, row, include, page, rows);
+    ++listed;
+  };
+  page.total = search ? SelectFound(session, company, question, *search, now, add)
+                      : SelectPage(session, company, question, add);
   NoteMissing(listed, page);
   page.snapshot = http::SnapshotOf(query, events::ExtentOf(session, company).last);
   page.cursor = events::CurrentCursor(session, company);

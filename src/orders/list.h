@@ -23,7 +23,7 @@ struct Page : http::ListPage {
   std::vector<std::string> remade;  // ids of orders whose stored record is damaged
 };
 // Adds the page's records to `rows`. Refusal invalid_parameter for a value that cannot be read.
-Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query,
+Page FindPage(db::Session& session, db::CompanyId company, const http::Query& query, UtcMs now,
               http::PageRows& rows);
 
 }  // namespace comanda::orders

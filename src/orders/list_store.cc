@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "base/problem.h"
 #include "company/companies.h"
+#include "company/day_filter.h"
 #include "db/clause_builder.h"
 #include "orders/order.h"
 #include "orders/orders.h"
@@ -39,6 +41,31 @@ Operands ReadSources(const ListRequest& request, std::string_view name) {
   return {words.begin(), words.end()};
 }
 
+// The days of start_date and end_date are cut as filter[day] says.
+Days FindDays(const ListRequest& request) {
+  const company::Company company = company::Get(request.session, request.company);
+  return company::ReadDays(request.query, company, company::FindZone(company));
+}
+
+// The days of a filter that filter[day] does not concern.
+Days FindCalendarDays(const ListRequest& request) {
+  return {.zone = company::FindZone(company::Get(request.session, request.company))};
+}
+
+Operands ReadCalendarStart(const ListRequest& request, std::string_view name) {
+  return {request.query.ReadDayOrInstant(name, FindCalendarDays(request), false)->instant};
+}
+
+Operands ReadCalendarEnd(const ListRequest& request, std::string_view name) {
+  return {request.query.ReadDayOrInstant(name, FindCalendarDays(request), true)->instant};
+}
+
+Operands ReadNumber(const ListRequest& request, std::string_view name) {
+  const std::optional<int64_t> number = FindNumber(request.Value(name));
+  if (!number) throw http::MalformedFilter(name, "must be a whole number, such as 27.");
+  return {*number};
+}
+
 constexpr std::string_view kStatus = "filter[status]";
 constexpr std::string_view kServiceType = "filter[service_type]";
 constexpr std::string_view kSource = "filter[source]";
@@ -51,6 +78,9 @@ constexpr std::string_view kClientId = "filter[client_id]";
 constexpr std::string_view kTableId = "filter[table_id]";
 constexpr std::string_view kReference = "filter[reference]";
 constexpr std::string_view kPublicId = "filter[public_id]";
+constexpr std::string_view kOrderNumber = "filter[order_number]";
+constexpr std::string_view kScheduledFrom = "filter[scheduled_from]";
+constexpr std::string_view kScheduledTo = "filter[scheduled_to]";
 
 // The clauses of the filters, in a form that can use an index if there is one for the filter.
 constexpr std::array kFilters = {
@@ -72,6 +102,9 @@ constexpr std::array kFilters = {
     ListFilter{kTableId, "o.table_id = {}", http::ReadUuid},
     ListFilter{kReference, "o.reference = {}", http::ReadText},
     ListFilter{kPublicId, "o.public_id = {}", ReadPublicId},
+    ListFilter{kOrderNumber, "o.order_number = {}", ReadNumber},
+    ListFilter{kScheduledFrom, "o.scheduled_delivery_date >= {}", ReadCalendarStart},
+    ListFilter{kScheduledTo, "o.scheduled_delivery_date < {}", ReadCalendarEnd},
     ListFilter{kPaid,
                R"sql(o.facet IN (SELECT f.facet FROM order_facet AS f
                  WHERE f.company_id = $1 AND f.paid IN ({})))sql",
@@ -105,6 +138,9 @@ constexpr std::array kUnindexedFilters = {
     FilterClause{kUpdatedSince, "o.updated_at + 0 >= {}"},
     FilterClause{kClientId, "coalesce(o.client_id, '') = {}"},
     FilterClause{kTableId, "coalesce(o.table_id, '') = {}"},
+    FilterClause{kOrderNumber, "o.order_number + 0 = {}"},
+    FilterClause{kScheduledFrom, "o.scheduled_delivery_date + 0 >= {}"},
+    FilterClause{kScheduledTo, "o.scheduled_delivery_date + 0 < {}"},
 };
 
 template <size_t N>
@@ -190,7 +226,16 @@ db::ClauseBuilder FacetTotal(db::CompanyId company, const Conditions& conditions
 constexpr int64_t kGatheredMax = 4000;
 
 // The index that finds the rows of a gathered page.
-enum class FoundBy : uint8_t { kNone, kUnique, kClientOrTable, kOpenStatus, kUpdated, kCreated };
+enum class FoundBy : uint8_t {
+  kNone,
+  kUnique,
+  kNumber,
+  kClientOrTable,
+  kScheduled,
+  kOpenStatus,
+  kUpdated,
+  kCreated,
+};
 
 bool AllOpen(const Operands* statuses) {
   return statuses && std::ranges::all_of(*statuses, [](const Operand& status) {
@@ -202,6 +247,8 @@ bool AllOpen(const Operands* statuses) {
 FoundBy FindIndex(const Conditions& conditions) {
   if (conditions.Find(kReference) || conditions.Find(kPublicId)) return FoundBy::kUnique;
   if (conditions.Find(kClientId) || conditions.Find(kTableId)) return FoundBy::kClientOrTable;
+  if (conditions.Find(kOrderNumber)) return FoundBy::kNumber;
+  if (conditions.Find(kScheduledFrom) || conditions.Find(kScheduledTo)) return FoundBy::kScheduled;
   if (AllOpen(conditions.Find(kStatus))) return FoundBy::kOpenStatus;
   if (conditions.Find(kUpdatedSince)) return FoundBy::kUpdated;
   if (conditions.Find(kStartDate) || conditions.Find(kEndDate)) return FoundBy::kCreated;
@@ -211,21 +258,31 @@ FoundBy FindIndex(const Conditions& conditions) {
 // True if the index that finds the rows returns them in the order of the sort.
 bool IsSorted(FoundBy found_by, size_t sort) {
   if (found_by == FoundBy::kUpdated) return sort == kUpdated;
+  if (found_by == FoundBy::kNumber) return sort == kNumber;
+  if (found_by == FoundBy::kScheduled) return sort == kScheduled;
   return (found_by == FoundBy::kCreated || found_by == FoundBy::kClientOrTable) && sort == kCreated;
+}
+
+// True if that index has the column of the filter.
+bool UsesIndex(FoundBy found_by, std::string_view parameter) {
+  if (parameter == kStartDate || parameter == kEndDate) {
+    return found_by == FoundBy::kCreated || found_by == FoundBy::kClientOrTable ||
+           found_by == FoundBy::kOpenStatus;
+  }
+  if (parameter == kClientId || parameter == kTableId) return found_by == FoundBy::kClientOrTable;
+  if (parameter == kOrderNumber) return found_by == FoundBy::kNumber;
+  if (parameter == kScheduledFrom || parameter == kScheduledTo) {
+    return found_by == FoundBy::kScheduled;
+  }
+  return parameter == kUpdatedSince && found_by == FoundBy::kUpdated;
 }
 
 // Appends the clauses of all filters. Only those of `found_by` are in the form that uses an index.
 void Narrow(db::ClauseBuilder& sql, const Conditions& conditions, FoundBy found_by) {
-  const bool by_created = found_by == FoundBy::kCreated || found_by == FoundBy::kClientOrTable ||
-                          found_by == FoundBy::kOpenStatus;
   for (const ListFilter& filter : kFilters) {
     const Operands* const operands = conditions.Find(filter.parameter);
     if (!operands || (filter.parameter == kStatus && found_by == FoundBy::kOpenStatus)) continue;
-    const bool is_created = filter.parameter == kStartDate || filter.parameter == kEndDate;
-    const bool is_client_or_table = filter.parameter == kClientId || filter.parameter == kTableId;
-    const bool uses_index = (is_created && by_created) ||
-                            (is_client_or_table && found_by == FoundBy::kClientOrTable) ||
-                            (filter.parameter == kUpdatedSince && found_by == FoundBy::kUpdated);
+    const bool uses_index = UsesIndex(found_by, filter.parameter);
     const auto test = uses_index ? std::nullopt : ClauseOf(kUnindexedFilters, filter.parameter);
     sql.And(test.value_or(filter.clause), http::ToBound(*operands));
   }
@@ -271,6 +328,20 @@ void Read(db::Session& session, const db::ClauseBuilder& sql,
 
 std::span<const ListFilter> ListFilters() { return kFilters; }
 
+Conditions ReadConditions(db::Session& session, db::CompanyId company, const http::Query& query) {
+  Conditions conditions = Conditions::Read({session, company, query, FindDays}, kFilters);
+  const auto is_day = [&](std::string_view name) {
+    const auto value = query.Find(name);
+    return value && ParseDay(*value);
+  };
+  if (query.Find(company::kDayParameter) && !is_day(kStartDate) && !is_day(kEndDate)) {
+    throw http::MalformedFilter(
+        company::kDayParameter,
+        "says how days are cut: send a day in filter[start_date] or filter[end_date] beside it.");
+  }
+  return conditions;
+}
+
 int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuestion& question,
                    const std::function<void(const ListedRow&)>& add) {
   const Conditions& conditions = question.conditions;
@@ -304,6 +375,108 @@ int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuesti
     sql.OrderBy(sort.scanned[question.descending]).Limit(rows, offset);
     Read<kScanned>(session, sql, add);
   }
+  return total;
+}
+
+namespace {
+
+// Search
+
+constexpr db::Sql kFound = R"sql(
+    SELECT o.id, o.version, o.render_version, o.record_seq, o.order_title, o.created_at,
+      o.updated_at, o.scheduled_delivery_date, o.total, o.order_number
+    FROM orders AS o WHERE o.company_id = $1
+    )sql";
+
+struct FoundRow {
+  ListedRow row;
+  std::optional<int64_t> key;  // the value that the page is sorted by
+};
+
+std::optional<int64_t> ReadKey(const auto& row, size_t sort) {
+  switch (static_cast<Sort>(sort)) {
+    case kCreated:
+      return row.Int("created_at");
+    case kUpdated:
+      return row.Int("updated_at");
+    case kScheduled:
+      return row.OptionalInt("scheduled_delivery_date");
+    case kTotal:
+      return row.Int("total");
+    case kNumber:
+      return row.Int("order_number");
+  }
+  return std::nullopt;
+}
+
+// The orders that the search finds, by id.
+class Finder {
+ public:
+  Finder(db::Session& session, db::CompanyId company, const ListQuestion& question)
+      : session_(session), company_(company), question_(question) {}
+
+  // Adds the orders that the filters, in a form that uses that index, and the clause select; with
+  // words, only those whose title has them.
+  void Add(FoundBy found_by, db::Sql clause, db::Bound value,
+           const std::vector<clients::Term>* words = nullptr) {
+    db::ClauseBuilder sql(kFound, {company_});
+    Narrow(sql, question_.conditions, found_by);
+    sql.And(clause, value);
+    auto rows = session_.Query<kFound>(sql);
+    while (rows.Next()) {
+      if (words && !HasWords(rows.View("order_title"), *words)) continue;
+      std::string id = rows.Text("id");
+      found_.try_emplace(
+          id, FoundRow{.row = {id, ReadLocation(rows)}, .key = ReadKey(rows, question_.sort)});
+    }
+  }
+
+  std::vector<FoundRow> Sorted() const {
+    std::vector<FoundRow> sorted;
+    for (const auto& [id, row] : found_) sorted.push_back(row);  // by id
+    if (question_.descending) std::ranges::reverse(sorted);
+    std::ranges::stable_sort(sorted, [&](const FoundRow& a, const FoundRow& b) {
+      if (!a.key || !b.key) return a.key.has_value() && !b.key;
+      return question_.descending ? *b.key < *a.key : *a.key < *b.key;
+    });
+    return sorted;
+  }
+
+ private:
+  db::Session& session_;
+  const db::CompanyId company_;
+  const ListQuestion& question_;
+  std::map<std::string, FoundRow> found_;
+};
+
+// Where the titles that are read begin: at filter[start_date], else some days before the end.
+UtcMs TitlesFrom(const Conditions& conditions, UtcMs now) {
+  if (const Operands* const start = conditions.Find(kStartDate)) {
+    return std::get<int64_t>(start->front());
+  }
+  const Operands* const end = conditions.Find(kEndDate);
+  return (end ? std::get<int64_t>(end->front()) : now) - kSearchedTitlesMs;
+}
+
+}  // namespace
+
+int64_t SelectFound(db::Session& session, db::CompanyId company, const ListQuestion& question,
+                    const Search& search, UtcMs now,
+                    const std::function<void(const ListedRow&)>& add) {
+  Finder finder(session, company, question);
+  if (search.number) finder.Add(FoundBy::kNone, "o.order_number = {}", *search.number);
+  if (search.id) finder.Add(FoundBy::kNone, "o.id = {}", *search.id);
+  for (const std::string& client : search.client_ids) {
+    finder.Add(FoundBy::kNone, "o.client_id = {}", client);
+  }
+  finder.Add(FoundBy::kCreated, "o.order_title IS NOT NULL AND o.created_at >= {}",
+             TitlesFrom(question.conditions, now), &search.title_words);
+
+  const std::vector<FoundRow> found = finder.Sorted();
+  const auto total = static_cast<int64_t>(found.size());
+  const int64_t begin = std::min(question.paging.offset(), total);
+  const int64_t end = std::min(begin + question.paging.per_page, total);
+  for (int64_t i = begin; i < end; ++i) add(found[static_cast<size_t>(i)].row);
   return total;
 }
 

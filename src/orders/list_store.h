@@ -11,6 +11,8 @@
 //   column that the index does not have. For many matches.
 // - gathered: reads all matches with the index of a filter, and sorts them. For few matches.
 //
+// A search reads all orders that it finds, way by way, and sorts them.
+//
 // The records are not joined to the page. SQL orders whole rows, so that it would hold all records
 // of a page, up to 50 MiB, before the first could be counted against the answer's budget
 // (http/page_rows.h). Each is read by its key when its row is added, which is about 4 % of what a
@@ -28,12 +30,16 @@
 #include "db/session.h"
 #include "http/list.h"
 #include "orders/record.h"
+#include "orders/search.h"
 #include "orders/store.h"
 
 namespace comanda::orders {
 
 // The filters of the list (contract section 7, Listing).
 std::span<const http::ListFilter> ListFilters();
+// Those of the query, with their values. Refusal invalid_parameter.
+http::Conditions ReadConditions(db::Session& session, db::CompanyId company,
+                                const http::Query& query);
 
 // The fields that the list can be sorted by.
 inline constexpr std::array<std::string_view, 5> kListSorts = {
@@ -56,5 +62,10 @@ struct ListedRow {
 // exception of `add` ends the reading.
 int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuestion& question,
                    const std::function<void(const ListedRow&)>& add);
+
+// The same of the orders that the search finds. Reads all of them, and sorts them.
+int64_t SelectFound(db::Session& session, db::CompanyId company, const ListQuestion& question,
+                    const Search& search, UtcMs now,
+                    const std::function<void(const ListedRow&)>& add);
 
 }  // namespace comanda::orders

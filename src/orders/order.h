@@ -197,6 +197,9 @@ struct Order {
   std::string id;
   std::string public_id;
   int64_t order_number = 0;
+  // YYYY-MM-DD, by the zone and the day_starts_at of the moment of creation. Of an order that was
+  // written before orders had it: by the day_starts_at of now, until it is written again.
+  std::optional<std::string> business_day;
   std::optional<std::string> reference;    // the Idempotency-Key of its creation
   std::optional<std::string> fingerprint;  // hash of that request (http/idempotency.h)
   std::string source;

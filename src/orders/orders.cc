@@ -319,9 +319,11 @@ Placed PlaceOrder(db::Tx& tx, const company::Company& company, Order order,
     clients::NoteOrder(tx, order.company, *order.client_id, order.created_at, stamp);
   }
   events::HeldCounters counters(tx, order.company);
-  order.order_number = company::TakeOrderNumber(
+  company::OrderNumber taken = company::TakeOrderNumber(
       counters, company, order.created_at,
       [&](UtcMs begin, UtcMs end) { return SelectLastNumber(tx, company.company_id, begin, end); });
+  order.order_number = taken.number;
+  order.business_day = std::move(taken.business_day);
   InsertUnderFreePublicId(tx, order, placement.public_numbers, counters.next_seq());
   std::string record = Render(order);
   RequireSizeOfWhole(record);

@@ -11,6 +11,7 @@ void WriteIdentity(json::Writer& out, const Order& order) {
   out.Key("id").Text(order.id);
   out.Key("public_id").Text(order.public_id);
   out.Key("order_number").Integer(order.order_number);
+  out.Key("business_day").Text(order.business_day);
   out.Key("reference").Text(order.reference);
   out.Key("company_id").Text(order.company_uuid);
   out.Key("source").Text(order.source);

@@ -113,11 +113,11 @@ bool InsertRow(db::Tx& tx, const Order& order) {
         rider_provider, rider_user_id, rider_name, rider_phone_number,
         rider_country_calling_code, rider_assigned_at, cancel_reason, closed_at, canceled_at,
         external_id, render_version, created_seq, record_seq, origin, unknown_status,
-        unknown_members, gone_at, checksum)
+        unknown_members, gone_at, checksum, business_day)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
         $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37,
         $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55,
-        $56, $57, $58)
+        $56, $57, $58, $59)
       ON CONFLICT (company_id, public_id) DO NOTHING
       )sql",
       order.company, order.id, order.public_id, order.order_number, order.reference,
@@ -135,7 +135,7 @@ bool InsertRow(db::Tx& tx, const Order& order) {
       OrNull(rider, &Rider::assigned_at), order.cancel_reason, order.closed_at, order.canceled_at,
       order.external_id, order.render_version, order.created_seq, order.record_seq,
       static_cast<int>(order.origin), order.unknown_status, order.unknown_members, order.gone_at,
-      ChecksumOf(order));
+      ChecksumOf(order), order.business_day);
   return inserted == 1;
 }
 
@@ -166,6 +166,7 @@ Order ReadRow(const auto& row) {
   order.id = row.Text("id");
   order.public_id = row.Text("public_id");
   order.order_number = row.Int("order_number");
+  order.business_day = row.OptionalText("business_day");
   order.reference = row.OptionalText("reference");
   order.fingerprint = row.OptionalText("fingerprint");
   order.source = row.Text("source");
@@ -238,7 +239,7 @@ std::optional<StoredOrder> SelectRow(db::Session& session, db::CompanyId company
         o.total_discounts, o.delivery_price, o.packaging_price, o.service_fee_price, o.total_tips,
         o.total, o.total_paid, o.paid, o.paid_at, o.created_at, o.updated_at, o.closed_at,
         o.canceled_at, o.external_id, o.facet, o.created_seq, o.record_seq, o.render_version,
-        o.origin, o.unknown_status, o.unknown_members, o.gone_at, o.checksum
+        o.origin, o.unknown_status, o.unknown_members, o.gone_at, o.business_day, o.checksum
       FROM orders AS o WHERE o.company_id = $1 AND o.id = $2
       )sql";
   const auto row = session.One<kSelect>(company, id);
@@ -262,7 +263,7 @@ void UpdateRow(db::Tx& tx, const Order& order) {
         rider_provider = $23, rider_user_id = $24, rider_name = $25, rider_phone_number = $26,
         rider_country_calling_code = $27, rider_assigned_at = $28, record_seq = $29,
         render_version = $30, unknown_status = $31, unknown_members = $32, gone_at = $33,
-        checksum = $34
+        checksum = $34, business_day = $35
       WHERE company_id = $1 AND id = $2
       )sql",
             order.company, order.id, order.version, Number(order.delivery_status),
@@ -275,7 +276,7 @@ void UpdateRow(db::Tx& tx, const Order& order) {
             OrNull(rider, &Rider::name), OrNull(rider, &Rider::phone_number),
             OrNull(rider, &Rider::country_calling_code), OrNull(rider, &Rider::assigned_at),
             order.record_seq, order.render_version, order.unknown_status, order.unknown_members,
-            order.gone_at, ChecksumOf(order));
+            order.gone_at, ChecksumOf(order), order.business_day);
 }
 
 void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
@@ -705,13 +706,21 @@ void RequireSound(db::Session& session, const StoredOrder& stored) {
   }
 }
 
+std::string BusinessDayOf(db::Session& session, const Order& order) {
+  company::Company company = company::Get(session, order.company);
+  company.timezone = order.timezone;  // that of the moment of creation
+  return FormatDay(company::BusinessDays(company).Of(order.created_at));
+}
+
 }  // namespace
 
 std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id) {
   std::optional<StoredOrder> stored = SelectUnchecked(session, company, id);
   if (!stored) return std::nullopt;
   RequireSound(session, *stored);
-  return std::move(stored->order);
+  Order& order = stored->order;
+  if (!order.business_day) order.business_day = BusinessDayOf(session, order);
+  return std::move(order);
 }
 
 bool HasChecksum(db::Session& session, db::CompanyId company, std::string_view id) {
@@ -722,8 +731,10 @@ bool HasChecksum(db::Session& session, db::CompanyId company, std::string_view i
 }
 
 void WriteChecksum(db::Tx& tx, const Order& order) {
-  tx.RunOne(R"sql(UPDATE orders SET checksum = $3 WHERE company_id = $1 AND id = $2)sql",
-            order.company, order.id, ChecksumOf(order));
+  tx.RunOne(R"sql(
+      UPDATE orders SET business_day = $3, checksum = $4 WHERE company_id = $1 AND id = $2
+      )sql",
+            order.company, order.id, order.business_day, ChecksumOf(order));
 }
 
 std::optional<std::string> SelectIdByPublicId(db::Session& session, db::CompanyId company,
@@ -830,9 +841,10 @@ std::optional<RecordLocation> SelectRecordLocation(db::Session& session, db::Com
 void ForgetRecord(db::Tx& tx, Order& order) {
   order.record_seq.reset();
   tx.RunOne(R"sql(
-      UPDATE orders SET record_seq = NULL, checksum = $3 WHERE company_id = $1 AND id = $2
+      UPDATE orders SET record_seq = NULL, business_day = $3, checksum = $4
+      WHERE company_id = $1 AND id = $2
       )sql",
-            order.company, order.id, ChecksumOf(order));
+            order.company, order.id, order.business_day, ChecksumOf(order));
 }
 
 // Checks

@@ -134,13 +134,21 @@ http::Response Answer(http::Context& ctx, std::span<const Figure<Row>> figures, 
 }
 
 http::Response GetByPaymentMethods(http::Context& ctx) {
-  RequireParameters(ctx.query());
-  return Answer<MethodRow>(ctx, kMethodFigures, ByPaymentMethods);
+  RequireParameters(ctx.query(), std::array{kByParameter});
+  const DatedBy dated_by = ReadDatedBy(ctx.query());
+  return Answer<MethodRow>(ctx, kMethodFigures,
+                           [dated_by](db::Session& session, const OrderFilter& filter) {
+                             return ByPaymentMethods(session, filter, dated_by);
+                           });
 }
 
 http::Response GetByTips(http::Context& ctx) {
-  RequireParameters(ctx.query());
-  return Answer<TipRow>(ctx, kTipFigures, ByTips);
+  RequireParameters(ctx.query(), std::array{kByParameter});
+  const DatedBy dated_by = ReadDatedBy(ctx.query());
+  return Answer<TipRow>(ctx, kTipFigures,
+                        [dated_by](db::Session& session, const OrderFilter& filter) {
+                          return ByTips(session, filter, dated_by);
+                        });
 }
 
 http::Response GetProductsSold(http::Context& ctx) {

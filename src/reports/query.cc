@@ -8,6 +8,7 @@
 #include "base/zone.h"
 #include "base/zone_names.h"
 #include "company/companies.h"
+#include "company/day_filter.h"
 #include "company/hours.h"
 #include "http/list.h"
 #include "orders/order.h"
@@ -25,6 +26,7 @@ constexpr std::string_view kSource = "filter[source]";
 constexpr std::string_view kTimezone = "timezone";
 constexpr std::array kParameters = {kStartDate,
                                     kEndDate,
+                                    company::kDayParameter,
                                     kStartTime,
                                     kEndTime,
                                     kStatus,
@@ -48,25 +50,19 @@ Zone ReadZone(const http::Query& query, const company::Company& company) {
   return *std::move(zone);
 }
 
-Interval DayOf(UtcMs instant, const Zone& zone) {
-  const Day day = zone.ToLocal(instant).day;
-  return {zone.ToInstant(day, 0), zone.ToInstant(NextDay(day), 0)};
-}
-
 // Without an end, the period ends with today; without a start, it starts on the day of the end.
-Interval ReadPeriod(const http::Query& query, const Zone& zone, UtcMs now) {
-  const auto start = query.ReadDayOrInstant(kStartDate, zone, false);
-  const auto end = query.ReadDayOrInstant(kEndDate, zone, true);
-  Interval period = DayOf(now, zone);
-  if (end) period.to = end->exclusive ? end->instant : end->instant + 1;
-  if (start) {
-    period.from = start->instant;
-  } else if (end) {
-    period.from = DayOf(period.to - 1, zone).from;
-  }
-  if (period.from >= period.to)
-    throw http::MalformedFilter(kStartDate, "must not be after filter[end_date].");
-  if (DaysTouched(period, zone) > kDaysMax) {
+Period ReadPeriod(const http::Query& query, const Days& days, UtcMs now) {
+  const auto start = query.ReadDayOrInstant(kStartDate, days, false);
+  const auto end = query.ReadDayOrInstant(kEndDate, days, true);
+  Period period;
+  period.last_day = end ? end->day : days.Of(now);
+  period.span.to = end ? end->instant : days.EndOf(*period.last_day);
+  period.first_day = start ? start->day : days.Of(period.span.to - 1);
+  period.span.from = start ? start->instant : days.BeginOf(*period.first_day);
+  if (period.span.from >= period.span.to)
+    throw http::MalformedFilter(kStartDate,
+                                "must not be after filter[end_date], nor the same instant.");
+  if (DaysTouched(period.span, days) > kDaysMax) {
     throw http::MalformedFilter(kStartDate, "must be at most 366 days before filter[end_date].");
   }
   return period;
@@ -76,14 +72,24 @@ Interval ReadPeriod(const http::Query& query, const Zone& zone, UtcMs now) {
 std::optional<int> ReadMinute(const http::Query& query, std::string_view name, bool is_end) {
   const auto text = query.Find(name);
   if (!text) return std::nullopt;
-  if (is_end && *text == "24:00") return kWholeDay.end;
+  if (is_end && *text == "24:00") return Window().end;
   if (const auto minute = company::ParseTimeOfDay(*text)) return minute;
   throw http::MalformedFilter(name, "must be a time of day as HH:MM, such as 18:30.");
 }
 
-Window ReadWindow(const http::Query& query) {
-  return {.start = ReadMinute(query, kStartTime, false).value_or(kWholeDay.start),
-          .end = ReadMinute(query, kEndTime, true).value_or(kWholeDay.end)};
+// A bound that is left out is that of the day. Nothing: the window is the whole day.
+std::optional<Window> ReadWindow(const http::Query& query, const Days& days) {
+  const auto start = ReadMinute(query, kStartTime, false);
+  const auto end = ReadMinute(query, kEndTime, true);
+  if (start && start == end) {
+    throw http::MalformedFilter(
+        kEndTime, "must differ from filter[start_time]; leave both out for the whole day.");
+  }
+  const int day_end = days.starts_at == 0 ? Window().end : days.starts_at;
+  const Window window{.start = start.value_or(days.starts_at), .end = end.value_or(day_end)};
+  const bool is_whole = window == Window{.start = days.starts_at, .end = day_end};
+  if (is_whole || window == Window()) return std::nullopt;
+  return window;
 }
 
 std::vector<int64_t> ReadIndexes(const http::Query& query, std::string_view name,
@@ -103,12 +109,21 @@ void RequireParameters(const http::Query& query, std::span<const std::string_vie
 }
 
 OrderFilter ReadOrderFilter(const http::Query& query, const company::Company& company, UtcMs now) {
-  const Zone zone = ReadZone(query, company);
+  const Days days = company::ReadDays(query, company, ReadZone(query, company));
+  const Period period = ReadPeriod(query, days, now);
   return {.company = company.company_id,
-          .intervals = Cut(ReadPeriod(query, zone, now), ReadWindow(query), zone),
+          .intervals = Cut(period, ReadWindow(query, days), days),
           .statuses = ReadIndexes(query, kStatus, orders::kStatusNames),
           .service_types = ReadIndexes(query, kServiceType, orders::kServiceTypeNames),
           .sources = query.ReadCapitals(kSource)};
+}
+
+DatedBy ReadDatedBy(const http::Query& query) {
+  constexpr std::array<std::string_view, 2> kWords = {"order", "payment"};
+  const std::vector<size_t> words = query.ReadWords(kByParameter, kWords);
+  if (words.empty()) return DatedBy::kOrder;
+  if (words.size() > 1) throw http::MalformedFilter(kByParameter, "must be one of order, payment.");
+  return static_cast<DatedBy>(words.front());
 }
 
 Lines ReadLines(const http::Query& query) {

@@ -14,9 +14,13 @@ namespace comanda::reports {
 // Throws for an unknown parameter. `more` are those that only this report has.
 void RequireParameters(const http::Query& query, std::span<const std::string_view> more = {});
 
-// The orders that the query selects. Days are local to the company, or to the parameter `timezone`.
-// Without dates the report covers today.
+// The orders that the query selects. Days are local to the company, or to the parameter `timezone`,
+// and cut as filter[day] says. Without dates the report covers today.
 OrderFilter ReadOrderFilter(const http::Query& query, const company::Company& company, UtcMs now);
+
+// Which date of a payment counts, in the two reports on payments.
+inline constexpr std::string_view kByParameter = "filter[by]";
+DatedBy ReadDatedBy(const http::Query& query);
 
 // Selects the lines of /products-sold.
 inline constexpr std::string_view kIncludeParameter = "filter[include]";

@@ -18,7 +18,7 @@ namespace comanda::reports {
 // separately.
 struct OrderFilter {
   db::CompanyId company;
-  // When the orders were created.
+  // When the orders were created, or the payments made and cancelled.
   std::vector<Interval> intervals;
   // Numbers of orders::Status and orders::ServiceType, as stored.
   std::vector<int64_t> statuses;

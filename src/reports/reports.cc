@@ -55,7 +55,8 @@ void Add(const store::Payment& payment, PaymentSums& sums) {
   if (payment.canceled) {
     ++sums.canceled_count;
     sums.canceled_total += payment.amount;
-  } else if (payment.counts) {
+  }
+  if (payment.counts) {
     ++sums.count;
     sums.sum_total += payment.amount;
     if (payment.tip_amount > 0) ++sums.tips_count;
@@ -64,11 +65,17 @@ void Add(const store::Payment& payment, PaymentSums& sums) {
 }
 
 // Sorted by id of the method.
-std::map<std::string, PaymentSums> SumPayments(db::Session& session, const OrderFilter& filter) {
+std::map<std::string, PaymentSums> SumPayments(db::Session& session, const OrderFilter& filter,
+                                               DatedBy dated_by) {
   SumsByText<PaymentSums> methods;
-  store::EachPayment(session, filter, [&](const store::Payment& payment) {
+  const auto add = [&](const store::Payment& payment) {
     Add(payment, SumsOf(methods, payment.method_id));
-  });
+  };
+  if (dated_by == DatedBy::kPayment) {
+    store::EachPaymentByItsTime(session, filter, add);
+  } else {
+    store::EachPayment(session, filter, add);
+  }
   return {methods.begin(), methods.end()};
 }
 
@@ -163,9 +170,10 @@ std::vector<SoldModifier> SortedModifiers(const SumsByText<ModifierSums>& modifi
 
 }  // namespace
 
-std::vector<MethodRow> ByPaymentMethods(db::Session& session, const OrderFilter& filter) {
+std::vector<MethodRow> ByPaymentMethods(db::Session& session, const OrderFilter& filter,
+                                        DatedBy dated_by) {
   std::vector<MethodRow> rows;
-  for (const auto& [id, sums] : SumPayments(session, filter)) {
+  for (const auto& [id, sums] : SumPayments(session, filter, dated_by)) {
     MethodRow row{.payment_method_id = id,
                   .count = sums.count,
                   .sum_total = sums.sum_total,
@@ -180,9 +188,9 @@ std::vector<MethodRow> ByPaymentMethods(db::Session& session, const OrderFilter&
   return rows;
 }
 
-std::vector<TipRow> ByTips(db::Session& session, const OrderFilter& filter) {
+std::vector<TipRow> ByTips(db::Session& session, const OrderFilter& filter, DatedBy dated_by) {
   std::vector<TipRow> rows;
-  for (const auto& [id, sums] : SumPayments(session, filter)) {
+  for (const auto& [id, sums] : SumPayments(session, filter, dated_by)) {
     if (sums.tips_count == 0) continue;
     TipRow row{.payment_method_id = id, .count = sums.tips_count, .sum_total = sums.tips_total};
     NameMethod(session, filter.company, row);

@@ -14,8 +14,17 @@
 
 namespace comanda::reports {
 
-std::vector<MethodRow> ByPaymentMethods(db::Session& session, const OrderFilter& filter);
-std::vector<TipRow> ByTips(db::Session& session, const OrderFilter& filter);
+// Which date decides whether a payment is part of a report.
+enum class DatedBy : uint8_t {
+  kOrder,  // that of its order
+  // Its own: a payment counts when it was made, also if it is cancelled later, and as cancelled
+  // when it was cancelled, also those of cancelled orders. What is reported of a day that is over
+  // never changes.
+  kPayment,
+};
+std::vector<MethodRow> ByPaymentMethods(db::Session& session, const OrderFilter& filter,
+                                        DatedBy dated_by);
+std::vector<TipRow> ByTips(db::Session& session, const OrderFilter& filter, DatedBy dated_by);
 
 // Which lines ProductsSold() sums: lines linked to the menu, without or with their modifiers, or
 // free-form lines.

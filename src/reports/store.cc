@@ -1,6 +1,7 @@
 #include "reports/store.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "orders/order.h"
@@ -35,6 +36,12 @@ Facets SelectFacets(db::Session& session, const OrderFilter& filter) {
   return facets;
 }
 
+// `intervals` are sorted and do not overlap.
+bool IsIn(const std::vector<Interval>& intervals, UtcMs at) {
+  const auto after = std::ranges::upper_bound(intervals, at, {}, &Interval::from);
+  return after != intervals.begin() && at < std::prev(after)->to;
+}
+
 // Calls add(rows, counts) for each row of orders that are chosen. kSelect takes the company and a
 // stretch of time, and returns the order's facet beside what is added.
 template <const db::Sql& kSelect, typename Add>
@@ -64,8 +71,38 @@ void EachPayment(db::Session& session, const OrderFilter& filter,
          .amount = row.Int("amount"),
          .tip_amount = row.Int("tip_amount"),
          .canceled = !row.IsNull("canceled_at"),
-         .counts = counts});
+         .counts = counts && row.IsNull("canceled_at")});
   });
+}
+
+void EachPaymentByItsTime(db::Session& session, const OrderFilter& filter,
+                          const std::function<void(const Payment&)>& add) {
+  if (filter.intervals.empty()) return;
+  const Interval span{filter.intervals.front().from, filter.intervals.back().to};
+  // No index has the times of payments. A change of an order sets its updated_at, so that what has
+  // a time in the span is found among the orders that were changed since its beginning. The margins
+  // are for a clock that was put back, and for payments that a till has dated before the order.
+  constexpr UtcMs kDayMs = 86'400'000;
+  constexpr UtcMs kSetBackMs = 2 * kDayMs;
+  constexpr UtcMs kDatedBackMs = 46 * kDayMs;
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT o.facet, p.payment_method_id, p.amount, p.tip_amount, p.created_at, p.canceled_at
+      FROM orders AS o
+      JOIN payment AS p ON p.company_id = o.company_id AND p.order_id = o.id
+      WHERE o.company_id = $1 AND o.updated_at >= $2 AND o.created_at + 0 < $3
+      )sql";
+  const Facets facets = SelectFacets(session, filter);
+  auto row = session.Query<kSelect>(filter.company, span.from - kSetBackMs, span.to + kDatedBackMs);
+  while (row.Next()) {
+    if (!facets.contains(row.Int("facet"))) continue;
+    const std::optional<UtcMs> canceled_at = row.OptionalInt("canceled_at");
+    const Payment payment{.method_id = row.View("payment_method_id"),
+                          .amount = row.Int("amount"),
+                          .tip_amount = row.Int("tip_amount"),
+                          .canceled = canceled_at && IsIn(filter.intervals, *canceled_at),
+                          .counts = IsIn(filter.intervals, row.Int("created_at"))};
+    if (payment.canceled || payment.counts) add(payment);
+  }
 }
 
 void EachLine(db::Session& session, const OrderFilter& filter, LineKind kind,

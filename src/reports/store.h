@@ -3,8 +3,8 @@
 // All SQL of this room. The Each... functions call `add` for every row that a OrderFilter selects;
 // the texts of a row are valid during the call only. Functions throw Fault on a database error.
 //
-// In all rows, `counts` is false if the order's status is left out of the main figures: then only
-// what was cancelled is counted.
+// `counts` says whether a row is part of the main figures, `canceled` whether of those on what was
+// cancelled.
 
 #include <functional>
 #include <optional>
@@ -16,7 +16,8 @@
 
 namespace comanda::reports::store {
 
-// A payment of a selected order.
+// A payment of an order that was created in the filter's intervals. One that was cancelled does not
+// count, nor one of an order whose status is left out of the main figures.
 struct Payment {
   std::string_view method_id;
   Minor amount = 0, tip_amount = 0;
@@ -25,6 +26,10 @@ struct Payment {
 };
 void EachPayment(db::Session& session, const OrderFilter& filter,
                  const std::function<void(const Payment&)>& add);
+// The payments of orders of any time, also of cancelled ones: `counts` if it was made in the
+// intervals, `canceled` if it was cancelled in them.
+void EachPaymentByItsTime(db::Session& session, const OrderFilter& filter,
+                          const std::function<void(const Payment&)>& add);
 
 // Lines linked to a product of the menu, or free-form lines.
 enum class LineKind : uint8_t { kLinked, kFreehand };

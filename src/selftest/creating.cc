@@ -15,9 +15,10 @@ constexpr std::string_view kTakeAway =
 constexpr std::string_view kTakeAwayAgain =
     R"({ "comment": "comanda selftest, please ignore", "order_title": "SELFTEST", "service_type": "TAKEAWAY" })";
 
-constexpr std::array<std::string_view, 52> kOrderFields = {"id",
+constexpr std::array<std::string_view, 53> kOrderFields = {"id",
                                                            "public_id",
                                                            "order_number",
+                                                           "business_day",
                                                            "reference",
                                                            "company_id",
                                                            "source",

@@ -17,10 +17,10 @@ constexpr std::array<std::string_view, 4> kServiceTypes = {"ONSITE", "TABLE", "D
 constexpr std::array<std::string_view, 7> kRoles = {"admin", "manager", "waiter", "rider",
                                                     "cook",  "sales",   "cashier"};
 
-constexpr std::array<std::string_view, 15> kCompanyFields = {
-    "id",       "name",         "description", "logo",           "public_url",     "phone",
-    "location", "country_code", "timezone",    "business_hours", "currently_open", "language",
-    "currency", "created_at",   "updated_at"};
+constexpr std::array<std::string_view, 16> kCompanyFields = {
+    "id",       "name",          "description", "logo",           "public_url",     "phone",
+    "location", "country_code",  "timezone",    "business_hours", "currently_open", "language",
+    "currency", "day_starts_at", "created_at",  "updated_at"};
 constexpr std::array<std::string_view, 4> kPaymentMethodFields = {"id", "code", "description",
                                                                   "service_types"};
 constexpr std::array<std::string_view, 9> kUserFields = {

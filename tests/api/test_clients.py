@@ -235,8 +235,8 @@ def test_by_day_and_instant_of_creation(guests):
     assert found(start_date=today + datetime.timedelta(days=2)) == []
     assert found(end_date=yesterday) == []
     assert found(start_date=beto["created_at"]) == ["Beto"]
-    assert found(end_date=ana["created_at"]) == ["Ana"]  # included
-    assert found(start_date=ana["created_at"], end_date=beto["created_at"]) == ["Ana", "Beto"]
+    assert found(end_date=ana["created_at"]) == []  # excluded
+    assert found(start_date=ana["created_at"], end_date=beto["created_at"]) == ["Ana"]
 
 
 def test_updated_since_tells_what_changed(guests):
@@ -481,7 +481,9 @@ def test_search_with_a_date_agrees_with_the_rule(crowd):
     api, clients = crowd
     oldest = accepted(api.get(PATH + "?sort=created_at&per_page=1"))[0]["created_at"]
     early = {c["id"] for c in clients[:12_000] if matches(c, "garcia")}
-    answer = api.get(f"{PATH}?filter[search]=garcia&filter[end_date]={oldest}&sort=name")
+    end = datetime.datetime.fromisoformat(oldest.replace("Z", "+00:00")) + datetime.timedelta(milliseconds=1)
+    end = end.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    answer = api.get(f"{PATH}?filter[search]=garcia&filter[end_date]={end}&sort=name")
     assert answer.json["pagination"]["total"] == len(early)
     rare = api.get(f"{PATH}?filter[search]=wilhelmina&filter[start_date]={oldest}")
     assert names(rare) == ["Wilhelmina Ünique"]

@@ -14,7 +14,8 @@ PATH = "/v1/company"
 METHODS = PATH + "/payment-methods"
 TABLES = PATH + "/tables"
 FIELDS = ["id", "name", "description", "logo", "public_url", "phone", "location", "country_code", "timezone",
-          "business_hours", "currently_open", "language", "currency", "created_at", "updated_at"]
+          "business_hours", "currently_open", "language", "currency", "day_starts_at", "created_at",
+          "updated_at"]
 LOCATION = ["address", "area", "city", "state", "country_code", "postal_code", "latitude", "longitude"]
 WEEK = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
@@ -51,7 +52,7 @@ def test_the_record_is_what_was_imported(api, demo):
     assert list(company) == FIELDS
     assert list(company["location"]) == LOCATION
     for name in ("id", "name", "description", "public_url", "phone", "country_code", "timezone", "language",
-                 "currency", "business_hours"):
+                 "currency", "day_starts_at", "business_hours"):
         assert company[name] == demo[name], name
     assert company["logo"] is None
     assert company["location"] == {**demo["location"], "country_code": demo["country_code"]}

@@ -1,10 +1,13 @@
-"""Comanda-Occurred-At: another box's key dates what happened there (contract section 15, Dates)."""
+"""Comanda-Occurred-At: the key of another box, or of a till that sells offline, dates what happened there (contract section
+15, Dates)."""
 
 import contextlib
 import datetime
+import zoneinfo
 
 import pytest
 
+from support import pairing
 from support.orders import accepted, item, new_key, path, refused
 
 HEADER = "Comanda-Occurred-At"
@@ -46,6 +49,26 @@ def test_the_number_is_of_the_business_day_on_which_it_was_made(sync):
     assert then == [1, 2, 3]
     after = accepted(sync.post("/v1/orders", {"service_type": "ONSITE"}, new_key()), 201)
     assert after["order_number"] == today["order_number"] + 1
+    assert after["business_day"] == today["business_day"]
+
+
+def test_the_business_day_is_that_of_the_sale(sync, demo):
+    zone, opens = zoneinfo.ZoneInfo(demo["timezone"]), datetime.time.fromisoformat(demo["day_starts_at"])
+    date = datetime.datetime.now(zone).date() - datetime.timedelta(days=10)
+    at = datetime.datetime.combine(date, opens, zone)
+    for moment, day in ((at, date), (at - datetime.timedelta(seconds=1), date - datetime.timedelta(days=1))):
+        order = place(sync, moment.astimezone(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z"))
+        assert order["business_day"] == str(day)
+
+
+def test_a_till_that_was_paired_for_it_dates_its_sale(box, demo):
+    answer, authority = pairing.pair(pairing.make_uri(box, "--company", demo["id"], scopes="all,orders:sync"))
+    assert answer.status == 201 and "orders:sync" in answer.data["scopes"]
+    sold = ago(days=1)
+    with contextlib.closing(box.client(answer.data["key"])) as till:
+        order = place(till, sold)
+        order = accepted(till.post(path(order, "payments"), {"payment_method_code": "cash", "amount": 5}, {HEADER: sold}))
+    assert order["created_at"] == order["payments"][0]["created_at"] == sold
 
 
 def test_a_scheduled_date_is_judged_against_it(sync):

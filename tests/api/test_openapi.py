@@ -393,12 +393,13 @@ def in_url(value):
 
 
 def queries(operation, staged):
-    """The parameters' examples, each alone and all together."""
+    """The parameters' examples, each alone and all together; one that is about another never without it."""
+    about = {"filter[day]": "filter[start_date]"}
     examples = {p["name"]: staged.get(p["name"], in_url(p["example"]))
                 for p in operation.parameters if p["in"] == "query"}
     yield {}
     for name, value in examples.items():
-        yield {name: value}
+        yield {name: value, **({about[name]: examples[about[name]]} if name in about else {})}
     if len(examples) > 1:
         yield examples
 

@@ -180,9 +180,31 @@ def test_dates_are_whole_days_in_the_companys_zone(quiet, orders, demo):
     assert filtered(quiet, start_date=last + one) == []
 
 
-def test_dates_may_be_instants_both_included(quiet, orders):
+def test_by_order_number(quiet, orders):
+    for order in orders[::3]:
+        assert filtered(quiet, order_number=order["order_number"]) == [order["id"]]
+    assert filtered(quiet, order_number=9_999) == []
+    assert filtered(quiet, order_number=orders[0]["order_number"], status="CANCELLED") == []
+
+
+def test_by_scheduled_date(quiet, orders, demo):
+    zone = zoneinfo.ZoneInfo(demo["timezone"])
+    scheduled = [o for o in orders if o["scheduled_delivery_date"]]
+    first, last = sorted(o["scheduled_delivery_date"] for o in scheduled)
+    days = [datetime.datetime.fromisoformat(at.replace("Z", "+00:00")).astimezone(zone).date() for at in (first, last)]
+    both = having(orders, lambda o: o["scheduled_delivery_date"])
+    assert len(both) == 2
+    assert filtered(quiet, scheduled_from=days[0], scheduled_to=days[1]) == filtered(quiet, scheduled_from=first) == both
+    assert filtered(quiet, scheduled_from=first, scheduled_to=last) == having(
+        orders, lambda o: o["scheduled_delivery_date"] == first)
+    assert filtered(quiet, scheduled_to=first) == []
+    by_date = listing(quiet, f"?filter[scheduled_from]={first}&sort=scheduled_delivery_date").data
+    assert [o["scheduled_delivery_date"] for o in by_date] == [first, last]
+
+
+def test_dates_may_be_instants_the_end_excluded(quiet, orders):
     third, sixth = orders[2]["created_at"], orders[5]["created_at"]
-    between = having(orders, lambda o: third <= o["created_at"] <= sixth)
+    between = having(orders, lambda o: third <= o["created_at"] < sixth)
     assert filtered(quiet, start_date=third, end_date=sixth) == between
     with_offset = third.replace("Z", "%2B00:00")
     assert filtered(quiet, start_date=with_offset) == having(orders, lambda o: o["created_at"] >= third)
@@ -193,12 +215,21 @@ def test_dates_may_be_instants_both_included(quiet, orders):
     ("delivery_status", "LOST", "NOT_DELIVERED"), ("paid", "1", ["true", "false"]), ("client_id", "7", "UUID"),
     ("table_id", "x", "UUID"), ("public_id", "x", "public id"), ("start_date", "yesterday", "2026-11-20"),
     ("end_date", "2026-13-01", "2026-11-20"), ("updated_since", "2026-11-20", "T18:03:11Z"),
+    ("order_number", "first", "27"), ("order_number", "-1", "27"), ("order_number", "1" * 16, "27"),
+    ("scheduled_from", "tomorrow", "2026-11-20"), ("scheduled_to", "2026-02-30", "2026-11-20"),
+    ("search", "!?", "letters or digits"), ("day", "business", "filter[start_date]"),
     ("snapshot", "latest", "X-Snapshot"), ("include", "items", ["combos", "payments", "discounts"])])
 def test_a_malformed_filter_is_refused_and_its_form_shown(quiet, name, value, says):
     answer = quiet.get(f"/v1/orders?filter[{name}]={value}")
     refused(answer, 400, "invalid_parameter", says=says)
     assert list(answer.fields) == [f"filter[{name}]"]
     assert answer.json["detail"].startswith(f"filter[{name}]: ")
+
+
+def test_an_unknown_way_to_cut_days_is_refused(quiet):
+    answer = quiet.get("/v1/orders?filter[start_date]=2026-11-20&filter[day]=week")
+    refused(answer, 400, "invalid_parameter", says=["calendar", "business"])
+    assert list(answer.fields) == ["filter[day]"]
 
 
 @pytest.mark.parametrize("query", [

@@ -10,10 +10,10 @@ from support.orders import (INSTANT, UUID, accepted, exact, in_days, item, path,
 NUMBER = re.compile(r"(?:0|[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9])")  # the shortest exact decimal
 
 # What each field may hold: a type, or None where it may be empty.
-TEXT, MONEY, WHOLE, YES_OR_NO, LIST, ID, AT = "text", "money", "whole", "yes or no", "list", "id", "at"
+TEXT, MONEY, WHOLE, YES_OR_NO, LIST, ID, AT, DAY = "text", "money", "whole", "yes or no", "list", "id", "at", "day"
 ORDER = {
-    "id": {ID}, "public_id": {TEXT}, "order_number": {WHOLE}, "reference": {TEXT, None}, "company_id": {ID},
-    "source": {TEXT}, "country_code": {TEXT}, "timezone": {TEXT}, "currency": {TEXT}, "version": {WHOLE},
+    "id": {ID}, "public_id": {TEXT}, "order_number": {WHOLE}, "business_day": {DAY}, "reference": {TEXT, None},
+    "company_id": {ID}, "source": {TEXT}, "country_code": {TEXT}, "timezone": {TEXT}, "currency": {TEXT}, "version": {WHOLE},
     "status": {TEXT}, "service_type": {TEXT}, "status_history": {LIST}, "delivery_status": {TEXT, None},
     "delivery_status_reason": {TEXT, None}, "delivered_by": {TEXT, None}, "rider": {dict, None},
     "pending_at": {AT}, "preparing_at": {AT, None}, "ready_at": {AT, None}, "delivered_at": {AT, None},
@@ -61,7 +61,7 @@ def is_a(value, kind):
     if kind in (MONEY, WHOLE, "degrees"):
         pattern = {MONEY: NUMBER, WHOLE: re.compile(r"0|[1-9]\d*"), "degrees": re.compile("-?" + NUMBER.pattern)}[kind]
         return type(value) is Number and bool(re.fullmatch(pattern.pattern, value))
-    return type(value) is str and bool({TEXT: re.compile("(?s).+"), ID: UUID, AT: INSTANT}[kind].fullmatch(value))
+    return type(value) is str and bool({TEXT: re.compile("(?s).+"), ID: UUID, AT: INSTANT, DAY: re.compile(r"\d{4}-\d\d-\d\d")}[kind].fullmatch(value))
 
 
 def check(row, fields):

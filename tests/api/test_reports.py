@@ -186,6 +186,10 @@ def test_a_report_is_sorted_as_every_list(till, orders, report, default, fields)
     ("?filter[start_date]=2024-01-01&filter[end_date]=2025-12-31", "filter[start_date]"),
     ("?filter[start_time]=25:00", "filter[start_time]"),
     ("?filter[end_time]=1830", "filter[end_time]"),
+    ("?filter[start_time]=18:00&filter[end_time]=18:00", "filter[end_time]"),
+    ("?filter[start_date]=2026-02-02T10:00:00Z&filter[end_date]=2026-02-02T10:00:00Z", "filter[start_date]"),
+    ("?filter[day]=monday", "filter[day]"),
+    ("?filter[day]=business,calendar", "filter[day]"),
     ("?timezone=Lima", "timezone"),
     ("?filter[status]=OPEN", "filter[status]"),
     ("?filter[paid]=true", "filter[paid]"),
@@ -197,6 +201,14 @@ def test_a_wrong_parameter_is_named(till, report, query, named):
     assert (answer.status, answer.code) == (400, "invalid_parameter")
     assert named in answer.json["detail"]
     assert [error["field"] for error in answer.json["errors"]] == [named]
+
+
+def test_by_belongs_to_payments_alone(till):
+    assert till.get("/v1/orders/products-sold?filter[by]=payment").fields.keys() == {"filter[by]"}
+    for report in REPORTS[:2]:
+        for wrong in ("tip", "order,payment"):
+            answer = till.get(f"/v1/orders/{report}?filter[by]={wrong}")
+            assert (answer.status, list(answer.fields)) == (400, ["filter[by]"])
 
 
 def test_include_belongs_to_products_sold_alone(till):

@@ -71,7 +71,7 @@ void CheckCanonical(std::string_view raw, const Query& query) {
   Must(Query::Parse(turned).Canonical() == query.Canonical(), "the order says nothing");
 }
 
-void ReadEverything(const Query& query, const Zone& zone) {
+void ReadEverything(const Query& query, const Days& days) {
   Try([&] { query.AllowOnly(kNames); });
   Try([&] {
     const Paging paging = query.ReadPaging();
@@ -95,8 +95,8 @@ void ReadEverything(const Query& query, const Zone& zone) {
     Try([&] { static_cast<void>(query.ReadBoolean(name)); });
     Try([&] { static_cast<void>(query.ReadUuid(name)); });
     Try([&] { static_cast<void>(query.ReadInstant(name)); });
-    Try([&] { CheckBound(query.ReadDayOrInstant(name, zone, false)); });
-    Try([&] { CheckBound(query.ReadDayOrInstant(name, zone, true)); });
+    Try([&] { CheckBound(query.ReadDayOrInstant(name, days, false)); });
+    Try([&] { CheckBound(query.ReadDayOrInstant(name, days, true)); });
   }
 }
 
@@ -113,12 +113,12 @@ void CheckEscapes(std::string_view raw) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace comanda;
-  static const Zone zone = *Zone::Find("America/Santiago");
+  static const Days days{.zone = *Zone::Find("America/Santiago"), .starts_at = 300};
   const std::string_view raw = fuzz::TextOf(data, size);
   http::Try([&] {
     const http::Query query = http::Query::Parse(raw);
     http::CheckCanonical(raw, query);
-    http::ReadEverything(query, zone);
+    http::ReadEverything(query, days);
   });
   http::CheckEscapes(raw);
   return 0;

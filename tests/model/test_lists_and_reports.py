@@ -68,7 +68,7 @@ class World:
             menu[product["id"]] = product["name"], None
             menu.update({variant["id"]: (product["name"], variant["name"]) for variant in product["variants"]})
         return Company(
-            house.zone, house.places, rows, {m["id"]: (m["code"], m["description"]) for m in made["payment_methods"]},
+            house.zone, house.day_starts_at, house.places, rows, {m["id"]: (m["code"], m["description"]) for m in made["payment_methods"]},
             menu, dict(self.story.snapshots[house.company_id]), self.box.now_ms, zoneinfo.ZoneInfo)
 
 
@@ -106,6 +106,7 @@ class Questions:
     def of_the_list(self):
         dice, order = self.dice, self.dice.choice(self.company.rows)
         record = order.record
+        scheduled = order.keys["scheduled_delivery_date"] or order.created_ms
         makers = {
             "status": lambda: self.words(STATUSES, record["status"]),
             "service_type": lambda: self.words(SERVICE_TYPES, record["service_type"]),
@@ -120,12 +121,17 @@ class Questions:
             "updated_since": lambda: self.instant(dice.choice([order.updated_ms, order.created_ms])),
             "start_date": lambda: self.day_or_instant(order.created_ms, self.company.zone),
             "end_date": lambda: self.day_or_instant(order.created_ms, self.company.zone),
+            "order_number": lambda: str(record["order_number"]),
+            "scheduled_from": lambda: self.day_or_instant(scheduled, self.company.zone),
+            "scheduled_to": lambda: self.day_or_instant(scheduled, self.company.zone),
             "snapshot": lambda: dice.choice(list(self.company.snapshots)),
             "include": lambda: dice.choice(["none", ",".join(dice.sample(["combos", "Payments", "DISCOUNTS"],
                                                                          dice.randint(1, 3)))])}
-        rare = {"client_id", "table_id", "reference", "public_id"}
+        rare = {"client_id", "table_id", "reference", "public_id", "order_number", "scheduled_from", "scheduled_to"}
         parameters = {f"filter[{name}]": make() for name, make in makers.items()
                       if dice.random() < (0.05 if name in rare else 0.16)}
+        if dice.random() < (0.5 if any("_date]" in name for name in parameters) else 0.02):
+            parameters["filter[day]"] = dice.choice(["business", "Business", "calendar"])
         return self.paged(parameters, SORTS)
 
     def of_a_report(self, report):
@@ -147,6 +153,10 @@ class Questions:
                 parameters["filter[start_time]"] = times[0]
             if dice.random() < 0.8:
                 parameters["filter[end_time]"] = dice.choice([times[1], times[1], times[0], "24:00"])
+        if dice.random() < 0.4:
+            parameters["filter[day]"] = dice.choice(["business", "business", "calendar"])
+        if report != "products-sold" and dice.random() < 0.4:
+            parameters["filter[by]"] = dice.choice(["payment", "Payment", "order"])
         makers = {"status": lambda: self.words(STATUSES, order.record["status"]),
                   "service_type": lambda: self.words(SERVICE_TYPES, order.record["service_type"]),
                   "source": lambda: self.words(["RAPPI", "PANEL"], "API")}
@@ -326,7 +336,7 @@ def test_a_walk_repeats_and_misses_nothing_while_others_write(world):
         assert [row.text for row in rows if row.id in known] == expected, told
         # Orders placed during the walk may be in it: once, and where the sort puts them.
         assert len({row.id for row in rows}) == len(rows), told
-        walked = Company(company.zone, company.places, rows, {}, {}, {}, world.box.now_ms, zoneinfo.ZoneInfo)
+        walked = Company(company.zone, 0, company.places, rows, {}, {}, {}, world.box.now_ms, zoneinfo.ZoneInfo)
         assert [row.id for row in walked.chosen(parameters)] == [row.id for row in rows], told
         company.rows += [world.row(house, id) for id in all_ids(world, house) - known]
 

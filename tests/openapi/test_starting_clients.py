@@ -138,6 +138,20 @@ def test_the_till_in_python_parks_what_is_refused_and_waits_for_a_key(box, api, 
     assert len(every_order(api)) == 1
 
 
+def test_the_till_in_python_dates_what_it_sold_offline(box, api, python_till):
+    python_till("sell", "2")
+    ago = [datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=days) for days in (2, 50)]
+    sold = [at.isoformat(timespec="milliseconds") for at in ago]
+    with contextlib.closing(sqlite3.connect(python_till.environment["TILL_FILE"])) as till, till:
+        till.executemany("UPDATE request SET entered_at = ? WHERE sale = ?", zip(sold, (1, 2)))
+    python_till.environment["COMANDA_KEY"] = box.make_key(scopes="all,orders:sync")["key"]
+    assert python_till("send") == {"sold": 2, "sent": 2, "parked": 0}
+    by_title = {order["order_title"]: order for order in every_order(api)}
+    dated, too_old = by_title["Sale 1"], by_title["Sale 2"]
+    assert dated["created_at"] == dated["payments"][0]["created_at"] == sold[0].replace("+00:00", "Z")
+    assert too_old["created_at"] > sold[0], "what is too old to be dated is dated by its arrival"
+
+
 @pytest.fixture
 def android_till_at(api, tools, tmp_path):
     """make(address, authority): the till, compiled."""
@@ -173,6 +187,19 @@ def test_the_android_till_sells_without_a_network_and_sends_all_of_it_once(box, 
     orders = every_order(api)
     assert len(orders) == len({order["order_title"] for order in orders}) == 40
     assert all(sold_for(order) and order["total"] == 83 and len(order["combos"]) == 2 for order in orders)
+
+
+def test_the_android_till_dates_what_it_sold_offline(box, api, line, android_till):
+    android_till("sell", "30")
+    queue = pathlib.Path(android_till.command[-1])
+    sold = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=2)).isoformat(timespec="milliseconds")
+    at = sold.replace("+00:00", "456Z")  # Java writes microseconds
+    steps = [{**json.loads(step), "at": at} for step in queue.read_text().splitlines()]
+    queue.write_text("".join(json.dumps(step) + "\n" for step in steps))
+    android_till.environment["COMANDA_KEY"] = box.make_key(scopes="all,orders:sync")["key"]
+    assert android_till("send") == {"sold": 30, "sent": 30, "parked": 0}
+    for order in every_order(api):
+        assert order["created_at"] == order["payments"][0]["created_at"] == sold.replace("+00:00", "Z")
 
 
 # The kitchen display

@@ -64,6 +64,7 @@ class Names:
         text = re.sub(r'"key_prefix":"(cmd_\w+?_)\w{3}"', r'"key_prefix":"\1{xxx}"', text)
         text = re.sub(r'last_four":"[\w+/=]{4}"', 'last_four":"{xxxx}"', text)
         text = re.sub(r"whsec_[\w+/]{43}=", lambda m: self.number("secret", m[0]), text)
+        text = re.sub(r'"business_day":"\d{4}-\d\d-\d\d"', '"business_day":"{today}"', text)
         text = re.sub(r'"duration_ms":\d+', '"duration_ms":{n}', text)
         text = re.sub(r"after \d+ ms", "after {n} ms", text)
         text = re.sub(UUID, self._uuid, text)

@@ -84,7 +84,7 @@ def essence(record, with_dates=False):
 
 
 def dates_of(record):
-    dates = {"created_at": record["created_at"]}
+    dates = {"created_at": record["created_at"], "business_day": record["business_day"]}
     for name in ("combos", "payments", "discounts"):
         for date in ("created_at", "canceled_at"):
             dates[f"{name}.{date}"] = sorted(row[date] for row in record[name] if row.get(date))

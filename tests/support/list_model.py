@@ -28,6 +28,7 @@ class Refused(Exception):
 # Time.
 
 EPOCH = datetime.datetime(1970, 1, 1)
+ONE_DAY = datetime.timedelta(days=1)
 
 
 def offset_ms(zone, utc_ms):
@@ -52,12 +53,30 @@ def to_utc_ms(zone, local):
     return high
 
 
-def midnight(zone, date):
-    return to_utc_ms(zone, datetime.datetime.combine(date, datetime.time()))
+def minute_of(zone, date, minute):
+    return to_utc_ms(zone, datetime.datetime.combine(date, datetime.time()) + datetime.timedelta(minutes=minute))
 
 
 def local_date(zone, utc_ms):
     return (EPOCH + datetime.timedelta(milliseconds=utc_ms + offset_ms(zone, utc_ms))).date()
+
+
+@dataclasses.dataclass(frozen=True)
+class Days:
+    """How time is cut into days: each begins at that minute of its date."""
+
+    zone: datetime.tzinfo
+    starts_at: int = 0
+
+    def begin(self, date):
+        return minute_of(self.zone, date, self.starts_at)
+
+    def end(self, date):
+        return self.begin(date + ONE_DAY)
+
+    def of(self, utc_ms):
+        date = local_date(self.zone, utc_ms)
+        return date - ONE_DAY * (utc_ms < self.begin(date))
 
 
 def parse_ms(text):
@@ -65,19 +84,19 @@ def parse_ms(text):
     return (instant - datetime.datetime(1970, 1, 1, tzinfo=UTC)) // datetime.timedelta(milliseconds=1)
 
 
-ONE_DAY = datetime.timedelta(days=1)
+def date_of(text):
+    """None for an instant."""
+    return None if text is None or len(text) > 10 else datetime.date.fromisoformat(text)
 
 
-def begin_of(text, zone):
+def begin_of(text, days):
     """filter[start_date]: a day or an instant."""
-    return parse_ms(text) if len(text) > 10 else midnight(zone, datetime.date.fromisoformat(text))
+    return parse_ms(text) if len(text) > 10 else days.begin(date_of(text))
 
 
-def end_of(text, zone):
+def end_of(text, days):
     """filter[end_date], as the first instant that is left out."""
-    if len(text) > 10:
-        return parse_ms(text) + 1
-    return midnight(zone, datetime.date.fromisoformat(text) + ONE_DAY)
+    return parse_ms(text) if len(text) > 10 else days.end(date_of(text))
 
 
 # Records.
@@ -135,10 +154,10 @@ class Sold:
 
 class Company:
     """`menu`: {product or variant id: (product's name, variant's name or None)}; `methods`: {id: (code, description)};
-    `snapshots`: {X-Snapshot: the ids of the orders that were there}."""
+    `snapshots`: {X-Snapshot: the ids of the orders that were there}; `starts_at`: the minute at which its days begin."""
 
-    def __init__(self, zone, places, rows, methods, menu, snapshots, now_ms, find_zone):
-        self.zone, self.places, self.rows = zone, places, rows
+    def __init__(self, zone, starts_at, places, rows, methods, menu, snapshots, now_ms, find_zone):
+        self.zone, self.starts_at, self.places, self.rows = zone, starts_at, places, rows
         self.methods, self.menu, self.snapshots = methods, menu, snapshots
         self.now_ms, self.find_zone = now_ms, find_zone
 
@@ -156,8 +175,11 @@ class Company:
     def chosen(self, parameters):
         """The rows that pass the filters, sorted."""
         begin, end = parameters.get("filter[start_date]"), parameters.get("filter[end_date]")
-        first = begin_of(begin, self.zone) if begin else 0
-        last = end_of(end, self.zone) if end else END_OF_TIME_MS
+        if "filter[day]" in parameters and not (date_of(begin) or date_of(end)):
+            raise Refused("filter[day]")
+        days = self.days(parameters, self.zone)
+        first = begin_of(begin, days) if begin else 0
+        last = end_of(end, days) if end else END_OF_TIME_MS
         rows = [row for row in self.rows if first <= row.created_ms < last and self.is_wanted(row, parameters)]
         sort = parameters.get("sort", "-created_at")
         name, descending = sort.lstrip("-"), sort.startswith("-")
@@ -167,8 +189,19 @@ class Company:
         undated.sort(key=lambda row: row.id, reverse=descending)
         return dated + undated
 
+    def days(self, parameters, zone):
+        return Days(zone, self.starts_at if parameters.get("filter[day]", "").lower() == "business" else 0)
+
     def is_wanted(self, row, parameters):
         record = row.record
+        scheduled, calendar = row.keys["scheduled_delivery_date"], Days(self.zone)
+        begin, end = parameters.get("filter[scheduled_from]"), parameters.get("filter[scheduled_to]")
+        if begin and (scheduled is None or scheduled < begin_of(begin, calendar)):
+            return False
+        if end and (scheduled is None or scheduled >= end_of(end, calendar)):
+            return False
+        if int(parameters.get("filter[order_number]", row.keys["order_number"])) != row.keys["order_number"]:
+            return False
         for name in ("status", "service_type", "source", "delivery_status"):
             wanted = words(parameters, f"filter[{name}]")
             if wanted is not None and record[name] not in wanted:
@@ -185,54 +218,72 @@ class Company:
                 and (snapshot is None or row.id in self.snapshots[snapshot]))
 
     # Reports: which orders.
-    def sold(self, parameters):
-        """(record, whether it counts in the main figures) of the orders that a report is about."""
-        zone = self.find_zone(parameters["timezone"]) if "timezone" in parameters else self.zone
-        begin, end = self.period(parameters, zone)
-        windows = self.windows(parameters, zone, begin, end)
-        starts = [start for start, _ in windows]
+    def chosen_for_report(self, parameters):
+        """(row, whether it counts in the main figures) of the orders that the filters beside the time choose."""
         statuses = words(parameters, "filter[status]")
         types, sources = words(parameters, "filter[service_type]"), words(parameters, "filter[source]")
         for row in self.rows:
             record = row.record
-            if not begin <= row.created_ms < end:
-                continue
-            # The last two windows that began before it: only neighbours can overlap.
-            near = bisect.bisect_right(starts, row.created_ms)
-            if (any(row.created_ms < to for _, to in windows[max(0, near - 2):near])
-                    and (statuses is None or record["status"] in statuses)
+            if ((statuses is None or record["status"] in statuses)
                     and (types is None or record["service_type"] in types)
                     and (sources is None or record["source"] in sources)):
-                yield record, statuses is not None or record["status"] != "CANCELLED"
+                yield row, statuses is not None or record["status"] != "CANCELLED"
 
-    def period(self, parameters, zone):
-        """Default: today. With an end alone: the day of that end."""
+    def sold(self, parameters):
+        """(record, whether it counts in the main figures) of the orders that a report is about."""
+        is_in = self.intervals(parameters)
+        for row, counts in self.chosen_for_report(parameters):
+            if is_in(row.created_ms):
+                yield row.record, counts
+
+    def intervals(self, parameters):
+        """A function that says whether an instant lies in the period and in its daily window."""
+        zone = self.find_zone(parameters["timezone"]) if "timezone" in parameters else self.zone
+        days = self.days(parameters, zone)
+        begin, end, first_day, last_day = self.period(parameters, days)
+        windows = self.windows(parameters, days, begin, end, first_day, last_day)
+        starts = [start for start, _ in windows]
+
+        def is_in(ms):
+            # The last two windows that began before it: only neighbours can overlap.
+            near = bisect.bisect_right(starts, ms)
+            return any(ms < to for _, to in windows[max(0, near - 2):near])
+
+        return is_in
+
+    def period(self, parameters, days):
+        """(begin, end, first day, last day); the days are None where an instant was sent. Default: today. With an end
+        alone: the day of that end."""
         begin, end = parameters.get("filter[start_date]"), parameters.get("filter[end_date]")
-        to = end_of(end, zone) if end else midnight(zone, local_date(zone, self.now_ms) + ONE_DAY)
-        if begin:
-            start = begin_of(begin, zone)
-        else:
-            start = midnight(zone, local_date(zone, to - 1))
-        if start >= to or (local_date(zone, to - 1) - local_date(zone, start)).days >= DAYS_MAX:
+        last_day = date_of(end) if end else days.of(self.now_ms)
+        to = end_of(end, days) if end else days.end(last_day)
+        first_day = date_of(begin) if begin else days.of(to - 1)
+        start = begin_of(begin, days) if begin else days.begin(first_day)
+        if start >= to or (days.of(to - 1) - days.of(start)).days >= DAYS_MAX:
             raise Refused("filter[start_date]")
-        return start, to
+        return start, to, first_day, last_day
 
     @staticmethod
-    def windows(parameters, zone, begin, end):
-        """The daily windows that can overlap the period, as (from, to). A window is of the day on which it begins."""
-        def minute(text):
-            return int(text[:2]) * 60 + int(text[3:])
+    def windows(parameters, days, begin, end, first_day, last_day):
+        """The daily windows of the period, as (from, to). A window is of the day on which it begins: an instant cuts it, the
+        end of a day does not."""
+        def minute(name, default):
+            text = parameters.get(name)
+            return default if text is None else int(text[:2]) * 60 + int(text[3:])
 
-        first = minute(parameters.get("filter[start_time]", "00:00"))
-        last = minute(parameters.get("filter[end_time]", "24:00"))
-        if (first, last) == (0, 24 * 60):
+        first = minute("filter[start_time]", days.starts_at)
+        last = minute("filter[end_time]", days.starts_at or 24 * 60)
+        if "filter[start_time]" in parameters and "filter[end_time]" in parameters and first == last:
+            raise Refused("filter[end_time]")
+        if (first, last) in ((0, 24 * 60), (days.starts_at, days.starts_at or 24 * 60)):
             return [(begin, end)]
         length = last - first if last > first else last - first + 24 * 60
         windows = []
-        date, until = local_date(zone, begin) - ONE_DAY, local_date(zone, end)
+        date, until = first_day or days.of(begin) - ONE_DAY, last_day or days.of(end - 1)
         while date <= until:
-            opens = datetime.datetime.combine(date, datetime.time()) + datetime.timedelta(minutes=first)
-            windows.append((to_utc_ms(zone, opens), to_utc_ms(zone, opens + datetime.timedelta(minutes=length))))
+            opens_on = date + ONE_DAY * (first < days.starts_at)
+            window = minute_of(days.zone, opens_on, first), minute_of(days.zone, opens_on, first + length)
+            windows.append((window[0] if first_day else max(window[0], begin), window[1] if last_day else min(window[1], end)))
             date += ONE_DAY
         return windows
 
@@ -250,16 +301,30 @@ class Company:
         return paged([to_json(row, shortest=True) for row in shown], parameters)
 
     # Reports: payments.
+    def payments(self, parameters):
+        """(payment, whether it counts, whether it counts as cancelled)"""
+        if parameters.get("filter[by]", "order").lower() == "order":
+            for record, counts in self.sold(parameters):
+                for payment in record["payments"]:
+                    canceled = payment["canceled_at"] is not None
+                    yield payment, counts and not canceled, canceled
+            return
+        is_in = self.intervals(parameters)
+        for row, _ in self.chosen_for_report(parameters):
+            for payment in row.record["payments"]:
+                canceled_at = payment["canceled_at"]
+                yield (payment, is_in(parse_ms(payment["created_at"])),
+                       canceled_at is not None and is_in(parse_ms(canceled_at)))
+
     def by_payment_methods(self, parameters):
         sums = collections.defaultdict(collections.Counter)
-        for record, counts in self.sold(parameters):
-            for payment in record["payments"]:
-                row = sums[payment["payment_method"]["id"]]
-                if payment["canceled_at"] is not None:
-                    row.update(canceled_count=1, canceled_total=whole(payment["amount"], self.places))
-                elif counts:
-                    row.update(count=1, sum_total=whole(payment["amount"], self.places),
-                               tips_total=whole(payment["tip_amount"], self.places))
+        for payment, counts, canceled in self.payments(parameters):
+            row = sums[payment["payment_method"]["id"]]
+            if canceled:
+                row.update(canceled_count=1, canceled_total=whole(payment["amount"], self.places))
+            if counts:
+                row.update(count=1, sum_total=whole(payment["amount"], self.places),
+                           tips_total=whole(payment["tip_amount"], self.places))
         rows = [{**self.method(id), **{name: row[name] for name in (
                     "count", "sum_total", "tips_total", "canceled_count", "canceled_total")}}
                 for id, row in sorted(sums.items()) if row["count"] or row["canceled_count"]]
@@ -268,11 +333,10 @@ class Company:
 
     def by_tips(self, parameters):
         sums = collections.defaultdict(collections.Counter)
-        for record, counts in self.sold(parameters):
-            for payment in record["payments"]:
-                tip = whole(payment["tip_amount"], self.places)
-                if counts and payment["canceled_at"] is None and tip > 0:
-                    sums[payment["payment_method"]["id"]].update(count=1, sum_total=tip)
+        for payment, counts, _ in self.payments(parameters):
+            tip = whole(payment["tip_amount"], self.places)
+            if counts and tip > 0:
+                sums[payment["payment_method"]["id"]].update(count=1, sum_total=tip)
         rows = [{**self.method(id), "count": row["count"], "sum_total": row["sum_total"]}
                 for id, row in sorted(sums.items())]
         return self.rendered(rows, parameters, "-sum_total", {"sum_total": self.places})

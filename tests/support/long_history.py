@@ -52,6 +52,7 @@ class House:
     zone_name: str
     currency: str
     places: int  # decimals of the currency
+    day_starts_at: int  # the minute
 
     @property
     def zone(self):
@@ -105,6 +106,7 @@ class House:
         return {
             "id": self.company_id, "name": "House " + self.zone_name, "country_code": self.country,
             "timezone": self.zone_name, "currency": self.currency, "language": "en",
+            "day_starts_at": f"{self.day_starts_at // 60:02}:{self.day_starts_at % 60:02}",
             "payment_methods": [
                 {"id": self.id(1, n), "code": code, "description": f"By {code}, año {n}", "service_types": types}
                 for n, (code, types) in enumerate(self.methods.items())],
@@ -122,11 +124,11 @@ class House:
 # Daylight saving in the north; in the south, where the skipped hour begins at midnight; by half an hour, in a zone with
 # a half-hour offset; no daylight saving; and a zone that changed its standard offset.
 HOUSES = [
-    House(1, "ES", "Europe/Madrid", "EUR", 2),
-    House(2, "CL", "America/Santiago", "CLP", 0),
-    House(3, "AU", "Australia/Lord_Howe", "AUD", 2),
-    House(4, "KW", "UTC", "KWD", 3),
-    House(5, "KZ", "Asia/Almaty", "KZT", 2)]
+    House(1, "ES", "Europe/Madrid", "EUR", 2, 300),
+    House(2, "CL", "America/Santiago", "CLP", 0, 330),
+    House(3, "AU", "Australia/Lord_Howe", "AUD", 2, 105),
+    House(4, "KW", "UTC", "KWD", 3, 0),
+    House(5, "KZ", "Asia/Almaty", "KZT", 2, 1380)]
 
 
 def import_file():

@@ -743,29 +743,33 @@ TEST_F(AppImport, NumbersTheOrdersOfABusinessDayFromOne) {
   Bring(DemoJson());
   const db::CompanyId id = Company(kCaleta);
   std::pair<UtcMs, UtcMs> asked_between;
+  std::string business_day;
   const auto at = [](std::string_view local) {
     return *ParseInstant(std::string(local) + "-05:00");
   };
   const auto take = [&](std::string_view local, int64_t last = 0) {
     return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
       events::HeldCounters counters(tx, id);
-      const int64_t number = company::TakeOrderNumber(counters, company::Get(tx, id), at(local),
-                                                      [&](UtcMs begin, UtcMs end) {
-                                                        asked_between = {begin, end};
-                                                        return last;
-                                                      });
+      const company::OrderNumber taken = company::TakeOrderNumber(
+          counters, company::Get(tx, id), at(local), [&](UtcMs begin, UtcMs end) {
+            asked_between = {begin, end};
+            return last;
+          });
       counters.Append(stamp, {.company_uuid = kCaleta,
                               .type = events::Type::kOrderCreated,
                               .changes = {},
                               .subject_id = "an order",
                               .body = "{}"});
-      return number;
+      business_day = taken.business_day;
+      return taken.number;
     });
   };
   EXPECT_EQ(take("2026-11-20T20:00:00"), 1);
   EXPECT_EQ(take("2026-11-21T01:00:00"), 2);  // the day begins at five
   EXPECT_EQ(take("2026-11-21T04:59:59"), 3);
+  EXPECT_EQ(business_day, "2026-11-20");
   EXPECT_EQ(take("2026-11-21T05:00:00"), 1);
+  EXPECT_EQ(business_day, "2026-11-21");
 
   EXPECT_EQ(take("2026-11-20T21:00:00", 3), 4) << "a day that has numbers already";
   EXPECT_EQ(asked_between, std::pair(at("2026-11-20T05:00:00"), at("2026-11-21T05:00:00")));

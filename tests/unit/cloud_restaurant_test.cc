@@ -396,7 +396,7 @@ TEST_F(CloudRestaurant, TakesAllRowsButTheRefusedOfALongList) {
 TEST_F(CloudRestaurant, TakesTheFieldsOfTheCompanyThatAreGood) {
   box.there.bodies["/v1/company"] = R"({"data":{"id":"c","name":"Nueva","language":"es-PE",
     "description":null,"phone":5,"currency":"USD","timezone":"Europe/Madrid","country_code":"ES",
-    "business_hours":{"monday":{"is_active":true,"hours":[{"open":"09:00:00","close":"18:00","x":1}]},
+    "day_starts_at":"04:30:00","business_hours":{"monday":{"is_active":true,"hours":[{"open":"09:00:00","close":"18:00","x":1}]},
                       "holidays":{}},
     "location":{"city":"Lima","country_code":"ES","latitude":-12.1,"longitude":"-77.0"}}})";
   box.Read();
@@ -405,6 +405,7 @@ TEST_F(CloudRestaurant, TakesTheFieldsOfTheCompanyThatAreGood) {
   EXPECT_EQ(company.name, "Nueva");
   EXPECT_EQ(company.language, std::nullopt);
   EXPECT_EQ(company.city, "Lima");
+  EXPECT_EQ(company.day_starts_at, 270);
   EXPECT_EQ(company.latitude, "-12.1");
   EXPECT_EQ(company.longitude, "-77");
   EXPECT_EQ(company.currency, "PEN");

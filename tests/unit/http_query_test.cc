@@ -106,14 +106,18 @@ TEST(HttpQuery, ReadsBooleansAndIds) {
 }
 
 TEST(HttpQuery, ReadsADayInTheZoneOfTheCompany) {
-  const Zone lima = *Zone::Find("America/Lima");
-  const auto read = [&](std::string_view raw, bool day_end) {
-    return *Query::Parse(raw).ReadDayOrInstant("a", lima, day_end);
+  const Days lima{.zone = *Zone::Find("America/Lima")};
+  const auto read = [&](std::string_view raw, bool is_end) {
+    return *Query::Parse(raw).ReadDayOrInstant("a", lima, is_end);
   };
   EXPECT_EQ(FormatInstant(read("a=2026-11-20", false).instant), "2026-11-20T05:00:00.000Z");
   EXPECT_EQ(FormatInstant(read("a=2026-11-20", true).instant), "2026-11-21T05:00:00.000Z");
-  EXPECT_TRUE(read("a=2026-11-20", true).exclusive);
-  EXPECT_FALSE(read("a=2026-11-20T18:00:00Z", true).exclusive);
+  EXPECT_EQ(read("a=2026-11-20", true).day, (Day{2026, 11, 20}));
+  EXPECT_FALSE(read("a=2026-11-20T18:00:00Z", true).day);
+  const Days from_five{.zone = lima.zone, .starts_at = 300};
+  EXPECT_EQ(
+      FormatInstant(Query::Parse("a=2026-11-20").ReadDayOrInstant("a", from_five, true)->instant),
+      "2026-11-21T10:00:00.000Z");
   EXPECT_EQ(FormatInstant(read("a=2026-11-20T18:00:00+02:00", true).instant),
             "2026-11-20T16:00:00.000Z")
       << "a plus sign that was not escaped";

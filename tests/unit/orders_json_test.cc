@@ -273,6 +273,7 @@ TEST(OrdersRecord, ShowsEveryFieldInItsPlace) {
   order.id = kId;
   order.public_id = "PE-7222853393";
   order.order_number = 7;
+  order.business_day = "2027-01-14";
   order.source = "API";
   order.country_code = "PE";
   order.timezone = "America/Lima";
@@ -289,7 +290,7 @@ TEST(OrdersRecord, ShowsEveryFieldInItsPlace) {
   EXPECT_EQ(
       Render(order),
       R"({"id":"0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90","public_id":"PE-7222853393","order_number":7,)"
-      R"("reference":null,"company_id":"0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90","source":"API",)"
+      R"("business_day":"2027-01-14","reference":null,"company_id":"0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90","source":"API",)"
       R"("country_code":"PE","timezone":"America/Lima","currency":"PEN","version":3,)"
       R"("status":"PENDING","service_type":"ONSITE","status_history":[{"status":"PENDING",)"
       R"("at":"2027-01-15T08:00:00.000Z","by":"local","implied":false}],"delivery_status":null,)"

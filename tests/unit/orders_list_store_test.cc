@@ -126,7 +126,9 @@ class PagesTest : public ::testing::Test {
     std::vector<int64_t> statuses;
     std::optional<std::string> source;
     std::optional<bool> paid;
-    std::optional<UtcMs> created_from, created_to, updated_from;  // the second included
+    std::optional<UtcMs> created_from, created_to, updated_from;
+    std::optional<UtcMs> scheduled_from, scheduled_to;
+    std::optional<int64_t> number;
     std::optional<int64_t> snapshot;
     size_t sort = 0;
     bool descending = false;
@@ -146,6 +148,9 @@ class PagesTest : public ::testing::Test {
     if (Below(4) == 0) question.created_from = AnyTime();
     if (Below(4) == 0) question.created_to = AnyTime();
     if (Below(5) == 0) question.updated_from = AnyTime();
+    if (Below(6) == 0) question.scheduled_from = AnyTime();
+    if (Below(6) == 0) question.scheduled_to = AnyTime();
+    if (Below(8) == 0) question.number = Below(40);
     if (Below(3) == 0) question.snapshot = Below(kOrders + 1);
     question.sort = static_cast<size_t>(Below(5));
     question.descending = Below(2) == 0;
@@ -171,6 +176,9 @@ class PagesTest : public ::testing::Test {
     if (question.created_from) add("start_date", FormatInstant(*question.created_from));
     if (question.created_to) add("end_date", FormatInstant(*question.created_to));
     if (question.updated_from) add("updated_since", FormatInstant(*question.updated_from));
+    if (question.scheduled_from) add("scheduled_from", FormatInstant(*question.scheduled_from));
+    if (question.scheduled_to) add("scheduled_to", FormatInstant(*question.scheduled_to));
+    if (question.number) add("order_number", std::to_string(*question.number));
     if (question.snapshot) add("snapshot", std::to_string(*question.snapshot));
     return query;
   }
@@ -186,8 +194,7 @@ class PagesTest : public ::testing::Test {
 
   static Found Ask(db::Session& snapshot, const Question& question) {
     const http::Query query = http::Query::Parse(QueryOf(question));
-    const auto conditions =
-        http::Conditions::Read({snapshot, kCompany, query, company::FindZone}, ListFilters());
+    const http::Conditions conditions = ReadConditions(snapshot, kCompany, query);
     Found found;
     found.total = SelectPage(snapshot, kCompany,
                              {.conditions = conditions,
@@ -200,13 +207,17 @@ class PagesTest : public ::testing::Test {
 
   static bool Matches(const Question& question, const Order& order, int64_t created_seq) {
     const auto status = static_cast<int64_t>(order.status);
+    const std::optional<UtcMs>& scheduled = order.scheduled_delivery_date;
     return (question.statuses.empty() || std::ranges::count(question.statuses, status) > 0) &&
            (!question.source || order.source == *question.source) &&
            (!question.paid || order.totals.paid == *question.paid) &&
            (!question.table || order.table_id == *question.table) &&
            (!question.created_from || order.created_at >= *question.created_from) &&
-           (!question.created_to || order.created_at <= *question.created_to) &&
+           (!question.created_to || order.created_at < *question.created_to) &&
            (!question.updated_from || order.updated_at >= *question.updated_from) &&
+           (!question.scheduled_from || (scheduled && *scheduled >= *question.scheduled_from)) &&
+           (!question.scheduled_to || (scheduled && *scheduled < *question.scheduled_to)) &&
+           (!question.number || order.order_number == *question.number) &&
            (!question.snapshot || created_seq <= *question.snapshot);
   }
 

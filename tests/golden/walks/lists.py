@@ -94,6 +94,10 @@ def filters(r, orders):
             f"filter[start_date]={before}&filter[end_date]={behind}", f"filter[start_date]={behind}",
                 f"filter[end_date]={before}",
             "filter[start_date]=2026-02-30", f"filter[start_date]={behind}&filter[end_date]={before}",
+            f"filter[start_date]={before}&filter[end_date]={behind}&filter[day]=business", "filter[day]=business",
+                f"filter[start_date]={before}&filter[day]=night",
+            "filter[order_number]=3", "filter[order_number]=x", "filter[scheduled_from]=2020-01-01", "filter[scheduled_to]=x",
+                "filter[search]=quispe", f"filter[search]={orders[3]['public_id']}", "filter[search]=%21",
             f"filter[updated_since]={orders[0]['updated_at']}", "filter[updated_since]=x", "filter[colour]=red",
                 "filter[paid]=true&filter[paid]=false"]:
         more = "" if "include" in query else "&filter[include]=none&per_page=1"
@@ -165,7 +169,9 @@ def reports(r):
                       "filter[start_date]=2020-01-01&filter[end_date]=2020-01-31", "filter[start_date]=2026-02-30",
                           "filter[start_time]=25:00",
                       "filter[end_time]=1830", "timezone=Lima", "filter[status]=OPEN", "filter[paid]=true", "sort=name",
-                      "filter[start_date]=2024-01-01&filter[end_date]=2025-12-31", "filter[include]=products"]:
+                      "filter[start_date]=2024-01-01&filter[end_date]=2025-12-31", "filter[include]=products",
+                      "filter[day]=business", "filter[day]=night", "filter[by]=payment", "filter[by]=tip",
+                          "filter[start_time]=18:00&filter[end_time]=18:00"]:
             r.ask(f"{report}: {r.names.text(query)}", "GET", f"{path}?{query}")
     for include in ("freehand", "products_modifiers", "all"):
         r.ask(f"products-sold: with {include}", "GET", f"{ORDERS}/products-sold?filter[include]={include}")
