@@ -59,6 +59,14 @@ function makerOf(api, parameter) {
   return {...made, keep: [{name: parameter.name, at: ['data', 'id']}], isQuiet: true};
 }
 
+// A UUID as a program of one's own makes them, but the same each time that the page is made: a page pasted again does nothing
+// twice.
+function uuidFor(text) {
+  const hash = (seed) => [...text].reduce((sum, c) => Math.imul(sum ^ c.codePointAt(0), 0x01000193), seed) >>> 0;
+  const hex = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35].map((seed) => hash(seed).toString(16).padStart(8, '0')).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), '4' + hex.slice(13, 16), 'a' + hex.slice(17, 20), hex.slice(20)].join('-');
+}
+
 function plainCall(api, {method, path, operation}, name, value) {
   const parameters = parametersOf(api, operation);
   const headers = {};
@@ -66,7 +74,7 @@ function plainCall(api, {method, path, operation}, name, value) {
   const key = parameters.find((each) => each.name === 'Idempotency-Key');
   // A key of its own for each example.
   if (key && method === 'post') {
-    headers['Idempotency-Key'] = [[exampleOf(api, key), operation.operationId, name].filter(Boolean).join('-')];
+    headers['Idempotency-Key'] = [uuidFor(operation.operationId + '-' + name)];
   }
   const pieces = path.split(/[{}]/).map((part, i) => {
     if (i % 2 === 0) return part;
@@ -90,12 +98,14 @@ function joined(pieces) {
 
 // Their titles are in docs.html. A step: [operation, what it does, what differs from the operation's own call].
 const OPEN = '?filter[status]=PENDING,PREPARING&sort=created_at';
+const WALK_KEYS = ['b7c1f0a2-3d4e-4f56-8a90-1c2d3e4f5a61', '0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c62',
+  '5e4d3c2b-1a09-4f8e-a7d6-c5b4a3928163'];
 const WALKS = [
   {id: 'first-order', steps: [
     ['placeOrder', 'Place an order. Send the Idempotency-Key again when you repeat it.',
-      {idempotencyKey: 'walk-1', body: {service_type: 'TAKEAWAY'}, keep: [{name: 'id', at: ['data', 'id']}]}],
-    ['addCombos', 'Two ceviches with more cancha: 85.00 in all.', {uses: 'id', idempotencyKey: 'walk-1-items', example: 'linked'}],
-    ['addPayment', 'Paid in cash.', {uses: 'id', idempotencyKey: 'walk-1-cash',
+      {idempotencyKey: WALK_KEYS[0], body: {service_type: 'TAKEAWAY'}, keep: [{name: 'id', at: ['data', 'id']}]}],
+    ['addCombos', 'Two ceviches with more cancha: 85.00 in all.', {uses: 'id', idempotencyKey: WALK_KEYS[1], example: 'linked'}],
+    ['addPayment', 'Paid in cash.', {uses: 'id', idempotencyKey: WALK_KEYS[2],
       body: {payment_method_code: 'cash', amount: 85, received_amount: 100}}],
     ['moveOrder', 'The kitchen begins.', {uses: 'id', body: {status: 'PREPARING'}}],
   ]},

@@ -220,7 +220,7 @@ def run_walk(language, box, name, folder, interrupt=None, after=""):
 def test_the_walks_do_what_they_say(language, docs_box, tmp_path):
     with sandbox_client(docs_box) as till:
         run_walk(language, docs_box, "first-order", tmp_path)
-        (order,) = till.get("/v1/orders?filter[reference]=walk-1").data
+        (order,) = till.get("/v1/orders?filter[reference]=b7c1f0a2-3d4e-4f56-8a90-1c2d3e4f5a61").data
         assert (order["status"], order["paid"], order["total"], order["payments"][0]["change_amount"]) == ("PREPARING", True, 85, 15)
 
         placed = []
