@@ -88,8 +88,16 @@ std::string RowOfDelivery(const json::Value& delivery) {
   const auto attempts = delivery.Find("attempts");
   if (!attempts || attempts->items().empty()) return row + "\n";
   const json::Value last = attempts->items().back();
-  return row + "  " + Field(last, "outcome") + "  " + Field(last, "status") + "  " +
+  row += "  " + Field(last, "outcome") + "  " + Field(last, "status") + "  " +
          Field(last, "duration_ms") + " ms\n";
+  const bool is_redirect = Field(last, "status").starts_with('3');
+  if (is_redirect && Field(last, "outcome") == "refused_status") {
+    row +=
+        "  redirects are not followed: give the webhook the address to which it leads, or, if the "
+        "receiver has\n  taken the message, name " +
+        Field(last, "status") + " in its ack_http_codes\n";
+  }
+  return row;
 }
 
 // Prints the record of an answer; a secret, where it is there, in a line of its own.

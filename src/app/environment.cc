@@ -244,6 +244,8 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   GoOnWithout("the graces of webhooks' secrets", [&] {
     database_.Read([&](db::Snapshot& snapshot) { webhooks::LoadGraces(snapshot, graces_); });
   });
+  if (was_upgraded_)
+    GoOnWithout("skus that differ only in case", [&] { menu::LogTwinSkus(database_); });
   site_.graces = &graces_;
   try {
     clients::MakeSearchable(database_, [&] { upgrading("clients"); });

@@ -189,7 +189,8 @@ ImportSummary Import(db::Database& database, std::string_view text, NewCompanies
 void ImportIn(db::Tx& tx, const std::string& text, const db::Stamp& stamp) {
   const json::Document document = json::Document::Parse(text);
   json::Errors errors;
-  const std::vector<Draft> drafts = ReadDrafts(document, company::All(tx), errors);
+  std::vector<Draft> drafts = ReadDrafts(document, company::All(tx), errors);
+  for (Draft& draft : drafts) draft.menu.form = menu::kCloudFile;
   Check(tx, drafts, NewCompanies::kByIdAlone, errors);
   errors.ThrowIfAny();
   for (const Draft& draft : drafts) ImportCompany(tx, draft, stamp, Announced::kToFollowers);

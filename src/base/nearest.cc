@@ -95,6 +95,11 @@ std::optional<size_t> Unlikeness(std::string_view word, std::string_view name) {
   const std::string sent = LettersOf(word);
   const std::string letters = LettersOf(name);
   if (sent == letters) return 0;
+  if (const auto ours = OurNamesOf(word)) {
+    const auto found = std::ranges::find(*ours, name);
+    if (found == ours->end()) return std::nullopt;
+    return static_cast<size_t>(found - ours->begin());
+  }
   if (const auto edits = Edits(word, name)) return edits;
   if (AreOneAbbreviated(sent, letters)) return kAbbreviation;
   if (const auto extra = ExtraWords(word, name)) return kOtherWords + *extra;

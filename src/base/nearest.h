@@ -8,23 +8,25 @@
 #include <string>
 #include <string_view>
 
+#include "base/foreign_words.h"
+
 namespace comanda {
 
 // How far a word is from a name: 0 where they differ only in case and separators, as perPage and
-// per_page; nothing where hardly anyone would take one for the other. Three kinds of mistakes
+// per_page; nothing where hardly anyone would take one for the other. A word that another system
+// has for our field (base/foreign_words.h) is near to the names that the table has for it, and to
+// no others. Of other words, three kinds of mistakes
 // count: typing errors, by Levenshtein distance (statsu, status); abbreviations (qty, quantity;
 // desc, description); words left out or added (price, variant_price; amount_paid, amount). Works on
 // bytes, fast for words of any length.
 std::optional<size_t> Unlikeness(std::string_view word, std::string_view name);
 
-// The name that is least unlike the word, the first of several; empty if there is none. `names` is
-// a range of what converts to std::string_view.
-template <typename Names>
-std::string_view Nearest(std::string_view word, const Names& names) {
+template <typename Names, typename Measure>
+std::string_view LeastUnlike(const Names& names, Measure measure) {
   std::string_view nearest;
   std::optional<size_t> least;
   for (const std::string_view name : names) {
-    const std::optional<size_t> unlikeness = Unlikeness(word, name);
+    const std::optional<size_t> unlikeness = measure(name);
     if (!unlikeness || (least && *unlikeness >= *least)) continue;
     least = unlikeness;
     nearest = name;
@@ -32,11 +34,20 @@ std::string_view Nearest(std::string_view word, const Names& names) {
   return nearest;
 }
 
+// The name that is least unlike the word, the first of several; empty if there is none. `names` is
+// a range of what converts to std::string_view.
+template <typename Names>
+std::string_view Nearest(std::string_view word, const Names& names) {
+  return LeastUnlike(names, [&](std::string_view name) { return Unlikeness(word, name); });
+}
+
 // For the message on a name that is missing: "; did you mean it by amount_paid?", the nearest of
 // what was sent; empty if nothing is near.
 template <typename Names>
 std::string MeantBy(std::string_view missing, const Names& sent) {
-  const std::string_view nearest = Nearest(missing, sent);
+  const std::string_view nearest = LeastUnlike(sent, [&](std::string_view word) {
+    return OurNamesOf(word) ? Unlikeness(word, missing) : Unlikeness(missing, word);
+  });
   return nearest.empty() ? "" : "; did you mean it by " + std::string(nearest) + "?";
 }
 

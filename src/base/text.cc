@@ -294,6 +294,26 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
+std::string_view TrimmedCode(std::string_view utf8) {
+  const auto is_outside = [](const Character& c) {
+    constexpr char32_t kZeroWidthSpace = 0x200b, kByteOrderMark = 0xfeff;
+    return c.size > 0 && (IsBlank(c.code) || IsControl(c.code) || c.code == kZeroWidthSpace ||
+                          c.code == kByteOrderMark);
+  };
+  while (!utf8.empty()) {
+    const Character first = FirstCharacter(utf8);
+    if (!is_outside(first)) break;
+    utf8.remove_prefix(first.size);
+  }
+  while (!utf8.empty()) {
+    size_t last = utf8.size() - 1;
+    while (last > 0 && (static_cast<unsigned char>(utf8[last]) & 0xc0) == 0x80) --last;
+    if (!is_outside(FirstCharacter(utf8.substr(last)))) break;
+    utf8 = utf8.substr(0, last);
+  }
+  return utf8;
+}
+
 std::string_view TakePiece(std::string_view& list, char separator) {
   const size_t end = std::min(list.find(separator), list.size());
   const std::string_view piece = Trimmed(list.substr(0, end));

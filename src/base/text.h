@@ -51,6 +51,9 @@ std::string Folded(std::string_view utf8);
 
 // Without blanks, tabs and line ends at both ends.
 std::string_view Trimmed(std::string_view text);
+// A code (a sku) without what scanners and spreadsheets leave around it: white space, the no-break
+// space and those of zero width too, and control characters (contract section 9).
+std::string_view TrimmedCode(std::string_view utf8);
 // Removes the first piece, up to `separator`, from the front of `list` and returns it trimmed.
 std::string_view TakePiece(std::string_view& list, char separator);
 

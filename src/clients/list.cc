@@ -56,7 +56,7 @@ Days FindDays(const ListRequest& request) {
   return {.zone = company::FindZone(company::Get(request.session, request.company))};
 }
 
-std::optional<std::string> ReadPhone(const http::Query& query) {
+std::optional<PhoneTwins> ReadPhone(const http::Query& query) {
   constexpr std::string_view kMarks = "+0123456789 -().";
   const std::optional<std::string_view> text = query.Find(kPhone);
   if (!text) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<std::string> ReadPhone(const http::Query& query) {
   if (digits.empty() || text->find_first_not_of(kMarks) != std::string_view::npos) {
     throw http::MalformedFilter(kPhone, "must be a number, such as 51987654321.");
   }
-  return digits;
+  return TwinsOf(digits);
 }
 
 // The parsed parameters; the statements of a page refer to its values.
@@ -73,22 +73,19 @@ class Selection {
   explicit Selection(const ListRequest& request)
       : terms_(ReadSearch(request.query)),
         phone_(ReadPhone(request.query)),
-        conditions_(http::Conditions::Read(request, kFilters)) {
-    if (phone_) phone_reversed_.assign(phone_->rbegin(), phone_->rend());
-  }
+        conditions_(http::Conditions::Read(request, kFilters)) {}
 
   // The first term selects the rows that the statement reads; Narrow() adds the other conditions.
   const Term* FirstTerm() const { return terms_.empty() ? nullptr : &terms_.front(); }
   void Narrow(db::ClauseBuilder& sql) const {
     for (size_t i = 1; i < terms_.size(); ++i) AndMatches(sql, terms_[i]);
-    if (phone_) AndHasPhone(sql, *phone_, phone_reversed_);
+    if (phone_) AndHasPhone(sql, *phone_);
     conditions_.Narrow(sql);
   }
 
  private:
   std::vector<Term> terms_;
-  std::optional<std::string> phone_;
-  std::string phone_reversed_;
+  std::optional<PhoneTwins> phone_;
   http::Conditions conditions_;
 };
 

@@ -25,6 +25,19 @@ std::vector<std::string> SearchWords(std::string_view name,
 std::optional<std::string> ReversedPhone(const std::optional<std::string>& country_calling_code,
                                          const std::optional<std::string>& phone_number);
 
+// What a number that is looked up may be stored as (contract section 10): with and without calling
+// code, "00" or a trunk zero, and, in the three countries whose mobile numbers are written in two
+// ways, as the other one: in Argentina and Mexico with and without a digit behind the calling code
+// (9, 1), in Brazil with and without the ninth digit. WhatsApp sends either.
+struct PhoneTwins {
+  // In reverse order: the digits with which all of them end.
+  std::string end;
+  // Each a whole number in reverse order, as ReversedPhone() gives it, or "n" and a number without
+  // its calling code.
+  std::vector<std::string> keys;
+};
+PhoneTwins TwinsOf(std::string_view digits);
+
 // One search term. A client matches if one of its words starts with `word`, or its phone number
 // ends with `phone_end`. Consecutive groups of digits may be one number as people write it, so each
 // group gets the digits of all of them as its phone_end.

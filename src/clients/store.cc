@@ -173,10 +173,11 @@ void AndMatches(db::ClauseBuilder& sql, const Term& term) {
       {term.word, term.word, kLastCharacter, term.phone_end, term.phone_end, kLastCharacter});
 }
 
-void AndHasPhone(db::ClauseBuilder& sql, std::string_view digits, std::string_view reversed) {
-  sql.AndEach(R"sql(c.phone_reversed >= {} AND c.phone_reversed < {} || {}
-      AND (c.phone_reversed = {} OR c.phone_number = {}))sql",
-              {reversed, reversed, kLastCharacter, reversed, digits});
+void AndHasPhone(db::ClauseBuilder& sql, const PhoneTwins& phone) {
+  sql.AndEach(R"sql(c.phone_reversed >= {} AND c.phone_reversed < {} || {})sql",
+              {phone.end, phone.end, kLastCharacter});
+  sql.And(R"sql((c.phone_reversed IN ({}) OR 'n' || c.phone_number IN ({})))sql",
+          std::vector<db::Bound>(phone.keys.begin(), phone.keys.end()));
 }
 
 std::vector<Listed> SelectPage(db::Session& session, db::CompanyId company,

@@ -38,9 +38,8 @@ db::ClauseBuilder PageOf(db::CompanyId company, const Term* term);
 db::ClauseBuilder CountOf(db::CompanyId company, const Term* term);
 // Appends the condition that the client matches a further term.
 void AndMatches(db::ClauseBuilder& sql, const Term& term);
-// Appends the condition that the client has exactly this number, with or without the calling code.
-// `reversed` is the digits in reverse order.
-void AndHasPhone(db::ClauseBuilder& sql, std::string_view digits, std::string_view reversed);
+// Appends the condition that the client has one of these numbers.
+void AndHasPhone(db::ClauseBuilder& sql, const PhoneTwins& phone);
 
 // A row of the list.
 struct Listed {

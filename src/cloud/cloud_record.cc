@@ -8,6 +8,7 @@
 
 #include "base/concat.h"
 #include "base/id.h"
+#include "base/text.h"
 #include "cloud/shown_members.h"
 #include "crypto/derived_id.h"
 #include "json/writer.h"
@@ -381,7 +382,7 @@ class Reader {
     combo.product_name = row.Text("product_name").value_or("");
     combo.product_category_name = row.Text("product_category_name");
     combo.variant_name = row.Text("variant_name");
-    combo.sku = row.Text("sku");
+    if (const auto sku = row.Text("sku")) combo.sku = TrimmedCode(*sku);
     combo.comment = row.Text("comment");
     combo.kitchen_id = row.Id("kitchen_id");
     combo.quantity = QuantityOf(row);

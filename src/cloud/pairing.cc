@@ -104,4 +104,10 @@ std::vector<std::string> PhoneKey(std::string_view calling_code, std::string_vie
 
 std::vector<std::string> CodeKey(std::string_view code) { return OneValue(AsciiLower(code)); }
 
+std::vector<std::string> SkuKey(std::string_view sku) {
+  const std::string_view cut = TrimmedCode(sku);
+  if (cut.empty()) return {};
+  return {std::string(cut), '\n' + AsciiLower(cut)};
+}
+
 }  // namespace comanda::cloud

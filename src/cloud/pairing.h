@@ -32,5 +32,7 @@ std::vector<std::string> NameKey(std::string_view parent, std::string_view name)
 std::vector<std::string> EmailKey(std::string_view email);
 std::vector<std::string> PhoneKey(std::string_view calling_code, std::string_view number);
 std::vector<std::string> CodeKey(std::string_view code);
+// The spelling itself first, then what two spellings have in common.
+std::vector<std::string> SkuKey(std::string_view sku);
 
 }  // namespace comanda::cloud

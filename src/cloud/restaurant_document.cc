@@ -1,6 +1,7 @@
 #include "cloud/restaurant_document.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/concat.h"
@@ -441,15 +442,13 @@ KeyedRow KeysOfAddress(Value record) {
 KeyedRow KeysOfModifier(Value record) { return KeysOfTable(record); }
 
 KeyedRow KeysOfVariant(Value record) {
-  std::vector<std::string> skus;
-  if (std::string sku = TextMember(record, "sku"); !sku.empty()) skus.push_back(std::move(sku));
-  return Keyed(record, {std::move(skus), NameKey(TextMember(record, "name"))});
+  return Keyed(record, {SkuKey(TextMember(record, "sku")), NameKey(TextMember(record, "name"))});
 }
 
 KeyedRow KeysOfProduct(Value record, Value category) {
   std::vector<std::string> skus;
   for (const auto& [variant, id] : RowsUnderCloudIds(record).variants) {
-    if (std::string sku = TextMember(variant, "sku"); !sku.empty()) skus.push_back(std::move(sku));
+    std::ranges::move(SkuKey(TextMember(variant, "sku")), std::back_inserter(skus));
   }
   const std::string name = TextMember(record, "name");
   return Keyed(record,

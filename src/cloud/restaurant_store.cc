@@ -1,5 +1,7 @@
 #include "cloud/restaurant_store.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace comanda::cloud::store {
@@ -58,7 +60,9 @@ std::vector<UnpairedRow> Products(Rows rows) {
                      .keys = {{}, NameKey(rows.View("category_name"), name), NameKey(name)}},
            .name = std::move(name)});
     }
-    if (!rows.IsNull("sku")) products.back().keyed.keys.front().push_back(rows.Text("sku"));
+    if (rows.IsNull("sku")) continue;
+    std::ranges::move(SkuKey(rows.View("sku")),
+                      std::back_inserter(products.back().keyed.keys.front()));
   }
   return products;
 }

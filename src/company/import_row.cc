@@ -39,8 +39,8 @@ std::optional<std::string> ReadDegrees(json::ObjectReader& row, std::string_view
 }
 
 void NeedBoth(json::ObjectReader& row, std::string_view one, std::string_view other) {
-  const bool has_one = row.Raw(one).has_value();
-  const bool has_other = row.Raw(other).has_value();
+  const bool has_one = row.HasValue(one);
+  const bool has_other = row.HasValue(other);
   if (has_one == has_other) return;
   const std::string_view missing = has_one ? other : one;
   const std::string_view present = has_one ? one : other;

@@ -80,7 +80,8 @@ orders::Combo ComboOf(const AppLine& line, int decimals, UtcMs now) {
   orders::Combo combo;
   combo.id = NewId(now);
   combo.product_name = NameOr(line.name, "item");
-  combo.sku = TakenIf(line.external_code, kSkuMax);
+  if (line.external_code)
+    combo.sku = TakenIf(std::string(TrimmedCode(*line.external_code)), kSkuMax);
   combo.quantity = line.quantity;
   Minor of_options = 0;
   std::vector<std::string> comments = {line.comment.value_or("")};

@@ -171,15 +171,18 @@ http::Response Read(http::Context& ctx) {
   // Taken before the rows are read: a change in between then ends the wait immediately.
   const int64_t seen = ChangesSeen(ctx, counters);
   Shown shown = ReadShown(ctx, after, per_page, counters);
+  bool waited = false;
   if (shown.is_empty && shown.at_end) {
-    ctx.AwaitChange([&] { return ChangesSeen(ctx, counters) != seen; });
+    waited = ctx.AwaitChange([&] { return ChangesSeen(ctx, counters) != seen; });
     const bool has_news = ChangesSeen(ctx, counters) != seen;
     // The scopes of the key may have changed during the wait.
     if (has_news) shown = ReadShown(ctx, after, per_page, VisibleCounters(ctx));
   }
 
   http::Response response;
-  response.costs_nothing = shown.is_empty && shown.at_end;
+  // An answer given at once costs a request even where it is empty: reading it costs the box a
+  // snapshot of the database.
+  response.costs_nothing = waited && shown.is_empty && shown.at_end;
   http::NoteDamage(ctx.site(), shown.damage, response);
   response.body = std::move(shown.body);
   return response;

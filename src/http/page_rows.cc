@@ -12,13 +12,14 @@ constexpr size_t kReservedAtOnce = 1024 * 1024;
 }  // namespace
 
 void PageRows::RefusePage() const {
-  const size_t fits = count_ == 0 ? 0 : count_ - 1;
+  const size_t begun = parts_ > 0 ? parts_ : count_;
+  const size_t fits = std::min<size_t>(begun == 0 ? 0 : begun - 1, kPerPageMax);
   const std::string name = "per_page";
   const std::string message =
       fits > 0 ? "makes an answer of more than 16 MiB here; per_page=" + std::to_string(fits) +
                      " is the largest that fits."
-               : "does not help: one row alone has more than 16 MiB here; read what it lists by "
-                 "their own ids.";
+               : "does not help: one row alone has more than 16 MiB here; read it by its id, with "
+                 "page and per_page where it lists more.";
   throw Refusal(Problem::kInvalidParameter, name + ": " + message,
                 {{name, FieldCode::kOutOfRange, message}});
 }

@@ -43,6 +43,9 @@ class PageRows {
   std::string& Begin();
   void Require(size_t bytes);
 
+  // Of a body whose rows are not those that per_page counts: call before each of these.
+  void CountPart() { ++parts_; }
+
   size_t count() const { return count_; }
 
   // Appends the tail and returns the whole body. The object is empty after that.
@@ -56,6 +59,7 @@ class PageRows {
   bool may_be_large_ = true;
   std::string body_;
   size_t count_ = 0;  // rows begun
+  size_t parts_ = 0;  // parts begun
 };
 
 }  // namespace comanda::http

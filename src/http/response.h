@@ -15,8 +15,8 @@ namespace comanda::http {
 using wire::Cache;
 
 struct Response : wire::Response {
-  // The request is given back to the key's rate limit, as it is for every 304: a long poll that
-  // ends without news.
+  // The request is given back to the key's rate limit, as it is for every 304: a poll that waited
+  // and ends without news.
   bool costs_nothing = false;
   // The body is {"data": <body of that event of the company>}. The idempotency record then refers
   // to the event instead of storing the body.

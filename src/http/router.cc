@@ -63,6 +63,15 @@ std::optional<size_t> UnlikenessOf(Segments path, Segments pattern) {
   return sum;
 }
 
+// As of a client whose base address ends with a slash: //v1/orders.
+std::string WithSingleSlashes(std::string_view path) {
+  std::string plain;
+  for (const char c : path) {
+    if (c != '/' || !plain.ends_with('/')) plain += c;
+  }
+  return plain;
+}
+
 // The segments without the index-th.
 std::vector<std::string_view> Without(Segments segments, size_t index) {
   std::vector<std::string_view> rest(segments.begin(), segments.end());
@@ -210,6 +219,9 @@ void Router::RefusePath(Method method, std::string_view raw_path) const {
   if (raw_path.size() > 1 && raw_path.ends_with('/') &&
       !Allowed(raw_path.substr(0, raw_path.size() - 1)).empty()) {
     detail += " Leave out the slash at its end.";
+  } else if (const auto routes = RoutesOf(WithSingleSlashes(raw_path)); !routes.empty()) {
+    detail += " It is " + std::string(routes.front()->pattern) +
+              ": the base address ends without a slash.";
   } else if (const std::string_view hint = HintFor({method, raw_path, false}); !hint.empty()) {
     detail += hint;
   } else if (raw_path.starts_with('/') && !Allowed("/v1" + std::string(raw_path)).empty()) {

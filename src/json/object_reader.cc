@@ -47,6 +47,13 @@ bool IsBlank(std::string_view text) {
   return text.find_first_not_of(" \t\n") == std::string_view::npos;
 }
 
+bool IsEmptyText(Value value) {
+  if (value.kind() != Kind::kText) return false;
+  std::string text = WithUnixLines(value.text());
+  std::erase_if(text, [](char c) { return c == '\n' || c == '\t'; });
+  return TrimmedCode(text).empty() && !HasControl(text);
+}
+
 std::string Characters(size_t count) {
   return std::to_string(count) + (count == 1 ? " character" : " characters");
 }
@@ -91,7 +98,8 @@ std::optional<std::string> CheckedText(Value value, const std::string& path, con
     errors.Add(path, FieldCode::kWrongType, "must be a text in double quotes", value.offset());
     return std::nullopt;
   }
-  std::string text = WithUnixLines(value.text());
+  std::string text =
+      rule.is_code ? std::string(TrimmedCode(value.text())) : WithUnixLines(value.text());
   if (auto error = TextError(text, rule)) {
     errors.Add(path, error->code, std::move(error->message), value.offset());
     return std::nullopt;
@@ -303,17 +311,27 @@ bool ObjectReader::Has(std::string_view name) { return Find(name).has_value(); }
 
 bool ObjectReader::IsNull(std::string_view name) {
   const std::optional<Value> value = Find(name);
-  return value && value->is_null();
+  return value && (value->is_null() || IsEmptyText(*value));
+}
+
+bool ObjectReader::HasValue(std::string_view name) {
+  const std::optional<Value> value = Find(name);
+  return value && !value->is_null() && !IsEmptyText(*value);
 }
 
 std::optional<std::string> ObjectReader::Text(std::string_view name, TextRule rule) {
   const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
+  const bool is_text = value->kind() == Kind::kText;
+  const bool is_empty = is_text && (rule.is_code ? TrimmedCode(value->text()).empty()
+                                                 : IsBlank(WithUnixLines(value->text())));
+  if (is_empty && rule.can_be_null && rule.min > 0) return std::nullopt;
   return CheckedText(*value, FieldPath(name), rule, *errors_);
 }
 
 std::optional<std::string> ObjectReader::RequireText(std::string_view name, TextRule rule) {
   if (!Require(name)) return std::nullopt;
+  rule.can_be_null = false;
   return Text(name, rule);
 }
 
@@ -355,7 +373,7 @@ std::optional<bool> ObjectReader::Boolean(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<std::string> ObjectReader::Uuid(std::string_view name) {
+std::optional<std::string> ObjectReader::Uuid(std::string_view name, bool can_be_null) {
   const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
   constexpr std::string_view kForm = "must be a UUID, like 0190c3a1-7f3e-7a52-9d6b-3f1c2ab45e90";
@@ -363,6 +381,7 @@ std::optional<std::string> ObjectReader::Uuid(std::string_view name) {
     Fail(name, FieldCode::kWrongType, std::string(kForm) + ", in double quotes");
     return std::nullopt;
   }
+  if (can_be_null && IsBlank(value->text())) return std::nullopt;
   std::optional<std::string> id = ParseId(value->text());
   if (!id) Fail(name, FieldCode::kInvalidFormat, kForm);
   return id;
@@ -470,7 +489,8 @@ std::optional<Value> ObjectReader::Peek(std::string_view name) const {
 
 void ObjectReader::RefuseNull(std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
-    if (IsNull(name))
+    const std::optional<Value> value = Find(name);
+    if (value && value->is_null())
       Fail(name, FieldCode::kRequired, "must not be null: send a value, or leave it out");
   }
 }

@@ -131,6 +131,11 @@ struct TextRule {
   bool is_reference = false;
   // A single line without any control character (contract section 3).
   bool is_name = false;
+  // A code, as a sku: what stands around it is cut (TrimmedCode(), base/text.h).
+  bool is_code = false;
+  // Text() takes an empty text for null. False for a field that is in every record and may be left
+  // out of a change: an empty text is `empty` then.
+  bool can_be_null = true;
 };
 
 // What a number field accepts. Bounds are in units of 10^-decimals, inclusive. Below `min` the
@@ -148,8 +153,9 @@ struct NumberRule {
 //
 // The reading functions add an Errors entry for an invalid field and return nothing; for a missing
 // field they return nothing, and the Require... form adds `required`. A field that is null counts
-// as missing (contract section 19), unless stated otherwise. Asking for a field by name, in any
-// function but Peek(), makes it known; see Finish().
+// as missing (contract section 19), unless stated otherwise, and so does an empty text where a text
+// or a UUID is read (contract section 9); the Require... form adds `empty` for it. Asking for a
+// field by name, in any function but Peek(), makes it known; see Finish().
 class ObjectReader {
  public:
   // `path` prefixes the names of fields in errors: "" for the body, "combos[0]" for an item. If
@@ -160,8 +166,10 @@ class ObjectReader {
 
   // True if the field is present, null included.
   bool Has(std::string_view name);
-  // True if the field is present and null.
+  // True if the field is present and null, or an empty text.
   bool IsNull(std::string_view name);
+  // True if the field is present and neither null nor an empty text.
+  bool HasValue(std::string_view name);
 
   // Checks control characters, length and card numbers by `rule`; returns the text with LF for
   // CRLF.
@@ -178,8 +186,9 @@ class ObjectReader {
   // In a PATCH: adds `required` for each of these fields that is null, because it cannot be cleared
   // (contract section 3).
   void RefuseNull(std::initializer_list<std::string_view> names);
-  // A UUID in any case, returned in lower case; else invalid_format.
-  std::optional<std::string> Uuid(std::string_view name);
+  // A UUID in any case, returned in lower case; else invalid_format. `can_be_null`: as
+  // TextRule::can_be_null.
+  std::optional<std::string> Uuid(std::string_view name, bool can_be_null = true);
   // RFC 3339 with any offset (base/clock.h); else invalid_format.
   std::optional<UtcMs> Instant(std::string_view name);
   // The index of the text in `words`, case-sensitive. The unknown_value message lists the words and

@@ -58,7 +58,7 @@ std::optional<std::vector<std::string>> ReadRanges(json::ObjectReader& reader) {
 
 Draft ReadFields(json::ObjectReader& reader, UtcMs now) {
   Draft draft;
-  draft.name = reader.Text("name", {.max = 200, .is_name = true});
+  draft.name = reader.Text("name", {.max = 200, .is_name = true, .can_be_null = false});
   draft.scopes = ReadScopes(reader);
   const std::vector<std::string_view> tiers(auth::kTierNames.begin(), auth::kTierNames.end());
   if (const auto tier = reader.OneOf("tier", tiers)) draft.tier = static_cast<auth::Tier>(*tier);
@@ -112,7 +112,7 @@ Draft ReadNewKey(const json::Document& body, json::UnknownFields unknown, UtcMs 
   Draft draft = ReadFields(reader, now);
   for (const std::string_view name : {"name", "scopes"}) {
     if (body.root().kind() != json::Kind::kObject) break;
-    if (!reader.Has(name) || reader.IsNull(name)) {
+    if (!reader.Raw(name)) {
       reader.Fail(name, FieldCode::kRequired, "is required and must not be null");
     }
   }
@@ -155,7 +155,7 @@ CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown) {
   draft.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
   const std::optional<auth::ScopeSet> scopes = ReadScopes(reader);
   const bool is_object = body.root().kind() == json::Kind::kObject;
-  if (is_object && (!reader.Has("scopes") || reader.IsNull("scopes"))) {
+  if (is_object && !reader.Raw("scopes")) {
     reader.Fail("scopes", FieldCode::kRequired, "is required and must not be null");
   }
   draft.scopes = scopes.value_or(auth::ScopeSet());

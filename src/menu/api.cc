@@ -43,6 +43,8 @@ Filter FilterOf(const http::Query& query) {
           .updated_since = query.ReadInstant("filter[updated_since]")};
 }
 
+bool IsPaged(const http::Query& query) { return query.Find("page") || query.Find("per_page"); }
+
 // The whole catalogue is one page, unless the client asks for pages of categories.
 void WritePaging(json::Writer& out, const http::Paging& paging, bool paged, size_t total) {
   const auto count = static_cast<int64_t>(total);
@@ -61,7 +63,7 @@ http::Response GetMenu(http::Context& ctx) {
   ctx.query().AllowOnly(kParameters);
   Filter filter = FilterOf(ctx.query());
   const http::Paging paging = ctx.query().ReadPaging();
-  const bool paged = ctx.query().Find("page") || ctx.query().Find("per_page");
+  const bool paged = IsPaged(ctx.query());
   std::string tag = CatalogueTag(ctx);
   if (ctx.HasMatch(tag)) return http::NotModified(std::move(tag));
 
@@ -88,13 +90,27 @@ http::Response GetMenu(http::Context& ctx) {
 }
 
 http::Response GetOneCategory(http::Context& ctx) {
-  ctx.query().AllowOnly({});
+  constexpr std::array<std::string_view, 2> kParameters = {"page", "per_page"};
+  ctx.query().AllowOnly(kParameters);
   const std::string id = ctx.UuidParameter("id");
+  const http::Paging paging = ctx.query().ReadPaging();
+  const bool paged = IsPaged(ctx.query());
   const std::string tag = CatalogueTag(ctx);
+  Filter filter;
+  if (paged) {
+    filter.products_offset = static_cast<size_t>(paging.offset());
+    filter.products_limit = static_cast<size_t>(paging.per_page);
+  }
   const auto read = [&](db::Snapshot& snapshot, http::PageRows& rows) {
-    AddCategory(rows, snapshot, company::Get(snapshot, ctx.company()), CostsFor(ctx), id);
+    const company::Company company = company::Get(snapshot, ctx.company());
+    const size_t total = AddCategory(rows, snapshot, company, CostsFor(ctx), id, filter);
     http::Response response;
-    response.body = rows.End("}");
+    response.body = rows.End(paged ? ",\"pagination\":" : "}");
+    if (paged) {
+      json::Writer out(response.body);
+      WritePaging(out, paging, paged, total);
+      response.body += '}';
+    }
     response.etag = tag;
     return response;
   };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/problem.h"
 #include "company/companies.h"
 #include "events/log.h"
@@ -25,8 +26,11 @@ bool Chooses(const Filter& filter, const StoredRecord& record) {
          (!filter.updated_since || record.updated_at >= *filter.updated_since);
 }
 
-void AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
-                 Costs costs, const Category& category, const Filter& filter) {
+enum class Counted : uint8_t { kCategories, kProducts };
+
+// Returns how many products match.
+size_t AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
+                   Costs costs, const Category& category, const Filter& filter, Counted counted) {
   constexpr size_t kBytesOfStock = 32;
   std::string& text = rows.Begin();
   text += '{';
@@ -34,6 +38,7 @@ void AddCategory(http::PageRows& rows, db::Session& session, const company::Comp
   WriteFields(out, category);
   text += ",\"products\":[";
   bool first = true;
+  size_t matching = 0;
   const auto add = [&](StoredRecord& record) {
     if (record.json.empty()) {
       const Product product = GetProduct(session, company.company_id, record.product_id);
@@ -41,6 +46,10 @@ void AddCategory(http::PageRows& rows, db::Session& session, const company::Comp
       record.json = RenderMarked(company, product);
     }
     if (!Chooses(filter, record)) return;
+    const size_t place = matching++;
+    if (place < filter.products_offset) return;
+    if (place - filter.products_offset >= filter.products_limit) return;
+    if (counted == Counted::kProducts) rows.CountPart();
     rows.Require(record.json.size() + record.stocks.size() * kBytesOfStock);
     if (!std::exchange(first, false)) text += ',';
     if (!AppendFilled(text, record.json, costs, record.stocks)) {
@@ -50,6 +59,7 @@ void AddCategory(http::PageRows& rows, db::Session& session, const company::Comp
   };
   EachRecord(session, company.company_id, category.id, kRenderVersion, company.currency, add);
   text += "]}";
+  return matching;
 }
 
 // Writes the rows of a plan that are new or differ from the stored ones.
@@ -211,6 +221,21 @@ void CountUnchanged(const Draft& draft, Written& written) {
   rest(modifiers, written.modifiers);
 }
 
+// Groups that the draft makes or changes.
+void LogUnsatisfiable(const Plan& plan) {
+  for (const PlannedProduct& row : plan.products) {
+    for (const ModifierCategory& category : row.after.modifier_categories) {
+      const ModifierCategory* before =
+          row.before ? FindById(row.before->modifier_categories, category.id) : nullptr;
+      if (CanBeSatisfied(category) || (before && *before == category)) continue;
+      log::Warning("a group of the cloud's menu requires more than a guest can choose",
+                   {{"product", row.after.name},
+                    {"group", category.name},
+                    {"min_modifiers", category.min_modifiers}});
+    }
+  }
+}
+
 events::Changes Fields() {
   events::Changes changes;
   changes.Add(events::Change::kFields);
@@ -245,16 +270,16 @@ size_t AddCategories(http::PageRows& rows, db::Session& session, const company::
   const size_t begin = std::min(filter.categories_offset, all.size());
   const size_t end = begin + std::min(filter.categories_limit, all.size() - begin);
   for (size_t i = begin; i < end; ++i) {
-    AddCategory(rows, session, company, costs, all[i], filter);
+    AddCategory(rows, session, company, costs, all[i], filter, Counted::kCategories);
   }
   return all.size();
 }
 
-void AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
-                 Costs costs, std::string_view id) {
+size_t AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
+                   Costs costs, std::string_view id, const Filter& filter) {
   const std::optional<Category> category = SelectCategory(session, company.company_id, id);
   if (!category) throw NoSuch("category", id);
-  AddCategory(rows, session, company, costs, *category, {});
+  return AddCategory(rows, session, company, costs, *category, filter, Counted::kProducts);
 }
 
 std::vector<Category> AllCategories(db::Session& session, db::CompanyId company) {
@@ -279,6 +304,7 @@ Written Write(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::S
   json::Errors errors;
   const Plan plan = MakePlan(tx, company, draft, errors);
   errors.ThrowIfAny();
+  if (draft.form.is_of_cloud) LogUnsatisfiable(plan);
   Written written = Saver(tx, company, plan, stamp).Save();
   CountUnchanged(draft, written);
   return written;
@@ -341,6 +367,17 @@ Product WriteOne(db::Tx& tx, const company::Company& company, const Draft& draft
              product, stamp);
   }
   return product;
+}
+
+void LogTwinSkus(db::Database& database) {
+  for (const TwinSkus& twins : database.Read(SelectTwinSkus)) {
+    std::string skus;
+    for (const std::string& sku : twins.skus) skus += (skus.empty() ? "" : ", ") + sku;
+    log::Warning(
+        "skus that differ only in case or in blanks: an order that names one is linked to "
+        "the row that spells it alike, else to the oldest; give each a code of its own",
+        {{"company", twins.company.value}, {"skus", skus}});
+  }
 }
 
 void RenderStale(db::Database& database, const std::function<void()>& progress) {

@@ -35,14 +35,18 @@ struct Filter {
   std::optional<UtcMs> updated_since;
   size_t categories_offset = 0;
   size_t categories_limit = SIZE_MAX;
+  // Of the products of each category.
+  size_t products_offset = 0;
+  size_t products_limit = SIZE_MAX;
 };
 // Adds one row for each category of the slice, with its matching products. Returns the number of
 // all categories of the company.
 size_t AddCategories(http::PageRows& rows, db::Session& session, const company::Company& company,
                      Costs costs, const Filter& filter);
-// Adds the row of one category with all its products. Throws Refusal(kNotFound).
-void AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
-                 Costs costs, std::string_view id);
+// Adds the row of one category with its matching products, which are the rows that a page counts.
+// Returns the number of all that match. Throws Refusal(kNotFound).
+size_t AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
+                   Costs costs, std::string_view id, const Filter& filter);
 // All categories, by position.
 std::vector<Category> AllCategories(db::Session& session, db::CompanyId company);
 // A product with its variants and modifiers; nothing for an unknown id.
@@ -96,6 +100,10 @@ bool Announce(db::Tx& tx, const company::Company& company, const Written& writte
 // product.
 Product WriteOne(db::Tx& tx, const company::Company& company, const Draft& draft,
                  const db::Stamp& stamp);
+
+// Logs skus of one company that differ only in case and in what stands around them, as databases
+// of older programs have them. After an upgrade.
+void LogTwinSkus(db::Database& database);
 
 // Renders the records that are stale (menu/record.h), in transactions of bounded size; cheap if
 // there are none. Called after a bulk upsert or an import, at the start of a new version, and

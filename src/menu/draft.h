@@ -21,6 +21,9 @@ struct Form {
   // True for PATCH: at least one field must be present, and null clears an optional field.
   // Otherwise null is the same as a missing field.
   bool is_change = false;
+  // A file made of the cloud's records. What the cloud accepted is not refused where a client's
+  // file would be: a group that nobody can satisfy, skus that differ only in case.
+  bool is_of_cloud = false;
 
   // An import file is complete: a missing field gets its default, except stock, which is kept where
   // it is counted. Rows match stored ones by id only, even below another parent, and then move to
@@ -40,6 +43,7 @@ inline constexpr Form kPostVariant = {.top = Form::Top::kVariant, .complete = tr
 inline constexpr Form kPatchVariant = {.top = Form::Top::kVariant, .is_change = true};
 inline constexpr Form kPutProducts = {.top = Form::Top::kProducts};
 inline constexpr Form kImportFile = {.top = Form::Top::kFile, .complete = true};
+inline constexpr Form kCloudFile = {.top = Form::Top::kFile, .complete = true, .is_of_cloud = true};
 
 struct Draft {
   Form form;

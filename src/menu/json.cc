@@ -22,8 +22,9 @@ constexpr size_t kImagesMax = 50;  // of one product
 constexpr int64_t kModifierCountMax = 1'000;
 // 10^9 units, in thousandths.
 constexpr int64_t kStockMax = 1'000'000'000'000;
-constexpr json::TextRule kNameRule = {.max = 200, .is_name = true};
-constexpr json::TextRule kSkuRule = {.max = 100, .card_numbers_refused = false};
+constexpr json::TextRule kNameRule = {.max = 200, .is_name = true, .can_be_null = false};
+constexpr json::TextRule kSlugRule = {.max = 200, .is_name = true};
+constexpr json::TextRule kSkuRule = {.max = 100, .card_numbers_refused = false, .is_code = true};
 constexpr json::NumberRule kStockRule = {.decimals = kStockDecimals, .min = 0, .max = kStockMax};
 constexpr json::NumberRule kPositionRule = {.decimals = 0, .min = 0, .max = 1'000'000};
 constexpr json::NumberRule kCountRule = {.decimals = 0, .min = 0, .max = kModifierCountMax};
@@ -128,7 +129,6 @@ class DraftReader {
   const int decimals_;
   const UtcMs now_;
   company::RowIds stations_, categories_, products_, variants_, modifier_categories_, modifiers_;
-  company::Distinct skus_;
 };
 
 template <typename Row>
@@ -147,7 +147,7 @@ Row DraftReader::Start(ObjectReader& json) {
 template <typename Row>
 void DraftReader::TakeId(ObjectReader& json, company::RowIds& ids, const std::string& parent_id,
                          const std::optional<std::string>& sku, Row& row) {
-  row.sent.has_id = json.Raw("id").has_value();
+  row.sent.has_id = json.HasValue("id");
   if (form_.in_file() || row.sent.has_id) {
     row.id = ids.Take(json, sku ? "" : "name", NaturalKey(parent_id, row.name, sku));
   } else {
@@ -208,7 +208,7 @@ Station DraftReader::ReadStation(ObjectReader& json) {
 Category DraftReader::ReadCategory(ObjectReader& json, std::vector<Product>& products) {
   Category category = Start<Category>(json);
   TakeId(json, categories_, "", std::nullopt, category);
-  category.slug = json.Text("slug", kNameRule).value_or(Slug(category.name));
+  category.slug = json.Text("slug", kSlugRule).value_or(Slug(category.name));
   category.description = json.Text("description", kProseRule);
   category.image_url = json.Text("image_url", kUrlRule);
   category.visible = json.Boolean("visible").value_or(true);
@@ -254,7 +254,7 @@ Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category
     TakeId(json, products_, category_id,
            product.variants.empty() ? std::nullopt : product.variants.front().sku, product);
   }
-  if (form_.complete) Take(json, "slug", product, &Product::slug, json.Text("slug", kNameRule));
+  if (form_.complete) Take(json, "slug", product, &Product::slug, json.Text("slug", kSlugRule));
   Take(json, "description", product, &Product::description, json.Text("description", kProseRule));
   Take(json, "image_url", product, &Product::image_url, json.Text("image_url", kUrlRule));
   ReadImages(json, product);
@@ -280,10 +280,10 @@ Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category
 }
 
 void DraftReader::ReadCategoryOf(ObjectReader& json, Product& product) {
-  Take(json, "category_id", product, &Product::category_id, json.Uuid("category_id"));
+  Take(json, "category_id", product, &Product::category_id, json.Uuid("category_id", false));
   product.category_name = json.Text("category_name", kNameRule).value_or("");
   product.new_category_id = NewId(now_);
-  if (form_.complete && !json.Raw("category_id") && !json.Raw("category_name")) {
+  if (form_.complete && !json.HasValue("category_id") && !json.HasValue("category_name")) {
     json.Fail("category_id", FieldCode::kRequired,
               "or category_name is required: the id of a category of GET /v1/menu, or the name of "
               "one, which is made where it is missing");
@@ -388,7 +388,6 @@ void DraftReader::CheckRecordSentBack(ObjectReader& json) const {
 
 void DraftReader::ReadPrices(ObjectReader& json, Variant& variant) {
   Take(json, "sku", variant, &Variant::sku, json.Text("sku", kSkuRule));
-  skus_.Add(json, "sku", variant.sku);
   Take(json, "price", variant, &Variant::price,
        form_.complete ? json.RequireMoney("price", decimals_) : json.Money("price", decimals_));
   Take(json, "original_price", variant, &Variant::original_price,

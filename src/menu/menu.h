@@ -32,6 +32,8 @@ std::optional<Item> FindProduct(db::Session& session, db::CompanyId company,
                                 std::string_view product_id);
 std::optional<Item> FindVariant(db::Session& session, db::CompanyId company,
                                 std::string_view variant_id);
+// Of several skus that differ only in case the one that is spelt like this, else the oldest
+// product's; without what stands around the sku that is looked for.
 std::optional<Item> FindSku(db::Session& session, db::CompanyId company, std::string_view sku);
 // A modifier of this product.
 std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "base/nearest.h"
@@ -34,8 +35,12 @@ class Matcher {
   std::optional<size_t> FindName(const Row& sent, bool matched_too = true) const {
     if (!IsSent(sent, &Row::name)) return std::nullopt;
     const std::string folded = Folded(sent.name);
-    return Find([&](const Row& row) { return Folded(row.name) == folded; }, matched_too);
+    return Find(
+        [&](const Row& row) { return !claimed_.contains(row.id) && Folded(row.name) == folded; },
+        matched_too);
   }
+  // Keeps a row for one that names its id, from those that match by name.
+  void Claim(const std::string& id) { claimed_.insert(id); }
   // False if another row has matched it already.
   bool Match(size_t index) {
     const bool first = !matched_[index];
@@ -55,6 +60,7 @@ class Matcher {
  private:
   std::vector<Row>& rows_;
   std::vector<bool> matched_;
+  std::unordered_set<std::string> claimed_;
   const size_t stored_;
 };
 
@@ -76,6 +82,7 @@ class Merger {
   void Apply(const Variant& sent, Variant& variant) { ApplyFields(sent, variant); }
   void Apply(const Modifier& sent, Modifier& modifier) { ApplyFields(sent, modifier); }
   void Apply(const ModifierCategory& sent, ModifierCategory& category);
+  void RefuseUnsatisfiable(const ModifierCategory& category, const ModifierCategory& sent);
 
   std::optional<size_t> FindSku(const Variant& sent, const Matcher<Variant>& variants) const;
   std::optional<size_t> Find(const Variant& sent, const Matcher<Variant>& variants) const;
@@ -106,7 +113,11 @@ class Merger {
 
 std::optional<size_t> Merger::FindSku(const Variant& sent, const Matcher<Variant>& variants) const {
   if (!sent.sku) return std::nullopt;
-  return variants.Find([&](const Variant& variant) { return variant.sku == sent.sku; });
+  const auto same = [&](const Variant& variant) { return variant.sku == sent.sku; };
+  if (const auto found = variants.Find(same)) return found;
+  return variants.Find([&](const Variant& variant) {
+    return variant.sku && AsciiEqualsIgnoreCase(TrimmedCode(*variant.sku), *sent.sku);
+  });
 }
 
 std::optional<size_t> Merger::Find(const Variant& sent, const Matcher<Variant>& variants) const {
@@ -123,7 +134,8 @@ std::optional<size_t> Merger::Find(const Variant& sent, const Matcher<Variant>& 
 template <typename Row>
 std::optional<size_t> Merger::Find(const Row& sent, const Matcher<Row>& rows) const {
   if (const auto found = rows.FindId(sent.id); found || form_.in_file()) return found;
-  return rows.FindName(sent, !sent.sent.has_id);
+  // Rows of one name match by their order.
+  return rows.FindName(sent, false);
 }
 
 // The field of a shorthand to name in an error.
@@ -202,6 +214,9 @@ template <typename Row>
 Targets Merger::MergeList(const std::vector<Row>& sent, std::vector<Row>& rows, size_t max,
                           const Sent& parent, std::string_view list) {
   Matcher<Row> matcher(rows);
+  for (const Row& row : sent) {
+    if (row.sent.has_id) matcher.Claim(row.id);
+  }
   Targets targets;
   for (const Row& row : sent) targets.push_back(MergeRow(row, matcher));
   if (rows.size() > max) {
@@ -221,10 +236,17 @@ void Merger::ApplyFields(const Row& sent, Row& row) {
       if (!sent.stock) mask &= ~BitOf(&Variant::stock);
     }
   }
+  if constexpr (requires { row.sku; }) {
+    // One that the upgrade left with blanks around it (migration 0019) stays as it is if it is sent
+    // back.
+    const bool stays = row.sku && sent.sku && TrimmedCode(*row.sku) == *sent.sku;
+    if (stays) mask &= ~BitOf(&Row::sku);
+  }
   CopyFields(sent, mask, row);
 }
 
 void Merger::Apply(const ModifierCategory& sent, ModifierCategory& category) {
+  const ModifierCategory before = category;
   ApplyFields(sent, category);
   const bool min_is_sent = IsSent(sent, &ModifierCategory::min_modifiers);
   const bool required_is_sent = IsSent(sent, &ModifierCategory::required);
@@ -232,7 +254,9 @@ void Merger::Apply(const ModifierCategory& sent, ModifierCategory& category) {
     category.min_modifiers = 1;
   }
   if (category.type == "one" && !category.max_modifiers) category.max_modifiers = 1;
-  if (category.max_modifiers && *category.max_modifiers < category.min_modifiers) {
+  const bool contradicts =
+      category.max_modifiers && *category.max_modifiers < category.min_modifiers;
+  if (contradicts) {
     const std::string_view blamed = IsSent(sent, &ModifierCategory::max_modifiers) ? "max_modifiers"
                                     : min_is_sent                                  ? "min_modifiers"
                                     : required_is_sent                             ? "required"
@@ -242,6 +266,19 @@ void Merger::Apply(const ModifierCategory& sent, ModifierCategory& category) {
              " above max_modifiers at " + std::to_string(*category.max_modifiers));
   }
   MergeList(sent.modifiers, category.modifiers, kModifiersMax, sent.sent, "modifiers");
+  // One that is sent back as the cloud made it is no change.
+  const bool is_judged = category != before && !contradicts && !form_.is_of_cloud;
+  if (is_judged && !CanBeSatisfied(category)) RefuseUnsatisfiable(category, sent);
+}
+
+void Merger::RefuseUnsatisfiable(const ModifierCategory& category, const ModifierCategory& sent) {
+  const std::string_view blamed = IsSent(sent, &ModifierCategory::min_modifiers) ? "min_modifiers"
+                                  : IsSent(sent, &ModifierCategory::required)    ? "required"
+                                                                                 : "modifiers";
+  Note(errors_, sent.sent, blamed, FieldCode::kOutOfRange,
+       "requires " + std::to_string(category.min_modifiers) +
+           " of a guest, who cannot choose as many: lower min_modifiers, add visible modifiers, or "
+           "send max_limit with those that may be chosen several times");
 }
 
 Targets Merger::Apply(const Product& sent, bool is_new, Product& product) {

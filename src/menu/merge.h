@@ -23,10 +23,11 @@ void Note(json::Errors& errors, const Sent& sent, std::string_view field, FieldC
 
 // Merges `sent` into `product`, all but the category. Returns the targets of sent.variants.
 //
-// Variants match stored ones by id, then sku, then name; modifiers by id, then name; in a file both
-// by id only. A row without a match is added; nothing is deleted. `is_new`: `product` has only its
-// id and category so far. Adds an error for a new row without its required fields, for two rows
-// that match the same stored one, and for a list that becomes too long.
+// Variants match stored ones by id, then sku, then name; modifiers and their groups by id, then
+// name, those of one name by their order; in a file all by id only. A row without a match is added;
+// nothing is deleted. `is_new`: `product` has only its id and category so far. Adds an error for a
+// new row without its required fields, for two rows that match the same stored one, and for a list
+// that becomes too long.
 Targets Merge(const Product& sent, const Form& form, bool is_new, Product& product,
               json::Errors& errors);
 

@@ -14,6 +14,125 @@ namespace {
 
 using company::UpsertResult;
 
+// After all products have been planned, because two variants of a draft may swap their skus.
+class SkuCheck {
+ public:
+  SkuCheck(db::Session& session, db::CompanyId company, const Draft& draft, const Plan& plan,
+           json::Errors& errors)
+      : session_(session), company_(company), form_(draft.form), errors_(errors) {
+    for (const PlannedProduct& row : plan.products) AddRow(row);
+    for (size_t i = 0; i < wanted_.size(); ++i) {
+      by_code_.emplace(AsciiLower(TrimmedCode(*wanted_[i].after->sku)), i);
+    }
+  }
+
+  void RefuseTaken() {
+    for (size_t i = 0; i < wanted_.size(); ++i) {
+      const Wanted& own = wanted_[i];
+      if (!own.sent || !own.is_new) continue;
+      if (RepeatsAnother(i)) {
+        Note(errors_, own.sent->sent, "sku", FieldCode::kDuplicate,
+             "stands in another row already");
+      } else if (const auto holder = FindHolder(own)) {
+        Note(errors_, own.sent->sent, "sku", FieldCode::kSkuTaken,
+             "belongs to variant " + holder->id + Spelt(holder->sku, *own.after->sku) +
+                 ": a sku is one variant's");
+      }
+    }
+  }
+
+  // Several modifiers may have one sku, if they spell it alike.
+  void RefuseOtherSpellings(const std::vector<PlannedProduct>& products) {
+    if (form_.is_of_cloud) return;
+    for (const PlannedProduct& row : products) {
+      for (const ModifierCategory& category : row.sent->modifier_categories) {
+        for (const Modifier& modifier : category.modifiers) RefuseOtherSpelling(modifier);
+      }
+    }
+  }
+
+ private:
+  // A variant with a sku, as it will be.
+  struct Wanted {
+    const Variant* after;
+    const Variant* sent;  // null: the draft does not name it
+    bool is_new;          // its sku, or the variant
+  };
+
+  void AddRow(const PlannedProduct& row) {
+    std::vector<const Variant*> sent(row.after.variants.size(), nullptr);
+    for (size_t i = 0; i < row.targets.size(); ++i) {
+      if (row.targets[i] != kRefused) sent[row.targets[i]] = &row.sent->variants[i];
+    }
+    for (size_t i = 0; i < sent.size(); ++i) {
+      const Variant& after = row.after.variants[i];
+      planned_.insert(after.id);
+      if (!after.sku) continue;
+      const Variant* before = row.before ? FindById(row.before->variants, after.id) : nullptr;
+      wanted_.push_back({&after, sent[i], !before || before->sku != after.sku});
+    }
+  }
+
+  bool Collide(const std::string& one, const std::string& other) const {
+    if (form_.is_of_cloud) return one == other;
+    return AsciiEqualsIgnoreCase(TrimmedCode(one), TrimmedCode(other));
+  }
+
+  // True if another row of the draft has the sku: one before it, or one whose sku does not change.
+  bool RepeatsAnother(size_t index) const {
+    const Wanted& own = wanted_[index];
+    const auto [begin, end] = by_code_.equal_range(AsciiLower(TrimmedCode(*own.after->sku)));
+    return std::any_of(begin, end, [&](const auto& entry) {
+      const Wanted& other = wanted_[entry.second];
+      const bool is_other = other.sent && other.after->id != own.after->id;
+      const bool is_first = entry.second < index || !other.is_new;
+      return is_other && is_first && Collide(*own.after->sku, *other.after->sku);
+    });
+  }
+
+  // Another variant that will have the sku after all writes.
+  std::optional<HeldSku> FindHolder(const Wanted& own) const {
+    const auto [begin, end] = by_code_.equal_range(AsciiLower(TrimmedCode(*own.after->sku)));
+    for (auto it = begin; it != end; ++it) {
+      const Wanted& other = wanted_[it->second];
+      if (other.sent || other.after->id == own.after->id) continue;
+      if (Collide(*own.after->sku, *other.after->sku)) {
+        return HeldSku{other.after->id, *other.after->sku};
+      }
+    }
+    for (HeldSku& holder : SelectHolders(session_, company_, *own.after->sku)) {
+      if (planned_.contains(holder.id) || !Collide(*own.after->sku, holder.sku)) continue;
+      return std::move(holder);
+    }
+    return std::nullopt;
+  }
+
+  static std::string Spelt(const std::string& held, const std::string& wanted) {
+    return held == wanted ? "" : ", which spells it " + held;
+  }
+
+  void RefuseOtherSpelling(const Modifier& sent) {
+    if (!sent.sku) return;
+    const auto [first, is_first] = spellings_.try_emplace(AsciiLower(*sent.sku), *sent.sku);
+    if (!is_first && first->second == *sent.sku) return;
+    const auto stored = FindSpellingOfModifiers(session_, company_, *sent.sku);
+    if (stored && TrimmedCode(*stored) == *sent.sku) return;
+    if (is_first && !stored) return;
+    Note(errors_, sent.sent, "sku", is_first ? FieldCode::kSkuTaken : FieldCode::kDuplicate,
+         "is spelt " + (is_first ? *stored : first->second) +
+             " by another modifier: spell it alike, or send another one");
+  }
+
+  db::Session& session_;
+  const db::CompanyId company_;
+  const Form& form_;
+  json::Errors& errors_;
+  std::unordered_set<std::string_view> planned_;
+  std::vector<Wanted> wanted_;
+  std::unordered_multimap<std::string, size_t> by_code_;  // indexes of wanted_
+  std::unordered_map<std::string, std::string> spellings_;
+};
+
 class Planner {
  public:
   Planner(db::Session& session, db::CompanyId company, const Draft& draft, json::Errors& errors)
@@ -32,6 +151,7 @@ class Planner {
                std::vector<Row>& changed, company::ImportCounts& counts);
 
   void Find(const Product& sent);
+  bool RepeatsCode(const Product& sent, bool is_new);
   std::optional<Product> FindStored(const Product& sent);
   void LocateRows(const Product& sent, const Product& stored);
   template <typename Row, typename HolderOf>
@@ -48,7 +168,6 @@ class Planner {
   void Categorise(const Product& sent, bool is_new, Product& product);
   std::optional<std::string> FindCategory(const Product& sent);
   void RefuseUnknownStation(const Product& sent);
-  void RefuseTakenSkus();
 
   db::Session& session_;
   const db::CompanyId company_;
@@ -60,6 +179,7 @@ class Planner {
   std::unordered_map<std::string, int64_t> next_positions_;
   // Stored products that the draft has matched.
   std::unordered_set<std::string> hit_;
+  std::unordered_set<std::string> sent_codes_;
   // Those that will exist.
   std::unordered_set<std::string> stations_;
   Plan plan_;
@@ -74,7 +194,9 @@ Plan Planner::Make() {
   }
   for (const Product& sent : draft_.products) Find(sent);
   for (PlannedProduct& row : plan_.products) Merge(row);
-  RefuseTakenSkus();
+  SkuCheck skus(session_, company_, draft_, plan_, errors_);
+  skus.RefuseTaken();
+  skus.RefuseOtherSpellings(plan_.products);
   return std::move(plan_);
 }
 
@@ -116,11 +238,27 @@ void Planner::Find(const Product& sent) {
          "names product " + stored->id + ", which another row of this call names too");
     return;
   }
+  if (RepeatsCode(sent, !stored)) return;
   RefuseOtherClaims(sent, stored ? &*stored : nullptr);
   static const Product kNothing;
   if (!(draft_.form == kPatchProduct)) LocateRows(sent, stored ? *stored : kNothing);
   plan_.products.push_back(
       {.sent = &sent, .before = std::move(stored), .after = {}, .targets = {}});
+}
+
+// True, with an error, if a new product has the sku of a row before it.
+bool Planner::RepeatsCode(const Product& sent, bool is_new) {
+  const auto folded = [](const Variant& variant) { return AsciiLower(*variant.sku); };
+  for (const Variant& variant : sent.variants) {
+    if (!is_new || draft_.form.is_of_cloud || !variant.sku) continue;
+    if (!sent_codes_.contains(folded(variant))) continue;
+    Note(errors_, variant.sent, "sku", FieldCode::kDuplicate, "stands in another row already");
+    return true;
+  }
+  for (const Variant& variant : sent.variants) {
+    if (variant.sku) sent_codes_.insert(folded(variant));
+  }
+  return false;
 }
 
 // By id; in a bulk upsert also by the sku of a variant.
@@ -345,39 +483,6 @@ void Planner::RefuseUnknownStation(const Product& sent) {
   if (!sent.kitchen_id || stations_.contains(*sent.kitchen_id)) return;
   Note(errors_, sent.sent, "kitchen_id", FieldCode::kNotFound,
        "must be the id of one of the company's stations");
-}
-
-// After all products have been planned, because two variants of a draft may swap their skus.
-void Planner::RefuseTakenSkus() {
-  // By id.
-  std::unordered_map<std::string_view, const Variant*> planned;
-  std::unordered_multimap<std::string_view, const Variant*> by_sku;
-  for (const PlannedProduct& row : plan_.products) {
-    for (const Variant& variant : row.after.variants) {
-      planned.emplace(variant.id, &variant);
-      if (variant.sku) by_sku.emplace(*variant.sku, &variant);
-    }
-  }
-  // Another variant that will have the sku after all writes.
-  const auto find_other = [&](const Variant& wanting) -> std::optional<std::string> {
-    const auto [begin, end] = by_sku.equal_range(*wanting.sku);
-    for (auto it = begin; it != end; ++it) {
-      if (it->second->id != wanting.id) return it->second->id;
-    }
-    const auto holder = FindSku(session_, company_, *wanting.sku);
-    if (!holder || planned.contains(*holder->variant_id)) return std::nullopt;
-    return holder->variant_id;
-  };
-  for (const PlannedProduct& row : plan_.products) {
-    for (size_t i = 0; i < row.targets.size(); ++i) {
-      const Variant& sent = row.sent->variants[i];
-      if (row.targets[i] == kRefused || !sent.sku) continue;
-      const auto other = find_other(row.after.variants[row.targets[i]]);
-      if (!other) continue;
-      Note(errors_, sent.sent, "sku", FieldCode::kSkuTaken,
-           "belongs to variant " + *other + ": a sku is one variant's");
-    }
-  }
 }
 
 }  // namespace

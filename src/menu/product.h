@@ -196,6 +196,17 @@ struct Category {
       "name", "slug", "description", "image_url", "position", "visible"};
 };
 
+// False if no guest could choose as many modifiers as the group requires: a visible one counts
+// max_limit times, or once without a limit.
+inline bool CanBeSatisfied(const ModifierCategory& category) {
+  if (!category.is_active) return true;
+  int64_t choices = 0;
+  for (const Modifier& modifier : category.modifiers) {
+    if (modifier.visible) choices += modifier.max_limit.value_or(1);
+  }
+  return choices >= category.min_modifiers;
+}
+
 // The field `available`: visible and in stock.
 inline bool IsAvailable(const Product& product, const Variant& variant) {
   const bool in_stock = !product.stock_enabled || !variant.stock || *variant.stock > 0;

@@ -5,6 +5,7 @@
 
 #include "base/checksum.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "db/change_counters.h"
 #include "menu/fields.h"
 
@@ -67,6 +68,13 @@ std::optional<Item> ReadItem(const auto& row) {
               .sku = row->OptionalText("sku")};
 }
 
+// The form in which skus are compared (migration 0019).
+std::string FoldedCode(std::string_view sku) { return AsciiLower(TrimmedCode(sku)); }
+std::optional<std::string> FoldedCode(const std::optional<std::string>& sku) {
+  if (!sku) return std::nullopt;
+  return FoldedCode(std::string_view(*sku));
+}
+
 // The catalogues that are kept rendered show counts.
 void NoteStockMove(db::Tx& tx, db::CompanyId company) {
   tx.OnCommit([&counters = tx.counters(), company] { counters.NoteStockMove(company); });
@@ -109,9 +117,57 @@ std::optional<Item> FindSku(db::Session& session, db::CompanyId company, std::st
         FROM variant v
         JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id
         JOIN category c ON c.company_id = p.company_id AND c.id = p.category_id
-        WHERE v.company_id = $1 AND v.sku = $2
+        WHERE v.company_id = $1 AND v.sku_folded = $2
+        ORDER BY v.sku <> $3, p.created_at, v.id LIMIT 1
       )sql";
-  return ReadItem(session.One<kSelect>(company, sku));
+  return ReadItem(session.One<kSelect>(company, FoldedCode(sku), TrimmedCode(sku)));
+}
+
+std::vector<HeldSku> SelectHolders(db::Session& session, db::CompanyId company,
+                                   std::string_view sku) {
+  static constexpr db::Sql kSelect = R"sql(
+        SELECT id, sku FROM variant WHERE company_id = $1 AND sku_folded = $2 ORDER BY id
+      )sql";
+  std::vector<HeldSku> holders;
+  auto rows = session.Query<kSelect>(company, FoldedCode(sku));
+  while (rows.Next()) holders.push_back({.id = rows.Text("id"), .sku = rows.Text("sku")});
+  return holders;
+}
+
+std::optional<std::string> FindSpellingOfModifiers(db::Session& session, db::CompanyId company,
+                                                   std::string_view sku) {
+  return session.FindText(R"sql(
+        SELECT sku FROM modifier WHERE company_id = $1 AND sku_folded = $2
+        ORDER BY sku <> $3, id LIMIT 1
+      )sql",
+                          company, FoldedCode(sku), sku);
+}
+
+std::vector<TwinSkus> SelectTwinSkus(db::Session& session) {
+  static constexpr db::Sql kSelect = R"sql(
+        SELECT v.company_id AS company_id, v.sku_folded AS sku_folded, v.sku AS sku FROM variant v
+        WHERE (v.company_id, v.sku_folded) IN (
+          SELECT t.company_id, t.sku_folded FROM variant t WHERE t.sku_folded IS NOT NULL
+          GROUP BY t.company_id, t.sku_folded HAVING count(*) > 1)
+        UNION
+        SELECT m.company_id, m.sku_folded, m.sku FROM modifier m
+        WHERE (m.company_id, m.sku_folded) IN (
+          SELECT t.company_id, t.sku_folded FROM modifier t WHERE t.sku_folded IS NOT NULL
+          GROUP BY t.company_id, t.sku_folded HAVING count(DISTINCT t.sku) > 1)
+        ORDER BY 1, 2, 3
+      )sql";
+  std::vector<TwinSkus> all;
+  std::string folded;
+  auto rows = session.Query<kSelect>();
+  while (rows.Next()) {
+    const db::CompanyId company = rows.Company("company_id");
+    if (all.empty() || all.back().company != company || rows.View("sku_folded") != folded) {
+      all.push_back({.company = company, .skus = {}});
+      folded = rows.Text("sku_folded");
+    }
+    all.back().skus.push_back(rows.Text("sku"));
+  }
+  return all;
 }
 
 std::optional<Modifier> FindModifier(db::Session& session, db::CompanyId company,
@@ -141,9 +197,10 @@ std::optional<Modifier> FindModifierBySku(db::Session& session, db::CompanyId co
         SELECT m.id, m.name, m.sku, m.price, m.original_price, m.max_limit, m.visible, m.position
         FROM modifier_category AS c
         JOIN modifier AS m ON m.company_id = c.company_id AND m.modifier_category_id = c.id
-        WHERE c.company_id = $1 AND c.product_id = $2 AND m.sku = $3 ORDER BY m.id LIMIT 1
+        WHERE c.company_id = $1 AND c.product_id = $2 AND m.sku_folded = $3
+        ORDER BY m.sku <> $4, m.id LIMIT 1
       )sql";
-  const auto row = session.One<kSelect>(company, product_id, sku);
+  const auto row = session.One<kSelect>(company, product_id, FoldedCode(sku), TrimmedCode(sku));
   if (!row) return std::nullopt;
   return ReadRow<Modifier>(*row);
 }
@@ -400,15 +457,16 @@ void Upsert(db::Tx& tx, db::CompanyId company, const Variant& variant,
         tx.Run(
             R"sql(
               INSERT INTO variant (company_id, id, name, sku, price, original_price,
-                packaging_price, cost, stock, stock_threshold, position, product_id)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                packaging_price, cost, stock, stock_threshold, position, product_id, sku_folded)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
               ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name, sku = excluded.sku,
+                sku_folded = excluded.sku_folded,
                 price = excluded.price, original_price = excluded.original_price,
                 packaging_price = excluded.packaging_price, cost = excluded.cost,
                 stock = excluded.stock, stock_threshold = excluded.stock_threshold,
                 position = excluded.position, product_id = excluded.product_id
             )sql",
-            company, variant.id, variant.*fields..., product_id);
+            company, variant.id, variant.*fields..., product_id, FoldedCode(variant.sku));
       },
       Variant::Fields());
   NoteStockMove(tx, company);
@@ -441,16 +499,18 @@ void Upsert(db::Tx& tx, db::CompanyId company, const Modifier& modifier,
         tx.Run(
             R"sql(
               INSERT INTO modifier (company_id, id, name, sku, price, original_price, max_limit,
-                visible, position, modifier_category_id, product_id)
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                visible, position, modifier_category_id, product_id, sku_folded)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
               ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name, sku = excluded.sku,
+                sku_folded = excluded.sku_folded,
                 price = excluded.price, original_price = excluded.original_price,
                 max_limit = excluded.max_limit, visible = excluded.visible,
                 position = excluded.position,
                 modifier_category_id = excluded.modifier_category_id,
                 product_id = excluded.product_id
             )sql",
-            company, modifier.id, modifier.*fields..., modifier_category_id, product_id);
+            company, modifier.id, modifier.*fields..., modifier_category_id, product_id,
+            FoldedCode(modifier.sku));
       },
       Modifier::Fields());
 }

@@ -63,6 +63,27 @@ void PutRecord(db::Tx& tx, db::CompanyId company, const Product& product, int64_
 std::vector<std::string> SelectStale(db::Session& session, db::CompanyId company,
                                      int64_t render_version, std::string_view currency, int limit);
 
+// Skus.
+
+struct HeldSku {
+  std::string id;
+  std::string sku;
+};
+// The variants whose skus equal this one, case ignored.
+std::vector<HeldSku> SelectHolders(db::Session& session, db::CompanyId company,
+                                   std::string_view sku);
+// How a modifier of the company spells this sku: as it is written here if any does, else as the
+// oldest one does, in another case. Nothing if no modifier has it.
+std::optional<std::string> FindSpellingOfModifiers(db::Session& session, db::CompanyId company,
+                                                   std::string_view sku);
+// Skus of one company that differ only in case and in what stands around them. Databases of older
+// programs have such.
+struct TwinSkus {
+  db::CompanyId company;
+  std::vector<std::string> skus;
+};
+std::vector<TwinSkus> SelectTwinSkus(db::Session& session);
+
 // Writing.
 
 // Upsert() writes one row, without the rows below it, even if it is equal. Upserting a product

@@ -28,14 +28,18 @@ constexpr std::array kOtherEndpoints = {
     Row{"delivery_status", FieldCode::kNotAllowed,
         "is not set here: report it with PATCH /v1/orders/{id}/delivery-status"},
 };
+constexpr std::string_view kItemsElsewhere =
+    "are not sent here: add items with POST /v1/orders/{id}/combos";
 constexpr std::array kLists = {
-    Row{"combos", FieldCode::kNotAllowed,
-        "are not sent here: add items with POST /v1/orders/{id}/combos"},
+    Row{"combos", FieldCode::kNotAllowed, kItemsElsewhere},
     Row{"payments", FieldCode::kNotAllowed,
         "are not sent here: register each with POST /v1/orders/{id}/payments"},
     Row{"discounts", FieldCode::kNotAllowed,
         "are not sent here: apply each with POST /v1/orders/{id}/discounts"},
 };
+// Other systems' names of combos. Ignoring them would lose a till's items.
+constexpr std::array<std::string_view, 4> kCombosElsewhere = {"items", "line_items", "products",
+                                                              "lines"};
 constexpr std::array kCredential = {
     Row{"source", FieldCode::kReadOnly, "comes from the credential of the request; leave it out"},
     Row{"country_code", FieldCode::kReadOnly,
@@ -155,6 +159,9 @@ void RefuseMoney(ObjectReader& reader, std::span<const MoneyRow> rows,
 void RefuseOfOtherEndpoints(ObjectReader& order) {
   RefuseRows(order, kOtherEndpoints);
   RefuseRows(order, kLists);
+  for (const std::string_view name : kCombosElsewhere) {
+    if (order.Peek(name)) order.Fail(name, FieldCode::kNotAllowed, kItemsElsewhere);
+  }
   RefuseRows(order, kCredential);
 }
 
@@ -175,6 +182,11 @@ void RefuseBesideRows(ObjectReader& body, std::string_view own) {
   };
   for (const Row& row : kLists) {
     if (row.field != own) refuse(row);
+  }
+  if (own == "combos") {
+    for (const std::string_view name : kCombosElsewhere) {
+      refuse({name, FieldCode::kNotAllowed, "are called combos here"});
+    }
   }
   for (const Row& row : kCredential) refuse(row);
 }

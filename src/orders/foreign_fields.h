@@ -12,13 +12,14 @@
 
 namespace comanda::orders {
 
-// For POST and PATCH of an order. Refuses fields that have an endpoint of their own (lists, status,
-// rider) or follow from the API key (company, source).
+// For POST and PATCH of an order. Refuses fields that have an endpoint of their own (lists, also
+// under other systems' names, status, rider) or follow from the API key (company, source).
 void RefuseOfOtherEndpoints(json::ObjectReader& order);
 // For PATCH of an order, in addition. Refuses fields that are set when the order is placed.
 void RefuseOfPlacing(json::ObjectReader& order);
 // For bodies that add rows to an order. Refuses other lists and the fields that follow from the API
-// key, unless they are null, 0 or empty. `own`: the list that the body may have, or "".
+// key, unless they are null, 0 or empty; beside combos also their names in other systems. `own`:
+// the list that the body may have, or "".
 void RefuseBesideRows(json::ObjectReader& body, std::string_view own);
 
 // Refuse names that other systems use for prices and amounts. `total` and `amount` are accepted if

@@ -20,7 +20,7 @@ using json::TextRule;
 
 constexpr TextRule kNameRule = {.max = 200, .is_name = true};
 constexpr TextRule kTitleRule = {.max = 200};
-constexpr TextRule kSkuRule = {.max = 100, .card_numbers_refused = false};
+constexpr TextRule kSkuRule = {.max = 100, .card_numbers_refused = false, .is_code = true};
 constexpr TextRule kIdRule = {.max = 200, .card_numbers_refused = false};
 constexpr TextRule kPhoneRule = {.max = 32, .card_numbers_refused = false};
 constexpr TextRule kCommentRule = {.max = kCommentMax};
@@ -66,7 +66,10 @@ enum class PastDate : uint8_t { kRefused, kJudgedLater };
 
 void ReadSchedule(ObjectReader& reader, UtcMs now, PastDate past, FieldsDraft& draft) {
   constexpr std::string_view kName = "scheduled_delivery_date";
-  if (reader.IsNull(kName)) draft.scheduled_delivery_date = Cleared<UtcMs>();
+  if (reader.IsNull(kName)) {
+    draft.scheduled_delivery_date = Cleared<UtcMs>();
+    return;
+  }
   const std::optional<UtcMs> date = reader.Instant(kName);
   if (!date) return;
   draft.scheduled_delivery_date = Setting<UtcMs>(std::in_place, date);
@@ -91,13 +94,13 @@ FieldsDraft ReadFieldsOf(ObjectReader& reader, int decimals, UtcMs now,
 }
 
 void RefuseForOtherServiceTypes(ObjectReader& reader, ServiceType type) {
-  if (type != ServiceType::kTable && reader.Raw("table_id")) {
+  if (type != ServiceType::kTable && reader.HasValue("table_id")) {
     reader.Fail("table_id", FieldCode::kNotAllowed,
                 "is for TABLE orders only: leave it out or send service_type TABLE");
   }
   if (type == ServiceType::kDelivery) return;
   for (const std::string_view name : {"address_id", "delivery_price", "delivery_comment"}) {
-    if (!reader.Raw(name)) continue;
+    if (!reader.HasValue(name)) continue;
     reader.Fail(name, FieldCode::kNotAllowed,
                 "is for DELIVERY orders only: leave it out or send service_type DELIVERY");
   }
@@ -150,7 +153,7 @@ Modifier ReadModifier(ObjectReader& line, int64_t item_quantity, int decimals) {
   modifier.modifier_id = line.Uuid("modifier_id");
   modifier.group_name = line.Text("group_name", kNameRule);
   modifier.name = line.Text("name", kNameRule).value_or("");
-  if (!line.Raw("modifier_id")) line.RequireText("name", kNameRule);
+  if (!line.HasValue("modifier_id")) line.RequireText("name", kNameRule);
   modifier.unit_quantity = line.Number("quantity", kModifierQuantity).value_or(1);
   modifier.quantity = modifier.unit_quantity * item_quantity;
   const LinePrices prices =
@@ -166,7 +169,7 @@ Modifier ReadModifier(ObjectReader& line, int64_t item_quantity, int decimals) {
 }
 
 bool LinksToMenu(ObjectReader& item) {
-  return item.Raw("product_id") || item.Raw("variant_id") || item.Raw("sku");
+  return item.HasValue("product_id") || item.HasValue("variant_id") || item.HasValue("sku");
 }
 
 Combo ReadCombo(ObjectReader& item, int decimals) {
@@ -249,8 +252,8 @@ bool IsWhole(std::string_view number) {
 
 // Keeps the user_id, a text or an integer, as the JSON that was sent.
 void ReadRiderUser(ObjectReader& reader, RiderDraft& draft) {
+  if (!reader.HasValue("user_id")) return;
   const std::optional<json::Value> sent = reader.Raw("user_id");
-  if (!sent) return;
   if (sent->kind() == json::Kind::kNumber && IsWhole(sent->number_text())) {
     draft.rider.user_id = std::string(sent->number_text());
   } else if (sent->kind() == json::Kind::kText) {
@@ -264,10 +267,10 @@ void ReadRiderUser(ObjectReader& reader, RiderDraft& draft) {
 }
 
 void RequireRiderUser(ObjectReader& reader, const RiderDraft& draft) {
-  if (reader.Raw("user_id")) return;
+  if (reader.HasValue("user_id")) return;
   if (draft.kind == RiderProvider::kPlatform) {
     reader.RequireText("user_id");
-  } else if (!reader.Raw("name")) {
+  } else if (!reader.HasValue("name")) {
     reader.Fail("user_id", FieldCode::kRequired,
                 "is required where no name is sent: send one of the two");
   }
@@ -355,7 +358,7 @@ PaymentDraft ReadPayment(Body body, int decimals) {
   PaymentDraft draft;
   draft.method_id = reader.Uuid("payment_method_id");
   draft.method_code = reader.Text("payment_method_code", kWordRule);
-  if (!reader.Raw("payment_method_id") && !reader.Raw("payment_method_code")) {
+  if (!reader.HasValue("payment_method_id") && !reader.HasValue("payment_method_code")) {
     reader.Fail("payment_method_id", FieldCode::kRequired,
                 "is required where no payment_method_code is sent: send one of the two");
   }
@@ -444,7 +447,7 @@ DeliveryReport ReadDeliveryReport(Body body) {
   const auto status = RequireOneOf(reader, "delivery_status", Words(kDeliveryStatusNames));
   if (status) report.status = static_cast<DeliveryStatus>(*status);
   report.reason = ReadClearableText(reader, "reason", kLongReasonRule);
-  if (status && report.status != DeliveryStatus::kNotDelivered && reader.Raw("reason")) {
+  if (status && report.status != DeliveryStatus::kNotDelivered && reader.HasValue("reason")) {
     reader.Fail("reason", FieldCode::kNotAllowed,
                 "is for NOT_DELIVERED only: leave it out with any other delivery_status");
   }

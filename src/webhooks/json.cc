@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "json/writer.h"
+#include "net/international_name.h"
 #include "wire/head.h"
 
 namespace comanda::webhooks {
@@ -18,6 +19,8 @@ constexpr int64_t kGraceMaxS = kGraceMaxMs / 1000;
 constexpr int kAckMin = 200, kAckMax = 499;
 constexpr std::string_view kMask = "****";
 constexpr json::TextRule kPlain = {.max = kUrlBytesMax + 1, .card_numbers_refused = false};
+constexpr json::TextRule kUrl = {
+    .max = kUrlBytesMax + 1, .card_numbers_refused = false, .can_be_null = false};
 constexpr std::array<std::string_view, 15> kReadOnly = {
     "id",          "secret",           "secret_last_four",      "secret_rotates_until",
     "sequence",    "backlog",          "oldest_undelivered_at", "events_lost",
@@ -83,8 +86,9 @@ class Reader {
   }
 
   std::optional<std::string> ReadUrl() {
-    std::optional<std::string> url = reader_.Text("webhook_url", kPlain);
+    std::optional<std::string> url = reader_.Text("webhook_url", kUrl);
     if (!url) return std::nullopt;
+    url = net::WithAsciiHost(*url);
     const ParsedUrl parsed = ParseUrl(*url);
     if (!parsed.target) {
       const bool is_long = url->size() > kUrlBytesMax;

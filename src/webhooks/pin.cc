@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/problem.h"
+#include "net/international_name.h"
 
 namespace comanda::webhooks {
 namespace {
@@ -33,7 +34,8 @@ Target ReadTarget(const std::string& url, const Networks& networks) {
 
 }  // namespace
 
-Answering Look(net::Network& network, const Networks& networks, const std::string& url) {
+Answering Look(net::Network& network, const Networks& networks, const std::string& written) {
+  const std::string url = net::WithAsciiHost(written);
   const Target target = ReadTarget(url, networks);
   net::Call call;
   call.purpose = net::Purpose::kWebhooks;

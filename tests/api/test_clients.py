@@ -195,12 +195,50 @@ def test_a_changed_client_is_found_by_what_it_is_now(guests):
 # Filters
 
 
-@pytest.mark.parametrize("text", ["987654321", "51987654321", "%2B51987654321", "+51 987-654-321", "(51) 987.654.321"])
+@pytest.mark.parametrize("text", ["987654321", "51987654321", "%2B51987654321", "+51 987-654-321", "(51) 987.654.321",
+                                  "0051987654321", "00 51 987 654 321", "0987654321", "+51 0987654321"])
 def test_by_phone_with_and_without_the_calling_code(api, text):
     assert names(api.get(f"{PATH}?filter[phone]={text.replace(' ', '%20')}")) == ["Ana María Quiñones Vela"]
 
 
-@pytest.mark.parametrize("text", ["98765432", "87654321", "4321", "0051987654321", "1"])
+# How each number is written: by hand, with the trunk zero, and as WhatsApp sends it.
+TWINS = [
+    ("+54", "1123456789", ["5491123456789", "541123456789", "+54 9 11 2345-6789", "01123456789", "91123456789", "005491123456789"]),
+    ("+54", "91123456789", ["5491123456789", "541123456789", "1123456789", "+54 (0)11 2345 6789"]),
+    ("+54", "01123456789", ["5491123456789", "1123456789"]),
+    ("+52", "5512345678", ["5215512345678", "525512345678", "15512345678", "5512345678"]),
+    ("+52", "15512345678", ["5215512345678", "525512345678", "5512345678"]),
+    ("+55", "11987654321", ["5511987654321", "551187654321", "1187654321", "011987654321", "+55 (11) 98765-4321"]),
+    ("+55", "1187654321", ["5511987654321", "551187654321", "11987654321"]),
+    ("+44", "02079460958", ["442079460958", "+44 (0)20 7946 0958", "00442079460958", "02079460958", "2079460958"]),
+]
+
+
+@pytest.mark.parametrize("code, number, texts", TWINS)
+def test_a_number_is_found_in_each_form_in_which_it_is_written(guests, code, number, texts):
+    api, bring_in = guests
+    bring_in({"name": "Ana", "country_calling_code": code, "phone_number": number}, {"name": "Other", "country_calling_code": code,
+             "phone_number": number[:-1] + "0"}, {"name": "Abroad", "country_calling_code": "+51", "phone_number": number + "7"})
+    for text in texts:
+        assert names(api.get(f"{PATH}?filter[phone]={text.replace(' ', '%20').replace('+', '%2B')}")) == ["Ana"], text
+
+
+def test_twins_are_two_clients(guests):
+    api, bring_in = guests
+    for name, number in (("Ana", "91123456789"), ("Zoe", "1123456789")):
+        bring_in({"name": name, "country_calling_code": "+54", "phone_number": number})
+    assert names(api.get(f"{PATH}?filter[phone]=5491123456789&sort=name")) == ["Ana", "Zoe"]
+
+
+@pytest.mark.parametrize("text", ["551123456789", "5691123456789", "5511234567", "5521134567890"])
+def test_other_countries_have_no_twins(guests, text):
+    api, bring_in = guests
+    bring_in({"name": "Ana", "country_calling_code": "+54", "phone_number": "91123456789"},
+             {"name": "Rui", "country_calling_code": "+55", "phone_number": "1131234567"})
+    assert names(api.get(f"{PATH}?filter[phone]={text}")) == []
+
+
+@pytest.mark.parametrize("text", ["98765432", "87654321", "4321", "0052987654321", "00987654321", "1", "0"])
 def test_a_part_of_a_phone_is_another_phone(api, text):
     assert names(api.get(f"{PATH}?filter[phone]={text}")) == []
 

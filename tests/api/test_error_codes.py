@@ -257,7 +257,7 @@ FIELDS = {
     "too_many_decimals": ("combos[0].variant_price", adding(price=1.234)),
     "too_many_items": ("combos", lambda h: h.api.post(path(h.api.place(), "combos"), {"combos": [item()] * 201})),
     "too_many_products": ("products", upserting(*[dish(sku=str(n)) for n in range(501)])),
-    "empty": ("order_title", placing(order_title="")),
+    "empty": ("combos[0].product_name", adding(name="")),
     "duplicate": ("products[1].sku", upserting(dish(sku="twice"), dish(sku="twice"))),
     "not_found": ("client_id", placing(client_id=new_id())),
     "not_allowed": ("status", placing(status="READY")),

@@ -1,6 +1,7 @@
 """GET /v1/events: list once, follow without a gap."""
 
 import contextlib
+import time
 
 import pytest
 
@@ -75,12 +76,26 @@ def test_the_end_of_a_wait_is_an_empty_page(api, other, cursor):
     assert (answer.data, answer.json["next"]) == ([], cursor)
 
 
-def test_an_empty_page_costs_nothing_of_the_quota(box, demo):
+def test_an_empty_page_that_is_answered_at_once_costs_a_request(box, demo):
     key = box.make_key(tier="standard", company=demo["id"], name="feed")["key"]
     with contextlib.closing(box.client(key)) as client:
         cursor = client.get("/v1/orders?per_page=1").headers["x-event-cursor"]
-        left = [read(client, cursor).headers["ratelimit-remaining"] for _ in range(5)]
-    assert len(set(left)) == 1
+        begin = time.monotonic()
+        answers = []
+        while not answers or answers[-1].status == 200:
+            answers.append(client.get(f"/v1/events?after={cursor}"))
+        refilled = 100 / 60 * (time.monotonic() - begin) + 1
+    assert answers[-1].status == 429 and answers[-1].headers["retry-after"]
+    assert 90 < len(answers) <= 100 + refilled
+
+
+def test_a_wait_that_ends_without_news_costs_nothing(box, demo):
+    key = box.make_key(tier="standard", company=demo["id"], name="feed")["key"]
+    with contextlib.closing(box.client(key)) as client:
+        first = client.get("/v1/orders?per_page=1")
+        answers = [read(client, first.headers["x-event-cursor"], Prefer="wait=1") for _ in range(2)]
+    assert all(answer.headers["preference-applied"] == "wait=1" for answer in answers)
+    assert all(int(answer.headers["ratelimit-remaining"]) >= int(first.headers["ratelimit-remaining"]) for answer in answers)
 
 
 @pytest.mark.parametrize("after", ["x", "..", "1", "zz.zz.zz", "-1.5"])

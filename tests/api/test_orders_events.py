@@ -154,7 +154,7 @@ def test_what_is_refused_writes_nothing(api, box):
     api.pay(order, 1)
     before = box.events(order["id"])
     for answer in [
-            api.patch(path(order), {"order_title": ""}), api.patch(path(order, "status"), {"status": "CANCELLED"}),
+            api.patch(path(order), {"order_title": 5}), api.patch(path(order, "status"), {"status": "CANCELLED"}),
             api.post(path(order, "cancel"), {"reason": "x"}), api.post(path(order, "combos"), {"combos": [item(), {}]}),
             discount(api, order, 101, "PERCENTAGE"), api.delete(path(order, "combos", new_id())),
             api.post(path(order, "payments"), {"payment_method_code": "gold", "amount": 1}),

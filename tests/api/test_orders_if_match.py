@@ -89,8 +89,8 @@ def test_the_version_is_checked_before_the_rules_of_state(api, order):
 
 
 def test_the_fields_are_checked_before_the_version(api, order):
-    answer = api.patch(path(order), {"comment": ""}, {"If-Match": '"1"'})
-    refused(answer, 422, "validation_failed", {"comment": "empty"})
+    answer = api.patch(path(order), {"comment": 5}, {"If-Match": '"1"'})
+    refused(answer, 422, "validation_failed", {"comment": "wrong_type"})
 
 
 def test_an_unknown_order_matches_nothing(api):

@@ -89,6 +89,38 @@ def test_items_sent_with_the_order(api):
     refused(answer, 422, "validation_failed", {"combos": "not_allowed"}, says="POST /v1/orders/{id}/combos")
 
 
+@pytest.mark.parametrize("name", ["items", "line_items", "products", "lines"])
+@pytest.mark.parametrize("value", [[item()], [], None])
+def test_items_sent_with_the_order_under_another_name(api, name, value):
+    answer = api.post("/v1/orders", {"service_type": "ONSITE", name: value}, new_key())
+    refused(answer, 422, "validation_failed", {name: "not_allowed"}, says="POST /v1/orders/{id}/combos")
+    order = api.place()
+    refused(api.patch(path(order), {"comment": "x", name: value}), 422, "validation_failed", {name: "not_allowed"})
+    assert read(api, order) == order
+
+
+@pytest.mark.parametrize("name", ["items", "line_items", "products", "lines"])
+def test_combos_under_another_name(api, name):
+    order = api.place()
+    refused(api.post(path(order, "combos"), {name: [item()]}), 422, "validation_failed",
+            {"combos": "required", name: "not_allowed"}, says="combos")
+    refused(api.post(path(order, "combos"), {"combos": [item()], name: [item()]}), 422, "validation_failed",
+            {name: "not_allowed"}, says="combos")
+    assert read(api, order) == order
+
+
+@pytest.mark.parametrize("sent, says", [
+    ("/v1/orders/{id}/items", "/v1/orders/{id}/combos?"), ("/v1/orders/{id}/line_items", "/v1/orders/{id}/combos?"),
+    ("/v1/orders/{id}/transactions", "/v1/orders/{id}/payments?"), ("/v1/categories", "/v1/menu?"),
+    ("/v1/catalog", "/v1/menu?"), ("/v1/products", "/v1/menu/products"), ("/v1/customers", "/v1/clients?"),
+    ("/v1/customers/{id}", "/v1/clients/{id}?"), ("/v1/receipts", "/v1/orders?"), ("/v1/locations", "/v1/company?"),
+    ("//v1/orders", "It is /v1/orders:"), ("//v1//orders/{id}", "It is /v1/orders/{id}:"),
+    ("//v1/nothing-of-ours", "There is no such path.")])
+def test_the_paths_of_other_systems(api, sent, says):
+    answer = api.get(sent.replace("{id}", api.place()["id"]))
+    refused(answer, 404, "not_found", says=says)
+
+
 def test_a_trailing_slash(api):
     order = api.place()
     for answer in [api.get("/v1/orders/"), api.get(path(order) + "/")]:
@@ -163,7 +195,9 @@ NEAR_MISSES = [
     ("/v1/orders", {"serviceType": "ONSITE"}, "service_type", "serviceType"),
     ("/v1/orders", {"type": "ONSITE"}, "service_type", "type"),
     (PRODUCTS, {"name": "Rice", "category": "Mains", "price": 1}, "category_id", "category"),
-    (PRODUCTS, {"title": "Rice", "category_name": "Mains", "product_name": "Rice", "price": 1}, "name", "product_name"),
+    (PRODUCTS, {"label": "Rice", "category_name": "Mains", "product_name": "Rice", "price": 1}, "name", "product_name"),
+    (PRODUCTS, {"title": "Rice", "category_name": "Mains", "price": 1}, "name", "title"),
+    ("payments", {"payment_type_id": "x", "amount": 10}, "payment_method_id", "payment_type_id"),
     (UPSERT, {"products": [{"sku": "new", "category_name": "Mains", "name": "Rice", "prize": 1}]}, "products[0].price", "prize"),
     (UPSERT, {"products": [{"sku": "new", "category_name": "Mains", "nome": "Rice", "price": 1}]}, "products[0].name", "nome"),
     (UPSERT, {"products": [{"category_name": "Mains", "name": "Rice", "variants": [{"sku": "big", "name": "Big", "precio": 1}]}]},

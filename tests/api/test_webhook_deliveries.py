@@ -591,7 +591,7 @@ def test_is_active_ends_a_suspension_too(api, receiver):
     assert numbers(receiver.messages(order)) == [1, 1]
 
 
-def test_a_redirect_is_not_followed(api, receiver):
+def test_a_redirect_is_not_followed(lan, api, receiver):
     with Receiver() as elsewhere:
         for status in (301, 302, 303, 307, 308):
             receiver.answer = redirects_to(elsewhere.url, status)
@@ -599,6 +599,8 @@ def test_a_redirect_is_not_followed(api, receiver):
             delivery = try_out(api, hook)
             assert [(a["outcome"], a["status"]) for a in delivery["attempts"]] == [("refused_status", status)]
         assert elsewhere.requests == [] and len(receiver.requests) == 5
+        said = lan.command("webhooks", "log", hook["id"], "--data", str(lan.data)).stdout
+        assert "redirects are not followed" in said and "name 308 in its ack_http_codes" in said
 
 
 # A test by the caller

@@ -171,6 +171,18 @@ def test_a_right_url_is_kept_as_it_was_sent(api, url):
     assert create(api, webhook_url=url)["webhook_url"] == url
 
 
+@pytest.mark.parametrize("host, ascii", [("café.invalid", "xn--caf-dma.invalid"), ("CAFÉ.Ñandú.invalid", "xn--caf-dma.xn--and-6ma2c.invalid"),
+                                         ("пример.invalid:8443", "xn--e1afmkfd.invalid:8443")])
+def test_letters_beyond_ascii_are_written_as_the_name_system_has_them(strict, host, ascii):
+    assert create(strict, webhook_url=f"https://{host}/hook")["webhook_url"] == f"https://{ascii}/hook"
+
+
+@pytest.mark.parametrize("host", ["cafe\u0301.invalid", "caf\u200dé.invalid", "\uff21.invalid", "café@x.invalid", "é" * 80 + ".invalid"])
+def test_other_letters_of_a_host_are_refused(strict, host):
+    refused(strict.post(PATH, {"webhook_url": f"https://{host}/hook"}), 422, "validation_failed",
+            {"webhook_url": "invalid_format"})
+
+
 def test_a_name_that_does_not_resolve_now_is_accepted(strict):
     assert create(strict, webhook_url="https://receiver.invalid/hook")["is_active"] is True
 

@@ -621,11 +621,12 @@ std::vector<WrongRows> EveryWrongRow() {
       {{modifiers + R"([{"name": "x", "type": "one", "min_modifiers": 2}])"},
        group + ".min_modifiers",
        FieldCode::kOutOfRange},
-      {{modifiers + R"([{"name": "x"}, {"name": "X"}])"},
-       "[0].modifier_categories[1].name",
-       FieldCode::kDuplicate},
-      {{modifiers + R"([{"name": "x", "modifiers": [{"name": "y"}, {"name": "Y"}]}])"},
-       group + ".modifiers[1].name",
+      {{modifiers + R"([{"name": "x", "min_modifiers": 1, "modifiers": []}])"},
+       group + ".min_modifiers",
+       FieldCode::kOutOfRange},
+      {{modifiers +
+        R"([{"name": "x", "modifiers": [{"name": "y", "sku": "A"}, {"name": "z", "sku": "a "}]}])"},
+       group + ".modifiers[1].sku",
        FieldCode::kDuplicate},
       {{modifiers + R"([{"name": "x", "modifiers": [{"name": "y", "max_limit": 0}]}])"},
        group + ".modifiers[0].max_limit",
@@ -655,6 +656,14 @@ TEST_F(AppImport, RefusesTheSameRowsAsTheBulkUpsertWithTheSameFieldAndCode) {
     EXPECT_EQ(errors[0].field, "products" + wrong.field);
     EXPECT_EQ(Name(errors[0].code), Name(wrong.code));
   }
+}
+
+TEST_F(AppImport, RefusesGroupsOfOneNameWithoutIdsWhichTheBulkUpsertMatchesByTheirOrder) {
+  ExpectRefused(R"({"companies": [{"name": "Bar", "country_code": "PE", "timezone": "America/Lima",
+      "currency": "PEN", "categories": [{"name": "Tragos", "products": [{"name": "B", "price": 1,
+      "modifier_categories": [{"name": "x"}, {"name": "X"}]}]}]}]})",
+                "companies[0].categories[0].products[0].modifier_categories[1].name",
+                FieldCode::kDuplicate);
 }
 
 TEST_F(AppImport, CountsStoredRowsAmongThoseThatAProductMayHave) {

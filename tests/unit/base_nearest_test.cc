@@ -4,6 +4,8 @@
 
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace comanda {
 namespace {
@@ -16,6 +18,32 @@ TEST(Nearest, FindsWhatWasMistyped) {
   EXPECT_EQ(Nearest("foo", std::array<std::string_view, 1>{"sort"}), "");
   EXPECT_EQ(Nearest("", kWords), "");
   EXPECT_EQ(Nearest(std::string(100'000, 'x'), kWords), "");
+}
+
+TEST(Nearest, KnowsTheWordsOfOtherSystems) {
+  constexpr std::array<std::string_view, 9> kItem = {"product_id",    "variant_id",   "sku",
+                                                     "product_name",  "variant_name", "quantity",
+                                                     "variant_price", "comment",      "modifiers"};
+  for (const auto& [word, meant] : std::vector<std::pair<std::string_view, std::string_view>>{
+           {"catalog_object_id", "variant_id"},
+           {"variationName", "variant_name"},
+           {"displayName", "product_name"},
+           {"title", "product_name"},
+           {"note", "comment"},
+           {"line_note", "comment"},
+           {"variation_id", "variant_id"},
+           {"base_price_money", "variant_price"},
+           {"lineModifiers", "modifiers"},
+           {"unitQuantity", "quantity"},
+           {"customSku", "sku"},
+           {"total_money", ""},
+           {"quantity_unit", ""},
+           {"tax_lines", ""}}) {
+    EXPECT_EQ(Nearest(word, kItem), meant) << word;
+  }
+  constexpr std::array<std::string_view, 2> kSent = {"variation_name", "item_name"};
+  EXPECT_EQ(MeantBy("product_name", kSent), "; did you mean it by item_name?");
+  EXPECT_EQ(MeantBy("quantity", std::array<std::string_view, 1>{"quantity_unit"}), "");
 }
 
 TEST(Nearest, LooksPastCaseAndSeparators) {

@@ -7,6 +7,19 @@
 namespace comanda {
 namespace {
 
+TEST(Text, CutsWhatStandsAroundACode) {
+  EXPECT_EQ(TrimmedCode("CEV-1"), "CEV-1");
+  EXPECT_EQ(TrimmedCode(" \t\r\nCEV 1\n"), "CEV 1");
+  EXPECT_EQ(TrimmedCode("\u00a0\ufeffCEV-1\u200b\u2003"), "CEV-1");
+  EXPECT_EQ(TrimmedCode("\x02"
+                        "CEV-1\x03\x7f"),
+            "CEV-1");
+  EXPECT_EQ(TrimmedCode("ñ "), "ñ");
+  EXPECT_EQ(TrimmedCode(" \n\u00a0"), "");
+  EXPECT_EQ(TrimmedCode("\xff \xff"), "\xff \xff");
+  EXPECT_EQ(TrimmedCode(""), "");
+}
+
 TEST(Text, KnowsUtf8) {
   for (const char* text : {"", "plain", "\xc3\xb1", "\xe2\x82\xac", "\xf0\x9f\x8d\x95", "\x7f"}) {
     EXPECT_TRUE(IsUtf8(text)) << text;

@@ -239,7 +239,8 @@ TEST_F(ClientPlans, ReadOnlyTheClientsWithAnEmailOrAPhoneNumber) {
   EXPECT_NE(PlanOf(email).find("c USING INDEX client_email (company_id=? AND email>? AND email<?)"),
             std::string::npos);
   db::ClauseBuilder phone = PageOf(kCompany, nullptr);
-  AndHasPhone(phone, "987", "789");
+  const PhoneTwins twins = TwinsOf("987");
+  AndHasPhone(phone, twins);
   EXPECT_NE(PlanOf(phone).find("c USING INDEX client_phone"), std::string::npos);
 }
 

@@ -454,6 +454,25 @@ TEST(JsonErrors, ThrowsNothingWhereNothingIsWrong) {
 
 // ObjectReader: texts
 
+TEST(JsonObjectReader, TakesAnEmptyTextForNull) {
+  const Document document = Document::Parse(R"({"text":"","id":" ","code":"\u00a0\n","a":"x"})");
+  Errors errors;
+  ObjectReader reader(document.root(), "", errors, UnknownFields::kRefused);
+
+  EXPECT_EQ(reader.Text("text"), std::nullopt);
+  EXPECT_EQ(reader.Uuid("id"), std::nullopt);
+  EXPECT_EQ(reader.Text("code", {.is_code = true}), std::nullopt);
+  EXPECT_TRUE(reader.IsNull("text"));
+  EXPECT_TRUE(reader.IsNull("code"));
+  EXPECT_FALSE(reader.IsNull("a"));
+  EXPECT_FALSE(reader.HasValue("id"));
+  EXPECT_TRUE(reader.HasValue("a"));
+  EXPECT_TRUE(errors.empty());
+  EXPECT_EQ(reader.RequireText("text"), std::nullopt);
+  EXPECT_EQ(reader.Uuid("id", false), std::nullopt);
+  EXPECT_EQ(errors.size(), 2u);
+}
+
 TEST(JsonObjectReader, ReadsTextWithUnixLines) {
   const Document document = Document::Parse(R"({"f":"sin ají\r\nbien\tfrío","n":null})");
   Errors errors;
@@ -468,8 +487,12 @@ TEST(JsonObjectReader, ReadsTextWithUnixLines) {
 
 TEST(JsonObjectReader, RefusesTextsOutsideTheirRule) {
   EXPECT_EQ(TextErrorOf("12"), "wrong_type: must be a text in double quotes");
-  EXPECT_EQ(TextErrorOf("\"\""), "empty: must not be empty: send 1 to 200 characters");
-  EXPECT_EQ(TextErrorOf("\" \\t\\r\\n \""), "empty: must not be empty: send 1 to 200 characters");
+  EXPECT_EQ(TextErrorOf("\"\""), "none") << "as null";
+  EXPECT_EQ(TextErrorOf("\"\"", {.can_be_null = false}),
+            "empty: must not be empty: send 1 to 200 characters");
+  EXPECT_EQ(TextErrorOf("\" \\t\\r\\n \"", {.can_be_null = false}),
+            "empty: must not be empty: send 1 to 200 characters");
+  EXPECT_EQ(TextErrorOf("\"\\u0001\"").substr(0, 15), "invalid_format:");
   EXPECT_EQ(TextErrorOf("\"ñandú\"", {.max = 5}), "none");
   EXPECT_EQ(TextErrorOf("\"ñandús\"", {.max = 5}),
             "too_long: must have at most 5 characters, not 6");

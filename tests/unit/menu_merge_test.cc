@@ -204,12 +204,20 @@ ModifierCategory Sauces() {
   return sent;
 }
 
+Modifier Named(std::string id, std::string name) {
+  Modifier sent;
+  sent.id = std::move(id);
+  Send(sent, &Modifier::name, std::move(name));
+  return sent;
+}
+
 TEST(MenuMerge, DerivesTheCountsOfANewModifierCategory) {
   Product product = Pizza();
   Product sent;
   sent.modifier_categories = {Sauces()};
   Send(sent.modifier_categories[0], &ModifierCategory::type, "one");
   Send(sent.modifier_categories[0], &ModifierCategory::required, true);
+  sent.modifier_categories[0].modifiers = {Named("hot", "Hot")};
 
   MergeWell(sent, false, product);
 
@@ -223,10 +231,7 @@ TEST(MenuMerge, ChangesNothingTheSecondTime) {
   sent.variants = {Sized("Giant", 3000), Sized("Small", 900)};
   sent.modifier_categories = {Sauces()};
   Send(sent.modifier_categories[0], &ModifierCategory::required, true);
-  Modifier sauce;
-  sauce.id = "hot";
-  Send(sauce, &Modifier::name, "Hot");
-  sent.modifier_categories[0].modifiers = {sauce};
+  sent.modifier_categories[0].modifiers = {Named("hot", "Hot")};
 
   MergeWell(sent, false, product);
   const Product once = product;
@@ -235,6 +240,49 @@ TEST(MenuMerge, ChangesNothingTheSecondTime) {
   EXPECT_EQ(product, once);
   ASSERT_EQ(once.modifier_categories.size(), 1u);
   EXPECT_EQ(once.modifier_categories[0].modifiers[0].id, "hot");
+}
+
+TEST(MenuMerge, MatchesGroupsOfOneNameByTheirOrder) {
+  Product product = Pizza();
+  Product sent;
+  sent.modifier_categories = {Sauces(), Sauces()};
+  sent.modifier_categories[1].id = "sauces of the other half";
+
+  MergeWell(sent, false, product);
+  const Product once = product;
+  for (ModifierCategory& group : sent.modifier_categories) group.id += " sent again";
+  MergeWell(sent, false, product);
+  EXPECT_EQ(product, once);
+  ASSERT_EQ(once.modifier_categories.size(), 2u);
+
+  // A row that another one names by its id is not taken for the first of its name.
+  Product named;
+  named.modifier_categories = {Sauces(), Sauces()};
+  named.modifier_categories[0].id = "new";
+  named.modifier_categories[1].sent.has_id = true;
+  Send(named.modifier_categories[1], &ModifierCategory::is_active, false);
+  MergeWell(named, false, product);
+  EXPECT_FALSE(product.modifier_categories[0].is_active);
+  EXPECT_TRUE(product.modifier_categories[1].is_active);
+}
+
+TEST(MenuMerge, TakesAGroupThatNobodyCanSatisfyFromTheCloudAlone) {
+  Product sent;
+  Send(sent, &Product::name, "Pizza");
+  sent.variants = {Sized("Small", 1000)};
+  sent.modifier_categories = {Sauces()};
+  Send(sent.modifier_categories[0], &ModifierCategory::min_modifiers, 2);
+  sent.modifier_categories[0].modifiers = {Named("hot", "Hot")};
+  const auto wrong = std::pair(std::string("min_modifiers"), FieldCode::kOutOfRange);
+  EXPECT_EQ(Wrong(sent, true, {}), wrong);
+  EXPECT_EQ(Wrong(sent, true, {}, kImportFile), wrong);
+
+  Product product;
+  MergeWell(sent, true, product, kCloudFile);
+  MergeWell(sent, false, product);  // sent back as it is
+
+  Send(sent.modifier_categories[0].modifiers[0], &Modifier::max_limit, 2);
+  MergeWell(sent, false, product);
 }
 
 TEST(MenuMerge, RefusesMoreModifiersThanPossibleOnTheMergedRow) {

@@ -73,8 +73,8 @@ class OrdersTest : public ::testing::Test {
           " updated_at) VALUES ($1, $2, 'cat', 'Ceviche', 'ceviche', 0, $3, $3)",
           kCompany, kProduct, stamp.now);
       tx.Run(
-          "INSERT INTO variant (company_id, id, product_id, name, sku, price, position)"
-          " VALUES ($1, $2, $3, 'Default', 'CEV', 3500, 0)",
+          "INSERT INTO variant (company_id, id, product_id, name, sku, sku_folded, price, position)"
+          " VALUES ($1, $2, $3, 'Default', 'CEV', 'cev', 3500, 0)",
           kCompany, kVariant, kProduct);
     });
   }
