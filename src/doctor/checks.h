@@ -25,15 +25,15 @@ Findings CheckClock(const Box& box);
 Findings CheckProgram(const Box& box);
 // The age of the program, and where newer ones come from.
 Findings CheckUpdates(const Box& box);
-// The file of settings is readable and all values are accepted.
 // Whether the settings can be used.
 Findings CheckSettings(const Box& box);
 // Whether a server runs for the data directory and answers.
 Findings CheckService(const Box& box);
 // The other units of the package: enabled, not masked, not failed.
 Findings CheckUnits(const Box& box);
-// Whether any program listens on that TCP port.
-bool IsListenedOn(const Machine& machine, int port);
+// Whether a program other than the server and systemd listens on that TCP port. True where only root
+// could tell which one does.
+bool IsTakenByAnother(const Box& box, int port);
 // What the running server says of itself in /readyz.
 Findings CheckServer(const Box& box);
 // Whether the file system of the data can be written.

@@ -83,8 +83,15 @@ Finding CheckPort(const Box& box, const std::string& listen) {
 
 }  // namespace
 
-bool IsListenedOn(const Machine& machine, int port) {
-  return FindListener(machine, port).has_value();
+bool IsTakenByAnother(const Box& box, int port) {
+  const std::optional<Listener> listener = FindListener(box.machine, port);
+  if (!listener) return false;
+  const Holder holder = FindHolder(box.machine, *listener);
+  // The server keeps the sockets that systemd gave to it, also of a unit that was disabled since.
+  const bool is_ours =
+      holder.process == "1" ||
+      (box.server && holder.process == std::to_string(box.server->process));
+  return !is_ours;
 }
 
 Findings CheckPorts(const Box& box) {

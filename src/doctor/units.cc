@@ -82,7 +82,7 @@ bool IsNotNeeded(const Box& box, const PackageUnit& unit, const UnitFiles& files
   if (unit.name.starts_with("comanda-backup")) return box.options.backup_to.empty();
   if (unit.name != kSetup) return false;
   const bool is_off = files.is_masked || !files.is_enabled;
-  return !box.options.setup_listen.empty() || (is_off && IsListenedOn(box.machine, 80));
+  return !box.options.setup_listen.empty() || (is_off && IsTakenByAnother(box, 80));
 }
 
 Finding CheckFailed(const PackageUnit& unit, const std::string& result) {

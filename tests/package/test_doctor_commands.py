@@ -83,6 +83,8 @@ PLANTED = {
     "the directory is missing": (f"systemctl stop {UNIT}; mv {DATA} {DATA}.away", "files", "There is no", f"""
         systemctl stop {UNIT}; rm -rf {DATA}; mv {DATA}.away {DATA}; systemctl start {UNIT}"""),
 }
+# What is typed then makes an empty restaurant, which does not know the till.
+EMPTIED = {"there is no restaurant", "the directory is missing"}
 
 
 class Machine:
@@ -115,9 +117,12 @@ class Machine:
         if not self.answers():
             return
         title = f"order {len(self.sold)}"
-        said = self.machine.run(f"curl -sSk -H 'Authorization: Bearer {self.key}' -H 'Idempotency-Key: {title.replace(' ', '-')}' "
-                                f"""-d '{{"service_type":"TAKEAWAY","order_title":"{title}"}}' https://localhost:8443/v1/orders""")
-        self.sold[json.loads(said)["data"]["id"]] = title
+        answer = json.loads(self.machine.run(
+            f"curl -sSk -H 'Authorization: Bearer {self.key}' -H 'Idempotency-Key: {title.replace(' ', '-')}' "
+            "-H 'Content-Type: application/json' https://localhost:8443/v1/orders "
+            f"""-d '{{"service_type":"TAKEAWAY","order_title":"{title}"}}'"""))
+        assert "data" in answer, answer
+        self.sold[answer["data"]["id"]] = title
 
     def has_all(self):
         said = self.machine.run("curl -sSk https://localhost:8443/v1/orders?per_page=100 "
@@ -155,6 +160,7 @@ def test_each_line_to_type_changes_what_is_found(planted_in, later, seed, state)
     wrong = []
     for name in names:
         plant, check, words, tidy = PLANTED[name]
+        box.machine.run("systemctl reset-failed")  # units are started more often here than systemd allows
         assert box.of(check, words) == {}, (name, before)
         if state == "stopped":
             box.machine.run(f"systemctl stop {UNIT}")
@@ -167,7 +173,8 @@ def test_each_line_to_type_changes_what_is_found(planted_in, later, seed, state)
             said = box.type(command)
             if not command or key in box.findings():
                 wrong.append((name, key, said))
-        box.sell()
+        if name not in EMPTIED:
+            box.sell()
         if tidy:
             assert box.machine.try_run(tidy)[0] == 0, (name, wrong, box.machine.try_run(f"journalctl -u {UNIT} -n 8"), box.findings())
         if state == "stopped":

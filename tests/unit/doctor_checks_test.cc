@@ -336,7 +336,10 @@ TEST_F(DoctorUnits, ADisabledSocketIsAWarningUnlessAnotherProgramHasItsPort) {
   EXPECT_TRUE(Has(CheckUnits(box_), State::kWarning,
                   "systemctl enable comanda-setup.socket && systemctl restart comanda"));
   Put("/proc/net/tcp", "0: 00000000:0050 00000000:0000 0A 0:0 0:0 0 0 0 99\n");
+  Link("socket:[99]", "/proc/900/fd/6");
   EXPECT_TRUE(IsWell(CheckUnits(box_)));
+  box_.server->process = 900;  // it has the socket until it ends
+  EXPECT_TRUE(Has(CheckUnits(box_), State::kWarning, "comanda-setup.socket is disabled"));
   RemoveAll(root_ + "/proc/net/tcp");
   box_.options.setup_listen = "0.0.0.0:8080";
   EXPECT_TRUE(IsWell(CheckUnits(box_))) << "the server listens itself";
