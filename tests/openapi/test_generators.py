@@ -201,6 +201,20 @@ def test_a_name_stands_for_one_component():
             seen[name] = kind
 
 
+def test_no_scheme_is_named_as_a_schema():
+    """In no spelling: both become classes of one package."""
+    spelt = lambda names: {re.sub(r"\W|_", "", name).lower() for name in names}
+    parts = DOCUMENT["components"]
+    assert spelt(parts["securitySchemes"]) & spelt(parts["schemas"]) == set()
+
+
+def test_no_schema_has_named_fields_and_any_others():
+    """Of such a schema the client for kotlinx.serialization is a class that is a map, too: it does not compile."""
+    for where, node in schemas(DOCUMENT):
+        if "/example" not in where and "properties" in node and "type" in node:
+            assert node.get("additionalProperties", False) is False, where
+
+
 def schemas(node, where=""):
     if isinstance(node, dict):
         yield where, node
