@@ -33,9 +33,9 @@ class Tools:
     def run(self, *command, **how):
         return self._run(command, **how)
 
-    def openapi_generator(self, language, target):
+    def openapi_generator(self, language, target, *options):
         return self.run("java", "-jar", self.generators / "openapi-generator-cli.jar", "generate", "-i", FILE, "-g", language,
-                        "-o", target)
+                        "-o", target, *options)
 
     def maven(self, folder):
         """Compiles; returns the other classes that it needs."""

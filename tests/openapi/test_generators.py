@@ -10,6 +10,10 @@ sent its unset fields as null would clear them.
 | openapi-typescript | 7.13.0 (package.json) | type-checked, takes orders |
 | hey-api | 0.85.0 (package.json): the newest for the Node of Debian 12 | type-checked, takes orders |
 | openapi-python-client | 0.29.1 (requirements.txt) | type-checked, takes orders |
+| openapi-generator php | 7.17.0 (tools), with Debian's Guzzle and `BOOLEAN_FORMAT_STRING`: else it sends true as 1 | takes orders |
+| openapi-generator ruby | 7.17.0 (tools), with Debian's Typhoeus | takes orders |
+| openapi-generator kotlin with kotlinx.serialization | 7.17.0 (tools), with `explicitNulls = false`: else it sends its unset fields as null | compiled, takes orders; with `--long` |
+| openapi-generator rust | 7.17.0 (tools) | compiled, takes orders; with `--long` |
 | openapi-generator csharp | 7.17.0 | its source is read: no SDK of .NET is in the registries that tests may use |
 """
 
@@ -22,9 +26,11 @@ import urllib.parse
 
 import pytest
 
+from support.box import LONG
 from support.openapi import DOCUMENT, FILE, OPERATIONS
 
 CLIENTS = pathlib.Path(__file__).parent / "clients"
+LONG_ALONE = pytest.mark.skipif(not LONG, reason="compiles for minutes: with --long")
 SEEN = {"total": 1234604.89, "paid": True, "change": 13, "title": None, "cancelled": "CANCELLED"}
 
 
@@ -106,6 +112,32 @@ def test_openapi_generator_kotlin(tools, run_java, saw, tmp_path):
     done(tools.openapi_generator("kotlin", folder / "client"))
     needed = tools.maven(folder)
     saw(done(run_java("TakeOrdersKt", folder / "target/classes", needed)).stdout)
+
+
+@LONG_ALONE
+def test_openapi_generator_kotlin_with_kotlinx_serialization(tools, run_java, saw, tmp_path):
+    folder = shutil.copytree(CLIENTS / "kotlin_serialization", tmp_path / "kotlin")
+    done(tools.openapi_generator("kotlin", folder / "client", "--additional-properties=serializationLibrary=kotlinx_serialization"))
+    needed = tools.maven(folder)
+    saw(done(run_java("TakeOrdersKt", folder / "target/classes", needed)).stdout)
+
+
+@LONG_ALONE
+def test_openapi_generator_rust(tools, access, saw, tmp_path):
+    folder = shutil.copytree(CLIENTS / "rust", tmp_path / "rust")
+    done(tools.openapi_generator("rust", folder / "client"))
+    done(tools.run("cargo", "build", "--quiet", "--locked", cwd=folder))
+    saw(done(tools.run(folder / "target/debug/take_orders", env=access)).stdout)
+
+
+def test_openapi_generator_php(tools, access, saw, tmp_path):
+    done(tools.openapi_generator("php", tmp_path))
+    saw(done(tools.run("php", CLIENTS / "php/take_orders.php", env={**access, "COMANDA_CLIENT": str(tmp_path)})).stdout)
+
+
+def test_openapi_generator_ruby(tools, access, saw, tmp_path):
+    done(tools.openapi_generator("ruby", tmp_path))
+    saw(done(tools.run("ruby", "-I", tmp_path / "lib", CLIENTS / "ruby/take_orders.rb", env=access)).stdout)
 
 
 def test_openapi_generator_java(tools, run_java, saw, tmp_path):
