@@ -1,6 +1,6 @@
 'use strict';
 
-// Programs that call the API, in eight languages. Each works as it stands in a fresh demo restaurant.
+// Programs that call the API, in eight languages (those that it calls are in receivers.js). Each works as it stands in a fresh demo restaurant.
 //
 // A program is a list of calls: {method, path, headers, body, keep, note, isQuiet, isPaged}. `path` and the values of
 // `headers` are lists of pieces: a text, or {use: NAME}, a value that an earlier call has kept. `keep` lists
@@ -138,9 +138,12 @@ const WALKS = [
     ['upsertProducts', 'The same again: everything is `unchanged`.', {body: {products: [{sku: 'CHICHA-1L', price: 15}]}}],
     ['getMenu', 'What tills and displays see.', {}],
   ]},
+  {id: 'webhooks', isReceiver: true, steps: [['createWebhook'], ['testWebhook'], ['redeliver']]},
 ];
 
+// Calls; for webhooks, which the box makes, a text for each language (receivers.js).
 function walkProgram(api, walk) {
+  if (walk.isReceiver) return RECEIVERS;
   return walk.steps.map(([operation, note, step], i) => {
     const call = callOf(api, operation);
     const [name, {value}] = bodiesOf(api, call).find(([each]) => each === step.example) || ['', {}];
@@ -179,6 +182,8 @@ function spliced(pieces, text, use) {
 const quoted = (text) => JSON.stringify(text);
 const inside = (text) => quoted(text).slice(1, -1);
 
+const written = (language, program, origin) =>
+  (Array.isArray(program) ? LANGUAGES[language](program, origin) : program[language]);
 const LANGUAGES = {curl, javascript, python, kotlin, go, csharp, php, dart};
 const TITLES = {curl: 'curl', javascript: 'JavaScript', python: 'Python', kotlin: 'Kotlin', go: 'Go', csharp: 'C#', php: 'PHP',
   dart: 'Dart'};

@@ -7,6 +7,7 @@ import pytest
 
 from support.box import PATIENCE_S, ROOT, Box, free_port
 from support.openapi import FILE
+from support.receiver import LOOPBACK
 
 HERE = pathlib.Path(__file__).parent
 
@@ -88,6 +89,9 @@ def sandbox_box():
 @pytest.fixture(scope="module")
 def docs_box():
     """A box with the demo restaurant, and a sandbox with a key for it."""
-    with box_with_sandbox(Box.bring_in) as box:
+    def prepare(box):
+        box.bring_in()
+        box.options += LOOPBACK
+    with box_with_sandbox(prepare) as box:
         box.sandbox_key = box.make_key(env="test")["key"]
         yield box
