@@ -391,6 +391,14 @@ def dart_calls(program):
     return found
 
 
+@pytest.mark.parametrize("language, compares", [("csharp", "CryptographicOperations.FixedTimeEquals"), ("dart", "Digest(")])
+def test_the_receivers_that_cannot_be_run_judge_by_the_same(written, language, compares):
+    program = next(program for name, _, program in written[language] if name == "webhooks")
+    for part in ["webhook-id", "webhook-timestamp", "webhook-signature", "whsec_", "'v1,'" if language == "dart" else '"v1,"', "300",
+                 "204" if language == "dart" else "NoContent", compares, PORT]:
+        assert part in program, part
+
+
 def sent_by(calls):
     plain = lambda pieces: "".join(piece if isinstance(piece, str) else "{}" for piece in pieces)
     return [(call["method"].upper(), plain(call["path"]), call.get("body"),
