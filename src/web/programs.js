@@ -293,7 +293,7 @@ function kotlin(program, origin) {
       call.keep.map(({name, header, at}) => `    val ${name} = ` + (header ? `answer${i + 1}.first["${header}"]!!`
         : `Regex("\\"${at.at(-1)}\\":\\"([^\\"]+)").findAll(answer${i + 1}.second).${at.length > 1 ? 'first' : 'last'}().groupValues[1]`)));
   };
-  return lines('// OkHttp 4 or newer. The device trusts the authority of /ca.crt (java: -Djavax.net.ssl.trustStore).',
+  return lines('// OkHttp 4 or newer. The device trusts the authority of /ca.crt (java: -Djavax.net.ssl.trustStore; an app needs a network_security_config).',
     'import java.util.concurrent.TimeUnit', 'import okhttp3.Headers', 'import okhttp3.MediaType.Companion.toMediaType',
     'import okhttp3.OkHttpClient', 'import okhttp3.Request', 'import okhttp3.RequestBody.Companion.toRequestBody', '',
     'val http = OkHttpClient.Builder().readTimeout(40, TimeUnit.SECONDS).build()', '',
