@@ -129,7 +129,7 @@ events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
   if (!waiting) return {.due_in_ms = 0};
   AcceptAll(*waiting);
   const size_t applied = ApplyAll(*waiting);
-  has_more |= applied > 0 && waiting->events.size() == kEventsAtOnce;
+  has_more |= applied > 0 && waiting->events.size() >= kEventsAtOnce;
   SendAll(*waiting);
   WarnOfUnaccepted(*waiting);
   ForgetOld();
@@ -165,12 +165,14 @@ std::optional<OrderAccount::Standing> OrderAccount::ReadStanding() {
 }
 
 std::optional<OrderAccount::Waiting> OrderAccount::ReadWaiting() {
+  // Those that have a time of their own, such as orders for later, take no place from the others.
+  const int64_t events_at_once = kEventsAtOnce + std::ssize(event_times_);
   return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Waiting> {
     const auto app = store::FindApp(snapshot, key_);
     if (!app || app->mode == Mode::kOff) return std::nullopt;
     Waiting waiting{.app = *app,
                     .company = company::Get(snapshot, key_.company),
-                    .events = store::FindWaiting(snapshot, key_, kEventsAtOnce),
+                    .events = store::FindWaiting(snapshot, key_, events_at_once),
                     .commands = store::FindCommands(snapshot, key_),
                     .parked = store::CountParked(snapshot, key_)};
     if (app->mode == Mode::kPrimary) waiting.unaccepted = store::FindUnaccepted(snapshot, key_);

@@ -31,8 +31,8 @@ Findings CheckSettings(const Box& box);
 Findings CheckService(const Box& box);
 // The other units of the package: enabled, not masked, not failed.
 Findings CheckUnits(const Box& box);
-// Whether a program other than the server and systemd listens on that TCP port. True where only root
-// could tell which one does.
+// Whether a program other than the server and systemd listens on that TCP port. True where only
+// root could tell which one does.
 bool IsTakenByAnother(const Box& box, int port);
 // What the running server says of itself in /readyz.
 Findings CheckServer(const Box& box);

@@ -88,9 +88,8 @@ bool IsTakenByAnother(const Box& box, int port) {
   if (!listener) return false;
   const Holder holder = FindHolder(box.machine, *listener);
   // The server keeps the sockets that systemd gave to it, also of a unit that was disabled since.
-  const bool is_ours =
-      holder.process == "1" ||
-      (box.server && holder.process == std::to_string(box.server->process));
+  const bool is_ours = holder.process == "1" ||
+                       (box.server && holder.process == std::to_string(box.server->process));
   return !is_ours;
 }
 

@@ -168,18 +168,48 @@ function remember(operation, answer, body) {
   } catch { /* it has no id */ }
 }
 
+// [answer, its body as it is shown]; nothing where none came. Shows it in any case.
+async function sendTo(target, method, headers, body, place) {
+  place.replaceChildren(make('p', {class: 'kind'}, 'Waiting for the answer …'));
+  const begun = performance.now();
+  try {
+    const answer = await fetch(target, {method: method.toUpperCase(), body, cache: 'no-store', credentials: 'omit', headers});
+    return [answer, await showAnswer(place, answer, performance.now() - begun)];
+  } catch (error) {
+    place.replaceChildren(make('p', {class: 'must'}, 'No answer: ' + error.message));
+    return [];
+  }
+}
+
 async function send(api, {method, path, operation}, form, place) {
   const fields = [...form.querySelectorAll('[data-in]')];
   const area = form.querySelector('textarea');
   const body = area ? area.value : undefined;
-  place.replaceChildren(make('p', {class: 'kind'}, 'Waiting for the answer …'));
-  const begun = performance.now();
-  try {
-    const answer = await fetch(targetOf(path, fields), {method: method.toUpperCase(), body, cache: 'no-store',
-      credentials: 'omit', headers: headersOf(api, operation, fields, body)});
-    remember(operation, answer, await showAnswer(place, answer, performance.now() - begun));
-  } catch (error) {
-    place.replaceChildren(make('p', {class: 'must'}, 'No answer: ' + error.message));
+  const [answer, read] = await sendTo(targetOf(path, fields), method, headersOf(api, operation, fields, body), body, place);
+  if (answer) remember(operation, answer, read);
+}
+
+// A walk's calls one after the other, with keys of its own each time, until one is refused. What is kept of an answer is
+// used by those that follow.
+async function sendWalk(program, place) {
+  const kept = {};
+  const text = (pieces) => pieces.map((piece) => (piece.use ? kept[piece.use] : piece)).join('');
+  place.replaceChildren();
+  for (const {method, path, headers, body, keep, note, isPaged} of program) {
+    const result = make('div', {class: 'result'});
+    place.append(make('h4', {}, note), result);
+    const sent = Object.fromEntries(Object.entries(headers).map(([name, pieces]) => [name, text(pieces)]));
+    if (sent.Authorization) sent.Authorization = 'Bearer ' + apiKey;
+    if (sent['Idempotency-Key']) sent['Idempotency-Key'] = freshKey();
+    if (body !== undefined) sent['Content-Type'] = 'application/json';
+    for (kept.page = 1; ; kept.page++) {
+      const [answer, read] = await sendTo(text(path), method, sent, body && JSON.stringify(body), result);
+      if (!answer || !(answer.ok || answer.status === 304)) return;
+      for (const {name, header, at} of keep) {
+        kept[name] = header ? answer.headers.get(header) : at.reduce((part, word) => part[word], JSON.parse(read));
+      }
+      if (!isPaged || !JSON.parse(read).pagination.has_more) break;
+    }
   }
 }
 
@@ -237,6 +267,29 @@ function tryBlock(api, call) {
     make('div', {class: 'beside'}, form, place));
 }
 
+function tryWalkBlock(walk, program) {
+  const id = 'try-' + walk.id;
+  const place = make('div', {class: 'result', 'aria-live': 'polite'});
+  const sender = make('button', {type: 'submit', class: 'send'}, 'Send all');
+  const form = make('form', {class: 'try'}, keyField(id + '-key'));
+  const isRead = program.every(({method}) => method === 'get');
+  if (!isRead) form.append(realSwitch(id + '-real', true));
+  form.append(make('p', {class: 'buttons'}, sender));
+  const isAllowed = () => maySend(isRead ? 'get' : 'post');
+  document.addEventListener('key', () => {
+    sender.disabled = !isAllowed();
+  });
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (!isAllowed()) return;
+    sender.disabled = true;
+    await sendWalk(program, place);
+    sender.disabled = !isAllowed();
+  });
+  return make('section', {class: 'tryit', 'aria-label': 'Try ' + walk.id}, make('h3', {}, 'Try it'),
+    make('div', {class: 'beside'}, form, place));
+}
+
 // What is added to the document
 
 // One that unfolds; several refusals together.
@@ -280,7 +333,9 @@ function fillWalk(api, details) {
   const operations = [...new Set(walk.steps.map(([operation]) => operation))];
   details.querySelector('.tags').prepend('Its operations:', ...operations.map((id) =>
     make('a', {href: '#' + id}, make('code', {}, id))));
-  details.querySelector('.inside').append(programsBlock([['', walkProgram(api, walk)]]));
+  const program = walkProgram(api, walk);
+  details.querySelector('.inside').append(programsBlock([['', program]]), tryWalkBlock(walk, program));
+  tellKey();
 }
 
 document.body.append(reallyDialog());

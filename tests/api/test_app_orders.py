@@ -202,6 +202,19 @@ def test_an_order_for_later_stays_pending_until_it_is_prepared(restaurant):
     assert shop.wait_status(order["id"], "PREPARING")["preparing_at"] >= soon
 
 
+def test_orders_for_later_take_no_place_from_those_for_now(restaurant):
+    shop = restaurant().start()
+
+    def come(count):
+        return shop.api.get("/v1/orders?filter[source]=IFOOD&per_page=1").json["pagination"]["total"] == count
+    for number in range(1, 111):
+        shop.app.place(ORDER_OF["ifood"](number, orderTiming="SCHEDULED", preparationStartDateTime="2099-01-01T11:00:00.000Z"))
+    shop.wait(lambda: len([event for event in shop.app.acknowledged if event["code"] == "CFM"]) == 110 and come(110))
+    shop.app.place(ORDER_OF["ifood"](111))
+    shop.hurry()  # once: it would look at all of them again each time
+    shop.wait(lambda: come(111), hurry=False)
+
+
 def test_what_rappi_does_not_tell_is_said_here(restaurant):
     shop = restaurant("rappi").start("mirror")
     number = shop.app.place(ORDER_OF["rappi"](5))

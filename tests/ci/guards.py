@@ -82,7 +82,17 @@ def choose(guards, changed, past):
             why = "never green" if known.runs_old is None else f"green {known.runs_old} runs ago"
             stalest.append((-age, Choice(group, why)))
     stalest.sort(key=lambda row: row[0])  # stable: of one age, in the table's order
-    return always + never_owed + owed + guarded + [choice for _, choice in stalest]
+    return packed(guards, always, never_owed) + owed + guarded + [choice for _, choice in stalest]
+
+
+def packed(guards, always, never_owed):
+    """Those that run in any case, in the order in which they keep both processors busy: what takes both compiles what the
+    others run, then those that mostly wait, two beside each other, the longest first."""
+    rows = {guard.group: guard for guard in guards}
+    alone = [[choice for choice in choices if rows[choice.group].cores == 2] for choices in (always, never_owed)]
+    waiting = [choice for choice in always + never_owed if rows[choice.group].cores == 1]
+    waiting.sort(key=lambda choice: -rows[choice.group].minutes)
+    return alone[0] + waiting + alone[1]
 
 
 def fits(guard, choice, elapsed_s):

@@ -50,6 +50,17 @@ def test_every_run_begins_with_the_groups_of_every_run():
     assert sorted(choice.group for choice in chosen([])[:len(EVERY_RUN)]) == sorted(EVERY_RUN)
 
 
+def test_what_runs_in_any_case_keeps_both_processors_busy():
+    choices = chosen(["src/app/migrations/0099_new.sql", "src/json/reader.cc"])
+    names = [choice.group for choice in choices if choice.never_owed or choice.group in EVERY_RUN]
+    assert names[:2] == ["units", "model"] and names[-1] == "sanitize"
+    minutes = [BY_NAME[name].minutes for name in names[2:-1]]
+    assert minutes == sorted(minutes, reverse=True) and {"package", "power", "api"} < set(names)
+    migration = chosen(["src/app/migrations/0099_new.sql"])
+    ends = [begin + BY_NAME[choice.group].minutes for choice, begin in guards.schedule(BY_NAME, migration) if begin is not None]
+    assert max(ends) <= guards.RUN_MAX_MINUTES, "a migration does not fit into a run"
+
+
 def test_a_migration_is_tested_under_power_cuts_and_in_packages_however_late_it_is():
     choices = {choice.group: choice for choice in chosen(["src/app/migrations/0099_new.sql"])}
     for group in ("power", "package"):

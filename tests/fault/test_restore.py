@@ -524,6 +524,24 @@ def test_a_signal_in_the_middle_leaves_nothing(place):
         assert place.beside() == {"data", "backup"}
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_between_the_question_and_the_answer_is_one(place, number):
+    ours, terminal = os.openpty()
+    process = subprocess.Popen(["strace", "-f", "-q", "-o", "/dev/null", "-e", "trace=write", "-e",
+                                "inject=write:delay_exit=300000", *RUNNER, str(BINARY), "restore", str(place.backup),
+                                "--data", str(place.data)], stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    said = b""
+    while not said.endswith(b"[y/N] "):
+        said += process.stdout.read(1)
+    # The write of the question is delayed at its end: nothing waits for the answer yet.
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(int(children[0]), number)
+    assert "interrupted: nothing was changed" in process.communicate(timeout=PATIENCE_S)[1].decode()
+    os.close(terminal)
+    os.close(ours)
+    assert place.beside() == {"data", "backup"}
+
+
 # Another machine
 
 @pytest.fixture

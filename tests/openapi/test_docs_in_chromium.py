@@ -110,6 +110,36 @@ def test_a_refusal_is_shown_with_its_fields(page, key):
     assert '"field": "service_type"' in page.text("#placeOrder .result")
 
 
+@pytest.mark.parametrize("walk, statuses, waits_for_an_order", [
+    ("first-order", "201 200 200 200", False), ("display", "200 304 200", True), ("erp", "200 200 200 200", True),
+    ("menu-upload", "200 200 200 200", False)])
+def test_a_walk_is_sent_from_the_page(box, page, key, walk, statuses, waits_for_an_order):
+    name = "walk-" + walk
+    open_operation(page, name)
+    page.type(f"#try-{walk}-key", key)
+    page.click(f"#{name} .send")
+    if waits_for_an_order:
+        page.until(f"document.querySelectorAll('#{name} .result .result').length === {len(statuses.split())}")
+        with contextlib.closing(box.client(key)) as client:
+            client.port = box.sandbox_port
+            client.place()
+    told = f"[...document.querySelectorAll('#{name} .result .status')].map((each) => each.textContent).join(' ')"
+    page.until(f"!document.querySelector('#{name} .send').disabled")
+    assert page.run(told) == statuses
+    if walk == "first-order":  # twice is two orders
+        page.click(f"#{name} .send")
+        page.until(f"!document.querySelector('#{name} .send').disabled")
+        assert page.run(told) == statuses and len(sandbox_orders(box, key, status="PREPARING", paid="true")) == 2
+
+
+def test_a_walk_that_changes_things_is_not_sent_with_a_key_of_the_live_address(box, page, live_key):
+    page.open(f"https://127.0.0.1:{box.port}/docs")
+    for walk, is_refused in (("first-order", True), ("display", False)):
+        open_operation(page, "walk-" + walk)
+        page.type(f"#try-{walk}-key", live_key)
+        assert page.run(f"document.querySelector('#walk-{walk} .send').disabled") == is_refused
+
+
 def test_parameters_are_sent_where_they_belong(page, key):
     open_operation(page, "listOrders")
     page.click("#listOrders .tryit summary")
