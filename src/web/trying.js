@@ -334,7 +334,7 @@ function fillWalk(api, details) {
   details.querySelector('.tags').prepend('Its operations:', ...operations.map((id) =>
     make('a', {href: '#' + id}, make('code', {}, id))));
   const program = walkProgram(api, walk);
-  details.querySelector('.inside').append(programsBlock([['', program]]), tryWalkBlock(walk, program));
+  details.querySelector('.inside').append(programsBlock([['', program]]), walk.isReceiver ? '' : tryWalkBlock(walk, program));
   tellKey();
 }
 
