@@ -5,7 +5,8 @@
 get_filename_component(folder "${CMAKE_CURRENT_LIST_DIR}/../src/${ROOM}" ABSOLUTE)
 
 # bytes(<name> <file>): appends an array <name> with the gzipped content of the file. From JSON, line ends and indentation
-# are removed, which cannot occur inside of strings. From scripts and style sheets, indentation and lines that are comments.
+# are removed, which cannot occur inside of strings. From scripts and style sheets, indentation and lines that are comments;
+# not from a script with texts of several lines (String.raw), which have both.
 function(bytes name file)
   if(file MATCHES "[.]json$")
     file(READ "${file}" text)
@@ -14,8 +15,10 @@ function(bytes name file)
     set(file "${OUTPUT}.json")
   elseif(file MATCHES "[.](js|css)$")
     file(READ "${file}" text)
-    string(REGEX REPLACE "\n *(//[^\n]*|/[*][^\n]*[*]/)?" "\n" text "${text}")
-    string(REGEX REPLACE "\n\n+" "\n" text "${text}")
+    if(NOT text MATCHES "String[.]raw")
+      string(REGEX REPLACE "\n *(//[^\n]*|/[*][^\n]*[*]/)?" "\n" text "${text}")
+      string(REGEX REPLACE "\n\n+" "\n" text "${text}")
+    endif()
     file(WRITE "${OUTPUT}.text" "${text}")
     set(file "${OUTPUT}.text")
   endif()

@@ -53,7 +53,7 @@ struct File {
 };
 
 const File& Tools() {
-  static const File kTools(Concat({ProgramsJs(), TryingJs()}));
+  static const File kTools(Concat({ProgramsJs(), ReceiversJs(), TryingJs()}));
   return kTools;
 }
 

@@ -1,7 +1,7 @@
 'use strict';
 
 // The page /docs. The document is in the page (web/reference.h); this adds the index, the search and the links between its
-// parts. What calls operations is in programs.js and trying.js, loaded when the first one is opened. Everything is made
+// parts. What calls operations is in programs.js, receivers.js and trying.js, loaded when the first one is opened. Everything is made
 // with the DOM, nothing as markup from text.
 
 const byId = (id) => document.getElementById(id);
@@ -160,29 +160,40 @@ function makeIndex() {
   byId('index').append(...sections, make('section', {}, make('h2', {}, 'More'), make('ul', {}, ...rest)));
 }
 
-// All fields, codes and scopes: [words, address, name, where it is].
+// What is found beside operations, and leads to its place: [names, address, name, where it is, what is written about it].
 let known;
 function knownNames() {
   if (known) return known;
-  const fields = [...document.querySelectorAll('#schemas dt')].map((row) => {
+  const prose = (part) => (part ? part.textContent.toLowerCase() : '');
+  const all = (selector, row) => [...document.querySelectorAll(selector)].map(row);
+  const fields = all('#schemas dt', (row) => {
     const [name, schema] = [row.querySelector('code').textContent, row.closest('details').id.slice('schema-'.length)];
-    return [(name + ' ' + schema + ' field').toLowerCase(), '#' + row.id, name, schema];
+    return [(name + ' ' + schema + ' field').toLowerCase(), '#' + row.id, name, schema, prose(row.nextElementSibling)];
+  });
+  const schemas = all('#schemas details', (details) => {
+    const name = details.querySelector('summary').textContent;
+    return [(name + ' schema').toLowerCase(), '#' + details.id, name, 'schema', prose(details.querySelector('.inside > p'))];
   });
   const codes = [...document.querySelectorAll('#schema-ProblemCode code, #schema-FieldErrorCode code')].filter((code) =>
     code.closest('.inside') && /^[a-z_]+$/.test(code.textContent)).map((code) => {
     const isProblem = code.closest('details').id === 'schema-ProblemCode';
     return [code.textContent + ' code', isProblem ? '/problems/' + code.textContent : '#schema-FieldErrorCode', code.textContent,
-      isProblem ? 'problem' : 'code of a field'];
+      isProblem ? 'problem' : 'code of a field', ''];
   });
-  const scopes = [...document.querySelectorAll('#scopes dt code')].map((scope) =>
-    [scope.textContent + ' scope', '#' + scope.parentNode.id, scope.textContent, 'scope']);
-  return known = [...scopes, ...codes, ...fields];
+  const rows = (id, where) => all(`#${id} dt`, (row) => {
+    const name = (row.querySelector('code') || row.firstChild).textContent;
+    return [(name + ' ' + where).toLowerCase(), '#' + (row.id || id), name, where, prose(row.nextElementSibling)];
+  });
+  const about = all('#about > p[id]', (part) =>
+    ['', '#' + part.id, part.querySelector('strong').textContent.replace(/\W+$/, ''), 'about the API', prose(part)]);
+  return known = [...rows('scopes', 'scope'), ...codes, ...fields, ...schemas, ...rows('parameters', 'parameter'),
+    ...rows('headers', 'header'), ...rows('answers', 'refusal'), ...about];
 }
 
-// Of an operation all that is written about it, of another section its title: what it has is found by name.
+// Of an operation all that is written about it, of another section its title: what it has is found by itself.
 function wordsOf(part) {
-  const written = part.matches('details') ? part : part.querySelector('h2');
-  return (written.textContent + ' ' + part.id).toLowerCase();
+  const text = part.matches('details') ? part : part.querySelector('h2');
+  return (text.textContent + ' ' + part.id).toLowerCase();
 }
 
 const HITS_MAX = 24;
@@ -195,9 +206,10 @@ function search() {
     item.hidden = !hasAll(item.words);
   }
   for (const group of document.querySelectorAll('#index section')) group.hidden = !group.querySelector('li:not([hidden])');
-  // The closest first: the name itself, then what begins with it.
-  const rank = (name) => (name === wanted[0] ? 0 : name.startsWith(wanted[0]) ? 1 : 2);
-  const hits = wanted.length ? knownNames().filter(([words]) => hasAll(words)).sort((a, b) => rank(a[2]) - rank(b[2])) : [];
+  // The closest first: the name itself, what begins with it, what is named so, what speaks of it.
+  const rank = ([names, , name]) => (name === wanted[0] ? 0 : name.startsWith(wanted[0]) ? 1 : hasAll(names) ? 2 : 3);
+  const hits = wanted.length ? knownNames().filter(([names, , , , prose]) => hasAll(names + ' ' + prose))
+    .sort((a, b) => rank(a) - rank(b)) : [];
   byId('hits').replaceChildren(...hits.slice(0, HITS_MAX).map(([, href, name, where]) =>
     make('li', {}, make('a', {href}, make('code', {}, name), make('span', {class: 'soft'}, where)))));
   byId('hits').parentNode.hidden = !hits.length;
@@ -238,6 +250,9 @@ function openHash() {
 function start() {
   for (const row of document.querySelectorAll('#schemas dt')) {
     row.id = row.closest('details').id + '.' + row.querySelector('code').textContent;
+  }
+  for (const bold of document.querySelectorAll('#about > p > strong:first-child')) {
+    bold.parentNode.id = 'about-' + bold.textContent.toLowerCase().replace(/\W+$/, '').replace(/\W+/g, '-');
   }
   for (const details of document.querySelectorAll('.operation')) {
     const open = {schema: openSchema, walk: openWalk}[details.id.split('-')[0]] || openOperation;

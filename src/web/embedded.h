@@ -21,6 +21,7 @@ std::string_view DocsCss();
 std::string_view DocsJs();
 // /docs/tools.js is both, one after the other.
 std::string_view ProgramsJs();
+std::string_view ReceiversJs();
 std::string_view TryingJs();
 // The programs of /docs/programs.
 std::string_view TillPy();

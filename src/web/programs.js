@@ -1,6 +1,6 @@
 'use strict';
 
-// Programs that call the API, in eight languages. Each works as it stands in a fresh demo restaurant.
+// Programs that call the API, in eight languages (those that it calls are in receivers.js). Each works as it stands in a fresh demo restaurant.
 //
 // A program is a list of calls: {method, path, headers, body, keep, note, isQuiet, isPaged}. `path` and the values of
 // `headers` are lists of pieces: a text, or {use: NAME}, a value that an earlier call has kept. `keep` lists
@@ -138,9 +138,12 @@ const WALKS = [
     ['upsertProducts', 'The same again: everything is `unchanged`.', {body: {products: [{sku: 'CHICHA-1L', price: 15}]}}],
     ['getMenu', 'What tills and displays see.', {}],
   ]},
+  {id: 'webhooks', isReceiver: true, steps: [['createWebhook'], ['testWebhook'], ['redeliver']]},
 ];
 
+// Calls; for webhooks, which the box makes, a text for each language (receivers.js).
 function walkProgram(api, walk) {
+  if (walk.isReceiver) return RECEIVERS;
   return walk.steps.map(([operation, note, step], i) => {
     const call = callOf(api, operation);
     const [name, {value}] = bodiesOf(api, call).find(([each]) => each === step.example) || ['', {}];
@@ -179,6 +182,8 @@ function spliced(pieces, text, use) {
 const quoted = (text) => JSON.stringify(text);
 const inside = (text) => quoted(text).slice(1, -1);
 
+const written = (language, program, origin) =>
+  (Array.isArray(program) ? LANGUAGES[language](program, origin) : program[language]);
 const LANGUAGES = {curl, javascript, python, kotlin, go, csharp, php, dart};
 const TITLES = {curl: 'curl', javascript: 'JavaScript', python: 'Python', kotlin: 'Kotlin', go: 'Go', csharp: 'C#', php: 'PHP',
   dart: 'Dart'};
@@ -288,7 +293,7 @@ function kotlin(program, origin) {
       call.keep.map(({name, header, at}) => `    val ${name} = ` + (header ? `answer${i + 1}.first["${header}"]!!`
         : `Regex("\\"${at.at(-1)}\\":\\"([^\\"]+)").findAll(answer${i + 1}.second).${at.length > 1 ? 'first' : 'last'}().groupValues[1]`)));
   };
-  return lines('// OkHttp 4 or newer. The device trusts the authority of /ca.crt (java: -Djavax.net.ssl.trustStore).',
+  return lines('// OkHttp 4 or newer. The device trusts the authority of /ca.crt (java: -Djavax.net.ssl.trustStore; an app needs a network_security_config).',
     'import java.util.concurrent.TimeUnit', 'import okhttp3.Headers', 'import okhttp3.MediaType.Companion.toMediaType',
     'import okhttp3.OkHttpClient', 'import okhttp3.Request', 'import okhttp3.RequestBody.Companion.toRequestBody', '',
     'val http = OkHttpClient.Builder().readTimeout(40, TimeUnit.SECONDS).build()', '',

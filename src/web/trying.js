@@ -32,7 +32,7 @@ function programsBlock(programs) {
     button(TITLES[name], {'data-language': name}, () => choose(name))));
   const show = () => {
     blocks.forEach((block, i) => {
-      block.querySelector('code').textContent = LANGUAGES[language](programs[i][1], location.origin);
+      block.querySelector('code').textContent = written(language, programs[i][1], location.origin);
     });
     for (const tab of tabs.children) tab.setAttribute('aria-pressed', tab.dataset.language === language);
   };
@@ -334,7 +334,7 @@ function fillWalk(api, details) {
   details.querySelector('.tags').prepend('Its operations:', ...operations.map((id) =>
     make('a', {href: '#' + id}, make('code', {}, id))));
   const program = walkProgram(api, walk);
-  details.querySelector('.inside').append(programsBlock([['', program]]), tryWalkBlock(walk, program));
+  details.querySelector('.inside').append(programsBlock([['', program]]), walk.isReceiver ? '' : tryWalkBlock(walk, program));
   tellKey();
 }
 

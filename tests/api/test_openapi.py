@@ -93,10 +93,28 @@ def test_each_kind_of_message_has_an_entry_with_its_data():
         schema = resolve(entry["post"]["requestBody"]["content"]["application/json"]["schema"])
         assert kind in schema["properties"]["event_type"]["enum"]
         assert set(schema["properties"]) == set(COMPONENTS["schemas"]["WebhookMessage"]["properties"])
+        assert entry["post"]["responses"] == {"2XX": {"$ref": "#/components/responses/MessageTaken"},
+                                              "4XX": {"$ref": "#/components/responses/MessageNotTaken"}}
     (sent,) = DOCUMENT["paths"]["/v1/webhooks"]["post"]["callbacks"]["event"].values()
     for example in sent["post"]["requestBody"]["content"]["application/json"]["examples"].values():
         kind = example["value"]["event_type"]
         assert breaches(entries[kind]["post"]["requestBody"]["content"]["application/json"]["schema"], example["value"]) == []
+
+
+def test_what_an_event_about_the_menu_carries_has_the_fields_of_a_product():
+    schemas = COMPONENTS["schemas"]
+    fields = dict(schemas["ProductChanged"]["properties"])
+    assert "required" not in schemas["ProductChanged"] and fields.pop("created") and fields.pop("updated")
+    assert fields == schemas["Product"]["properties"]
+
+
+def test_each_event_type_names_the_schema_of_its_data():
+    schemas = COMPONENTS["schemas"]
+    named = schemas["Event"]["properties"]["data"]["x-schemas"]
+    assert set(named) == set(schemas["EventType"]["enum"])
+    for kind, schema in named.items():
+        message = resolve(DOCUMENT["webhooks"][kind]["post"]["requestBody"]["content"]["application/json"]["schema"])
+        assert message["properties"]["data"] == {"$ref": f"#/components/schemas/{schema}"}
 
 
 def test_each_message_that_is_sent_is_as_its_entry_says():
@@ -120,7 +138,12 @@ def test_each_message_that_is_sent_is_as_its_entry_says():
         wanted = {*kinds, "WEBHOOK_TEST"}
         wait_until(lambda: {each.json["event_type"] for each in receiver.requests} == wanted, lambda: len(receiver.requests))
         messages = [each.json for each in receiver.requests]
+        events = api.get("/v1/events?per_page=100").json["data"]
     assert box.discard() == 0
+    for event in events:
+        schema = COMPONENTS["schemas"]["Event"]["properties"]["data"]["x-schemas"][event["event_type"]]
+        assert breaches({"$ref": f"#/components/schemas/{schema}"}, event["data"]) == [], event
+        assert undocumented({"$ref": f"#/components/schemas/{schema}"}, event["data"]) == [], event
     for message in messages:
         body = DOCUMENT["webhooks"][message["event_type"]]["post"]["requestBody"]["content"]["application/json"]
         assert breaches(body["schema"], message) == [], message
@@ -208,6 +231,55 @@ def test_its_words_are_those_of_the_program():
     assert schemas["DiscountType"]["enum"] == array("orders/order.h", "kDiscountTypeNames")
     assert schemas["Change"]["enum"] == array("events/types.h", "kChangeNames")
     assert schemas["EventType"]["enum"] == words("events/types.h", r'TypeRow\{Type::k\w+, "(\w+)"')
+    subjects = words("events/types.h", r'TypeRow\{Type::k\w+, "\w+", "(\w+)"')
+    assert schemas["EventSubject"]["properties"]["type"]["enum"] == list(dict.fromkeys(subjects))
+    kinds = words("webhooks/kinds.h", r'KindRow\{Kind::k\w+, "(\w+)"')
+    assert schemas["WebhookKind"]["enum"] == kinds and schemas["WebhookEvent"]["enum"] == [*kinds, "*"]
+    assert schemas["DeliveryOutcome"]["enum"] == array("webhooks/subscription.h", "kOutcomeNames")
+    assert ["", *schemas["SuspensionReason"]["enum"]] == array("webhooks/subscription.h", "kSuspendedNames")
+    assert schemas["DeliveryState"]["enum"] == array("webhooks/delivery.h", "kStateNames")
+    assert schemas["Tier"]["enum"] == array("auth/key.h", "kTierNames")
+    assert schemas["User"]["properties"]["role"]["enum"] == array("users/users.h", "kRoles")
+    assert schemas["StoreState"]["properties"]["store_status"]["enum"] == array("delivery/provider.h", "kStoreStatusNames")
+    reasons = ["" if reason is None else reason for reason in schemas["StoreState"]["properties"]["reason"]["enum"]]
+    assert sorted(reasons) == sorted(array("delivery/provider.h", "kReasonNames"))
+    body = re.search(r"ResultName\(Effect effect\) \{(.*?)^\}", (ROOT / "src/menu/api.cc").read_text(), re.S | re.M)[1]
+    assert schemas["UpsertRow"]["properties"]["result"]["enum"] == list(dict.fromkeys(re.findall(r'return "(\w+)"', body)))
+    ((first, second),) = words("menu/json.cc", r'json\.OneOf\("type", \{"(\w+)", "(\w+)"\}')
+    assert schemas["ModifierCategory"]["properties"]["type"]["enum"] == [first, second]
+    checks = {name for file in ["app/app.cc", "app/environment.cc", "ops/health.cc"]
+              for name in words(file, r'\.name = "(\w+)",\s*\.ok')}
+    assert set(schemas["Checks"]["properties"]) == checks
+
+
+def test_every_enum_of_an_answer_is_one_of_those():
+    """A new one is compared with the program above, then named here."""
+    named = {"ProblemCode", "FieldErrorCode", "OrderStatus", "ServiceType", "DeliveryStatus", "DiscountType", "ModifierCategory.type",
+             "UpsertRow.result", "User.role", "StoreState.store_status", "StoreState.reason", "EventSubject.type", "EventType",
+             "Change", "WebhookKind", "WebhookEvent", "DeliveryOutcome", "SuspensionReason", "DeliveryState", "Scope", "Tier",
+             "ApiKey.mode", "ShownApiKey.mode", "Readiness.status"}
+    found = set()
+    for name, schema in COMPONENTS["schemas"].items():
+        if schema.get("additionalProperties") is False or name.endswith("Message"):
+            continue  # what is sent by clients; messages, each with its own kinds
+        found |= {name} if "enum" in schema else set()
+        found |= {f"{name}.{field}" for field, row in schema.get("properties", {}).items() if "enum" in row}
+    assert found == named
+
+
+def test_answers_may_get_new_fields():
+    """A schema without them is one that clients send: their generated clients refuse what they do not know."""
+    sent = set()
+    for operation in OPERATIONS:
+        pending = [operation.row.get("requestBody", {})]
+        while pending:
+            for reference in references(pending.pop()):
+                if reference not in sent:
+                    sent.add(reference)
+                    pending.append(resolve({"$ref": reference}))
+    closed = {f"#/components/schemas/{name}" for name, schema in COMPONENTS["schemas"].items()
+              if schema.get("additionalProperties") is False}
+    assert closed <= sent
 
 
 def test_every_part_is_used_and_there():
@@ -547,7 +619,7 @@ def test_the_page_runs_its_own_script_alone(own_box):
     page = answer.body.decode()
     assert "{{" not in page
     # Nothing else is loaded, from here or elsewhere.
-    assert not re.search(r"\bsrc=|<link|@import|url\(", page)
+    assert not re.search(r"<[a-z][^<>]*\bsrc=|<link|@import|url\(", page)
 
 
 def test_a_document_that_lacks_a_field_is_noticed():

@@ -7,6 +7,7 @@ import pytest
 
 from support.box import PATIENCE_S, ROOT, Box, free_port
 from support.openapi import FILE
+from support.receiver import LOOPBACK
 
 HERE = pathlib.Path(__file__).parent
 
@@ -33,9 +34,9 @@ class Tools:
     def run(self, *command, **how):
         return self._run(command, **how)
 
-    def openapi_generator(self, language, target):
+    def openapi_generator(self, language, target, *options):
         return self.run("java", "-jar", self.generators / "openapi-generator-cli.jar", "generate", "-i", FILE, "-g", language,
-                        "-o", target)
+                        "-o", target, *options)
 
     def maven(self, folder):
         """Compiles; returns the other classes that it needs."""
@@ -88,6 +89,9 @@ def sandbox_box():
 @pytest.fixture(scope="module")
 def docs_box():
     """A box with the demo restaurant, and a sandbox with a key for it."""
-    with box_with_sandbox(Box.bring_in) as box:
+    def prepare(box):
+        box.bring_in()
+        box.options += LOOPBACK
+    with box_with_sandbox(prepare) as box:
         box.sandbox_key = box.make_key(env="test")["key"]
         yield box

@@ -225,7 +225,7 @@ def clipboard(page):
 def test_what_is_copied_from_the_page_is_what_other_tests_run(box, page):
     made = programs(box.sandbox_url)
     walks = [name for name, example, _ in made["curl"] if example is None]
-    assert len(walks) == 4
+    assert len(walks) == 5
     page("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     for walk in walks:
         page.run(f"location.hash = '#walk-{walk}'")
@@ -262,6 +262,20 @@ def test_the_search_knows_fields_codes_and_scopes(page, words, found):
     if first.startswith("#"):
         page.click(f'#hits a[href="{first}"]')
         page.until(f"location.hash === '{first}' && document.getElementById('{first[1:]}').getBoundingClientRect().height > 0")
+
+
+@pytest.mark.parametrize("word, operation, hit", [
+    ("refund", "cancelPayment", None), ("void", "cancelCombo", None), ("split", "addPayment", None),
+    ("daily", "reportByPaymentMethods", None), ("offline", None, "#parameter-OccurredAt"), ("jackson", None, "#about-null"),
+    ("signature", "walk-webhooks", "#about-webhooks")])
+def test_the_search_finds_words_of_the_texts_and_leads_there(page, word, operation, hit):
+    page.click("#search")
+    page("Input.insertText", text=word)
+    if operation:
+        assert operation in page.run("[...document.querySelectorAll('#index li:not([hidden])')].map((each) => each.dataset.of)")
+    if hit:
+        page.click(f'#hits a[href="{hit}"]')
+        page.until(f"location.hash === '{hit}' && document.getElementById('{hit[1:]}').getBoundingClientRect().height > 0")
 
 
 def test_the_search_finds_operations_by_path_code_and_status_and_says_when_there_is_none(page):

@@ -2,23 +2,32 @@
 fresh sandbox and gets the answer that the document promises; and the walks, in curl too, do what they say. Of C# and Dart,
 for which the registries have no SDK, each call is read."""
 
+import base64
 import contextlib
+import hmac
+import http.client
 import json
 import os
 import re
 import subprocess
 import threading
+import time
 import uuid
 
 import pytest
 
 from support import pairing
-from support.box import PATIENCE_S
+from support.box import PATIENCE_S, free_port
 from support.docs_programs import programs, promised
 from support.openapi import breaches
+from support.orders import accepted
+from support.receiver import Receiver
+from support.waiting import wait_until
 
 # Between the outputs of programs that run in one process.
 SEPARATOR = "\x1e"
+# Where the programs listen that receive webhooks.
+PORT = "8099"
 WALKS = ["first-order", "display", "erp", "menu-upload"]
 
 JAVASCRIPT = r"""
@@ -71,6 +80,10 @@ class Language:
             file.write_text(program + "\n")
 
 
+    def receiver(self, index, port):
+        return self.command(index)
+
+
 class Curl(Language):
     def __init__(self, tools, folder, rows):
         super().__init__(folder, rows, ".sh")
@@ -105,6 +118,9 @@ class Php(Language):
 
     def command(self, *indices):
         return ["php", "-r", PHP, "--", *[self.files[i] for i in indices]]
+
+    def receiver(self, index, port):
+        return ["php", "-S", f"127.0.0.1:{port}", self.files[index]]
 
 
 class Kotlin(Language):
@@ -167,8 +183,10 @@ def language(request, made, tools, written, docs_box, tmp_path_factory):
     name = request.param
     if name not in made:
         code = pairing.read(pairing.make_uri(docs_box, "--env", "test"))["c"]
-        rows = [(*row[:2], row[2].replace("0000000000000000000000", code)) for row in written[name]]
+        port = free_port()
+        rows = [(*row[:2], row[2].replace("0000000000000000000000", code).replace(PORT, str(port))) for row in written[name]]
         made[name] = LANGUAGES[name](tools, tmp_path_factory.mktemp(name), rows)
+        made[name].port = port
         made[name].rows, made[name].calls = rows, [calls for _, _, calls in written["calls"]]
     with sandbox_client(docs_box) as client:
         assert client.post("/sandbox/reset", {}).status == 200
@@ -264,6 +282,88 @@ def test_the_walks_do_what_they_say(language, docs_box, tmp_path):
         assert output.rindex("Chicha morada, 1 litro") > output.rindex('"unchanged":1')
 
 
+def signed(secret, at=None, other=None, body=b'{"event_type": "ORDER_CREATED"}'):
+    """(headers, body) as the box signs them; `other`: a second secret, as while they rotate."""
+    at = str(at or int(time.time()))
+    macs = [hmac.digest(base64.b64decode(each.removeprefix("whsec_")), f"id-1.{at}.".encode() + body, "sha256")
+            for each in (other, secret) if each]
+    return {"webhook-id": "id-1", "webhook-timestamp": at,
+            "webhook-signature": " ".join("v1," + base64.b64encode(mac).decode() for mac in macs)}, body
+
+
+def messages(secret):
+    """{what: (whether it is genuine, headers, body)}"""
+    headers, body = signed(secret)
+    foreign = "whsec_" + base64.b64encode(b"x" * 32).decode()
+    now = int(time.time())
+    return {
+        "signed": (True, headers, body), "rotating": (True, *signed(secret, other=foreign)),
+        "four minutes old": (True, *signed(secret, now - 240)), "of another": (False, *signed(foreign)),
+        "changed": (False, headers, body.replace(b"CREATED", b"CREATEF")),
+        "another id": (False, {**headers, "webhook-id": "id-2"}, body),
+        "six minutes old": (False, *signed(secret, now - 360)), "of the future": (False, *signed(secret, now + 360)),
+        "another time": (False, {**headers, "webhook-timestamp": str(now - 1)}, body),
+        "cut": (False, {**headers, "webhook-signature": headers["webhook-signature"][:-4]}, body),
+        "without a signature": (False, {**headers, "webhook-signature": ""}, body),
+        "without a time": (False, {**headers, "webhook-timestamp": ""}, body),
+        "no headers": (False, {}, body),
+    }
+
+
+@pytest.mark.parametrize("language", [name for name in LANGUAGES if name != "curl"], indirect=True)
+def test_the_receivers_take_what_the_box_has_signed_and_nothing_else(language, docs_box, tmp_path):
+    index = next(i for i, row in enumerate(language.rows) if row[0] == "webhooks")
+    with sandbox_client(docs_box) as api, (tmp_path / "output").open("w+b") as output:
+        hook = accepted(api.post("/v1/webhooks", {"webhook_url": f"http://127.0.0.1:{language.port}/comanda"}), 201)
+        process = subprocess.Popen(list(map(str, language.receiver(index, language.port))), stdout=output, stderr=output,
+                                   env={**environment(docs_box), "COMANDA_WEBHOOK_SECRET": hook["secret"], "PYTHONUNBUFFERED": "1"})
+        try:
+            def post(headers, body):
+                with contextlib.closing(http.client.HTTPConnection("127.0.0.1", language.port, timeout=PATIENCE_S)) as line:
+                    line.request("POST", "/comanda", body, headers)
+                    return line.getresponse().status
+
+            def printed():
+                return (tmp_path / "output").read_text()
+
+            def is_up():
+                with contextlib.suppress(OSError):
+                    return post({}, b"{}") == 400
+            wait_until(is_up, printed)
+            assert api.post(f"/v1/webhooks/{hook['id']}/test", {}).data["attempts"][-1]["outcome"] == "acknowledged"
+            order = api.place(comment="sin ají, ñ \U0001f41f")
+            wait_until(lambda: order["id"] in printed(), printed)
+            assert "WEBHOOK_TEST" in printed() and "\U0001f41f" in printed()
+            before = printed().count("id-")
+            judged = messages(hook["secret"])
+            assert {what: post(headers, body) for what, (_, headers, body) in judged.items()} == \
+                {what: 204 if genuine else 400 for what, (genuine, _, _) in judged.items()}, printed()
+            wait_until(lambda: printed().count("id-1") == 3, printed)
+            assert printed().count("id-") == before + 3
+        finally:
+            process.kill()
+            process.wait(PATIENCE_S)
+
+
+@pytest.mark.parametrize("language", ["curl"], indirect=True)
+def test_the_shell_says_which_message_is_genuine(language, docs_box, tmp_path):
+    index = next(i for i, row in enumerate(language.rows) if row[0] == "webhooks")
+    with sandbox_client(docs_box) as api, Receiver() as receiver:
+        hook = accepted(api.post("/v1/webhooks", {"webhook_url": receiver.url}), 201)
+        api.place(comment="sin ají, ñ \U0001f41f")
+        (delivered, *_) = receiver.wait_for(1)
+
+    def run(headers, body):
+        (tmp_path / "body.json").write_bytes(body)
+        sent = {name.replace("-", "_").upper(): headers.get(name, "") for name in
+                ("webhook-id", "webhook-timestamp", "webhook-signature")}
+        return subprocess.run(language.command(index), cwd=tmp_path, capture_output=True, text=True,
+                              env={**os.environ, **sent, "COMANDA_WEBHOOK_SECRET": hook["secret"]}).stdout
+    assert run(delivered.headers, delivered.body) == "genuine: answer 204\n"
+    for what, (genuine, headers, body) in messages(hook["secret"]).items():
+        assert (run(headers, body) == "genuine: answer 204\n") == genuine, what
+
+
 def csharp_calls(program):
     """[(method, path, body, headers)] of a program in C#, as a compiler would read its literals. Parts that are filled in
     are "{}"."""
@@ -289,6 +389,14 @@ def dart_calls(program):
         sent = {json.loads(name): text(value) for name, value in re.findall(r'("[\w-]+"): ("(?:[^"\\]|\\.)*")', headers)}
         found.append((json.loads(method), text(path), None if body == "null" else json.loads(body[4:-3]), sent))
     return found
+
+
+@pytest.mark.parametrize("language, compares", [("csharp", "CryptographicOperations.FixedTimeEquals"), ("dart", "Digest(")])
+def test_the_receivers_that_cannot_be_run_judge_by_the_same(written, language, compares):
+    program = next(program for name, _, program in written[language] if name == "webhooks")
+    for part in ["webhook-id", "webhook-timestamp", "webhook-signature", "whsec_", "'v1,'" if language == "dart" else '"v1,"', "300",
+                 "204" if language == "dart" else "NoContent", compares, PORT]:
+        assert part in program, part
 
 
 def sent_by(calls):

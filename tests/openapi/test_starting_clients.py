@@ -11,19 +11,23 @@ import json
 import os
 import pathlib
 import random
+import re
 import sqlite3
 import subprocess
+import textwrap
 import threading
 import time
 import uuid
+import xml.etree.ElementTree
 import zoneinfo
 
 import pytest
 
-from support.box import PATIENCE_S, Box
+from support.box import PATIENCE_S, ROOT, Box
 from support.chromium import Chromium
 from support.cutting_proxy import CuttingProxy
 from support.driven_page import DrivenPage
+from support.openapi import DOCUMENT
 from support.waiting import wait_until
 
 SEED = int(os.environ.get("COMANDA_SEED", "19"))
@@ -451,3 +455,18 @@ def test_an_evening_is_right_for_the_cook_and_in_the_books(box, api, till, displ
     assert books(api, days[1], days[-1]) == (
         {"cash": 60, "yape": 41}, {"Ceviche clásico": 2, "Suspiro a la limeña": 1, "Agua mineral": 3})
     assert stock_of(api, "BEB-AGU-S") == water - 4
+
+
+# The README
+
+def test_the_readme_says_how_an_android_app_trusts_the_box():
+    """The XML of Android's documentation of network security configuration: elements, attributes and values that it knows."""
+    (shown,) = re.findall(r"(?m)^    <\?xml .*\n(?:    .*\n)+", (ROOT / "README.md").read_text())
+    config = xml.etree.ElementTree.fromstring(textwrap.dedent(shown).encode())
+    (base,) = config
+    (anchors,) = base
+    assert (config.tag, base.tag, base.attrib) == ("network-security-config", "base-config", {"cleartextTrafficPermitted": "false"})
+    assert anchors.tag == "trust-anchors" and {each.tag for each in anchors} == {"certificates"}
+    assert [each.attrib for each in anchors] == [{"src": "system"}, {"src": "user"}]
+    in_document = re.search(r"<network-security-config>.*?</network-security-config>", DOCUMENT["info"]["description"])[0]
+    assert [each.attrib for each in xml.etree.ElementTree.fromstring(in_document)[0][0]] == [each.attrib for each in anchors]

@@ -64,6 +64,12 @@ func main() {
 	reason := comanda.NewOrderCancel("A try.")
 	cancelled := known(toOrder(api.CancelOrder(ctx, other.Id).OrderCancel(*reason).Execute()))
 
+	change := comanda.NewProductChange()
+	change.SetDescription("Con ají")
+	if _, _, err := client.MenuAPI.ChangeProduct(ctx, os.Getenv("COMANDA_PRODUCT")).ProductChange(*change).Execute(); err != nil {
+		fail(err)
+	}
+
 	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"total": read.Total, "paid": read.Paid, "change": paid.Payments[0].ChangeAmount.Get(),
 		"title": read.OrderTitle.Get(), "cancelled": cancelled.Status,

@@ -1,5 +1,5 @@
 // Takes orders through the client that hey-api makes; prints what it saw.
-import { addCombos, addPayment, cancelOrder, getOrder, listOrders, placeOrder } from "./api/index";
+import { addCombos, addPayment, cancelOrder, changeProduct, getOrder, listOrders, placeOrder } from "./api/index";
 import { client } from "./api/client.gen";
 import type { Order, Problem } from "./api/index";
 
@@ -38,6 +38,11 @@ async function main(): Promise<void> {
   if (listed.data?.data[0].id !== paid.id) throw new Error("the order is not listed");
   const other = await place("hey-api-2");
   const cancelled = known(await cancelOrder({ path: { id: other.id }, body: { reason: "A try." } }));
+  const changed = await changeProduct({
+    path: { id: process.env.COMANDA_PRODUCT ?? "" },
+    body: { description: "Con ají" },
+  });
+  if (changed.data === undefined) throw new Error(JSON.stringify(changed.error));
   console.log(JSON.stringify({
     total: read.total, paid: read.paid, change: paid.payments[0].change_amount, title: read.order_title,
     cancelled: cancelled.status,

@@ -1,7 +1,9 @@
 // Takes orders through the client that openapi-generator makes for Java; prints what it saw.
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.UUID;
 import org.openapitools.client.ApiClient;
+import org.openapitools.client.api.MenuApi;
 import org.openapitools.client.api.OrdersApi;
 import org.openapitools.client.model.ComboInput;
 import org.openapitools.client.model.CombosInput;
@@ -10,6 +12,7 @@ import org.openapitools.client.model.OrderCancel;
 import org.openapitools.client.model.OrderInput;
 import org.openapitools.client.model.OrderPage;
 import org.openapitools.client.model.PaymentInput;
+import org.openapitools.client.model.ProductChange;
 import org.openapitools.client.model.ServiceType;
 
 public class TakeOrders {
@@ -32,11 +35,13 @@ public class TakeOrders {
     Order paid = api.addPayment(placed.getId().toString(), payment, null, null, null).getData();
     Order read = api.getOrder(placed.getId().toString(), null).getData();
     OrderPage listed = api.listOrders(1, 20, "-created_at", null, null, null, null, null, null, null, null, null,
-        true, null, null, null, null, null, null);
+        null, null, null, null, null, true, null, null, null, null, null, null);
     if (!listed.getData().get(0).getId().equals(paid.getId())) throw new Exception("the order is not listed");
     Order other = api.placeOrder("java-2", toPlace, null).getData();
     Order cancelled =
         api.cancelOrder(other.getId().toString(), new OrderCancel().reason("A try."), null, null, null).getData();
+    new MenuApi(client).changeProduct(
+        UUID.fromString(System.getenv("COMANDA_PRODUCT")), new ProductChange().description("Con ají"), null);
     System.out.printf(
         "{\"total\": %s, \"paid\": %s, \"change\": %s, \"title\": %s, \"cancelled\": \"%s\"}%n",
         new BigDecimal(read.getTotal().toString()).toPlainString(), read.getPaid(),

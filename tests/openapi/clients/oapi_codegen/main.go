@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/google/uuid"
 	"take_orders/comanda"
 )
 
@@ -60,6 +61,13 @@ func main() {
 	other := place("oapi-codegen-2")
 	ended, err := api.CancelOrderWithResponse(ctx, other.Id.String(), nil, comanda.OrderCancel{Reason: "A try."})
 	cancelled := known(ended.JSON200, ended.Body, err)
+
+	product := uuid.MustParse(os.Getenv("COMANDA_PRODUCT"))
+	changed, err := api.ChangeProductWithResponse(ctx, product, nil, comanda.ProductChange{Description: text("Con ají")})
+	if err != nil || changed.JSON200 == nil {
+		fmt.Fprintln(os.Stderr, "the product is not changed", err)
+		os.Exit(1)
+	}
 
 	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"total": read.Total, "paid": read.Paid, "change": paid.Payments[0].ChangeAmount, "title": read.OrderTitle,

@@ -4,8 +4,10 @@ import json
 import os
 import ssl
 from typing import TypeVar
+from uuid import UUID
 
 from comanda_client import AuthenticatedClient
+from comanda_client.api.menu import change_product
 from comanda_client.api.orders import add_combos, add_payment, cancel_order, get_order, list_orders, place_order
 from comanda_client.models import (
     ComboInput,
@@ -17,6 +19,7 @@ from comanda_client.models import (
     OrderPage,
     PaymentInput,
     Problem,
+    ProductChange,
     ServiceType,
 )
 
@@ -56,5 +59,6 @@ page: OrderPage = known(list_orders.sync(
     client=client, filterstatus="PENDING", filterpaid=True, sort="-created_at"))
 assert page.data[0].id == paid.id, "the order is not listed"
 cancelled = order_of(cancel_order.sync(str(place("python-2").id), client=client, body=OrderCancel(reason="A try.")))
+known(change_product.sync(UUID(os.environ["COMANDA_PRODUCT"]), client=client, body=ProductChange(description="Con ají")))
 print(json.dumps({"total": read.total, "paid": read.paid, "change": paid.payments[0].change_amount,
                   "title": read.order_title, "cancelled": cancelled.status}))

@@ -47,6 +47,11 @@ async function main(): Promise<void> {
     params: { path: { id: other.id } },
     body: { reason: "A try." },
   }));
+  const changed = await client.PATCH("/v1/menu/products/{id}", {
+    params: { path: { id: process.env.COMANDA_PRODUCT ?? "" } },
+    body: { description: "Con ají" },
+  });
+  if (changed.data === undefined) throw new Error(JSON.stringify(changed.error));
   console.log(JSON.stringify({
     total: read.total, paid: read.paid, change: paid.payments[0].change_amount, title: read.order_title,
     cancelled: cancelled.status,

@@ -1,4 +1,6 @@
 // Takes orders through the client that openapi-generator makes for Kotlin; prints what it saw.
+import java.util.UUID
+import org.openapitools.client.apis.MenuApi
 import org.openapitools.client.apis.OrdersApi
 import org.openapitools.client.infrastructure.ApiClient
 import org.openapitools.client.models.ComboInput
@@ -6,6 +8,7 @@ import org.openapitools.client.models.CombosInput
 import org.openapitools.client.models.OrderCancel
 import org.openapitools.client.models.OrderInput
 import org.openapitools.client.models.PaymentInput
+import org.openapitools.client.models.ProductChange
 import org.openapitools.client.models.ServiceType
 
 fun main() {
@@ -25,6 +28,8 @@ fun main() {
 
     val other = api.placeOrder("kotlin-2", toPlace).data
     val cancelled = api.cancelOrder(other.id.toString(), OrderCancel("A try.")).data
+    MenuApi(System.getenv("COMANDA_URL"))
+        .changeProduct(UUID.fromString(System.getenv("COMANDA_PRODUCT")), ProductChange(description = "Con ají"))
     println("""{"total": ${read.total.toBigDecimal().toPlainString()}, "paid": ${read.paid}, "change": """ +
         """${paid.payments[0].changeAmount}, "title": ${read.orderTitle}, "cancelled": "${cancelled.status.value}"}""")
 }
