@@ -289,9 +289,8 @@ class Order:
         self.changed("discounts")
 
     def edit(self, fields):
-        """Fields of the model's own names; None clears."""
-        if "" in fields.values():
-            raise malformed()
+        """Fields of the model's own names; None or an empty text clears."""
+        fields = {name: None if value == "" else value for name, value in fields.items()}
         for_deliveries = "delivery" in fields or fields.get("delivery_comment") is not None
         if self.service_type != "DELIVERY" and for_deliveries:
             raise Refused("validation_failed")
