@@ -98,8 +98,8 @@ std::optional<std::string> CheckedText(Value value, const std::string& path, con
     errors.Add(path, FieldCode::kWrongType, "must be a text in double quotes", value.offset());
     return std::nullopt;
   }
-  std::string text =
-      rule.is_code ? std::string(TrimmedCode(value.text())) : WithUnixLines(value.text());
+  std::string text = WithUnixLines(value.text());
+  if (rule.is_code) text = TrimmedCode(text);
   if (auto error = TextError(text, rule)) {
     errors.Add(path, error->code, std::move(error->message), value.offset());
     return std::nullopt;

@@ -143,6 +143,7 @@ def test_the_till_in_python_parks_what_is_refused_and_waits_for_a_key(box, api, 
 
 
 def test_the_till_in_python_dates_what_it_sold_offline(box, api, python_till):
+    python_till("menu")
     python_till("sell", "2")
     ago = [datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=days) for days in (2, 50)]
     sold = [at.isoformat(timespec="milliseconds") for at in ago]
@@ -186,7 +187,8 @@ def test_the_android_till_sells_without_a_network_and_sends_all_of_it_once(box, 
     box.start()
     for after_s in (1, 1.5):
         android_till.kill_while_sending(after_s)
-    assert android_till("send") == {"sold": 40, "sent": 40, "parked": 0}
+    assert android_till("send") == {"sold": 40, "sent": 40, "parked": 0}, [
+        row for row in pathlib.Path(android_till.command[-1]).read_text().splitlines() if '"parked"' in row]
 
     orders = every_order(api)
     assert len(orders) == len({order["order_title"] for order in orders}) == 40
@@ -194,6 +196,7 @@ def test_the_android_till_sells_without_a_network_and_sends_all_of_it_once(box, 
 
 
 def test_the_android_till_dates_what_it_sold_offline(box, api, line, android_till):
+    android_till("menu")
     android_till("sell", "30")
     queue = pathlib.Path(android_till.command[-1])
     sold = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=2)).isoformat(timespec="milliseconds")

@@ -1,7 +1,6 @@
 // An Android till's client for Comanda with an offline queue: OkHttp and org.json, which Android has itself (here, on a
-// plain JVM, it comes from Maven). On Android, the screen calls open() to close(), and a worker calls sendAll() when there is
-// a network (WorkManager); OfflineTill does not care who calls. The key has the role `till`, or its scopes.
-// The app trusts the box's ca.crt only where its res/xml/network_security_config.xml says so (README, "For the integrator").
+// plain JVM, it comes from Maven). On Android, the screen calls open() to close(), a worker calls sendAll() when there is a
+// network (WorkManager), and network_security_config.xml has the app trust the box (README). The key has the role `till`.
 //
 // The queue is a file of lines, each written and synced before the call returns. A sale's steps keep their
 // Idempotency-Keys: after a cut line, a crash or an empty battery the same requests are sent again, and the box answers
