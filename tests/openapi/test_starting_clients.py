@@ -195,16 +195,17 @@ def test_the_android_till_sells_without_a_network_and_sends_all_of_it_once(box, 
     assert all(sold_for(order) and order["total"] == 83 and len(order["combos"]) == 2 for order in orders)
 
 
-def test_the_android_till_dates_what_it_sold_offline(box, api, line, android_till):
+def test_the_android_till_dates_what_it_sold_offline(box, api, android_till_at):
+    android_till = android_till_at(f"https://127.0.0.1:{box.port}", box.cafile)
     android_till("menu")
-    android_till("sell", "30")
+    android_till("sell", "3")
     queue = pathlib.Path(android_till.command[-1])
     sold = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=2)).isoformat(timespec="milliseconds")
     at = sold.replace("+00:00", "456Z")  # Java writes microseconds
     steps = [{**json.loads(step), "at": at} for step in queue.read_text().splitlines()]
     queue.write_text("".join(json.dumps(step) + "\n" for step in steps))
     android_till.environment["COMANDA_KEY"] = box.make_key(scopes="all,orders:sync")["key"]
-    assert android_till("send") == {"sold": 30, "sent": 30, "parked": 0}
+    assert android_till("send") == {"sold": 3, "sent": 3, "parked": 0}
     for order in every_order(api):
         assert order["created_at"] == order["payments"][0]["created_at"] == sold.replace("+00:00", "Z")
 
