@@ -67,8 +67,18 @@ bool HasAll(const std::vector<std::string>& words, const std::vector<std::string
   });
 }
 
+// Two names of one group, as filter[paid] and filter[day], are compared in brackets alone: nobody
+// takes the one for the other.
+void CutCommonGroup(std::string_view& word, std::string_view& name) {
+  const size_t group = name.find('[') + 1;  // 0 if there is none
+  if (word.substr(0, group) != name.substr(0, group)) return;
+  word.remove_prefix(group);
+  name.remove_prefix(group);
+}
+
 // The typing errors that make the one of the other, if they are few.
 std::optional<size_t> Edits(std::string_view word, std::string_view name) {
+  CutCommonGroup(word, name);
   const size_t longer = std::max(word.size(), name.size());
   if (longer - std::min(word.size(), name.size()) > kEditsMax) return std::nullopt;
   const size_t edits = EditDistance(AsciiLower(word), AsciiLower(name));

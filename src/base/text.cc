@@ -32,10 +32,13 @@ Character FirstCharacter(std::string_view text) {
   return {code, size};
 }
 
-bool IsBlank(char32_t c) {
+bool IsWhiteSpace(char32_t c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || c == 0xa0 || (c >= 0x2000 && c <= 0x200a) ||
          c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
+
+// The zero-width space and the byte-order mark.
+bool HasNoWidth(char32_t c) { return c == 0x200b || c == 0xfeff; }
 
 // C0, DEL and C1.
 bool IsControl(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
@@ -269,7 +272,7 @@ std::string Folded(std::string_view utf8) {
     const size_t size = std::max<size_t>(c.size, 1);
     const std::string_view bytes = utf8.substr(0, size);
     utf8.remove_prefix(size);
-    if (IsBlank(c.code)) {
+    if (IsWhiteSpace(c.code)) {
       blank_pending = !out.empty();
       continue;
     }
@@ -296,9 +299,7 @@ std::string_view Trimmed(std::string_view text) {
 
 std::string_view TrimmedCode(std::string_view utf8) {
   const auto is_outside = [](const Character& c) {
-    constexpr char32_t kZeroWidthSpace = 0x200b, kByteOrderMark = 0xfeff;
-    return c.size > 0 && (IsBlank(c.code) || IsControl(c.code) || c.code == kZeroWidthSpace ||
-                          c.code == kByteOrderMark);
+    return c.size > 0 && (IsWhiteSpace(c.code) || HasNoWidth(c.code) || IsControl(c.code));
   };
   while (!utf8.empty()) {
     const Character first = FirstCharacter(utf8);
@@ -312,6 +313,17 @@ std::string_view TrimmedCode(std::string_view utf8) {
     utf8 = utf8.substr(0, last);
   }
   return utf8;
+}
+
+std::string FoldedCode(std::string_view utf8) { return AsciiLower(TrimmedCode(utf8)); }
+
+bool IsBlank(std::string_view utf8) {
+  while (!utf8.empty()) {
+    const Character c = FirstCharacter(utf8);
+    if (c.size == 0 || (!IsWhiteSpace(c.code) && !HasNoWidth(c.code))) return false;
+    utf8.remove_prefix(c.size);
+  }
+  return true;
 }
 
 std::string_view TakePiece(std::string_view& list, char separator) {

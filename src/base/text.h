@@ -54,6 +54,11 @@ std::string_view Trimmed(std::string_view text);
 // A code (a sku) without what scanners and spreadsheets leave around it: white space, the no-break
 // space and those of zero width too, and control characters (contract section 9).
 std::string_view TrimmedCode(std::string_view utf8);
+// The form in which codes are compared: cut, and in lower case (contract section 9).
+std::string FoldedCode(std::string_view utf8);
+// True if nothing of a text is seen: it has only white space, the no-break space and those of zero
+// width too.
+bool IsBlank(std::string_view utf8);
 // Removes the first piece, up to `separator`, from the front of `list` and returns it trimmed.
 std::string_view TakePiece(std::string_view& list, char separator);
 

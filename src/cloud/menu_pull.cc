@@ -433,8 +433,6 @@ bool WriteUnlessRefused(db::Database& database, const Job& job) {
   }
 }
 
-std::string CodeOf(std::string_view sku) { return AsciiLower(TrimmedCode(sku)); }
-
 // The quantities of items that wait, in thousandths, by the variant's id in the cloud.
 std::map<std::string, int64_t> WaitingQuantities(
     db::Session& session, db::CompanyId company,
@@ -454,7 +452,7 @@ std::map<std::string, int64_t> WaitingQuantities(
       if (cancelled_rows.contains(TakePiece(ids, ','))) continue;
       std::string variant = TextMember(item, "variant_id");
       if (variant.empty()) {
-        const auto found = ids_of_skus.find(CodeOf(TextMember(item, "sku")));
+        const auto found = ids_of_skus.find(FoldedCode(TextMember(item, "sku")));
         if (found == ids_of_skus.end()) continue;
         variant = found->second;
       }
@@ -649,7 +647,7 @@ void MenuPull::CollectStock(Value product) {
     const auto count = Thousandths(variant, "stock", menu::kStockDecimals);
     if (cloud_id.empty() || !count) continue;
     counts_.emplace(cloud_id, *count);
-    const std::string sku = CodeOf(TextMember(variant, "sku"));
+    const std::string sku = FoldedCode(TextMember(variant, "sku"));
     if (!sku.empty()) ids_of_skus_.emplace(sku, cloud_id);
   }
 }

@@ -43,16 +43,7 @@ std::string Echo(std::string_view text) {
 
 // Texts.
 
-bool IsBlank(std::string_view text) {
-  return text.find_first_not_of(" \t\n") == std::string_view::npos;
-}
-
-bool IsEmptyText(Value value) {
-  if (value.kind() != Kind::kText) return false;
-  std::string text = WithUnixLines(value.text());
-  std::erase_if(text, [](char c) { return c == '\n' || c == '\t'; });
-  return TrimmedCode(text).empty() && !HasControl(text);
-}
+bool IsEmptyText(Value value) { return value.kind() == Kind::kText && IsBlank(value.text()); }
 
 std::string Characters(size_t count) {
   return std::to_string(count) + (count == 1 ? " character" : " characters");
@@ -322,9 +313,8 @@ bool ObjectReader::HasValue(std::string_view name) {
 std::optional<std::string> ObjectReader::Text(std::string_view name, TextRule rule) {
   const std::optional<Value> value = FindNonNull(name);
   if (!value) return std::nullopt;
-  const bool is_text = value->kind() == Kind::kText;
-  const bool is_empty = is_text && (rule.is_code ? TrimmedCode(value->text()).empty()
-                                                 : IsBlank(WithUnixLines(value->text())));
+  const bool is_empty = IsEmptyText(*value) || (rule.is_code && value->kind() == Kind::kText &&
+                                                TrimmedCode(value->text()).empty());
   if (is_empty && rule.can_be_null && rule.min > 0) return std::nullopt;
   return CheckedText(*value, FieldPath(name), rule, *errors_);
 }

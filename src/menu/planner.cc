@@ -22,7 +22,7 @@ class SkuCheck {
       : session_(session), company_(company), form_(draft.form), errors_(errors) {
     for (const PlannedProduct& row : plan.products) AddRow(row);
     for (size_t i = 0; i < wanted_.size(); ++i) {
-      by_code_.emplace(AsciiLower(TrimmedCode(*wanted_[i].after->sku)), i);
+      by_code_.emplace(FoldedCode(*wanted_[i].after->sku), i);
     }
   }
 
@@ -81,7 +81,7 @@ class SkuCheck {
   // True if another row of the draft has the sku: one before it, or one whose sku does not change.
   bool RepeatsAnother(size_t index) const {
     const Wanted& own = wanted_[index];
-    const auto [begin, end] = by_code_.equal_range(AsciiLower(TrimmedCode(*own.after->sku)));
+    const auto [begin, end] = by_code_.equal_range(FoldedCode(*own.after->sku));
     return std::any_of(begin, end, [&](const auto& entry) {
       const Wanted& other = wanted_[entry.second];
       const bool is_other = other.sent && other.after->id != own.after->id;
@@ -92,7 +92,7 @@ class SkuCheck {
 
   // Another variant that will have the sku after all writes.
   std::optional<HeldSku> FindHolder(const Wanted& own) const {
-    const auto [begin, end] = by_code_.equal_range(AsciiLower(TrimmedCode(*own.after->sku)));
+    const auto [begin, end] = by_code_.equal_range(FoldedCode(*own.after->sku));
     for (auto it = begin; it != end; ++it) {
       const Wanted& other = wanted_[it->second];
       if (other.sent || other.after->id == own.after->id) continue;
@@ -113,7 +113,7 @@ class SkuCheck {
 
   void RefuseOtherSpelling(const Modifier& sent) {
     if (!sent.sku) return;
-    const auto [first, is_first] = spellings_.try_emplace(AsciiLower(*sent.sku), *sent.sku);
+    const auto [first, is_first] = spellings_.try_emplace(FoldedCode(*sent.sku), *sent.sku);
     if (!is_first && first->second == *sent.sku) return;
     const auto stored = FindSpellingOfModifiers(session_, company_, *sent.sku);
     if (stored && TrimmedCode(*stored) == *sent.sku) return;
@@ -248,7 +248,7 @@ void Planner::Find(const Product& sent) {
 
 // True, with an error, if a new product has the sku of a row before it.
 bool Planner::RepeatsCode(const Product& sent, bool is_new) {
-  const auto folded = [](const Variant& variant) { return AsciiLower(*variant.sku); };
+  const auto folded = [](const Variant& variant) { return FoldedCode(*variant.sku); };
   for (const Variant& variant : sent.variants) {
     if (!is_new || draft_.form.is_of_cloud || !variant.sku) continue;
     if (!sent_codes_.contains(folded(variant))) continue;

@@ -68,11 +68,9 @@ std::optional<Item> ReadItem(const auto& row) {
               .sku = row->OptionalText("sku")};
 }
 
-// The form in which skus are compared (migration 0019).
-std::string FoldedCode(std::string_view sku) { return AsciiLower(TrimmedCode(sku)); }
-std::optional<std::string> FoldedCode(const std::optional<std::string>& sku) {
+std::optional<std::string> FoldedOrNull(const std::optional<std::string>& sku) {
   if (!sku) return std::nullopt;
-  return FoldedCode(std::string_view(*sku));
+  return FoldedCode(*sku);
 }
 
 // The catalogues that are kept rendered show counts.
@@ -466,7 +464,7 @@ void Upsert(db::Tx& tx, db::CompanyId company, const Variant& variant,
                 stock = excluded.stock, stock_threshold = excluded.stock_threshold,
                 position = excluded.position, product_id = excluded.product_id
             )sql",
-            company, variant.id, variant.*fields..., product_id, FoldedCode(variant.sku));
+            company, variant.id, variant.*fields..., product_id, FoldedOrNull(variant.sku));
       },
       Variant::Fields());
   NoteStockMove(tx, company);
@@ -510,7 +508,7 @@ void Upsert(db::Tx& tx, db::CompanyId company, const Modifier& modifier,
                 product_id = excluded.product_id
             )sql",
             company, modifier.id, modifier.*fields..., modifier_category_id, product_id,
-            FoldedCode(modifier.sku));
+            FoldedOrNull(modifier.sku));
       },
       Modifier::Fields());
 }

@@ -4,6 +4,7 @@ The waits of a disk count for it: beside the tills a loop writes a little and sy
 longest sync is taken from their longest wait.
 """
 
+import concurrent.futures
 import contextlib
 import os
 import shutil
@@ -62,12 +63,12 @@ class Shop:
         self.box.stop()
         self.box.start()
 
-    def again_and_again(self, *words):
-        """A command that is run until the end; 1 says that it found the gaps that large.py leaves."""
+    def again_and_again(self, command, found):
+        """A command that is run until the end. `found`: its exit code for the gaps that large.py leaves between events."""
         def work(ended):
             while not ended.is_set():
-                done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-                assert done.returncode in (0, 1), done
+                done = subprocess.run([str(self.binary), command, "--data", str(self.data)], capture_output=True, text=True)
+                assert done.returncode in (0, found), done
         return work
 
 
@@ -87,8 +88,8 @@ def jobs(bench, shop):
     return (("nothing", None, None, 0),
             ("the check after a start", shop.again, None, 0),
             ("backups", None, back_up, 0),
-            ("verify", None, shop.again_and_again(binary, "verify", "--data", data), 0),
-            ("doctor", None, shop.again_and_again(binary, "doctor", "--data", data), 0),
+            ("verify", None, shop.again_and_again("verify", found=1), 0),
+            ("doctor", None, shop.again_and_again("doctor", found=2), 0),
             ("the purge", shop.a_week_later, None, PURGE_S))
 
 
@@ -135,14 +136,13 @@ def longest_wait(bench, what, shop, before, work, seconds):
         if before:
             before()
         ended = threading.Event()
-        worker = threading.Thread(target=work, args=(ended,)) if work else None
-        with InAProcess(Tills(shop).times_while) as till, InAProcess(Syncs(shop.data).times_while) as syncs:
-            if worker:
-                worker.start()
-            time.sleep(seconds)
-            ended.set()
+        with concurrent.futures.ThreadPoolExecutor() as beside:
+            with InAProcess(Tills(shop).times_while) as till, InAProcess(Syncs(shop.data).times_while) as syncs:
+                worker = beside.submit(work, ended) if work else None
+                time.sleep(seconds)
+                ended.set()
         if worker:
-            worker.join()
+            worker.result()
         rounds.append((till.result, syncs.result))
     beyond = statistics.median(max(0, max(waits) - max(syncs)) for waits, syncs in rounds)
     longest, longest_sync = (statistics.median(max(times) for times in of_one) for of_one in zip(*rounds))

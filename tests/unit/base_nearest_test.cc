@@ -14,6 +14,8 @@ TEST(Nearest, FindsWhatWasMistyped) {
   constexpr std::array<std::string_view, 3> kWords = {"per_page", "page", "filter[status]"};
   EXPECT_EQ(Nearest("pgae", kWords), "page");
   EXPECT_EQ(Nearest("filter[statsu]", kWords), "filter[status]");
+  EXPECT_EQ(Nearest("filtre[status]", kWords), "filter[status]");
+  EXPECT_EQ(Nearest("filter[paid]", std::array<std::string_view, 1>{"filter[day]"}), "");
   EXPECT_EQ(Nearest("cursor_token", kWords), "");
   EXPECT_EQ(Nearest("foo", std::array<std::string_view, 1>{"sort"}), "");
   EXPECT_EQ(Nearest("", kWords), "");

@@ -20,6 +20,20 @@ TEST(Text, CutsWhatStandsAroundACode) {
   EXPECT_EQ(TrimmedCode(""), "");
 }
 
+TEST(Text, ComparesCodesWithoutCase) {
+  EXPECT_EQ(FoldedCode("\u00a0Cev-1\n"), "cev-1");
+  EXPECT_EQ(FoldedCode(" "), "");
+}
+
+TEST(Text, KnowsWhatShowsNothing) {
+  for (const char* text : {"", " ", "\t\r\n", "\u00a0\u2003", "\u200b", "\ufeff \u3000"}) {
+    EXPECT_TRUE(IsBlank(text)) << text;
+  }
+  for (const char* text : {"a", " a ", "\x07", "\u200b.", "\xff", "\u0301"}) {
+    EXPECT_FALSE(IsBlank(text)) << text;
+  }
+}
+
 TEST(Text, KnowsUtf8) {
   for (const char* text : {"", "plain", "\xc3\xb1", "\xe2\x82\xac", "\xf0\x9f\x8d\x95", "\x7f"}) {
     EXPECT_TRUE(IsUtf8(text)) << text;

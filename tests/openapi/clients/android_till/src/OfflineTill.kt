@@ -158,15 +158,15 @@ class OfflineTill(private val queue: Queue, private val menuFile: File, private 
             http.newCall(request.build()).execute().use { answer ->
                 // A kept connection may bring the answer to an earlier request, where something between repeats it.
                 if ((answer.header("X-Request-Id") ?: attempt) != attempt) {
+                    answer.close()  // only now the pool has the connection
                     http.connectionPool.evictAll()
                     throw Answer(0, "the answer to another request", 0)
                 }
                 val read = JSONObject(answer.body!!.string())
                 if (answer.isSuccessful) return read.getJSONObject("data")
                 // With a key that was revoked, too, sales wait for the new one.
-                val isLater = answer.code in listOf(401, 403, 408, 429, 503)
                 val laterMs = (answer.header("Retry-After")?.toLongOrNull() ?: 1) * 1000
-                throw Answer(answer.code, read.toString(), laterMs.takeIf { isLater })
+                throw Answer(answer.code, read.toString(), laterMs.takeIf { answer.code in listOf(401, 403, 408, 429, 503) })
             }
         } catch (half: JSONException) {
             throw Answer(0, half.toString(), 0)
