@@ -90,9 +90,9 @@ def sql(_):
     return [build("release", "comanda_explain"), Pytest(["tests/sql"])]
 
 
-def openapi(_):
+def openapi(options):
     """Other projects' tools on the OpenAPI document."""
-    return [build("release"), Pytest(["tests/openapi"], 2, by_file=True)]
+    return [build("release"), Pytest(["tests/openapi"], 2, by_file=True, environment=options.part_of_tests())]
 
 
 def lan(_):

@@ -50,7 +50,7 @@ def read_guards(text):
 class Past:
     """What is recorded of a group. Without a record, nothing was ever green."""
     runs_old: int | None = None  # runs since it was green; None: never
-    owed: bool = False  # what it guards has changed, and it did not fit into the run
+    owed: bool = False  # what it guards has changed, and it did not fit into the run, or parts of it did not run since
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,31 +58,34 @@ class Choice:
     group: str
     why: str
     owed: bool = False  # if it does not fit into the run, it is owed
+    changed: bool = False  # what it guards differs from the commit at which it was last green
     never_owed: bool = False  # runs also past the end
 
 
 def choose(guards, changed, past):
     """The groups of a run, first those that must run: `changed` has for each group the paths that differ from the commit
-    at which it was last green, `past` what is recorded of it."""
+    at which it was last green, `past` what is recorded of it. Of those that are owed, and of the others, the stalest come
+    first, so that each has its turn."""
     always, never_owed, owed, guarded, stalest = [], [], [], [], []
     for guard in guards:
         group, paths = guard.group, changed.get(guard.group, ())
         known = past.get(group, Past())
         path = guard.guarded(paths)
+        age = float("inf") if known.runs_old is None else known.runs_old
         if guard.always:
             always.append(Choice(group, "always"))
         elif must := guard.never_owed_for(paths):
-            never_owed.append(Choice(group, f"{must} differs, never owed", never_owed=True))
+            never_owed.append(Choice(group, f"{must} differs, never owed", never_owed=True, changed=True))
         elif known.owed:
-            owed.append(Choice(group, "was owed", owed=True))
+            owed.append((-age, Choice(group, "was owed", owed=True, changed=path is not None)))
         elif path:
-            guarded.append(Choice(group, f"{path} differs", owed=True))
+            guarded.append(Choice(group, f"{path} differs", owed=True, changed=True))
         else:
-            age = float("inf") if known.runs_old is None else known.runs_old
             why = "never green" if known.runs_old is None else f"green {known.runs_old} runs ago"
             stalest.append((-age, Choice(group, why)))
-    stalest.sort(key=lambda row: row[0])  # stable: of one age, in the table's order
-    return packed(guards, always, never_owed) + owed + guarded + [choice for _, choice in stalest]
+    for rows in (owed, stalest):
+        rows.sort(key=lambda row: row[0])  # stable: of one age, in the table's order
+    return packed(guards, always, never_owed) + [c for _, c in owed] + guarded + [c for _, c in stalest]
 
 
 def packed(guards, always, never_owed):

@@ -113,15 +113,17 @@ class Record:
         """The part of the group that is next, from 0."""
         return self.groups.get(group, {}).get("next_part", 0) % parts
 
-    def set_green(self, group, part=None):
-        """The group has passed on this tree; with `part`, that part of it. Not recorded where the tree has changes that are
-        not committed."""
+    def set_green(self, group, part=0, parts=1, changed=False):
+        """The group, or that part of it, has passed on this tree. Where what it guards has `changed`, the other parts are
+        owed. Not recorded where the tree has changes that are not committed."""
         if not self.tree.is_clean():
             return
         with self._change():
             row = self.groups.setdefault(group, {})
-            row.update(commit=self.tree.head(), run=self.run, date=today(), owed=False)
-            if part is not None:
+            left = parts - 1 if changed or parts == 1 else max(0, row.get("parts_left", 0) - 1)
+            row.update(commit=self.tree.head(), run=self.run, date=today(), owed=left > 0)
+            row["parts_left"] = left
+            if parts > 1:
                 row["next_part"] = part + 1
 
     def set_owed(self, group):

@@ -142,7 +142,8 @@ class Run:
     def record_green(self, result):
         """At once, so that a run that is cut off keeps what it has shown."""
         if result.has_passed and not result.options.quick and not OVERRIDES & set(os.environ):
-            self.record.set_green(result.group, result.options.part if result.options.parts > 1 else None)
+            options = result.options
+            self.record.set_green(result.group, options.part, options.parts, result.choice.changed)
 
     def log_of(self, result):
         return (self.directory / f"{result.group}.log").read_bytes()

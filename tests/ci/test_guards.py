@@ -94,6 +94,15 @@ def test_a_group_is_expected_when_those_before_it_have_ended():
     assert [begin for _, begin in guards.schedule({row.group: row for row in long_ones}, choices)] == [0, 9, 18]
 
 
+def test_what_was_never_green_has_its_turn_beside_what_always_changes():
+    """A group that is owed again and again must not keep another from ever running."""
+    past = {row.group: Past(1, owed=True) for row in ROWS if not row.always} | {"openapi": Past(None, owed=True)}
+    for changed in (["src/json/reader.cc"], ["src/orders/orders.cc", "src/doctor/clock.cc"]):
+        choices = chosen(changed, past)
+        begins = {choice.group: begin for choice, begin in guards.schedule(BY_NAME, choices)}
+        assert begins["openapi"] is not None, changed
+
+
 ROW = Guard("", 1, 1, 1, False, False, ("src/x/",), ())
 PLAIN = [Guard(**{**ROW.__dict__, "group": name}) for name in ("first", "second", "third", "fourth")]
 ELSEWHERE = ["src/y/file.cc"]
@@ -103,6 +112,8 @@ def test_what_is_owed_comes_first_then_what_changed_then_the_stalest():
     changed = {"first": ELSEWHERE, "second": ["src/x/file.cc"], "third": ELSEWHERE, "fourth": ELSEWHERE}
     past = {"first": Past(2), "second": Past(0), "third": Past(6), "fourth": Past(1, owed=True)}
     assert [choice.group for choice in guards.choose(PLAIN, changed, past)] == ["fourth", "second", "third", "first"]
+    past |= {"first": Past(2, owed=True), "third": Past(None, owed=True)}
+    assert [choice.group for choice in guards.choose(PLAIN, changed, past)] == ["third", "first", "fourth", "second"]
 
 
 def test_without_a_record_groups_come_in_the_order_of_the_table():

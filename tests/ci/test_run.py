@@ -195,6 +195,19 @@ def test_the_next_run_takes_the_next_part(project):
         assert project.run(functions, project.rows(parts=2))[0], expected
 
 
+def test_after_a_change_each_part_is_owed(project):
+    project.commit("tests/unit.py", "def test_it():\n    pass\n")
+    functions = {"unit": lambda options: [steps.Pytest(["tests/unit.py"])]}
+
+    def owed_after(parts=3, **how):
+        assert project.run(functions, project.rows(parts=parts), choice=Choice("unit", "", **how))[0]
+        return project.record().past("unit").owed
+    assert [owed_after(changed=True), owed_after(owed=True), owed_after(owed=True)] == [True, True, False]
+    assert [owed_after(changed=True), owed_after(changed=True), owed_after(), owed_after()] == [True, True, True, False]
+    assert not owed_after(), "in its turn"
+    assert owed_after(changed=True) and not owed_after(parts=1), "the whole group was asked for"
+
+
 def test_a_record_that_cannot_be_read_is_none(project):
     (project.cache).mkdir()
     (project.cache / "record.json").write_text('{"run": ')
