@@ -32,8 +32,8 @@ class UncheckedClient(Client):
 
 
 class AheadBox(ClockBox):
-    def __init__(self, data, binary, ahead_s):
-        super().__init__(data, OPTIONS, binary, synchronised=True)
+    def __init__(self, data, binary, ahead_s, options=OPTIONS):
+        super().__init__(data, options, binary, synchronised=True)
         self.ahead_s = int(ahead_s)
 
     def client(self, key=None, address="127.0.0.1"):

@@ -54,7 +54,7 @@ class Shop:
             return
         for ahead_s in (2 * HOUR_S, 8 * DAY_S):
             self.stop()
-            self.box = AheadBox(self.data, self.binary, ahead_s)
+            self.box = AheadBox(self.data, self.binary, ahead_s, ["--sandbox-listen", ""])
             self.box.start()
             time.sleep(SETTLED_S)
 

@@ -204,7 +204,11 @@ class Tills:
         body = json.dumps({"service_type": "ONSITE", "order_title": "Mesa 4", "comment": "sin cebolla"})
         pause = TILLS / PER_SECOND
         with contextlib.closing(QuickClient(self.server.box)) as client:
-            client.send(self.server.key, "GET", "/v1/orders?per_page=1")  # no handshake is measured, nor beside what is
+            try:
+                client.send(self.server.key, "GET", "/v1/orders?per_page=1")  # no handshake is measured, nor beside what is
+            except OSError:
+                self.connected.abort()  # the others wait for this one
+                raise
             self.connected.wait()
             due = time.monotonic() + random.uniform(0, pause)
             while self.goes_on():
