@@ -54,7 +54,12 @@ std::string Help() {
          "restaurant it makes\n"
          "the restaurant from the cloud's. A restored box is linked again with the key of the "
          "same company, and\n"
-         "goes on where it was. `status` exits with 0 where both sides are in step, else with 1. "
+         "goes on where it was. It exits with 1 where the company, its payment methods, tables or "
+         "menu could\n"
+         "not be read: the box stays linked, and goes on trying. `status` exits with 0 where both "
+         "sides are in\n"
+         "step, else with 1; it names what could not be read, and orders that the cloud does not "
+         "answer. "
          "A `parked`\n"
          "order was refused by the cloud, or cancelled there and paid here: nothing more of it is "
          "sent until\n"
@@ -97,14 +102,20 @@ void PrintStatus(const json::Value& status) {
   if (others != "0") {
     Print(Concat({others, " orders came through other channels and are not sent\n"}));
   }
+  for (const json::Value& unread : status.Find("unread")->items()) {
+    Print(Concat({"not read   ", Field(unread, "what"), ": ", Field(unread, "why"), ", since ",
+                  Field(unread, "since"), "\n"}));
+  }
+  for (const json::Value& late : status.Find("late")->items()) {
+    Print(Concat({"late       ", Field(late, "order_id"), ": ", Field(late, "why"), ", since ",
+                  Field(late, "since"), "\n"}));
+  }
   const auto unpaired = status.Find("unpaired");
   for (const auto& [kind, count] : unpaired->members()) {
     Print(Concat({"only here  ", count.number_text(), " ", kind, "\n"}));
   }
-  if (!IsTrue(status, "takes_dates")) {
-    Print(
-        "The key has no scope orders:sync, or the cloud does not know it: the cloud dates orders "
-        "by its own clock.\n");
+  if (IsTrue(status, "follows_events") && !IsTrue(status, "takes_dates")) {
+    Print("The key has no scope orders:sync: the cloud dates orders by its own clock.\n");
   }
 }
 
@@ -167,14 +178,27 @@ std::string ReadKeyFrom(const std::string& path) {
   return key;
 }
 
-// Waits until the restaurant's records are paired, so that what only one side has can be named.
-void AwaitFirstReading(const Arguments& arguments) {
+// Waits until what selling needs was read, so that what only one side has can be named, and says
+// what is being read. What is missing in the end, a line each; empty: nothing.
+std::string AwaitFirstReading(const Arguments& arguments) {
   const auto end = std::chrono::steady_clock::now() + kFirstReadingMax;
-  while (std::chrono::steady_clock::now() < end) {
+  std::string reading;
+  while (true) {
     const ControlAnswer answer = Call(arguments, "GET", "");
     const json::Document document = json::Document::Parse(answer.body);
     const json::Value status = DataOf(document);
-    if (status.Find("read_at")->Find("menu") || Field(status, "state") == "stopped") return;
+    std::string first, missing;
+    for (const json::Value& unread : status.Find("unread")->items()) {
+      if (!IsTrue(unread, "stops_selling")) continue;
+      if (first.empty()) first = Field(unread, "what");
+      missing += Concat({"  ", Field(unread, "what"), ": ", Field(unread, "why"), "\n"});
+    }
+    if (missing.empty()) return "";
+    const bool is_over = std::chrono::steady_clock::now() >= end ||
+                         Field(status, "state") == "stopped" || Field(status, "state") == "paused";
+    if (is_over) return missing;
+    if (first != reading) PrintError(Concat({"reading ", first, " of the cloud …"}));
+    reading = first;
     std::this_thread::sleep_for(std::chrono::milliseconds(250));
   }
 }
@@ -204,22 +228,26 @@ std::string LinkBody(const Arguments& arguments) {
 
 int Link(const Arguments& arguments) {
   const ControlAnswer answer = Call(arguments, "POST", "/link", LinkBody(arguments));
-  AwaitFirstReading(arguments);
+  const std::string missing = AwaitFirstReading(arguments);
+  if (!missing.empty()) {
+    PrintError(Concat({"linked, but not read yet, without which nothing can be sold:\n", missing,
+                       "It is tried again; `comanda cloud status` says when it is there."}));
+  }
+  const int code = missing.empty() ? kExitDone : kExitRefused;
   if (arguments.Has("json")) {
     Print(answer.body + "\n");
-    return kExitDone;
+    return code;
   }
   const json::Document document = json::Document::Parse(answer.body);
   const json::Value result = DataOf(document);
   if (IsTrue(result, "was_created")) Print("the restaurant was made from the cloud's\n");
   Print(IsTrue(result, "goes_on") ? "linked again: what was waiting goes on\n" : "linked\n");
-  if (!IsTrue(result, "takes_dates")) {
-    Print(
-        "The key has no scope orders:sync, or the cloud does not know it: the cloud will date "
-        "orders by its own clock.\n");
+  if (IsTrue(result, "follows_events") && !IsTrue(result, "takes_dates")) {
+    Print("The key has no scope orders:sync: the cloud will date orders by its own clock.\n");
   }
   Print("\nOnly here, not in the cloud:\n");
-  return ShowList(arguments, "/unpaired", RowOfUnpaired);
+  ShowList(arguments, "/unpaired", RowOfUnpaired);
+  return code;
 }
 
 std::string OrderBody(const Arguments& arguments, bool has_reason) {

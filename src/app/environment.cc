@@ -283,7 +283,8 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
 std::string Environment::SyncState() {
   try {
     const cloud::Status sync = database_.Read([&](db::Snapshot& snapshot) {
-      return cloud::FindStatus(snapshot, syncer_ ? syncer_->progress() : cloud::Progressing{});
+      return cloud::FindStatus(snapshot, syncer_ ? syncer_->progress() : cloud::Progressing{},
+                               clock_.Now());
     });
     return cloud::Describe(sync, clock_.Now());
   } catch (const Fault& fault) {

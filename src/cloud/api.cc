@@ -45,10 +45,13 @@ void TellOnCommit(http::Context& ctx, db::Tx& tx) {
 
 http::Response StatusNow(http::Context& ctx) {
   Syncer* const syncer = ctx.site().syncer;
-  const Progressing progress = syncer ? syncer->progress() : Progressing{};
+  const Progressing progress =
+      syncer ? syncer->progress()
+             : Progressing{.state = State::kStopped, .reason = "the server does not run"};
+  const UtcMs now = ctx.site().clock.Now();
   const Status status =
-      ctx.Read([&](db::Snapshot& snapshot) { return FindStatus(snapshot, progress); });
-  return http::Uncached(http::Data(ToJson(status, ctx.site().clock.Now())));
+      ctx.Read([&](db::Snapshot& snapshot) { return FindStatus(snapshot, progress, now); });
+  return http::Uncached(http::Data(ToJson(status, now)));
 }
 
 http::Response ShowStatus(http::Context& ctx) {
@@ -198,7 +201,14 @@ std::string OrderOf(db::Session& session, db::CompanyId company, const std::stri
 
 Refusal NotParked(const std::string& order) {
   return Refusal(Problem::kNotFound,
-                 Concat({"Order ", order, " is not parked: see `comanda cloud parked`."}));
+                 Concat({"Order ", order,
+                         " is neither parked nor late: see `comanda cloud parked` and `comanda "
+                         "cloud status`."}));
+}
+
+bool IsLate(http::Context& ctx, std::string_view order_id) {
+  const Syncer* const syncer = ctx.site().syncer;
+  return syncer && syncer->late().Contains(order_id);
 }
 
 constexpr json::TextRule kIdText = {.max = 100, .card_numbers_refused = false};
@@ -215,10 +225,11 @@ http::Response Retry(http::Context& ctx) {
     int64_t count = 1;
     if (order == "all") {
       count = UnparkAll(tx, company);
-    } else if (!Unpark(tx, company, OrderOf(tx, company, order))) {
-      throw NotParked(order);
+    } else {
+      const std::string id = OrderOf(tx, company, order);
+      if (!Unpark(tx, company, id) && !IsLate(ctx, id)) throw NotParked(order);
     }
-    TellOnCommit(ctx, tx);
+    TellOnCommit(ctx, tx);  // late ones become due, too
     return http::Uncached(http::Data(Concat({"{\"orders\":", count, "}"})));
   });
 }
@@ -233,7 +244,11 @@ http::Response DiscardOrder(http::Context& ctx) {
   errors.ThrowIfAny();
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     const db::CompanyId company = GetLinked(tx).company;
-    if (!Discard(tx, company, OrderOf(tx, company, order), reason, stamp)) throw NotParked(order);
+    const std::string id = OrderOf(tx, company, order);
+    if (IsLate(ctx, id)) Park(tx, company, id, kParkedUnanswered, "");
+    if (!Discard(tx, company, id, reason, stamp)) throw NotParked(order);
+    Syncer* const syncer = ctx.site().syncer;
+    if (syncer) tx.OnCommit([syncer, id] { syncer->late().Remove(id); });
     TellOnCommit(ctx, tx);
     return http::Uncached(http::Data("{}"));
   });

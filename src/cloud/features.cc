@@ -43,13 +43,25 @@ constexpr std::array kScopeProbes = {
 
 }  // namespace
 
+// The specification leaves open how many rows a page may have.
+int64_t FindPerPage(Line& line) {
+  for (const int64_t rows : {100, 50, 20}) {
+    const Reply reply = line.Ask({.path = Concat({"/v1/orders?per_page=", rows})});
+    if (reply.verdict != Verdict::kRefused) return rows;
+  }
+  return 0;
+}
+
 Features FindFeatures(Line& line, UtcMs now) {
   Features features{.found_at = now};
-  features.has_events = Accepts(line, "/v1/events?per_page=1");
-  features.takes_status_list = Accepts(line, "/v1/orders?filter[status]=PENDING,READY&per_page=1");
+  features.per_page = FindPerPage(line);
+  const std::string_view one = features.per_page == 0 ? "page=1" : "per_page=1";
+  features.has_events = Accepts(line, Concat({"/v1/events?", one}));
+  features.takes_status_list =
+      Accepts(line, Concat({"/v1/orders?filter[status]=PENDING,READY&", one}));
   features.takes_end_date = Accepts(
-      line, "/v1/orders?filter[start_date]=2020-01-01&filter[end_date]=2020-01-01&per_page=1");
-  features.has_tables = Accepts(line, "/v1/company/tables?per_page=1");
+      line, Concat({"/v1/orders?filter[start_date]=2020-01-01&filter[end_date]=2020-01-01&", one}));
+  features.has_tables = Accepts(line, Concat({"/v1/company/tables?", one}));
   features.takes_dates = TakesDates(line);
   return features;
 }

@@ -4,11 +4,12 @@
 
 namespace comanda::cloud {
 
-std::optional<Waiting> NextStep(db::Session& session, db::CompanyId company, Among among,
-                                UtcMs now) {
+std::optional<Waiting> NextStep(db::Session& session, db::CompanyId company, Among among, UtcMs now,
+                                const OrderIds& without) {
   const std::optional<std::string> order_id =
-      among == Among::kPresent ? store::FirstWaitingSince(session, company, now - kPresentMs)
-                               : store::FirstWaiting(session, company);
+      among == Among::kPresent
+          ? store::FirstWaitingSince(session, company, now - kPresentMs, without)
+          : store::FirstWaiting(session, company, without);
   return order_id ? store::FirstStep(session, company, *order_id) : std::nullopt;
 }
 
@@ -24,6 +25,11 @@ bool IsWaiting(db::Session& session, db::CompanyId company, const Waiting& waiti
   if (store::IsParked(session, company, waiting.order_id)) return false;
   const auto first = store::FirstStep(session, company, waiting.order_id);
   return first && first->step.position == waiting.step.position;
+}
+
+bool HasSteps(db::Session& session, db::CompanyId company, std::string_view order_id) {
+  return !store::IsParked(session, company, order_id) &&
+         store::FirstStep(session, company, order_id).has_value();
 }
 
 void RemoveStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting) {

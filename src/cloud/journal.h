@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ namespace comanda::cloud {
 inline constexpr std::string_view kParkedRefused = "refused";
 inline constexpr std::string_view kCancelledButPaid = "cancelled_but_paid";
 inline constexpr std::string_view kParkedGone = "gone";
+inline constexpr std::string_view kParkedUnanswered = "unanswered";
 
 // An order that is neither finalised nor cancelled, or was changed within this time, goes before
 // the backlog.
@@ -45,15 +47,18 @@ struct Counts {
 
 // Which orders may be next.
 enum class Among : uint8_t { kPresent, kAll };
-// The step to be sent next: of the order that was touched first.
-std::optional<Waiting> NextStep(db::Session& session, db::CompanyId company, Among among,
-                                UtcMs now);
+using OrderIds = std::set<std::string, std::less<>>;
+// The step to be sent next: of the order that was touched first, but for those in `without`.
+std::optional<Waiting> NextStep(db::Session& session, db::CompanyId company, Among among, UtcMs now,
+                                const OrderIds& without = {});
 // Notes that the step is about to be sent.
 void NoteAttempt(db::Tx& tx, db::CompanyId company, const Waiting& waiting, UtcMs now);
 // Puts another step in the place of one that the cloud has refused, at the same position.
 void ReplaceStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting, const Step& step);
 // Whether the step is still to be sent: neither dropped nor its order parked.
 bool IsWaiting(db::Session& session, db::CompanyId company, const Waiting& waiting);
+// Whether anything of the order is still to be sent.
+bool HasSteps(db::Session& session, db::CompanyId company, std::string_view order_id);
 // The cloud has accepted the step.
 void RemoveStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting);
 // Nothing of the order is sent from now on. `problem`: the problem document, or empty.
@@ -68,7 +73,7 @@ Counts Count(db::Session& session, db::CompanyId company);
 
 struct Parked {
   std::string order_id;
-  std::string why;      // kParkedRefused, kCancelledButPaid, kParkedGone
+  std::string why;      // kParkedRefused, kCancelledButPaid, kParkedGone, kParkedUnanswered
   std::string problem;  // the problem document of the refusal, or empty
 };
 // In the order of their ids, at most `limit`.

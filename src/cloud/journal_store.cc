@@ -18,6 +18,16 @@ std::vector<std::string> Divided(std::string_view text) {
   return ids;
 }
 
+// One of so many rows is none of these.
+int64_t RowsFor(const OrderIds& without) { return static_cast<int64_t>(without.size()) + 1; }
+
+std::optional<std::string> FirstBut(const OrderIds& without, std::vector<std::string> ids) {
+  for (std::string& id : ids) {
+    if (!without.contains(id)) return std::move(id);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<OrderRow> FindOrder(db::Session& session, db::CompanyId company,
@@ -59,29 +69,30 @@ void PutOrder(db::Tx& tx, db::CompanyId company, const OrderRow& row) {
          int64_t{row.is_open}, row.touched_at);
 }
 
-std::optional<std::string> FirstWaiting(db::Session& session, db::CompanyId company) {
-  return session.FindText(R"sql(
+std::optional<std::string> FirstWaiting(db::Session& session, db::CompanyId company,
+                                        const OrderIds& without) {
+  return FirstBut(without, session.FindTexts(R"sql(
       SELECT order_id FROM cloud_order WHERE company_id = $1 AND waiting > 0 AND parked = ''
-      ORDER BY touched_at, order_id LIMIT 1
+      ORDER BY touched_at, order_id LIMIT $2
       )sql",
-                          company);
+                                             company, RowsFor(without)));
 }
 
 std::optional<std::string> FirstWaitingSince(db::Session& session, db::CompanyId company,
-                                             UtcMs since) {
-  auto open = session.FindText(R"sql(
+                                             UtcMs since, const OrderIds& without) {
+  auto open = FirstBut(without, session.FindTexts(R"sql(
       SELECT order_id FROM cloud_order
       WHERE company_id = $1 AND waiting > 0 AND parked = '' AND is_open = 1
-      ORDER BY touched_at, order_id LIMIT 1
+      ORDER BY touched_at, order_id LIMIT $2
       )sql",
-                               company);
+                                                  company, RowsFor(without)));
   if (open) return open;
-  return session.FindText(R"sql(
+  return FirstBut(without, session.FindTexts(R"sql(
       SELECT order_id FROM cloud_order
       WHERE company_id = $1 AND waiting > 0 AND parked = '' AND touched_at >= $2
-      ORDER BY touched_at, order_id LIMIT 1
+      ORDER BY touched_at, order_id LIMIT $3
       )sql",
-                          company, since);
+                                             company, since, RowsFor(without)));
 }
 
 bool SetParked(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,

@@ -33,11 +33,13 @@ bool IsPlannedUpTo(db::Session& session, db::CompanyId company, std::string_view
                    int64_t planned_version, int64_t waiting);
 // Inserts the row, or replaces that of the same order. Whether it is parked stays.
 void PutOrder(db::Tx& tx, db::CompanyId company, const OrderRow& row);
-// The order that was touched first among those with waiting steps that are not parked.
-std::optional<std::string> FirstWaiting(db::Session& session, db::CompanyId company);
+// The order that was touched first among those with waiting steps that are neither parked nor in
+// `without`.
+std::optional<std::string> FirstWaiting(db::Session& session, db::CompanyId company,
+                                        const OrderIds& without);
 // The same of those that are open; else of those that were touched since then.
 std::optional<std::string> FirstWaitingSince(db::Session& session, db::CompanyId company,
-                                             UtcMs since);
+                                             UtcMs since, const OrderIds& without);
 // False where the order is not in the journal, or already so. `why` empty: not parked.
 bool SetParked(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
                std::string_view problem);

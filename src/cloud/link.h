@@ -23,20 +23,27 @@ struct Features {
   bool takes_end_date = false;     // filter[end_date]
   bool has_tables = false;         // GET /v1/company/tables
   bool takes_dates = false;        // Comanda-Occurred-At, because the key has orders:sync
+  int64_t per_page = 100;          // the rows of a page that it gives; 0: it takes no per_page
   UtcMs found_at = 0;              // when it was asked; 0: not known
 
   bool operator==(const Features&) const = default;
 };
 
-// The last reading of a kind of record.
+// The readings of a kind of record.
 struct Visit {
-  UtcMs at = 0;
+  UtcMs at = 0;  // the last one that was whole; 0: none, or it is to be read again
   std::map<std::string, std::string, std::less<>> etags;  // by path, query included
+  // Of those that have failed since: why the last one has, when the first and the last one were,
+  // and their number.
+  std::string trouble = {};
+  UtcMs failed_since = 0, failed_at = 0;
+  int64_t failures = 0;
 
   bool operator==(const Visit&) const = default;
 };
 // By the name of the kind: "menu", "clients", "orders", …
 inline constexpr std::string_view kMenuPart = "menu";
+inline constexpr std::string_view kOrdersPart = "orders";
 using Progress = std::map<std::string, Visit, std::less<>>;
 
 struct Link {

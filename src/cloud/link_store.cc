@@ -21,6 +21,7 @@ std::string ToJson(const Features& features) {
   out.Key("end_date").Boolean(features.takes_end_date);
   out.Key("tables").Boolean(features.has_tables);
   out.Key("dates").Boolean(features.takes_dates);
+  out.Key("per_page").Integer(features.per_page);
   out.Key("at").Integer(features.found_at);
   out.EndObject();
   return text;
@@ -31,14 +32,13 @@ bool IsTrue(json::Value object, std::string_view name) {
   return value && value->kind() == json::Kind::kBoolean && value->boolean();
 }
 
-// 0 where there is none.
-UtcMs TimeIn(json::Value object, std::string_view name) {
-  UtcMs at = 0;
+int64_t IntegerIn(json::Value object, std::string_view name, int64_t otherwise = 0) {
   const std::optional<json::Value> value = object.Find(name);
-  if (!value || value->kind() != json::Kind::kNumber) return at;
+  if (!value || value->kind() != json::Kind::kNumber) return otherwise;
   const std::string_view text = value->number_text();
-  std::from_chars(text.data(), text.data() + text.size(), at);
-  return at;
+  int64_t number = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 json::Value ObjectOf(const json::Document& document) {
@@ -57,7 +57,8 @@ Features FeaturesOf(std::string_view json) {
           .takes_end_date = IsTrue(object, "end_date"),
           .has_tables = IsTrue(object, "tables"),
           .takes_dates = IsTrue(object, "dates"),
-          .found_at = TimeIn(object, "at")};
+          .per_page = IntegerIn(object, "per_page", Features{}.per_page),
+          .found_at = IntegerIn(object, "at")};
 }
 
 std::string ToJson(const Progress& progress) {
@@ -69,7 +70,14 @@ std::string ToJson(const Progress& progress) {
     out.Key("at").Integer(visit.at);
     out.Key("etags").BeginObject();
     for (const auto& [path, etag] : visit.etags) out.KeyOf(path).Text(etag);
-    out.EndObject().EndObject();
+    out.EndObject();
+    if (!visit.trouble.empty()) {
+      out.Key("trouble").Text(visit.trouble);
+      out.Key("failed_since").Integer(visit.failed_since);
+      out.Key("failed_at").Integer(visit.failed_at);
+      out.Key("failures").Integer(visit.failures);
+    }
+    out.EndObject();
   }
   out.EndObject();
   return text;
@@ -79,7 +87,14 @@ std::string ToJson(const Progress& progress) {
 Visit VisitOf(json::Value object) {
   Visit visit;
   if (object.kind() != json::Kind::kObject) return visit;
-  visit.at = TimeIn(object, "at");
+  visit.at = IntegerIn(object, "at");
+  const auto trouble = object.Find("trouble");
+  if (trouble && trouble->kind() == json::Kind::kText) {
+    visit.trouble = trouble->text();
+    visit.failed_since = IntegerIn(object, "failed_since");
+    visit.failed_at = IntegerIn(object, "failed_at");
+    visit.failures = IntegerIn(object, "failures");
+  }
   const auto etags = object.Find("etags");
   if (!etags || etags->kind() != json::Kind::kObject) return visit;
   for (const auto& [path, etag] : etags->members()) {
@@ -184,7 +199,11 @@ void MakeDue(db::Tx& tx, db::CompanyId company) {
       tx.FindText(R"sql(SELECT progress FROM cloud_link WHERE company_id = $1)sql", company);
   if (!stored) return;
   Progress progress = ProgressOf(*stored);
-  for (auto& [kind, visit] : progress) visit.at = 0;
+  for (auto& [kind, visit] : progress) {
+    // What is to be read of the orders follows from their last reading.
+    if (kind != kOrdersPart) visit.at = 0;
+    visit.failed_at = 0;
+  }
   tx.Run(R"sql(UPDATE cloud_link SET progress = $2 WHERE company_id = $1)sql", company,
          ToJson(progress));
 }
@@ -194,10 +213,11 @@ void PutPaused(db::Tx& tx, db::CompanyId company, std::optional<UtcMs> paused_at
 }
 
 void NoteRestored(db::Tx& tx, UtcMs last_change, UtcMs now) {
-  // A second restore does not shorten the time.
+  // A second restore does not shorten the time. The orders are read as they are now: the events
+  // since the backup show them as they were one after the other.
   tx.Run(R"sql(
       UPDATE cloud_link SET lost_from = CASE WHEN lost_from < $1 THEN lost_from ELSE $1 END,
-                            lost_until = $2
+                            lost_until = $2, cursor = NULL
       )sql",
          last_change, now);
 }

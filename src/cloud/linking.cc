@@ -53,8 +53,12 @@ class DirectLine final : public Line {
       Refuse(Concat({"The cloud does not accept the key: ", reply.trouble}));
     }
     if (reply.verdict == Verdict::kLater) {
+      const bool is_untrusted = reply.reachability == Reachability::kCertificate;
       Refuse(Concat({"The cloud gives no usable answer to ", request.method, " ", request.path,
-                     ": ", reply.trouble}));
+                     ": ", reply.trouble,
+                     is_untrusted ? ". Where it has an authority of its own, name its file with "
+                                    "--ca-file FILE."
+                                  : ""}));
     }
     return reply;
   }

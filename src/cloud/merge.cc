@@ -43,7 +43,10 @@ DeliveryChoice ChooseBetween(const DeliverySides& sides) {
 
 bool TakesRider(const RiderSides& sides) {
   if (sides.is_own) return false;
-  if (sides.there == sides.seen.value_or(sides.image)) return false;
+  // What the cloud has shown last. An order of which it has shown nothing yet has no rider there
+  // while the step that sets one waits.
+  const std::string known = sides.seen.value_or(sides.waits ? "" : sides.image);
+  if (sides.there == known) return false;
   if (sides.there == sides.image || sides.there == sides.here) return false;
   const bool has_changed_here = sides.waits || sides.here != sides.image;
   return !has_changed_here || sides.there_at > sides.here_at;

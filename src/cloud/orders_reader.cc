@@ -12,6 +12,7 @@
 #include "base/zone.h"
 #include "cloud/cloud_record.h"
 #include "cloud/path.h"
+#include "cloud/readings.h"
 #include "cloud/shown_members.h"
 #include "cloud/taken_store.h"
 #include "cloud/taker.h"
@@ -28,8 +29,9 @@ constexpr int64_t kRecentEveryMs = 300'000;
 constexpr int64_t kIdleMs = 3'600'000;  // nothing is due: an answer or a change wakes the worker
 constexpr int64_t kDayMs = 86'400'000;
 constexpr int64_t kRecentMs = 2 * kDayMs;
-constexpr int kPerPage = 100;
+constexpr int kEventsPerPage = 100;
 constexpr int kParts = 10;
+constexpr int64_t kRowsUnknown = 1'000'000;  // of a page of a cloud that takes no per_page
 constexpr int64_t kWaitS = 25;
 constexpr size_t kAtOnce = 8;  // records in a transaction, for which a till may wait
 constexpr size_t kReadByIdMax = 100;
@@ -44,7 +46,6 @@ constexpr size_t kCursorBytesMax = 1'000;
 constexpr int kCursorExpired = 410;
 constexpr int kBadRequest = 400;
 constexpr int kNotFound = 404;
-constexpr std::string_view kVisit = "orders";
 
 uint64_t HashOf(std::string_view text) {
   const crypto::Sha256Digest digest = crypto::Sha256(text);
@@ -61,6 +62,10 @@ bool IsTooLarge(const Reply& reply) {
   constexpr int kOk = 200;
   const net::Answer& answer = reply.answer.answer();
   return answer.outcome == net::Outcome::kAnswerTooLarge || answer.status == kOk;
+}
+
+int64_t RowsOfAPage(const Features& features, int64_t rows_max) {
+  return std::min(features.per_page == 0 ? kRowsUnknown : features.per_page, rows_max);
 }
 
 bool IsOpen(json::Value record) {
@@ -133,28 +138,50 @@ bool OrdersReader::ReadOpen(const Linked& linked, Line& line) {
   std::set<std::string> open;
   for (const std::string& filter : filters) {
     auto ids = ReadPages(linked, line, Concat({"/v1/orders?filter[status]=", filter}));
-    if (!ids) return false;
+    if (!ids) {
+      NoteListing(linked, Listing::kOpen, false);
+      return false;
+    }
     open.merge(*ids);
   }
+  NoteListing(linked, Listing::kOpen, true);
   return ReadThoseThatLeft(linked, line, open);
 }
 
 bool OrdersReader::ReadRecent(const Linked& linked, Line& line) {
-  if (!ReadPages(linked, line, RecentPath(linked))) return false;
-  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-    PutVisit(tx, linked.company, kVisit, {.at = settings_.clock.Now()});
-  });
-  return true;
+  const bool is_read = ReadPages(linked, line, RecentPath(linked)).has_value();
+  NoteListing(linked, Listing::kRecent, is_read);
+  return is_read;
 }
 
-// Until tomorrow, for a cloud whose clock is ahead.
+// A trouble that stays is written down once, and a success of the list that is read seldom.
+void OrdersReader::NoteListing(const Linked& linked, Listing listing, bool is_read) {
+  const bool is_recent = listing == Listing::kRecent;
+  (is_recent ? memory_.recent_trouble : memory_.open_trouble) = is_read ? "" : memory_.trouble;
+  const std::string& trouble =
+      memory_.open_trouble.empty() ? memory_.recent_trouble : memory_.open_trouble;
+  const bool is_whole = is_recent && trouble.empty();
+  if (trouble == memory_.noted && !is_whole) return;
+  memory_.noted = trouble;
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+    const auto link = FindLink(tx, linked.company);
+    if (!link) return;
+    Visit visit = VisitOf(link->progress, kOrdersPart);
+    NoteReading(visit, trouble, settings_.clock.Now());
+    PutVisit(tx, linked.company, kOrdersPart, visit);
+  });
+}
+
+// From the last reading, as after a restore, but two days at least; until tomorrow, for a cloud
+// whose clock is ahead.
 std::string OrdersReader::RecentPath(const Linked& linked) {
   const Zone zone = settings_.database.Read([&](db::Snapshot& snapshot) {
     return company::FindZone(company::Get(snapshot, linked.company));
   });
   const UtcMs now = settings_.clock.Now();
-  std::string path =
-      Concat({"/v1/orders?filter[start_date]=", FormatDay(zone.ToLocal(now - kRecentMs).day)});
+  const UtcMs read_at = VisitOf(linked.link.progress, kOrdersPart).at;
+  const UtcMs since = std::min(now, read_at == 0 ? now : read_at) - kRecentMs;
+  std::string path = Concat({"/v1/orders?filter[start_date]=", FormatDay(zone.ToLocal(since).day)});
   if (linked.link.features.takes_end_date) {
     path += "&filter[end_date]=" + FormatDay(NextDay(zone.ToLocal(now).day));
   }
@@ -166,16 +193,16 @@ std::optional<std::set<std::string>> OrdersReader::ReadPages(const Linked& linke
                                                              const std::string& path) {
   if (memory_.walks.size() >= kWalksMax && !memory_.walks.contains(path)) memory_.walks.clear();
   Walk& walk = memory_.walks.try_emplace(path, Walk{.path = path}).first->second;
-  while (walk.has_more && walk.is_new && walk.page <= kOrderPagesMax) {
-    const size_t before = walk.ids.size() + walk.left_out;
-    if (ReadPage(linked, line, walk, walk.page, kPerPage) == Outcome::kGivenUp) {
+  const auto is_endless = [&] {
+    return walk.row >= kOrderPagesMax * RowsOfAPage(linked.link.features, walk.rows_max);
+  };
+  while (walk.has_more && walk.is_new && !is_endless()) {
+    if (ReadPage(linked, line, walk) == Outcome::kGivenUp) {
       memory_.walks.erase(path);
       return std::nullopt;
     }
-    ++walk.page;
-    walk.is_new = walk.ids.size() + walk.left_out > before;
   }
-  if (walk.has_more && walk.page > kOrderPagesMax) {
+  if (walk.has_more && is_endless()) {
     Report("a list of orders of the cloud has no end", path, "");
   }
   while (!walk.without_rows.empty()) {
@@ -187,61 +214,79 @@ std::optional<std::set<std::string>> OrdersReader::ReadPages(const Linked& linke
   return ids;
 }
 
-OrdersReader::Outcome OrdersReader::ReadPage(const Linked& linked, Line& line, Walk& walk, int page,
-                                             int per_page) {
-  const std::string path =
-      Concat({walk.path, "&sort=created_at&per_page=", per_page, "&page=", page});
+// The largest page of the next row that was not too large; smaller ones are tenths, then of one
+// row.
+OrdersReader::PagePlace OrdersReader::NextPage(const Linked& linked, const Walk& walk) {
+  PagePlace place{.rows = RowsOfAPage(linked.link.features, walk.rows_max)};
+  while (true) {
+    place.number = walk.row / place.rows + 1;
+    if (place.rows == 1 || !walk.too_large.contains(place)) return place;
+    place.rows = place.rows % kParts == 0 ? place.rows / kParts : 1;
+  }
+}
+
+OrdersReader::Outcome OrdersReader::ReadPage(const Linked& linked, Line& line, Walk& walk) {
+  const PagePlace place = NextPage(linked, walk);
+  const bool takes_size = linked.link.features.per_page > 0;
+  const std::string path = Concat({walk.path, "&sort=created_at",
+                                   PerPage(takes_size ? place.rows : 0), "&page=", place.number});
   const auto known = memory_.pages.find(path);
   const Reply reply =
       line.Ask({.path = path, .etag = known == memory_.pages.end() ? "" : known->second.etag});
   if (reply.verdict == Verdict::kNotModified && known != memory_.pages.end()) {
-    walk.ids.insert(known->second.ids.begin(), known->second.ids.end());
-    walk.has_more = known->second.has_more;
+    NotePage(walk, place, known->second);
     return Outcome::kDone;
   }
   if (reply.verdict == Verdict::kOk) {
-    walk.large_in_a_row = 0;
-    TakePage(linked, walk, reply, path, per_page);
+    TakePage(linked, walk, reply, path, place);
     return Outcome::kDone;
   }
-  if (IsTooLarge(reply)) return ReadParts(linked, line, walk, page, per_page);
+  if (IsTooLarge(reply) && takes_size) return NoteTooLarge(walk, place);
+  memory_.trouble = reply.trouble.empty() ? "the answer is no list" : reply.trouble;
   Report("the cloud gives no list of its orders", path, reply.trouble);
   return Outcome::kGivenUp;
 }
 
-// The page in ten smaller ones; a page of one order is left out.
-OrdersReader::Outcome OrdersReader::ReadParts(const Linked& linked, Line& line, Walk& walk,
-                                              int page, int per_page) {
-  if (per_page == 1) {
-    Report("an order of the cloud is too large", walk.path, Concat({"number ", page}));
-    ++walk.left_out;
-    const bool is_no_answer = ++walk.large_in_a_row >= kLargeInARowMax;
-    return is_no_answer ? Outcome::kGivenUp : Outcome::kDone;
+// A page of one order that is too large is left out.
+OrdersReader::Outcome OrdersReader::NoteTooLarge(Walk& walk, const PagePlace& place) {
+  if (place.rows > 1) {
+    walk.too_large.insert(place);
+    return Outcome::kDone;
   }
-  walk.has_more = true;
-  for (int part = 1; part <= kParts && walk.has_more; ++part) {
-    const int number = (page - 1) * kParts + part;
-    const Outcome outcome = ReadPage(linked, line, walk, number, per_page / kParts);
-    if (outcome == Outcome::kGivenUp) return outcome;
-  }
-  return Outcome::kDone;
+  Report("an order of the cloud is too large", walk.path, Concat({"number ", place.number}));
+  walk.furthest = std::max(walk.furthest, ++walk.row);
+  if (++walk.large_in_a_row < kLargeInARowMax) return Outcome::kDone;
+  memory_.trouble = "the orders in its list are too large";
+  return Outcome::kGivenUp;
+}
+
+// The walk has read the page. A page that brings nothing new ends it, unless it lies before the
+// rows that were read one by one.
+void OrdersReader::NotePage(Walk& walk, const PagePlace& place, const Page& page) {
+  const size_t before = walk.ids.size();
+  walk.ids.insert(page.ids.begin(), page.ids.end());
+  walk.has_more = page.has_more;
+  walk.large_in_a_row = 0;
+  // Whoever gives fewer rows than it was asked for begins page 2 behind those.
+  if (page.has_more && page.rows < place.rows) walk.rows_max = std::min(walk.rows_max, page.rows);
+  walk.row = (place.number - 1) * std::min(place.rows, walk.rows_max) + page.rows;
+  walk.is_new = walk.ids.size() > before || walk.row <= walk.furthest;
+  walk.furthest = std::max(walk.furthest, walk.row);
 }
 
 void OrdersReader::TakePage(const Linked& linked, Walk& walk, const Reply& reply,
-                            const std::string& path, int per_page) {
+                            const std::string& path, const PagePlace& place) {
   const std::vector<json::Value> records = reply.answer.Items("data");
-  Page page{.etag = reply.answer.HeaderOr("ETag", "")};
+  Page page{.etag = reply.answer.HeaderOr("ETag", ""),
+            .rows = static_cast<int64_t>(records.size())};
   for (const json::Value& record : records) {
     std::string id = CloudIdOf(record);
-    if (id.empty()) continue;
-    walk.ids.insert(id);
-    page.ids.push_back(std::move(id));
+    if (!id.empty()) page.ids.push_back(std::move(id));
   }
   const auto has_more = reply.answer.Find("pagination.has_more");
   const bool says = has_more && has_more->kind() == json::Kind::kBoolean;
-  page.has_more = !records.empty() &&
-                  (says ? has_more->boolean() : records.size() >= static_cast<size_t>(per_page));
-  walk.has_more = page.has_more;
+  const bool is_full = place.rows == kRowsUnknown || page.rows >= place.rows;
+  page.has_more = !records.empty() && (says ? has_more->boolean() : is_full);
   const std::string cursor = reply.answer.HeaderOr("X-Event-Cursor", "");
   const bool is_usable = !cursor.empty() && cursor.size() <= kCursorBytesMax;
   if (Follows(linked) && !memory_.listing_cursor && is_usable) {
@@ -252,6 +297,7 @@ void OrdersReader::TakePage(const Linked& linked, Walk& walk, const Reply& reply
     if (!ShownMembers(change.record).Items("combos")) walk.without_rows.push_back(change.cloud_id);
   }
   TakeAll(linked, std::move(changes), std::nullopt);
+  NotePage(walk, place, page);
   if (page.etag.empty()) return;
   if (memory_.pages.size() >= kPagesKeptMax) memory_.pages.clear();
   memory_.pages[path] = std::move(page);
@@ -419,7 +465,7 @@ std::optional<Request> OrdersReader::EventsRequest(const Linked& linked) const {
   const bool is_due = settings_.clock.MonotonicMs() >= memory_.events_at_ms;
   if (!Follows(linked) || !linked.link.cursor || !is_due) return std::nullopt;
   return Request{.path = Concat({"/v1/events?after=", wire::PercentEncoded(*linked.link.cursor),
-                                 "&per_page=", kPerPage}),
+                                 "&per_page=", kEventsPerPage}),
                  .wait_s = kWaitS};
 }
 

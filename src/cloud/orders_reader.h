@@ -12,6 +12,7 @@
 // without them. What cannot be read is logged once.
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,21 +65,31 @@ class OrdersReader {
   void Restart();
 
  private:
+  // Of a list that is cut into pages of so many rows; the first is 1.
+  struct PagePlace {
+    int64_t rows = 0;
+    int64_t number = 0;
+    auto operator<=>(const PagePlace&) const = default;
+  };
   // A listing that is being read.
   struct Walk {
     std::string path;           // without the page
-    int page = 1;               // the next one
+    int64_t row = 0;            // the next one, from 0
+    int64_t furthest = 0;       // where it was at most
     std::set<std::string> ids;  // of the cloud
     bool has_more = true;       // as the last page said
     bool is_new = true;         // the last page had an order that no page before had
-    size_t left_out = 0;        // orders that were too large alone
-    int large_in_a_row = 0;
+    // The rows of a page, where the cloud gives fewer than it was asked for.
+    int64_t rows_max = std::numeric_limits<int64_t>::max();
+    std::set<PagePlace> too_large;
+    int large_in_a_row = 0;                 // orders that were too large alone
     std::vector<std::string> without_rows;  // orders that the list shows without their items
   };
   // A page that the cloud has an entity tag for.
   struct Page {
     std::string etag;
-    std::vector<std::string> ids;
+    int64_t rows = 0;  // with those that have no id
+    std::vector<std::string> ids = {};
     bool has_more = false;
   };
   enum class Outcome : uint8_t { kDone, kGivenUp };
@@ -88,14 +99,19 @@ class OrdersReader {
   bool ReadOpen(const Linked& linked, Line& line);
   bool ReadRecent(const Linked& linked, Line& line);
   std::string RecentPath(const Linked& linked);
+  enum class Listing : uint8_t { kOpen, kRecent };
+  // Stores whether both were read the last time.
+  void NoteListing(const Linked& linked, Listing listing, bool is_read);
 
   // Reads all pages; the ids in them, or nothing where the reading was given up.
   std::optional<std::set<std::string>> ReadPages(const Linked& linked, Line& line,
                                                  const std::string& path);
-  Outcome ReadPage(const Linked& linked, Line& line, Walk& walk, int page, int per_page);
-  Outcome ReadParts(const Linked& linked, Line& line, Walk& walk, int page, int per_page);
+  Outcome ReadPage(const Linked& linked, Line& line, Walk& walk);
+  static PagePlace NextPage(const Linked& linked, const Walk& walk);
+  Outcome NoteTooLarge(Walk& walk, const PagePlace& place);
+  static void NotePage(Walk& walk, const PagePlace& place, const Page& page);
   void TakePage(const Linked& linked, Walk& walk, const Reply& reply, const std::string& path,
-                int per_page);
+                const PagePlace& place);
   // Whether it is open there; nothing where that is not known.
   std::optional<bool> ReadOne(const Linked& linked, Line& line, const std::string& cloud_id);
   bool ReadThoseThatLeft(const Linked& linked, Line& line, std::set<std::string>& open);
@@ -138,6 +154,9 @@ class OrdersReader {
     std::map<std::string, Page> pages;             // by path
     std::unordered_map<uint64_t, uint64_t> taken;  // hash of id and Shown -> of the record
     std::set<std::string> reported;
+    std::string trouble;                       // why the last listing that was given up was
+    std::string open_trouble, recent_trouble;  // empty: it was read
+    std::string noted;                         // what of them is stored
   };
 
   const OrdersReaderSettings settings_;

@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "cloud/menu_pull.h"
+#include "cloud/path.h"
+#include "cloud/readings.h"
 #include "cloud/restaurant_document.h"
 #include "cloud/restaurant_store.h"
 #include "menu/catalogue.h"
@@ -22,55 +24,19 @@ using aliases::Kind;
 using json::Value;
 
 constexpr int64_t kHourMs = 3'600'000;
-constexpr int64_t kMenuMs = 300'000;
 constexpr int64_t kDayMs = 86'400'000;
-constexpr int kRowsOfAPage = 100;
 // Of a list of people; of the others, which are short.
 constexpr int kPagesMax = 1'000;
 constexpr int kShortPagesMax = 50;
 
-constexpr std::string_view kCompany = "company";
-constexpr std::string_view kPaymentMethods = "payment_methods";
-constexpr std::string_view kTables = "tables";
-constexpr std::string_view kUsers = "users";
-constexpr std::string_view kClients = "clients";
 // The clients' last change that was read, by the clock of the cloud, where it was found to take
 // filter[updated_since]; at 0 it does not.
 constexpr std::string_view kClientsSince = "clients_since";
 // The last whole menu: stock moves without a new entity tag.
 constexpr std::string_view kStock = "stock";
 
-struct Part {
-  std::string_view name;
-  std::string_view path;
-  int64_t every_ms;
-};
-// In the order in which they are read: what takes longest comes last.
-constexpr std::array kParts = {
-    Part{kCompany, "/v1/company", kHourMs},
-    Part{kPaymentMethods, "/v1/company/payment-methods", kHourMs},
-    Part{kTables, "/v1/company/tables", kHourMs},
-    Part{kMenuPart, "/v1/menu", kMenuMs},
-    Part{kUsers, "/v1/users", kHourMs},
-    Part{kClients, "/v1/clients", kHourMs},
-};
-
-const Part& PartOf(std::string_view name) { return *std::ranges::find(kParts, name, &Part::name); }
-
-Visit VisitOf(const Progress& progress, std::string_view part) {
-  const auto found = progress.find(part);
-  return found == progress.end() ? Visit{} : found->second;
-}
-
-int64_t DueIn(const Progress& progress, const Part& part, UtcMs now) {
-  const Visit visit = VisitOf(progress, part.name);
-  // A visit in the future: the clock was put right since.
-  if (visit.at == 0 || visit.at > now) return 0;
-  return std::max<int64_t>(0, visit.at + part.every_ms - now);
-}
-
-bool IsWanted(const Part& part, const Link& link) {
-  return part.name != kTables || link.features.has_tables;
+const Reading& ReadingOf(std::string_view part) {
+  return *std::ranges::find(kReadings, part, &Reading::part);
 }
 
 std::string EtagOf(const Visit& visit, std::string_view path) {
@@ -90,16 +56,19 @@ bool HasMore(const net::Reply& answer) {
   return more && more->kind() == json::Kind::kBoolean && more->boolean();
 }
 
-std::string PagePath(std::string_view path, int page) {
+std::string PagePath(std::string_view path, int page, const Features& features) {
   const char separator = path.find('?') == path.npos ? '?' : '&';
-  return Concat({path, separator, "page=", page, "&per_page=", kRowsOfAPage});
+  return Concat({path, separator, "page=", page, PerPage(features.per_page)});
+}
+
+std::string TroubleOf(const Reply& reply) {
+  return reply.trouble.empty() ? "the answer has no such records" : reply.trouble;
 }
 
 // Nothing where the answer is no list.
 std::optional<Page> PageOf(Reply reply) {
   const auto data = reply.answer.Find("data");
   if (reply.verdict != Verdict::kOk || !data || data->kind() != json::Kind::kArray) {
-    log::Warning("a list of the cloud cannot be read", {{"reason", reply.trouble}});
     return std::nullopt;
   }
   Page page{.reply = std::move(reply), .rows = {}, .has_more = false};
@@ -139,12 +108,12 @@ struct UnpairedKind {
   std::string_view name;
 };
 constexpr std::array kUnpairedKinds = {
-    UnpairedKind{Kind::kPaymentMethod, kPaymentMethods},
-    UnpairedKind{Kind::kTable, kTables},
+    UnpairedKind{Kind::kPaymentMethod, kPaymentMethodsPart},
+    UnpairedKind{Kind::kTable, kTablesPart},
     UnpairedKind{Kind::kCategory, "categories"},
     UnpairedKind{Kind::kProduct, "products"},
-    UnpairedKind{Kind::kUser, kUsers},
-    UnpairedKind{Kind::kClient, kClients},
+    UnpairedKind{Kind::kUser, kUsersPart},
+    UnpairedKind{Kind::kClient, kClientsPart},
 };
 
 }  // namespace
@@ -154,49 +123,50 @@ Restaurant::Restaurant(RestaurantSettings settings) : settings_(std::move(settin
 int64_t Restaurant::DueInMs(const Linked& linked) const {
   const UtcMs now = settings_.clock.Now();
   int64_t due_ms = std::numeric_limits<int64_t>::max();
-  for (const Part& part : kParts) {
+  for (const Reading& part : kReadings) {
     if (!IsWanted(part, linked.link)) continue;
-    due_ms = std::min(due_ms, DueIn(linked.link.progress, part, now));
+    due_ms = std::min(due_ms, cloud::DueInMs(part, linked.link.progress, now));
   }
   return due_ms;
 }
 
 bool Restaurant::HasReadAll(const Linked& linked) const {
-  return std::ranges::all_of(kParts, [&](const Part& part) {
-    return !IsWanted(part, linked.link) || linked.link.progress.contains(part.name);
+  return std::ranges::all_of(kReadings, [&](const Reading& part) {
+    return !IsWanted(part, linked.link) || linked.link.progress.contains(part.part);
   });
 }
 
 void Restaurant::Read(const Linked& linked, Line& line) {
   Progress progress = linked.link.progress;
   const auto due = [&] {
-    return std::ranges::find_if(kParts, [&](const Part& part) {
-      return IsWanted(part, linked.link) && DueIn(progress, part, settings_.clock.Now()) == 0;
+    return std::ranges::find_if(kReadings, [&](const Reading& part) {
+      return IsWanted(part, linked.link) &&
+             cloud::DueInMs(part, progress, settings_.clock.Now()) == 0;
     });
   };
   // A list of people is read page by page, and the menu in between when it becomes due.
-  for (auto part = due(); part != kParts.end(); part = due()) {
-    ReadPart(part->name, linked, line, progress);
+  for (auto part = due(); part != kReadings.end(); part = due()) {
+    ReadPart(part->part, linked, line, progress);
   }
 }
 
 void Restaurant::ReadPart(std::string_view part, const Linked& linked, Line& line,
                           Progress& progress) {
   if (part == kMenuPart) return ReadMenu(linked, line, progress);
-  if (part == kUsers) return ReadPeoplePage(People::kUsers, linked, line, progress);
-  if (part == kClients) return ReadPeoplePage(People::kClients, linked, line, progress);
+  if (part == kUsersPart) return ReadPeoplePage(People::kUsers, linked, line, progress);
+  if (part == kClientsPart) return ReadPeoplePage(People::kClients, linked, line, progress);
   Visit visit = VisitOf(progress, part);
-  if (part == kCompany) {
-    ReadCompany(linked, line, visit);
-  } else {
-    ReadList(part, linked, line, visit);
-  }
-  StoreNow(linked, progress, part, std::move(visit));
+  const std::string trouble =
+      part == kCompanyPart ? ReadCompany(linked, line, visit) : ReadList(part, linked, line, visit);
+  StoreNow(linked, progress, part, std::move(visit), trouble);
 }
 
 void Restaurant::StoreNow(const Linked& linked, Progress& progress, std::string_view part,
-                          Visit visit) {
-  visit.at = settings_.clock.Now();
+                          Visit visit, std::string trouble) {
+  if (!trouble.empty() && visit.trouble != trouble) {
+    log::Warning("a reading of the cloud failed", {{"what", part}, {"why", trouble}});
+  }
+  NoteReading(visit, std::move(trouble), settings_.clock.Now());
   Store(linked, progress, part, std::move(visit));
 }
 
@@ -207,27 +177,33 @@ void Restaurant::Store(const Linked& linked, Progress& progress, std::string_vie
   progress.insert_or_assign(std::string(part), std::move(visit));
 }
 
-void Restaurant::ReadCompany(const Linked& linked, Line& line, Visit& visit) {
-  const std::string path(PartOf(kCompany).path);
+std::string Restaurant::ReadCompany(const Linked& linked, Line& line, Visit& visit) {
+  const std::string path(ReadingOf(kCompanyPart).path);
   const Reply reply = line.Ask({.path = path, .etag = EtagOf(visit, path)});
-  if (reply.verdict == Verdict::kNotModified) return;
+  if (reply.verdict == Verdict::kNotModified) return "";
   const auto record = reply.answer.Find("data");
-  if (reply.verdict != Verdict::kOk || !record || record->kind() != json::Kind::kObject) return;
+  if (reply.verdict != Verdict::kOk || !record || record->kind() != json::Kind::kObject) {
+    return TroubleOf(reply);
+  }
   TakeCompany({settings_.database, settings_.import, linked.company}, *record);
   KeepEtag(visit, path, reply);
+  return "";
 }
 
-void Restaurant::ReadList(std::string_view part, const Linked& linked, Line& line, Visit& visit) {
+std::string Restaurant::ReadList(std::string_view part, const Linked& linked, Line& line,
+                                 Visit& visit) {
   std::vector<Page> pages;
   std::vector<Value> rows;
   std::set<std::string> seen;
   bool is_complete = false;
   while (!is_complete && pages.size() < kShortPagesMax) {
-    const std::string path = PagePath(PartOf(part).path, static_cast<int>(pages.size()) + 1);
+    const std::string path =
+        PagePath(ReadingOf(part).path, static_cast<int>(pages.size()) + 1, linked.link.features);
     Reply reply = line.Ask({.path = path, .etag = pages.empty() ? EtagOf(visit, path) : ""});
-    if (reply.verdict == Verdict::kNotModified) return;
+    if (reply.verdict == Verdict::kNotModified) return "";
+    std::string trouble = TroubleOf(reply);
     std::optional<Page> page = PageOf(std::move(reply));
-    if (!page) return;
+    if (!page) return trouble;
     const size_t before = rows.size();
     for (const Value row : page->rows) {
       if (seen.insert(IdOf(row)).second) rows.push_back(row);
@@ -240,16 +216,17 @@ void Restaurant::ReadList(std::string_view part, const Linked& linked, Line& lin
     if (!is_new) break;
   }
   const Importer importer{settings_.database, settings_.import, linked.company};
-  if (part == kTables) {
+  if (part == kTablesPart) {
     TakeTables(importer, rows, is_complete);
   } else {
     TakePaymentMethods(importer, rows, is_complete);
   }
+  return "";
 }
 
 void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) {
   const Importer importer{settings_.database, settings_.import, linked.company};
-  const std::string path(PartOf(kMenuPart).path);
+  const std::string path(ReadingOf(kMenuPart).path);
   Visit visit = VisitOf(progress, kMenuPart);
   const bool counts_stock = settings_.database.Read(
       [&](db::Snapshot& snapshot) { return store::CountsStock(snapshot, linked.company); });
@@ -267,10 +244,9 @@ void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) 
                                   .etag = is_first && !is_stock_due ? EtagOf(visit, path) : ""});
     const auto categories = CategoriesOf(reply);
     if (!categories) {
-      if (reply.verdict != Verdict::kNotModified) {
-        log::Warning("the menu of the cloud cannot be read", {{"reason", reply.trouble}});
-      }
-      return StoreNow(linked, progress, kMenuPart, std::move(visit));
+      const bool is_as_read = reply.verdict == Verdict::kNotModified;
+      return StoreNow(linked, progress, kMenuPart, std::move(visit),
+                      is_as_read ? "" : TroubleOf(reply));
     }
     has_more = HasMore(reply.answer);
     const bool is_whole = is_first && !has_more;
@@ -281,31 +257,32 @@ void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) 
   if (!has_more && page > 1) pull.HideMissing();
   if (!pull.SetStock(settings_.plan)) visit.etags.clear();
   menu::RenderStale(settings_.database);
-  StoreNow(linked, progress, kStock, {});
-  StoreNow(linked, progress, kMenuPart, std::move(visit));
+  StoreNow(linked, progress, kStock, {}, "");
+  StoreNow(linked, progress, kMenuPart, std::move(visit), "");
 }
 
 void Restaurant::ReadPeoplePage(People people, const Linked& linked, Line& line,
                                 Progress& progress) {
-  const Part& part = PartOf(people == People::kUsers ? kUsers : kClients);
+  const Reading& part = ReadingOf(people == People::kUsers ? kUsersPart : kClientsPart);
   const Importer importer{settings_.database, settings_.import, linked.company};
-  Visit visit = VisitOf(progress, part.name);
+  Visit visit = VisitOf(progress, part.part);
   Walk& walk = walks_[people];
   const UtcMs since =
       people == People::kClients && visit.at > 0 ? VisitOf(progress, kClientsSince).at : 0;
   const std::string list =
       since > 0 ? Concat({part.path, "?", SinceFilter(since)}) : std::string(part.path);
-  const std::string path = PagePath(list, walk.page);
+  const std::string path = PagePath(list, walk.page, linked.link.features);
 
   Reply reply = line.Ask({.path = path, .etag = walk.page == 1 ? EtagOf(visit, path) : ""});
   const Verdict verdict = reply.verdict;
   // A cloud that has begun to refuse the filter is asked for all clients from now on.
   if (verdict == Verdict::kRefused && since > 0) Store(linked, progress, kClientsSince, {});
+  std::string trouble = verdict == Verdict::kNotModified ? "" : TroubleOf(reply);
   const std::optional<Page> page =
       verdict == Verdict::kNotModified ? std::nullopt : PageOf(std::move(reply));
   if (!page) {
     walks_.erase(people);
-    return StoreNow(linked, progress, part.name, std::move(visit));
+    return StoreNow(linked, progress, part.part, std::move(visit), std::move(trouble));
   }
   std::vector<Value> rows;
   for (const Value row : page->rows) {
@@ -327,7 +304,7 @@ void Restaurant::ReadPeoplePage(People people, const Linked& linked, Line& line,
   const UtcMs newest = walk.newest;
   if (people == People::kClients) FinishClients(linked, line, progress, newest);
   walks_.erase(people);
-  StoreNow(linked, progress, part.name, std::move(visit));
+  StoreNow(linked, progress, part.part, std::move(visit), "");
 }
 
 void Restaurant::FinishClients(const Linked& linked, Line& line, Progress& progress, UtcMs newest) {
@@ -344,8 +321,9 @@ void Restaurant::FinishClients(const Linked& linked, Line& line, Progress& progr
   // A cloud that takes the filter shows no client that was changed after tomorrow; any other shows
   // all, or refuses.
   const UtcMs tomorrow = settings_.clock.Now() + kDayMs;
-  const auto page = PageOf(line.Ask(
-      {.path = Concat({PartOf(kClients).path, "?", SinceFilter(tomorrow), "&page=1&per_page=1"})}));
+  const auto page =
+      PageOf(line.Ask({.path = Concat({ReadingOf(kClientsPart).path, "?", SinceFilter(tomorrow),
+                                       "&page=1&per_page=1"})}));
   store(page && page->rows.empty() ? newest : 0);
 }
 

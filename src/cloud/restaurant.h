@@ -68,15 +68,17 @@ class Restaurant {
   enum class People : uint8_t { kUsers, kClients };
 
   void ReadPart(std::string_view part, const Linked& linked, Line& line, Progress& progress);
-  void ReadCompany(const Linked& linked, Line& line, Visit& visit);
-  void ReadList(std::string_view part, const Linked& linked, Line& line, Visit& visit);
+  // Why the reading failed; empty: it is whole.
+  std::string ReadCompany(const Linked& linked, Line& line, Visit& visit);
+  std::string ReadList(std::string_view part, const Linked& linked, Line& line, Visit& visit);
   void ReadMenu(const Linked& linked, Line& line, Progress& progress);
   // One page; the visit is stored after the last one.
   void ReadPeoplePage(People people, const Linked& linked, Line& line, Progress& progress);
   void FinishClients(const Linked& linked, Line& line, Progress& progress, UtcMs newest);
   void Store(const Linked& linked, Progress& progress, std::string_view part, Visit visit);
-  // With the time of now.
-  void StoreNow(const Linked& linked, Progress& progress, std::string_view part, Visit visit);
+  // A reading that ends now (NoteReading()).
+  void StoreNow(const Linked& linked, Progress& progress, std::string_view part, Visit visit,
+                std::string trouble);
 
   const RestaurantSettings settings_;
   std::map<People, Walk> walks_;

@@ -42,6 +42,7 @@ std::string Duration(int64_t ms) {
 std::string DescribeBacklog(const Status& status, UtcMs now) {
   const Counts& counts = status.counts;
   if (counts.steps_waiting == 0) {
+    if (!status.unread.empty()) return Describe(status.unread.front());
     return status.progress.scans ? "older orders are being looked at" : "no answer yet";
   }
   std::string text = Concat({counts.steps_waiting, counts.steps_waiting == 1 ? " step" : " steps"});
@@ -78,19 +79,25 @@ std::string DescribeState(const Status& status, UtcMs now) {
 
 }  // namespace
 
-Status FindStatus(db::Session& session, Progressing progress) {
+Status FindStatus(db::Session& session, Progressing progress, UtcMs now) {
   Status status{.progress = std::move(progress), .linked = FindLinked(session)};
   if (!status.linked) {
     status.progress.state = State::kNotLinked;
     return status;
   }
+  if (status.progress.state == State::kNotLinked) status.progress.state = State::kBehind;
   const db::CompanyId company = status.linked->company;
   status.counts = Count(session, company);
+  // The worker may not have seen yet that the order was discarded.
+  std::erase_if(status.progress.late,
+                [&](const LateOrder& late) { return !HasSteps(session, company, late.order_id); });
   status.other_channels = orders::CountOfOtherChannels(session, company);
   status.unpaired = CountUnpaired(session, company);
   // What is to be sent of orders from before the link is not known before they were looked at.
   status.progress.scans = status.linked->link.scanned_id.has_value();
-  const bool is_behind = status.counts.steps_waiting > 0 || status.progress.scans;
+  status.unread = FindUnread(status.linked->link, now);
+  const bool is_behind =
+      status.counts.steps_waiting > 0 || status.progress.scans || !status.unread.empty();
   if (status.progress.state == State::kInStep && is_behind) {
     status.progress.state = State::kBehind;
   }
@@ -104,6 +111,10 @@ std::string Describe(const Status& status, UtcMs now) {
   };
   const bool names_backlog = status.progress.state == State::kBehind;
   if (!names_backlog) count(status.counts.steps_waiting, "steps wait");
+  if (names_backlog && status.counts.steps_waiting > 0 && !status.unread.empty()) {
+    text += ", " + Describe(status.unread.front());
+  }
+  count(static_cast<int64_t>(status.progress.late.size()), "late");
   count(status.counts.orders_parked, "parked");
   count(status.counts.differences, "differences");
   return text;
@@ -131,6 +142,26 @@ std::string ToJson(const Status& status, UtcMs now) {
   out.Key("unpaired").BeginObject();
   for (const auto& [kind, number] : status.unpaired) out.KeyOf(kind).Integer(number);
   out.EndObject();
+  out.Key("late").BeginArray();
+  for (const LateOrder& late : progress.late) {
+    out.BeginObject();
+    out.Key("order_id").Text(late.order_id.empty() ? std::nullopt : std::optional(late.order_id));
+    out.Key("since").Instant(late.since);
+    out.Key("failures").Integer(late.failures);
+    out.Key("why").Text(late.trouble);
+    out.EndObject();
+  }
+  out.EndArray();
+  out.Key("unread").BeginArray();
+  for (const Unread& unread : status.unread) {
+    out.BeginObject();
+    out.Key("what").Text(unread.subject);
+    out.Key("since").Instant(unread.since);
+    out.Key("why").Text(unread.trouble.empty() ? std::nullopt : std::optional(unread.trouble));
+    out.Key("stops_selling").Boolean(unread.is_for_selling);
+    out.EndObject();
+  }
+  out.EndArray();
   out.Key("requests").Integer(progress.requests);
   out.Key("bytes").Integer(progress.bytes);
   const Link link = status.linked ? status.linked->link : Link{};

@@ -7,10 +7,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "cloud/journal.h"
+#include "cloud/late_orders.h"
 #include "cloud/link.h"
+#include "cloud/readings.h"
 #include "db/session.h"
 
 namespace comanda::cloud {
@@ -18,7 +21,7 @@ namespace comanda::cloud {
 enum class State : uint8_t {
   kNotLinked,
   kInStep,   // nothing waits, and the cloud has answered
-  kBehind,   // steps wait, or the cloud has not answered since the start
+  kBehind,   // steps wait, a reading failed, or the cloud has not answered since the start
   kOffline,  // the cloud gives no usable answer
   kStopped,  // a person has to act: no key, key or scope refused, held (machine/hold.h)
   kPaused,   // `comanda cloud pause`
@@ -38,6 +41,7 @@ struct Progressing {
   // As the journal was at the end of the last pass (Counts, cloud/journal.h).
   int64_t steps_waiting = 0, orders_parked = 0, differences = 0;
   std::optional<UtcMs> oldest;
+  std::vector<LateOrder> late;
 };
 
 struct Status {
@@ -46,10 +50,11 @@ struct Status {
   Counts counts;
   int64_t other_channels = 0;  // orders that came through other channels, which are not sent
   std::map<std::string, int64_t> unpaired;
+  std::vector<Unread> unread;
 };
 
 // Adds what the database knows.
-Status FindStatus(db::Session& session, Progressing progress);
+Status FindStatus(db::Session& session, Progressing progress, UtcMs now);
 
 // "in step, 3 s ago", "behind: 412 steps, oldest 2 h, done in about 9 min", "offline since …", with
 // the counts of parked orders and differences.

@@ -19,6 +19,7 @@
 #include "crypto/authorities.h"
 #include "events/feed.h"
 #include "events/types.h"
+#include "json/writer.h"
 #include "net/backoff.h"
 #include "orders/orders.h"
 
@@ -55,6 +56,18 @@ constexpr int64_t kCountEveryMs = 250, kStepsForEachMs = 4;
 constexpr std::string_view kOrder = "order", kProduct = "product";
 // A single failure is no news.
 constexpr int kFailuresToReport = 2;
+constexpr int64_t kLateMsMax = 24LL * 3'600'000;
+constexpr int kTooManyRequests = 429;
+// The shortest answer that every cloud has.
+constexpr std::string_view kProbePath = "/v1/company";
+
+// The problem document of an order that was not answered.
+std::string ProblemOf(std::string_view trouble) {
+  std::string text;
+  json::Writer out(text);
+  out.BeginObject().Key("title").Text("Unanswered").Key("detail").Text(trouble).EndObject();
+  return text;
+}
 
 std::string_view NameOf(Reachability reachability) {
   switch (reachability) {
@@ -109,6 +122,9 @@ Syncer::Gauges::Gauges(metrics::Registry& registry, const Syncer& syncer)
     : steps_waiting(registry, "comanda_cloud_steps_waiting",
                     "Steps that wait to be sent to the cloud.",
                     [&syncer] { return static_cast<double>(syncer.progress().steps_waiting); }),
+      late(registry, "comanda_cloud_late",
+           "Orders whose step the cloud does not answer while it answers others.",
+           [&syncer] { return static_cast<double>(syncer.late_.List().size()); }),
       parked(registry, "comanda_cloud_parked", "Orders of which nothing is sent to the cloud.",
              [&syncer] { return static_cast<double>(syncer.progress().orders_parked); }),
       differences(registry, "comanda_cloud_differences",
@@ -194,6 +210,8 @@ void Syncer::TakeChange() {
   seen_changes_ = changes;
   failures_ = 0;
   retry_at_ms_ = 0;
+  late_.MakeDue();
+  if (!linked_) late_.Clear();
   counted_ms_.reset();
   orders_.Restart();
   if (reconnects_.exchange(false)) Disconnect();
@@ -404,14 +422,16 @@ void Syncer::LookForFeatures() {
 // where others have had their share.
 std::optional<Waiting> Syncer::NextToSend(Among among) {
   const UtcMs now = settings_.clock.Now();
+  const OrderIds resting = late_.Resting(settings_.clock.MonotonicMs());
   return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Waiting> {
     if (among == Among::kPresent && others_since_backlog_ < kOthersBeforeBacklog) {
-      return NextStep(snapshot, linked_->company, Among::kPresent, now);
+      return NextStep(snapshot, linked_->company, Among::kPresent, now, resting);
     }
-    return NextStep(snapshot, linked_->company, Among::kAll, now);
+    return NextStep(snapshot, linked_->company, Among::kAll, now, resting);
   });
 }
 
+// False where the cloud gave no usable answer: nothing is known of it.
 bool Syncer::Send(const Waiting& waiting) {
   Sender sender({.database = settings_.database,
                  .clock = settings_.clock,
@@ -420,10 +440,36 @@ bool Syncer::Send(const Waiting& waiting) {
                  .ask =
                      [this](const Request& request) {
                        WaitForPace();
-                       return AskAtOnce(request);
+                       return AskForStep(request);
                      }},
                 linked_->company);
-  return sender.Send(waiting);
+  if (!sender.Send(waiting)) return false;
+  late_.Remove(waiting.order_id);
+  return true;
+}
+
+// A step was not answered. Whether that is the order's trouble alone or the cloud's, another
+// request tells.
+void Syncer::NoteLate(const Waiting& waiting) {
+  const std::string trouble = step_trouble_;
+  WaitForPace();
+  if (AskAtOnce({.path = std::string(kProbePath)}).verdict == Verdict::kLater) {
+    Delay(trouble);
+    throw Interrupted();
+  }
+  const UtcMs now = settings_.clock.Now();
+  const LateOrder late =
+      late_.NoteFailure(waiting.order_id, trouble, now, settings_.clock.MonotonicMs());
+  if (late.failures == kFailuresToReport) {
+    log::Warning(
+        "the cloud does not answer a step of an order, and answers others",
+        {{"order", waiting.order_id}, {"step", Name(waiting.step.kind)}, {"why", trouble}});
+  }
+  if (now - late.since < kLateMsMax || waiting.order_id.empty()) return;
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+    Park(tx, linked_->company, waiting.order_id, kParkedUnanswered, ProblemOf(trouble));
+  });
+  late_.Remove(waiting.order_id);
 }
 
 // False where nothing waits.
@@ -437,16 +483,16 @@ bool Syncer::SendNext() {
   if (!waiting) return false;
   if (others_since_backlog_ > kOthersBeforeBacklog) others_since_backlog_ = 0;
   ++sent_since_poll_;
-  if (Send(*waiting)) return true;
-  Delay("no answer of the API to a step");
-  throw Interrupted();
+  if (!Send(*waiting)) NoteLate(*waiting);
+  return true;
 }
 
 Reply Syncer::Ask(const Request& request) {
   for (int sent = 0; sent < kStepsBeforeRead; ++sent) {
     Plan();
     const auto waiting = NextToSend(Among::kPresent);
-    if (!waiting || !Send(*waiting)) break;
+    if (!waiting) break;
+    if (!Send(*waiting)) NoteLate(*waiting);
   }
   WaitForPace();
   ++others_since_backlog_;
@@ -468,6 +514,20 @@ Reply Syncer::AskAtOnce(const Request& request) {
   Reply reply = client_->Send(request, pass_->stop());
   pass_->Beat();  // ends the thread before a cancelled request counts as a failure
   Judge(reply);
+  return reply;
+}
+
+// A step that gets no usable answer is judged by what another request gets; a cloud that is busy,
+// or another server than it was, needs none.
+Reply Syncer::AskForStep(const Request& request) {
+  pass_->Beat();
+  Reply reply = client_->Send(request, pass_->stop());
+  pass_->Beat();
+  const bool is_of_cloud = reply.answer.status() == kTooManyRequests ||
+                           reply.reachability == Reachability::kCertificate ||
+                           reply.reachability == Reachability::kClock;
+  step_trouble_ = reply.trouble;
+  if (reply.verdict != Verdict::kLater || is_of_cloud) Judge(reply);
   return reply;
 }
 
@@ -585,6 +645,13 @@ void Syncer::Publish() {
   const int64_t waiting = progress().steps_waiting;
   const int64_t every_ms = std::max(kCountEveryMs, waiting / kStepsForEachMs);
   const bool is_recent = waiting > 0 && counted_ms_ && now_ms - *counted_ms_ < every_ms;
+  // What was discarded, parked or dropped meanwhile is late no more.
+  for (const LateOrder& late : late_.List()) {
+    const bool waits = settings_.database.Read([&](db::Snapshot& snapshot) {
+      return HasSteps(snapshot, linked_->company, late.order_id);
+    });
+    if (!waits) late_.Remove(late.order_id);
+  }
   std::optional<Counts> counts;
   if (!is_recent) {
     counted_ms_ = now_ms;
@@ -598,6 +665,7 @@ void Syncer::Publish() {
     progress_.differences = counts->differences;
     progress_.oldest = counts->oldest;
   }
+  progress_.late = late_.List();
   progress_.scans = linked_->link.scanned_id.has_value();
   if (!client_) return;
   progress_.requests = earlier_requests_ + client_->requests();
@@ -627,7 +695,9 @@ std::optional<int64_t> Syncer::DueInMs() {
   const int64_t pace_ms = client_->pace().DueInMs(now_ms);
   take(std::max(pace_ms, orders_.DueInMs(*linked_)));
   take(std::max(pace_ms, restaurant_.DueInMs(*linked_)));
-  if (progress().steps_waiting > 0) take(pace_ms);
+  const bool has_steps = progress().steps_waiting > 0;
+  if (has_steps && NextToSend(Among::kAll)) take(pace_ms);
+  if (has_steps && late_.DueInMs(now_ms)) take(std::max(pace_ms, *late_.DueInMs(now_ms)));
   if (!polling_ && orders_.EventsRequest(*linked_)) take(pace_ms);
   return due_ms;
 }

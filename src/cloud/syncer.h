@@ -22,6 +22,7 @@
 #include "base/metrics.h"
 #include "cloud/client.h"
 #include "cloud/journal.h"
+#include "cloud/late_orders.h"
 #include "cloud/line.h"
 #include "cloud/link.h"
 #include "cloud/linking.h"
@@ -64,6 +65,10 @@ class Syncer final : private Line {
   // What /readyz and `comanda cloud status` show. Any thread.
   Progressing progress() const;
 
+  // The orders that the cloud does not answer. Any thread.
+  LateOrders& late() { return late_; }
+  const LateOrders& late() const { return late_; }
+
   // Makes or renews the link (cloud/linking.h), and begins. Blocks for some twenty requests on the
   // caller's thread. Any thread.
   LinkResult Link(const LinkOrder& order);
@@ -79,7 +84,8 @@ class Syncer final : private Line {
   };
   struct Gauges {
     Gauges(metrics::Registry& registry, const Syncer& syncer);
-    metrics::Gauge steps_waiting, parked, differences, behind_seconds, requests_total, bytes_total;
+    metrics::Gauge steps_waiting, late, parked, differences, behind_seconds, requests_total,
+        bytes_total;
   };
 
   events::Worker::Done Pass(events::Worker::Pass& pass);
@@ -101,11 +107,13 @@ class Syncer final : private Line {
   void LookForFeatures();
   std::optional<Waiting> NextToSend(Among among);
   bool Send(const Waiting& waiting);
+  void NoteLate(const Waiting& waiting);
   bool SendNext();
   void FollowEvents();
   void TakeEvents();
   Reply Ask(const Request& request) override;
   Reply AskAtOnce(const Request& request);
+  Reply AskForStep(const Request& request);
   void WaitForPace();
   void Judge(const Reply& reply);
 
@@ -137,9 +145,11 @@ class Syncer final : private Line {
   std::optional<int64_t> counted_ms_;  // monotonic; what waits was counted then
   int64_t others_since_backlog_ = 0;   // requests for present orders and of readers
   std::optional<net::Network::Ticket> polling_;
-  bool is_echoing_ = false;  // the last poll of the events showed echoes alone
-  int sent_since_poll_ = 0;  // steps, since that poll
+  bool is_echoing_ = false;   // the last poll of the events showed echoes alone
+  int sent_since_poll_ = 0;   // steps, since that poll
+  std::string step_trouble_;  // why the last step was not answered
 
+  LateOrders late_;
   const std::shared_ptr<Inbox> inbox_;
   mutable std::mutex mutex_;
   Progressing progress_;  // guarded by mutex_

@@ -19,6 +19,17 @@ Findings CheckCloud(const Box& box) {
                                "Nothing is sent or read until it goes on.",
                                "comanda cloud resume"));
   }
+  if (state.find("be read since") != state.npos || state.find("not read since") != state.npos) {
+    findings.push_back(Warning("The sync with the cloud is " + state + ".",
+                               "What the cloud has changed of it is not here. It is tried again.",
+                               "comanda cloud status"));
+  }
+  if (Metric(box, "comanda_cloud_late").value_or(0) > 0) {
+    findings.push_back(
+        Warning("The cloud does not answer for some orders, and answers for others.",
+                "What changed in them is not in the cloud. They are tried again for a day.",
+                "comanda cloud status     # or: comanda cloud discard ORDER --reason TEXT"));
+  }
   if (Metric(box, "comanda_cloud_parked").value_or(0) > 0) {
     findings.push_back(
         Warning("Orders are parked: the cloud refused them, or cancelled what is paid here.",

@@ -481,6 +481,8 @@ std::optional<std::string> NormalisedKey(std::string_view text) {
 std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
                                     std::string_view id_or_public_id) {
   if (auto id = ParseId(id_or_public_id)) {
+    // An id of the cloud hides no order that was made here (contract section 15.5).
+    if (SelectRecordLocation(session, company, *id)) return id;
     auto known = aliases::FindBoxId(session, company, aliases::Kind::kOrder, *id);
     return known ? std::move(known) : std::move(id);
   }

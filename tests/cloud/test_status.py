@@ -141,7 +141,7 @@ def test_a_box_whose_older_orders_wait_to_be_looked_at_is_not_in_step(tmp_path):
         assert is_there.wait(PATIENCE_S)
         status = pair.status()
         assert status["state"] == "behind" and status["is_scanning"], status
-        assert "older orders are being looked at" in readiness(pair)
+        assert "the clients of the cloud: not read yet" in readiness(pair)
         goes_on.set()
         pair.settle()
         pair.eventually(pair.compare)

@@ -11,7 +11,7 @@ import random
 import re
 import uuid
 
-from support.strict_cloud import Answer, problem
+from support.strict_cloud import Answer, problem, wrong_parameter
 from support.strict_orders import Refused, invalid
 
 HUGE_BYTES = 10 * 1024 * 1024
@@ -60,6 +60,11 @@ def expands(count=1, **where):
     """About 10 kB of gzip that become 10 MB."""
     body = gzip.compress(b'{"data": [], "filler": "' + b" " * HUGE_BYTES + b'"}', 9)
     return instead(Answer(200, body, {"Content-Encoding": "gzip"}), count, **where)
+
+
+def refused_parameter(request, name):
+    """400 for a parameter of the query."""
+    return problem(request, wrong_parameter(name))
 
 
 def refuses_field(name):

@@ -263,6 +263,11 @@ class Orders:
         del self.by_id[order.id], self.by_public_id[order.public_id]
         self.by_reference.pop(order.reference, None)
 
+    def rename(self, order, id):
+        """Another id, before anybody has read it."""
+        self.by_id[id] = self.by_id.pop(order.id)
+        order.id = id
+
     def listed(self, status=None, start=None, descending=True):
         rows = [o for o in self.by_id.values()
                 if (status is None or o.status == status) and (start is None or o.created_at >= start)]

@@ -8,6 +8,7 @@
 #include "aliases/aliases.h"
 #include "base/concat.h"
 #include "cloud/journal.h"
+#include "cloud/readings.h"
 #include "cloud/taken_store.h"
 #include "company/companies.h"
 #include "orders/orders.h"
@@ -83,6 +84,7 @@ class FakeCloud : public Line {
   std::function<std::optional<Reply>(const Request&)> intercept;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string more = R"("combos":[])";
+  size_t rows_max = 100;  // of a page, however many are asked for
 
  private:
   Reply One(const std::string& id) {
@@ -96,7 +98,7 @@ class FakeCloud : public Line {
 
   Reply List(const std::string& path) {
     const std::string wanted = "," + Value(path, "filter[status]") + ",";
-    const size_t per_page = std::stoul(Value(path, "per_page"));
+    const size_t per_page = std::min(std::stoul(Value(path, "per_page")), rows_max);
     const size_t first = (std::stoul(Value(path, "page")) - 1) * per_page;
     std::vector<std::string> rows;
     for (const auto& [number, status] : orders) {
@@ -350,6 +352,51 @@ TEST_F(CloudOrdersReader, AnOrderThatIsTooLargeHidesNoOther) {
   EXPECT_EQ(CountOfOrders(), 119);
   EXPECT_FALSE(Here(42));
   EXPECT_EQ(cloud.requests.size(), 2U * (2 + 10 + 10));
+}
+
+// One of several in a test.
+struct OneReader : CloudOrdersReader {
+  using CloudOrdersReader::cloud;
+  using CloudOrdersReader::CountOfOrders;
+  using CloudOrdersReader::Read;
+  void TestBody() override {}
+};
+
+TEST_F(CloudOrdersReader, AnOrderThatIsTooLargeHidesNoOtherInPagesOfAnySize) {
+  constexpr int kOrders = 120;
+  for (const int rows_max : {7, 20, 50}) {
+    for (int large = 1; large <= kOrders; large += 3) {
+      OneReader one;
+      one.cloud.rows_max = static_cast<size_t>(rows_max);
+      for (int i = 1; i <= kOrders; ++i) one.cloud.orders[i] = "READY";
+      one.cloud.intercept = [&](const Request& request) -> std::optional<Reply> {
+        const int rows = std::min(std::stoi(FakeCloud::Value(request.path, "per_page")), rows_max);
+        const int page = std::stoi(FakeCloud::Value(request.path, "page"));
+        const bool has_it = (page - 1) * rows < large && large <= page * rows;
+        return has_it ? std::optional(TooLarge()) : std::nullopt;
+      };
+      one.Read();
+      EXPECT_EQ(one.CountOfOrders(), kOrders - 1) << large << " in pages of " << rows_max;
+    }
+  }
+}
+
+TEST_F(CloudOrdersReader, AListThatIsGivenUpIsATroubleUntilItIsRead) {
+  // The open ones alone.
+  cloud.intercept = [](const Request& request) -> std::optional<Reply> {
+    if (request.path.find("status") == request.path.npos) return std::nullopt;
+    return Answered(400, "{}");
+  };
+  Read();
+  const auto visit = [&] {
+    return database->Read([](db::Snapshot& snapshot) {
+      return VisitOf(FindLink(snapshot, kCompany)->progress, kOrdersPart);
+    });
+  };
+  EXPECT_EQ(visit().failures, 1);
+  cloud.intercept = nullptr;
+  ReadAfter(kPollMs);
+  EXPECT_EQ(visit().failures, 0);
 }
 
 TEST_F(CloudOrdersReader, NoAnswerAtAllIsGivenUpUntilTheNextPoll) {

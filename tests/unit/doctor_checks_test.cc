@@ -916,6 +916,12 @@ TEST_F(DoctorChecks, TellsWhatOfTheCloudWaitsForAPerson) {
   EXPECT_TRUE(IsWell(state("not linked to a cloud")));
   EXPECT_TRUE(Has(state("in step, 3 s ago"), State::kWell, "in step, 3 s ago"));
   EXPECT_TRUE(IsWell(state("behind: 4 steps")));
+  EXPECT_TRUE(Has(state("behind: the menu of the cloud cannot be read since now: status 502"),
+                  State::kWarning, "cannot be read since"));
+  EXPECT_TRUE(
+      Has(state("behind: the menu of the cloud: not read since now"), State::kWarning, "not read"));
+  EXPECT_TRUE(Has(state("behind: 1 step, 1 late", "comanda_cloud_late 1\n"), State::kWarning,
+                  "does not answer for some orders"));
   EXPECT_TRUE(Has(state("stopped: no key"), State::kWarning, "stopped: no key"));
   EXPECT_TRUE(Has(state("offline since now: x"), State::kWarning, "offline"));
   EXPECT_TRUE(Has(state("paused since now"), State::kWarning, "paused"));
