@@ -223,6 +223,8 @@ class Reader {
     const std::optional<size_t> known = members_.OneOf("status", orders::kStatusNames);
     if (known) {
       order().status = static_cast<Status>(*known);
+      order().unknown_status =
+          members_.Text("foreign_status");  // of a Comanda that has a cloud itself
     } else if (AsciiEqualsIgnoreCase(*status, "CANCELED")) {
       order().status = Status::kCancelled;
     } else {

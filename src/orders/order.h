@@ -242,7 +242,7 @@ struct Order {
   UtcMs updated_at = 0;
 
   // Of an order of the cloud: the name of its status where this program has no such status, shown
-  // instead of `status`; and the members of its record that this program does not know, as a JSON
+  // as `foreign_status`; and the members of its record that this program does not know, as a JSON
   // object, shown too.
   std::optional<std::string> unknown_status, unknown_members;
 

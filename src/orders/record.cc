@@ -1,6 +1,7 @@
 #include "orders/record.h"
 
 #include "base/problem.h"
+#include "json/reader.h"
 #include "json/writer.h"
 #include "orders/lifecycle.h"
 
@@ -57,8 +58,8 @@ void WriteRider(json::Writer& out, const std::optional<Rider>& rider) {
 }
 
 void WriteState(json::Writer& out, const Order& order) {
-  out.Key("status").Text(order.unknown_status ? std::string_view(*order.unknown_status)
-                                              : Name(order.status));
+  out.Key("status").Text(Name(order.status));
+  out.Key("foreign_status").Text(order.unknown_status);
   out.Key("service_type").Text(Name(order.service_type));
   WriteHistory(out, order);
   out.Key("delivery_status");
@@ -198,6 +199,16 @@ void WriteRows(json::Writer& out, json::Name name, const std::vector<Row>& rows,
   out.EndArray();
 }
 
+// Those of the cloud. An older program may have kept what this one shows itself: that is in
+// `begun`, the record so far.
+void WriteUnknownMembers(json::Writer& out, const std::string& begun, const std::string& unknown) {
+  const json::Document shown = json::Document::ParseStored(begun + "}");
+  const json::Document kept = json::Document::ParseStored(unknown);
+  for (const auto& [name, value] : kept.root().members()) {
+    if (!shown.root().Find(name)) out.KeyOf(name).Raw(value.Canonical());
+  }
+}
+
 }  // namespace
 
 std::string Render(const Order& order) {
@@ -211,7 +222,7 @@ std::string Render(const Order& order) {
   WriteState(out, order);
   WritePeople(out, order);
   WriteMoney(out, order);
-  if (order.unknown_members) out.Members(*order.unknown_members);
+  if (order.unknown_members) WriteUnknownMembers(out, record, *order.unknown_members);
   WriteRows(out, "combos", order.combos, order.currency_decimals, WriteCombo);
   WriteRows(out, "payments", order.payments, order.currency_decimals, WritePayment);
   WriteRows(out, "discounts", order.discounts, order.currency_decimals, WriteDiscount);

@@ -15,7 +15,7 @@ namespace comanda::orders {
 
 // To be raised when a new program renders the same order differently. It is part of the order's
 // entity tag; stored records of an older version are not used.
-inline constexpr int64_t kRenderVersion = 3;
+inline constexpr int64_t kRenderVersion = 4;
 
 std::string Render(const Order& order);
 

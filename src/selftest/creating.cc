@@ -15,7 +15,7 @@ constexpr std::string_view kTakeAway =
 constexpr std::string_view kTakeAwayAgain =
     R"({ "comment": "comanda selftest, please ignore", "order_title": "SELFTEST", "service_type": "TAKEAWAY" })";
 
-constexpr std::array<std::string_view, 53> kOrderFields = {"id",
+constexpr std::array<std::string_view, 54> kOrderFields = {"id",
                                                            "public_id",
                                                            "order_number",
                                                            "business_day",
@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 53> kOrderFields = {"id",
                                                            "currency",
                                                            "version",
                                                            "status",
+                                                           "foreign_status",
                                                            "service_type",
                                                            "status_history",
                                                            "delivery_status",

@@ -14,7 +14,7 @@ TEXT, MONEY, WHOLE, YES_OR_NO, LIST, ID, AT, DAY = "text", "money", "whole", "ye
 ORDER = {
     "id": {ID}, "public_id": {TEXT}, "order_number": {WHOLE}, "business_day": {DAY}, "reference": {TEXT, None},
     "company_id": {ID}, "source": {TEXT}, "country_code": {TEXT}, "timezone": {TEXT}, "currency": {TEXT}, "version": {WHOLE},
-    "status": {TEXT}, "service_type": {TEXT}, "status_history": {LIST}, "delivery_status": {TEXT, None},
+    "status": {TEXT}, "foreign_status": {TEXT, None}, "service_type": {TEXT}, "status_history": {LIST}, "delivery_status": {TEXT, None},
     "delivery_status_reason": {TEXT, None}, "delivered_by": {TEXT, None}, "rider": {dict, None},
     "pending_at": {AT}, "preparing_at": {AT, None}, "ready_at": {AT, None}, "delivered_at": {AT, None},
     "finalized_at": {AT, None}, "canceled_at": {AT, None}, "closed_at": {AT, None},
@@ -128,7 +128,7 @@ def test_every_field_is_there_when_everything_is_filled(api, house):
     record = as_written(api.get(path(order)))
     check_order(record)
     empty = {n for n, v in record.items() if v is None}
-    assert empty == {"table_id", "table", "delivered_at", "finalized_at", "paid_at"}
+    assert empty == {"foreign_status", "table_id", "table", "delivered_at", "finalized_at", "paid_at"}
 
 
 def test_a_finalized_dinner_has_its_table_and_times(api, house):

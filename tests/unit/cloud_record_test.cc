@@ -281,7 +281,11 @@ TEST_F(CloudRecordReader, KeepsStatusesSourcesAndMembersThatItDoesNotKnow) {
   EXPECT_EQ(order.status, Status::kReady);
   EXPECT_EQ(order.source, "TOTEM");
   EXPECT_EQ(order.unknown_members, R"({"loyalty":{"points":1234567890123456789012},"note":null})");
-  EXPECT_NE(orders::Render(order).find(R"("status":"EN_CAMINO")"), std::string::npos);
+  EXPECT_NE(orders::Render(order).find(R"("status":"READY","foreign_status":"EN_CAMINO")"),
+            std::string::npos);
+  const Order further = OrderOf(orders::Render(order));
+  EXPECT_EQ(further.unknown_status, "EN_CAMINO") << "of a cloud that has a cloud";
+  EXPECT_EQ(further.status, Status::kReady);
   EXPECT_EQ(OrderOf(R"({"id":"x","status":"Canceled"})").status, Status::kCancelled);
   EXPECT_EQ(OrderOf(R"({"id":"x","status":"ready"})").status, Status::kReady);
 }

@@ -172,17 +172,20 @@ TEST_F(OrdersCloudOrder, ATillMovesItAndChangesNoFigure) {
 TEST_F(OrdersCloudOrder, WhatIsUnknownHereIsKeptAndShown) {
   Order strange = Sale();
   strange.unknown_status = "EN_CAMINO";
-  strange.unknown_members = R"({"loyalty":{"points":7,"combos":[1]},"combos_note":"x"})";
+  strange.unknown_members =
+      R"({"loyalty":{"combos":[1],"points":7},"foreign_status":"of an older program",)"
+      R"("combos_note":"x"})";
   const Record record = Take(strange);
-  EXPECT_NE(record.json.find(R"("status":"EN_CAMINO","service_type")"), std::string::npos);
-  EXPECT_NE(record.json.find(R"("loyalty":{"points":7,"combos":[1]},"combos_note":"x","combos":[)"),
+  EXPECT_NE(record.json.find(R"("status":"PENDING","foreign_status":"EN_CAMINO","service_type")"),
+            std::string::npos);
+  EXPECT_NE(record.json.find(R"("loyalty":{"combos":[1],"points":7},"combos_note":"x","combos":[)"),
             std::string::npos);
   const std::string cut = Cut(record.json, {.combos = false, .payments = false});
-  EXPECT_NE(cut.find(R"("combos":[1]},"combos_note":"x","discounts":[])"), std::string::npos)
-      << cut;
+  EXPECT_NE(cut.find(R"("points":7},"combos_note":"x","discounts":[])"), std::string::npos) << cut;
   EXPECT_FALSE(Take(strange).event_seq);
   const Record moved = Do(Advance, Here(), Status::kReady);
-  EXPECT_NE(moved.json.find(R"("status":"READY","service_type")"), std::string::npos);
+  EXPECT_NE(moved.json.find(R"("status":"READY","foreign_status":null,"service_type")"),
+            std::string::npos);
 }
 
 TEST_F(OrdersCloudOrder, APublicIdThatIsTakenIsReplaced) {
