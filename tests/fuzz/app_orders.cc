@@ -16,13 +16,14 @@ using fuzz::Must;
 const delivery::Variables kAccount = {{"merchant_id", "m"}, {"store_id", "900"}};
 
 void ReadAnswer(const delivery::OrderSource& source, const json::Value& answer) {
-  const auto events = source.Read(kAccount, answer);
-  if (!events) return;
+  const auto report = source.Read(kAccount, answer);
+  if (!report) return;
   size_t acknowledged = 0;
-  for (const delivery::OrderCall& call : source.Acknowledge(*events)) {
+  for (const delivery::OrderCall& call : source.Acknowledge(report->events)) {
     acknowledged += json::Document::Parse(call.json).root().items().size();
   }
-  Must(acknowledged == 0 || acknowledged == events->size(), "each event is acknowledged once");
+  Must(acknowledged == 0 || acknowledged == report->events.size(),
+       "each event is acknowledged once");
 }
 
 void ReadOrder(const delivery::OrderSource& source, const json::Value& details) {
