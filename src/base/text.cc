@@ -320,7 +320,9 @@ std::string FoldedCode(std::string_view utf8) { return AsciiLower(TrimmedCode(ut
 bool IsBlank(std::string_view utf8) {
   while (!utf8.empty()) {
     const Character c = FirstCharacter(utf8);
-    if (c.size == 0 || (!IsWhiteSpace(c.code) && !HasNoWidth(c.code))) return false;
+    const bool is_other_control = IsControl(c.code) && c.code != '\t' && c.code != '\n';
+    if (c.size == 0 || is_other_control) return false;
+    if (!IsWhiteSpace(c.code) && !HasNoWidth(c.code)) return false;
     utf8.remove_prefix(c.size);
   }
   return true;

@@ -56,8 +56,8 @@ std::string_view Trimmed(std::string_view text);
 std::string_view TrimmedCode(std::string_view utf8);
 // The form in which codes are compared: cut, and in lower case (contract section 9).
 std::string FoldedCode(std::string_view utf8);
-// True if nothing of a text is seen: it has only white space, the no-break space and those of zero
-// width too.
+// True if nothing of a text is seen: it has only blanks, tabs and LF, the no-break space and those
+// of zero width too. Other control characters are none of them.
 bool IsBlank(std::string_view utf8);
 // Removes the first piece, up to `separator`, from the front of `list` and returns it trimmed.
 std::string_view TakePiece(std::string_view& list, char separator);

@@ -43,7 +43,9 @@ std::string Echo(std::string_view text) {
 
 // Texts.
 
-bool IsEmptyText(Value value) { return value.kind() == Kind::kText && IsBlank(value.text()); }
+bool IsEmptyText(Value value) {
+  return value.kind() == Kind::kText && IsBlank(WithUnixLines(value.text()));
+}
 
 std::string Characters(size_t count) {
   return std::to_string(count) + (count == 1 ? " character" : " characters");

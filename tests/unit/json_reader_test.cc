@@ -495,6 +495,8 @@ TEST(JsonObjectReader, RefusesTextsOutsideTheirRule) {
   EXPECT_EQ(TextErrorOf("\"\\u00a0\\u200b\"", {.can_be_null = false}),
             "empty: must not be empty: send 1 to 200 characters");
   EXPECT_EQ(TextErrorOf("\"\\u00a0\\u200b\""), "none") << "as null";
+  EXPECT_EQ(TextErrorOf("\"\\r\\n\""), "none") << "as null";
+  EXPECT_EQ(TextErrorOf("\"\\r\\r\\n\"").substr(0, 15), "invalid_format:");
   EXPECT_EQ(TextErrorOf("\"\\u0001\"").substr(0, 15), "invalid_format:");
   EXPECT_EQ(TextErrorOf("\"ñandú\"", {.max = 5}), "none");
   EXPECT_EQ(TextErrorOf("\"ñandús\"", {.max = 5}),
