@@ -18,6 +18,7 @@
 #include "fuzz/fuzz.h"
 #include "orders/orders.h"
 #include "support/api.h"
+#include "webhooks/graces.h"
 
 namespace comanda {
 namespace {
@@ -36,6 +37,7 @@ class Box {
     api_.site.readiness = [] { return std::vector<http::Readiness>(); };
     api_.site.read_event_body = events::BodyOf;
     api_.site.delivery = &delivery_;
+    api_.site.graces = &graces_;
     api_.long_polls.Stop();  // no fuzzer waits
     api_.key = api_.AddKey(auth::ScopeSet::All());
     auth::KeyRecord record = *api_.keys.All().front();
@@ -113,6 +115,7 @@ class Box {
 
   testing::Api api_{app::AllRoutes(auth::Mode::kLive)};
   Heartbeats heartbeats_{api_.database.clock};
+  webhooks::Graces graces_{api_.database.clock};
   delivery::Delivery delivery_{{.options = api_.options,
                                 .clock = api_.database.clock,
                                 .database = *api_.database,
