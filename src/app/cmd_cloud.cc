@@ -103,8 +103,7 @@ void PrintStatus(const json::Value& status) {
     Print(Concat({others, " orders came through other channels and are not sent\n"}));
   }
   for (const json::Value& unread : status.Find("unread")->items()) {
-    Print(Concat({"not read   ", Field(unread, "what"), ": ", Field(unread, "why"), ", since ",
-                  Field(unread, "since"), "\n"}));
+    Print(Concat({"not read   ", Field(unread, "description"), "\n"}));
   }
   for (const json::Value& late : status.Find("late")->items()) {
     Print(Concat({"late       ", Field(late, "order_id"), ": ", Field(late, "why"), ", since ",
@@ -191,7 +190,7 @@ std::string AwaitFirstReading(const Arguments& arguments) {
     for (const json::Value& unread : status.Find("unread")->items()) {
       if (!IsTrue(unread, "stops_selling")) continue;
       if (first.empty()) first = Field(unread, "what");
-      missing += Concat({"  ", Field(unread, "what"), ": ", Field(unread, "why"), "\n"});
+      missing += Concat({"  ", Field(unread, "description"), "\n"});
     }
     if (missing.empty()) return "";
     const bool is_over = std::chrono::steady_clock::now() >= end ||

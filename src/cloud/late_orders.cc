@@ -19,6 +19,7 @@ LateOrder LateOrders::NoteFailure(std::string_view order_id, std::string_view tr
   if (late.failures == 0) {
     late.order_id = order_id;
     late.since = now;
+    late.first_at_ms = now_ms;
   }
   late.trouble = trouble;
   late.due_at_ms =

@@ -21,11 +21,18 @@ struct LateOrder {
   std::string order_id;  // empty: a change of the menu
   UtcMs since = 0;       // the first failure
   int failures = 0;
-  std::string trouble;    // of the last one
-  int64_t due_at_ms = 0;  // monotonic: when it is tried again
+  std::string trouble;      // of the last one
+  int64_t first_at_ms = 0;  // monotonic: the first failure, whatever becomes of the clock
+  int64_t due_at_ms = 0;    // monotonic: when it is tried again
 
   bool operator==(const LateOrder&) const = default;
 };
+
+inline constexpr int64_t kLateMsMax = 24LL * 3'600'000;
+// Whether the order has been late for so long that a person has to decide.
+constexpr bool IsForAPerson(const LateOrder& late, int64_t now_ms) {
+  return now_ms - late.first_at_ms >= kLateMsMax;
+}
 
 class LateOrders {
  public:

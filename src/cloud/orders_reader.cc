@@ -156,11 +156,12 @@ bool OrdersReader::ReadRecent(const Linked& linked, Line& line) {
 
 // A trouble that stays is written down once, and a success of the list that is read seldom.
 void OrdersReader::NoteListing(const Linked& linked, Listing listing, bool is_read) {
-  const bool is_recent = listing == Listing::kRecent;
-  (is_recent ? memory_.recent_trouble : memory_.open_trouble) = is_read ? "" : memory_.trouble;
-  const std::string& trouble =
-      memory_.open_trouble.empty() ? memory_.recent_trouble : memory_.open_trouble;
-  const bool is_whole = is_recent && trouble.empty();
+  memory_.troubles[static_cast<size_t>(listing)] = is_read ? "" : memory_.trouble;
+  std::string trouble;
+  for (const std::string& one : memory_.troubles) {
+    if (trouble.empty()) trouble = one;
+  }
+  const bool is_whole = listing == Listing::kRecent && trouble.empty();
   if (trouble == memory_.noted && !is_whole) return;
   memory_.noted = trouble;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
@@ -267,7 +268,7 @@ void OrdersReader::NotePage(Walk& walk, const PagePlace& place, const Page& page
   walk.ids.insert(page.ids.begin(), page.ids.end());
   walk.has_more = page.has_more;
   walk.large_in_a_row = 0;
-  // Whoever gives fewer rows than it was asked for begins page 2 behind those.
+  // A cloud that gives fewer rows than it was asked for cuts its list into pages of so many.
   if (page.has_more && page.rows < place.rows) walk.rows_max = std::min(walk.rows_max, page.rows);
   walk.row = (place.number - 1) * std::min(place.rows, walk.rows_max) + page.rows;
   walk.is_new = walk.ids.size() > before || walk.row <= walk.furthest;
@@ -507,8 +508,11 @@ bool OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
       reply.verdict == Verdict::kOk && !next.empty() && next.size() <= kCursorBytesMax;
   if (!is_usable) {
     memory_.events_at_ms = later_ms;
+    memory_.trouble = reply.trouble.empty() ? "its events have no cursor" : reply.trouble;
+    NoteListing(linked, Listing::kEvents, false);
     return false;
   }
+  NoteListing(linked, Listing::kEvents, true);
   std::vector<json::Value> records;
   const std::vector<json::Value> events = reply.answer.Items("data");
   for (const json::Value& event : events) {

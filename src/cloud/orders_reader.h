@@ -11,6 +11,7 @@
 // entity tags of pages are kept in memory too, since a page that is not modified says nothing
 // without them. What cannot be read is logged once.
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -99,8 +100,8 @@ class OrdersReader {
   bool ReadOpen(const Linked& linked, Line& line);
   bool ReadRecent(const Linked& linked, Line& line);
   std::string RecentPath(const Linked& linked);
-  enum class Listing : uint8_t { kOpen, kRecent };
-  // Stores whether both were read the last time.
+  enum class Listing : uint8_t { kOpen, kRecent, kEvents };
+  // Stores whether each was read the last time.
   void NoteListing(const Linked& linked, Listing listing, bool is_read);
 
   // Reads all pages; the ids in them, or nothing where the reading was given up.
@@ -154,9 +155,9 @@ class OrdersReader {
     std::map<std::string, Page> pages;             // by path
     std::unordered_map<uint64_t, uint64_t> taken;  // hash of id and Shown -> of the record
     std::set<std::string> reported;
-    std::string trouble;                       // why the last listing that was given up was
-    std::string open_trouble, recent_trouble;  // empty: it was read
-    std::string noted;                         // what of them is stored
+    std::string trouble;                  // why the last listing that was given up was
+    std::array<std::string, 3> troubles;  // of each Listing; empty: it was read
+    std::string noted;                    // what of them is stored
   };
 
   const OrdersReaderSettings settings_;

@@ -123,30 +123,30 @@ Restaurant::Restaurant(RestaurantSettings settings) : settings_(std::move(settin
 int64_t Restaurant::DueInMs(const Linked& linked) const {
   const UtcMs now = settings_.clock.Now();
   int64_t due_ms = std::numeric_limits<int64_t>::max();
-  for (const Reading& part : kReadings) {
-    if (!IsWanted(part, linked.link)) continue;
-    due_ms = std::min(due_ms, cloud::DueInMs(part, linked.link.progress, now));
+  for (const Reading& reading : kReadings) {
+    if (!IsWanted(reading, linked.link)) continue;
+    due_ms = std::min(due_ms, cloud::DueInMs(reading, linked.link.progress, now));
   }
   return due_ms;
 }
 
 bool Restaurant::HasReadAll(const Linked& linked) const {
-  return std::ranges::all_of(kReadings, [&](const Reading& part) {
-    return !IsWanted(part, linked.link) || linked.link.progress.contains(part.part);
+  return std::ranges::all_of(kReadings, [&](const Reading& reading) {
+    return !IsWanted(reading, linked.link) || linked.link.progress.contains(reading.part);
   });
 }
 
 void Restaurant::Read(const Linked& linked, Line& line) {
   Progress progress = linked.link.progress;
   const auto due = [&] {
-    return std::ranges::find_if(kReadings, [&](const Reading& part) {
-      return IsWanted(part, linked.link) &&
-             cloud::DueInMs(part, progress, settings_.clock.Now()) == 0;
+    return std::ranges::find_if(kReadings, [&](const Reading& reading) {
+      return IsWanted(reading, linked.link) &&
+             cloud::DueInMs(reading, progress, settings_.clock.Now()) == 0;
     });
   };
   // A list of people is read page by page, and the menu in between when it becomes due.
-  for (auto part = due(); part != kReadings.end(); part = due()) {
-    ReadPart(part->part, linked, line, progress);
+  for (auto reading = due(); reading != kReadings.end(); reading = due()) {
+    ReadPart(reading->part, linked, line, progress);
   }
 }
 
@@ -263,14 +263,14 @@ void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) 
 
 void Restaurant::ReadPeoplePage(People people, const Linked& linked, Line& line,
                                 Progress& progress) {
-  const Reading& part = ReadingOf(people == People::kUsers ? kUsersPart : kClientsPart);
+  const Reading& reading = ReadingOf(people == People::kUsers ? kUsersPart : kClientsPart);
   const Importer importer{settings_.database, settings_.import, linked.company};
-  Visit visit = VisitOf(progress, part.part);
+  Visit visit = VisitOf(progress, reading.part);
   Walk& walk = walks_[people];
   const UtcMs since =
       people == People::kClients && visit.at > 0 ? VisitOf(progress, kClientsSince).at : 0;
   const std::string list =
-      since > 0 ? Concat({part.path, "?", SinceFilter(since)}) : std::string(part.path);
+      since > 0 ? Concat({reading.path, "?", SinceFilter(since)}) : std::string(reading.path);
   const std::string path = PagePath(list, walk.page, linked.link.features);
 
   Reply reply = line.Ask({.path = path, .etag = walk.page == 1 ? EtagOf(visit, path) : ""});
@@ -282,7 +282,7 @@ void Restaurant::ReadPeoplePage(People people, const Linked& linked, Line& line,
       verdict == Verdict::kNotModified ? std::nullopt : PageOf(std::move(reply));
   if (!page) {
     walks_.erase(people);
-    return StoreNow(linked, progress, part.part, std::move(visit), std::move(trouble));
+    return StoreNow(linked, progress, reading.part, std::move(visit), std::move(trouble));
   }
   std::vector<Value> rows;
   for (const Value row : page->rows) {
@@ -304,7 +304,7 @@ void Restaurant::ReadPeoplePage(People people, const Linked& linked, Line& line,
   const UtcMs newest = walk.newest;
   if (people == People::kClients) FinishClients(linked, line, progress, newest);
   walks_.erase(people);
-  StoreNow(linked, progress, part.part, std::move(visit), "");
+  StoreNow(linked, progress, reading.part, std::move(visit), "");
 }
 
 void Restaurant::FinishClients(const Linked& linked, Line& line, Progress& progress, UtcMs newest) {

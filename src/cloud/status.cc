@@ -156,6 +156,7 @@ std::string ToJson(const Status& status, UtcMs now) {
   for (const Unread& unread : status.unread) {
     out.BeginObject();
     out.Key("what").Text(unread.subject);
+    out.Key("description").Text(Describe(unread));
     out.Key("since").Instant(unread.since);
     out.Key("why").Text(unread.trouble.empty() ? std::nullopt : std::optional(unread.trouble));
     out.Key("stops_selling").Boolean(unread.is_for_selling);

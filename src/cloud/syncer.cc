@@ -56,7 +56,6 @@ constexpr int64_t kCountEveryMs = 250, kStepsForEachMs = 4;
 constexpr std::string_view kOrder = "order", kProduct = "product";
 // A single failure is no news.
 constexpr int kFailuresToReport = 2;
-constexpr int64_t kLateMsMax = 24LL * 3'600'000;
 constexpr int kTooManyRequests = 429;
 // The shortest answer that every cloud has.
 constexpr std::string_view kProbePath = "/v1/company";
@@ -457,15 +456,15 @@ void Syncer::NoteLate(const Waiting& waiting) {
     Delay(trouble);
     throw Interrupted();
   }
-  const UtcMs now = settings_.clock.Now();
+  const int64_t now_ms = settings_.clock.MonotonicMs();
   const LateOrder late =
-      late_.NoteFailure(waiting.order_id, trouble, now, settings_.clock.MonotonicMs());
+      late_.NoteFailure(waiting.order_id, trouble, settings_.clock.Now(), now_ms);
   if (late.failures == kFailuresToReport) {
     log::Warning(
         "the cloud does not answer a step of an order, and answers others",
         {{"order", waiting.order_id}, {"step", Name(waiting.step.kind)}, {"why", trouble}});
   }
-  if (now - late.since < kLateMsMax || waiting.order_id.empty()) return;
+  if (!IsForAPerson(late, now_ms) || waiting.order_id.empty()) return;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
     Park(tx, linked_->company, waiting.order_id, kParkedUnanswered, ProblemOf(trouble));
   });
@@ -574,11 +573,13 @@ void Syncer::TakeEvents() {
   if (!answer) return;
   polling_.reset();
   const Reply reply = client_->Judge(*std::move(answer));
-  Judge(reply);
-  if (reply.verdict == Verdict::kLater) {
-    Delay("no answer of the API to the poll of its events");
-    throw Interrupted();
-  }
+  // What the feed alone does not answer is told as a list that cannot be read; whether the cloud
+  // answers at all, other requests tell.
+  constexpr int kInternalError = 500;
+  const bool is_of_the_feed =
+      reply.verdict == Verdict::kLater &&
+      (reply.reachability == Reachability::kUnusable || reply.answer.status() >= kInternalError);
+  if (!is_of_the_feed) Judge(reply);
   is_echoing_ = orders_.TakeEvents(*linked_, reply);
   sent_since_poll_ = 0;
   ReadLink();

@@ -373,7 +373,7 @@ std::optional<std::string> ObjectReader::Uuid(std::string_view name, bool can_be
     Fail(name, FieldCode::kWrongType, std::string(kForm) + ", in double quotes");
     return std::nullopt;
   }
-  if (can_be_null && IsBlank(value->text())) return std::nullopt;
+  if (can_be_null && IsEmptyText(*value)) return std::nullopt;
   std::optional<std::string> id = ParseId(value->text());
   if (!id) Fail(name, FieldCode::kInvalidFormat, kForm);
   return id;

@@ -17,13 +17,6 @@ ROUNDS = 100 if LONG else 5
 EDITS = 12
 
 
-def there(pair, order):
-    """The cloud's record of an order of the box."""
-    found = [r for r in pair.cloud_records() if r["reference"] == order["reference"]]
-    assert len(found) == 1, (order["reference"], len(found))
-    return found[0]
-
-
 def at_work(*jobs):
     """Runs the functions at the same time."""
     failures = []
@@ -55,7 +48,7 @@ def test_no_line_and_no_payment_is_lost_while_two_tills_edit_an_order_that_the_c
 def edit_from_all_sides(pair, first, second, dice):
     order = first.open(service_type="DELIVERY")
     pair.settle()
-    theirs = there(pair, order)
+    theirs = pair.record_there(order)
     lines, payments = set(), set()
 
     def edit(till):
@@ -78,7 +71,7 @@ def edit_from_all_sides(pair, first, second, dice):
         with contextlib.closing(pair.client()) as client:
             here = client.get("/v1/orders/" + order["id"]).data
         assert lines == {c["id"] for c in here["combos"]} and payments == {p["id"] for p in here["payments"]}
-        assert essence(here) == essence(there(pair, order))
+        assert essence(here) == essence(pair.record_there(order))
         assert (here["status"], here["delivery_status"]) == ("DELIVERED", DELIVERY[2])
     pair.settle()
     pair.eventually(check)
@@ -98,7 +91,7 @@ def test_money_does_not_wait_for_a_delivery_that_the_cloud_has_overtaken(tmp_pat
         def planned():
             assert pair.status()["steps_waiting"] == 2
         pair.eventually(planned)
-        theirs = there(pair, order)
+        theirs = pair.record_there(order)
         with contextlib.closing(pair.cloud.client(pair.cloud_key)) as client:
             accepted(client.patch(f"/v1/orders/{theirs['id']}/delivery-status", {"delivery_status": "NOT_DELIVERED"}))
         pair.proxy.go_online()
@@ -109,7 +102,7 @@ def test_money_does_not_wait_for_a_delivery_that_the_cloud_has_overtaken(tmp_pat
                 here = client.get("/v1/orders/" + order["id"]).data
             assert here["paid"] and here["delivery_status"] == "NOT_DELIVERED"
             assert [d["detail"] for d in pair.differences()] == ["the cloud was ahead of it"]
-            assert essence(here) == essence(there(pair, order))
+            assert essence(here) == essence(pair.record_there(order))
         pair.eventually(check)
 
 
@@ -134,7 +127,7 @@ def test_a_cancel_in_the_cloud_against_a_payment_here_is_parked_and_both_are_sho
         with contextlib.closing(pair.client()) as client:
             here = client.get("/v1/orders/" + order["id"]).data
         assert here["status"] != "CANCELLED" and here["paid"], "money that was taken is not cancelled"
-        assert there(pair, order)["status"] == "CANCELLED"
+        assert pair.record_there(order)["status"] == "CANCELLED"
 
         order = till.move(order, "DELETE", f"/payments/{order['payments'][-1]['id']}")
         pair.command("resume", check=False)
@@ -148,7 +141,7 @@ def test_a_cancel_in_the_cloud_against_a_payment_here_is_parked_and_both_are_sho
 
 
 def cancel_in_cloud(pair, order):
-    theirs = there(pair, order)
+    theirs = pair.record_there(order)
     if pair.is_strict:
         with pair.cloud.lock:
             pair.cloud.orders.cancel(pair.cloud.orders.find(theirs["id"]), {"reason": "the guest called"})
@@ -213,7 +206,7 @@ def test_the_clouds_id_finds_an_order_at_the_box(pair):
     till = pair.till()
     order = till.add(till.open(service_type="ONSITE"))
     pair.settle()
-    theirs = there(pair, order)
+    theirs = pair.record_there(order)
     assert theirs["id"] != order["id"]
     with contextlib.closing(pair.client()) as client:
         for name in (theirs["id"], theirs["public_id"], order["id"], order["public_id"]):

@@ -9,12 +9,6 @@ import pytest
 from support.cloud_pair import Pair, essence
 
 
-def restore(pair, backup):
-    assert pair.box.stop() == 0
-    pair.box.command("restore", str(backup), "--data", str(pair.box.data), "--yes")
-    pair.box.start()
-
-
 @pytest.mark.parametrize("strict", [False, True], ids=["comanda", "strict"])
 @pytest.mark.parametrize("is_sent", [True, False], ids=["all sent", "a backlog in the backup"])
 def test_a_restored_box_makes_nothing_twice_and_has_todays_orders_back(tmp_path, seed, strict, is_sent):
@@ -34,8 +28,7 @@ def test_a_restored_box_makes_nothing_twice_and_has_todays_orders_back(tmp_path,
         pair.compare()
         cloud = {r["reference"]: r for r in pair.cloud_records()}
 
-        restore(pair, backup)
-        pair.command("resume", check=False)
+        pair.restore(backup)
 
         def back():
             here = {r["reference"]: r for r in pair.box_records()}

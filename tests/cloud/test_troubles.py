@@ -13,25 +13,13 @@ from support.cloud_pair import Pair, essence
 from support.orders import rows
 
 METHODS = "/v1/company/payment-methods"
-RIDER_FIELDS = ["name", "phone_number"]
-
-
-def record_here(pair, order):
-    with contextlib.closing(pair.client()) as client:
-        return client.get("/v1/orders/" + order["id"]).data
-
-
-def record_there(pair, order):
-    found = [r for r in pair.cloud_records() if r["reference"] == order["reference"]]
-    assert len(found) == 1, (order["reference"], len(found))
-    return found[0]
 
 
 def require_as_told(pair, orders):
     """Both sides have each order as its till was answered last."""
     for order in orders:
-        assert essence(record_here(pair, order)) == essence(order)
-        assert essence(record_there(pair, order)) == essence(order)
+        assert essence(pair.record_here(order)) == essence(order)
+        assert essence(pair.record_there(order)) == essence(order)
 
 
 def unread(pair):
@@ -103,10 +91,7 @@ def test_orders_that_a_restored_box_lost_come_back_whole(tmp_path, seed, strict)
             order = till.move(order, "PATCH", "", {"comment": "y sin ají"})
             orders.append(till.pay(order, in_full=True))
             pair.settle()
-        assert pair.box.stop() == 0
-        pair.box.command("restore", str(backup), "--data", str(pair.box.data), "--yes")
-        pair.box.start()
-        pair.command("resume", check=False)
+        pair.restore(backup)
         by_reference = {order["reference"]: order for order in orders}
 
         def back():
@@ -117,7 +102,7 @@ def test_orders_that_a_restored_box_lost_come_back_whole(tmp_path, seed, strict)
         pair.settle()
         back()
         for order in orders:
-            assert essence(record_there(pair, order)) == essence(order), "something went up a second time"
+            assert essence(pair.record_there(order)) == essence(order), "something went up a second time"
 
 
 # Readings
@@ -206,7 +191,7 @@ def test_an_order_that_the_cloud_does_not_answer_stops_no_other(tmp_path, seed, 
         till = pair.till()
         bad = till.add(till.open(service_type="ONSITE"))
         pair.settle()
-        cloud_id = record_there(pair, bad)["id"]
+        cloud_id = pair.record_there(bad)["id"]
         path = f"/v1/orders/{cloud_id}/payments"
         if kind == "500":
             pair.cloud.faults.append(cloud_faults.burst(500, 10**6, path))
@@ -219,7 +204,7 @@ def test_an_order_that_the_cloud_does_not_answer_stops_no_other(tmp_path, seed, 
 
         def others_are_there():
             for order in good:
-                assert essence(record_there(pair, order)) == essence(order)
+                assert essence(pair.record_there(order)) == essence(order)
         pair.eventually(others_are_there)
 
         def named():
@@ -292,6 +277,6 @@ def test_an_id_of_the_cloud_hides_no_order_of_the_box(strict_pair):
     def there():
         assert rows(pair.box, "SELECT count(*) FROM orders WHERE order_title = 'of the cloud'") == [(1,)]
     pair.eventually(there)
-    assert record_here(pair, mine) == mine
+    assert pair.record_here(mine) == mine
     paid = till.pay(mine, in_full=True)
-    assert record_here(pair, mine) == paid
+    assert pair.record_here(mine) == paid

@@ -242,6 +242,24 @@ class Pair:
         with contextlib.closing(self.client()) as client:
             return all_orders(client)
 
+    def record_here(self, order):
+        """The box's record of an order."""
+        with contextlib.closing(self.client()) as client:
+            return client.get("/v1/orders/" + order["id"]).data
+
+    def record_there(self, order):
+        """The cloud's record of an order of the box."""
+        found = [r for r in self.cloud_records() if r["reference"] == order["reference"]]
+        assert len(found) == 1, (order["reference"], len(found))
+        return found[0]
+
+    def restore(self, backup):
+        """As a technician does: stop, restore, start, and let it send."""
+        assert self.box.stop() == 0
+        self.box.command("restore", str(backup), "--data", str(self.box.data), "--yes")
+        self.box.start()
+        self.command("resume", check=False)
+
     def require_equal(self, box, cloud, with_dates):
         """Each order of the box that is meant to be there is in the cloud once, and equal."""
         wrong = []

@@ -19,6 +19,16 @@ TEST(CloudLateOrders, RestForLongerEachTime) {
   EXPECT_GT(longest_ms, 60'000);
 }
 
+TEST(CloudLateOrders, AreForAPersonAfterADayWhateverTheClockSays) {
+  constexpr int64_t kDayMs = 86'400'000;
+  LateOrders late;
+  late.NoteFailure("a", "status 500", 1'000, 50);
+  LateOrder order = late.NoteFailure("a", "status 500", 1'000 + 9 * kDayMs, 60);
+  EXPECT_FALSE(IsForAPerson(order, 60)) << "the wall clock jumped";
+  EXPECT_FALSE(IsForAPerson(order, 50 + kDayMs - 1));
+  EXPECT_TRUE(IsForAPerson(order, 50 + kDayMs));
+}
+
 TEST(CloudLateOrders, AreTriedWhenTheyAreDueOrAPersonSaysSo) {
   LateOrders late;
   const int64_t due_ms = late.NoteFailure("a", "status 500", 1'000, 50'000).due_at_ms;

@@ -399,6 +399,22 @@ TEST_F(CloudOrdersReader, AListThatIsGivenUpIsATroubleUntilItIsRead) {
   EXPECT_EQ(visit().failures, 0);
 }
 
+TEST_F(CloudOrdersReader, EventsThatCannotBeReadAreATroubleUntilTheyCan) {
+  Follow();
+  const auto failures = [&] {
+    return database->Read([](db::Snapshot& snapshot) {
+      return VisitOf(FindLink(snapshot, kCompany)->progress, kOrdersPart).failures;
+    });
+  };
+  EXPECT_EQ(failures(), 0);
+  TakeEvents(Answered(200, R"({"data":[]})"));
+  EXPECT_EQ(failures(), 1);
+  TakeEvents(TooLarge());
+  EXPECT_GE(failures(), 1);
+  TakeEvents(Answered(200, R"({"data":[],"next":"7:2"})"));
+  EXPECT_EQ(failures(), 0);
+}
+
 TEST_F(CloudOrdersReader, NoAnswerAtAllIsGivenUpUntilTheNextPoll) {
   cloud.intercept = [](const Request&) { return TooLarge(); };
   Read();
