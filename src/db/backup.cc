@@ -42,7 +42,12 @@ void BackUp(const std::string& source, const std::string& target, const Clock& c
     const Onlooker onlooker(source);
     Connection connection(source, Connection::Role::kService, "", clock, onlooker.sharing());
     RequireOurs(connection, source);
-    CopyInto(connection, unfinished, "");
+    // One snapshot, however many steps the copy takes.
+    connection.RunScript("BEGIN; SELECT count(*) FROM sqlite_schema");
+    // What is written stays little: else the next commit of a till waits until the disk has all of
+    // it.
+    CopyInto(connection, unfinished, "", [&] { SyncPath(unfinished); });
+    connection.RunScript("COMMIT");
     onlooker.RequireStill();
   }
   MarkAndCheck(unfinished, source, clock);

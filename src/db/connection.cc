@@ -22,7 +22,7 @@ namespace comanda::db {
 namespace {
 
 constexpr int kProgressSteps = 10'000;  // well under a millisecond
-constexpr int kCopyPages = 4096;
+constexpr int kCopyPages = 512;
 constexpr size_t kWriterStatementsMax = 256;
 constexpr size_t kReaderStatementsMax = 128;
 
@@ -130,11 +130,6 @@ Fault Translate(Trouble trouble, int code, std::string_view message, std::string
                     : errno == EROFS  ? Fault::Kind::kDiskReadOnly
                                       : Fault::Kind::kInternal;
   throw Fault(kind, doing + ": " + std::strerror(errno));
-}
-
-void SyncPath(const std::string& path) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd || ::fsync(fd.get()) != 0) FailSystem("cannot sync " + path);
 }
 
 bool Writes(Connection::Role role) {
@@ -450,6 +445,11 @@ void MakeDatabaseFile(const std::string& path) {
   if (!fd) FailSystem("cannot make " + path);
   TakeOwnerOfDirectory(path);
   SyncPath(DirectoryOf(path));
+}
+
+void SyncPath(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd || ::fsync(fd.get()) != 0) FailSystem("cannot sync " + path);
 }
 
 void CopyInto(Connection& source, const std::string& copy, const std::string& vfs,

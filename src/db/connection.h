@@ -157,9 +157,13 @@ void MakeDatabaseFile(const std::string& path);
 
 // A copy of what the connection sees, not yet on disk; an existing `copy` is replaced. With
 // `go_on` it is taken in pieces, and `go_on` is called between them; an exception of it ends the
-// copying. Nobody may write meanwhile. If it fails, no copy is left.
+// copying. Nobody may write meanwhile, or the source holds a read transaction. If it fails, no copy
+// is left.
 void CopyInto(Connection& source, const std::string& copy, const std::string& vfs,
               const std::function<void()>& go_on = {});
+
+// Syncs a file or a directory.
+void SyncPath(const std::string& path);
 
 // Syncs the finished file and puts it in the place of `path`, in the same directory.
 void PutInPlace(const std::string& finished, const std::string& path);
