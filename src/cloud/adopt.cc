@@ -114,9 +114,9 @@ class Adopter {
     size_t adopted = 0;
     for (const Fit fit : kFits) {
       if (fit > worst) break;
-      for (const bool in_image : {true, false}) {
+      for (const bool in_mirror : {true, false}) {
         for (const bool as_active : {true, false}) {
-          adopted += AdoptThose(fit, in_image, as_active, waiting);
+          adopted += AdoptThose(fit, in_mirror, as_active, waiting);
         }
       }
     }
@@ -143,21 +143,21 @@ class Adopter {
   }
 
  private:
-  // Rows of the box that are in the image, or those that are not; active ones with active ones, or
+  // Rows of the box that are in the mirror, or those that are not; active ones with active ones, or
   // any.
-  size_t AdoptThose(Fit fit, bool in_image, bool as_active, const RowIds& waiting) {
+  size_t AdoptThose(Fit fit, bool in_mirror, bool as_active, const RowIds& waiting) {
     size_t adopted = 0;
     for (size_t i = 0; i < cloud_.size(); ++i) {
       if (taken_.contains(cloud_ids_[i])) continue;
       const auto found = std::ranges::find_if(box_, [&](const Kind& row) {
-        const bool is_free =
-            in_image ? IsUnnamed(row.id) && !waiting.contains(row.id) : !rows_.contains(row.id);
-        return is_free && (!as_active || IsCancelled(row) == IsCancelled(cloud_[i])) &&
+        const bool is_free = in_mirror ? IsUnnamed(row.id) : !rows_.contains(row.id);
+        return is_free && !waiting.contains(row.id) &&
+               (!as_active || IsCancelled(row) == IsCancelled(cloud_[i])) &&
                Fits(cloud_[i], row, fit);
       });
       if (found == box_.end()) continue;
       Name(found->id, i);
-      if (!in_image) rows_[found->id].is_cancelled = IsCancelled(cloud_[i]);
+      if (!in_mirror) rows_[found->id].is_cancelled = IsCancelled(cloud_[i]);
       ++adopted;
     }
     return adopted;
@@ -200,31 +200,32 @@ bool HasEach(const std::vector<Kind>& box, const std::vector<Kind>& cloud) {
 
 }  // namespace
 
-size_t AdoptMade(Image& image, const orders::Order& box, const CloudRecord& cloud,
+size_t AdoptMade(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
                  const Step& step) {
   const orders::Order& there = cloud.order;
   if (step.kind == StepKind::kCombos) {
-    return Adopter(image.combos, box.combos, there.combos, cloud.combo_ids).AdoptMade(step.row_ids);
+    return Adopter(mirror.combos, box.combos, there.combos, cloud.combo_ids)
+        .AdoptMade(step.row_ids);
   }
   if (step.kind == StepKind::kPayment) {
-    return Adopter(image.payments, box.payments, there.payments, cloud.payment_ids)
+    return Adopter(mirror.payments, box.payments, there.payments, cloud.payment_ids)
         .AdoptMade(step.row_ids);
   }
   if (step.kind == StepKind::kDiscount) {
-    return Adopter(image.discounts, box.discounts, there.discounts, cloud.discount_ids)
+    return Adopter(mirror.discounts, box.discounts, there.discounts, cloud.discount_ids)
         .AdoptMade(step.row_ids);
   }
   return 0;
 }
 
-size_t AdoptRows(Image& image, const orders::Order& box, const CloudRecord& cloud,
+size_t AdoptRows(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
                  const RowIds& waiting) {
   const orders::Order& there = cloud.order;
-  return Adopter(image.combos, box.combos, there.combos, cloud.combo_ids)
+  return Adopter(mirror.combos, box.combos, there.combos, cloud.combo_ids)
              .Adopt(Fit::kAlike, waiting) +
-         Adopter(image.payments, box.payments, there.payments, cloud.payment_ids)
+         Adopter(mirror.payments, box.payments, there.payments, cloud.payment_ids)
              .Adopt(Fit::kAlike, waiting) +
-         Adopter(image.discounts, box.discounts, there.discounts, cloud.discount_ids)
+         Adopter(mirror.discounts, box.discounts, there.discounts, cloud.discount_ids)
              .Adopt(Fit::kAlike, waiting);
 }
 

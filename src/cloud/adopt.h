@@ -13,7 +13,7 @@
 #include <string>
 
 #include "cloud/cloud_record.h"
-#include "cloud/image.h"
+#include "cloud/mirror.h"
 #include "cloud/step.h"
 #include "orders/order.h"
 
@@ -23,19 +23,19 @@ namespace comanda::cloud {
 using RowIds = std::set<std::string, std::less<>>;
 
 // Gives the rows that an accepted step has added the ids in its answer. Rows of the record that no
-// row of the image has are matched to them by content; what is left then, by position from the end:
-// a discount that was removed here has no content, and the cloud may show a row otherwise. Returns
-// how many rows got an id; 0 for a step that adds none.
-size_t AdoptMade(Image& image, const orders::Order& box, const CloudRecord& cloud,
+// row of the mirror has are matched to them by content; what is left then, by position from the
+// end: a discount that was removed here has no content, and the cloud may show a row otherwise.
+// Returns how many rows got an id; 0 for a step that adds none.
+size_t AdoptMade(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
                  const Step& step);
 
-// Gives the other rows their ids, by content: rows of the record that no row of the image has are
-// matched to rows of `box` without an id, except those in `waiting`. A row of `box` that the image
+// Gives the other rows their ids, by content: rows of the record that no row of the mirror has are
+// matched to rows of `box` without an id, except those in `waiting`. A row of `box` that the mirror
 // does not have is added to it, since the cloud has it already. Rows are matched by all that both
 // sides show, then by all that the cloud shows, items last by name and quantity alone: its prices
 // may differ, which the totals tell. Equal rows are interchangeable. Rows without an id in the
 // cloud are left out. Returns how many rows were matched.
-size_t AdoptRows(Image& image, const orders::Order& box, const CloudRecord& cloud,
+size_t AdoptRows(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
                  const RowIds& waiting = {});
 
 // Whether each row that the cloud's order has is one of `box`, by all that the cloud shows.

@@ -5,9 +5,10 @@
 
 #include "base/concat.h"
 #include "base/problem.h"
-#include "cloud/journal.h"
+#include "cloud/journal_store.h"
 #include "cloud/key_file.h"
 #include "cloud/linking.h"
+#include "cloud/pending.h"
 #include "cloud/restaurant.h"
 #include "cloud/status.h"
 #include "cloud/syncer.h"
@@ -137,7 +138,7 @@ http::Response ShowParked(http::Context& ctx) {
     std::string text;
     json::Writer out(text);
     out.BeginArray();
-    for (const Parked& parked : ListParked(snapshot, linked.company, kListedMax)) {
+    for (const Parked& parked : store::ListParked(snapshot, linked.company, kListedMax)) {
       out.BeginObject();
       out.Key("order_id").Text(parked.order_id);
       out.Key("public_id").Text(PublicIdOf(snapshot, linked.company, parked.order_id));
@@ -158,7 +159,7 @@ http::Response ShowDifferences(http::Context& ctx) {
     json::Writer out(text);
     out.BeginArray();
     for (const Difference& difference :
-         ListDifferences(snapshot, GetLinked(snapshot).company, kListedMax)) {
+         store::ListDifferences(snapshot, GetLinked(snapshot).company, kListedMax)) {
       out.BeginObject();
       out.Key("order_id")
           .Text(difference.order_id.empty() ? std::nullopt : std::optional(difference.order_id));
@@ -224,10 +225,10 @@ http::Response Retry(http::Context& ctx) {
     const db::CompanyId company = GetLinked(tx).company;
     int64_t count = 1;
     if (order == "all") {
-      count = UnparkAll(tx, company);
+      count = store::UnparkAll(tx, company);
     } else {
       const std::string id = OrderOf(tx, company, order);
-      if (!Unpark(tx, company, id) && !IsLate(ctx, id)) throw NotParked(order);
+      if (!store::Unpark(tx, company, id) && !IsLate(ctx, id)) throw NotParked(order);
     }
     TellOnCommit(ctx, tx);  // late ones become due, too
     return http::Uncached(http::Data(Concat({"{\"orders\":", count, "}"})));
@@ -243,10 +244,12 @@ http::Response DiscardOrder(http::Context& ctx) {
   reader.Finish();
   errors.ThrowIfAny();
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const db::CompanyId company = GetLinked(tx).company;
+    const Linked linked = GetLinked(tx);
+    const db::CompanyId company = linked.company;
+    const SendRules rules = RulesOf(ctx.site().options.cloud_rider_provider, linked.link);
     const std::string id = OrderOf(tx, company, order);
-    if (IsLate(ctx, id)) Park(tx, company, id, kParkedUnanswered, "");
-    if (!Discard(tx, company, id, reason, stamp)) throw NotParked(order);
+    if (IsLate(ctx, id)) store::Park(tx, company, id, kParkedUnanswered, "");
+    if (!Discard(tx, company, id, reason, rules, stamp)) throw NotParked(order);
     Syncer* const syncer = ctx.site().syncer;
     if (syncer) tx.OnCommit([syncer, id] { syncer->late().Remove(id); });
     TellOnCommit(ctx, tx);

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "aliases/aliases.h"
-#include "cloud/image.h"
+#include "cloud/mirror.h"
 #include "orders/order.h"
 
 namespace comanda::cloud {

@@ -9,6 +9,7 @@
 #include "base/concat.h"
 #include "base/id.h"
 #include "base/text.h"
+#include "cloud/mirror.h"
 #include "cloud/shown_members.h"
 #include "crypto/derived_id.h"
 #include "json/writer.h"
@@ -175,6 +176,9 @@ class Reader {
     order().comment = members_.Text("comment");
     order().order_title = members_.Text("order_title");
     order().delivery_comment = members_.Text("delivery_comment");
+    for (const std::string_view name : kFieldNames) {
+      if (members_.Any(name)) result_.fields.insert(name);
+    }
     order().cancel_reason = members_.Text("cancel_reason");
     order().delivered_by = members_.Text("delivered_by");
   }

@@ -18,6 +18,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +54,9 @@ struct CloudRecord {
   bool has_discounts = false;
   bool has_rider = false;            // null, too: no rider
   bool has_delivery_status = false;  // null, too: none
-  bool has_total = false;            // shown, or computed from rows that are shown
+  std::set<std::string_view>
+      fields;              // the names of Fields (cloud/mirror.h) that it shows, null too
+  bool has_total = false;  // shown, or computed from rows that are shown
   bool has_total_paid = false;
 };
 

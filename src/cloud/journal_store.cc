@@ -1,12 +1,16 @@
 #include "cloud/journal_store.h"
 
 #include <algorithm>
+#include <charconv>
 
+#include "base/concat.h"
 #include "base/problem.h"
 #include "base/text.h"
 
 namespace comanda::cloud::store {
 namespace {
+
+constexpr std::string_view kUnreadable = "unreadable";  // of differences
 
 std::vector<std::string> Divided(std::string_view text) {
   std::vector<std::string> ids;
@@ -28,58 +32,64 @@ std::optional<std::string> FirstBut(const OrderIds& without, std::vector<std::st
   return std::nullopt;
 }
 
+StepKind KindNamed(std::string_view name) {
+  const auto found = std::ranges::find(kStepKindNames, name);
+  if (found == kStepKindNames.end()) {
+    throw Fault(Fault::Kind::kDamaged, "a step of the journal has no known kind");
+  }
+  return static_cast<StepKind>(found - kStepKindNames.begin());
+}
+
+bool IsThere(db::Session& session, db::CompanyId company, const Difference& difference) {
+  return session.Exists(R"sql(
+      SELECT 1 FROM cloud_difference
+      WHERE company_id = $1 AND order_id = $2 AND kind = $3 AND box = $4 AND cloud = $5
+        AND detail = $6
+      )sql",
+                        company, difference.order_id, difference.kind, difference.box,
+                        difference.cloud, difference.detail);
+}
+
 }  // namespace
 
 std::optional<OrderRow> FindOrder(db::Session& session, db::CompanyId company,
                                   std::string_view order_id) {
   static constexpr db::Sql kOrder = R"sql(
-      SELECT order_id, planned_version, image, waiting, is_open, touched_at FROM cloud_order
+      SELECT order_id, planned_version, base, waiting, is_open, touched_at FROM cloud_order
       WHERE company_id = $1 AND order_id = $2
       )sql";
   const auto row = session.One<kOrder>(company, order_id);
   if (!row) return std::nullopt;
   return OrderRow{.order_id = row->Text("order_id"),
                   .planned_version = row->Int("planned_version"),
-                  .image = ImageFromJson(row->Text("image")),
+                  .mirror = MirrorFromJson(row->Text("base")),
                   .waiting = row->Int("waiting"),
                   .is_open = row->Bool("is_open"),
                   .touched_at = row->Int("touched_at")};
 }
 
-bool IsPlannedUpTo(db::Session& session, db::CompanyId company, std::string_view order_id,
-                   int64_t planned_version, int64_t waiting) {
-  static constexpr db::Sql kPlanned = R"sql(
-      SELECT planned_version, waiting FROM cloud_order WHERE company_id = $1 AND order_id = $2
-      )sql";
-  const auto row = session.One<kPlanned>(company, order_id);
-  if (!row) return planned_version == 0 && waiting == 0;
-  return row->Int("planned_version") == planned_version && row->Int("waiting") == waiting;
-}
-
 void PutOrder(db::Tx& tx, db::CompanyId company, const OrderRow& row) {
   tx.Run(R"sql(
-      INSERT INTO cloud_order (company_id, order_id, planned_version, image, waiting, is_open, touched_at)
+      INSERT INTO cloud_order (company_id, order_id, planned_version, base, waiting, is_open, touched_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7)
       ON CONFLICT (company_id, order_id)
-      DO UPDATE SET planned_version = excluded.planned_version, image = excluded.image,
+      DO UPDATE SET planned_version = excluded.planned_version, base = excluded.base,
                     waiting = excluded.waiting, is_open = excluded.is_open,
                     touched_at = excluded.touched_at
       )sql",
-         company, row.order_id, row.planned_version, ToJson(row.image), row.waiting,
+         company, row.order_id, row.planned_version, ToJson(row.mirror), row.waiting,
          int64_t{row.is_open}, row.touched_at);
 }
 
-std::optional<std::string> FirstWaiting(db::Session& session, db::CompanyId company,
-                                        const OrderIds& without) {
-  return FirstBut(without, session.FindTexts(R"sql(
-      SELECT order_id FROM cloud_order WHERE company_id = $1 AND waiting > 0 AND parked = ''
-      ORDER BY touched_at, order_id LIMIT $2
-      )sql",
-                                             company, RowsFor(without)));
-}
-
-std::optional<std::string> FirstWaitingSince(db::Session& session, db::CompanyId company,
-                                             UtcMs since, const OrderIds& without) {
+std::optional<std::string> NextOrder(db::Session& session, db::CompanyId company, Among among,
+                                     UtcMs now, const OrderIds& without) {
+  if (among == Among::kAll) {
+    return FirstBut(without, session.FindTexts(R"sql(
+        SELECT order_id FROM cloud_order WHERE company_id = $1 AND waiting > 0 AND parked = ''
+        ORDER BY touched_at, order_id LIMIT $2
+        )sql",
+                                               company, RowsFor(without)));
+  }
   auto open = FirstBut(without, session.FindTexts(R"sql(
       SELECT order_id FROM cloud_order
       WHERE company_id = $1 AND waiting > 0 AND parked = '' AND is_open = 1
@@ -92,11 +102,28 @@ std::optional<std::string> FirstWaitingSince(db::Session& session, db::CompanyId
       WHERE company_id = $1 AND waiting > 0 AND parked = '' AND touched_at >= $2
       ORDER BY touched_at, order_id LIMIT $3
       )sql",
-                                             company, since, RowsFor(without)));
+                                             company, now - kPresentMs, RowsFor(without)));
 }
 
-bool SetParked(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
-               std::string_view problem) {
+std::vector<std::string> WaitingOrders(db::Session& session, db::CompanyId company) {
+  return session.FindTexts(R"sql(
+      SELECT order_id FROM cloud_order WHERE company_id = $1 AND waiting > 0 AND parked = ''
+      UNION ALL
+      SELECT order_id FROM cloud_order WHERE company_id = $1 AND parked > ''
+      )sql",
+                           company);
+}
+
+bool IsWaiting(db::Session& session, db::CompanyId company, std::string_view order_id) {
+  return session.Exists(R"sql(
+      SELECT 1 FROM cloud_order
+      WHERE company_id = $1 AND order_id = $2 AND waiting > 0 AND parked = ''
+      )sql",
+                        company, order_id);
+}
+
+bool Park(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
+          std::string_view problem) {
   return tx.Run(R"sql(
              UPDATE cloud_order SET parked = $3, problem = $4
              WHERE company_id = $1 AND order_id = $2 AND parked <> $3
@@ -104,28 +131,25 @@ bool SetParked(db::Tx& tx, db::CompanyId company, std::string_view order_id, std
                 company, order_id, why, problem) == 1;
 }
 
-StepKind KindNamed(std::string_view name) {
-  const auto found = std::ranges::find(kStepKindNames, name);
-  if (found == kStepKindNames.end()) {
-    throw Fault(Fault::Kind::kDamaged, "a step of the journal has no known kind");
-  }
-  return static_cast<StepKind>(found - kStepKindNames.begin());
+bool Unpark(db::Tx& tx, db::CompanyId company, std::string_view order_id) {
+  return Park(tx, company, order_id, "", "");
 }
 
 void InsertStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, const Step& step) {
   tx.Run(R"sql(
-      INSERT INTO cloud_step (company_id, order_id, position, kind, key, body, row_ids, occurred_at, state)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'waiting')
+      INSERT INTO cloud_step (company_id, order_id, position, kind, key, body, row_ids, occurred_at,
+                              is_in_mirror)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
       )sql",
          company, order_id, step.position, Name(step.kind), step.key, step.body,
-         JoinedByCommas(step.row_ids), step.occurred_at);
+         JoinedByCommas(step.row_ids), step.occurred_at, int64_t{step.is_in_mirror});
 }
 
 std::optional<Waiting> FirstStep(db::Session& session, db::CompanyId company,
                                  std::string_view order_id) {
   static constexpr db::Sql kFirst = R"sql(
-      SELECT order_id, position, kind, key, body, row_ids, occurred_at, attempts FROM cloud_step
-      WHERE company_id = $1 AND order_id = $2 ORDER BY position LIMIT 1
+      SELECT order_id, position, kind, key, body, row_ids, occurred_at, is_in_mirror, attempts
+      FROM cloud_step WHERE company_id = $1 AND order_id = $2 ORDER BY position LIMIT 1
       )sql";
   const auto row = session.One<kFirst>(company, order_id);
   if (!row) return std::nullopt;
@@ -135,38 +159,44 @@ std::optional<Waiting> FirstStep(db::Session& session, db::CompanyId company,
                           .key = row->Text("key"),
                           .body = row->Text("body"),
                           .row_ids = Divided(row->Text("row_ids")),
-                          .occurred_at = row->Int("occurred_at")},
+                          .occurred_at = row->Int("occurred_at"),
+                          .is_in_mirror = row->Bool("is_in_mirror")},
                  .attempts = row->Int("attempts")};
 }
 
-void CountAttempt(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,
-                  UtcMs now) {
+bool HasStep(db::Session& session, db::CompanyId company, const Waiting& waiting) {
+  return session.Exists(R"sql(
+      SELECT 1 FROM cloud_step WHERE company_id = $1 AND order_id = $2 AND position = $3
+      )sql",
+                        company, waiting.order_id, waiting.step.position);
+}
+
+void CountAttempt(db::Tx& tx, db::CompanyId company, const Waiting& waiting, UtcMs now) {
   tx.Run(R"sql(
       UPDATE cloud_step SET attempts = attempts + 1, first_sent_at = coalesce(first_sent_at, $4)
       WHERE company_id = $1 AND order_id = $2 AND position = $3
       )sql",
-         company, order_id, position, now);
+         company, waiting.order_id, waiting.step.position, now);
 }
 
-void UpdateStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,
-                std::string_view key, std::string_view body) {
+void ReplaceStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting, const Step& step) {
   tx.Run(R"sql(
       UPDATE cloud_step SET key = $4, body = $5
       WHERE company_id = $1 AND order_id = $2 AND position = $3
       )sql",
-         company, order_id, position, key, body);
+         company, waiting.order_id, waiting.step.position, step.key, step.body);
 }
 
-void DeleteStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position) {
-  const int64_t deleted = tx.Run(R"sql(
+void DeleteStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting) {
+  tx.Run(R"sql(
       DELETE FROM cloud_step WHERE company_id = $1 AND order_id = $2 AND position = $3
       )sql",
-                                 company, order_id, position);
-  if (deleted == 0) return;
-  tx.RunOne(R"sql(
-      UPDATE cloud_order SET waiting = waiting - 1 WHERE company_id = $1 AND order_id = $2
-      )sql",
-            company, order_id);
+         company, waiting.order_id, waiting.step.position);
+}
+
+void DeleteSteps(db::Tx& tx, db::CompanyId company, std::string_view order_id) {
+  tx.Run(R"sql(DELETE FROM cloud_step WHERE company_id = $1 AND order_id = $2)sql", company,
+         order_id);
 }
 
 void InsertDifference(db::Tx& tx, db::CompanyId company, const Difference& difference, UtcMs at) {
@@ -179,8 +209,8 @@ void InsertDifference(db::Tx& tx, db::CompanyId company, const Difference& diffe
          difference.detail, at);
 }
 
-std::vector<Difference> SelectDifferences(db::Session& session, db::CompanyId company,
-                                          int64_t limit) {
+std::vector<Difference> ListDifferences(db::Session& session, db::CompanyId company,
+                                        int64_t limit) {
   static constexpr db::Sql kNewest = R"sql(
       SELECT order_id, kind, box, cloud, detail, at FROM cloud_difference
       WHERE company_id = $1 ORDER BY number DESC LIMIT $2
@@ -198,7 +228,7 @@ std::vector<Difference> SelectDifferences(db::Session& session, db::CompanyId co
   return differences;
 }
 
-std::vector<Parked> SelectParked(db::Session& session, db::CompanyId company, int64_t limit) {
+std::vector<Parked> ListParked(db::Session& session, db::CompanyId company, int64_t limit) {
   static constexpr db::Sql kParked = R"sql(
       SELECT order_id, parked, problem FROM cloud_order
       WHERE company_id = $1 AND parked > '' ORDER BY order_id LIMIT $2
@@ -220,18 +250,19 @@ int64_t UnparkAll(db::Tx& tx, db::CompanyId company) {
                 company);
 }
 
-bool IsParked(db::Session& session, db::CompanyId company, std::string_view order_id) {
-  return session.Exists(R"sql(
-      SELECT 1 FROM cloud_order WHERE company_id = $1 AND order_id = $2 AND parked > ''
-      )sql",
-                        company, order_id);
+std::string WhyParked(db::Session& session, db::CompanyId company, std::string_view order_id) {
+  return session
+      .FindText(R"sql(SELECT parked FROM cloud_order WHERE company_id = $1 AND order_id = $2)sql",
+                company, order_id)
+      .value_or("");
 }
 
-void DeleteSteps(db::Tx& tx, db::CompanyId company, std::string_view order_id) {
-  tx.Run(R"sql(DELETE FROM cloud_step WHERE company_id = $1 AND order_id = $2)sql", company,
-         order_id);
-  tx.Run(R"sql(UPDATE cloud_order SET waiting = 0 WHERE company_id = $1 AND order_id = $2)sql",
-         company, order_id);
+std::vector<std::string> OpenOrders(db::Session& session, db::CompanyId company, int64_t limit) {
+  return session.FindTexts(R"sql(
+      SELECT order_id FROM cloud_order WHERE company_id = $1 AND is_open = 1
+      ORDER BY order_id LIMIT $2
+      )sql",
+                           company, limit);
 }
 
 Counts Count(db::Session& session, db::CompanyId company) {
@@ -251,6 +282,87 @@ Counts Count(db::Session& session, db::CompanyId company) {
       )sql",
                                   company);
   return counts;
+}
+
+void NoteDifference(db::Tx& tx, db::CompanyId company, const Difference& difference, UtcMs at) {
+  if (!IsThere(tx, company, difference)) InsertDifference(tx, company, difference, at);
+}
+
+bool PutDifference(db::Tx& tx, db::CompanyId company, const Difference& difference, UtcMs at) {
+  if (IsThere(tx, company, difference)) return false;
+  RemoveDifference(tx, company, difference.order_id, difference.kind);
+  InsertDifference(tx, company, difference, at);
+  return true;
+}
+
+std::set<std::string> KindsOfDifferences(db::Session& session, db::CompanyId company,
+                                         std::string_view order_id) {
+  std::set<std::string> kinds;
+  for (std::string& kind : session.FindTexts(R"sql(
+           SELECT kind FROM cloud_difference WHERE company_id = $1 AND order_id = $2
+           )sql",
+                                             company, order_id)) {
+    kinds.insert(std::move(kind));
+  }
+  return kinds;
+}
+
+void RemoveDifference(db::Tx& tx, db::CompanyId company, std::string_view order_id,
+                      std::string_view kind) {
+  tx.Run(R"sql(
+      DELETE FROM cloud_difference WHERE company_id = $1 AND order_id = $2 AND kind = $3
+      )sql",
+         company, order_id, kind);
+}
+
+void PutUnreadable(db::Tx& tx, db::CompanyId company, const std::string& cloud_id,
+                   const std::string& box, const std::string& why, UtcMs at) {
+  RemoveUnreadable(tx, company, cloud_id);
+  InsertDifference(tx, company,
+                   {.order_id = "",
+                    .kind = std::string(kUnreadable),
+                    .box = box,
+                    .cloud = cloud_id,
+                    .detail = why},
+                   at);
+}
+
+void RemoveUnreadable(db::Tx& tx, db::CompanyId company, std::string_view cloud_id) {
+  tx.Run(R"sql(
+      DELETE FROM cloud_difference
+      WHERE company_id = $1 AND order_id = '' AND kind = $2 AND cloud = $3
+      )sql",
+         company, kUnreadable, cloud_id);
+}
+
+void CountDate(db::Tx& tx, db::CompanyId company, std::string_view day_here,
+               std::string_view day_there, UtcMs at) {
+  static constexpr db::Sql kOfDays = R"sql(
+      SELECT number, detail FROM cloud_difference
+      WHERE company_id = $1 AND order_id = '' AND kind = 'date' AND box = $2 AND cloud = $3
+      )sql";
+  int64_t number = -1;
+  int64_t orders = 0;
+  if (const auto row = tx.One<kOfDays>(company, day_here, day_there)) {
+    number = row->Int("number");
+    const std::string_view detail = row->View("detail");
+    std::from_chars(detail.data(), detail.data() + detail.size(), orders);
+  }
+  const std::string detail = Concat({orders + 1, orders == 0 ? " order" : " orders"});
+  if (number < 0) {
+    InsertDifference(tx, company,
+                     {.order_id = "",
+                      .kind = "date",
+                      .box = std::string(day_here),
+                      .cloud = std::string(day_there),
+                      .detail = detail},
+                     at);
+    return;
+  }
+  tx.RunOne(R"sql(
+      UPDATE cloud_difference SET detail = $3, at = $4 WHERE company_id = $1 AND number = $2
+      )sql",
+            company, number, detail, at);
 }
 
 }  // namespace comanda::cloud::store

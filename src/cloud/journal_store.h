@@ -9,66 +9,91 @@
 #include <string_view>
 #include <vector>
 
-#include "cloud/image.h"
 #include "cloud/journal.h"
-#include "cloud/step.h"
 #include "db/session.h"
 
 namespace comanda::cloud::store {
 
+// Orders
+
 struct OrderRow {
   std::string order_id;
-  int64_t planned_version = 0;
-  Image image;
-  int64_t waiting = 0;  // steps
+  int64_t planned_version = 0;  // of the order, when it was last compared with its mirror
+  Mirror mirror;
+  int64_t waiting = 0;  // requests that are still to be accepted; 0: nothing differs
   bool is_open = true;
   UtcMs touched_at = 0;
+
+  bool operator==(const OrderRow&) const = default;
 };
 
 std::optional<OrderRow> FindOrder(db::Session& session, db::CompanyId company,
                                   std::string_view order_id);
-// Whether the order has that planned version and number of waiting steps. Without a row it has 0
-// of both.
-bool IsPlannedUpTo(db::Session& session, db::CompanyId company, std::string_view order_id,
-                   int64_t planned_version, int64_t waiting);
 // Inserts the row, or replaces that of the same order. Whether it is parked stays.
 void PutOrder(db::Tx& tx, db::CompanyId company, const OrderRow& row);
-// The order that was touched first among those with waiting steps that are neither parked nor in
-// `without`.
-std::optional<std::string> FirstWaiting(db::Session& session, db::CompanyId company,
-                                        const OrderIds& without);
-// The same of those that are open; else of those that were touched since then.
-std::optional<std::string> FirstWaitingSince(db::Session& session, db::CompanyId company,
-                                             UtcMs since, const OrderIds& without);
-// False where the order is not in the journal, or already so. `why` empty: not parked.
-bool SetParked(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
-               std::string_view problem);
+// The order to be served next: the one that was touched first among those that have something to
+// send, are not parked and not in `without`.
+std::optional<std::string> NextOrder(db::Session& session, db::CompanyId company, Among among,
+                                     UtcMs now, const OrderIds& without = {});
+// The ids of all that have something to send, and of those that are parked.
+std::vector<std::string> WaitingOrders(db::Session& session, db::CompanyId company);
+// Whether it has something to send and is not parked.
+bool IsWaiting(db::Session& session, db::CompanyId company, std::string_view order_id);
+// Ids of orders that are open here, at most `limit`.
+std::vector<std::string> OpenOrders(db::Session& session, db::CompanyId company, int64_t limit);
+Counts Count(db::Session& session, db::CompanyId company);
 
-// Fault kDamaged for a name that is no kind's.
-StepKind KindNamed(std::string_view name);
+// Parked orders
+
+// Nothing of the order is sent from now on. `problem`: the problem document, or empty. False where
+// it is not in the journal, or parked for that reason already.
+bool Park(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
+          std::string_view problem);
+// Sends it again. False where it is not parked.
+bool Unpark(db::Tx& tx, db::CompanyId company, std::string_view order_id);
+int64_t UnparkAll(db::Tx& tx, db::CompanyId company);
+// Empty: it is not parked.
+std::string WhyParked(db::Session& session, db::CompanyId company, std::string_view order_id);
+// In the order of their ids, at most `limit`.
+std::vector<Parked> ListParked(db::Session& session, db::CompanyId company, int64_t limit);
+
+// Requests
+
 void InsertStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, const Step& step);
-// The first step of the order.
+// The first request of the order that waits for its answer.
 std::optional<Waiting> FirstStep(db::Session& session, db::CompanyId company,
                                  std::string_view order_id);
-void CountAttempt(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,
-                  UtcMs now);
-void UpdateStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position,
-                std::string_view key, std::string_view body);
-// Also lowers the order's number of waiting steps. Nothing where the step waits no more, as after
-// DeleteSteps(); the same of UpdateStep().
-void DeleteStep(db::Tx& tx, db::CompanyId company, std::string_view order_id, int64_t position);
-
-void InsertDifference(db::Tx& tx, db::CompanyId company, const Difference& difference, UtcMs at);
-
-std::vector<Difference> SelectDifferences(db::Session& session, db::CompanyId company,
-                                          int64_t limit);
-
-std::vector<Parked> SelectParked(db::Session& session, db::CompanyId company, int64_t limit);
-int64_t UnparkAll(db::Tx& tx, db::CompanyId company);
-bool IsParked(db::Session& session, db::CompanyId company, std::string_view order_id);
-// Deletes what waits of the order.
+// Whether it still does.
+bool HasStep(db::Session& session, db::CompanyId company, const Waiting& waiting);
+void CountAttempt(db::Tx& tx, db::CompanyId company, const Waiting& waiting, UtcMs now);
+// Puts another request in the place of one that the cloud has refused.
+void ReplaceStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting, const Step& step);
+// Nothing where the request waits no more.
+void DeleteStep(db::Tx& tx, db::CompanyId company, const Waiting& waiting);
 void DeleteSteps(db::Tx& tx, db::CompanyId company, std::string_view order_id);
 
-Counts Count(db::Session& session, db::CompanyId company);
+// Differences
+
+void InsertDifference(db::Tx& tx, db::CompanyId company, const Difference& difference, UtcMs at);
+// Nothing where the same one is there already.
+void NoteDifference(db::Tx& tx, db::CompanyId company, const Difference& difference, UtcMs at);
+// Writes the difference in the place of another of that order and kind; writes nothing where it is
+// there already. True if it was written.
+bool PutDifference(db::Tx& tx, db::CompanyId company, const Difference& difference, UtcMs at);
+// The kinds of those of the order.
+std::set<std::string> KindsOfDifferences(db::Session& session, db::CompanyId company,
+                                         std::string_view order_id);
+void RemoveDifference(db::Tx& tx, db::CompanyId company, std::string_view order_id,
+                      std::string_view kind);
+// The record of an order that cannot be read, by its id in the cloud; `box`: that here, or empty.
+void PutUnreadable(db::Tx& tx, db::CompanyId company, const std::string& cloud_id,
+                   const std::string& box, const std::string& why, UtcMs at);
+void RemoveUnreadable(db::Tx& tx, db::CompanyId company, std::string_view cloud_id);
+// Counts one more order that has another business day in the cloud: one difference for each pair of
+// days, of no order.
+void CountDate(db::Tx& tx, db::CompanyId company, std::string_view day_here,
+               std::string_view day_there, UtcMs at);
+// The newest first, at most `limit`.
+std::vector<Difference> ListDifferences(db::Session& session, db::CompanyId company, int64_t limit);
 
 }  // namespace comanda::cloud::store

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
+#include <span>
 #include <utility>
 
 #include "base/concat.h"
@@ -14,6 +14,7 @@
 #include "cloud/link.h"
 #include "cloud/menu_body.h"
 #include "cloud/menu_push.h"
+#include "cloud/pending.h"
 #include "cloud/restaurant_document.h"
 #include "company/companies.h"
 #include "crypto/derived_id.h"
@@ -52,6 +53,7 @@ namespace {
 constexpr size_t kChunk = 50;
 // Products whose stock is written in one transaction.
 constexpr size_t kStockChunk = 200;
+constexpr size_t kOrdersAtOnce = 50;
 // While sales go on.
 constexpr int kStockAttempts = 3;
 
@@ -433,31 +435,31 @@ bool WriteUnlessRefused(db::Database& database, const Job& job) {
   }
 }
 
-// The quantities of items that wait, in thousandths, by the variant's id in the cloud.
-std::map<std::string, int64_t> WaitingQuantities(
-    db::Session& session, db::CompanyId company,
+// The quantities that the cloud has not counted yet, in thousandths, by the variant's id in the
+// cloud. In short reads, since there may be a week of orders.
+std::map<std::string, int64_t> UncountedQuantities(
+    db::Database& database, db::CompanyId company,
     const std::map<std::string, std::string>& ids_of_skus) {
-  const std::vector<store::WaitingRows> steps = store::WaitingItems(session, company);
-  std::unordered_set<std::string_view> cancelled_orders, cancelled_rows;
-  for (const store::WaitingRows& step : steps) {
-    if (step.kind == "cancel") cancelled_orders.insert(step.order_id);
-    if (step.kind == "cancel_combo") cancelled_rows.insert(step.row_ids);
+  const std::vector<std::string> orders = database.Read(
+      [&](db::Snapshot& snapshot) { return store::WaitingOrders(snapshot, company); });
+  Uncounted uncounted;
+  for (size_t begin = 0; begin < orders.size(); begin += kOrdersAtOnce) {
+    const auto some =
+        std::span(orders).subspan(begin, std::min(kOrdersAtOnce, orders.size() - begin));
+    database.Read([&](db::Snapshot& snapshot) {
+      for (const std::string& id : some) AddUncounted(uncounted, snapshot, company, id);
+    });
   }
   std::map<std::string, int64_t> quantities;
-  for (const store::WaitingRows& step : steps) {
-    if (step.kind != "combos" || cancelled_orders.contains(step.order_id)) continue;
-    const json::Document body = json::Document::ParseStored(step.body);
-    std::string_view ids = step.row_ids;
-    for (const Value item : RowsOf(body.root(), "combos")) {
-      if (cancelled_rows.contains(TakePiece(ids, ','))) continue;
-      std::string variant = TextMember(item, "variant_id");
-      if (variant.empty()) {
-        const auto found = ids_of_skus.find(FoldedCode(TextMember(item, "sku")));
-        if (found == ids_of_skus.end()) continue;
-        variant = found->second;
-      }
-      quantities[variant] += Thousandths(item, "quantity", orders::kQuantityDecimals).value_or(0);
+  database.Read([&](db::Snapshot& snapshot) {
+    for (const auto& [variant, quantity] : uncounted.by_variant) {
+      const auto alias = aliases::FindByBoxId(snapshot, company, Kind::kVariant, variant);
+      if (alias) quantities[alias->cloud_id] += quantity;
     }
+  });
+  for (const auto& [sku, quantity] : uncounted.by_sku) {
+    const auto found = ids_of_skus.find(FoldedCode(sku));
+    if (found != ids_of_skus.end()) quantities[found->second] += quantity;
   }
   return quantities;
 }
@@ -654,17 +656,20 @@ void MenuPull::CollectStock(Value product) {
 
 bool MenuPull::SetStock(const std::function<void()>& plan) {
   if (counts_.empty()) return true;
+  std::map<std::string, int64_t> uncounted;
+  const auto count_again = [&] {
+    uncounted = UncountedQuantities(importer_.database, importer_.company, ids_of_skus_);
+  };
   const auto changed = [&](db::Session& session) {
-    const auto waiting = WaitingQuantities(session, importer_.company, ids_of_skus_);
     const auto stocks = store::Stocks(session, importer_.company);
     std::vector<Recount> recounts;
     for (const auto& [cloud_id, count] : counts_) {
       const auto id = aliases::FindBoxId(session, importer_.company, Kind::kVariant, cloud_id);
       const auto box = id ? stocks.find(*id) : stocks.end();
       if (box == stocks.end()) continue;
-      const auto sold = waiting.find(cloud_id);
+      const auto sold = uncounted.find(cloud_id);
       const int64_t stock =
-          std::max<int64_t>(0, count - (sold == waiting.end() ? 0 : sold->second));
+          std::max<int64_t>(0, count - (sold == uncounted.end() ? 0 : sold->second));
       if (box->second.stock == stock) continue;
       recounts.push_back({.product_id = box->second.product_id, .variant_id = *id, .stock = stock});
     }
@@ -672,10 +677,11 @@ bool MenuPull::SetStock(const std::function<void()>& plan) {
     return recounts;
   };
   const auto is_any = [&](db::Snapshot& snapshot) { return !changed(snapshot).empty(); };
+  count_again();
   if (!importer_.database.Read(is_any)) return true;
   bool is_written = false;
   const auto write = [&](db::Tx& tx, const db::Stamp& stamp) {
-    // A sale that is not planned yet is not among the steps that wait.
+    // A sale that was made since they were counted is not among them.
     is_written = LookHere(tx, importer_.company).all_is_planned;
     if (!is_written) return;
     const company::Company company = company::Get(tx, importer_.company);
@@ -688,6 +694,7 @@ bool MenuPull::SetStock(const std::function<void()>& plan) {
   };
   for (int attempt = 0; !is_written && attempt < kStockAttempts; ++attempt) {
     plan();
+    count_again();
     if (!WriteUnlessRefused(importer_.database, write)) return true;
   }
   return is_written;

@@ -69,7 +69,7 @@ std::string BodyOf(db::Session& session, const company::Company& company,
 // Adds the step to those of the menu.
 void AddStep(db::Tx& tx, db::CompanyId company, Step step, const db::Stamp& stamp) {
   store::OrderRow row = store::FindOrder(tx, company, kMenuOrder).value_or(store::OrderRow{});
-  step.position = ++row.image.last_position;
+  step.position = ++row.mirror.last_position;
   store::InsertStep(tx, company, kMenuOrder, step);
   ++row.waiting;
   row.touched_at = stamp.now;
@@ -262,6 +262,15 @@ void TakePushed(db::Tx& tx, db::CompanyId company, const Step& step, std::string
     }
   }
   ForgetCloudState(tx, company, id);
+}
+
+void RemovePush(db::Tx& tx, db::CompanyId company, const Waiting& waiting) {
+  if (!store::HasStep(tx, company, waiting)) return;
+  store::DeleteStep(tx, company, waiting);
+  auto row = store::FindOrder(tx, company, kMenuOrder);
+  if (!row) return;
+  --row->waiting;
+  store::PutOrder(tx, company, *row);
 }
 
 void DropPush(db::Tx& tx, db::CompanyId company_id, const Step& step, std::string_view problem,

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cloud/client.h"
+#include "cloud/journal.h"
 #include "cloud/step.h"
 #include "company/company.h"
 #include "db/session.h"
@@ -54,6 +55,9 @@ void TakePushed(db::Tx& tx, db::CompanyId company, const Step& step, std::string
 // The cloud has refused the step, which the caller removes: a difference with the problem.
 void DropPush(db::Tx& tx, db::CompanyId company, const Step& step, std::string_view problem,
               const db::Stamp& stamp);
+
+// The step has its answer.
+void RemovePush(db::Tx& tx, db::CompanyId company, const Waiting& waiting);
 
 // Ids here of the products that wait for their push.
 std::vector<std::string> WaitingProducts(db::Session& session, db::CompanyId company);

@@ -12,26 +12,31 @@ std::string NameOf(std::optional<DeliveryStatus> status) {
   return status ? std::string(Name(*status)) : "";
 }
 
+// Whether this box has another one than the cloud had: it was changed here.
+bool IsChangedHere(const DeliverySides& sides) {
+  return sides.here != sides.before.delivery_status || sides.has_changed_rider;
+}
+
 // A status of the cloud that is new to this box, and another than the one here.
 DeliveryChoice ChooseBetween(const DeliverySides& sides) {
   if (!sides.there) {  // the rider was removed there
-    const bool is_undone =
-        sides.here == DeliveryStatus::kRiderAssigned && sides.here_by_rider && !sides.waits;
+    const bool is_undone = sides.here == DeliveryStatus::kRiderAssigned && sides.here_by_rider &&
+                           !IsChangedHere(sides);
     return is_undone ? DeliveryChoice::kTake : DeliveryChoice::kKeep;
   }
   switch (orders::FindMove(sides.here, *sides.there)) {
     case DeliveryMove::kUnchanged:
       return DeliveryChoice::kKeep;
     case DeliveryMove::kMove: {
-      // Back on the way, or the state before a NOT_DELIVERED that waits here.
-      const bool is_older = sides.here == DeliveryStatus::kNotDelivered && sides.waits;
+      // Back on the way, or the state before a NOT_DELIVERED that the cloud has not got yet.
+      const bool is_older = sides.here == DeliveryStatus::kNotDelivered && IsChangedHere(sides);
       return is_older ? DeliveryChoice::kKeep : DeliveryChoice::kTake;
     }
     case DeliveryMove::kIllegal:
       break;
   }
   if (sides.there == DeliveryStatus::kNotDelivered) {
-    // The planner brings the cloud from there to DELIVERED.
+    // What is sent next brings the cloud from there to DELIVERED.
     const bool is_delivered = sides.here == DeliveryStatus::kDelivered;
     return is_delivered ? DeliveryChoice::kKeep : DeliveryChoice::kTakeVia;
   }
@@ -41,27 +46,35 @@ DeliveryChoice ChooseBetween(const DeliverySides& sides) {
 
 }  // namespace
 
+bool HasChangedRider(const RiderSides& sides) {
+  const std::string& known = sides.before.shown.rider.value_or(sides.before.rider);
+  return sides.there != known && sides.there != sides.before.rider &&
+         sides.there != sides.requested.rider;
+}
+
 bool TakesRider(const RiderSides& sides) {
-  if (sides.is_own) return false;
-  // What the cloud has shown last. An order of which it has shown nothing yet has no rider there
-  // while the step that sets one waits.
-  const std::string known = sides.seen.value_or(sides.waits ? "" : sides.image);
-  if (sides.there == known) return false;
-  if (sides.there == sides.image || sides.there == sides.here) return false;
-  const bool has_changed_here = sides.waits || sides.here != sides.image;
-  return !has_changed_here || sides.there_at > sides.here_at;
+  if (!HasChangedRider(sides) || sides.there == sides.here) return false;
+  return sides.here == sides.before.rider || sides.there_at > sides.here_at;
+}
+
+bool HasChangedDelivery(const DeliverySides& sides) {
+  const std::string there = NameOf(sides.there);
+  const Mirror& before = sides.before;
+  const bool is_another =
+      there != before.shown.delivery_status.value_or(NameOf(before.delivery_status)) &&
+      sides.there != before.delivery_status && sides.there != sides.requested.delivery_status;
+  const bool has_another_reason = sides.there == DeliveryStatus::kNotDelivered &&
+                                  sides.reason_there != before.shown.delivery_status_reason &&
+                                  sides.reason_there != sides.requested.delivery_status_reason;
+  return is_another || has_another_reason;
 }
 
 DeliveryChoice ChooseDelivery(const DeliverySides& sides) {
-  const std::string known = sides.seen.value_or(NameOf(sides.image));
-  if (sides.there == sides.here) {
-    const bool has_new_reason = sides.there == DeliveryStatus::kNotDelivered &&
-                                sides.reason_there && sides.reason_there != sides.seen_reason &&
-                                sides.reason_there != sides.reason_here && !sides.waits;
-    return has_new_reason ? DeliveryChoice::kTake : DeliveryChoice::kKeep;
-  }
-  if (NameOf(sides.there) == known || sides.there == sides.image) return DeliveryChoice::kKeep;
-  return ChooseBetween(sides);
+  if (!HasChangedDelivery(sides)) return DeliveryChoice::kKeep;
+  if (sides.there != sides.here) return ChooseBetween(sides);
+  const bool has_new_reason = sides.there == DeliveryStatus::kNotDelivered && sides.reason_there &&
+                              sides.reason_there != sides.reason_here && !IsChangedHere(sides);
+  return has_new_reason ? DeliveryChoice::kTake : DeliveryChoice::kKeep;
 }
 
 }  // namespace comanda::cloud

@@ -1,14 +1,16 @@
 #pragma once
 
 // Decides between the two sides of an order, for the parts that both may change (contract section
-// 15.5). A state of the cloud counts as a change of the cloud only if it differs from what the
-// cloud showed last (cloud/seen.h), and from what this box has sent. Pure.
+// 15.5): a three-way merge, of the order here and the record of the cloud, over what the cloud had
+// before (cloud/mirror.h). While a request waits for its answer, the record may show what it does:
+// that is no change of the cloud. Pure.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
+#include "cloud/mirror.h"
 #include "orders/order.h"
 
 namespace comanda::cloud {
@@ -17,23 +19,26 @@ namespace comanda::cloud {
 struct RiderSides {
   std::optional<std::string> here;  // nothing: a rider that cannot be sent to the cloud
   std::string there;
-  std::string image;  // what the cloud has once the steps that wait are accepted
-  std::optional<std::string> seen;
-  bool is_own = false;  // a step of this box has set or removed the rider that the cloud shows
-  bool waits = false;   // such a step waits
+  const Mirror& before;
+  const Mirror& requested;  // once the request under way is accepted; without one, `before`
   UtcMs here_at = 0, there_at = 0;
 };
+// Whether the cloud has changed the rider.
+bool HasChangedRider(const RiderSides& sides);
 // Whether the rider of the cloud becomes the rider here: the cloud has changed it, and this box has
 // not, or earlier.
 bool TakesRider(const RiderSides& sides);
 
 struct DeliverySides {
-  std::optional<orders::DeliveryStatus> here, there, image;
+  std::optional<orders::DeliveryStatus> here, there;
   std::optional<std::string> reason_here, reason_there;
-  std::optional<std::string> seen, seen_reason;  // Seen::delivery_status, of the same name
-  bool here_by_rider = false;                    // orders::Order::delivery_status_by_rider
-  bool waits = false;                            // a step that may change it waits
+  const Mirror& before;
+  const Mirror& requested;
+  bool here_by_rider = false;      // orders::Order::delivery_status_by_rider
+  bool has_changed_rider = false;  // a rider of this box that the cloud does not have yet
 };
+// Whether the cloud has changed the delivery status or its reason.
+bool HasChangedDelivery(const DeliverySides& sides);
 enum class DeliveryChoice : uint8_t {
   kKeep,      // that of this box stays
   kTake,      // that of the cloud is taken

@@ -11,10 +11,10 @@
 #include "base/problem.h"
 #include "base/zone.h"
 #include "cloud/cloud_record.h"
+#include "cloud/journal_store.h"
 #include "cloud/path.h"
 #include "cloud/readings.h"
 #include "cloud/shown_members.h"
-#include "cloud/taken_store.h"
 #include "cloud/taker.h"
 #include "company/companies.h"
 #include "crypto/hash.h"
@@ -90,6 +90,7 @@ int64_t OrdersReader::DueInMs(const Linked& linked) const {
   if (!Follows(linked)) {
     return std::max<int64_t>(0, std::min(memory_.open_at_ms, memory_.recent_at_ms) - now_ms);
   }
+  if (!memory_.changed.empty() || memory_.cursor_behind) return 0;
   if (!linked.link.cursor) return std::max<int64_t>(0, memory_.listing_at_ms - now_ms);
   return memory_.events_at_ms > now_ms ? memory_.events_at_ms - now_ms : kIdleMs;
 }
@@ -97,6 +98,7 @@ int64_t OrdersReader::DueInMs(const Linked& linked) const {
 void OrdersReader::Read(const Linked& linked, Line& line) {
   const int64_t now_ms = settings_.clock.MonotonicMs();
   if (Follows(linked)) {
+    ReadChanged(linked, line);
     if (!linked.link.cursor && now_ms >= memory_.listing_at_ms) ReadListing(linked, line);
     return;
   }
@@ -108,6 +110,19 @@ void OrdersReader::Read(const Linked& linked, Line& line) {
     ReadRecent(linked, line);
     memory_.recent_at_ms = settings_.clock.MonotonicMs() + kRecentEveryMs;
   }
+}
+
+// The orders that events have named, as they are now; the cursor goes behind those events then.
+void OrdersReader::ReadChanged(const Linked& linked, Line& line) {
+  while (!memory_.changed.empty()) {
+    const std::string id = *memory_.changed.begin();
+    ReadOne(linked, line, id);
+    memory_.changed.erase(id);
+  }
+  const auto cursor = std::exchange(memory_.cursor_behind, std::nullopt);
+  if (!cursor) return;
+  settings_.database.Write(
+      [&](db::Tx& tx, const db::Stamp&) { PutCursor(tx, linked.company, cursor); });
 }
 
 // Every event that the rows do not reflect lies after the cursor of the first answer.
@@ -404,9 +419,12 @@ void OrdersReader::TakeSome(const Linked& linked, std::span<const Change> change
         results.push_back(TakeOrder(tx,
                                     {.company = company,
                                      .public_numbers = change.numbers,
-                                     .rider_provider = settings_.rider_provider,
+                                     .rules = RulesOf(settings_.rider_provider, linked.link),
                                      .platform_name = settings_.platform_name},
                                     change.record, stamp));
+        if (results.back() != Taken::kUnreadable) {
+          store::RemoveUnreadable(tx, linked.company, change.cloud_id);
+        }
       }
       if (cursor) PutCursor(tx, linked.company, cursor);
       return results;
@@ -431,11 +449,18 @@ void OrdersReader::TakeSome(const Linked& linked, std::span<const Change> change
   if (memory_.taken.size() + changes.size() > kTakenMax) memory_.taken.clear();
   for (size_t i = 0; i < changes.size(); ++i) {
     memory_.taken[changes[i].key] = changes[i].hash;
-    if (taken[i] == Taken::kUnreadable) {
-      Report("an order of the cloud cannot be read", changes[i].cloud_id,
-             WhyUnreadable(linked, changes[i].record));
-    }
+    if (taken[i] == Taken::kUnreadable) NoteUnreadable(linked, changes[i]);
   }
+}
+
+// Nothing of that version of the order is here, which nobody shall take for "in step".
+void OrdersReader::NoteUnreadable(const Linked& linked, const Change& change) {
+  const std::string why = WhyUnreadable(linked, change.record);
+  Report("an order of the cloud cannot be read", change.cloud_id, why);
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const auto id = aliases::FindBoxId(tx, linked.company, aliases::Kind::kOrder, change.cloud_id);
+    store::PutUnreadable(tx, linked.company, change.cloud_id, id.value_or(""), why, stamp.now);
+  });
 }
 
 std::string OrdersReader::WhyUnreadable(const Linked& linked, json::Value record) {
@@ -464,10 +489,12 @@ void OrdersReader::Report(std::string_view what, std::string_view which, std::st
 
 std::optional<Request> OrdersReader::EventsRequest(const Linked& linked) const {
   const bool is_due = settings_.clock.MonotonicMs() >= memory_.events_at_ms;
-  if (!Follows(linked) || !linked.link.cursor || !is_due) return std::nullopt;
+  const bool is_behind = !memory_.changed.empty() || memory_.cursor_behind;
+  if (!Follows(linked) || !linked.link.cursor || !is_due || is_behind) return std::nullopt;
   return Request{.path = Concat({"/v1/events?after=", wire::PercentEncoded(*linked.link.cursor),
                                  "&per_page=", kEventsPerPage}),
-                 .wait_s = kWaitS};
+                 // After a trouble the answer comes at once, so that its end is known.
+                 .wait_s = TroubleOf(Listing::kEvents).empty() ? kWaitS : 0};
 }
 
 std::vector<json::Value> OrdersReader::WithoutEchoes(const Linked& linked,
@@ -479,9 +506,10 @@ std::vector<json::Value> OrdersReader::WithoutEchoes(const Linked& linked,
       const int64_t version = shown.Integer("version").value_or(0);
       const auto id =
           aliases::FindBoxId(snapshot, linked.company, aliases::Kind::kOrder, CloudIdOf(record));
-      const Seen seen = id ? store::FindSeen(snapshot, linked.company, *id) : Seen{};
-      const bool is_echo = version != 0 && version <= seen.version &&
-                           shown.Instant("updated_at").value_or(0) <= seen.updated_at &&
+      const auto row = id ? store::FindOrder(snapshot, linked.company, *id) : std::nullopt;
+      const LastShown last = row ? row->mirror.shown : LastShown{};
+      const bool is_echo = version != 0 && version <= last.version &&
+                           shown.Instant("updated_at").value_or(0) <= last.updated_at &&
                            store::WhyParked(snapshot, linked.company, *id).empty();
       if (!is_echo) others.push_back(record);
     }
@@ -517,14 +545,22 @@ bool OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
   const std::vector<json::Value> events = reply.answer.Items("data");
   for (const json::Value& event : events) {
     const auto record = net::Find(event, "data");
-    if (record && net::TextAt(event, "subject.type") == "order") records.push_back(*record);
+    if (!record || net::TextAt(event, "subject.type") != "order") continue;
+    // Whether it is newer than what was acknowledged since, its version tells alone.
+    if (ShownMembers(*record).Integer("version")) {
+      records.push_back(*record);
+    } else {
+      memory_.changed.insert(CloudIdOf(*record));
+    }
   }
   // A cloud that does not wait, or gives the same page again, is asked at the pace of a poll.
   const bool has_waited = reply.answer.Header("Preference-Applied").has_value();
   const bool is_new = next != linked.link.cursor;
   if (!is_new || (events.empty() && !has_waited)) memory_.events_at_ms = later_ms;
   const std::vector<json::Value> others = WithoutEchoes(linked, records);
-  TakeAll(linked, ChangesOf(others, Shown::kInList), is_new ? std::optional(next) : std::nullopt);
+  std::optional<std::string> cursor = is_new ? std::optional(next) : std::nullopt;
+  if (!memory_.changed.empty()) memory_.cursor_behind = std::exchange(cursor, std::nullopt);
+  TakeAll(linked, ChangesOf(others, Shown::kInList), cursor);
   return !events.empty() && others.empty() && records.size() == events.size();
 }
 

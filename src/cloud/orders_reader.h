@@ -1,7 +1,9 @@
 #pragma once
 
 // Reads the orders of the cloud (contract section 15.4). A cloud that has GET /v1/events is
-// followed by its cursor, after one listing that gives the first cursor; any other is polled: open
+// followed by its cursor, after one listing that gives the first cursor; an event names an order,
+// and brings its record where that shows a version, which tells whether it is newer than what was
+// acknowledged meanwhile: else the order is read as it is now. Any other cloud is polled: open
 // orders every `poll_ms`, the orders of the last two days every 5 minutes. An order that leaves the
 // list of open ones is read by its id.
 //
@@ -96,11 +98,15 @@ class OrdersReader {
   enum class Outcome : uint8_t { kDone, kGivenUp };
 
   bool Follows(const Linked& linked) const;
+  void ReadChanged(const Linked& linked, Line& line);
   void ReadListing(const Linked& linked, Line& line);
   bool ReadOpen(const Linked& linked, Line& line);
   bool ReadRecent(const Linked& linked, Line& line);
   std::string RecentPath(const Linked& linked);
   enum class Listing : uint8_t { kOpen, kRecent, kEvents };
+  const std::string& TroubleOf(Listing listing) const {
+    return memory_.troubles[static_cast<size_t>(listing)];
+  }
   // Stores whether each was read the last time.
   void NoteListing(const Linked& linked, Listing listing, bool is_read);
 
@@ -141,15 +147,19 @@ class OrdersReader {
   void TakeSome(const Linked& linked, std::span<const Change> changes,
                 const std::optional<std::string>& cursor);
   void Report(std::string_view what, std::string_view which, std::string_view why);
+  void NoteUnreadable(const Linked& linked, const Change& change);
   std::string WhyUnreadable(const Linked& linked, json::Value record);
 
   // What Restart() forgets.
   struct Memory {
     // Monotonic times.
     int64_t open_at_ms = 0, recent_at_ms = 0, listing_at_ms = 0, events_at_ms = 0;
-    int64_t polls_until_ms = 0;                    // the cloud's events were refused
-    std::map<std::string, Walk> walks;             // that were interrupted, by path
-    std::optional<std::string> listing_cursor;     // of the first page of the listing
+    int64_t polls_until_ms = 0;                 // the cloud's events were refused
+    std::map<std::string, Walk> walks;          // that were interrupted, by path
+    std::optional<std::string> listing_cursor;  // of the first page of the listing
+    // Orders that events have named without a version, and the cursor behind those events.
+    std::set<std::string> changed;
+    std::optional<std::string> cursor_behind;
     std::set<std::string> open;                    // in the cloud, at the last reading
     std::set<std::string> left;                    // read by their ids since they left that list
     std::map<std::string, Page> pages;             // by path

@@ -64,16 +64,12 @@ bool IsDispensable(std::string_view field) {
   return std::ranges::find(kDispensable, LastPart(field, '.')) != kDispensable.end();
 }
 
-bool EndsARow(StepKind kind) {
-  return kind == StepKind::kCancelCombo || kind == StepKind::kRemoveDiscount ||
-         kind == StepKind::kCancelPayment;
-}
-
 // Copies a value without the members of those paths.
 class Copier {
  public:
-  Copier(json::Writer& out, const std::vector<std::string>& left_out)
-      : out_(out), left_out_(left_out) {}
+  Copier(json::Writer& out, const std::vector<std::string>& left_out,
+         const std::map<std::string, std::string>& skus)
+      : out_(out), left_out_(left_out), skus_(skus) {}
 
   void Copy(json::Value value, const std::string& path) {
     switch (value.kind()) {
@@ -112,7 +108,11 @@ class Copier {
     out_.BeginObject();
     for (const auto& [name, value] : object.members()) {
       const std::string member = path.empty() ? std::string(name) : path + "." + std::string(name);
-      if (std::ranges::find(left_out_, member) != left_out_.end()) continue;
+      if (std::ranges::find(left_out_, member) != left_out_.end()) {
+        const auto sku = skus_.find(member);
+        if (sku != skus_.end()) out_.Key("sku").Text(sku->second);
+        continue;
+      }
       out_.KeyOf(name);
       Copy(value, member);
     }
@@ -121,6 +121,7 @@ class Copier {
 
   json::Writer& out_;
   const std::vector<std::string>& left_out_;
+  const std::map<std::string, std::string>& skus_;
 };
 
 }  // namespace
@@ -160,11 +161,12 @@ bool IsOvertaken(const Step& step, json::Value record) {
   return wanted && orders::FindMove(delivery_of(record), *wanted) == orders::DeliveryMove::kIllegal;
 }
 
-std::string Without(std::string_view body, const std::vector<std::string>& fields) {
+std::string Without(std::string_view body, const std::vector<std::string>& fields,
+                    const std::map<std::string, std::string>& skus) {
   const json::Document document = json::Document::ParseStored(body);
   std::string text;
   json::Writer out(text);
-  Copier(out, fields).Copy(document.root(), "");
+  Copier(out, fields, skus).Copy(document.root(), "");
   return text;
 }
 

@@ -5,6 +5,7 @@
 // documents have `type` and `errors[].field`; `code` is read where it is there. Pure.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,9 @@ Judgement JudgeRefusal(StepKind kind, int status, std::string_view problem);
 // status from which that one cannot be reached. The order goes on without the step.
 bool IsOvertaken(const Step& step, json::Value record);
 
-// The body of a step without those fields. Fault kDamaged if the body is no JSON.
-std::string Without(std::string_view body, const std::vector<std::string>& fields);
+// The body of a step without those fields. `skus`: by such a field, the sku that names the item in
+// its place. Fault kDamaged if the body is no JSON.
+std::string Without(std::string_view body, const std::vector<std::string>& fields,
+                    const std::map<std::string, std::string>& skus = {});
 
 }  // namespace comanda::cloud

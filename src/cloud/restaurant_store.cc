@@ -205,22 +205,6 @@ bool CountsStock(db::Session& session, db::CompanyId company) {
       company);
 }
 
-std::vector<WaitingRows> WaitingItems(db::Session& session, db::CompanyId company) {
-  static constexpr db::Sql kItems = R"sql(
-      SELECT order_id, kind, row_ids, body FROM cloud_step
-      WHERE company_id = $1 AND kind IN ('combos', 'cancel_combo', 'cancel')
-      )sql";
-  std::vector<WaitingRows> items;
-  auto rows = session.Query<kItems>(company);
-  while (rows.Next()) {
-    items.push_back({.order_id = rows.Text("order_id"),
-                     .kind = rows.Text("kind"),
-                     .row_ids = rows.Text("row_ids"),
-                     .body = rows.Text("body")});
-  }
-  return items;
-}
-
 std::vector<std::string> WaitingMenuRows(db::Session& session, db::CompanyId company) {
   return session.FindTexts(
       R"sql(SELECT row_ids FROM cloud_step WHERE company_id = $1 AND order_id = '')sql", company);

@@ -59,15 +59,6 @@ std::map<std::string, Counted> Stocks(db::Session& session, db::CompanyId compan
 // True if the stock of any variant is counted.
 bool CountsStock(db::Session& session, db::CompanyId company);
 
-// A step that waits and moves stock.
-struct WaitingRows {
-  std::string order_id;
-  std::string kind;  // "combos", "cancel_combo", "cancel"
-  std::string row_ids;
-  std::string body;
-};
-std::vector<WaitingRows> WaitingItems(db::Session& session, db::CompanyId company);
-
 // The row ids of the menu's steps that wait.
 std::vector<std::string> WaitingMenuRows(db::Session& session, db::CompanyId company);
 

@@ -24,8 +24,9 @@ namespace {
 constexpr int64_t kDateMsMax = 44LL * 24 * 60 * 60 * 1000;
 constexpr int64_t kDayMs = 24LL * 60 * 60 * 1000;
 // Behind the key of a step that is sent once more under another key, and how often.
-constexpr std::string_view kRepeated = "-2";
-constexpr size_t kRepeatedMax = 4;
+constexpr std::string_view kRepeated = "-again";
+constexpr int kRepeatedMax = 4;
+constexpr std::string_view kScheduledDate = "scheduled_delivery_date";
 // Of the search for an order that the cloud has under our key.
 constexpr int kPagesMax = 50;
 
@@ -71,36 +72,6 @@ Endpoint EndpointOf(StepKind kind) {
   return {};
 }
 
-// The rows of the kind that the step adds or ends.
-const Rows* RowsOf(const Image& image, StepKind kind) {
-  switch (kind) {
-    case StepKind::kCombos:
-    case StepKind::kCancelCombo:
-      return &image.combos;
-    case StepKind::kPayment:
-    case StepKind::kCancelPayment:
-      return &image.payments;
-    case StepKind::kDiscount:
-    case StepKind::kRemoveDiscount:
-      return &image.discounts;
-    case StepKind::kPlace:
-    case StepKind::kFields:
-    case StepKind::kStatus:
-    case StepKind::kRider:
-    case StepKind::kNoRider:
-    case StepKind::kDelivery:
-    case StepKind::kCancel:
-    case StepKind::kMenu:
-    case StepKind::kMenuClear:
-      return nullptr;
-  }
-  return nullptr;
-}
-
-bool AddsRows(StepKind kind) {
-  return kind == StepKind::kCombos || kind == StepKind::kPayment || kind == StepKind::kDiscount;
-}
-
 std::optional<aliases::Alias> AliasOf(db::Session& session, db::CompanyId company,
                                       std::string_view order_id) {
   return aliases::FindByBoxId(session, company, aliases::Kind::kOrder, order_id);
@@ -140,7 +111,7 @@ bool Sender::SendMenuStep(const Waiting& waiting) {
       if (there.verdict == Verdict::kOk) {
         NoteBeforePush(tx, company_, step, there.answer.answer().body, stamp);
       }
-      NoteAttempt(tx, company_, waiting, stamp.now);
+      store::CountAttempt(tx, company_, waiting, stamp.now);
     });
   }
   const Endpoint endpoint = EndpointOf(step.kind);
@@ -165,7 +136,7 @@ bool Sender::SendMenuStep(const Waiting& waiting) {
     } else {
       DropPush(tx, company_, step, answer, stamp);
     }
-    RemoveStep(tx, company_, waiting);
+    RemovePush(tx, company_, waiting);
   });
   return true;
 }
@@ -202,7 +173,7 @@ std::optional<Request> Sender::RequestFor(const Waiting& waiting) {
     request.path += rest.substr(0, at);
     if (at == rest.npos) return request;
     const auto row = store::FindOrder(snapshot, company_, waiting.order_id);
-    const Rows* rows = row ? RowsOf(row->image, step.kind) : nullptr;
+    const Rows* rows = row ? RowsOf(row->mirror, step.kind) : nullptr;
     const auto found = rows ? rows->find(step.row_ids.at(0)) : Rows::const_iterator();
     if (!rows || found == rows->end() || found->second.cloud_id.empty()) return std::nullopt;
     request.path += wire::PercentEncoded(found->second.cloud_id);
@@ -217,7 +188,7 @@ void Sender::Accept(const Waiting& waiting, json::Value record) {
       PutAlias(tx, company_, waiting.order_id, record);
       NoteReference(tx, waiting, net::TextAt(record, "reference"), stamp);
     }
-    RemoveStep(tx, company_, waiting);
+    store::DeleteStep(tx, company_, waiting);
     Take(tx, record, numbers, stamp, {.answered = &waiting.step});
   });
 }
@@ -241,7 +212,7 @@ void Sender::Take(db::Tx& tx, json::Value record, const std::vector<std::string>
   TakeOrder(tx,
             {.company = company,
              .public_numbers = numbers,
-             .rider_provider = settings_.rider_provider,
+             .rules = settings_.rules,
              .platform_name = settings_.platform_name,
              .answered = role.answered,
              .looked_for = role.looked_for},
@@ -260,7 +231,7 @@ bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
     case Remedy::kPark:
       return ParkAfterLook(waiting, problem);
     case Remedy::kGone:
-      ParkIt(waiting, kParkedGone, problem);
+      ParkGone(waiting, problem);
       return true;
     case Remedy::kFindOrder:
       return FindOrder(waiting, problem);
@@ -276,9 +247,15 @@ bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
   return true;
 }
 
-void Sender::ParkIt(const Waiting& waiting, std::string_view why, std::string_view problem) {
+void Sender::ParkGone(const Waiting& waiting, std::string_view problem) {
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+    store::Park(tx, company_, waiting.order_id, kParkedGone, problem);
+  });
+}
+
+void Sender::ParkRefused(const Waiting& waiting, std::string_view problem) {
   settings_.database.Write(
-      [&](db::Tx& tx, const db::Stamp&) { Park(tx, company_, waiting.order_id, why, problem); });
+      [&](db::Tx& tx, const db::Stamp&) { ParkRefused(tx, waiting, problem); });
 }
 
 Sender::Looked Sender::Look(const Waiting& waiting, Reply& reply) {
@@ -296,14 +273,14 @@ bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
   const Looked looked = Look(waiting, reply);
   if (looked == Looked::kNoAnswer) return false;
   if (looked == Looked::kUnknown) {
-    ParkIt(waiting, kParkedRefused, problem);
+    ParkRefused(waiting, problem);
     return true;
   }
   const std::vector<std::string> numbers = orders::PublicNumbers();
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     const auto record = reply.answer.Find("data");
     if (record) Take(tx, *record, numbers, stamp, {});
-    if (!IsWaiting(tx, company_, waiting)) return;
+    if (!IsStillWaiting(tx, waiting)) return;
     if (record && IsOvertaken(waiting.step, *record)) {
       const json::Document body = json::Document::ParseStored(waiting.step.body);
       store::InsertDifference(tx, company_,
@@ -313,12 +290,32 @@ bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
                                .cloud = net::TextAt(*record, "delivery_status"),
                                .detail = "the cloud was ahead of it"},
                               stamp.now);
-      RemoveStep(tx, company_, waiting);
+      GoOnWithout(tx, waiting, stamp);
       return;
     }
-    Park(tx, company_, waiting.order_id, kParkedRefused, problem);
+    ParkRefused(tx, waiting, problem);
   });
   return true;
+}
+
+// The request has its answer. What is sent after `comanda cloud retry` is what differs then.
+void Sender::ParkRefused(db::Tx& tx, const Waiting& waiting, std::string_view problem) {
+  store::Park(tx, company_, waiting.order_id, kParkedRefused, problem);
+  if (!waiting.step.is_in_mirror) store::DeleteStep(tx, company_, waiting);
+}
+
+bool Sender::IsStillWaiting(db::Session& session, const Waiting& waiting) const {
+  return store::WhyParked(session, company_, waiting.order_id).empty() &&
+         store::HasStep(session, company_, waiting);
+}
+
+void Sender::GoOnWithout(db::Tx& tx, const Waiting& waiting, const db::Stamp& stamp) {
+  store::DeleteStep(tx, company_, waiting);
+  auto row = store::FindOrder(tx, company_, waiting.order_id);
+  const auto order = orders::Load(tx, company_, waiting.order_id);
+  if (!row || !order) return;
+  GiveUp(row->mirror, waiting.step);
+  CompareAgain(tx, *order, *std::move(row), settings_.rules, Makes::kNext, stamp);
 }
 
 // A step that ends a row of which the cloud's id is not known: the order is read, and the row found
@@ -329,9 +326,9 @@ bool Sender::LearnRow(const Waiting& waiting) {
   const std::vector<std::string> numbers = orders::PublicNumbers();
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     if (const auto record = reply.answer.Find("data")) Take(tx, *record, numbers, stamp, {});
-    if (!IsWaiting(tx, company_, waiting)) return;
+    if (!IsStillWaiting(tx, waiting)) return;
     const auto row = store::FindOrder(tx, company_, waiting.order_id);
-    const Rows* rows = row ? RowsOf(row->image, waiting.step.kind) : nullptr;
+    const Rows* rows = row ? RowsOf(row->mirror, waiting.step.kind) : nullptr;
     const auto known = rows ? rows->find(waiting.step.row_ids.at(0)) : Rows::const_iterator();
     if (rows && known != rows->end() && !known->second.cloud_id.empty()) return;  // sent next
     store::InsertDifference(tx, company_,
@@ -341,7 +338,7 @@ bool Sender::LearnRow(const Waiting& waiting) {
                              .cloud = "",
                              .detail = "not sent: the cloud shows no such row"},
                             stamp.now);
-    RemoveStep(tx, company_, waiting);
+    GoOnWithout(tx, waiting, stamp);
   });
   return true;
 }
@@ -365,7 +362,7 @@ bool Sender::FindOrder(const Waiting& waiting, std::string_view problem) {
                          has_more->boolean() && !reply.answer.Items("data").empty();
     if (!goes_on) break;
   }
-  ParkIt(waiting, kParkedRefused, problem);
+  ParkRefused(waiting, problem);
   return true;
 }
 
@@ -374,13 +371,13 @@ void Sender::TakeFound(const Waiting& waiting, json::Value record) {
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     if (IsSameOrder(tx, waiting.order_id, record)) {
       PutAlias(tx, company_, waiting.order_id, record);
-      RemoveStep(tx, company_, waiting);
-      Take(tx, record, numbers, stamp, {});
+      store::DeleteStep(tx, company_, waiting);
+      Take(tx, record, numbers, stamp, {.answered = &waiting.step});
       return;
     }
     const std::string own_key = crypto::DerivedId(waiting.order_id, "reference in the cloud");
     if (waiting.step.key == own_key) {
-      Park(tx, company_, waiting.order_id, kParkedRefused, "");
+      ParkRefused(tx, waiting, "");
       return;
     }
     store::InsertDifference(tx, company_,
@@ -392,7 +389,7 @@ void Sender::TakeFound(const Waiting& waiting, json::Value record) {
                             stamp.now);
     Step step = waiting.step;
     step.key = own_key;
-    ReplaceStep(tx, company_, waiting, step);
+    store::ReplaceStep(tx, company_, waiting, step);
   });
 }
 
@@ -410,20 +407,21 @@ bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
   const Looked looked = Look(waiting, reply);
   if (looked == Looked::kNoAnswer) return false;
   if (looked == Looked::kUnknown) {
-    ParkIt(waiting, kParkedRefused, problem);
+    ParkRefused(waiting, problem);
     return true;
   }
   const auto record = reply.answer.Find("data");
   if (!record) {
-    ParkIt(waiting, kParkedGone, problem);
+    ParkGone(waiting, problem);
     return true;
   }
   const std::vector<std::string> numbers = orders::PublicNumbers();
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    Take(tx, *record, numbers, stamp, {.looked_for = &waiting.step});
-    if (!IsWaiting(tx, company_, waiting)) return;
+    Take(tx, *record, numbers, stamp, {.looked_for = true});
+    if (!IsStillWaiting(tx, waiting)) return;
     if (IsDone(tx, waiting, *record)) {
-      RemoveStep(tx, company_, waiting);
+      store::DeleteStep(tx, company_, waiting);
+      Take(tx, *record, numbers, stamp, {.answered = &waiting.step});
     } else {
       RepeatUnderOwnKey(tx, waiting, problem);
     }
@@ -433,17 +431,19 @@ bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
 
 // The key of a till may have been used by the till itself: what it sent is not repeated.
 void Sender::RepeatUnderOwnKey(db::Tx& tx, const Waiting& waiting, std::string_view problem) {
-  const std::string own_key = Concat({"c1-", waiting.order_id, "-", waiting.step.position});
-  const bool is_own = waiting.step.key.starts_with(own_key);
-  const bool is_given_up =
-      waiting.step.key.size() >= own_key.size() + kRepeatedMax * kRepeated.size();
-  if (!is_own || is_given_up) {
-    Park(tx, company_, waiting.order_id, kParkedRefused, problem);
+  const std::string own_key = Concat({"c1-", waiting.order_id, "-"});
+  Step step = waiting.step;
+  int repeated = 0;
+  for (std::string_view key = step.key; key.ends_with(kRepeated);) {
+    key.remove_suffix(kRepeated.size());
+    ++repeated;
+  }
+  if (!step.key.starts_with(own_key) || repeated >= kRepeatedMax) {
+    ParkRefused(tx, waiting, problem);
     return;
   }
-  Step step = waiting.step;
   step.key += kRepeated;
-  ReplaceStep(tx, company_, waiting, step);
+  store::ReplaceStep(tx, company_, waiting, step);
 }
 
 // Whether the cloud shows the effect of the step: its rows, or the comment that it appends; of a
@@ -455,7 +455,7 @@ bool Sender::IsDone(db::Tx& tx, const Waiting& waiting, json::Value record) {
     return !comment.empty() && net::TextAt(record, "comment").ends_with(comment);
   }
   const auto row = store::FindOrder(tx, company_, waiting.order_id);
-  const Rows* rows = row ? RowsOf(row->image, waiting.step.kind) : nullptr;
+  const Rows* rows = row ? RowsOf(row->mirror, waiting.step.kind) : nullptr;
   if (!rows) return false;
   if (!AddsRows(waiting.step.kind)) return true;
   return std::ranges::all_of(waiting.step.row_ids, [&](const std::string& id) {
@@ -464,10 +464,24 @@ bool Sender::IsDone(db::Tx& tx, const Waiting& waiting, json::Value record) {
   });
 }
 
+// A line without its link to the menu is named by its sku.
+std::map<std::string, std::string> Sender::SkusOf(db::Session& session, const Waiting& waiting) {
+  std::map<std::string, std::string> skus;
+  const auto order = orders::Load(session, company_, waiting.order_id);
+  if (!order || waiting.step.kind != StepKind::kCombos) return skus;
+  for (size_t i = 0; i < waiting.step.row_ids.size(); ++i) {
+    const auto combo =
+        std::ranges::find(order->combos, waiting.step.row_ids[i], &orders::Combo::id);
+    if (combo == order->combos.end() || !combo->sku) continue;
+    skus.emplace(Concat({"combos[", static_cast<int64_t>(i), "].variant_id"}), *combo->sku);
+  }
+  return skus;
+}
+
 void Sender::LeaveOut(const Waiting& waiting, const std::vector<std::string>& fields) {
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     for (const std::string& field : fields) {
-      const bool is_date = field == "scheduled_delivery_date";
+      const bool is_date = field == kScheduledDate;
       store::InsertDifference(tx, company_,
                               {.order_id = waiting.order_id,
                                .kind = is_date ? "date" : "link",
@@ -476,10 +490,21 @@ void Sender::LeaveOut(const Waiting& waiting, const std::vector<std::string>& fi
                                .detail = field},
                               stamp.now);
     }
+    const bool has_date = std::ranges::find(fields, kScheduledDate) != fields.end();
+    auto row = store::FindOrder(tx, company_, waiting.order_id);
+    const auto order = orders::Load(tx, company_, waiting.order_id);
+    if (has_date && row && order) {
+      GiveUpDate(row->mirror, FieldsOf(*order));
+      store::PutOrder(tx, company_, *row);
+    }
     // The key stays: a request that was refused is not remembered under it.
     Step step = waiting.step;
-    step.body = Without(step.body, fields);
-    ReplaceStep(tx, company_, waiting, step);
+    step.body = Without(step.body, fields, SkusOf(tx, waiting));
+    if (step.body == "{}") {
+      GoOnWithout(tx, waiting, stamp);
+      return;
+    }
+    store::ReplaceStep(tx, company_, waiting, step);
   });
 }
 
@@ -492,7 +517,7 @@ void Sender::Drop(const Waiting& waiting, const std::string& trouble) {
                              .cloud = "",
                              .detail = trouble},
                             stamp.now);
-    RemoveStep(tx, company_, waiting);
+    GoOnWithout(tx, waiting, stamp);
   });
 }
 

@@ -5,14 +5,15 @@
 // answer tells: the cloud's ids of the order and of new rows, and what the cloud has changed.
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cloud/client.h"
-#include "cloud/journal.h"
-#include "cloud/link.h"
+#include "cloud/journal_store.h"
+#include "cloud/pending.h"
 #include "db/database.h"
 
 namespace comanda::cloud {
@@ -20,8 +21,8 @@ namespace comanda::cloud {
 struct SenderSettings {
   db::Database& database;
   const Clock& clock;
-  // The provider whose riders are users of the company, in the cloud and here.
-  std::string rider_provider;
+  SendRules rules;
+  // The name here of the provider whose riders are users of the company.
   std::string platform_name;
   // Waits for the pace, sends, and returns kOk or kRefused, or kLater where the answer is unusable;
   // throws Interrupted (cloud/line.h) for all else.
@@ -45,17 +46,23 @@ class Sender {
   void Accept(const Waiting& waiting, json::Value record);
   void NoteReference(db::Tx& tx, const Waiting& waiting, const std::string& reference,
                      const db::Stamp& stamp);
-  // What a record is to a step (TakeSettings).
+  // What a record is to the request under way (TakeSettings).
   struct Role {
     const Step* answered = nullptr;
-    const Step* looked_for = nullptr;
+    bool looked_for = false;
   };
   void Take(db::Tx& tx, json::Value record, const std::vector<std::string>& numbers,
             const db::Stamp& stamp, const Role& role);
+  // Whether the request is still to be sent: neither dropped nor its order parked.
+  bool IsStillWaiting(db::Session& session, const Waiting& waiting) const;
+  // The order goes on without the request, which is not made again.
+  void GoOnWithout(db::Tx& tx, const Waiting& waiting, const db::Stamp& stamp);
 
   // What follows from a refusal; false as Send().
   bool Follow(const Waiting& waiting, const Reply& reply);
-  void ParkIt(const Waiting& waiting, std::string_view why, std::string_view problem);
+  void ParkGone(const Waiting& waiting, std::string_view problem);
+  void ParkRefused(const Waiting& waiting, std::string_view problem);
+  void ParkRefused(db::Tx& tx, const Waiting& waiting, std::string_view problem);
   // The order as the cloud has it now. kUnknown: it has no alias; kNoAnswer: no usable answer came.
   enum class Looked : uint8_t { kUnknown, kNoAnswer, kAnswered };
   Looked Look(const Waiting& waiting, Reply& reply);
@@ -67,6 +74,7 @@ class Sender {
   bool ReadOrder(const Waiting& waiting, std::string_view problem);
   bool IsDone(db::Tx& tx, const Waiting& waiting, json::Value record);
   void RepeatUnderOwnKey(db::Tx& tx, const Waiting& waiting, std::string_view problem);
+  std::map<std::string, std::string> SkusOf(db::Session& session, const Waiting& waiting);
   void LeaveOut(const Waiting& waiting, const std::vector<std::string>& fields);
   void Drop(const Waiting& waiting, const std::string& trouble);
 

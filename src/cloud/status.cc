@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/concat.h"
+#include "cloud/journal_store.h"
 #include "cloud/restaurant.h"
 #include "company/companies.h"
 #include "json/writer.h"
@@ -87,10 +88,11 @@ Status FindStatus(db::Session& session, Progressing progress, UtcMs now) {
   }
   if (status.progress.state == State::kNotLinked) status.progress.state = State::kBehind;
   const db::CompanyId company = status.linked->company;
-  status.counts = Count(session, company);
+  status.counts = store::Count(session, company);
   // The worker may not have seen yet that the order was discarded.
-  std::erase_if(status.progress.late,
-                [&](const LateOrder& late) { return !HasSteps(session, company, late.order_id); });
+  std::erase_if(status.progress.late, [&](const LateOrder& late) {
+    return !store::IsWaiting(session, company, late.order_id);
+  });
   status.other_channels = orders::CountOfOtherChannels(session, company);
   status.unpaired = CountUnpaired(session, company);
   // What is to be sent of orders from before the link is not known before they were looked at.

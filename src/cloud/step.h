@@ -1,8 +1,8 @@
 #pragma once
 
 // A step: one request that changes one order, or one product of the menu, in the cloud (contract
-// section 15.1). The planner makes steps (cloud/planner.h), the journal keeps them until the cloud
-// has accepted them.
+// section 15.1). It is made of what differs (cloud/next.h), and the journal keeps it from before it
+// is sent until the cloud has accepted it.
 
 #include <array>
 #include <cstdint>
@@ -38,6 +38,14 @@ inline constexpr std::array<std::string_view, 15> kStepKindNames = {
     "no_rider",     "delivery",        "cancel",         "menu",     "menu_clear"};
 constexpr std::string_view Name(StepKind kind) { return kStepKindNames[static_cast<size_t>(kind)]; }
 
+constexpr bool AddsRows(StepKind kind) {
+  return kind == StepKind::kCombos || kind == StepKind::kDiscount || kind == StepKind::kPayment;
+}
+constexpr bool EndsARow(StepKind kind) {
+  return kind == StepKind::kCancelCombo || kind == StepKind::kRemoveDiscount ||
+         kind == StepKind::kCancelPayment;
+}
+
 // Key and body never change once the step is in the journal: a repetition has the same effect as
 // the first attempt.
 struct Step {
@@ -49,6 +57,8 @@ struct Step {
   // in the cloud is known once that row has been accepted.
   std::vector<std::string> row_ids;
   UtcMs occurred_at = 0;  // Comanda-Occurred-At
+  // Made by an older program, which planned ahead: the mirror has what it does already.
+  bool is_in_mirror = false;
 };
 
 }  // namespace comanda::cloud

@@ -13,7 +13,7 @@
 #include "cloud/features.h"
 #include "cloud/key_file.h"
 #include "cloud/menu_push.h"
-#include "cloud/order_plan.h"
+#include "cloud/pending.h"
 #include "cloud/sender.h"
 #include "cloud/taker.h"
 #include "crypto/authorities.h"
@@ -322,27 +322,29 @@ void Syncer::PlanPage(const events::Page& page) {
 // A few orders with each commit, for which a till may wait; `at_last` belongs to the last one. An
 // order that was planned before a power cut is not planned again.
 void Syncer::PlanOrders(std::span<const std::string> ids, const AtLast& at_last) {
-  const PlanRules rules{.rider_provider = settings_.options.cloud_rider_provider,
-                        .since = linked_->link.since,
-                        .knows_tables = linked_->link.features.has_tables};
+  const SendRules rules = Rules();
+  // What is sent at once is put into the journal at once.
+  const Makes makes = failures_ == 0 && client_ ? Makes::kNext : Makes::kCreation;
   bool is_last = false;
   while (!is_last) {
     const int64_t begun_ms = settings_.clock.MonotonicMs();
     const auto some = ids.first(std::min(ids.size(), kPlannedAtOnce));
     ids = ids.subspan(some.size());
     is_last = ids.empty();
-    std::vector<OrderPlan> plans;
+    std::vector<Compared> compared;
     settings_.database.Read([&](db::Snapshot& snapshot) {
-      plans.clear();
+      compared.clear();
       for (const std::string& id : some) {
-        if (auto plan = MakeOrderPlan(snapshot, linked_->company, id, rules)) {
-          plans.push_back(*std::move(plan));
+        if (auto one = CompareOrder(snapshot, linked_->company, id, rules, makes)) {
+          compared.push_back(*std::move(one));
         }
       }
     });
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      for (const std::string& id : some) FinishCancel(tx, linked_->company, id, stamp);
-      for (const OrderPlan& plan : plans) StoreOrderPlan(tx, linked_->company, plan, rules, stamp);
+      for (const std::string& id : some) FinishCancel(tx, linked_->company, id, rules, stamp);
+      for (const Compared& one : compared) {
+        StoreCompared(tx, linked_->company, one, rules, makes, stamp);
+      }
       if (is_last) at_last(tx, stamp);
     });
     pass_->Rest(settings_.clock.MonotonicMs() - begun_ms);
@@ -417,24 +419,44 @@ void Syncer::LookForFeatures() {
   linked_->link.features = found;
 }
 
-// The step that is due: of an order that is being served; of the backlog where there is none, or
+SendRules Syncer::Rules() const {
+  return RulesOf(settings_.options.cloud_rider_provider, linked_->link);
+}
+
+// The order whose turn it is: one that is being served; of the backlog where there is none, or
 // where others have had their share.
-std::optional<Waiting> Syncer::NextToSend(Among among) {
-  const UtcMs now = settings_.clock.Now();
+std::optional<std::string> Syncer::NextOrder(Among among) {
+  const bool is_for_others =
+      among == Among::kPresent && others_since_backlog_ < kOthersBeforeBacklog;
   const OrderIds resting = late_.Resting(settings_.clock.MonotonicMs());
-  return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Waiting> {
-    if (among == Among::kPresent && others_since_backlog_ < kOthersBeforeBacklog) {
-      return NextStep(snapshot, linked_->company, Among::kPresent, now, resting);
-    }
-    return NextStep(snapshot, linked_->company, Among::kAll, now, resting);
+  return settings_.database.Read([&](db::Snapshot& snapshot) {
+    return store::NextOrder(snapshot, linked_->company,
+                            is_for_others ? Among::kPresent : Among::kAll, settings_.clock.Now(),
+                            resting);
   });
+}
+
+// Its request, which is in the journal then. Orders of which nothing differs any more are passed.
+std::optional<Waiting> Syncer::NextToSend(Among among) {
+  while (const auto order_id = NextOrder(among)) {
+    auto waiting = settings_.database.Read([&](db::Snapshot& snapshot) {
+      return store::FirstStep(snapshot, linked_->company, *order_id);
+    });
+    if (waiting) return waiting;
+    waiting = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      return NextRequest(tx, linked_->company, *order_id, Rules(), stamp);
+    });
+    if (waiting) return waiting;
+    pass_->Beat();
+  }
+  return std::nullopt;
 }
 
 // False where the cloud gave no usable answer: nothing is known of it.
 bool Syncer::Send(const Waiting& waiting) {
   Sender sender({.database = settings_.database,
                  .clock = settings_.clock,
-                 .rider_provider = settings_.options.cloud_rider_provider,
+                 .rules = Rules(),
                  .platform_name = settings_.options.platform_name,
                  .ask =
                      [this](const Request& request) {
@@ -466,7 +488,7 @@ void Syncer::NoteLate(const Waiting& waiting) {
   }
   if (!IsForAPerson(late, now_ms) || waiting.order_id.empty()) return;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-    Park(tx, linked_->company, waiting.order_id, kParkedUnanswered, ProblemOf(trouble));
+    store::Park(tx, linked_->company, waiting.order_id, kParkedUnanswered, ProblemOf(trouble));
   });
   late_.Remove(waiting.order_id);
 }
@@ -649,7 +671,7 @@ void Syncer::Publish() {
   // What was discarded, parked or dropped meanwhile is late no more.
   for (const LateOrder& late : late_.List()) {
     const bool waits = settings_.database.Read([&](db::Snapshot& snapshot) {
-      return HasSteps(snapshot, linked_->company, late.order_id);
+      return store::IsWaiting(snapshot, linked_->company, late.order_id);
     });
     if (!waits) late_.Remove(late.order_id);
   }
@@ -657,7 +679,7 @@ void Syncer::Publish() {
   if (!is_recent) {
     counted_ms_ = now_ms;
     counts = settings_.database.Read(
-        [&](db::Snapshot& snapshot) { return Count(snapshot, linked_->company); });
+        [&](db::Snapshot& snapshot) { return store::Count(snapshot, linked_->company); });
   }
   const std::lock_guard lock(mutex_);
   if (counts) {
@@ -697,7 +719,7 @@ std::optional<int64_t> Syncer::DueInMs() {
   take(std::max(pace_ms, orders_.DueInMs(*linked_)));
   take(std::max(pace_ms, restaurant_.DueInMs(*linked_)));
   const bool has_steps = progress().steps_waiting > 0;
-  if (has_steps && NextToSend(Among::kAll)) take(pace_ms);
+  if (has_steps && NextOrder(Among::kAll)) take(pace_ms);
   if (has_steps && late_.DueInMs(now_ms)) take(std::max(pace_ms, *late_.DueInMs(now_ms)));
   if (!polling_ && orders_.EventsRequest(*linked_)) take(pace_ms);
   return due_ms;

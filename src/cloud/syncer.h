@@ -1,10 +1,10 @@
 #pragma once
 
-// The thread of the sync with the cloud (contract section 15). It follows the event log and plans
-// the steps of every order that has changed, also while the cloud cannot be reached: the journal is
-// what waits, not the log. It sends the steps at the pace that the cloud allows, orders that are
-// being served first, the backlog with at least a quarter of the pace. Between them it reads what
-// the cloud has changed.
+// The thread of the sync with the cloud (contract section 15). It follows the event log and
+// compares every order that has changed with its mirror, also while the cloud cannot be reached:
+// what waits is the order itself, not the log. It makes the requests at the pace that the cloud
+// allows, those of orders that are being served first, those of the backlog with at least a quarter
+// of the pace. Between them it reads what the cloud has changed.
 //
 // One request at a time, except for the long poll of the cloud's events, which waits beside the
 // others.
@@ -27,6 +27,7 @@
 #include "cloud/link.h"
 #include "cloud/linking.h"
 #include "cloud/orders_reader.h"
+#include "cloud/pending.h"
 #include "cloud/restaurant.h"
 #include "cloud/status.h"
 #include "config/options.h"
@@ -105,6 +106,8 @@ class Syncer final : private Line {
   // The exchange with the cloud. These throw Interrupted.
   void Exchange();
   void LookForFeatures();
+  SendRules Rules() const;
+  std::optional<std::string> NextOrder(Among among);
   std::optional<Waiting> NextToSend(Among among);
   bool Send(const Waiting& waiting);
   void NoteLate(const Waiting& waiting);

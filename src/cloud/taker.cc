@@ -5,24 +5,18 @@
 
 #include "aliases/aliases.h"
 #include "base/concat.h"
-#include "base/decimal.h"
 #include "base/id.h"
-#include "base/log.h"
 #include "base/problem.h"
-#include "base/zone.h"
 #include "cloud/adopt.h"
 #include "cloud/authority.h"
 #include "cloud/bodies.h"
 #include "cloud/cloud_record.h"
-#include "cloud/journal.h"
-#include "cloud/link.h"
+#include "cloud/fill_in.h"
 #include "cloud/journal_store.h"
+#include "cloud/link.h"
 #include "cloud/merge.h"
-#include "cloud/order_plan.h"
-#include "cloud/taken_store.h"
-#include "company/companies.h"
+#include "cloud/sides.h"
 #include "crypto/derived_id.h"
-#include "menu/menu.h"
 #include "net/reply.h"
 #include "orders/cloud_order.h"
 #include "orders/lifecycle.h"
@@ -39,8 +33,6 @@ using orders::Order;
 using orders::Status;
 
 constexpr std::string_view kActor = "cloud";
-constexpr std::string_view kTotals = "totals";
-constexpr std::string_view kStatus = "status";
 constexpr std::string_view kCancelledThere = "cancelled in the cloud";
 // The parts of a record that are added when it is stored: the company, the time.
 constexpr size_t kAddedBytes = 512;
@@ -64,43 +56,39 @@ bool HasActivePayments(const Order& order) {
                              [](const orders::Payment& row) { return !row.canceled_at; });
 }
 
-bool IsOlder(const Order& shown, const Seen& seen) {
-  const bool has_lower_version = shown.version != 0 && shown.version < seen.version;
+bool IsOlder(const Order& there, const LastShown& shown) {
+  const bool has_lower_version = there.version != 0 && there.version < shown.version;
   // A cloud that was restored from a backup counts its versions from there.
-  return has_lower_version && shown.updated_at <= seen.updated_at;
+  return has_lower_version && there.updated_at <= shown.updated_at;
 }
 
 std::string NameOf(std::optional<DeliveryStatus> status) {
   return status ? std::string(Name(*status)) : "";
 }
 
-// "total 12.5, paid 10", of those that the cloud shows.
-std::string FiguresOf(const Order& order, const CloudRecord& shown) {
-  std::string text;
-  const auto add = [&](bool is_shown, std::string_view name, Minor amount) {
-    if (!is_shown) return;
-    text += Concat({text.empty() ? "" : ", ", name, " "});
-    AppendScaled(text, amount, order.currency_decimals);
-  };
-  add(shown.has_total, "total", order.totals.total);
-  add(shown.has_total_paid, "paid", order.totals.total_paid);
-  return text;
+// What is lost of these requests where the cloud has cancelled the order, which would refuse them:
+// all but a comment that comes alone, and the cancel.
+bool IsLostByACancel(const Step& step) {
+  if (step.kind == StepKind::kCancel) return false;
+  return step.kind != StepKind::kFields || !HasCommentAlone(step.body);
 }
 
-// Drops what waits of an order that the cloud has cancelled, and would be refused there: all but a
-// comment that comes alone. A difference names what was lost.
-void DropSteps(db::Tx& tx, db::CompanyId company, const std::string& order_id, UtcMs now) {
+// Nothing of `steps` is sent, because the cloud has cancelled the order: a difference names what is
+// lost.
+void DropSteps(db::Tx& tx, db::CompanyId company, const std::string& order_id,
+               const std::vector<Step>& steps, UtcMs now) {
   std::string lost;
-  for (const Step& step : store::WaitingSteps(tx, company, order_id)) {
-    if (step.kind == StepKind::kFields && HasCommentAlone(step.body)) continue;
-    store::DeleteStep(tx, company, order_id, step.position);
-    if (step.kind == StepKind::kCancel) continue;
-    lost += Concat({lost.empty() ? "" : ", ", Name(step.kind)});
+  for (const Step& step : steps) {
+    if (IsLostByACancel(step)) lost += Concat({lost.empty() ? "" : ", ", Name(step.kind)});
+  }
+  const auto waiting = store::FirstStep(tx, company, order_id);
+  if (waiting && (IsLostByACancel(waiting->step) || waiting->step.kind == StepKind::kCancel)) {
+    store::DeleteSteps(tx, company, order_id);
   }
   if (lost.empty()) return;
   store::PutDifference(tx, company,
                        {.order_id = order_id,
-                        .kind = std::string(kStatus),
+                        .kind = "status",
                         .box = lost,
                         .cloud = std::string(Name(Status::kCancelled)),
                         .detail = "not sent: the cloud has cancelled the order"},
@@ -121,8 +109,8 @@ class Taker {
   Taken Take() && {
     FindOurs();
     const bool is_ours = before_ && before_->origin == orders::Origin::kBox;
-    if (before_ && IsOlder(shown(), seen_)) {
-      if (is_ours && row_) AdoptRepeated();
+    if (before_ && row_ && IsOlder(shown(), row_->mirror.shown)) {
+      if (is_ours) AcceptRepeated();
       return Taken::kUnchanged;
     }
     return is_ours && !IsLost() ? TakeOfBox() : TakeOfCloud();
@@ -146,7 +134,7 @@ class Taker {
     before_ = orders::Load(tx_, company_, order_id_);
     LeaveReferenceToItsOrder();
     row_ = store::FindOrder(tx_, company_, order_id_);
-    seen_ = store::FindSeen(tx_, company_, order_id_);
+    under_way_ = store::FirstStep(tx_, company_, order_id_);
   }
 
   // The order here that has the reference, unless it is another order of the cloud already. No
@@ -199,14 +187,17 @@ class Taker {
   // An order of the cloud
 
   Taken TakeOfCloud() {
+    const bool was_lost = IsLost();
+    store::OrderRow row =
+        row_.value_or(was_lost ? NewRow() : store::OrderRow{.order_id = order_id_});
+    Request(row.mirror);
     Order draft = shown();
     draft.id = order_id_;
-    FillIn(draft);
+    FillIn(tx_, company_, draft, record_, before_ ? &*before_ : nullptr, stamp_.now);
     if (before_) KeepSharedParts(draft);
     if (orders::Render(draft).size() + kAddedBytes > orders::kRecordBytesMax) {
       return Taken::kUnreadable;
     }
-    const bool was_lost = IsLost();
     const orders::Record written = orders::TakeOver(tx_, settings_.company,
                                                     {.order = std::move(draft),
                                                      .public_numbers = settings_.public_numbers,
@@ -214,14 +205,15 @@ class Taker {
                                                     stamp_);
     PutAlias();
     const Order after = *orders::Load(tx_, company_, order_id_);
-    store::OrderRow row =
-        row_.value_or(was_lost ? NewRow() : store::OrderRow{.order_id = order_id_});
-    if (was_lost) AdoptRows(row.image, after, record_);
-    row.image.is_placed = true;
-    LearnState(row.image, shown().rider);
-    Store(row, after);
-    PlanOrder(tx_, company_, order_id_, {.rider_provider = settings_.rider_provider}, stamp_);
-    if (after.status == Status::kCancelled) DropSteps(tx_, company_, order_id_, stamp_.now);
+    if (settings_.answered) Accept(row.mirror, *settings_.answered, after);
+    if (was_lost) AdoptRows(row.mirror, after, record_);
+    row.mirror.is_placed = true;
+    const bool is_cancelled = after.status == Status::kCancelled;
+    const auto lost =
+        is_cancelled ? RemainingSteps(tx_, row, after, settings_.rules) : std::vector<Step>();
+    LearnState(row.mirror, shown().rider);
+    if (is_cancelled) DropSteps(tx_, company_, order_id_, lost, stamp_.now);
+    Store(std::move(row), after);
     return written.event_seq ? Taken::kWritten : Taken::kUnchanged;
   }
 
@@ -231,105 +223,11 @@ class Taker {
     const bool is_of_api = shown().source == orders::kApiSource && shown().reference;
     if (before_) {
       const bool is_as_taken =
-          row_ && row_->image.last_position == 0 && row_->planned_version == before_->version;
+          row_ && row_->mirror.last_position == 0 && row_->planned_version == before_->version;
       return before_->origin == orders::Origin::kBox && is_as_taken &&
              IsLostTime(tx_, company_, before_->created_at);
     }
     return is_of_api && shown().created_at != 0 && IsLostTime(tx_, company_, shown().created_at);
-  }
-
-  // What the record does not show stays as it is here. Times that are not shown are those of the
-  // first record.
-  void FillIn(Order& draft) {
-    if (draft.created_at == 0) draft.created_at = before_ ? before_->created_at : stamp_.now;
-    if (before_) KeepWhatIsNotShown(draft);
-    FillInRows(draft.combos, before_ ? &before_->combos : nullptr, draft.created_at);
-    FillInRows(draft.payments, before_ ? &before_->payments : nullptr, draft.created_at);
-    for (orders::Discount& row : draft.discounts) {
-      if (row.created_at == 0) row.created_at = draft.created_at;
-    }
-    for (orders::StatusChange& change : draft.status_history) {
-      if (change.at == 0) change.at = draft.created_at;
-    }
-    const auto fill = [&](std::optional<UtcMs>& at, const std::optional<UtcMs>& earlier) {
-      if (at == 0) at = earlier.value_or(stamp_.now);
-    };
-    fill(draft.paid_at, before_ ? before_->paid_at : std::nullopt);
-    fill(draft.closed_at, before_ ? before_->closed_at : std::nullopt);
-    fill(draft.canceled_at, before_ ? before_->canceled_at : std::nullopt);
-    if (draft.rider) DateRider(*draft.rider);
-    for (orders::Combo& combo : draft.combos) Complete(combo);
-    draft.delivery_status_by_rider = draft.delivery_status == DeliveryStatus::kRiderAssigned;
-  }
-
-  // What the cloud does not show of an item is that of the product here. The kitchen that cooks it
-  // is one of this box. A row that is here already keeps both, whatever the menu says meanwhile.
-  void Complete(orders::Combo& combo) {
-    const auto known = before_ ? std::ranges::find(before_->combos, combo.id, &orders::Combo::id)
-                               : std::vector<orders::Combo>::const_iterator();
-    if (before_ && known != before_->combos.end()) {
-      combo.kitchen_id = known->kitchen_id;
-      CompleteNames(combo, known->product_name, known->product_category_name, known->variant_name);
-      return;
-    }
-    const std::optional<menu::Item> item = FindItem(combo);
-    if (!item) return;
-    combo.kitchen_id = item->kitchen_id;
-    CompleteNames(combo, item->product_name, item->category_name, item->variant_name);
-  }
-
-  std::optional<menu::Item> FindItem(const orders::Combo& combo) {
-    std::optional<menu::Item> item;
-    if (combo.variant_id) item = menu::FindVariant(tx_, company_, *combo.variant_id);
-    if (!item && combo.product_id) item = menu::FindProduct(tx_, company_, *combo.product_id);
-    if (!item && combo.sku) item = menu::FindSku(tx_, company_, *combo.sku);
-    return item;
-  }
-
-  static void CompleteNames(orders::Combo& combo, const std::string& product,
-                            const std::optional<std::string>& category,
-                            const std::optional<std::string>& variant) {
-    if (combo.product_name.empty()) combo.product_name = product;
-    if (!combo.product_category_name) combo.product_category_name = category;
-    if (!combo.variant_name) combo.variant_name = variant;
-  }
-
-  template <typename Rows>
-  void FillInRows(Rows& rows, const Rows* earlier, UtcMs created_at) const {
-    for (auto& row : rows) {
-      if (row.created_at == 0) row.created_at = created_at;
-      if (row.canceled_at != 0) continue;
-      const auto found = earlier ? std::ranges::find(*earlier, row.id, &Rows::value_type::id)
-                                 : typename Rows::const_iterator();
-      const bool is_known = earlier && found != earlier->end();
-      row.canceled_at = is_known ? found->canceled_at.value_or(stamp_.now) : stamp_.now;
-    }
-  }
-
-  void KeepWhatIsNotShown(Order& draft) const {
-    if (!record_.has_combos) draft.combos = before_->combos;
-    if (!record_.has_payments) draft.payments = before_->payments;
-    if (!record_.has_discounts) draft.discounts = before_->discounts;
-    if (!record_.has_total) {
-      draft.totals.subtotal = before_->totals.subtotal;
-      draft.totals.total_discounts = before_->totals.total_discounts;
-      draft.totals.total = before_->totals.total;
-    }
-    if (!record_.has_total_paid) {
-      draft.totals.total_paid = before_->totals.total_paid;
-      draft.totals.total_tips = before_->totals.total_tips;
-      draft.totals.paid = before_->totals.paid;
-      draft.paid_at = before_->paid_at;
-    }
-  }
-
-  void DateRider(orders::Rider& rider) const {
-    if (rider.assigned_at != 0) return;
-    rider.assigned_at = stamp_.now;
-    if (!before_ || !before_->rider) return;
-    orders::Rider same = *before_->rider;
-    same.assigned_at = rider.assigned_at;
-    if (same == rider) rider.assigned_at = before_->rider->assigned_at;
   }
 
   // The rider and the delivery of an order of the cloud may have been changed here.
@@ -351,65 +249,74 @@ class Taker {
   // An order of this box
 
   Taken TakeOfBox() {
-    const bool is_planned = row_ && row_->planned_version == before_->version;
     PutAlias();
     store::OrderRow row = row_ ? *row_ : NewRow();
-    row.image.is_placed = true;
-    if (settings_.answered) AdoptMade(row.image, *before_, record_, *settings_.answered);
-    AdoptRows(row.image, *before_, record_, RowsThatWait());
-    if (store::WhyParked(tx_, company_, order_id_) == kParkedGone) Unpark(tx_, company_, order_id_);
+    Request(row.mirror);
+    Mirror& mirror = row.mirror;
+    if (settings_.answered) {
+      Accept(mirror, *settings_.answered, *before_);
+      AdoptMade(mirror, *before_, record_, *settings_.answered);
+    }
+    mirror.is_placed = true;
+    AdoptRows(mirror, *before_, record_, RowsThatWait());
+    if (store::WhyParked(tx_, company_, order_id_) == kParkedGone) {
+      store::Unpark(tx_, company_, order_id_);
+    }
     const DeliveryChoice delivery = ChooseTheDelivery();
     if (MayCloudChange(Part::kStatus)) MoveTo(Status::kDelivered);
     if (MayCloudChange(Part::kRider) && record_.has_rider && TakesTheRider()) AssignRider();
     if (MayCloudChange(Part::kDelivery)) ReportDelivery(delivery);
     if (MayCloudChange(Part::kStatus)) MoveTo(Status::kFinalized);
+    const auto remaining = shown().status == Status::kCancelled
+                               ? RemainingSteps(tx_, row, Now(), settings_.rules)
+                               : std::vector<Step>();
     const bool is_paid = MayCloudChange(Part::kCancel) && !CancelOrSayPaid();
+    const bool is_cancelled = !is_paid && shown().status == Status::kCancelled;
     const Order after = Now();
-    LearnState(row.image, is_rider_taken_ ? after.rider : shown().rider);
+    // An order that is paid here is CANCELLED for nobody until its payments are cancelled.
+    const Status status = mirror.status;
+    LearnState(mirror, is_rider_taken_ ? after.rider : shown().rider);
+    if (is_paid) mirror.status = status;
     // A cloud that does not show it has set it with the rider, as this box has.
     if (is_rider_taken_ && !record_.has_delivery_status && after.delivery_status_by_rider) {
-      row.image.delivery_status = after.delivery_status;
-      row.image.delivery_status_by_rider = true;
+      mirror.delivery_status = after.delivery_status;
+      mirror.delivery_status_by_rider = true;
     }
-    Store(row, after);
-    const bool is_cancelled = !is_paid && shown().status == Status::kCancelled;
-    if (is_paid) Park(tx_, company_, order_id_, kCancelledButPaid, kPaidHere);
-    if (is_cancelled || (is_planned && after.version != before_->version)) {
-      PlanOrder(tx_, company_, order_id_, {.rider_provider = settings_.rider_provider}, stamp_);
-    }
-    if (is_cancelled) EndAsCancelled();
-    CompareTotals(after);
+    if (is_cancelled) DropSteps(tx_, company_, order_id_, remaining, stamp_.now);
+    CompareDates(mirror.shown);
+    Store(std::move(row), after);
+    if (is_paid) store::Park(tx_, company_, order_id_, kCancelledButPaid, kPaidHere);
+    if (is_cancelled) store::Unpark(tx_, company_, order_id_);
     if (is_paid) return Taken::kParked;
     return after.version != before_->version ? Taken::kWritten : Taken::kUnchanged;
   }
 
-  // A repeated step has the first answer again, which may be older than what the cloud has shown
-  // since. It still names the rows that the step has made.
-  void AdoptRepeated() {
+  // A repeated request has the first answer again, which may be older than what the cloud has shown
+  // since. It still names the rows that the request has made.
+  void AcceptRepeated() {
     if (!settings_.answered) return;
     store::OrderRow row = *row_;
-    AdoptMade(row.image, *before_, record_, *settings_.answered);
-    if (row.image != row_->image) store::PutOrder(tx_, company_, row);
+    Mirror& mirror = row.mirror;
+    Accept(mirror, *settings_.answered, *before_);
+    mirror.rider = row_->mirror.rider;
+    mirror.delivery_status = row_->mirror.delivery_status;
+    mirror.delivery_status_reason = row_->mirror.delivery_status_reason;
+    mirror.delivery_status_by_rider = row_->mirror.delivery_status_by_rider;
+    AdoptMade(mirror, *before_, record_, *settings_.answered);
+    CompareAgain(tx_, *before_, std::move(row), settings_.rules, Makes::kNext, stamp_);
   }
 
-  RowIds RowsThatWait() {
+  // Their answer names them.
+  RowIds RowsThatWait() const {
     RowIds ids;
-    for (std::string& id : store::WaitingRows(tx_, company_, order_id_)) ids.insert(std::move(id));
-    if (!settings_.looked_for) return ids;
-    for (const std::string& id : settings_.looked_for->row_ids) ids.erase(id);
+    if (!under_way_ || settings_.looked_for || !AddsRows(under_way_->step.kind)) return ids;
+    ids.insert(under_way_->step.row_ids.begin(), under_way_->step.row_ids.end());
     return ids;
   }
 
-  // Of an order that was paired before anything of it was planned: the cloud has its fields.
+  // Of an order that was paired before anything of it was sent: the cloud has its fields.
   store::OrderRow NewRow() const {
-    store::OrderRow row{.order_id = order_id_};
-    row.image.fields = {.comment = shown().comment,
-                        .order_title = shown().order_title,
-                        .delivery_comment = shown().delivery_comment,
-                        .scheduled_delivery_date = shown().scheduled_delivery_date,
-                        .delivery_price = shown().delivery_price,
-                        .packaging_price = shown().packaging_price};
-    return row;
+    return {.order_id = order_id_, .mirror = {.fields = FieldsOf(shown())}};
   }
 
   Order Now() { return *orders::Load(tx_, company_, order_id_); }
@@ -463,8 +370,11 @@ class Taker {
 
   void ReportDelivery(DeliveryChoice choice) {
     if (choice == DeliveryChoice::kConflict) NoteConflict();
-    const bool takes = choice == DeliveryChoice::kTake || choice == DeliveryChoice::kTakeVia;
     const Order now = Now();
+    // Without its rider the order has lost what somebody in the cloud has reported.
+    const bool was_lost = is_rider_taken_ && !now.delivery_status && before_->delivery_status;
+    const bool takes =
+        was_lost || choice == DeliveryChoice::kTake || choice == DeliveryChoice::kTakeVia;
     // Null follows from the rider who was removed.
     const bool is_possible = shown().delivery_status && !orders::IsClosed(now.status) &&
                              now.service_type == orders::ServiceType::kDelivery;
@@ -482,7 +392,7 @@ class Taker {
   void NoteConflict() {
     store::PutDifference(tx_, company_,
                          {.order_id = order_id_,
-                          .kind = std::string(kStatus),
+                          .kind = "status",
                           .box = NameOf(before_->delivery_status),
                           .cloud = NameOf(shown().delivery_status),
                           .detail = "delivery status"},
@@ -499,33 +409,25 @@ class Taker {
     return true;
   }
 
-  // All that waits was planned before, so that nothing of it is planned later.
-  void EndAsCancelled() {
-    DropSteps(tx_, company_, order_id_, stamp_.now);
-    Unpark(tx_, company_, order_id_);
-  }
-
   static std::string ReasonOf(const std::optional<std::string>& reason) {
     return reason.value_or(std::string(kCancelledThere));
   }
 
   // What both kinds have
 
-  bool Waits(std::initializer_list<StepKind> kinds) {
-    if (!waiting_) waiting_ = store::WaitingKinds(tx_, company_, order_id_);
-    return std::ranges::any_of(*waiting_, [&](StepKind waiting) {
-      return std::ranges::find(kinds, waiting) != kinds.end();
-    });
-  }
-  bool RiderWaits() { return Waits({StepKind::kRider, StepKind::kNoRider}); }
-  bool DeliveryWaits() {
-    return Waits({StepKind::kRider, StepKind::kNoRider, StepKind::kDelivery});
+  // Of the mirror as it was: what the cloud has once the request that is answered, or under way, is
+  // accepted.
+  void Request(const Mirror& mirror) {
+    mirror_ = requested_ = mirror;
+    const Order& order = before_ ? *before_ : shown();
+    if (settings_.answered) Accept(requested_, *settings_.answered, order);
+    if (under_way_) Accept(requested_, under_way_->step, order);
   }
 
   // Nothing for a rider that the cloud cannot have.
   std::optional<std::string> BodyOf(const std::optional<orders::Rider>& rider) {
     if (!rider) return "";
-    return RiderBody(*rider, settings_.rider_provider,
+    return RiderBody(*rider, settings_.rules.rider_provider,
                      [&](std::string_view, Kind kind,
                          const std::optional<std::string>& box_id) -> std::optional<std::string> {
                        if (!box_id) return std::nullopt;
@@ -534,121 +436,104 @@ class Taker {
                      });
   }
 
-  bool TakesTheRider() {
+  RiderSides SidesOfRider() {
     const Order& here = *before_;
     const UtcMs shown_at = shown().updated_at == 0 ? stamp_.now : shown().updated_at;
     const bool is_dated = shown().rider && shown().rider->assigned_at != 0;
-    return TakesRider({.here = BodyOf(here.rider),
-                       .there = BodyOf(shown().rider).value_or(""),
-                       .image = row_ ? row_->image.rider : "",
-                       .seen = seen_.rider,
-                       .is_own = IsOwnRider(),
-                       .waits = RiderWaits(),
-                       .here_at = here.rider ? here.rider->assigned_at : here.updated_at,
-                       .there_at = is_dated ? shown().rider->assigned_at : shown_at});
+    return {.here = BodyOf(here.rider),
+            .there = BodyOf(shown().rider).value_or(""),
+            .before = mirror_,
+            .requested = requested_,
+            .here_at = here.rider ? here.rider->assigned_at : here.updated_at,
+            .there_at = is_dated ? shown().rider->assigned_at : shown_at};
+  }
+  bool AnswersRider() const { return settings_.answered && IsOfRider(settings_.answered->kind); }
+  // The cloud may show the rider of the request that it answers in other words; another name is
+  // another rider.
+  bool ShowsRequestedRider() const {
+    if (!AnswersRider()) return false;
+    if (!shown().rider || requested_.rider.empty()) {
+      return !shown().rider && requested_.rider.empty();
+    }
+    const json::Document body = json::Document::ParseStored(requested_.rider);
+    const std::string name = net::TextAt(body.root(), "name");
+    return name.empty() || shown().rider->name.value_or(name) == name;
+  }
+  // The mirror has already what the requests that wait will do: the record cannot be compared.
+  bool IsPlannedAhead() const { return under_way_ && under_way_->step.is_in_mirror; }
+  bool TakesTheRider() {
+    return !IsPlannedAhead() && !ShowsRequestedRider() && TakesRider(SidesOfRider());
   }
 
-  // A step that waits may have been accepted, with its answer lost.
-  bool IsOwnRider() {
-    const std::string there = BodyOf(shown().rider).value_or("");
-    const Step* answered = settings_.answered;
-    if (answered && IsOfRider(answered->kind)) return true;
-    const std::vector<std::string> waiting = store::WaitingRiders(tx_, company_, order_id_);
-    return std::ranges::find(waiting, there) != waiting.end();
+  DeliverySides SidesOfDelivery() {
+    const std::optional<std::string> rider = BodyOf(before_->rider);
+    return {.here = before_->delivery_status,
+            .there = shown().delivery_status,
+            .reason_here = before_->delivery_status_reason,
+            .reason_there = shown().delivery_status_reason,
+            .before = mirror_,
+            .requested = requested_,
+            .here_by_rider = before_->delivery_status_by_rider,
+            .has_changed_rider = rider != mirror_.rider};
   }
-
-  // Whether the delivery status that the record shows is that which the answered step has made.
-  bool IsOwnDelivery() const {
-    const Step* answered = settings_.answered;
-    const std::optional<DeliveryStatus> there = shown().delivery_status;
-    if (!answered) return false;
-    if (IsOfRider(answered->kind)) return !there || there == DeliveryStatus::kRiderAssigned;
-    if (answered->kind != StepKind::kDelivery) return false;
-    const json::Document body = json::Document::ParseStored(answered->body);
-    return net::TextAt(body.root(), "delivery_status") == NameOf(there);
-  }
-
   DeliveryChoice ChooseTheDelivery() {
-    if (!record_.has_delivery_status || IsOwnDelivery()) return DeliveryChoice::kKeep;
-    return ChooseDelivery({.here = before_->delivery_status,
-                           .there = shown().delivery_status,
-                           .image = row_ ? row_->image.delivery_status : std::nullopt,
-                           .reason_here = before_->delivery_status_reason,
-                           .reason_there = shown().delivery_status_reason,
-                           .seen = seen_.delivery_status,
-                           .seen_reason = seen_.delivery_status_reason,
-                           .here_by_rider = before_->delivery_status_by_rider,
-                           .waits = DeliveryWaits()});
+    const bool is_comparable = record_.has_delivery_status && !IsPlannedAhead();
+    return is_comparable ? ChooseDelivery(SidesOfDelivery()) : DeliveryChoice::kKeep;
   }
 
-  // The image learns the state that the cloud shows, unless steps that wait will change it.
+  // The mirror learns what the cloud has changed, and what of the request under way it has.
   // `rider`: that of the cloud, in the form in which it is stored here.
-  void LearnState(Image& image, const std::optional<orders::Rider>& rider) {
-    const Status status = shown().status;
-    image.status = std::max(image.status, status);
-    if (record_.has_rider && !RiderWaits()) {
-      image.rider = BodyOf(rider).value_or("");
+  void LearnState(Mirror& mirror, const std::optional<orders::Rider>& rider) {
+    mirror.status = std::max(mirror.status, shown().status);
+    LastShown& last = mirror.shown;
+    if (record_.has_rider && !IsPlannedAhead()) {
+      const std::string there = BodyOf(shown().rider).value_or("");
+      if (AnswersRider() && !ShowsRequestedRider()) {
+        // Somebody has changed him since; or the cloud takes no riders, which is asked once more.
+        const bool is_first = SetAside(mirror, requested_.rider);
+        if (is_first || HasChangedRider(SidesOfRider())) mirror.rider = BodyOf(rider).value_or("");
+      } else if (!before_ || there == requested_.rider ||
+                 (!AnswersRider() && HasChangedRider(SidesOfRider()))) {
+        mirror.rider = BodyOf(rider).value_or("");
+        TakeUpAgain(mirror);
+      }
+      last.rider = there;
     }
-    if (record_.has_delivery_status && !DeliveryWaits()) {
-      image.delivery_status = shown().delivery_status;
-      image.delivery_status_reason = shown().delivery_status_reason;
-      image.delivery_status_by_rider = shown().delivery_status == DeliveryStatus::kRiderAssigned;
+    if (record_.has_delivery_status && !IsPlannedAhead()) {
+      const bool is_new = !before_ || HasChangedDelivery(SidesOfDelivery());
+      if (is_new || shown().delivery_status == requested_.delivery_status) {
+        mirror.delivery_status = shown().delivery_status;
+        mirror.delivery_status_reason = shown().delivery_status_reason;
+        mirror.delivery_status_by_rider = shown().delivery_status == DeliveryStatus::kRiderAssigned;
+      }
+      last.delivery_status = NameOf(shown().delivery_status);
+      last.delivery_status_reason = shown().delivery_status_reason;
     }
+    last.version = shown().version;
+    last.updated_at = shown().updated_at;
+    if (shown().cancel_reason) last.cancel_reason = shown().cancel_reason;
   }
 
-  void Store(store::OrderRow& row, const Order& after) {
-    const bool is_new = !row_;
-    if (is_new) {
-      row.is_open = !orders::IsClosed(after.status);
-      row.touched_at = after.updated_at;
+  // Compares the order with what was learnt, if anything was.
+  void Store(store::OrderRow row, const Order& after) {
+    const bool is_answer = settings_.answered != nullptr;
+    const bool is_new =
+        !row_ || row.mirror != row_->mirror || after.version != row_->planned_version;
+    if (is_new || is_answer) {
+      const Makes makes = is_answer ? Makes::kNext : Makes::kCreation;
+      row = CompareAgain(tx_, after, std::move(row), settings_.rules, makes, stamp_);
     }
-    if (is_new || row.image != row_->image) store::PutOrder(tx_, company_, row);
-    Seen seen = seen_;
-    seen.version = shown().version;
-    seen.updated_at = shown().updated_at;
-    seen.status = shown().unknown_status.value_or(std::string(Name(shown().status)));
-    if (record_.has_rider) seen.rider = BodyOf(shown().rider).value_or("");
-    if (record_.has_delivery_status) {
-      seen.delivery_status = NameOf(shown().delivery_status);
-      seen.delivery_status_reason = shown().delivery_status_reason;
+    if (after.origin == orders::Origin::kBox && row.waiting == 0) {
+      CompareSides(tx_, after, record_, row.mirror, stamp_.now);
     }
-    if (shown().cancel_reason) seen.cancel_reason = shown().cancel_reason;
-    if (after.origin == orders::Origin::kBox) CompareDates(seen);
-    if (is_new || seen != seen_) store::PutSeen(tx_, company_, order_id_, seen);
-  }
-
-  // Differences
-
-  // Once the cloud has all that this box has.
-  void CompareTotals(const Order& after) {
-    const auto row = store::FindOrder(tx_, company_, order_id_);
-    const bool is_sent = row && row->waiting == 0 && row->planned_version == after.version;
-    const std::string there = FiguresOf(shown(), record_);
-    if (!is_sent || there.empty()) return;
-    const std::string here = FiguresOf(after, record_);
-    if (here == there) {
-      store::RemoveDifference(tx_, company_, order_id_, kTotals);
-      return;
-    }
-    const Difference difference{.order_id = order_id_,
-                                .kind = std::string(kTotals),
-                                .box = here,
-                                .cloud = there,
-                                .detail = ""};
-    if (!store::PutDifference(tx_, company_, difference, stamp_.now)) return;
-    log::Warning("an order has other totals in the cloud",
-                 {{"order", order_id_}, {"here", here}, {"cloud", there}});
   }
 
   // A cloud that dates orders by its own clock may count one to another business day.
-  void CompareDates(Seen& seen) {
-    if (seen.is_dated || shown().created_at == 0) return;
-    seen.is_dated = true;
-    const Days days = company::BusinessDays(settings_.company);
-    const Day here = days.Of(before_->created_at);
-    const Day there = days.Of(shown().created_at);
-    if (here == there) return;
-    store::CountDate(tx_, company_, FormatDay(here), FormatDay(there), stamp_.now);
+  void CompareDates(LastShown& last) {
+    if (last.is_dated || shown().created_at == 0) return;
+    last.is_dated = true;
+    CompareBusinessDays(tx_, settings_.company, before_->created_at, shown().created_at,
+                        stamp_.now);
   }
 
   db::Tx& tx_;
@@ -659,8 +544,8 @@ class Taker {
   std::string order_id_;
   std::optional<Order> before_;
   std::optional<store::OrderRow> row_;
-  Seen seen_;
-  std::optional<std::vector<StepKind>> waiting_;  // before anything of this record was planned
+  std::optional<Waiting> under_way_;
+  Mirror mirror_, requested_;  // Request()
   bool is_rider_taken_ = false;
 };
 
@@ -670,7 +555,8 @@ Taken TakeOrder(db::Tx& tx, const TakeSettings& settings, json::Value record,
                 const db::Stamp& stamp) {
   try {
     CloudRecord shown = ReadCloudRecord(
-        record, ContextOf(tx, settings.company, settings.rider_provider, settings.platform_name));
+        record,
+        ContextOf(tx, settings.company, settings.rules.rider_provider, settings.platform_name));
     return Taker(tx, settings, std::move(shown), stamp).Take();
   } catch (const UnreadableRecord&) {
     return Taken::kUnreadable;
@@ -694,23 +580,24 @@ Taken TakeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
                      .touched_at = order->updated_at});
   }
   if (store::WhyParked(tx, company, *order_id) == kParkedGone) return Taken::kUnchanged;
-  Park(tx, company, *order_id, kParkedGone, "");
+  store::Park(tx, company, *order_id, kParkedGone, "");
   return Taken::kParked;
 }
 
 bool FinishCancel(db::Tx& tx, db::CompanyId company, std::string_view order_id,
-                  const db::Stamp& stamp) {
+                  const SendRules& rules, const db::Stamp& stamp) {
   const std::string id(order_id);
   if (store::WhyParked(tx, company, id) != kCancelledButPaid) return false;
   const auto order = orders::Load(tx, company, id);
-  if (!order || HasActivePayments(*order)) return false;
-  const std::string reason = store::FindSeen(tx, company, id).cancel_reason.value_or("");
+  auto row = store::FindOrder(tx, company, id);
+  if (!order || !row || HasActivePayments(*order)) return false;
+  const std::vector<Step> remaining = RemainingSteps(tx, *row, *order, rules);
   orders::Cancel(tx, {.company = company, .key = id, .actor = std::string(kActor)},
-                 reason.empty() ? kCancelledThere : reason, stamp);
-  // Planned, so that nothing of it is planned later.
-  PlanOrder(tx, company, id, {}, stamp);
-  DropSteps(tx, company, id, stamp.now);
-  Unpark(tx, company, id);
+                 row->mirror.shown.cancel_reason.value_or(std::string(kCancelledThere)), stamp);
+  DropSteps(tx, company, id, remaining, stamp.now);
+  row->mirror.status = Status::kCancelled;
+  CompareAgain(tx, *orders::Load(tx, company, id), *std::move(row), rules, Makes::kCreation, stamp);
+  store::Unpark(tx, company, id);
   return true;
 }
 

@@ -101,7 +101,7 @@ def test_money_does_not_wait_for_a_delivery_that_the_cloud_has_overtaken(tmp_pat
             with contextlib.closing(pair.client()) as client:
                 here = client.get("/v1/orders/" + order["id"]).data
             assert here["paid"] and here["delivery_status"] == "NOT_DELIVERED"
-            assert [d["detail"] for d in pair.differences()] == ["the cloud was ahead of it"]
+            assert pair.differences() == [], "it was never sent: what differs is asked after each answer"
             assert essence(here) == essence(pair.record_there(order))
         pair.eventually(check)
 

@@ -31,7 +31,6 @@ REASONS = {
     ("delivery/orders_store.cc", "SELECT external_id, step, problem FROM delivery_command"): A_PERSON,
     ("delivery/orders_store.cc", "DELETE FROM delivery_command WHERE company_id = ?1 AND app = ?2 AND made_at"): "once an hour",
     ("cloud/journal_store.cc", "SELECT count(*) FROM cloud_difference"): "by its smallest index, and few orders differ",
-    ("cloud/restaurant_store.cc", "SELECT order_id, kind, row_ids, body FROM cloud_step"): "every five minutes, of what waits",
 }
 
 

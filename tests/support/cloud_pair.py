@@ -101,10 +101,10 @@ def difference(box, cloud):
 
 class Pair:
     """`strict`: the cloud is the imitation. `currency`: of both sides. `rate`: how often the line fails. `is_empty`: the box
-    gets its restaurant when it is linked. `kind`: of both servers."""
+    gets its restaurant when it is linked. `kind`: of both servers. `company_there`: the cloud's restaurant, with its ids."""
 
     def __init__(self, directory, seed=0, strict=False, currency="PEN", rate=0.0, is_empty=False, kind=Box, tier="lan",
-                 cloud_options=(), cloud_scopes=ALL_SCOPES, start=True):
+                 cloud_options=(), cloud_scopes=ALL_SCOPES, start=True, company_there=None):
         self.directory, self.seed, self.is_strict = directory, seed, strict
         company = demo_company(currency)
         for table in company["tables"]:
@@ -113,7 +113,7 @@ class Pair:
         self.box = kind(directory / "box", [*BOX_OPTIONS, *(["--cloud-rider-provider", PROVIDER] if strict else [])])
         if not is_empty:
             self.bring_in(self.box, company)
-        theirs = own_ids(company)
+        theirs = company_there or own_ids(company)
         (directory / "proxy").mkdir()
         if strict:
             (directory / "cloud").mkdir()
@@ -220,10 +220,9 @@ class Pair:
             time.sleep(PAUSE_S)
 
     def left_to_do(self):
-        """Events that are not planned yet, and steps that wait, except of parked orders."""
+        """Events that were not looked at yet, and requests that are still to be made, except of parked orders."""
         unplanned = rows(self.box, "SELECT event_seq - planned_seq FROM company_counter JOIN cloud_link USING (company_id)")
-        return unplanned[0][0] + rows(self.box, "SELECT count(*) FROM cloud_step s LEFT JOIN cloud_order o ON o.company_id = s.company_id "
-                    "AND o.order_id = s.order_id WHERE coalesce(o.parked, '') = ''")[0][0]
+        return unplanned[0][0] + rows(self.box, "SELECT coalesce(sum(waiting), 0) FROM cloud_order WHERE parked = ''")[0][0]
 
     def eventually(self, check, timeout_s=PATIENCE_S):
         """Repeats a check that fails while the box is not yet where it should be."""

@@ -101,9 +101,18 @@ class CloudRestaurant : public Restaurant {
     twins_[box_id] = cloud_id;
   }
 
+  // A request that is refused is not remembered under its key.
   void Apply(const cloud::Step& step) {
+    ASSERT_FALSE(keys_.contains(step.key)) << "a key is used twice: " << step.key;
+    Do(step);
+    keys_.insert(step.key);
+  }
+
+  using Restaurant::Do;
+
+ private:
+  void Do(const cloud::Step& step) {
     using cloud::StepKind;
-    ASSERT_TRUE(keys_.insert(step.key).second) << "a key is used twice: " << step.key;
     if (step.kind == StepKind::kPlace) return Place(step.body, step.key);
     const std::string body = step.body.empty() ? "{}" : step.body;
     const json::Document document = json::Document::Parse(body);
@@ -153,7 +162,6 @@ class CloudRestaurant : public Restaurant {
     }
   }
 
- private:
   const std::string& Twin(const std::string& box_id) {
     return twins_.emplace(box_id, NewOrderId()).first->second;
   }

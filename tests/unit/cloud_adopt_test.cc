@@ -32,10 +32,10 @@ class CloudAdopt : public ::testing::Test {
   }
   void HereAndPlanned(const Combo& combo) {
     box.combos.push_back(combo);
-    image.combos.try_emplace(combo.id);
+    mirror.combos.try_emplace(combo.id);
   }
 
-  Image image;
+  Mirror mirror;
   Order box;
   CloudRecord cloud;
 };
@@ -45,21 +45,21 @@ TEST_F(CloudAdopt, MatchesNewRowsByContent) {
   HereAndPlanned(Line("b", "Lomo", 2000));
   InCloud("1", Line("", "Lomo", 2000));
   InCloud("2", Line("", "Chicha", 500));
-  EXPECT_EQ(AdoptRows(image, box, cloud), 2U);
-  EXPECT_EQ(image.combos["a"].cloud_id, "2");
-  EXPECT_EQ(image.combos["b"].cloud_id, "1");
-  EXPECT_EQ(AdoptRows(image, box, cloud), 0U) << "each row once";
+  EXPECT_EQ(AdoptRows(mirror, box, cloud), 2U);
+  EXPECT_EQ(mirror.combos["a"].cloud_id, "2");
+  EXPECT_EQ(mirror.combos["b"].cloud_id, "1");
+  EXPECT_EQ(AdoptRows(mirror, box, cloud), 0U) << "each row once";
 }
 
 TEST_F(CloudAdopt, EqualRowsAreInterchangeable) {
   HereAndPlanned(Line("a", "Lomo", 2000));
   HereAndPlanned(Line("b", "Lomo", 2000));
   InCloud("1", Line("", "Lomo", 2000));
-  EXPECT_EQ(AdoptRows(image, box, cloud), 1U);
-  EXPECT_EQ(image.combos["a"].cloud_id, "1");
+  EXPECT_EQ(AdoptRows(mirror, box, cloud), 1U);
+  EXPECT_EQ(mirror.combos["a"].cloud_id, "1");
   InCloud("2", Line("", "Lomo", 2000));
-  EXPECT_EQ(AdoptRows(image, box, cloud), 1U);
-  EXPECT_EQ(image.combos["b"].cloud_id, "2");
+  EXPECT_EQ(AdoptRows(mirror, box, cloud), 1U);
+  EXPECT_EQ(mirror.combos["b"].cloud_id, "2");
 }
 
 TEST_F(CloudAdopt, ARowThatTheCloudHasAlreadyIsNotSentAgain) {
@@ -67,17 +67,17 @@ TEST_F(CloudAdopt, ARowThatTheCloudHasAlreadyIsNotSentAgain) {
   Combo cancelled = Line("", "Lomo", 2000);
   cancelled.canceled_at = 5;
   InCloud("1", cancelled);
-  EXPECT_EQ(AdoptRows(image, box, cloud), 1U);
-  EXPECT_EQ(image.combos["a"], (Row{.is_cancelled = true, .cloud_id = "1"}));
+  EXPECT_EQ(AdoptRows(mirror, box, cloud), 1U);
+  EXPECT_EQ(mirror.combos["a"], (Row{.is_cancelled = true, .cloud_id = "1"}));
 }
 
 TEST_F(CloudAdopt, RowsThatWaitComeBeforeRowsThatAreNotPlanned) {
   box.combos.push_back(Line("a", "Lomo", 2000));
   HereAndPlanned(Line("b", "Lomo", 2000));
   InCloud("1", Line("", "Lomo", 2000));
-  AdoptRows(image, box, cloud);
-  EXPECT_EQ(image.combos["b"].cloud_id, "1");
-  EXPECT_FALSE(image.combos.contains("a"));
+  AdoptRows(mirror, box, cloud);
+  EXPECT_EQ(mirror.combos["b"].cloud_id, "1");
+  EXPECT_FALSE(mirror.combos.contains("a"));
 }
 
 TEST_F(CloudAdopt, ACancelledRowFitsACancelledOneFirst) {
@@ -86,8 +86,8 @@ TEST_F(CloudAdopt, ACancelledRowFitsACancelledOneFirst) {
   HereAndPlanned(cancelled);
   HereAndPlanned(Line("b", "Lomo", 2000));
   InCloud("1", Line("", "Lomo", 2000));
-  AdoptRows(image, box, cloud);
-  EXPECT_EQ(image.combos["b"].cloud_id, "1");
+  AdoptRows(mirror, box, cloud);
+  EXPECT_EQ(mirror.combos["b"].cloud_id, "1");
 }
 
 TEST_F(CloudAdopt, WhatTheCloudDoesNotShowDoesNotSeparate) {
@@ -103,7 +103,7 @@ TEST_F(CloudAdopt, WhatTheCloudDoesNotShowDoesNotSeparate) {
   for (orders::Modifier& modifier : there.modifiers) modifier.name.clear();
   std::swap(there.modifiers[0], there.modifiers[1]);
   InCloud("1", there);
-  EXPECT_EQ(AdoptRows(image, box, cloud), 1U);
+  EXPECT_EQ(AdoptRows(mirror, box, cloud), 1U);
 }
 
 TEST_F(CloudAdopt, AnotherProductIsAnotherRow) {
@@ -112,7 +112,7 @@ TEST_F(CloudAdopt, AnotherProductIsAnotherRow) {
   Combo two = Line("", "Lomo", 2000);
   two.quantity = 2 * orders::kOneInThousandths;
   InCloud("2", two);
-  EXPECT_EQ(AdoptRows(image, box, cloud), 0U);
+  EXPECT_EQ(AdoptRows(mirror, box, cloud), 0U);
 }
 
 TEST_F(CloudAdopt, ARoundedPriceIsStillTheRow) {
@@ -120,33 +120,33 @@ TEST_F(CloudAdopt, ARoundedPriceIsStillTheRow) {
   HereAndPlanned(Line("b", "Queso", 999));
   InCloud("1", Line("", "Queso", 999));
   InCloud("2", Line("", "Queso", 1235));
-  EXPECT_EQ(AdoptRows(image, box, cloud), 2U);
-  EXPECT_EQ(image.combos["b"].cloud_id, "1");
-  EXPECT_EQ(image.combos["a"].cloud_id, "2");
+  EXPECT_EQ(AdoptRows(mirror, box, cloud), 2U);
+  EXPECT_EQ(mirror.combos["b"].cloud_id, "1");
+  EXPECT_EQ(mirror.combos["a"].cloud_id, "2");
 }
 
 TEST_F(CloudAdopt, PaymentsAndDiscountsToo) {
   box.payments = {Paid("a", "cash", 1000), Paid("b", "card", 1000)};
   box.discounts = {{.id = "d", .value = 100, .amount = 100}};
-  image.payments = {{"a", {}}, {"b", {}}};
-  image.discounts = {{"d", {}}};
+  mirror.payments = {{"a", {}}, {"b", {}}};
+  mirror.discounts = {{"d", {}}};
   cloud.order.payments = {Paid("1", "card", 1000), Paid("2", "cash", 1000)};
   cloud.payment_ids = {"1", "2"};
   cloud.order.discounts = {{.id = "3", .value = 100, .amount = 100, .reason = "amigo"}};
   cloud.discount_ids = {"3"};
-  EXPECT_EQ(AdoptRows(image, box, cloud), 3U);
-  EXPECT_EQ(image.payments["a"].cloud_id, "2");
-  EXPECT_EQ(image.payments["b"].cloud_id, "1");
-  EXPECT_EQ(image.discounts["d"].cloud_id, "3");
+  EXPECT_EQ(AdoptRows(mirror, box, cloud), 3U);
+  EXPECT_EQ(mirror.payments["a"].cloud_id, "2");
+  EXPECT_EQ(mirror.payments["b"].cloud_id, "1");
+  EXPECT_EQ(mirror.discounts["d"].cloud_id, "3");
 }
 
 TEST_F(CloudAdopt, ADiscountThatWasRemovedBeforeItWasSentGetsItsIdToo) {
-  image.discounts = {{"d", {.is_cancelled = true, .cloud_id = ""}}};
+  mirror.discounts = {{"d", {.is_cancelled = true, .cloud_id = ""}}};
   cloud.order.discounts = {{.id = "3", .value = 100, .amount = 100}};
   cloud.discount_ids = {"3"};
   const Step step{.kind = StepKind::kDiscount, .row_ids = {"d"}};
-  EXPECT_EQ(AdoptMade(image, box, cloud, step), 1U);
-  EXPECT_EQ(image.discounts["d"], (Row{.is_cancelled = true, .cloud_id = "3"}));
+  EXPECT_EQ(AdoptMade(mirror, box, cloud, step), 1U);
+  EXPECT_EQ(mirror.discounts["d"], (Row{.is_cancelled = true, .cloud_id = "3"}));
 }
 
 // Two equal discounts, the first of which was removed here before the second was sent: the answer
@@ -154,24 +154,24 @@ TEST_F(CloudAdopt, ADiscountThatWasRemovedBeforeItWasSentGetsItsIdToo) {
 TEST_F(CloudAdopt, EqualRowsGetTheIdsThatTheirOwnStepsHaveMade) {
   const orders::Discount equal{.id = "second", .value = 100, .amount = 100};
   box.discounts = {equal};
-  image.discounts = {{"first", {.is_cancelled = true, .cloud_id = ""}}, {"second", {}}};
+  mirror.discounts = {{"first", {.is_cancelled = true, .cloud_id = ""}}, {"second", {}}};
   cloud.order.discounts = {{.id = "1", .value = 100, .amount = 100}};
   cloud.discount_ids = {"1"};
-  EXPECT_EQ(AdoptRows(image, box, cloud, {"first", "second"}), 0U) << "their steps wait";
+  EXPECT_EQ(AdoptRows(mirror, box, cloud, {"first", "second"}), 0U) << "their steps wait";
   const Step first{.kind = StepKind::kDiscount, .row_ids = {"first"}};
-  EXPECT_EQ(AdoptMade(image, box, cloud, first), 1U);
-  EXPECT_EQ(image.discounts["first"].cloud_id, "1");
+  EXPECT_EQ(AdoptMade(mirror, box, cloud, first), 1U);
+  EXPECT_EQ(mirror.discounts["first"].cloud_id, "1");
   cloud.order.discounts.push_back({.id = "2", .value = 100, .amount = 100});
   cloud.discount_ids.emplace_back("2");
   const Step second{.kind = StepKind::kDiscount, .row_ids = {"second"}};
-  EXPECT_EQ(AdoptMade(image, box, cloud, second), 1U);
-  EXPECT_EQ(image.discounts["second"].cloud_id, "2");
+  EXPECT_EQ(AdoptMade(mirror, box, cloud, second), 1U);
+  EXPECT_EQ(mirror.discounts["second"].cloud_id, "2");
 }
 
 TEST_F(CloudAdopt, ARowWithoutAnIdIsLeftOut) {
   HereAndPlanned(Line("a", "Lomo", 2000));
   InCloud("", Line("", "Lomo", 2000));
-  EXPECT_EQ(AdoptRows(image, box, cloud), 0U);
+  EXPECT_EQ(AdoptRows(mirror, box, cloud), 0U);
 }
 
 }  // namespace

@@ -7,9 +7,8 @@
 
 #include "aliases/aliases.h"
 #include "base/concat.h"
-#include "cloud/journal.h"
+#include "cloud/journal_store.h"
 #include "cloud/readings.h"
-#include "cloud/taken_store.h"
 #include "company/companies.h"
 #include "orders/orders.h"
 #include "support/restaurant_database.h"
@@ -252,17 +251,18 @@ TEST_F(CloudOrdersReader, ARecordThatDidNotChangeIsNotTakenAgain) {
   cloud.orders = {{1, "PENDING"}};
   Read();
   database->Write([](db::Tx& tx, const db::Stamp&) {
-    tx.Run("UPDATE cloud_order SET seen = '{}' WHERE company_id = $1", kCompany);
+    tx.Run("DELETE FROM cloud_order WHERE company_id = $1", kCompany);
   });
   ReadAfter(kPollMs);
-  const auto seen = [&] {
-    return database->Read(
-        [](db::Snapshot& snapshot) { return store::FindSeen(snapshot, kCompany, IdOf(1)).status; });
+  const auto is_taken = [&] {
+    return database->Read([](db::Snapshot& snapshot) {
+      return store::FindOrder(snapshot, kCompany, IdOf(1)).has_value();
+    });
   };
-  EXPECT_EQ(seen(), "");
+  EXPECT_FALSE(is_taken());
   reader.Restart();
   Read();
-  EXPECT_EQ(seen(), "PENDING");
+  EXPECT_TRUE(is_taken());
 }
 
 TEST_F(CloudOrdersReader, APageThatIsNotModifiedKeepsItsOrdersOpen) {
@@ -465,10 +465,18 @@ TEST_F(CloudOrdersReader, AnOrderOfThisBoxComesBackAndIsMerged) {
 
 // Following
 
-std::string Event(int number, std::string_view status) {
+std::string WithVersion(const std::string& record) {
+  static int version = 0;
+  return Concat({R"({"version":)", ++version, ",", record.substr(1)});
+}
+
+std::string EventOf(int number, const std::string& record) {
   return Concat({R"({"cursor":"7:)", number, R"(","event_type":"ORDER_UPDATED",)",
-                 R"("subject":{"type":"order","id":")", IdOf(number), R"("},"data":)",
-                 RecordOf(number, status), "}"});
+                 R"("subject":{"type":"order","id":")", IdOf(number), R"("},"data":)", record,
+                 "}"});
+}
+std::string Event(int number, std::string_view status) {
+  return EventOf(number, WithVersion(RecordOf(number, status)));
 }
 
 TEST_F(CloudOrdersReader, FollowsTheEventsAfterOneListing) {
@@ -483,6 +491,23 @@ TEST_F(CloudOrdersReader, FollowsTheEventsAfterOneListing) {
   ASSERT_TRUE(request);
   EXPECT_EQ(request->path, "/v1/events?after=7%3A1&per_page=100");
   EXPECT_EQ(request->wait_s, 25);
+}
+
+TEST_F(CloudOrdersReader, AnEventWithoutAVersionNamesAnOrderThatIsRead) {
+  cloud.orders = {{1, "READY"}};
+  Follow();
+  const std::string cursor = *linked.link.cursor;
+  TakeEvents(Answered(
+      200, Concat({R"({"data":[)", EventOf(1, RecordOf(1, "PENDING")), R"(],"next":"7:5"})"})));
+  EXPECT_EQ(linked.link.cursor, cursor) << "until the order is read";
+  EXPECT_EQ(reader.DueInMs(linked), 0);
+  EXPECT_FALSE(reader.EventsRequest(linked));
+  cloud.orders = {{1, "DELIVERED"}};
+  Read();
+  EXPECT_EQ(Here(1)->status, Status::kDelivered) << "as it is now";
+  ReadLink();
+  EXPECT_EQ(linked.link.cursor, "7:5");
+  EXPECT_TRUE(reader.EventsRequest(linked));
 }
 
 TEST_F(CloudOrdersReader, TakesTheOrdersOfEventsAndTheirCursor) {
@@ -501,7 +526,7 @@ TEST_F(CloudOrdersReader, AnEventThatShowsWhatWasSeenBeforeIsAnEcho) {
     const std::string versioned =
         Concat({R"("data":{"version":)", version, R"(,"updated_at":"2026-01-01T00:00:0)", version,
                 R"(.000Z",)"});
-    std::string text = Event(1, status);
+    std::string text = EventOf(1, RecordOf(1, status));
     text.replace(text.find(R"("data":{)"), 8, versioned);
     return text;
   };
@@ -516,7 +541,7 @@ TEST_F(CloudOrdersReader, AnEventThatShowsWhatWasSeenBeforeIsAnEcho) {
   EXPECT_EQ(linked.link.cursor, "7:4") << "it is stored all the same";
   EXPECT_FALSE(is_echo(Concat({event(3, "READY"), ",", event(4, "DELIVERED")})));
   EXPECT_EQ(Here(1)->status, Status::kDelivered);
-  EXPECT_FALSE(is_echo(Event(1, "DELIVERED"))) << "no version is shown";
+  EXPECT_FALSE(is_echo(EventOf(1, RecordOf(1, "DELIVERED")))) << "no version is shown";
   EXPECT_FALSE(is_echo("")) << "the poll has waited for nothing";
 }
 

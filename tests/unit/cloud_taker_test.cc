@@ -6,11 +6,9 @@
 
 #include "aliases/aliases.h"
 #include "base/id.h"
-#include "cloud/journal.h"
 #include "cloud/journal_store.h"
 #include "cloud/merge.h"
-#include "cloud/order_plan.h"
-#include "cloud/taken_store.h"
+#include "cloud/pending.h"
 #include "company/companies.h"
 #include "events/log.h"
 #include "json/writer.h"
@@ -33,6 +31,7 @@ constexpr std::string_view kCloudId = "7f3c2f1e-0000-4000-8000-000000000001";
 constexpr std::string_view kBoxId = "0190a5c8-1111-7000-8000-000000000001";
 constexpr std::string_view kCash = "0190a5c8-0000-7000-8000-000000000001";
 constexpr int64_t kMinuteMs = 60'000;
+constexpr SendRules kRules{.rider_provider = "theirs"};
 
 // A record of the cloud, put together from its members.
 class Record {
@@ -75,8 +74,7 @@ class CloudTaker : public ::testing::Test {
     });
   }
 
-  // An order of this box with one dish of 20.00, planned, and sent unless a test looks at what
-  // waits.
+  // An order of this box with one dish of 20.00.
   void PlaceHere(std::string_view reference = "till-1") {
     database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
       orders::OrderDraft draft;
@@ -112,33 +110,53 @@ class CloudTaker : public ::testing::Test {
                     .cloud_public_id = "PE-9000000001"});
     });
   }
-  size_t Plan() {
-    return database->Write([](db::Tx& tx, const db::Stamp& stamp) {
-      return PlanOrder(tx, kCompany, kBoxId, {.rider_provider = "theirs"}, stamp);
+  void Plan() {
+    database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      const auto compared = CompareOrder(tx, kCompany, order_id, kRules, Makes::kCreation);
+      if (compared) StoreCompared(tx, kCompany, *compared, kRules, Makes::kCreation, stamp);
     });
   }
-  // The cloud accepts everything that waits.
+  // The next request is in the journal, and its answer has not come.
+  Step Ask() {
+    Plan();
+    return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      return NextRequest(tx, kCompany, order_id, kRules, stamp)->step;
+    });
+  }
+  // The cloud accepts everything that differs, and shows nothing.
   void SendAll() {
-    database->Write([&](db::Tx& tx, const db::Stamp&) {
-      while (const auto waiting = store::FirstStep(tx, kCompany, order_id)) {
-        RemoveStep(tx, kCompany, *waiting);
+    database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      const Order order = *orders::Load(tx, kCompany, order_id);
+      while (const auto waiting = NextRequest(tx, kCompany, order_id, kRules, stamp)) {
+        store::DeleteStep(tx, kCompany, *waiting);
+        auto row = *store::FindOrder(tx, kCompany, order_id);
+        Accept(row.mirror, waiting->step, order);
+        CompareAgain(tx, order, row, kRules, Makes::kCreation, stamp);
       }
     });
   }
-  std::vector<StepKind> Waiting() {
-    return database->Read(
-        [&](db::Snapshot& snapshot) { return store::WaitingKinds(snapshot, kCompany, order_id); });
-  }
-  // That of the first step that waits.
-  std::string FirstBody() {
+  std::vector<Step> Remaining() {
     return database->Read([&](db::Snapshot& snapshot) {
-      return store::FirstStep(snapshot, kCompany, order_id)->step.body;
+      const auto row = store::FindOrder(snapshot, kCompany, order_id);
+      return RemainingSteps(snapshot, row.value_or(store::OrderRow{.order_id = order_id}),
+                            *orders::Load(snapshot, kCompany, order_id), kRules);
     });
   }
   // What would be sent now.
+  std::vector<StepKind> Waiting() {
+    std::vector<StepKind> kinds;
+    for (const Step& step : Remaining()) kinds.push_back(step.kind);
+    return kinds;
+  }
+  std::string FirstBody() { return Remaining().at(0).body; }
   std::vector<StepKind> Planned() {
     Plan();
     return Waiting();
+  }
+  Mirror MirrorNow() {
+    return database->Read([&](db::Snapshot& snapshot) {
+      return store::FindOrder(snapshot, kCompany, order_id)->mirror;
+    });
   }
 
   template <typename Command, typename... Input>
@@ -162,16 +180,17 @@ class CloudTaker : public ::testing::Test {
     Do(orders::Pay, draft);
   }
 
-  // `answered`: the record is the answer to that step.
+  // `answered`: the record is the answer to that request.
   Taken Take(const Record& record, const Step* answered = nullptr) {
     const json::Document document = json::Document::Parse(record.Text());
     const std::vector<std::string> numbers = {"2000000001", "2000000002"};
     const Taken taken = database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
       const company::Company company = company::Get(tx, kCompany);
+      if (answered) store::DeleteSteps(tx, kCompany, order_id);
       return TakeOrder(tx,
                        {.company = company,
                         .public_numbers = numbers,
-                        .rider_provider = "theirs",
+                        .rules = kRules,
                         .platform_name = "ours",
                         .answered = answered},
                        document.root(), stamp);
@@ -185,7 +204,7 @@ class CloudTaker : public ::testing::Test {
   }
   bool Finish() {
     return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      return FinishCancel(tx, kCompany, order_id, stamp);
+      return FinishCancel(tx, kCompany, order_id, kRules, stamp);
     });
   }
 
@@ -200,7 +219,7 @@ class CloudTaker : public ::testing::Test {
   std::vector<Difference> Differences() {
     constexpr int64_t kLimit = 100;
     return database->Read(
-        [](db::Snapshot& snapshot) { return ListDifferences(snapshot, kCompany, kLimit); });
+        [](db::Snapshot& snapshot) { return store::ListDifferences(snapshot, kCompany, kLimit); });
   }
   int64_t CountOfOrders() {
     return database->Read([](db::Snapshot& snapshot) {
@@ -363,9 +382,7 @@ TEST_F(CloudTakerOfTheCloud, OneThatIsGoneStaysReadable) {
 TEST_F(CloudTakerOfTheCloud, ACancelDropsWhatATillMoved) {
   Take(Twin());
   Do(orders::Advance, Status::kReady);
-  database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    EXPECT_EQ(PlanOrder(tx, kCompany, order_id, {}, stamp), 1U);
-  });
+  EXPECT_EQ(Planned(), std::vector<StepKind>{StepKind::kStatus});
   Take(Twin().Status("CANCELLED").Set("cancel_reason", R"("no vino")"));
   EXPECT_EQ(Here().status, Status::kCancelled);
   EXPECT_EQ(Here().cancel_reason, "no vino");
@@ -414,12 +431,25 @@ TEST_F(CloudTaker, AnUnknownOrderWithOurReferenceIsPaired) {
 
 TEST_F(CloudTaker, ACreationThatWaitsIsSentAllTheSame) {
   PlaceHere();
-  Plan();
+  const Step place = Ask();
   Take(Twin());
-  EXPECT_EQ(Waiting(), (std::vector<StepKind>{StepKind::kPlace, StepKind::kCombos}));
-  const auto row = database->Read(
-      [](db::Snapshot& snapshot) { return *store::FindOrder(snapshot, kCompany, kBoxId); });
-  EXPECT_EQ(row.image.combos.begin()->second.cloud_id, "") << "the answer to its step names it";
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{StepKind::kPlace})
+      << "the cloud has the row already, and the creation has no answer yet";
+  Take(Twin(), &place);
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, RowsOfARequestUnderWayGetTheirIdsFromItsAnswer) {
+  PlaceHere();
+  Pair();
+  const Step place = Ask();
+  Take(Twin().Set("combos", "[]").Set("total", "0"), &place);
+  const Step combos = Ask();
+  ASSERT_EQ(combos.kind, StepKind::kCombos);
+  Take(Twin());
+  EXPECT_TRUE(MirrorNow().combos.empty());
+  Take(Twin(), &combos);
+  EXPECT_EQ(MirrorNow().combos.begin()->second.cloud_id, "c1");
 }
 
 TEST_F(CloudTaker, AStatusMovesOnlyForward) {
@@ -441,6 +471,17 @@ TEST_F(CloudTaker, WhatTheCloudChangesOfAnOrderOfTheBoxIsNotTaken) {
             Taken::kUnchanged);
   EXPECT_FALSE(Here().comment);
   EXPECT_EQ(Here().totals.total, 2000);
+}
+
+TEST_F(CloudTaker, EachMemberThatDiffersIsADifferenceUntilItIsEqual) {
+  PlaceAndSend();
+  Take(Twin().Set("order_title", R"("Mesa 5")").Set("packaging_price", "1.5"));
+  std::map<std::string, std::string> found;
+  for (const Difference& one : Differences()) found[one.kind] = one.box + " | " + one.cloud;
+  EXPECT_EQ(found, (std::map<std::string, std::string>{{"order_title", " | Mesa 5"},
+                                                       {"packaging_price", "0 | 1.5"}}));
+  Take(Twin().Set("order_title", "null").Set("packaging_price", "0"));
+  EXPECT_TRUE(Differences().empty());
 }
 
 TEST_F(CloudTaker, OtherTotalsAreOneDifferenceUntilTheyAreEqual) {
@@ -542,8 +583,7 @@ TEST_F(CloudTaker, TheLaterRiderWins) {
   EXPECT_EQ(Here().rider->name, "Ana") << "the cloud's is earlier, and will be overwritten";
   Take(Twin().Rider("Eva", here_at + kMinuteMs));
   EXPECT_EQ(Here().rider->name, "Eva");
-  EXPECT_EQ(Waiting(), (std::vector<StepKind>{StepKind::kRider, StepKind::kRider}))
-      << "the step of Ana waits already, so Eva is sent after it";
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{}) << "the cloud has Eva";
 }
 
 TEST_F(CloudTaker, AnEarlierRiderOfTheCloudIsOverwritten) {
@@ -621,9 +661,9 @@ TEST(CloudMerge, ATableOfDeliveries) {
   using enum DeliveryStatus;
   using enum DeliveryChoice;
   struct Case {
-    std::optional<DeliveryStatus> here, there, image;
-    std::optional<std::string> seen;
-    bool waits;
+    std::optional<DeliveryStatus> here, there, before;
+    std::optional<std::string> shown;
+    bool has_changed_rider;
     DeliveryChoice choice;
   };
   for (const Case& row : std::initializer_list<Case>{
@@ -631,7 +671,7 @@ TEST(CloudMerge, ATableOfDeliveries) {
            {kRiderAssigned, kOnTheWay, kRiderAssigned, "RIDER_ASSIGNED", false, kTake},
            {kOnTheWay, kRiderAssigned, kOnTheWay, "RIDER_ASSIGNED", false, kKeep},
            {kOnTheWay, kArrivedAtStore, kOnTheWay, "RIDER_ASSIGNED", false, kKeep},
-           {kNotDelivered, kOnTheWay, kNotDelivered, "DRIVER_ARRIVED_AT_STORE", true, kKeep},
+           {kNotDelivered, kOnTheWay, kArrivedAtStore, "DRIVER_ARRIVED_AT_STORE", false, kKeep},
            {kNotDelivered, kOnTheWay, kNotDelivered, "NOT_DELIVERED", false, kTake},
            {std::nullopt, kNotDelivered, std::nullopt, "", false, kTakeVia},
            {kDelivered, kNotDelivered, kDelivered, "RIDER_ASSIGNED", false, kKeep},
@@ -640,12 +680,13 @@ TEST(CloudMerge, ATableOfDeliveries) {
            {kRiderAssigned, std::nullopt, kRiderAssigned, "RIDER_ASSIGNED", true, kKeep},
            {kOnTheWay, std::nullopt, kOnTheWay, "RIDER_ASSIGNED", false, kKeep},
            {kOnTheWay, kDelivered, kDelivered, "RIDER_ASSIGNED", false, kKeep}}) {
+    const Mirror before{.delivery_status = row.before, .shown = {.delivery_status = row.shown}};
     const DeliverySides sides{.here = row.here,
                               .there = row.there,
-                              .image = row.image,
-                              .seen = row.seen,
+                              .before = before,
+                              .requested = before,
                               .here_by_rider = true,
-                              .waits = row.waits};
+                              .has_changed_rider = row.has_changed_rider};
     EXPECT_EQ(ChooseDelivery(sides), row.choice) << (row.here ? Name(*row.here) : "none") << " and "
                                                  << (row.there ? Name(*row.there) : "none");
   }
@@ -656,7 +697,7 @@ TEST_F(CloudTaker, ADeliveryThatAnAnswerShowsIsTakenUnlessTheStepHasMadeIt) {
   AssignHere("Ana");
   Plan();
   SendAll();
-  const Step rider{.kind = StepKind::kRider};
+  const Step rider{.kind = StepKind::kRider, .body = MirrorNow().rider};
   Take(Twin().Rider("Ana").Set("delivery_status", R"("DRIVER_ARRIVED_AT_DESTINATION")"), &rider);
   EXPECT_EQ(Here().delivery_status, DeliveryStatus::kArrivedAtDestination);
 
@@ -690,7 +731,7 @@ TEST_F(CloudTaker, ACancelDropsWhatWaits) {
   EXPECT_EQ(Waiting(), std::vector<StepKind>{});
   ASSERT_EQ(Differences().size(), 1U);
   EXPECT_EQ(Differences()[0].kind, "status");
-  EXPECT_EQ(Differences()[0].box, "place, combos");
+  EXPECT_EQ(Differences()[0].box, "place") << "the cloud has the row";
 }
 
 TEST_F(CloudTaker, ACancelDropsNoCommentThatComesAlone) {
@@ -704,12 +745,11 @@ TEST_F(CloudTaker, ACancelDropsNoCommentThatComesAlone) {
   Plan();
   Do(orders::EditFields, orders::FieldsDraft{.comment = "vuelve el lunes"});
   Plan();
-  EXPECT_EQ(Waiting(),
-            (std::vector<StepKind>{StepKind::kFields, StepKind::kCancel, StepKind::kFields}));
+  EXPECT_EQ(Waiting(), (std::vector<StepKind>{StepKind::kFields, StepKind::kCancel}));
 
   Take(Twin().Status("CANCELLED"));
   EXPECT_EQ(Waiting(), std::vector<StepKind>{StepKind::kFields});
-  EXPECT_EQ(FirstBody(), R"({"comment":"vuelve el lunes"})");
+  EXPECT_EQ(FirstBody(), R"({"comment":"para llevar\nvuelve el lunes"})");
   ASSERT_EQ(Differences().size(), 1U);
   EXPECT_EQ(Differences()[0].box, "fields") << "the title and what was written with it";
 }

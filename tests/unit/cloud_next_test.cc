@@ -1,7 +1,6 @@
-// What the planner sends, applied to a second database that is the cloud, makes the same order
-// there.
+// What is sent, applied to a second database that is the cloud, makes the same order there.
 
-#include "cloud/planner.h"
+#include "cloud/next.h"
 
 #include <gtest/gtest.h>
 
@@ -33,46 +32,59 @@ using testing::Restaurant;
 using testing::Shown;
 using testing::Till;
 
-// An order here, its image, and the cloud.
+// An order here, its mirror, and the cloud.
 class Pair {
  public:
   Restaurant box;
   CloudRestaurant cloud;
-  Image image;
+  Mirror mirror;
 
-  Plan MakePlanNow(bool has_first_record = true) {
+  Next NextNow(bool has_first_record = true) {
     const Order order = box.Now();
-    const std::optional<std::string> first = has_first_record ? box.FirstRecord() : std::nullopt;
     // As the journal keeps it.
-    const Image stored = ImageFromJson(ToJson(image));
-    EXPECT_EQ(stored, image);
-    return MakePlan({.order = order,
-                     .first_record = first ? &*first : nullptr,
-                     .image = stored,
-                     .cloud_id = [](aliases::Kind, std::string_view id) { return std::string(id); },
-                     .rider_provider = "cloud-riders"});
+    const Mirror stored = MirrorFromJson(ToJson(mirror));
+    EXPECT_EQ(stored, mirror);
+    return FindNext(stored, LocalOf(order, has_first_record));
   }
 
+  // Sends until nothing differs, one request after the other.
   std::vector<Step> Send(bool has_first_record = true) {
-    const Plan plan = MakePlanNow(has_first_record);
-    for (const Step& step : plan.steps) {
-      EXPECT_EQ(step.position, ++position_);
+    const Order order = box.Now();
+    Mirror ahead = mirror;
+    const std::vector<Step> expected = Remaining(ahead, LocalOf(order, has_first_record));
+    std::vector<Step> steps;
+    while (const auto step = NextNow(has_first_record).step) {
+      EXPECT_EQ(step->position, ++position_);
       try {
-        cloud.Apply(step);
+        cloud.Apply(*step);
       } catch (const Refusal& refusal) {
-        ADD_FAILURE() << "the cloud refuses " << Name(step.kind) << " " << step.body << ": "
+        ADD_FAILURE() << "the cloud refuses " << Name(step->kind) << " " << step->body << ": "
                       << refusal.detail;
       }
+      Accept(mirror, *step, order);
+      steps.push_back(*step);
     }
-    image = plan.image;
-    return plan.steps;
+    EXPECT_EQ(steps.size(), expected.size());
+    EXPECT_EQ(mirror, ahead);
+    return steps;
   }
 
  private:
+  Local LocalOf(const Order& order, bool has_first_record) {
+    return {.order = order,
+            .first_record =
+                [this, has_first_record] {
+                  return has_first_record ? box.FirstRecord() : std::nullopt;
+                },
+            .cloud_id = [](aliases::Kind, std::string_view id) { return std::string(id); },
+            .rider_provider = "cloud-riders",
+            .epoch = 3};
+  }
+
   int64_t position_ = 0;
 };
 
-TEST(CloudPlanner, MakesTheSameOrderInTheCloudWheneverItSends) {
+TEST(CloudNext, MakesTheSameOrderInTheCloudWheneverItSends) {
   for (uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Pair pair;
@@ -91,7 +103,7 @@ TEST(CloudPlanner, MakesTheSameOrderInTheCloudWheneverItSends) {
   }
 }
 
-TEST(CloudPlanner, NeedsNoFirstRecord) {
+TEST(CloudNext, NeedsNoFirstRecord) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Pair pair;
@@ -103,7 +115,7 @@ TEST(CloudPlanner, NeedsNoFirstRecord) {
   }
 }
 
-class CloudPlannerSteps : public ::testing::Test {
+class CloudNextSteps : public ::testing::Test {
  protected:
   void PlaceOrder() { pair.box.Place(R"({"service_type":"DELIVERY"})", "till-7"); }
 
@@ -129,7 +141,7 @@ class CloudPlannerSteps : public ::testing::Test {
   Pair pair;
 };
 
-TEST_F(CloudPlannerSteps, HaveTheKeysOfTheTillWhereItMadeRows) {
+TEST_F(CloudNextSteps, HaveTheKeysOfTheTillWhereItMadeRows) {
   PlaceOrder();
   AddCombos("k1", 2);
   AddCombos("k2", 1);
@@ -139,13 +151,13 @@ TEST_F(CloudPlannerSteps, HaveTheKeysOfTheTillWhereItMadeRows) {
   const std::vector<Step> steps = pair.Send();
   std::vector<std::string> keys;
   for (const Step& step : steps) keys.push_back(step.key);
-  const std::string own = "c1-" + pair.box.order_id + "-";
+  const std::string own = "c1-" + pair.box.order_id + "-3-";
   EXPECT_EQ(keys,
             std::vector<std::string>({"till-7", "k1", "k2", own + "4", own + "5", own + "6"}));
   EXPECT_EQ(steps[1].row_ids.size(), 2);
 }
 
-TEST_F(CloudPlannerSteps, AreInAnOrderThatTheCloudAccepts) {
+TEST_F(CloudNextSteps, AreInAnOrderThatTheCloudAccepts) {
   PlaceOrder();
   AddCombos("k1", 1);
   orders::RiderDraft rider;
@@ -167,7 +179,7 @@ TEST_F(CloudPlannerSteps, AreInAnOrderThatTheCloudAccepts) {
   EXPECT_EQ(steps[6].body, R"({"status":"FINALIZED"})");
 }
 
-TEST_F(CloudPlannerSteps, AreDatedWhenTheChangeWasMade) {
+TEST_F(CloudNextSteps, AreDatedWhenTheChangeWasMade) {
   PlaceOrder();
   AddCombos("k1", 1);
   const Order order = pair.box.Now();
@@ -179,7 +191,7 @@ TEST_F(CloudPlannerSteps, AreDatedWhenTheChangeWasMade) {
   EXPECT_EQ(steps[2].occurred_at, *ReachedAt(pair.box.Now(), Status::kReady));
 }
 
-TEST_F(CloudPlannerSteps, LeaveOutWhatTheCloudDoesNotKnow) {
+TEST_F(CloudNextSteps, LeaveOutWhatTheCloudDoesNotKnow) {
   PlaceOrder();
   Order order = pair.box.Now();
   order.client_id = "c-here";
@@ -194,51 +206,106 @@ TEST_F(CloudPlannerSteps, LeaveOutWhatTheCloudDoesNotKnow) {
     if (kind == aliases::Kind::kProduct) return "p-there";
     return std::nullopt;
   };
-  const Plan plan = MakePlan(
-      {.order = order, .image = {}, .cloud_id = knows_products, .rider_provider = "cloud-riders"});
-  EXPECT_EQ(plan.steps.at(0).body, R"({"service_type":"DELIVERY"})");
+  const Local local{.order = order,
+                    .first_record = [] { return std::nullopt; },
+                    .cloud_id = knows_products,
+                    .rider_provider = "cloud-riders"};
+  Mirror mirror;
+  const Next place = FindNext(mirror, local);
+  EXPECT_EQ(place.step->body, R"({"service_type":"DELIVERY"})");
+  EXPECT_EQ(place.left_out, std::vector<LeftOut>({{"client_id", "c-here"}}));
+  Accept(mirror, *place.step, order);
+  const Next combos = FindNext(mirror, local);
   EXPECT_EQ(
-      plan.steps.at(1).body,
+      combos.step->body,
       R"({"combos":[{"product_id":"p-there","sku":"CEV","product_name":"Ceviche",)"
       R"("quantity":1,"variant_price":0,"variant_original_price":0,"modifiers":[)"
       R"({"group_name":"Ajíes","name":"Rocoto","quantity":1,"price":0,"original_price":0}]}]})");
-  EXPECT_EQ(plan.left_out,
-            std::vector<LeftOut>({{"client_id", "c-here"}, {"combos[0].variant_id", "v-here"}}));
+  EXPECT_EQ(combos.left_out, std::vector<LeftOut>({{"combos[0].variant_id", "v-here"}}));
 }
 
-TEST_F(CloudPlannerSteps, OfAnOrderOfTheCloudAreThoseThatBothMayTake) {
+TEST_F(CloudNextSteps, OfAnOrderOfTheCloudAreThoseThatBothMayTake) {
   PlaceOrder();
   AddCombos("k1", 1);
   pair.box.Do(orders::Advance, Status::kReady);
   Order order = pair.box.Now();
   order.origin = orders::Origin::kCloud;
-  Image image;
-  image.is_placed = true;
-  const Plan plan =
-      MakePlan({.order = order,
-                .image = image,
-                .cloud_id = [](aliases::Kind, std::string_view id) { return std::string(id); },
-                .rider_provider = "cloud-riders"});
-  EXPECT_EQ(Kinds(plan.steps), std::vector<std::string>({"status"}));
+  Mirror mirror;
+  mirror.is_placed = true;
+  const Local local{.order = order,
+                    .first_record = [] { return std::nullopt; },
+                    .cloud_id = [](aliases::Kind, std::string_view id) { return std::string(id); },
+                    .rider_provider = "cloud-riders"};
+  EXPECT_EQ(Kinds(Remaining(mirror, local)), std::vector<std::string>({"status"}));
 }
 
-TEST_F(CloudPlannerSteps, NeverOverwriteAnotherComment) {
+TEST_F(CloudNextSteps, NeverOverwriteAnotherComment) {
   PlaceOrder();
   orders::FieldsDraft fields;
   fields.comment = "aquí";
   pair.box.Do(orders::EditFields, fields);
-  pair.image.is_placed = true;
-  pair.image.fields.comment = "allá";
-  EXPECT_TRUE(pair.MakePlanNow().steps.empty());
+  pair.mirror.is_placed = true;
+  pair.mirror.fields.comment = "allá";
+  EXPECT_FALSE(pair.NextNow().step);
 }
 
-TEST(CloudImage, RefusesWhatItDidNotWrite) {
-  const std::string json = ToJson(Image{});
-  EXPECT_EQ(ImageFromJson(json), Image{});
+TEST_F(CloudNextSteps, ABurstThatUndoesItselfCostsNothing) {
+  PlaceOrder();
+  AddCombos("k1", 1);
+  pair.Send();
+  orders::RiderDraft rider;
+  rider.rider.provider = "api";
+  rider.rider.name = "Luis";
+  pair.box.Do(orders::AssignRider, rider);
+  pair.box.Do(orders::UnassignRider);
+  orders::FieldsDraft fields;
+  fields.order_title.emplace("Ana");
+  pair.box.Do(orders::EditFields, fields);
+  fields.order_title.emplace(std::nullopt);
+  pair.box.Do(orders::EditFields, fields);
+  EXPECT_TRUE(pair.Send().empty());
+}
+
+TEST_F(CloudNextSteps, WhatWasRefusedIsNotMadeAgainUntilItIsAnother) {
+  PlaceOrder();
+  pair.Send();
+  orders::RiderDraft rider;
+  rider.rider.provider = "api";
+  rider.rider.name = "Luis";
+  pair.box.Do(orders::AssignRider, rider);
+  const auto refused = pair.NextNow().step;
+  ASSERT_TRUE(refused && refused->kind == StepKind::kRider);
+  GiveUp(pair.mirror, *refused);
+  EXPECT_FALSE(pair.NextNow().step) << "RIDER_ASSIGNED comes with the rider alone";
+  rider.rider.name = "Ana";
+  pair.box.Do(orders::AssignRider, rider);
+  EXPECT_EQ(Kinds(pair.Send()), std::vector<std::string>({"rider"}));
+  EXPECT_TRUE(pair.mirror.given_up.empty());
+}
+
+TEST_F(CloudNextSteps, OfAnOrderThatIsCancelledThereIsACommentAlone) {
+  PlaceOrder();
+  pair.Send();
+  AddCombos("k1", 1);
+  orders::FieldsDraft fields;
+  fields.comment = "para llevar";
+  fields.order_title.emplace("Ana");
+  pair.box.Do(orders::EditFields, fields);
+  pair.mirror.status = Status::kCancelled;
+  const auto step = pair.NextNow().step;
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->body, R"({"comment":"para llevar"})");
+  Accept(pair.mirror, *step, pair.box.Now());
+  EXPECT_FALSE(pair.NextNow().step);
+}
+
+TEST(CloudMirror, RefusesWhatItDidNotWrite) {
+  const std::string json = ToJson(Mirror{});
+  EXPECT_EQ(MirrorFromJson(json), Mirror{});
   for (const std::string& damaged :
        {std::string("[]"), std::string("{}"), std::string("{"),
         json.substr(0, json.find("PENDING")) + "PENDIMG" + json.substr(json.find("PENDING") + 7)}) {
-    EXPECT_THROW(ImageFromJson(damaged), Fault) << damaged;
+    EXPECT_THROW(MirrorFromJson(damaged), Fault) << damaged;
   }
 }
 

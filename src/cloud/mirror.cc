@@ -1,10 +1,11 @@
-#include "cloud/image.h"
+#include "cloud/mirror.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "base/problem.h"
+#include "cloud/shown_members.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -23,10 +24,10 @@ void WriteRows(json::Writer& out, const Rows& rows) {
 }
 
 [[noreturn]] void ThrowDamaged() {
-  throw Fault(Fault::Kind::kDamaged, "the image of an order of the cloud is none");
+  throw Fault(Fault::Kind::kDamaged, "the mirror of an order is none");
 }
 
-// The members of an image. Each must be there.
+// The members of a mirror. Each must be there.
 class Members {
  public:
   explicit Members(json::Value object) : object_(object) {}
@@ -100,57 +101,111 @@ Fields FieldsOf(const Members& members) {
   return fields;
 }
 
+// An empty text is null, so that a missing member differs from it.
+void WriteState(json::Writer& out, json::Name name, const std::optional<std::string>& state) {
+  if (!state) return;
+  out.Key(name).Text(state->empty() ? std::nullopt : state);
+}
+
+std::optional<std::string> ReadState(const ShownMembers& members, std::string_view name) {
+  if (!members.Any(name)) return std::nullopt;
+  return members.Text(name).value_or("");
+}
+
+void Write(json::Writer& out, const LastShown& shown) {
+  out.BeginObject();
+  out.Key("version").Integer(shown.version);
+  out.Key("updated_at").Integer(shown.updated_at);
+  WriteState(out, "rider", shown.rider);
+  WriteState(out, "delivery_status", shown.delivery_status);
+  out.Key("delivery_status_reason").Text(shown.delivery_status_reason);
+  out.Key("cancel_reason").Text(shown.cancel_reason);
+  out.Key("is_dated").Boolean(shown.is_dated);
+  out.EndObject();
+}
+
+// A member that is missing has not been shown.
+LastShown ShownOf(json::Value value) {
+  const ShownMembers members(value);
+  return {.version = members.Integer("version").value_or(0),
+          .updated_at = members.Integer("updated_at").value_or(0),
+          .rider = ReadState(members, "rider"),
+          .delivery_status = ReadState(members, "delivery_status"),
+          .delivery_status_reason = members.Text("delivery_status_reason"),
+          .cancel_reason = members.Text("cancel_reason"),
+          .is_dated = members.Boolean("is_dated").value_or(false)};
+}
+
 }  // namespace
 
-std::string ToJson(const Image& image) {
+Fields FieldsOf(const orders::Order& order) {
+  return {.comment = order.comment,
+          .order_title = order.order_title,
+          .delivery_comment = order.delivery_comment,
+          .scheduled_delivery_date = order.scheduled_delivery_date,
+          .delivery_price = order.delivery_price,
+          .packaging_price = order.packaging_price};
+}
+
+std::string ToJson(const Mirror& mirror) {
   std::string text;
   json::Writer out(text);
-  const Fields& fields = image.fields;
+  const Fields& fields = mirror.fields;
   out.BeginObject();
-  out.Key("last_position").Integer(image.last_position);
-  out.Key("is_placed").Boolean(image.is_placed);
+  out.Key("last_position").Integer(mirror.last_position);
+  out.Key("is_placed").Boolean(mirror.is_placed);
   out.Key("comment").Text(fields.comment);
   out.Key("order_title").Text(fields.order_title);
   out.Key("delivery_comment").Text(fields.delivery_comment);
   out.Key("scheduled_delivery_date").Integer(fields.scheduled_delivery_date);
   out.Key("delivery_price").Integer(fields.delivery_price);
   out.Key("packaging_price").Integer(fields.packaging_price);
-  WriteRows(out.Key("combos"), image.combos);
-  WriteRows(out.Key("payments"), image.payments);
-  WriteRows(out.Key("discounts"), image.discounts);
-  out.Key("status").Text(Name(image.status));
-  out.Key("rider").Text(image.rider);
+  WriteRows(out.Key("combos"), mirror.combos);
+  WriteRows(out.Key("payments"), mirror.payments);
+  WriteRows(out.Key("discounts"), mirror.discounts);
+  out.Key("status").Text(Name(mirror.status));
+  out.Key("rider").Text(mirror.rider);
   out.Key("delivery_status");
-  if (image.delivery_status) {
-    out.Text(Name(*image.delivery_status));
+  if (mirror.delivery_status) {
+    out.Text(Name(*mirror.delivery_status));
   } else {
     out.Null();
   }
-  out.Key("delivery_status_reason").Text(image.delivery_status_reason);
-  out.Key("delivery_status_by_rider").Boolean(image.delivery_status_by_rider);
+  out.Key("delivery_status_reason").Text(mirror.delivery_status_reason);
+  out.Key("delivery_status_by_rider").Boolean(mirror.delivery_status_by_rider);
+  Write(out.Key("shown"), mirror.shown);
+  if (!mirror.given_up.empty()) {
+    out.Key("given_up").BeginArray();
+    for (const std::string& identity : mirror.given_up) out.Text(identity);
+    out.EndArray();
+  }
   out.EndObject();
   return text;
 }
 
-Image ImageFromJson(std::string_view json) {
+Mirror MirrorFromJson(std::string_view json) {
   const json::Document document = json::Document::ParseStored(json);
   const Members members(document.root());
-  Image image;
-  image.last_position = members.Integer("last_position");
-  image.is_placed = members.Boolean("is_placed");
-  image.fields = FieldsOf(members);
-  image.combos = members.RowsNamed("combos");
-  image.payments = members.RowsNamed("payments");
-  image.discounts = members.RowsNamed("discounts");
-  image.status = static_cast<orders::Status>(members.OneOf("status", orders::kStatusNames));
-  image.rider = members.Text("rider");
+  Mirror mirror;
+  mirror.last_position = members.Integer("last_position");
+  mirror.is_placed = members.Boolean("is_placed");
+  mirror.fields = FieldsOf(members);
+  mirror.combos = members.RowsNamed("combos");
+  mirror.payments = members.RowsNamed("payments");
+  mirror.discounts = members.RowsNamed("discounts");
+  mirror.status = static_cast<orders::Status>(members.OneOf("status", orders::kStatusNames));
+  mirror.rider = members.Text("rider");
   if (members.NonNull("delivery_status")) {
-    image.delivery_status = static_cast<orders::DeliveryStatus>(
+    mirror.delivery_status = static_cast<orders::DeliveryStatus>(
         members.OneOf("delivery_status", orders::kDeliveryStatusNames));
   }
-  image.delivery_status_reason = members.OptionalText("delivery_status_reason");
-  image.delivery_status_by_rider = members.Boolean("delivery_status_by_rider");
-  return image;
+  mirror.delivery_status_reason = members.OptionalText("delivery_status_reason");
+  mirror.delivery_status_by_rider = members.Boolean("delivery_status_by_rider");
+  mirror.shown = ShownOf(members["shown"]);
+  if (const auto given_up = document.root().Find("given_up")) {
+    for (const json::Value identity : given_up->items()) mirror.given_up.emplace(identity.text());
+  }
+  return mirror;
 }
 
 }  // namespace comanda::cloud
