@@ -14,11 +14,12 @@ namespace {
 // Orders of the self-test, which it marks by their references (selftest/probe.cc).
 constexpr std::string_view kSelfTest = "selftest-";
 
-bool IsSent(const orders::Order& order, const SendRules& rules) {
+// An order of which something was sent goes on, however the box was linked since.
+bool IsSent(const orders::Order& order, const store::OrderRow& row, const SendRules& rules) {
   if (order.origin == orders::Origin::kCloud) return true;
   if (order.source != orders::kApiSource) return false;
   if (order.reference && order.reference->starts_with(kSelfTest)) return false;
-  return !rules.since || order.created_at >= *rules.since;
+  return !rules.since || order.created_at >= *rules.since || row.mirror.last_position > 0;
 }
 
 Local LocalOf(db::Session& session, const orders::Order& order, const SendRules& rules) {
@@ -98,8 +99,9 @@ std::optional<Compared> CompareOrder(db::Session& session, db::CompanyId company
                                      std::string_view order_id, const SendRules& rules,
                                      Makes makes) {
   const std::optional<orders::Order> order = orders::Load(session, company, order_id);
-  if (!order || !IsSent(*order, rules)) return std::nullopt;
+  if (!order) return std::nullopt;
   store::OrderRow row = RowOf(session, *order);
+  if (!IsSent(*order, row, rules)) return std::nullopt;
   if (row.planned_version == order->version) return std::nullopt;
   return Compare(session, *order, std::move(row), rules, makes);
 }
@@ -119,11 +121,12 @@ void StoreCompared(db::Tx& tx, db::CompanyId company, const Compared& compared,
 
 store::OrderRow CompareAgain(db::Tx& tx, const orders::Order& order, store::OrderRow row,
                              const SendRules& rules, Makes makes, const db::Stamp& stamp) {
-  if (IsSent(order, rules)) {
+  if (IsSent(order, row, rules)) {
     Compared compared = Compare(tx, order, std::move(row), rules, makes);
     Store(tx, order.company, compared, stamp);
     return std::move(compared.after);
   }
+  row.waiting = 0;
   row.planned_version = order.version;
   row.is_open = !orders::IsClosed(order.status);
   row.touched_at = order.updated_at;
@@ -136,7 +139,12 @@ std::optional<Waiting> NextRequest(db::Tx& tx, db::CompanyId company, std::strin
   if (auto waiting = store::FirstStep(tx, company, order_id)) return waiting;
   auto row = store::FindOrder(tx, company, order_id);
   const auto order = orders::Load(tx, company, order_id);
-  if (!row || !order) return std::nullopt;
+  if (!row) return std::nullopt;
+  if (!order) {
+    row->waiting = 0;
+    store::PutOrder(tx, company, *row);
+    return std::nullopt;
+  }
   CompareAgain(tx, *order, *std::move(row), rules, Makes::kNext, stamp);
   return store::FirstStep(tx, company, order_id);
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cloud/journal.h"
+#include "cloud/journal_store.h"
 #include "support/listed_cloud.h"
 
 namespace comanda::cloud {
@@ -40,8 +40,9 @@ class CloudMenuPush : public ::testing::Test {
                       box.BoxId(Kind::kVariant, "v"));
   }
   std::optional<Waiting> Next() {
-    return box.database->Read([&](db::Snapshot& snapshot) {
-      return NextStep(snapshot, kCompany, Among::kAll, box.database.clock.Now());
+    return box.database->Read([](db::Snapshot& snapshot) {
+      return store::IsWaiting(snapshot, kCompany, "") ? store::FirstStep(snapshot, kCompany, "")
+                                                      : std::nullopt;
     });
   }
   // The cloud accepts the step that is next.
@@ -49,7 +50,7 @@ class CloudMenuPush : public ::testing::Test {
     const Waiting waiting = *Next();
     box.database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
       TakePushed(tx, kCompany, waiting.step, answer, stamp);
-      RemoveStep(tx, kCompany, waiting);
+      RemovePush(tx, kCompany, waiting);
     });
   }
   void LookBefore(std::string_view answer) {
@@ -183,9 +184,9 @@ TEST_F(CloudMenuPush, DropsWhatTheCloudRefusesAndTakesTheCloudsVersionBack) {
   box.Plan();
   box.there.etags["/v1/menu"] = "\"1\"";
   box.database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const Waiting waiting = *NextStep(tx, kCompany, Among::kAll, stamp.now);
+    const Waiting waiting = *store::FirstStep(tx, kCompany, "");
     DropPush(tx, kCompany, waiting.step, R"({"status":422,"detail":"no"})", stamp);
-    RemoveStep(tx, kCompany, waiting);
+    RemovePush(tx, kCompany, waiting);
   });
   ASSERT_EQ(box.Differences().size(), 1u);
   EXPECT_NE(box.Differences().front().find("422"), std::string::npos);

@@ -219,6 +219,24 @@ TEST_F(CloudPending, WhatIsDiscardedIsNotSentAndWhatComesLaterIs) {
   EXPECT_EQ(Next()->step.body, R"({"status":"DELIVERED"})");
 }
 
+TEST_F(CloudPending, ALaterDateOfTheLinkEndsNoOrderThatWasBegun) {
+  const std::string begun = PlaceOrder();
+  CompareAndStore(begun);
+  const std::string paired = PlaceOrder();
+  database->Write([&](db::Tx& tx, const db::Stamp&) {
+    store::PutOrder(tx, kCompany, {.order_id = paired, .waiting = 1});
+  });
+  const SendRules rules{.rider_provider = "riders", .since = database.clock.Now() + kHourMs};
+  const auto next = [&](const std::string& id) {
+    return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      return NextRequest(tx, kCompany, id, rules, stamp);
+    });
+  };
+  EXPECT_TRUE(next(begun));
+  EXPECT_FALSE(next(paired)) << "it is from before, and nothing of it was sent";
+  EXPECT_EQ(Counted().steps_waiting, 1) << "nobody asks for it again";
+}
+
 TEST_F(CloudPending, LeavesOrdersOfOtherChannelsAlone) {
   EXPECT_FALSE(CompareAndStore(PlaceOrder("KIOSK")));
   EXPECT_FALSE(CompareAndStore("0190a5c8-1111-7000-8000-00000000ffff"));
