@@ -7,33 +7,32 @@ import lzma
 
 from support.cloud_pair import Pair, essence
 from support.orders import rows
-from support.past import DIRECTORY
+from support.past import DIRECTORY, orders_told, unpack
 
-
-def past(name):
-    return lzma.decompress((DIRECTORY / f"linked.{name}.xz").read_bytes())
+VERSION = 19
 
 
 def test_what_was_planned_goes_up_once(tmp_path, seed):
-    told = json.loads(past("json"))
-    with Pair(tmp_path, seed, company_there=told["cloud"], start=False) as pair:
-        (pair.box.data / "live.db").write_bytes(past("database"))
-        pair.key = told["key"]
+    told = orders_told(VERSION)
+    link = json.loads(lzma.decompress((DIRECTORY / f"{VERSION}.link.json.xz").read_bytes()))
+    with Pair(tmp_path, seed, company_there=link["cloud"], start=False) as pair:
+        unpack(VERSION, pair.box.data)
+        pair.key = link["key"]
         pair.box.start()
         pair.cloud.start()
         planned = rows(pair.box, "SELECT order_id, key FROM cloud_step ORDER BY order_id, position")
         assert len(planned) == 40
         # One that is changed before anything of it was sent.
-        changed = told["orders"][0]
+        changed = told[0]
         with contextlib.closing(pair.client()) as client:
             answer = client.patch(f"/v1/orders/{changed['id']}/status", {"status": "READY"})
             assert answer.status == 200
-            told["orders"][0] = answer.data
+            told[0] = answer.data
         pair.link()
         pair.settle()
 
         def as_told():
-            for order in told["orders"]:
+            for order in told:
                 assert essence(pair.record_here(order)) == essence(order)
                 assert essence(pair.record_there(order)) == essence(order)
         pair.eventually(as_told)

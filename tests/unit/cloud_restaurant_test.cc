@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "app/embedded.h"
-#include "cloud/journal_store.h"
+#include "cloud/pending.h"
 #include "cloud/restaurant_document.h"
+#include "company/companies.h"
+#include "orders/orders.h"
 #include "support/listed_cloud.h"
 
 namespace comanda::cloud {
@@ -47,6 +49,47 @@ class CloudRestaurant : public ::testing::Test {
   }
   menu::Product Product(std::string_view cloud_id) {
     return box.Product(box.BoxId(Kind::kProduct, cloud_id));
+  }
+
+  // An order of this box with these rows, of a variant or by the sku "L"; the row with that index
+  // is cancelled.
+  struct Sold {
+    std::string variant_id;
+    int64_t quantity = 0;
+  };
+  void Sell(const std::string& id, const std::vector<Sold>& rows, std::optional<size_t> cancelled) {
+    box.database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      const std::string number = "100000000" + id.substr(id.size() - 1);
+      orders::Place(tx, company::Get(tx, kCompany), {},
+                    {.id = id,
+                     .public_numbers = {number},
+                     .reference = id,
+                     .fingerprint = "f",
+                     .actor = "key:till"},
+                    stamp);
+      std::vector<orders::Combo> combos;
+      for (const Sold& row : rows) {
+        orders::Combo combo{.id = id + std::to_string(combos.size()), .product_name = "Lomo"};
+        if (row.variant_id.empty()) {
+          combo.sku = "L";
+        } else {
+          combo.variant_id = row.variant_id;
+        }
+        combo.quantity = row.quantity;
+        combos.push_back(combo);
+      }
+      orders::AddCombos(tx, TargetOf(id), combos, stamp);
+      if (cancelled) orders::CancelCombo(tx, TargetOf(id), combos[*cancelled].id, stamp);
+    });
+  }
+  static orders::Target TargetOf(const std::string& id) {
+    return {.company = kCompany, .key = id, .actor = "key:till"};
+  }
+  void Compare(const std::string& id) {
+    box.database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      const auto compared = CompareOrder(tx, kCompany, id, {}, Makes::kCreation);
+      if (compared) StoreCompared(tx, kCompany, *compared, {}, Makes::kCreation, stamp);
+    });
   }
 
   LinkedBox box;
@@ -331,24 +374,19 @@ TEST_F(CloudRestaurant, SetsStockToTheCloudsCountLessWhatWaits) {
   show("10.5");
   box.Read();
   EXPECT_EQ(Product("p").variants.front().stock, 10'500);
-  const auto add = [&](StepKind kind, std::string order, int64_t position, std::string body,
-                       std::vector<std::string> rows) {
-    box.database->Write([&](db::Tx& tx, const db::Stamp&) {
-      store::InsertStep(tx, kCompany, order,
-                        {.position = position,
-                         .kind = kind,
-                         .key = "k",
-                         .body = body,
-                         .row_ids = std::move(rows)});
-    });
-  };
-  add(StepKind::kCombos, "o", 1,
-      R"({"combos":[{"variant_id":"v","quantity":2.5},{"sku":"L","quantity":1},
-          {"variant_id":"v","quantity":4},{"variant_id":"other","quantity":9}]})",
-      {"r1", "r2", "r3", "r4"});
-  add(StepKind::kCancelCombo, "o", 2, "", {"r3"});
-  add(StepKind::kCombos, "gone", 1, R"({"combos":[{"variant_id":"v","quantity":3}]})", {"r5"});
-  add(StepKind::kCancel, "gone", 2, "{}", {});
+  const std::string variant = box.BoxId(Kind::kVariant, "v");
+  const std::string sold = "0190a5c8-1111-7000-8000-000000000001";
+  const std::string cancelled = "0190a5c8-1111-7000-8000-000000000002";
+  // Rows of 2.5 and 1, which the cloud has not counted; one of 4 that is cancelled, and one of 3 of
+  // an order that is.
+  Sell(sold, {{variant, 2'500}, {"", 1'000}, {variant, 4'000}}, 2);
+  Sell(cancelled, {{variant, 3'000}}, {});
+  box.database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    orders::Cancel(tx, TargetOf(cancelled), "se fue", stamp);
+  });
+  Compare(sold);
+  Compare(cancelled);
+  box.Plan();
   const int64_t seq = box.LastSeq();
   box.ReadAll();
   EXPECT_EQ(Product("p").variants.front().stock, 7'000);
