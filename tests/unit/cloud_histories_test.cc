@@ -1,6 +1,6 @@
 // Histories of an order of the box: tills change it here, people change it in the cloud, requests
-// and answers are lost, events come late, the box is restarted, or restored from a backup. When all
-// is quiet, three things are equal: what the till was answered last, the box, and the cloud.
+// and answers are lost, events come late, the box is restarted. When all is quiet, three things are
+// equal: what the till was answered last, the box, and the cloud.
 //
 // 400 in each run, fewer where COMANDA_HISTORIES says that the run is slow, 20,000 with
 // COMANDA_LONG; COMANDA_CLOUD_HISTORIES=1000000 makes that many. A failure names the seed of its
@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
-#include <filesystem>
 #include <map>
 #include <random>
 
