@@ -306,12 +306,30 @@ class Taker {
     CompareAgain(tx_, *before_, std::move(row), settings_.rules, Makes::kNext, stamp_);
   }
 
-  // Their answer names them.
+  // Rows that the cloud does not have yet, as far as is known: the answer to their request names
+  // them. What a record shows meanwhile may be an equal row of the request under way.
   RowIds RowsThatWait() const {
     RowIds ids;
-    if (!under_way_ || settings_.looked_for || !AddsRows(under_way_->step.kind)) return ids;
-    ids.insert(under_way_->step.row_ids.begin(), under_way_->step.row_ids.end());
+    if (row_ && row_->mirror.is_placed) {
+      AddUnknown(ids, before_->combos, row_->mirror.combos);
+      AddUnknown(ids, before_->payments, row_->mirror.payments);
+      AddUnknown(ids, before_->discounts, row_->mirror.discounts);
+    }
+    if (!under_way_ || !AddsRows(under_way_->step.kind)) return ids;
+    for (const std::string& id : under_way_->step.row_ids) {
+      if (settings_.looked_for) {
+        ids.erase(id);
+      } else {
+        ids.insert(id);
+      }
+    }
     return ids;
+  }
+  template <typename Kind>
+  static void AddUnknown(RowIds& ids, const std::vector<Kind>& rows, const Rows& there) {
+    for (const Kind& row : rows) {
+      if (!there.contains(row.id)) ids.insert(row.id);
+    }
   }
 
   // Of an order that was paired before anything of it was sent: the cloud has its fields.

@@ -452,6 +452,26 @@ TEST_F(CloudTaker, RowsOfARequestUnderWayGetTheirIdsFromItsAnswer) {
   EXPECT_EQ(MirrorNow().combos.begin()->second.cloud_id, "c1");
 }
 
+TEST_F(CloudTaker, ARowOfARequestUnderWayIsNoEqualRowThatWaits) {
+  PlaceAndSend();
+  Take(Twin());
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 500);
+  PayHere("0190a5c8-3333-7000-8000-000000000002", 500);
+  const Step first = Ask();
+  ASSERT_EQ(first.kind, StepKind::kPayment);
+  const Record paid =
+      Twin()
+          .Set("total_paid", "5")
+          .Set("payments",
+               R"([{"id":"p1","payment_method":{"code":"cash"},"amount":5,"tip_amount":0}])");
+  Take(paid);
+  EXPECT_TRUE(MirrorNow().payments.empty());
+  Take(paid, &first);
+  EXPECT_EQ(MirrorNow().payments.size(), 1U);
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{StepKind::kPayment})
+      << "the second is still to be sent";
+}
+
 TEST_F(CloudTaker, AStatusMovesOnlyForward) {
   PlaceAndSend();
   EXPECT_EQ(Take(Twin().Status("READY")), Taken::kWritten);
