@@ -92,7 +92,9 @@ int64_t OrdersReader::DueInMs(const Linked& linked) const {
   }
   if (!memory_.changed.empty() || memory_.cursor_behind) return 0;
   if (!linked.link.cursor) return std::max<int64_t>(0, memory_.listing_at_ms - now_ms);
-  return memory_.events_at_ms > now_ms ? memory_.events_at_ms - now_ms : kIdleMs;
+  const int64_t events_ms = memory_.events_at_ms > now_ms ? memory_.events_at_ms - now_ms : kIdleMs;
+  if (memory_.again.empty()) return events_ms;
+  return std::min(events_ms, std::max<int64_t>(0, memory_.again_at_ms - now_ms));
 }
 
 void OrdersReader::Read(const Linked& linked, Line& line) {
@@ -112,11 +114,18 @@ void OrdersReader::Read(const Linked& linked, Line& line) {
   }
 }
 
-// The orders that events have named, as they are now; the cursor goes behind those events then.
+// The orders that events have named, as they are now; the cursor goes behind those events then. One
+// that the cloud does not give is told, asked for again, and keeps no other waiting.
 void OrdersReader::ReadChanged(const Linked& linked, Line& line) {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  if (now_ms >= memory_.again_at_ms) memory_.changed.merge(memory_.again);
   while (!memory_.changed.empty()) {
     const std::string id = *memory_.changed.begin();
-    ReadOne(linked, line, id);
+    if (!ReadOne(linked, line, id)) {
+      NoteUnreadable(linked, id, "the cloud does not give it");
+      memory_.again.insert(id);
+      memory_.again_at_ms = now_ms + settings_.poll_ms;
+    }
     memory_.changed.erase(id);
   }
   const auto cursor = std::exchange(memory_.cursor_behind, std::nullopt);
@@ -449,17 +458,19 @@ void OrdersReader::TakeSome(const Linked& linked, std::span<const Change> change
   if (memory_.taken.size() + changes.size() > kTakenMax) memory_.taken.clear();
   for (size_t i = 0; i < changes.size(); ++i) {
     memory_.taken[changes[i].key] = changes[i].hash;
-    if (taken[i] == Taken::kUnreadable) NoteUnreadable(linked, changes[i]);
+    if (taken[i] != Taken::kUnreadable) continue;
+    const std::string why = WhyUnreadable(linked, changes[i].record);
+    Report("an order of the cloud cannot be read", changes[i].cloud_id, why);
+    NoteUnreadable(linked, changes[i].cloud_id, why);
   }
 }
 
 // Nothing of that version of the order is here, which nobody shall take for "in step".
-void OrdersReader::NoteUnreadable(const Linked& linked, const Change& change) {
-  const std::string why = WhyUnreadable(linked, change.record);
-  Report("an order of the cloud cannot be read", change.cloud_id, why);
+void OrdersReader::NoteUnreadable(const Linked& linked, const std::string& cloud_id,
+                                  const std::string& why) {
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const auto id = aliases::FindBoxId(tx, linked.company, aliases::Kind::kOrder, change.cloud_id);
-    store::PutUnreadable(tx, linked.company, change.cloud_id, id.value_or(""), why, stamp.now);
+    const auto id = aliases::FindBoxId(tx, linked.company, aliases::Kind::kOrder, cloud_id);
+    store::PutUnreadable(tx, linked.company, cloud_id, id.value_or(""), why, stamp.now);
   });
 }
 

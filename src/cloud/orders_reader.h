@@ -147,7 +147,7 @@ class OrdersReader {
   void TakeSome(const Linked& linked, std::span<const Change> changes,
                 const std::optional<std::string>& cursor);
   void Report(std::string_view what, std::string_view which, std::string_view why);
-  void NoteUnreadable(const Linked& linked, const Change& change);
+  void NoteUnreadable(const Linked& linked, const std::string& cloud_id, const std::string& why);
   std::string WhyUnreadable(const Linked& linked, json::Value record);
 
   // What Restart() forgets.
@@ -160,6 +160,8 @@ class OrdersReader {
     // Orders that events have named without a version, and the cursor behind those events.
     std::set<std::string> changed;
     std::optional<std::string> cursor_behind;
+    std::set<std::string> again;  // those that the cloud did not give
+    int64_t again_at_ms = 0;
     std::set<std::string> open;                    // in the cloud, at the last reading
     std::set<std::string> left;                    // read by their ids since they left that list
     std::map<std::string, Page> pages;             // by path

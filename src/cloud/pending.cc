@@ -63,7 +63,8 @@ Compared Compare(db::Session& session, const orders::Order& order, store::OrderR
   // The cloud has its own orders before this box hears of them.
   if (order.origin == orders::Origin::kCloud) row.mirror.is_placed = true;
   Ahead ahead = AheadOf(session, row, order);
-  const bool is_made = makes == Makes::kNext || !row.mirror.is_placed;
+  const bool is_made = (makes == Makes::kNext || !row.mirror.is_placed) &&
+                       store::WhyParked(session, order.company, order.id).empty();
   if (ahead.steps == 0 && is_made) {
     Next next = FindNext(row.mirror, local);
     compared.step = std::move(next.step);

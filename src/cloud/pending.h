@@ -42,7 +42,8 @@ struct Compared {
 };
 
 // Whether the first request is put into the journal with the comparison, because it is about to be
-// sent. Else only the creation of an order is, which no later change makes another.
+// sent. Else only the creation of an order is, which no later change makes another. Of a parked
+// order none is.
 enum class Makes : uint8_t { kCreation, kNext };
 
 // Compares the order as it stands with its mirror. Nothing where this version was compared before,

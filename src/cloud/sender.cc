@@ -267,7 +267,8 @@ Sender::Looked Sender::Look(const Waiting& waiting, Reply& reply) {
 }
 
 // The cloud may have moved, closed or cancelled the order meanwhile, which explains the refusal:
-// then the order is taken as it is there, and the step is planned again or dropped.
+// then the order is taken as it is there, and the order goes on without the request, if that is
+// overtaken.
 bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
   Reply reply;
   const Looked looked = Look(waiting, reply);

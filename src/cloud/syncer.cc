@@ -595,8 +595,8 @@ void Syncer::TakeEvents() {
   if (!answer) return;
   polling_.reset();
   const Reply reply = client_->Judge(*std::move(answer));
-  // What the feed alone does not answer is told as a list that cannot be read; whether the cloud
-  // answers at all, other requests tell.
+  // A failure of the event feed alone is shown as a reading that failed. It does not mean that the
+  // cloud is offline: other requests may be answered.
   constexpr int kInternalError = 500;
   const bool is_of_the_feed =
       reply.verdict == Verdict::kLater &&

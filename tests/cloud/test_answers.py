@@ -204,7 +204,28 @@ def test_a_reference_that_is_refused_is_left_out_and_told(strict_pair, field):
     assert (there["total"], there["total_paid"], len(there["combos"])) == (order["total"], order["total"], 2)
     assert not [r for r in steps_of(pair) if r.status in (200, 201) and field.encode() in r.body]
     assert [c["product_name"] for c in there["combos"]] == [c["product_name"] for c in order["combos"]]
+    assert [c["sku"] for c in there["combos"]] == [c["sku"] for c in order["combos"]]
     assert kinds_of_differences(pair, order) == {"date" if field.endswith("date") else "link"}
+
+
+def test_retry_sends_what_was_added_since_the_refusal(strict_pair):
+    pair = strict_pair
+
+    def wants_a_reason(request):
+        body = json.loads(request.body) if request.body and request.path.endswith("/delivery-status") else {}
+        is_bare = body.get("delivery_status") == "NOT_DELIVERED" and not body.get("reason")
+        return cloud_faults.problem(request, cloud_faults.invalid("reason")) if is_bare else None
+    pair.cloud.faults.append(wants_a_reason)
+    till = pair.till()
+    order = till.add(till.open(service_type="DELIVERY"))
+    for status in ("RIDER_ASSIGNED", "DRIVER_ON_THE_WAY_TO_DESTINATION", "NOT_DELIVERED"):
+        order = till.move(order, "PATCH", "/delivery-status", {"delivery_status": status})
+    pair.settle(parked=1)
+    order = till.move(order, "PATCH", "/delivery-status", {"delivery_status": "NOT_DELIVERED", "reason": "nadie abre"})
+    pair.command("retry", order["id"])
+    pair.settle()
+    (there,) = pair.cloud_records()
+    assert (there["delivery_status"], there["delivery_status_reason"]) == ("NOT_DELIVERED", "nadie abre")
 
 
 def test_money_does_not_wait_for_a_rider(strict_pair):

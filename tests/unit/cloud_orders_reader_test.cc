@@ -125,6 +125,14 @@ class CloudOrdersReader : public ::testing::Test {
   }
 
   void Read() { reader.Read(linked, cloud); }
+  // The cloud's ids of the orders of which a difference says that they cannot be read.
+  std::vector<std::string> Unreadable() {
+    return database->Read([](db::Snapshot& snapshot) {
+      return snapshot.FindTexts(
+          "SELECT cloud FROM cloud_difference WHERE company_id = $1 AND kind = 'unreadable'",
+          kCompany);
+    });
+  }
   void ReadAfter(int64_t ms) {
     database.clock.Advance(ms);
     cloud.requests.clear();
@@ -508,6 +516,38 @@ TEST_F(CloudOrdersReader, AnEventWithoutAVersionNamesAnOrderThatIsRead) {
   ReadLink();
   EXPECT_EQ(linked.link.cursor, "7:5");
   EXPECT_TRUE(reader.EventsRequest(linked));
+}
+
+TEST_F(CloudOrdersReader, AnOrderThatTheCloudDoesNotGiveIsToldAndAskedForAgain) {
+  cloud.orders = {{1, "READY"}, {2, "READY"}};
+  Follow();
+  cloud.intercept = [](const Request& request) -> std::optional<Reply> {
+    if (!request.path.ends_with(IdOf(1))) return std::nullopt;
+    return Answered(200, "{}");
+  };
+  cloud.orders = {{1, "DELIVERED"}, {2, "DELIVERED"}};
+  TakeEvents(Answered(200, Concat({R"({"data":[)", EventOf(1, RecordOf(1, "DELIVERED")), ",",
+                                   EventOf(2, RecordOf(2, "DELIVERED")), R"(],"next":"7:5"})"})));
+  Read();
+  ReadLink();
+  EXPECT_EQ(linked.link.cursor, "7:5") << "it keeps no other waiting";
+  EXPECT_EQ(Here(2)->status, Status::kDelivered);
+  EXPECT_EQ(Unreadable(), std::vector<std::string>{IdOf(1)});
+  EXPECT_EQ(reader.DueInMs(linked), kPollMs);
+  cloud.intercept = nullptr;
+  ReadAfter(kPollMs);
+  EXPECT_EQ(Here(1)->status, Status::kDelivered);
+  EXPECT_EQ(Unreadable(), std::vector<std::string>{});
+}
+
+TEST_F(CloudOrdersReader, ARecordThatCannotBeReadIsADifferenceUntilItCan) {
+  cloud.orders = {{1, "PENDING"}};
+  cloud.more = R"("combos":[],"total":1.005)";
+  Read();
+  EXPECT_EQ(Unreadable(), std::vector<std::string>{IdOf(1)});
+  cloud.more = R"("combos":[])";
+  ReadAfter(kPollMs);
+  EXPECT_EQ(Unreadable(), std::vector<std::string>{});
 }
 
 TEST_F(CloudOrdersReader, TakesTheOrdersOfEventsAndTheirCursor) {

@@ -203,6 +203,20 @@ TEST_F(CloudPending, ParksOneOrderAndGoesOnWithTheOthers) {
   EXPECT_EQ(Counted().orders_parked, 0);
 }
 
+TEST_F(CloudPending, OfAParkedOrderNothingIsMadeAheadSoThatARetrySendsWhatDiffersThen) {
+  const std::string id = PlaceOrder();
+  CompareAndStore(id);
+  Take(*Next());
+  database->Write(
+      [&](db::Tx& tx, const db::Stamp&) { store::Park(tx, kCompany, id, kParkedRefused, ""); });
+  Advance(id, Status::kReady);
+  CompareAndStore(id);
+  Advance(id, Status::kDelivered);
+  CompareAndStore(id);
+  database->Write([&](db::Tx& tx, const db::Stamp&) { store::Unpark(tx, kCompany, id); });
+  EXPECT_EQ(Next()->step.body, R"({"status":"DELIVERED"})");
+}
+
 TEST_F(CloudPending, WhatIsDiscardedIsNotSentAndWhatComesLaterIs) {
   const std::string id = PlaceOrder();
   CompareAndStore(id);

@@ -29,6 +29,12 @@ std::string Naming(const std::vector<std::string>& fields) {
   return R"({"type":"https://cloud.example/errors/validation_failed","errors":[)" + errors + "]}";
 }
 
+TEST(CloudRefusal, ALineWithoutItsLinkIsNamedByItsSku) {
+  const std::string body = R"({"combos":[{"product_id":"p","variant_id":"v","quantity":1}]})";
+  EXPECT_EQ(Without(body, {"combos[0].variant_id"}, {{"combos[0].variant_id", "CEV"}}),
+            R"({"combos":[{"product_id":"p","sku":"CEV","quantity":1}]})");
+}
+
 TEST(CloudRefusal, HasTheRemedyOfItsCause) {
   using enum StepKind;
   const std::vector<Row> rows = {
