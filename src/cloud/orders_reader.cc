@@ -180,6 +180,13 @@ bool OrdersReader::ReadRecent(const Linked& linked, Line& line) {
 
 // A trouble that stays is written down once, and a success of the list that is read seldom.
 void OrdersReader::NoteListing(const Linked& linked, Listing listing, bool is_read) {
+  if (!memory_.noted) {
+    // A trouble from before ends with what is read last.
+    const Listing last =
+        Follows(linked) && linked.link.cursor ? Listing::kEvents : Listing::kRecent;
+    memory_.noted = VisitOf(linked.link.progress, kOrdersPart).trouble;
+    memory_.troubles[static_cast<size_t>(last)] = *memory_.noted;
+  }
   memory_.troubles[static_cast<size_t>(listing)] = is_read ? "" : memory_.trouble;
   std::string trouble;
   for (const std::string& one : memory_.troubles) {
@@ -501,11 +508,12 @@ void OrdersReader::Report(std::string_view what, std::string_view which, std::st
 std::optional<Request> OrdersReader::EventsRequest(const Linked& linked) const {
   const bool is_due = settings_.clock.MonotonicMs() >= memory_.events_at_ms;
   const bool is_behind = !memory_.changed.empty() || memory_.cursor_behind;
+  const bool has_trouble = !VisitOf(linked.link.progress, kOrdersPart).trouble.empty();
   if (!Follows(linked) || !linked.link.cursor || !is_due || is_behind) return std::nullopt;
   return Request{.path = Concat({"/v1/events?after=", wire::PercentEncoded(*linked.link.cursor),
                                  "&per_page=", kEventsPerPage}),
                  // After a trouble the answer comes at once, so that its end is known.
-                 .wait_s = TroubleOf(Listing::kEvents).empty() ? kWaitS : 0};
+                 .wait_s = has_trouble ? 0 : kWaitS};
 }
 
 std::vector<json::Value> OrdersReader::WithoutEchoes(const Linked& linked,

@@ -104,9 +104,6 @@ class OrdersReader {
   bool ReadRecent(const Linked& linked, Line& line);
   std::string RecentPath(const Linked& linked);
   enum class Listing : uint8_t { kOpen, kRecent, kEvents };
-  const std::string& TroubleOf(Listing listing) const {
-    return memory_.troubles[static_cast<size_t>(listing)];
-  }
   // Stores whether each was read the last time.
   void NoteListing(const Linked& linked, Listing listing, bool is_read);
 
@@ -169,7 +166,7 @@ class OrdersReader {
     std::set<std::string> reported;
     std::string trouble;                  // why the last listing that was given up was
     std::array<std::string, 3> troubles;  // of each Listing; empty: it was read
-    std::string noted;                    // what of them is stored
+    std::optional<std::string> noted;     // what of them is stored; nothing: not looked up yet
   };
 
   const OrdersReaderSettings settings_;

@@ -144,8 +144,10 @@ class CloudOrdersReader : public ::testing::Test {
     return is_echo;
   }
   void ReadLink() {
-    linked.link.cursor =
-        database->Read([](db::Snapshot& snapshot) { return FindLink(snapshot, kCompany)->cursor; });
+    const Link link =
+        *database->Read([](db::Snapshot& snapshot) { return FindLink(snapshot, kCompany); });
+    linked.link.cursor = link.cursor;
+    linked.link.progress = link.progress;
   }
   std::optional<orders::Order> Here(int number) {
     return database->Read(
@@ -421,6 +423,43 @@ TEST_F(CloudOrdersReader, EventsThatCannotBeReadAreATroubleUntilTheyCan) {
   EXPECT_GE(failures(), 1);
   TakeEvents(Answered(200, R"({"data":[],"next":"7:2"})"));
   EXPECT_EQ(failures(), 0);
+}
+
+TEST_F(CloudOrdersReader, ATroubleThatARestartMetEndsWithTheNextEvents) {
+  Follow();
+  TakeEvents(Answered(200, R"({"data":[]})"));
+  const auto visit = [&] { return VisitOf(linked.link.progress, kOrdersPart); };
+  EXPECT_EQ(visit().failures, 1);
+  reader.Restart();
+  const auto request = reader.EventsRequest(linked);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->wait_s, 0) << "its end is known at once";
+  TakeEvents(Answered(200, R"({"data":[],"next":"7:2"})"));
+  EXPECT_EQ(visit().failures, 0);
+  database.clock.Advance(kPollMs);
+  const auto next = reader.EventsRequest(linked);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->wait_s, 25);
+}
+
+TEST_F(CloudOrdersReader, ATroubleThatARestartMetEndsWithTheWholeListing) {
+  cloud.intercept = [](const Request& request) -> std::optional<Reply> {
+    if (request.path.find("start_date") == request.path.npos) return std::nullopt;
+    return Answered(400, "{}");
+  };
+  Read();
+  ReadLink();
+  const auto visit = [&] { return VisitOf(linked.link.progress, kOrdersPart); };
+  EXPECT_EQ(visit().failures, 1);
+  reader.Restart();
+  Read();
+  ReadLink();
+  EXPECT_GE(visit().failures, 1) << "the open ones alone were read";
+  cloud.intercept = nullptr;
+  reader.Restart();
+  Read();
+  ReadLink();
+  EXPECT_EQ(visit().failures, 0);
 }
 
 TEST_F(CloudOrdersReader, NoAnswerAtAllIsGivenUpUntilTheNextPoll) {
