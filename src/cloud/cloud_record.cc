@@ -262,6 +262,7 @@ class Reader {
     for (const json::Value& item :
          members_.Items("status_history").value_or(std::vector<json::Value>{})) {
       const ShownMembers change(item);
+      if (result_.maker.empty()) result_.maker = change.Text("by").value_or("");
       const auto status = change.OneOf("status", orders::kStatusNames);
       const auto at = change.Instant("at");
       if (status && at) Append(static_cast<Status>(*status), *at, change.Boolean("implied"));

@@ -42,6 +42,7 @@ struct RecordContext {
 struct CloudRecord {
   std::string cloud_id;  // a UUID in lower case, or the text or number that the cloud shows
   std::optional<std::string> cloud_public_id;
+  std::string maker;  // as whom it names who made the order; empty: it does not say
   // As orders::CloudOrder wants it. `id` is the cloud's id or derived from it. `version`,
   // `created_at` and `updated_at` are 0 where the record does not show them, and so is
   // Rider::assigned_at.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -23,8 +24,11 @@ struct Features {
   bool takes_end_date = false;     // filter[end_date]
   bool has_tables = false;         // GET /v1/company/tables
   bool takes_dates = false;        // Comanda-Occurred-At, because the key has orders:sync
-  int64_t per_page = 100;          // the rows of a page that it gives; 0: it takes no per_page
-  UtcMs found_at = 0;              // when it was asked; 0: not known
+  // As whom it names the makers of this link's orders in `status_history`: one for each key that
+  // the link has had. Empty: it names none, or none is known.
+  std::set<std::string, std::less<>> makers;
+  int64_t per_page = 100;  // the rows of a page that it gives; 0: it takes no per_page
+  UtcMs found_at = 0;      // when it was asked; 0: not known
 
   bool operator==(const Features&) const = default;
 };
@@ -84,6 +88,7 @@ void PutPlannedSeq(db::Tx& tx, db::CompanyId company, int64_t seq);
 void PutScannedId(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& id);
 void PutCursor(db::Tx& tx, db::CompanyId company, const std::optional<std::string>& cursor);
 void PutFeatures(db::Tx& tx, db::CompanyId company, const Features& features);
+void AddMaker(db::Tx& tx, db::CompanyId company, const std::string& maker);
 void PutVisit(db::Tx& tx, db::CompanyId company, std::string_view kind, const Visit& visit);
 // The records of every kind are due to be read; their entity tags stay.
 void MakeDue(db::Tx& tx, db::CompanyId company);

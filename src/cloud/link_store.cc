@@ -21,10 +21,23 @@ std::string ToJson(const Features& features) {
   out.Key("end_date").Boolean(features.takes_end_date);
   out.Key("tables").Boolean(features.has_tables);
   out.Key("dates").Boolean(features.takes_dates);
+  out.Key("makers").BeginArray();
+  for (const std::string& maker : features.makers) out.Text(maker);
+  out.EndArray();
   out.Key("per_page").Integer(features.per_page);
   out.Key("at").Integer(features.found_at);
   out.EndObject();
   return text;
+}
+
+std::set<std::string, std::less<>> TextsIn(json::Value object, std::string_view name) {
+  std::set<std::string, std::less<>> texts;
+  const std::optional<json::Value> value = object.Find(name);
+  if (!value || value->kind() != json::Kind::kArray) return texts;
+  for (const json::Value text : value->items()) {
+    if (text.kind() == json::Kind::kText) texts.emplace(text.text());
+  }
+  return texts;
 }
 
 bool IsTrue(json::Value object, std::string_view name) {
@@ -57,6 +70,7 @@ Features FeaturesOf(std::string_view json) {
           .takes_end_date = IsTrue(object, "end_date"),
           .has_tables = IsTrue(object, "tables"),
           .takes_dates = IsTrue(object, "dates"),
+          .makers = TextsIn(object, "makers"),
           .per_page = IntegerIn(object, "per_page", Features{}.per_page),
           .found_at = IntegerIn(object, "at")};
 }
@@ -182,6 +196,12 @@ void PutCursor(db::Tx& tx, db::CompanyId company, const std::optional<std::strin
 void PutFeatures(db::Tx& tx, db::CompanyId company, const Features& features) {
   tx.Run(R"sql(UPDATE cloud_link SET features = $2 WHERE company_id = $1)sql", company,
          ToJson(features));
+}
+
+void AddMaker(db::Tx& tx, db::CompanyId company, const std::string& maker) {
+  std::optional<Link> link = FindLink(tx, company);
+  if (!link || !link->features.makers.insert(maker).second) return;
+  PutFeatures(tx, company, link->features);
 }
 
 void PutVisit(db::Tx& tx, db::CompanyId company, std::string_view kind, const Visit& visit) {

@@ -184,6 +184,7 @@ LinkResult Store(const LinkingSettings& settings, const company::Company& compan
       result.link.scanned_id = former->scanned_id;
       result.link.lost_from = former->lost_from;
       result.link.lost_until = former->lost_until;
+      result.link.features.makers = former->features.makers;
       if (!result.link.since) result.link.since = former->since;
       // Older orders than before may be wanted now.
       if (result.link.since != former->since) result.link.scanned_id = "";

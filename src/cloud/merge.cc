@@ -66,7 +66,8 @@ bool HasChangedDelivery(const DeliverySides& sides) {
   const bool has_another_reason = sides.there == DeliveryStatus::kNotDelivered &&
                                   sides.reason_there != before.shown.delivery_status_reason &&
                                   sides.reason_there != sides.requested.delivery_status_reason;
-  return is_another || has_another_reason;
+  const bool is_kept = sides.is_without_rider && sides.there && !sides.requested.delivery_status;
+  return is_another || has_another_reason || is_kept;
 }
 
 DeliveryChoice ChooseDelivery(const DeliverySides& sides) {

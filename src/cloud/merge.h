@@ -36,6 +36,9 @@ struct DeliverySides {
   const Mirror& requested;
   bool here_by_rider = false;      // orders::Order::delivery_status_by_rider
   bool has_changed_rider = false;  // a rider of this box that the cloud does not have yet
+  // The record answers the request that has removed the rider: a status that it shows all the same
+  // was reported there.
+  bool is_without_rider = false;
 };
 // Whether the cloud has changed the delivery status or its reason.
 bool HasChangedDelivery(const DeliverySides& sides);

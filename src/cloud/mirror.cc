@@ -153,6 +153,7 @@ std::string ToJson(const Mirror& mirror) {
   const Fields& fields = mirror.fields;
   out.BeginObject();
   out.Key("last_position").Integer(mirror.last_position);
+  if (mirror.epoch != 0) out.Key("epoch").Integer(mirror.epoch);
   out.Key("is_placed").Boolean(mirror.is_placed);
   out.Key("comment").Text(fields.comment);
   out.Key("order_title").Text(fields.order_title);
@@ -188,6 +189,7 @@ Mirror MirrorFromJson(std::string_view json) {
   const Members members(document.root());
   Mirror mirror;
   mirror.last_position = members.Integer("last_position");
+  if (document.root().Find("epoch")) mirror.epoch = members.Integer("epoch");
   mirror.is_placed = members.Boolean("is_placed");
   mirror.fields = FieldsOf(members);
   mirror.combos = members.RowsNamed("combos");

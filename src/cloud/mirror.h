@@ -27,6 +27,18 @@ struct Fields {
 };
 
 Fields FieldsOf(const orders::Order& order);
+// Calls with(name, member of Fields, member of the order) for each.
+template <typename With>
+void ForEachField(With with) {
+  using orders::Order;
+  with("comment", &Fields::comment, &Order::comment);
+  with("order_title", &Fields::order_title, &Order::order_title);
+  with("delivery_comment", &Fields::delivery_comment, &Order::delivery_comment);
+  with("scheduled_delivery_date", &Fields::scheduled_delivery_date,
+       &Order::scheduled_delivery_date);
+  with("delivery_price", &Fields::delivery_price, &Order::delivery_price);
+  with("packaging_price", &Fields::packaging_price, &Order::packaging_price);
+}
 inline constexpr std::array<std::string_view, 6> kFieldNames = {
     "comment",        "order_title",    "delivery_comment", "scheduled_delivery_date",
     "delivery_price", "packaging_price"};
@@ -60,6 +72,8 @@ struct LastShown {
 
 struct Mirror {
   int64_t last_position = 0;  // of the requests made so far; it numbers their keys
+  // Of the database (events/log.h), when the cloud showed the order last; 0: it was never restored.
+  int64_t epoch = 0;
   bool is_placed = false;
   Fields fields;
   // Removed discounts are cancelled rows: the request that removes one needs the cloud's id.

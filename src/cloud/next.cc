@@ -102,11 +102,6 @@ std::string IdentityOfDate(const Fields& fields) {
   return Concat({"date ", fields.scheduled_delivery_date.value_or(0)});
 }
 
-// A comment as the cloud has it once it has appended the addition.
-std::string Appended(const std::optional<std::string>& comment, std::string_view addition) {
-  return comment && !comment->empty() ? Concat({*comment, "\n", addition}) : std::string(addition);
-}
-
 class Finder {
  public:
   Finder(const Mirror& mirror, const Local& local)
@@ -385,6 +380,10 @@ void ForgetRefused(Mirror& mirror, StepKind kind) {
 
 }  // namespace
 
+std::string Appended(const std::optional<std::string>& comment, std::string_view addition) {
+  return comment && !comment->empty() ? Concat({*comment, "\n", addition}) : std::string(addition);
+}
+
 Next FindNext(const Mirror& mirror, const Local& local) { return Finder(mirror, local).Find(); }
 
 void Accept(Mirror& mirror, const Step& step, const orders::Order& order) {
@@ -392,7 +391,8 @@ void Accept(Mirror& mirror, const Step& step, const orders::Order& order) {
   ForgetRefused(mirror, step.kind);
   switch (step.kind) {
     case StepKind::kPlace:
-      mirror.is_placed = true;
+      // What the cloud has shown meanwhile is newer.
+      if (std::exchange(mirror.is_placed, true)) return;
       mirror.fields = FieldsIn(step.body, order.currency_decimals);
       return;
     case StepKind::kFields:
@@ -428,6 +428,7 @@ void Accept(Mirror& mirror, const Step& step, const orders::Order& order) {
       return;
     case StepKind::kMenu:
     case StepKind::kMenuClear:
+    case StepKind::kRead:
       return;
   }
 }

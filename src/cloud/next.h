@@ -59,6 +59,9 @@ struct Next {
 };
 Next FindNext(const Mirror& mirror, const Local& local);
 
+// A comment as it is once the addition is appended.
+std::string Appended(const std::optional<std::string>& comment, std::string_view addition);
+
 // The mirror learns what the cloud has once it has accepted the request.
 void Accept(Mirror& mirror, const Step& step, const orders::Order& order);
 

@@ -37,6 +37,11 @@ Local LocalOf(db::Session& session, const orders::Order& order, const SendRules&
           .epoch = events::ExtentOf(session, order.company).epoch};
 }
 
+bool IsReadFirst(db::Session& session, const orders::Order& order, const Mirror& mirror,
+                 const SendRules& rules) {
+  return mirror.is_placed && IsBehind(session, order, mirror, rules);
+}
+
 store::OrderRow RowOf(db::Session& session, const orders::Order& order) {
   return store::FindOrder(session, order.company, order.id)
       .value_or(store::OrderRow{.order_id = order.id});
@@ -64,7 +69,8 @@ Compared Compare(db::Session& session, const orders::Order& order, store::OrderR
   if (order.origin == orders::Origin::kCloud) row.mirror.is_placed = true;
   Ahead ahead = AheadOf(session, row, order);
   const bool is_made = (makes == Makes::kNext || !row.mirror.is_placed) &&
-                       store::WhyParked(session, order.company, order.id).empty();
+                       store::WhyParked(session, order.company, order.id).empty() &&
+                       !IsReadFirst(session, order, row.mirror, rules);
   if (ahead.steps == 0 && is_made) {
     Next next = FindNext(row.mirror, local);
     compared.step = std::move(next.step);
@@ -95,6 +101,13 @@ void Store(db::Tx& tx, db::CompanyId company, const Compared& compared, const db
 }
 
 }  // namespace
+
+bool IsBehind(db::Session& session, const orders::Order& order, const Mirror& mirror,
+              const SendRules& rules) {
+  const bool may_be = rules.restored_at && order.created_at <= *rules.restored_at &&
+                      order.origin == orders::Origin::kBox;
+  return may_be && mirror.epoch != events::ExtentOf(session, order.company).epoch;
+}
 
 std::optional<Compared> CompareOrder(db::Session& session, db::CompanyId company,
                                      std::string_view order_id, const SendRules& rules,
@@ -135,9 +148,23 @@ store::OrderRow CompareAgain(db::Tx& tx, const orders::Order& order, store::Orde
   return row;
 }
 
+std::optional<Waiting> RequestUnderWay(db::Session& session, db::CompanyId company,
+                                       std::string_view order_id, const SendRules& rules) {
+  auto waiting = store::FirstStep(session, company, order_id);
+  // The mirror has what it does already: it goes first.
+  if (waiting && waiting->step.is_in_mirror) return waiting;
+  if (!rules.restored_at) return waiting;
+  const auto row = store::FindOrder(session, company, order_id);
+  const auto order = orders::Load(session, company, order_id);
+  if (row && order && IsReadFirst(session, *order, row->mirror, rules)) {
+    return Waiting{.order_id = std::string(order_id), .step = {.kind = StepKind::kRead}};
+  }
+  return waiting;
+}
+
 std::optional<Waiting> NextRequest(db::Tx& tx, db::CompanyId company, std::string_view order_id,
                                    const SendRules& rules, const db::Stamp& stamp) {
-  if (auto waiting = store::FirstStep(tx, company, order_id)) return waiting;
+  if (auto waiting = RequestUnderWay(tx, company, order_id, rules)) return waiting;
   auto row = store::FindOrder(tx, company, order_id);
   const auto order = orders::Load(tx, company, order_id);
   if (!row) return std::nullopt;

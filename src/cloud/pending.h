@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,10 @@ struct SendRules {
   // The name in the cloud of the provider whose riders are users of the company.
   std::string_view rider_provider;
   std::optional<UtcMs> since = {};  // orders created here before are not sent
+  // When the database was restored from a backup, if it was.
+  std::optional<UtcMs> restored_at = {};
+  // Features::makers.
+  std::set<std::string, std::less<>> makers = {};
   // Whether tables could be paired. The ids of a cloud that does not list its tables may be those
   // of this box: it refuses others, which are then left out.
   bool knows_tables = true;
@@ -30,8 +35,16 @@ struct SendRules {
 inline SendRules RulesOf(std::string_view rider_provider, const Link& link) {
   return {.rider_provider = rider_provider,
           .since = link.since,
+          .restored_at = link.lost_until,
+          .makers = link.features.makers,
           .knows_tables = link.features.has_tables};
 }
+
+// Whether the mirror of an order of this box may be older than what the box had sent: it comes from
+// a backup, and the cloud has not shown the order since. Nothing is sent of such an order before it
+// was read (cloud/bring_back.h), but its creation, which its key makes harmless.
+bool IsBehind(db::Session& session, const orders::Order& order, const Mirror& mirror,
+              const SendRules& rules);
 
 // An order that was compared with its mirror, and is not stored yet.
 struct Compared {
@@ -62,7 +75,11 @@ void StoreCompared(db::Tx& tx, db::CompanyId company, const Compared& compared,
 store::OrderRow CompareAgain(db::Tx& tx, const orders::Order& order, store::OrderRow row,
                              const SendRules& rules, Makes makes, const db::Stamp& stamp);
 
-// The request that waits, or is next; it is in the journal then. Nothing where nothing differs.
+// The request that waits for its answer; StepKind::kRead where the order is to be read before.
+std::optional<Waiting> RequestUnderWay(db::Session& session, db::CompanyId company,
+                                       std::string_view order_id, const SendRules& rules);
+// The same, or the request that is next, which is in the journal then. Nothing where nothing
+// differs.
 std::optional<Waiting> NextRequest(db::Tx& tx, db::CompanyId company, std::string_view order_id,
                                    const SendRules& rules, const db::Stamp& stamp);
 

@@ -14,6 +14,7 @@
 #include "cloud/taker.h"
 #include "company/companies.h"
 #include "crypto/derived_id.h"
+#include "events/log.h"
 #include "orders/orders.h"
 #include "wire/percent.h"
 
@@ -68,6 +69,8 @@ Endpoint EndpointOf(StepKind kind) {
       return {"PUT", "/v1/menu/products"};
     case StepKind::kMenuClear:
       return {"PATCH", "/v1/menu/products/$"};
+    case StepKind::kRead:
+      return {"GET", ""};
   }
   return {};
 }
@@ -142,6 +145,7 @@ bool Sender::SendMenuStep(const Waiting& waiting) {
 }
 
 bool Sender::SendOrderStep(const Waiting& waiting) {
+  if (waiting.step.kind == StepKind::kRead) return ReadFirst(waiting.order_id);
   const std::optional<Request> request = RequestFor(waiting);
   if (!request) return LearnRow(waiting);
   const Reply reply = settings_.ask(*request);
@@ -219,6 +223,29 @@ void Sender::Take(db::Tx& tx, json::Value record, const std::vector<std::string>
             record, stamp);
 }
 
+// A restored order, before anything of it is sent. Where its record says nothing that can be taken,
+// the order goes on with what the backup knows.
+bool Sender::ReadFirst(const std::string& order_id) {
+  Reply reply;
+  const Looked looked = Look(order_id, reply);
+  if (looked == Looked::kNoAnswer) return false;
+  const auto record = reply.answer.Find("data");
+  const std::vector<std::string> numbers = orders::PublicNumbers();
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    if (looked == Looked::kAnswered && !record) {
+      store::Park(tx, company_, order_id, kParkedGone, reply.answer.answer().body);
+      return;
+    }
+    if (record) Take(tx, *record, numbers, stamp, {.looked_for = true});
+    auto row = store::FindOrder(tx, company_, order_id);
+    const auto order = orders::Load(tx, company_, order_id);
+    if (!row || !order || !IsBehind(tx, *order, row->mirror, settings_.rules)) return;
+    row->mirror.epoch = events::ExtentOf(tx, company_).epoch;
+    CompareAgain(tx, *order, *std::move(row), settings_.rules, Makes::kNext, stamp);
+  });
+  return true;
+}
+
 // What follows from a refusal
 
 bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
@@ -258,9 +285,9 @@ void Sender::ParkRefused(const Waiting& waiting, std::string_view problem) {
       [&](db::Tx& tx, const db::Stamp&) { ParkRefused(tx, waiting, problem); });
 }
 
-Sender::Looked Sender::Look(const Waiting& waiting, Reply& reply) {
+Sender::Looked Sender::Look(const std::string& order_id, Reply& reply) {
   const auto alias = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return AliasOf(snapshot, company_, waiting.order_id); });
+      [&](db::Snapshot& snapshot) { return AliasOf(snapshot, company_, order_id); });
   if (!alias) return Looked::kUnknown;
   reply = settings_.ask({.path = OrderPath(alias->cloud_id)});
   return reply.verdict == Verdict::kLater ? Looked::kNoAnswer : Looked::kAnswered;
@@ -271,7 +298,7 @@ Sender::Looked Sender::Look(const Waiting& waiting, Reply& reply) {
 // overtaken.
 bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
   Reply reply;
-  const Looked looked = Look(waiting, reply);
+  const Looked looked = Look(waiting.order_id, reply);
   if (looked == Looked::kNoAnswer) return false;
   if (looked == Looked::kUnknown) {
     ParkRefused(waiting, problem);
@@ -323,7 +350,7 @@ void Sender::GoOnWithout(db::Tx& tx, const Waiting& waiting, const db::Stamp& st
 // by its content. What is not there cannot be ended there: a difference says so.
 bool Sender::LearnRow(const Waiting& waiting) {
   Reply reply;
-  if (Look(waiting, reply) == Looked::kNoAnswer) return false;
+  if (Look(waiting.order_id, reply) == Looked::kNoAnswer) return false;
   const std::vector<std::string> numbers = orders::PublicNumbers();
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     if (const auto record = reply.answer.Find("data")) Take(tx, *record, numbers, stamp, {});
@@ -405,7 +432,7 @@ bool Sender::IsSameOrder(db::Tx& tx, const std::string& order_id, json::Value re
 // key is that of a till, which may have sent the row itself.
 bool Sender::ReadOrder(const Waiting& waiting, std::string_view problem) {
   Reply reply;
-  const Looked looked = Look(waiting, reply);
+  const Looked looked = Look(waiting.order_id, reply);
   if (looked == Looked::kNoAnswer) return false;
   if (looked == Looked::kUnknown) {
     ParkRefused(waiting, problem);

@@ -41,6 +41,7 @@ class Sender {
  private:
   bool SendOrderStep(const Waiting& waiting);
   bool SendMenuStep(const Waiting& waiting);
+  bool ReadFirst(const std::string& order_id);
   // Nothing where it is not known what the cloud calls the order, or the row that the step ends.
   std::optional<Request> RequestFor(const Waiting& waiting);
   void Accept(const Waiting& waiting, json::Value record);
@@ -65,7 +66,7 @@ class Sender {
   void ParkRefused(db::Tx& tx, const Waiting& waiting, std::string_view problem);
   // The order as the cloud has it now. kUnknown: it has no alias; kNoAnswer: no usable answer came.
   enum class Looked : uint8_t { kUnknown, kNoAnswer, kAnswered };
-  Looked Look(const Waiting& waiting, Reply& reply);
+  Looked Look(const std::string& order_id, Reply& reply);
   bool LearnRow(const Waiting& waiting);
   bool ParkAfterLook(const Waiting& waiting, std::string_view problem);
   bool FindOrder(const Waiting& waiting, std::string_view problem);

@@ -31,11 +31,12 @@ enum class StepKind : uint8_t {
   kCancel,          // POST /v1/orders/{id}/cancel
   kMenu,            // PUT /v1/menu/products, of no order (cloud/menu_push.h)
   kMenuClear,       // PATCH /v1/menu/products/{id}, of no order
+  kRead,            // GET /v1/orders/{id}, never in the journal: of a restored order, before others
 };
-inline constexpr std::array<std::string_view, 15> kStepKindNames = {
-    "place",        "fields",          "combos",         "discount", "payment",
-    "cancel_combo", "remove_discount", "cancel_payment", "status",   "rider",
-    "no_rider",     "delivery",        "cancel",         "menu",     "menu_clear"};
+inline constexpr std::array<std::string_view, 16> kStepKindNames = {
+    "place",           "fields",         "combos",     "discount", "payment",  "cancel_combo",
+    "remove_discount", "cancel_payment", "status",     "rider",    "no_rider", "delivery",
+    "cancel",          "menu",           "menu_clear", "read"};
 constexpr std::string_view Name(StepKind kind) { return kStepKindNames[static_cast<size_t>(kind)]; }
 
 constexpr bool AddsRows(StepKind kind) {

@@ -171,7 +171,14 @@ LinkResult Syncer::Link(const LinkOrder& order) {
 
 Progressing Syncer::progress() const {
   const std::lock_guard lock(mutex_);
-  return progress_;
+  Progressing progress = progress_;
+  // Whoever has linked or resumed the box is not told why it stood still before.
+  const bool stood_still = progress.state == State::kStopped || progress.state == State::kPaused;
+  if (stood_still && acted_changes_ != changes_) {
+    progress.state = State::kBehind;
+    progress.reason.clear();
+  }
+  return progress;
 }
 
 events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
@@ -216,6 +223,7 @@ void Syncer::TakeChange() {
   if (reconnects_.exchange(false)) Disconnect();
   Connect();
   Enter(linked_ ? State::kBehind : State::kNotLinked, "");
+  acted_changes_ = changes;
 }
 
 // Nothing is asked while no client can be made; no_client_ says why. A client for the same cloud
@@ -413,7 +421,9 @@ void Syncer::LookForFeatures() {
   const UtcMs now = settings_.clock.Now();
   const UtcMs found_at = linked_->link.features.found_at;
   if (found_at <= now && now < found_at + kFeaturesEveryMs) return;
-  const Features found = FindFeatures(*this, now);
+  Features found = FindFeatures(*this, now);
+  ReadLink();
+  found.makers = linked_->link.features.makers;
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { PutFeatures(tx, linked_->company, found); });
   linked_->link.features = found;
@@ -440,7 +450,7 @@ std::optional<std::string> Syncer::NextOrder(Among among) {
 std::optional<Waiting> Syncer::NextToSend(Among among) {
   while (const auto order_id = NextOrder(among)) {
     auto waiting = settings_.database.Read([&](db::Snapshot& snapshot) {
-      return store::FirstStep(snapshot, linked_->company, *order_id);
+      return RequestUnderWay(snapshot, linked_->company, *order_id, Rules());
     });
     if (waiting) return waiting;
     waiting = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {

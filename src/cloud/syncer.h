@@ -157,7 +157,8 @@ class Syncer final : private Line {
   mutable std::mutex mutex_;
   Progressing progress_;  // guarded by mutex_
   std::atomic<int64_t> changes_{0};
-  std::atomic<bool> reconnects_{false};  // the link was made again: with which authorities, too
+  std::atomic<int64_t> acted_changes_{-1};  // up to which the worker has acted
+  std::atomic<bool> reconnects_{false};     // the link was made again: with which authorities, too
   const Gauges gauges_;
 
   std::unique_ptr<events::Worker> worker_;  // last: it ends before what it uses

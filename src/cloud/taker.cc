@@ -10,6 +10,7 @@
 #include "cloud/adopt.h"
 #include "cloud/authority.h"
 #include "cloud/bodies.h"
+#include "cloud/bring_back.h"
 #include "cloud/cloud_record.h"
 #include "cloud/fill_in.h"
 #include "cloud/journal_store.h"
@@ -17,10 +18,12 @@
 #include "cloud/merge.h"
 #include "cloud/sides.h"
 #include "crypto/derived_id.h"
+#include "events/log.h"
 #include "net/reply.h"
 #include "orders/cloud_order.h"
 #include "orders/lifecycle.h"
 #include "orders/orders.h"
+#include "orders/pricing.h"
 #include "orders/record.h"
 #include "orders/size.h"
 
@@ -60,6 +63,14 @@ bool IsOlder(const Order& there, const LastShown& shown) {
   const bool has_lower_version = there.version != 0 && there.version < shown.version;
   // A cloud that was restored from a backup counts its versions from there.
   return has_lower_version && there.updated_at <= shown.updated_at;
+}
+
+// Whether the cloud may have changed the order since it showed it last.
+bool IsChangedSince(const Order& there, const LastShown& shown) {
+  if (there.version != 0) {
+    return there.version > shown.version || there.updated_at > shown.updated_at;
+  }
+  return there.updated_at == 0 || there.updated_at >= shown.updated_at;
 }
 
 std::string NameOf(std::optional<DeliveryStatus> status) {
@@ -135,6 +146,15 @@ class Taker {
     LeaveReferenceToItsOrder();
     row_ = store::FindOrder(tx_, company_, order_id_);
     under_way_ = store::FirstStep(tx_, company_, order_id_);
+    const Mirror mirror = row_ ? row_->mirror : Mirror();
+    is_behind_ = before_ && !IsPlannedAhead() && IsBehind(tx_, *before_, mirror, settings_.rules);
+    comes_back_ = is_behind_ && IsOfNow();
+  }
+
+  // Whether the record shows the order as it is now: the answer to a repeated request may be as old
+  // as the first.
+  bool IsOfNow() const {
+    return !settings_.answered && (record_.has_combos || settings_.looked_for);
   }
 
   // The order here that has the reference, unless it is another order of the cloud already. No
@@ -188,8 +208,7 @@ class Taker {
 
   Taken TakeOfCloud() {
     const bool was_lost = IsLost();
-    store::OrderRow row =
-        row_.value_or(was_lost ? NewRow() : store::OrderRow{.order_id = order_id_});
+    store::OrderRow row = row_.value_or(store::OrderRow{.order_id = order_id_});
     Request(row.mirror);
     Order draft = shown();
     draft.id = order_id_;
@@ -207,7 +226,7 @@ class Taker {
     const Order after = *orders::Load(tx_, company_, order_id_);
     if (settings_.answered) Accept(row.mirror, *settings_.answered, after);
     if (was_lost) AdoptRows(row.mirror, after, record_);
-    row.mirror.is_placed = true;
+    if (!row.mirror.is_placed) LearnPlaced(row, row.mirror);
     const bool is_cancelled = after.status == Status::kCancelled;
     const auto lost =
         is_cancelled ? RemainingSteps(tx_, row, after, settings_.rules) : std::vector<Step>();
@@ -220,7 +239,11 @@ class Taker {
   // Whether the box made the order after the backup from which it was restored, and has changed
   // nothing of it since it came back (contract section 15.5).
   bool IsLost() {
-    const bool is_of_api = shown().source == orders::kApiSource && shown().reference;
+    const std::set<std::string, std::less<>>& makers = settings_.rules.makers;
+    const bool is_of_another =
+        !record_.maker.empty() && !makers.empty() && !makers.contains(record_.maker);
+    const bool is_of_api =
+        shown().source == orders::kApiSource && shown().reference && !is_of_another;
     if (before_) {
       const bool is_as_taken =
           row_ && row_->mirror.last_position == 0 && row_->planned_version == before_->version;
@@ -250,15 +273,18 @@ class Taker {
 
   Taken TakeOfBox() {
     PutAlias();
-    store::OrderRow row = row_ ? *row_ : NewRow();
+    store::OrderRow row = row_.value_or(store::OrderRow{.order_id = order_id_});
+    if (comes_back_) DropUnderWay();
     Request(row.mirror);
     Mirror& mirror = row.mirror;
+    const int64_t version = before_->version;
     if (settings_.answered) {
       Accept(mirror, *settings_.answered, *before_);
       AdoptMade(mirror, *before_, record_, *settings_.answered);
     }
-    mirror.is_placed = true;
+    if (!mirror.is_placed) LearnPlaced(row, mirror);
     AdoptRows(mirror, *before_, record_, RowsThatWait());
+    if (comes_back_) BringBackLost(mirror);
     if (store::WhyParked(tx_, company_, order_id_) == kParkedGone) {
       store::Unpark(tx_, company_, order_id_);
     }
@@ -288,7 +314,50 @@ class Taker {
     if (is_paid) store::Park(tx_, company_, order_id_, kCancelledButPaid, kPaidHere);
     if (is_cancelled) store::Unpark(tx_, company_, order_id_);
     if (is_paid) return Taken::kParked;
-    return after.version != before_->version ? Taken::kWritten : Taken::kUnchanged;
+    return after.version != version ? Taken::kWritten : Taken::kUnchanged;
+  }
+
+  // The cloud has the order before its creation was answered.
+  void LearnPlaced(const store::OrderRow& row, Mirror& mirror) {
+    if (before_) {
+      const auto steps = RemainingSteps(tx_, row, *before_, settings_.rules);
+      const bool has_place = !steps.empty() && steps.front().kind == StepKind::kPlace;
+      if (has_place) Accept(mirror, steps.front(), *before_);
+    }
+    mirror.is_placed = true;
+    if (comes_back_) return;  // what the cloud has otherwise was changed
+    ForEachField([&](std::string_view name, auto field, auto member) {
+      if (record_.fields.contains(name)) mirror.fields.*field = shown().*member;
+    });
+  }
+
+  // The request that was under way when the backup was made was answered since: what still differs
+  // is sent anew. A creation stays: its key makes it harmless.
+  void DropUnderWay() {
+    if (!under_way_ || under_way_->step.kind == StepKind::kPlace) return;
+    store::DeleteSteps(tx_, company_, order_id_);
+    under_way_.reset();
+  }
+
+  void BringBackLost(Mirror& mirror) {
+    if (!IsChangedSince(shown(), mirror.shown)) return;
+    Order there = shown();
+    FillIn(tx_, company_, there, record_, &*before_, stamp_.now);
+    Order here = *before_;
+    Mirror learnt = mirror;
+    const bool is_as_restored = here.updated_at < *settings_.rules.restored_at;
+    if (!BringBack(here, learnt, record_, there, is_as_restored)) {
+      mirror = std::move(learnt);
+      return;
+    }
+    const bool is_possible = orders::Price(here, stamp_.now) &&
+                             orders::Render(here).size() + kAddedBytes <= orders::kRecordBytesMax;
+    if (!is_possible) return;  // the differences tell
+    mirror = std::move(learnt);
+    orders::TakeOver(tx_, settings_.company,
+                     {.order = std::move(here), .public_numbers = {}, .was_made_here = true},
+                     stamp_);
+    before_ = Now();
   }
 
   // A repeated request has the first answer again, which may be older than what the cloud has shown
@@ -310,6 +379,7 @@ class Taker {
   // them. What a record shows meanwhile may be an equal row of the request under way.
   RowIds RowsThatWait() const {
     RowIds ids;
+    if (comes_back_) return ids;  // the lost box may have sent them
     if (row_ && row_->mirror.is_placed) {
       AddUnknown(ids, before_->combos, row_->mirror.combos);
       AddUnknown(ids, before_->payments, row_->mirror.payments);
@@ -330,11 +400,6 @@ class Taker {
     for (const Kind& row : rows) {
       if (!there.contains(row.id)) ids.insert(row.id);
     }
-  }
-
-  // Of an order that was paired before anything of it was sent: the cloud has its fields.
-  store::OrderRow NewRow() const {
-    return {.order_id = order_id_, .mirror = {.fields = FieldsOf(shown())}};
   }
 
   Order Now() { return *orders::Load(tx_, company_, order_id_); }
@@ -492,7 +557,9 @@ class Taker {
             .before = mirror_,
             .requested = requested_,
             .here_by_rider = before_->delivery_status_by_rider,
-            .has_changed_rider = rider != mirror_.rider};
+            .has_changed_rider = rider != mirror_.rider,
+            .is_without_rider = settings_.answered &&
+                                settings_.answered->kind == StepKind::kNoRider && !shown().rider};
   }
   DeliveryChoice ChooseTheDelivery() {
     const bool is_comparable = record_.has_delivery_status && !IsPlannedAhead();
@@ -522,18 +589,26 @@ class Taker {
       if (is_new || shown().delivery_status == requested_.delivery_status) {
         mirror.delivery_status = shown().delivery_status;
         mirror.delivery_status_reason = shown().delivery_status_reason;
-        mirror.delivery_status_by_rider = shown().delivery_status == DeliveryStatus::kRiderAssigned;
+        mirror.delivery_status_by_rider =
+            shown().rider && shown().delivery_status == DeliveryStatus::kRiderAssigned;
       }
       last.delivery_status = NameOf(shown().delivery_status);
       last.delivery_status_reason = shown().delivery_status_reason;
     }
-    last.version = shown().version;
-    last.updated_at = shown().updated_at;
+    // What the backup knew tells whether the cloud has changed the order since.
+    if (!is_behind_ || comes_back_) {
+      last.version = shown().version;
+      last.updated_at = shown().updated_at;
+    }
     if (shown().cancel_reason) last.cancel_reason = shown().cancel_reason;
   }
 
   // Compares the order with what was learnt, if anything was.
   void Store(store::OrderRow row, const Order& after) {
+    if (settings_.rules.restored_at && IsOfNow()) {
+      row.mirror.epoch = events::ExtentOf(tx_, company_).epoch;
+    }
+    NoteMaker();
     const bool is_answer = settings_.answered != nullptr;
     const bool is_new =
         !row_ || row.mirror != row_->mirror || after.version != row_->planned_version;
@@ -544,6 +619,15 @@ class Taker {
     if (after.origin == orders::Origin::kBox && row.waiting == 0) {
       CompareSides(tx_, after, record_, row.mirror, stamp_.now);
     }
+  }
+
+  // A creation that the cloud dates as it was sent is this box's, and not a till's there.
+  void NoteMaker() {
+    const Step* const step = settings_.answered;
+    const bool is_ours = step && step->kind == StepKind::kPlace && !record_.maker.empty() &&
+                         shown().created_at == step->occurred_at;
+    if (!is_ours || settings_.rules.makers.contains(record_.maker)) return;
+    AddMaker(tx_, company_, record_.maker);
   }
 
   // A cloud that dates orders by its own clock may count one to another business day.
@@ -564,6 +648,8 @@ class Taker {
   std::optional<store::OrderRow> row_;
   std::optional<Waiting> under_way_;
   Mirror mirror_, requested_;  // Request()
+  bool is_behind_ = false;     // IsBehind (cloud/pending.h)
+  bool comes_back_ = false;    // the record tells what was lost
   bool is_rider_taken_ = false;
 };
 

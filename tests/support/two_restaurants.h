@@ -121,6 +121,7 @@ class CloudRestaurant : public Restaurant {
       case StepKind::kPlace:
       case StepKind::kMenu:
       case StepKind::kMenuClear:
+      case StepKind::kRead:
         return;
       case StepKind::kFields:
         return Do(orders::EditFields, orders::ReadFields(read, kDecimals, 0));

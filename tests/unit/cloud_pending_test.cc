@@ -16,7 +16,7 @@ using testing::kCompany;
 using testing::RestaurantDatabase;
 
 constexpr int64_t kHourMs = 3'600'000;
-constexpr SendRules kRules{.rider_provider = "riders"};
+const SendRules kRules{.rider_provider = "riders"};
 
 class CloudPending : public ::testing::Test {
  protected:

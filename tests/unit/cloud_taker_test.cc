@@ -7,6 +7,7 @@
 #include "aliases/aliases.h"
 #include "base/id.h"
 #include "cloud/journal_store.h"
+#include "cloud/link.h"
 #include "cloud/merge.h"
 #include "cloud/pending.h"
 #include "company/companies.h"
@@ -31,7 +32,7 @@ constexpr std::string_view kCloudId = "7f3c2f1e-0000-4000-8000-000000000001";
 constexpr std::string_view kBoxId = "0190a5c8-1111-7000-8000-000000000001";
 constexpr std::string_view kCash = "0190a5c8-0000-7000-8000-000000000001";
 constexpr int64_t kMinuteMs = 60'000;
-constexpr SendRules kRules{.rider_provider = "theirs"};
+const SendRules kRules{.rider_provider = "theirs"};
 
 // A record of the cloud, put together from its members.
 class Record {
@@ -112,26 +113,26 @@ class CloudTaker : public ::testing::Test {
   }
   void Plan() {
     database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      const auto compared = CompareOrder(tx, kCompany, order_id, kRules, Makes::kCreation);
-      if (compared) StoreCompared(tx, kCompany, *compared, kRules, Makes::kCreation, stamp);
+      const auto compared = CompareOrder(tx, kCompany, order_id, rules, Makes::kCreation);
+      if (compared) StoreCompared(tx, kCompany, *compared, rules, Makes::kCreation, stamp);
     });
   }
   // The next request is in the journal, and its answer has not come.
   Step Ask() {
     Plan();
     return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      return NextRequest(tx, kCompany, order_id, kRules, stamp)->step;
+      return NextRequest(tx, kCompany, order_id, rules, stamp)->step;
     });
   }
   // The cloud accepts everything that differs, and shows nothing.
   void SendAll() {
     database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
       const Order order = *orders::Load(tx, kCompany, order_id);
-      while (const auto waiting = NextRequest(tx, kCompany, order_id, kRules, stamp)) {
+      while (const auto waiting = NextRequest(tx, kCompany, order_id, rules, stamp)) {
         store::DeleteStep(tx, kCompany, *waiting);
         auto row = *store::FindOrder(tx, kCompany, order_id);
         Accept(row.mirror, waiting->step, order);
-        CompareAgain(tx, order, row, kRules, Makes::kCreation, stamp);
+        CompareAgain(tx, order, row, rules, Makes::kCreation, stamp);
       }
     });
   }
@@ -139,7 +140,7 @@ class CloudTaker : public ::testing::Test {
     return database->Read([&](db::Snapshot& snapshot) {
       const auto row = store::FindOrder(snapshot, kCompany, order_id);
       return RemainingSteps(snapshot, row.value_or(store::OrderRow{.order_id = order_id}),
-                            *orders::Load(snapshot, kCompany, order_id), kRules);
+                            *orders::Load(snapshot, kCompany, order_id), rules);
     });
   }
   // What would be sent now.
@@ -190,7 +191,7 @@ class CloudTaker : public ::testing::Test {
       return TakeOrder(tx,
                        {.company = company,
                         .public_numbers = numbers,
-                        .rules = kRules,
+                        .rules = rules,
                         .platform_name = "ours",
                         .answered = answered},
                        document.root(), stamp);
@@ -204,7 +205,7 @@ class CloudTaker : public ::testing::Test {
   }
   bool Finish() {
     return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      return FinishCancel(tx, kCompany, order_id, kRules, stamp);
+      return FinishCancel(tx, kCompany, order_id, rules, stamp);
     });
   }
 
@@ -244,7 +245,18 @@ class CloudTaker : public ::testing::Test {
     return record;
   }
 
+  // The database is a backup, and the cloud may have more than it knows.
+  void Restore() {
+    database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      NoteRestored(tx, stamp.now, stamp.now);
+      events::RaiseEpochs(tx, 7);
+      rules.restored_at = stamp.now;
+    });
+    database.clock.Advance(1'000);
+  }
+
   RestaurantDatabase database;
+  SendRules rules = kRules;
   std::string order_id = std::string(kBoxId);
 };
 
@@ -841,6 +853,117 @@ TEST_F(CloudTaker, AnOrderIsTheSameIfEachOfItsRowsIsHere) {
   EXPECT_FALSE(matches(Twin().Set("combos", R"([{"product_name":"Pollo","variant_price":20}])")));
   EXPECT_FALSE(matches(Twin().Set("payments", R"([{"amount":20}])")));
   EXPECT_FALSE(matches(Twin().Set("total", "-1")));
+}
+
+// A restored box
+
+constexpr std::string_view kTwoDishesPaid =
+    R"([{"id":"c1","product_name":"Lomo","quantity":1,"variant_price":20,"combo_price":20},
+        {"id":"c2","product_name":"Ceviche","quantity":1,"variant_price":30,"combo_price":30}])";
+
+TEST_F(CloudTaker, ARestoredOrderHasBackWhatTheCloudHasBeforeAnythingIsSent) {
+  PlaceAndSend();
+  Take(Twin());
+  Restore();
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 500);
+  EXPECT_EQ(Ask().kind, StepKind::kRead);
+  Take(Twin()
+           .Set("combos", std::string(kTwoDishesPaid))
+           .Set("payments", R"([{"id":"p1","amount":15,"payment_method_code":"cash"}])")
+           .Set("comment", R"("sin sal")")
+           .Set("total", "50")
+           .Set("total_paid", "15"));
+  EXPECT_EQ(Here().combos.size(), 2U);
+  EXPECT_EQ(Here().totals.total, 5000);
+  EXPECT_EQ(Here().totals.total_paid, 2000) << "that of the till, and the one that was lost";
+  EXPECT_EQ(Here().comment, "sin sal");
+  EXPECT_EQ(Here().origin, Origin::kBox);
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{StepKind::kPayment});
+  EXPECT_EQ(Ask().kind, StepKind::kPayment);
+}
+
+TEST_F(CloudTaker, ARestoredOrderLosesWhatTheLostBoxHadEnded) {
+  PlaceAndSend();
+  Take(Twin());
+  Restore();
+  Take(Twin()
+           .Set("combos", R"([{"id":"c1","product_name":"Lomo","quantity":1,"variant_price":20,
+                                 "combo_price":20,"canceled_at":"2026-11-27T12:00:00Z"}])")
+           .Set("total", "0"));
+  EXPECT_TRUE(Here().combos.at(0).canceled_at);
+  EXPECT_EQ(Here().totals.total, 0);
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, ARowThatIsInTheCloudAloneIsADifferenceWhereNothingWasRestored) {
+  PlaceAndSend();
+  Take(Twin().Set("combos", std::string(kTwoDishesPaid)).Set("total", "50"));
+  EXPECT_EQ(Here().combos.size(), 1U);
+  EXPECT_EQ(Differences().size(), 2U) << "of the items, of the total";
+}
+
+TEST_F(CloudTaker, AnOrderOfLostTimeIsOfTheBoxUnlessTheCloudNamesAnotherMaker) {
+  const auto origin_of = [&](const std::string& number, const std::string& history) {
+    order_id = "7f3c2f1e-0000-4000-8000-00000000000" + number;
+    Take(Record()
+             .Set("id", '"' + order_id + '"')
+             .Set("public_id", R"("PE-900000000)" + number + '"')
+             .Set("reference", R"("lost-)" + number + '"')
+             .Set("created_at", '"' + FormatInstant(database.clock.Now()) + '"')
+             .Set("status_history", history));
+    return Here().origin;
+  };
+  database->Write([](db::Tx& tx, const db::Stamp&) {
+    PutLink(tx, kCompany, {.url = "https://cloud.example"});
+  });
+  Restore();
+  rules.makers = {"key:ours"};
+  const auto made_by = [&](const std::string& maker) {
+    return R"([{"status":"PENDING","at":")" + FormatInstant(database.clock.Now()) + R"(","by":")" +
+           maker + R"("}])";
+  };
+  EXPECT_EQ(origin_of("2", made_by("key:ours")), Origin::kBox);
+  EXPECT_EQ(origin_of("3", made_by("key:till")), Origin::kCloud);
+  EXPECT_EQ(origin_of("4", "[]"), Origin::kBox) << "it names no makers";
+  rules.makers.clear();
+  EXPECT_EQ(origin_of("5", made_by("key:till")), Origin::kBox) << "ours is not known";
+}
+
+TEST_F(CloudTaker, TheMakerIsLearntFromACreationThatTheCloudDatesAsItWasSent) {
+  database->Write([](db::Tx& tx, const db::Stamp&) {
+    PutLink(tx, kCompany, {.url = "https://cloud.example"});
+  });
+  PlaceHere();
+  const auto makers = [&] {
+    return database->Read(
+        [](db::Snapshot& snapshot) { return FindLink(snapshot, kCompany)->features.makers; });
+  };
+  const Step place = Ask();
+  const std::string history =
+      R"([{"status":"PENDING","at":"2026-11-27T12:00:00Z","by":"key:one"}])";
+  Take(Twin().Set("status_history", history).Set("created_at", R"("2026-11-01T12:00:00Z")"),
+       &place);
+  EXPECT_TRUE(makers().empty()) << "a till may have sent it there itself";
+  Take(Twin()
+           .Set("status_history", history)
+           .Set("created_at", '"' + FormatInstant(place.occurred_at) + '"'),
+       &place);
+  EXPECT_TRUE(makers().contains("key:one"));
+}
+
+TEST_F(CloudTaker, ADeliveryThatTheCloudKeepsWithoutTheRiderWasReportedThere) {
+  PlaceAndSend();
+  AssignHere("Ana");
+  SendAll();
+  const std::string assigned = R"("RIDER_ASSIGNED")";
+  Take(Twin().Rider("Ana").Set("delivery_status", assigned));
+  Do(orders::UnassignRider);
+  const Step step = Ask();
+  EXPECT_EQ(step.kind, StepKind::kNoRider);
+  EXPECT_FALSE(Here().delivery_status);
+  Take(Twin().Set("rider", "null").Set("delivery_status", assigned), &step);
+  EXPECT_EQ(Here().delivery_status, DeliveryStatus::kRiderAssigned);
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{});
 }
 
 }  // namespace
