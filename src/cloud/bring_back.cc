@@ -90,13 +90,14 @@ std::optional<std::string> MergedComment(const std::optional<std::string>& here,
 bool BringBackFields(orders::Order& here, Fields& mirror, const CloudRecord& record,
                      bool is_as_restored) {
   const std::optional<std::string> comment = here.comment;
-  if (record.fields.contains("comment")) {
+  // A cloud that shows none may keep it all the same: nothing is appended twice.
+  if (record.order.comment) {
     here.comment = MergedComment(here.comment, record.order.comment);
     mirror.comment = record.order.comment;
   }
   bool has_changed = here.comment != comment;
   ForEachField([&](std::string_view name, auto field, auto member) {
-    if (!record.fields.contains(name)) return;
+    if (!record.fields.contains(name) || name == "comment") return;
     const auto& there = record.order.*member;
     if (there == mirror.*field) return;
     const auto before = here.*member;

@@ -605,7 +605,7 @@ class Taker {
 
   // Compares the order with what was learnt, if anything was.
   void Store(store::OrderRow row, const Order& after) {
-    if (settings_.rules.restored_at && IsOfNow()) {
+    if (settings_.rules.restored_at && IsOfNow() && !IsPlannedAhead()) {
       row.mirror.epoch = events::ExtentOf(tx_, company_).epoch;
     }
     NoteMaker();
