@@ -8,6 +8,7 @@
 #include "clients/clients.h"
 #include "company/companies.h"
 #include "events/log.h"
+#include "orders/change.h"
 #include "orders/lifecycle.h"
 #include "orders/record.h"
 #include "orders/size.h"
@@ -22,19 +23,6 @@ constexpr std::string_view kActor = "cloud";
 void NumberRows(Order& order) {
   int64_t position = 0;
   for (Discount& discount : order.discounts) discount.position = position++;
-}
-
-Record Announce(events::HeldCounters& counters, const Order& order, std::string record,
-                events::Type type, events::Changes changes, const db::Stamp& stamp,
-                int64_t* log_start = nullptr) {
-  const events::Appended event = counters.Append(stamp, {.company_uuid = order.company_uuid,
-                                                         .type = type,
-                                                         .changes = changes,
-                                                         .subject_id = order.id,
-                                                         .subject_version = order.version,
-                                                         .body = record});
-  if (log_start != nullptr) *log_start = event.log_start;
-  return {order.id, order.version, std::move(record), event.seq};
 }
 
 // Inserts the order under the cloud's public id, or under the first free candidate.
@@ -64,7 +52,9 @@ Record WriteNew(db::Tx& tx, CloudOrder cloud, const db::Stamp& stamp) {
   InsertUnderFreePublicId(tx, cloud, counters.next_seq());
   std::string record = Render(order);
   RequireSizeOfWhole(record);
-  return Announce(counters, order, std::move(record), events::Type::kOrderCreated, {}, stamp);
+  const events::Appended event =
+      counters.Append(stamp, EventOf(order, events::Type::kOrderCreated, {}, record));
+  return {order.id, order.version, std::move(record), event.seq};
 }
 
 // What of the order is this box's own, and the state, which both sides move.
@@ -143,21 +133,14 @@ Record Renew(db::Tx& tx, const Order& before, Order cloud, const db::Stamp& stam
     const auto location = SelectRecordLocation(tx, before.company, before.id);
     return ReadRecord(tx, before.company, before.id, *location);
   }
-  after.version = before.version + 1;
-  after.updated_at = stamp.now;
   after.gone_at.reset();
-  std::string record = Render(after);
-  RequireSizeOfWhole(record);
-  int64_t log_start = 0;
-  events::HeldCounters counters(tx, after.company);
-  Record written = Announce(counters, after, std::move(record), events::Type::kOrderUpdated,
-                            Compare(before, after), stamp, &log_start);
-  after.record_seq = written.event_seq;
-  Replace(tx, before, after);
-  if (before.record_seq && *before.record_seq < log_start) {
-    events::DropRecord(tx, after.company, *before.record_seq);
-  }
-  return written;
+  const events::Changes changes = Compare(before, after);
+  return WriteChange(
+      tx, before, std::move(after),
+      {.changes = changes,
+       .rows = Rows::kAll,
+       .check = [](const Order&, std::string_view record) { RequireSizeOfWhole(record); }},
+      stamp);
 }
 
 }  // namespace
@@ -187,18 +170,7 @@ std::optional<Record> MarkGone(db::Tx& tx, db::CompanyId company, std::string_vi
   }
   Order after = *before;
   after.gone_at = stamp.now;
-  after.version = before->version + 1;
-  after.updated_at = stamp.now;
-  int64_t log_start = 0;
-  events::HeldCounters counters(tx, company);
-  Record written =
-      Announce(counters, after, Render(after), events::Type::kOrderDeleted, {}, stamp, &log_start);
-  after.record_seq = written.event_seq;
-  Update(tx, *before, after);
-  if (before->record_seq && *before->record_seq < log_start) {
-    events::DropRecord(tx, company, *before->record_seq);
-  }
-  return written;
+  return WriteChange(tx, *before, std::move(after), {.type = events::Type::kOrderDeleted}, stamp);
 }
 
 }  // namespace comanda::orders

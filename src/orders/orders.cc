@@ -18,6 +18,7 @@
 #include "events/log.h"
 #include "json/writer.h"
 #include "menu/menu.h"
+#include "orders/change.h"
 #include "orders/json.h"
 #include "orders/lifecycle.h"
 #include "orders/permission.h"
@@ -156,18 +157,6 @@ void PriceOrRefuse(Order& order, UtcMs now, std::string_view blamed) {
                 "makes a sum of the order larger than " + most + ", the most that is possible");
 }
 
-// The event of a change. Its body becomes the stored record of the order.
-events::Event EventOf(const Order& order, events::Type type, events::Changes changes,
-                      std::string_view record, std::string_view note) {
-  return {.company_uuid = order.company_uuid,
-          .type = type,
-          .changes = changes,
-          .subject_id = order.id,
-          .subject_version = order.version,
-          .body = record,
-          .note = note};
-}
-
 template <typename Row>
 void SignRows(const std::vector<Row>& before, std::vector<Row>& after, const RequestKey& key) {
   if (!key || after.size() <= before.size()) return;
@@ -189,9 +178,7 @@ struct Blame {
   Adds adds = Adds::kLittle;      // the change that makes the record too large
 };
 
-// The end of every command that changes an order: prices it, raises its version, renders its
-// record, appends the event and writes the rows that differ. The writer commits the transaction
-// later.
+// The end of every command that changes an order: prices it, and writes the change.
 Record SaveChange(db::Tx& tx, const Target& target, const Order& before, Order after,
                   events::Changes changes, const db::Stamp& stamp, const Blame& blame = {},
                   std::string_view note = {}) {
@@ -200,18 +187,13 @@ Record SaveChange(db::Tx& tx, const Target& target, const Order& before, Order a
   if (after.origin == Origin::kBox) PriceOrRefuse(after, When(target, stamp), blame.sum);
   if (DiscountEffectMoved(before, after)) changes.Add(kDiscounts);
   if (before.totals.paid != after.totals.paid) changes.Add(kPaid);
-  after.version = before.version + 1;
-  after.updated_at = stamp.now;
-  std::string record = Render(after);
-  RequireSize(before, after, record, blame.adds);
-  const events::Appended event = events::Append(
-      tx, after.company, stamp, EventOf(after, events::Type::kOrderUpdated, changes, record, note));
-  after.record_seq = event.seq;
-  Update(tx, before, after);
-  if (before.record_seq && *before.record_seq < event.log_start) {
-    events::DropRecord(tx, after.company, *before.record_seq);
-  }
-  return {after.id, after.version, std::move(record), event.seq};
+  return WriteChange(
+      tx, before, std::move(after),
+      {.changes = changes,
+       .note = note,
+       .check = [&](const Order& changed,
+                    std::string_view record) { RequireSize(before, changed, record, blame.adds); }},
+      stamp);
 }
 
 // Fields
