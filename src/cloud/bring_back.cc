@@ -19,12 +19,16 @@ std::optional<UtcMs> EndOf(const Discount&) { return std::nullopt; }
 void End(auto& row, UtcMs at) { row.canceled_at = at; }
 void End(Discount&, UtcMs) {}
 
-// Rows that the cloud does not have yet are newer than those that it has.
 template <typename Kind>
-auto EndOfKnown(const std::vector<Kind>& here, const Rows& mirror) {
+void Add(std::vector<Kind>& here, const Rows&, const Kind& row) {
+  here.push_back(row);
+}
+// Which discount is reduced first follows from their order: those that the cloud does not have yet
+// are newer.
+void Add(std::vector<Discount>& here, const Rows& mirror, const Discount& row) {
   const auto known = std::find_if(here.rbegin(), here.rend(),
-                                  [&](const Kind& row) { return mirror.contains(row.id); });
-  return known.base();
+                                  [&](const Discount& one) { return mirror.contains(one.id); });
+  here.insert(known.base(), row);
 }
 
 template <typename Kind>
@@ -39,7 +43,7 @@ bool BringBackRows(std::vector<Kind>& here, Rows& mirror, const std::vector<Kind
         mirror, cloud_id,
         [](const auto& entry) -> const std::string& { return entry.second.cloud_id; });
     if (known == mirror.end()) {
-      here.insert(EndOfKnown(here, mirror), there[i]);
+      Add(here, mirror, there[i]);
       mirror[there[i].id] = {.is_cancelled = ended_at.has_value(), .cloud_id = cloud_id};
       has_changed = true;
       continue;
@@ -87,28 +91,33 @@ std::optional<std::string> MergedComment(const std::optional<std::string>& here,
   return alone.empty() ? there : Appended(there, alone);
 }
 
-bool BringBackFields(orders::Order& here, Fields& mirror, const CloudRecord& record,
+bool BringBackFields(orders::Order& order, Fields& mirror, const CloudRecord& record,
                      bool is_as_restored) {
-  const std::optional<std::string> comment = here.comment;
-  // A cloud that shows none may keep it all the same: nothing is appended twice.
-  if (record.order.comment) {
-    here.comment = MergedComment(here.comment, record.order.comment);
-    mirror.comment = record.order.comment;
-  }
-  bool has_changed = here.comment != comment;
-  ForEachField([&](std::string_view name, auto field, auto member) {
-    if (!record.fields.contains(name) || name == "comment") return;
-    const auto& there = record.order.*member;
-    if (there == mirror.*field) return;
-    const auto before = here.*member;
-    if (is_as_restored || before == mirror.*field) here.*member = there;
-    mirror.*field = there;
-    has_changed |= here.*member != before;
+  const Fields there = FieldsOf(record.order);
+  const Fields before = FieldsOf(order);
+  Fields here = before;
+  ForEachField([&](std::string_view name, auto field) {
+    const bool is_changed = record.fields.contains(name) && there.*field != mirror.*field;
+    const bool is_taken = is_changed && (is_as_restored || here.*field == mirror.*field);
+    if (is_taken) here.*field = there.*field;
   });
-  return has_changed;
+  here.comment = MergedComment(before.comment, there.comment);
+  const std::optional<std::string> comment = mirror.comment;
+  LearnFields(mirror, record);
+  // A cloud that shows none may keep it all the same: nothing is appended twice.
+  if (!there.comment) mirror.comment = comment;
+  SetFields(order, here);
+  return here != before;
 }
 
 }  // namespace
+
+void LearnFields(Fields& mirror, const CloudRecord& record) {
+  const Fields there = FieldsOf(record.order);
+  ForEachField([&](std::string_view name, auto field) {
+    if (record.fields.contains(name)) mirror.*field = there.*field;
+  });
+}
 
 bool BringBack(orders::Order& here, Mirror& mirror, const CloudRecord& record,
                const orders::Order& there, bool is_as_restored) {

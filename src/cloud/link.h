@@ -16,6 +16,8 @@
 
 namespace comanda::cloud {
 
+using Makers = std::set<std::string, std::less<>>;
+
 // What the cloud was found to offer beyond the specification, when it was linked and once a day
 // (cloud/features.h).
 struct Features {
@@ -26,7 +28,7 @@ struct Features {
   bool takes_dates = false;        // Comanda-Occurred-At, because the key has orders:sync
   // As whom it names the makers of this link's orders in `status_history`: one for each key that
   // the link has had. Empty: it names none, or none is known.
-  std::set<std::string, std::less<>> makers;
+  Makers makers;
   int64_t per_page = 100;  // the rows of a page that it gives; 0: it takes no per_page
   UtcMs found_at = 0;      // when it was asked; 0: not known
 

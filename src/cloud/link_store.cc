@@ -30,8 +30,8 @@ std::string ToJson(const Features& features) {
   return text;
 }
 
-std::set<std::string, std::less<>> TextsIn(json::Value object, std::string_view name) {
-  std::set<std::string, std::less<>> texts;
+Makers TextsIn(json::Value object, std::string_view name) {
+  Makers texts;
   const std::optional<json::Value> value = object.Find(name);
   if (!value || value->kind() != json::Kind::kArray) return texts;
   for (const json::Value text : value->items()) {

@@ -147,6 +147,15 @@ Fields FieldsOf(const orders::Order& order) {
           .packaging_price = order.packaging_price};
 }
 
+void SetFields(orders::Order& order, const Fields& fields) {
+  order.comment = fields.comment;
+  order.order_title = fields.order_title;
+  order.delivery_comment = fields.delivery_comment;
+  order.scheduled_delivery_date = fields.scheduled_delivery_date;
+  order.delivery_price = fields.delivery_price;
+  order.packaging_price = fields.packaging_price;
+}
+
 std::string ToJson(const Mirror& mirror) {
   std::string text;
   json::Writer out(text);

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "orders/order.h"
 
@@ -27,17 +28,20 @@ struct Fields {
 };
 
 Fields FieldsOf(const orders::Order& order);
-// Calls with(name, member of Fields, member of the order) for each.
+void SetFields(orders::Order& order, const Fields& fields);
+// Calls with(name, member) for each; three instances of `with` serve the six.
 template <typename With>
 void ForEachField(With with) {
-  using orders::Order;
-  with("comment", &Fields::comment, &Order::comment);
-  with("order_title", &Fields::order_title, &Order::order_title);
-  with("delivery_comment", &Fields::delivery_comment, &Order::delivery_comment);
-  with("scheduled_delivery_date", &Fields::scheduled_delivery_date,
-       &Order::scheduled_delivery_date);
-  with("delivery_price", &Fields::delivery_price, &Order::delivery_price);
-  with("packaging_price", &Fields::packaging_price, &Order::packaging_price);
+  using Text = std::optional<std::string> Fields::*;
+  static constexpr std::array<std::pair<std::string_view, Text>, 3> kTexts = {
+      {{"comment", &Fields::comment},
+       {"order_title", &Fields::order_title},
+       {"delivery_comment", &Fields::delivery_comment}}};
+  static constexpr std::array<std::pair<std::string_view, Minor Fields::*>, 2> kPrices = {
+      {{"delivery_price", &Fields::delivery_price}, {"packaging_price", &Fields::packaging_price}}};
+  for (const auto& [name, text] : kTexts) with(name, text);
+  with("scheduled_delivery_date", &Fields::scheduled_delivery_date);
+  for (const auto& [name, price] : kPrices) with(name, price);
 }
 inline constexpr std::array<std::string_view, 6> kFieldNames = {
     "comment",        "order_title",    "delivery_comment", "scheduled_delivery_date",

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +25,7 @@ struct SendRules {
   std::optional<UtcMs> since = {};  // orders created here before are not sent
   // When the database was restored from a backup, if it was.
   std::optional<UtcMs> restored_at = {};
-  // Features::makers.
-  std::set<std::string, std::less<>> makers = {};
+  const Makers* makers = nullptr;  // Features::makers; null: none is known
   // Whether tables could be paired. The ids of a cloud that does not list its tables may be those
   // of this box: it refuses others, which are then left out.
   bool knows_tables = true;
@@ -36,7 +34,7 @@ inline SendRules RulesOf(std::string_view rider_provider, const Link& link) {
   return {.rider_provider = rider_provider,
           .since = link.since,
           .restored_at = link.lost_until,
-          .makers = link.features.makers,
+          .makers = &link.features.makers,
           .knows_tables = link.features.has_tables};
 }
 

@@ -239,9 +239,9 @@ class Taker {
   // Whether the box made the order after the backup from which it was restored, and has changed
   // nothing of it since it came back (contract section 15.5).
   bool IsLost() {
-    const std::set<std::string, std::less<>>& makers = settings_.rules.makers;
+    const Makers* const makers = settings_.rules.makers;
     const bool is_of_another =
-        !record_.maker.empty() && !makers.empty() && !makers.contains(record_.maker);
+        !record_.maker.empty() && makers && !makers->empty() && !makers->contains(record_.maker);
     const bool is_of_api =
         shown().source == orders::kApiSource && shown().reference && !is_of_another;
     if (before_) {
@@ -326,9 +326,7 @@ class Taker {
     }
     mirror.is_placed = true;
     if (comes_back_) return;  // what the cloud has otherwise was changed
-    ForEachField([&](std::string_view name, auto field, auto member) {
-      if (record_.fields.contains(name)) mirror.fields.*field = shown().*member;
-    });
+    LearnFields(mirror.fields, record_);
   }
 
   // The request that was under way when the backup was made was answered since: what still differs
@@ -626,7 +624,8 @@ class Taker {
     const Step* const step = settings_.answered;
     const bool is_ours = step && step->kind == StepKind::kPlace && !record_.maker.empty() &&
                          shown().created_at == step->occurred_at;
-    if (!is_ours || settings_.rules.makers.contains(record_.maker)) return;
+    const Makers* const makers = settings_.rules.makers;
+    if (!is_ours || (makers && makers->contains(record_.maker))) return;
     AddMaker(tx_, company_, record_.maker);
   }
 

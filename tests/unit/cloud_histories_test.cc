@@ -40,7 +40,7 @@ using testing::kCompany;
 using testing::Restaurant;
 using testing::Till;
 
-const SendRules kRules{.rider_provider = "cloud-riders"};
+constexpr SendRules kRules{.rider_provider = "cloud-riders"};
 
 // The lines of an order in an order of their own: equal rows are interchangeable.
 std::vector<std::string> LinesOf(Order order, bool has_delivery) {

@@ -16,7 +16,7 @@ using testing::kCompany;
 using testing::RestaurantDatabase;
 
 constexpr int64_t kHourMs = 3'600'000;
-const SendRules kRules{.rider_provider = "riders"};
+constexpr SendRules kRules{.rider_provider = "riders"};
 
 class CloudPending : public ::testing::Test {
  protected:

@@ -32,7 +32,7 @@ constexpr std::string_view kCloudId = "7f3c2f1e-0000-4000-8000-000000000001";
 constexpr std::string_view kBoxId = "0190a5c8-1111-7000-8000-000000000001";
 constexpr std::string_view kCash = "0190a5c8-0000-7000-8000-000000000001";
 constexpr int64_t kMinuteMs = 60'000;
-const SendRules kRules{.rider_provider = "theirs"};
+constexpr SendRules kRules{.rider_provider = "theirs"};
 
 // A record of the cloud, put together from its members.
 class Record {
@@ -917,7 +917,8 @@ TEST_F(CloudTaker, AnOrderOfLostTimeIsOfTheBoxUnlessTheCloudNamesAnotherMaker) {
     PutLink(tx, kCompany, {.url = "https://cloud.example"});
   });
   Restore();
-  rules.makers = {"key:ours"};
+  Makers ours = {"key:ours"};
+  rules.makers = &ours;
   const auto made_by = [&](const std::string& maker) {
     return R"([{"status":"PENDING","at":")" + FormatInstant(database.clock.Now()) + R"(","by":")" +
            maker + R"("}])";
@@ -925,7 +926,7 @@ TEST_F(CloudTaker, AnOrderOfLostTimeIsOfTheBoxUnlessTheCloudNamesAnotherMaker) {
   EXPECT_EQ(origin_of("2", made_by("key:ours")), Origin::kBox);
   EXPECT_EQ(origin_of("3", made_by("key:till")), Origin::kCloud);
   EXPECT_EQ(origin_of("4", "[]"), Origin::kBox) << "it names no makers";
-  rules.makers.clear();
+  ours.clear();
   EXPECT_EQ(origin_of("5", made_by("key:till")), Origin::kBox) << "ours is not known";
 }
 
