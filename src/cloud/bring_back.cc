@@ -61,11 +61,13 @@ bool BringBackRows(std::vector<Kind>& here, Rows& mirror, const std::vector<Kind
 bool RemoveDiscounts(std::vector<Discount>& here, Rows& mirror,
                      const std::vector<std::string>& cloud_ids) {
   bool has_changed = false;
-  for (auto& [id, row] : mirror) {
+  for (auto& known : mirror) {
+    Row& row = known.second;
     const bool is_there = std::ranges::find(cloud_ids, row.cloud_id) != cloud_ids.end();
     if (row.is_cancelled || row.cloud_id.empty() || is_there) continue;
     row.is_cancelled = true;
-    has_changed |= std::erase_if(here, [&](const Discount& one) { return one.id == id; }) > 0;
+    has_changed |=
+        std::erase_if(here, [&](const Discount& one) { return one.id == known.first; }) > 0;
   }
   return has_changed;
 }
