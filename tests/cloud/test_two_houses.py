@@ -9,7 +9,7 @@ from support.box import LONG, PATIENCE_S
 from support.cloud_pair import Pair, difference, essence
 from support.cloud_tills import CloudTill
 
-SECONDS = 600 if LONG else 12
+SECONDS = 60 if LONG else 12
 TILLS = 5
 
 
