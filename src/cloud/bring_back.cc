@@ -104,10 +104,7 @@ bool BringBackFields(orders::Order& order, Fields& mirror, const CloudRecord& re
     if (is_taken) here.*field = there.*field;
   });
   here.comment = MergedComment(before.comment, there.comment);
-  const std::optional<std::string> comment = mirror.comment;
   LearnFields(mirror, record);
-  // A cloud that shows none may keep it all the same: nothing is appended twice.
-  if (!there.comment) mirror.comment = comment;
   SetFields(order, here);
   return here != before;
 }
@@ -116,9 +113,12 @@ bool BringBackFields(orders::Order& order, Fields& mirror, const CloudRecord& re
 
 void LearnFields(Fields& mirror, const CloudRecord& record) {
   const Fields there = FieldsOf(record.order);
+  const std::optional<std::string> comment = mirror.comment;
   ForEachField([&](std::string_view name, auto field) {
     if (record.fields.contains(name)) mirror.*field = there.*field;
   });
+  // A cloud that shows no comment may keep it all the same: it is not appended a second time.
+  if (!there.comment) mirror.comment = comment;
 }
 
 bool BringBack(orders::Order& here, Mirror& mirror, const CloudRecord& record,

@@ -26,7 +26,7 @@ namespace comanda::cloud {
 bool BringBack(orders::Order& here, Mirror& mirror, const CloudRecord& record,
                const orders::Order& there, bool is_as_restored);
 
-// The fields that the record shows.
+// The mirror learns the fields that the record shows.
 void LearnFields(Fields& mirror, const CloudRecord& record);
 
 }  // namespace comanda::cloud

@@ -172,7 +172,7 @@ LinkResult Syncer::Link(const LinkOrder& order) {
 Progressing Syncer::progress() const {
   const std::lock_guard lock(mutex_);
   Progressing progress = progress_;
-  // Whoever has linked or resumed the box is not told why it stood still before.
+  // Until the worker has acted on a link or a `resume`, its former reason is out of date.
   const bool stood_still = progress.state == State::kStopped || progress.state == State::kPaused;
   if (stood_still && acted_changes_ != changes_) {
     progress.state = State::kBehind;

@@ -329,8 +329,9 @@ class Taker {
     LearnFields(mirror.fields, record_);
   }
 
-  // The request that was under way when the backup was made was answered since: what still differs
-  // is sent anew. A creation stays: its key makes it harmless.
+  // The request that was under way when the backup was made was answered since, and is not sent
+  // again: what still differs becomes a new request. A creation stays in the journal: the cloud
+  // makes one order for its key, however often it comes.
   void DropUnderWay() {
     if (!under_way_ || under_way_->step.kind == StepKind::kPlace) return;
     store::DeleteSteps(tx_, company_, order_id_);

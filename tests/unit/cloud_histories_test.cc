@@ -218,7 +218,7 @@ class History {
   void RestoreBackup() {
     Settle();
     fails = true;
-    // What waits for a person has not come to the cloud.
+    // Of a parked order not everything is in the cloud: it would be lost.
     if (!WhyParked().empty()) return;
     box.database.Close();
     std::ofstream(box.database.settings().path, std::ios::binary) << backup_;
