@@ -93,23 +93,25 @@ bool Receive(Running& running) {
   return running.received.size() > kResultBytesMax;
 }
 
-// Waits a moment for a process that has closed its pipe, and not at all for one that hangs.
-std::optional<int> StatusOf(pid_t process, bool ended) {
-  for (int tries = ended ? 200 : 1; tries > 0; --tries) {
+// Of a process that has closed its pipe, and so is about to end. One that hangs in the kernel is
+// left behind at the deadline.
+std::optional<int> StatusOf(pid_t process, int64_t deadline_ms) {
+  while (true) {
     int status = 0;
     if (::waitpid(process, &status, WNOHANG) == process) return status;
-    if (ended) ::usleep(5'000);
+    if (SystemClock().MonotonicMs() >= deadline_ms) return std::nullopt;
+    ::usleep(5'000);
   }
-  return std::nullopt;
 }
 
-Outcome OutcomeOf(Running& running, int64_t timeout_ms) {
-  if (!running.ended) ::kill(running.process, SIGKILL);
-  const std::optional<int> status = StatusOf(running.process, running.ended);
+Outcome OutcomeOf(Running& running, int64_t timeout_ms, int64_t deadline_ms) {
   if (!running.ended) {
+    ::kill(running.process, SIGKILL);
+    ::waitpid(running.process, nullptr, WNOHANG);
     return {.result = {},
             .failure = "no answer within " + std::to_string(timeout_ms / 1000) + " s"};
   }
+  const std::optional<int> status = StatusOf(running.process, deadline_ms);
   if (status && WIFEXITED(*status) && WEXITSTATUS(*status) == kReturned) {
     return {.result = std::move(running.received), .failure = {}};
   }
@@ -141,9 +143,11 @@ std::vector<Outcome> RunBounded(const std::vector<Work>& pieces, int64_t timeout
       if (waits[i].revents != 0) waiting[i]->ended = Receive(*waiting[i]);
     }
   }
+  // What was read at the last moment has a second to end.
+  const int64_t ended_by_ms = std::max(deadline_ms, SystemClock().MonotonicMs() + 1'000);
   std::vector<Outcome> outcomes;
   outcomes.reserve(all.size());
-  for (Running& one : all) outcomes.push_back(OutcomeOf(one, timeout_ms));
+  for (Running& one : all) outcomes.push_back(OutcomeOf(one, timeout_ms, ended_by_ms));
   return outcomes;
 }
 

@@ -25,7 +25,6 @@ namespace {
 constexpr size_t kReadBytesMax = 256 * 1024;
 constexpr size_t kNamesMax = 4096;
 constexpr int kDepthMax = 6;
-constexpr int64_t kRunMs = 3'000;
 constexpr size_t kOutputBytesMax = 4 << 20;
 
 // Up to `max` bytes of a file descriptor that does not block for long.
@@ -60,9 +59,9 @@ int64_t BytesOf(const std::string& directory, dev_t device, int depth, size_t& l
   return bytes;
 }
 
-// The output of a process until its end or the deadline.
-std::optional<std::string> OutputOf(int pipe) {
-  const int64_t deadline_ms = SystemClock().MonotonicMs() + kRunMs;
+// The output of a process until its end; nothing if that takes longer.
+std::optional<std::string> OutputOf(int pipe, int64_t timeout_ms) {
+  const int64_t deadline_ms = SystemClock().MonotonicMs() + timeout_ms;
   std::string text;
   while (text.size() < kOutputBytesMax) {
     const int64_t left_ms = deadline_ms - SystemClock().MonotonicMs();
@@ -167,7 +166,7 @@ std::optional<std::string> Machine::OutputFrom(const std::string& program,
     return std::nullopt;
   }
   writing.Reset();
-  std::optional<std::string> output = OutputOf(reading.get());
+  std::optional<std::string> output = OutputOf(reading.get(), program_ms_);
   ::kill(process, SIGKILL);
   // One that hangs in the kernel is left behind.
   for (int tries = 0; tries < 20 && ::waitpid(process, nullptr, WNOHANG) == 0; ++tries) {

@@ -16,7 +16,9 @@ namespace comanda::doctor {
 class Machine {
  public:
   // `root` without a slash at its end; empty: this machine. Paths below begin with a slash.
-  explicit Machine(std::string root = {}) : root_(std::move(root)) {}
+  // `program_ms`: how long a program may run.
+  explicit Machine(std::string root = {}, int64_t program_ms = 3'000)
+      : root_(std::move(root)), program_ms_(program_ms) {}
 
   // The first 256 KiB of a regular file or of one in /proc or /sys; nothing if it cannot be read.
   std::optional<std::string> Read(std::string_view path) const;
@@ -34,7 +36,7 @@ class Machine {
   int64_t BytesBelow(std::string_view directory) const;
   // What a program prints, whatever its exit code: for what no file tells. It is searched in the
   // system's directories for programs, and run with LC_ALL=C as its only environment variable.
-  // Nothing if it is not installed, or has not ended within 3 s.
+  // Nothing if it is not installed, or has not ended in time.
   std::optional<std::string> OutputFrom(const std::string& program,
                                         const std::vector<std::string>& arguments) const;
 
@@ -42,6 +44,7 @@ class Machine {
 
  private:
   std::string root_;
+  int64_t program_ms_;
 };
 
 // "0x0A", "10", "-5"; nothing for anything else. Pure.

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "doctor/units.h"
 #include "ops/addresses.h"
+#include "support/waiting.h"
 
 namespace comanda::doctor {
 namespace {
@@ -40,13 +41,13 @@ std::string Head(uint32_t pages, uint32_t schema) {
 }
 
 // A machine of files in a directory of its own.
-class DoctorChecks : public testing::Test {
+class DoctorChecks : public ::testing::Test {
  protected:
   DoctorChecks() {
     root_ = ::mkdtemp(name_);
     data_ = root_ + "/data";
     MakeDirectories(data_, 0700);
-    box_.machine = Machine(root_);
+    box_.machine = Machine(root_, comanda::testing::kPatienceMs);
     box_.options.data_directory = data_;
     box_.options.listen = "0.0.0.0:8443";
     box_.space = {.directory = data_,
@@ -89,24 +90,25 @@ class DoctorChecks : public testing::Test {
 };
 
 // The findings of that state that have these words somewhere.
-testing::AssertionResult Has(const Findings& findings, State state, const std::string& words) {
+::testing::AssertionResult Has(const Findings& findings, State state, const std::string& words) {
   std::string all;
   for (const Finding& finding : findings) {
     const std::string text = finding.what + " | " + finding.why + " | " + finding.command;
     if (finding.state == state && text.find(words) != std::string::npos) {
-      return testing::AssertionSuccess();
+      return ::testing::AssertionSuccess();
     }
     all += std::string(Name(finding.state)) + ": " + text + "\n";
   }
-  return testing::AssertionFailure() << "no " << Name(state) << " with '" << words << "':\n" << all;
+  return ::testing::AssertionFailure() << "no " << Name(state) << " with '" << words << "':\n"
+                                       << all;
 }
 
-testing::AssertionResult IsWell(const Findings& findings) {
-  if (findings.empty()) return testing::AssertionFailure() << "it says nothing";
+::testing::AssertionResult IsWell(const Findings& findings) {
+  if (findings.empty()) return ::testing::AssertionFailure() << "it says nothing";
   for (const Finding& finding : findings) {
-    if (finding.state != State::kWell) return testing::AssertionFailure() << finding.what;
+    if (finding.state != State::kWell) return ::testing::AssertionFailure() << finding.what;
   }
-  return testing::AssertionSuccess();
+  return ::testing::AssertionSuccess();
 }
 
 // Clock.
