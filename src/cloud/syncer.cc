@@ -402,6 +402,7 @@ void Syncer::Exchange() {
     if (client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0) return;
     if (!SendNext()) {
       is_echoing_ = false;
+      polls_at_ms_ = 0;
       FollowEvents();
       return;
     }
@@ -587,8 +588,9 @@ void Syncer::Judge(const Reply& reply) {
 
 void Syncer::FollowEvents() {
   if (polling_ || (is_echoing_ && sent_since_poll_ < kStepsBeforePoll)) return;
+  const int64_t now_ms = settings_.clock.MonotonicMs();
   const auto request = orders_.EventsRequest(*linked_);
-  if (!request || client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0) return;
+  if (!request || now_ms < polls_at_ms_ || client_->pace().DueInMs(now_ms) > 0) return;
   polling_ = client_->Start(*request, [inbox = inbox_](net::Answer answer) {
     const std::lock_guard lock(inbox->mutex);
     inbox->answer = std::move(answer);
@@ -612,8 +614,13 @@ void Syncer::TakeEvents() {
       reply.verdict == Verdict::kLater &&
       (reply.reachability == Reachability::kUnusable || reply.answer.status() >= kInternalError);
   if (!is_of_the_feed) Judge(reply);
+  const int64_t begun_ms = settings_.clock.MonotonicMs();
   is_echoing_ = orders_.TakeEvents(*linked_, reply);
   sent_since_poll_ = 0;
+  // The steps get as much time as a page of events takes: after an outage of both sides they would
+  // wait for all of the cloud's events, at one step a page.
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  polls_at_ms_ = now_ms + (now_ms - begun_ms);
   ReadLink();
 }
 
@@ -642,6 +649,7 @@ void Syncer::NoteHeard() {
     const std::lock_guard lock(mutex_);
     progress_.heard = settings_.clock.Now();
     progress_.is_reached = true;
+    CountRequests();  // a pass may be long, and its first answer tells the pace
   }
   Enter(State::kInStep, "");
 }
@@ -700,7 +708,10 @@ void Syncer::Publish() {
   }
   progress_.late = late_.List();
   progress_.scans = linked_->link.scanned_id.has_value();
-  if (!client_) return;
+  if (client_) CountRequests();
+}
+
+void Syncer::CountRequests() {
   progress_.requests = earlier_requests_ + client_->requests();
   progress_.bytes = earlier_bytes_ + client_->bytes();
   progress_.steps_per_minute = client_->pace().PerMinute();

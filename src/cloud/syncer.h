@@ -127,6 +127,7 @@ class Syncer final : private Line {
   void Delay(std::string_view why);
   void Stop(std::string reason);
   void Publish();
+  void CountRequests();  // in progress_; mutex_ is held
   std::optional<int64_t> DueInMs();
 
   const SyncerSettings settings_;
@@ -150,6 +151,7 @@ class Syncer final : private Line {
   std::optional<net::Network::Ticket> polling_;
   bool is_echoing_ = false;   // the last poll of the events showed echoes alone
   int sent_since_poll_ = 0;   // steps, since that poll
+  int64_t polls_at_ms_ = 0;   // monotonic; no poll begins before, while steps wait
   std::string step_trouble_;  // why the last step was not answered
 
   LateOrders late_;

@@ -1,6 +1,7 @@
-"""Five tills at the box and five in the cloud, while the line comes and goes and both servers are killed: every order is on
+"""Tills at the box and tills in the cloud, while the line comes and goes and both servers are killed: every order is on
 both sides as its till was answered last."""
 
+import itertools
 import random
 import threading
 import time
@@ -72,3 +73,26 @@ def test_ten_tills_on_two_sides_with_cuts_and_kills(tmp_path, seed):
         pair.settle()
         pair.eventually(lambda: compare(pair, tills))
         print(f"{sum(len(till.orders) for till in tills)} orders")
+
+
+def test_a_long_feed_of_the_cloud_leaves_the_backlog_its_time(tmp_path, seed):
+    """After an outage in which both sides took orders: the steps do not wait until all events were read."""
+    with Pair(tmp_path, seed) as pair:
+        pair.link()
+        here = pair.till("here")
+        key = pair.cloud.make_key(name="tills")["key"]
+        there = CloudTill(pair.cloud, key, seed, "there").look_around()
+        pair.tills.append(there)
+        pair.settle()
+        pair.proxy.go_offline()
+        for till in (here, there):
+            for _ in range(400):
+                till.serve(0)
+        before = len(pair.proxy.exchanges)
+        pair.proxy.go_online()
+        pair.settle()
+        asked = [e for e in pair.proxy.exchanges[before:] if e.path.startswith("/v1/events") or e.method != "GET"]
+        pages = [n for n, e in enumerate(asked) if e.method == "GET"]
+        between = [b - a - 1 for a, b in itertools.pairwise(pages) if b < len(asked) - 20]
+        assert len(between) >= 4 and sum(steps < 4 for steps in between) <= 1, between
+        pair.eventually(lambda: compare(pair, [here, there]))
