@@ -3,7 +3,6 @@
 #include <charconv>
 
 #include "app/embedded.h"
-#include "app/import.h"
 #include "app/routes.h"
 #include "app/served.h"
 #include "base/log.h"
@@ -386,8 +385,7 @@ cloud::SyncerSettings Environment::SyncerSettings(net::Network& network) {
           .database = database_,
           .feed = feed_,
           .network = network,
-          .hold = &hold_,
-          .import = ImportIn};
+          .hold = &hold_};
 }
 
 Environment::~Environment() { NoteServed(); }

@@ -34,15 +34,15 @@ struct Draft {
   company::Draft company;
   menu::Draft menu;
   std::vector<clients::Draft> clients;
-  std::vector<users::Draft> users;
+  std::vector<users::User> users;
 };
 
 Draft ReadRestaurant(json::ObjectReader& row, const std::vector<company::Company>& stored) {
   Draft draft;
   draft.company = company::ReadDraft(row, stored);
   draft.menu = menu::ReadFile(row, draft.company.company);
-  draft.clients = clients::ReadDrafts(row, draft.company.company.id);
-  draft.users = users::ReadDrafts(row, draft.company.company.id);
+  draft.clients = clients::ReadFile(row, draft.company.company.id);
+  draft.users = users::ReadFile(row, draft.company.company.id);
   row.Finish();
   return draft;
 }
@@ -184,16 +184,6 @@ ImportSummary Import(db::Database& database, std::string_view text, NewCompanies
   } catch (const Refusal& refusal) {
     throw WithLines(refusal, document, text);
   }
-}
-
-void ImportIn(db::Tx& tx, const std::string& text, const db::Stamp& stamp) {
-  const json::Document document = json::Document::Parse(text);
-  json::Errors errors;
-  std::vector<Draft> drafts = ReadDrafts(document, company::All(tx), errors);
-  for (Draft& draft : drafts) draft.menu.form = menu::kCloudFile;
-  Check(tx, drafts, NewCompanies::kByIdAlone, errors);
-  errors.ThrowIfAny();
-  for (const Draft& draft : drafts) ImportCompany(tx, draft, stamp, Announced::kToFollowers);
 }
 
 void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_uuid,

@@ -44,12 +44,6 @@ enum class NewCompanies : uint8_t { kByIdAlone, kTaken };
 ImportSummary Import(db::Database& database, std::string_view document,
                      NewCompanies new_companies = NewCompanies::kByIdAlone);
 
-// Writes a document that was made of the cloud's records in the caller's transaction, for a job
-// that writes more (cloud/restaurant.h); the menu by menu::kCloudFile. Throws like Import(),
-// without lines; the transaction must then be rolled back. Records of products are rendered later:
-// call menu::RenderStale().
-void ImportIn(db::Tx& tx, const std::string& document, const db::Stamp& stamp);
-
 // Deletes the orders, events and idempotency answers of a company of the sandbox. The menu,
 // clients, users, tables and orders of the demo restaurant are brought in again; those of other
 // companies stay.

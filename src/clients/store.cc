@@ -236,9 +236,9 @@ void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, U
       company, client_id, at, now);
 }
 
-company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Client& client,
                              const db::Stamp& stamp) {
-  const std::optional<Client> known = Select(tx, company, draft.id);
+  const std::optional<Client> known = Select(tx, company, client.id);
   const int64_t written = tx.Run(
       R"sql(
       INSERT INTO client (company_id, id, name, name_folded, email, country_calling_code,
@@ -259,13 +259,14 @@ company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& dra
         excluded.country_calling_code, excluded.phone_number, excluded.document_type,
         excluded.document_number, excluded.notes)
       )sql",
-      company, draft.id, draft.name, Folded(draft.name), draft.email, draft.country_calling_code,
-      draft.phone_number, draft.document_type, draft.document_number, draft.notes, stamp.now,
-      ReversedPhone(draft.country_calling_code, draft.phone_number));
+      company, client.id, client.name, Folded(client.name), client.email,
+      client.country_calling_code, client.phone_number, client.document_type,
+      client.document_number, client.notes, stamp.now,
+      ReversedPhone(client.country_calling_code, client.phone_number));
   if (written > 0) {
-    WriteWords(tx, company, draft.id,
+    WriteWords(tx, company, client.id,
                known ? SearchWords(known->name, known->email) : std::vector<std::string>(),
-               SearchWords(draft.name, draft.email));
+               SearchWords(client.name, client.email));
   }
   return company::ResultOf(known.has_value(), written);
 }

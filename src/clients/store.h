@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "clients/clients.h"
-#include "clients/draft.h"
 #include "clients/search.h"
 #include "company/import_counts.h"
 #include "db/clause_builder.h"
@@ -56,7 +55,7 @@ void IndexUnsearchable(db::Tx& tx, int limit);
 
 // Inserts the row if it is new, updates it if it differs. The first writes the client without its
 // addresses.
-company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Client& client,
                              const db::Stamp& stamp);
 company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Address& address,
                              int position);

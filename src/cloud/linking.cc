@@ -16,6 +16,7 @@
 #include "cloud/line.h"
 #include "cloud/menu_push.h"
 #include "company/companies.h"
+#include "company/import.h"
 #include "events/log.h"
 #include "json/writer.h"
 
@@ -119,20 +120,24 @@ void RequireSameKind(const company::Company& here, const CloudCompany& there) {
   }
 }
 
-// The import document (app/IMPORT.md) of a company without any rows: they are read once it is
-// linked.
-std::string DocumentOf(const CloudCompany& there) {
+// A company without any rows, by the rules for import files: they are read once it is linked.
+void CreateCompany(db::Tx& tx, const CloudCompany& there, const db::Stamp& stamp) {
   std::string text;
   json::Writer out(text);
-  out.BeginObject().Key("companies").BeginArray().BeginObject();
+  out.BeginObject();
   if (const auto id = ParseId(there.id)) out.Key("id").Text(*id);
   out.Key("name").Text(there.name);
   out.Key("country_code").Text(there.country_code);
   out.Key("timezone").Text(there.timezone);
   out.Key("currency").Text(there.currency);
   if (!there.language.empty()) out.Key("language").Text(there.language);
-  out.EndObject().EndArray().EndObject();
-  return text;
+  out.EndObject();
+  const json::Document document = json::Document::Parse(text);
+  json::Errors errors;
+  json::ObjectReader row(document.root(), "company", errors, json::UnknownFields::kRefused);
+  const company::Draft draft = company::ReadDraft(row, {});
+  errors.ThrowIfAny();
+  company::Import(tx, draft, stamp);
 }
 
 // The restaurant that is meant; nothing where there is none at all.
@@ -235,7 +240,7 @@ LinkResult MakeLink(const LinkingSettings& settings, const LinkOrder& order,
   const bool creates = !here;
   if (creates) {
     settings.database.Write(
-        [&](db::Tx& tx, const db::Stamp& stamp) { settings.import(tx, DocumentOf(there), stamp); });
+        [&](db::Tx& tx, const db::Stamp& stamp) { CreateCompany(tx, there, stamp); });
     here = settings.database.Read(
         [&](db::Snapshot& snapshot) { return FindCompany(snapshot, order); });
   }

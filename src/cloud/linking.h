@@ -35,7 +35,6 @@ struct LinkingSettings {
   const Clock& clock;
   db::Database& database;
   net::Network& network;
-  ImportIn import;
 };
 
 struct LinkResult {

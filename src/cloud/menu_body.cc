@@ -4,6 +4,7 @@
 
 #include "crypto/hash.h"
 #include "json/writer.h"
+#include "menu/fields.h"
 #include "menu/json.h"
 
 namespace comanda::cloud {
@@ -114,7 +115,40 @@ class BodyWriter {
   const CloudId& cloud_id_;
 };
 
+// Each field that is shown, and that another is not.
+void AppendValue(std::string& out, const std::string& text) { out += text; }
+void AppendValue(std::string& out, int64_t number) { out += std::to_string(number); }
+template <typename T>
+void AppendValue(std::string& out, const std::optional<T>& value) {
+  if (value) AppendValue(out, *value);
+}
+
+template <typename Row>
+void AppendShown(std::string& out, const Row& row) {
+  constexpr char kField = '\x1f', kNotShown = '\x1e';
+  out += row.id;
+  menu::ForEachField<Row>([&](auto field, uint32_t bit) {
+    out += kField;
+    if (row.sent.fields & bit) {
+      AppendValue(out, row.*field);
+    } else {
+      out += kNotShown;
+    }
+  });
+}
+
 }  // namespace
+
+std::string Fingerprint(const menu::Product& shown) {
+  std::string text;
+  AppendShown(text, shown);
+  for (const menu::Variant& variant : shown.variants) AppendShown(text, variant);
+  for (const menu::ModifierCategory& group : shown.modifier_categories) {
+    AppendShown(text, group);
+    for (const menu::Modifier& modifier : group.modifiers) AppendShown(text, modifier);
+  }
+  return crypto::Sha256Hex(text);
+}
 
 std::string PushBody(const menu::Product& product, std::string_view category_name, int decimals,
                      const CloudId& cloud_id) {

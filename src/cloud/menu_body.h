@@ -25,4 +25,8 @@ std::string PushBody(const menu::Product& product, std::string_view category_nam
 // A hash of what PushBody() sends of the product, whatever the cloud's ids are.
 std::string ContentHash(const menu::Product& product, int decimals);
 
+// A hash of what the cloud shows of a product (menu/json.h, ReadShown), without its category and
+// stock counts. Equal for the record in the menu and that of GET /v1/menu/products/{id}.
+std::string Fingerprint(const menu::Product& shown);
+
 }  // namespace comanda::cloud

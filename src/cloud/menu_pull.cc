@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/concat.h"
-#include "base/decimal.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/text.h"
@@ -15,12 +14,12 @@
 #include "cloud/menu_body.h"
 #include "cloud/menu_push.h"
 #include "cloud/pending.h"
-#include "cloud/restaurant_document.h"
 #include "company/companies.h"
+#include "company/import_row.h"
 #include "crypto/derived_id.h"
 #include "events/log.h"
 #include "menu/catalogue.h"
-#include "menu/json.h"
+#include "menu/fields.h"
 #include "orders/order.h"
 
 namespace comanda::cloud {
@@ -30,25 +29,31 @@ using json::Value;
 
 namespace {
 
-// A product of a page.
-struct PageProduct {
+struct PageCategory {
   Value record;
-  Value category;
-  int64_t category_place = 0;  // in the list of the page
-  int64_t place = 0;           // in the list of its category
   std::string cloud_id;
+  std::string name;
+};
+
+struct PageProduct {
+  menu::Product shown;  // under the cloud's ids
+  size_t category = 0;  // of the page
+  int64_t place = 0;    // in the list of its category
   std::string fingerprint;
+  std::string refused;  // why it cannot be read; empty: it can
 };
 
 }  // namespace
 
 struct MenuPage {
-  std::vector<Value> categories;      // each id once
-  std::vector<PageProduct> products;  // sorted by category
+  std::vector<PageCategory> categories;  // each id once
+  std::vector<PageProduct> products;     // sorted by category
 };
 
 namespace {
 
+// Of the differences of the menu.
+constexpr std::string_view kMenu = "menu";
 // Products written in one transaction.
 constexpr size_t kChunk = 50;
 // Products whose stock is written in one transaction.
@@ -57,12 +62,26 @@ constexpr size_t kOrdersAtOnce = 50;
 // While sales go on.
 constexpr int kStockAttempts = 3;
 
-std::optional<int64_t> Thousandths(Value record, std::string_view name, int decimals) {
-  const auto value = record.kind() == json::Kind::kObject ? record.Find(name) : std::nullopt;
-  if (!value || value->kind() != json::Kind::kNumber) return std::nullopt;
-  const auto decimal = ParseDecimal(value->number_text());
-  return decimal ? Scaled(*decimal, decimals) : std::nullopt;
+// The keys by which rows are paired (cloud/pairing.h).
+
+KeyedRow KeysOf(const menu::Product& shown, std::string_view category) {
+  std::vector<std::string> skus;
+  for (const menu::Variant& variant : shown.variants) {
+    for (std::string& key : SkuKey(variant.sku.value_or(""))) skus.push_back(std::move(key));
+  }
+  return Keyed(shown.id, {std::move(skus), NameKey(category, shown.name), NameKey(shown.name)});
 }
+
+KeyedRow KeysOf(const menu::Variant& shown) {
+  return Keyed(shown.id, {SkuKey(shown.sku.value_or("")),
+                          shown.sent.shorthand ? NameKey("") : NameKey(shown.name)});
+}
+
+KeyedRow KeysOf(const menu::ModifierCategory& shown) {
+  return Keyed(shown.id, {NameKey(shown.name)});
+}
+
+KeyedRow KeysOf(const menu::Modifier& shown) { return Keyed(shown.id, {NameKey(shown.name)}); }
 
 // What a transaction that takes products knows of this box.
 struct Here {
@@ -97,12 +116,11 @@ class Nesting {
   Nesting(db::Session& session, Here& here, const menu::Product* box, bool was_in_step)
       : session_(session), here_(here), box_(box), was_in_step_(was_in_step) {}
 
-  ProductRows Resolve(Value record, const std::string& product_id) {
-    ProductRows rows = RowsUnderCloudIds(record);
-    rows.id = product_id;
-    ResolveVariants(rows);
-    ResolveGroups(rows);
-    return rows;
+  // `product` has its id here, and the rows below it those of the cloud. Modifier categories and
+  // modifiers here that the cloud has no more are added to them, hidden.
+  void Resolve(menu::Product& product) {
+    ResolveVariants(product);
+    ResolveGroups(product);
   }
 
  private:
@@ -113,25 +131,20 @@ class Nesting {
     std::vector<KeyedRow> candidates;
     for (const Row& row : box) {
       const auto alias = aliases::FindByBoxId(session_, here_.company.company_id, kind, row.id);
-      if (alias && cloud_ids.contains(alias->cloud_id)) continue;
-      candidates.push_back({.id = row.id, .keys = {NameKey(row.name)}});
-      if constexpr (std::is_same_v<Row, menu::Variant>) {
-        candidates.back().keys.insert(candidates.back().keys.begin(), SkuKey(row.sku.value_or("")));
-      }
+      if (!alias || !cloud_ids.contains(alias->cloud_id)) candidates.push_back(KeysOf(row));
     }
     return candidates;
   }
 
-  void ResolveVariants(ProductRows& rows) {
+  void ResolveVariants(menu::Product& product) {
     std::vector<CloudRow> cloud;
     std::set<std::string> cloud_ids;
-    for (const auto& [record, cloud_id] : rows.variants) {
-      KeyedRow keyed = KeysOfVariant(record);
-      const std::string name = keyed.keys[1].empty() ? "" : keyed.keys[1].front();
-      if (record.offset() == rows.record.offset()) keyed = {.id = "", .keys = {keyed.keys[0], {}}};
-      cloud.push_back(
-          {.cloud_id = cloud_id, .keyed = std::move(keyed), .seed = Concat({rows.id, ":", name})});
-      cloud_ids.insert(cloud_id);
+    for (const menu::Variant& variant : product.variants) {
+      const std::vector<std::string> name = NameKey(variant.name);
+      cloud.push_back({.cloud_id = variant.id,
+                       .keyed = KeysOf(variant),
+                       .seed = Concat({product.id, ":", name.empty() ? "" : name.front()})});
+      cloud_ids.insert(variant.id);
     }
     std::vector<KeyedRow> candidates;
     if (box_) candidates = Candidates(Kind::kVariant, box_->variants, cloud_ids);
@@ -140,61 +153,46 @@ class Nesting {
     // A product of one price stays one, whatever its variant is called.
     const bool is_single = ids.size() == 1 && box_ && box_->variants.size() == 1;
     if (is_single && candidates.size() == 1) ids.front() = candidates.front().id;
-    for (size_t i = 0; i < ids.size(); ++i) rows.variants[i].second = std::move(ids[i]);
+    for (size_t i = 0; i < ids.size(); ++i) product.variants[i].id = std::move(ids[i]);
   }
 
-  void ResolveGroups(ProductRows& rows) {
+  void ResolveGroups(menu::Product& product) {
     static const std::vector<menu::ModifierCategory> kNone;
-    std::vector<CloudRow> cloud;
-    for (const ModifierCategoryRow& row : rows.modifier_categories) {
-      cloud.push_back({.cloud_id = row.id, .keyed = KeysOfModifier(row.record)});
-    }
-    const auto& groups = box_ ? box_->modifier_categories : kNone;
-    const auto ids = IdsBelow(Kind::kModifierCategory, rows.id, groups, cloud, rows.gone);
-    for (size_t i = 0; i < ids.size(); ++i) {
-      ModifierCategoryRow& row = rows.modifier_categories[i];
-      row.id = ids[i];
-      ResolveModifiers(row, rows.gone);
-    }
+    const auto& here = box_ ? box_->modifier_categories : kNone;
+    std::vector<menu::ModifierCategory>& groups = product.modifier_categories;
+    ResolveBelow(Kind::kModifierCategory, product.id, here, groups);
+    for (menu::ModifierCategory& group : groups) ResolveModifiers(group);
+    AddGone(Kind::kModifierCategory, here, &menu::ModifierCategory::is_active, groups);
   }
 
-  void ResolveModifiers(ModifierCategoryRow& group, std::set<std::string>& gone) {
+  void ResolveModifiers(menu::ModifierCategory& group) {
     static const std::vector<menu::Modifier> kNone;
-    std::vector<CloudRow> cloud;
-    for (const auto& [record, cloud_id] : group.modifiers) {
-      cloud.push_back({.cloud_id = cloud_id, .keyed = KeysOfModifier(record)});
-    }
-    const menu::ModifierCategory* box = nullptr;
-    for (size_t i = 0; box_ && i < box_->modifier_categories.size(); ++i) {
-      if (box_->modifier_categories[i].id == group.id) box = &box_->modifier_categories[i];
-    }
-    const auto ids = IdsBelow(Kind::kModifier, group.id, box ? box->modifiers : kNone, cloud, gone);
-    for (size_t i = 0; i < ids.size(); ++i) group.modifiers[i].second = ids[i];
+    const menu::ModifierCategory* const box =
+        box_ ? menu::FindById(box_->modifier_categories, group.id) : nullptr;
+    const auto& here = box ? box->modifiers : kNone;
+    ResolveBelow(Kind::kModifier, group.id, here, group.modifiers);
+    AddGone(Kind::kModifier, here, &menu::Modifier::visible, group.modifiers);
   }
 
-  // Ids of rows below one parent. The cloud may show one row below several products; here each
-  // product has its own, and the first has the alias.
+  // Rows below one parent. The cloud may show one row below several products; here each product has
+  // its own, and the first has the alias.
   template <typename Row>
-  std::vector<std::string> IdsBelow(Kind kind, const std::string& parent,
-                                    const std::vector<Row>& box, const std::vector<CloudRow>& cloud,
-                                    std::set<std::string>& gone) {
+  void ResolveBelow(Kind kind, const std::string& parent, const std::vector<Row>& box,
+                    std::vector<Row>& rows) {
     const db::CompanyId company = here_.company.company_id;
-    const auto is_below = [&](const std::string& id) {
-      return std::ranges::find(box, id, &Row::id) != box.end();
-    };
     std::vector<std::string> ids;
     std::vector<KeyedRow> unknown;
     std::vector<size_t> indexes;
     std::set<std::string> cloud_ids;
-    for (const CloudRow& row : cloud) {
+    for (const Row& row : rows) {
       const std::string own = OwnId(kind, parent, row);
-      const auto alias = row.cloud_id.empty()
-                             ? std::nullopt
-                             : aliases::FindBoxId(session_, company, kind, row.cloud_id);
-      cloud_ids.insert(row.cloud_id);
-      ids.push_back(alias && is_below(*alias) ? *alias : is_below(own) ? own : "");
+      const auto alias =
+          row.id.empty() ? std::nullopt : aliases::FindBoxId(session_, company, kind, row.id);
+      cloud_ids.insert(row.id);
+      const bool is_known = alias && menu::FindById(box, *alias);
+      ids.push_back(is_known ? *alias : menu::FindById(box, own) ? own : "");
       if (!ids.back().empty()) continue;
-      unknown.push_back(row.keyed);
+      unknown.push_back(KeysOf(row));
       indexes.push_back(ids.size() - 1);
     }
     std::vector<KeyedRow> candidates = Candidates(kind, box, cloud_ids);
@@ -203,40 +201,42 @@ class Nesting {
     const auto pairs = Pair(unknown, candidates);
     for (size_t i = 0; i < unknown.size(); ++i) {
       const size_t index = indexes[i];
-      ids[index] = pairs[i] ? candidates[*pairs[i]].id : NewIdBelow(kind, parent, cloud[index]);
+      ids[index] = pairs[i] ? candidates[*pairs[i]].id : NewIdBelow(kind, parent, rows[index]);
     }
-    NoteGone(kind, box, ids, gone);
-    return ids;
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].id = std::move(ids[i]);
   }
 
-  std::string OwnId(Kind kind, const std::string& parent, const CloudRow& row) const {
-    const std::string& key = row.cloud_id.empty() && !row.keyed.keys[0].empty()
-                                 ? row.keyed.keys[0].front()
-                                 : row.cloud_id;
+  template <typename Row>
+  std::string OwnId(Kind kind, const std::string& parent, const Row& row) const {
+    const std::vector<std::string> name = NameKey(row.name);
+    const std::string& key = row.id.empty() && !name.empty() ? name.front() : row.id;
     return crypto::DerivedId(here_.company.id,
                              Concat({"cloud:", static_cast<int>(kind), ":", parent, ":", key}));
   }
 
-  std::string NewIdBelow(Kind kind, const std::string& parent, const CloudRow& row) {
+  template <typename Row>
+  std::string NewIdBelow(Kind kind, const std::string& parent, const Row& row) {
     const db::CompanyId company = here_.company.company_id;
-    const bool is_taken =
-        row.cloud_id.empty() || aliases::FindBoxId(session_, company, kind, row.cloud_id) ||
-        !here_.given.insert(Concat({static_cast<int>(kind), ":", row.cloud_id})).second;
-    return is_taken ? OwnId(kind, parent, row)
-                    : FreshId(session_, here_.company, kind, row.cloud_id);
+    const bool is_taken = row.id.empty() || aliases::FindBoxId(session_, company, kind, row.id) ||
+                          !here_.given.insert(Concat({static_cast<int>(kind), ":", row.id})).second;
+    return is_taken ? OwnId(kind, parent, row) : FreshId(session_, here_.company, kind, row.id);
   }
 
   // What the cloud had and has no more is hidden. Of a product that is taken for the first time,
   // rows that only this box has stay.
   template <typename Row>
-  void NoteGone(Kind kind, const std::vector<Row>& box, const std::vector<std::string>& ids,
-                std::set<std::string>& gone) const {
+  void AddGone(Kind kind, const std::vector<Row>& box, bool Row::*is_shown,
+               std::vector<Row>& rows) const {
     for (const Row& row : box) {
-      if (std::ranges::find(ids, row.id) != ids.end()) continue;
+      if (menu::FindById(rows, row.id)) continue;
       const bool was_there =
           was_in_step_ ||
           aliases::FindByBoxId(session_, here_.company.company_id, kind, row.id).has_value();
-      if (was_there) gone.insert(row.id);
+      if (!was_there) continue;
+      Row& gone = rows.emplace_back();
+      gone.id = row.id;
+      gone.*is_shown = false;
+      gone.sent = {.fields = menu::BitOf(is_shown), .has_id = true};
     }
   }
 
@@ -248,29 +248,29 @@ class Nesting {
 
 // A product that is written in the transaction.
 struct Taken {
-  size_t row = 0;  // of the chunk
+  size_t index = 0;  // of the chunk
   const PageProduct* product = nullptr;
-  ProductRows rows;
+  menu::Product draft;
   std::optional<menu::Product> box;
 };
 
 // Writes the aliases of the rows below a product. One that exists is that of the same row below
 // another product.
-void PutAliases(db::Tx& tx, db::CompanyId company, Value record, const ProductRows& rows) {
-  const ProductRows there = RowsUnderCloudIds(record);
+void PutAliases(db::Tx& tx, db::CompanyId company, const menu::Product& shown,
+                const menu::Product& here) {
   const auto put = [&](Kind kind, const std::string& cloud_id, const std::string& box_id) {
     if (cloud_id.empty() || aliases::FindBoxId(tx, company, kind, cloud_id)) return;
     PutAlias(tx, company, kind, cloud_id, box_id);
   };
-  for (size_t i = 0; i < rows.variants.size(); ++i) {
-    put(Kind::kVariant, there.variants[i].second, rows.variants[i].second);
+  for (size_t i = 0; i < shown.variants.size(); ++i) {
+    put(Kind::kVariant, shown.variants[i].id, here.variants[i].id);
   }
-  for (size_t i = 0; i < rows.modifier_categories.size(); ++i) {
-    const ModifierCategoryRow& group = rows.modifier_categories[i];
-    const ModifierCategoryRow& group_there = there.modifier_categories[i];
-    put(Kind::kModifierCategory, group_there.id, group.id);
-    for (size_t j = 0; j < group.modifiers.size(); ++j) {
-      put(Kind::kModifier, group_there.modifiers[j].second, group.modifiers[j].second);
+  for (size_t i = 0; i < shown.modifier_categories.size(); ++i) {
+    const menu::ModifierCategory& there = shown.modifier_categories[i];
+    const menu::ModifierCategory& group = here.modifier_categories[i];
+    put(Kind::kModifierCategory, there.id, group.id);
+    for (size_t j = 0; j < there.modifiers.size(); ++j) {
+      put(Kind::kModifier, there.modifiers[j].id, group.modifiers[j].id);
     }
   }
 }
@@ -278,102 +278,115 @@ void PutAliases(db::Tx& tx, db::CompanyId company, Value record, const ProductRo
 // One transaction that takes products of a page.
 class ChunkWriter {
  public:
-  ChunkWriter(const Importer& importer, std::span<const PageProduct> products)
-      : importer_(importer), products_(products) {}
+  ChunkWriter(const Importer& importer, const MenuPage& page, std::span<const PageProduct> products)
+      : importer_(importer), page_(page), products_(products) {}
 
-  void Write(const std::vector<size_t>& rows) {
+  void Write() {
     importer_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      placed_.clear();
+      refused_.clear();
       Here here = LookHere(tx, importer_.company);
-      std::vector<Taken> taken;
-      for (const size_t row : rows) {
-        if (auto one = Look(tx, here, row, stamp)) taken.push_back(*std::move(one));
+      const std::vector<Taken> taken = LookAtAll(tx, here, stamp);
+      menu::Draft draft{.form = menu::kCloudRecords};
+      for (const Taken& one : taken) draft.products.push_back(one.draft);
+      const menu::Upserted upserted = menu::Upsert(tx, importer_.company, std::move(draft), stamp);
+      const bool is_told = menu::Announce(tx, here.company, upserted.written, stamp);
+      if (!is_told && upserted.written.changed()) {
+        events::RaiseCounter(tx, importer_.company, events::Counter::kCatalogue);
       }
-      if (taken.empty()) return;
-      importer_.import(tx, DocumentOf(tx, here, taken), stamp);
-      for (const Taken& one : taken) Finish(tx, here, one, stamp);
+      for (size_t i = 0; i < taken.size(); ++i) {
+        const auto refused = upserted.refused.find(i);
+        if (refused == upserted.refused.end()) {
+          Finish(tx, here, taken[i], stamp);
+        } else {
+          refused_.emplace(taken[i].index, ReasonOf(refused->second));
+        }
+      }
     });
-  }
-
-  // The rows of the last document to which a field belongs.
-  std::vector<size_t> RowsOfField(std::string_view field) const {
-    constexpr std::string_view kCategories = "companies[0].categories";
-    const auto category = IndexIn(field, kCategories);
-    if (!category || *category >= placed_.size()) return {};
-    const auto& rows = placed_[*category];
-    const std::string below = Concat({kCategories, "[", *category, "].products"});
-    const auto product = IndexIn(field, below);
-    if (!product) return rows;
-    if (*product >= rows.size()) return {};
-    return {rows[*product]};
+    Report(importer_, kMenu, refused_, [&](size_t index) { return products_[index].shown.id; });
   }
 
  private:
+  std::vector<Taken> LookAtAll(db::Tx& tx, Here& here, const db::Stamp& stamp) {
+    std::set<std::string> categories;
+    for (menu::Category& category : menu::AllCategories(tx, importer_.company)) {
+      categories.insert(std::move(category.id));
+    }
+    std::vector<Taken> taken;
+    for (size_t i = 0; i < products_.size(); ++i) {
+      auto one = Look(tx, here, i, stamp);
+      if (!one) continue;
+      std::string refused = one->product->refused;
+      if (refused.empty() && !categories.contains(one->draft.category_id)) {
+        refused = "category is left out";
+      }
+      if (refused.empty()) {
+        taken.push_back(*std::move(one));
+      } else {
+        refused_.emplace(i, std::move(refused));
+      }
+    }
+    return taken;
+  }
+
   // Nothing where the product has nothing new, or a change of this box goes first.
-  std::optional<Taken> Look(db::Tx& tx, Here& here, size_t row, const db::Stamp& stamp) {
+  std::optional<Taken> Look(db::Tx& tx, Here& here, size_t index, const db::Stamp& stamp) {
     const db::CompanyId company = importer_.company;
-    const PageProduct& product = products_[row];
-    const auto known = aliases::FindBoxId(tx, company, Kind::kProduct, product.cloud_id);
+    const PageProduct& product = products_[index];
+    const auto known = aliases::FindBoxId(tx, company, Kind::kProduct, product.shown.id);
     const std::string id =
-        known ? *known : FreshId(tx, here.company, Kind::kProduct, product.cloud_id);
+        known ? *known : FreshId(tx, here.company, Kind::kProduct, product.shown.id);
     std::optional<menu::Product> box = menu::FindWhole(tx, company, id);
     const auto state = store::FindMenuState(tx, company, id);
     if (box && IsEditedHere(here, *box, state)) {
-      NoteCloudEdit(tx, here.company, *box, product.record, stamp);
+      NoteCloudEdit(tx, here.company, *box, product.shown, stamp);
       return std::nullopt;
     }
-    const bool is_same = box && state && state->cloud_hash == product.fingerprint &&
-                         box->category_id == CategoryHere(tx, here, product);
+    std::string category = CategoryHere(tx, here, product);
+    const bool is_same =
+        box && state && state->cloud_hash == product.fingerprint && box->category_id == category;
     if (is_same) return std::nullopt;
-    ProductRows rows =
-        Nesting(tx, here, box ? &*box : nullptr, state.has_value() && !state->cloud_hash.empty())
-            .Resolve(product.record, id);
-    return Taken{.row = row, .product = &product, .rows = std::move(rows), .box = std::move(box)};
+    Taken taken{.index = index, .product = &product, .draft = product.shown, .box = {}};
+    taken.draft.id = id;
+    Place(taken.draft, std::move(category), here,
+          box ? std::nullopt : std::optional(product.place));
+    Nesting(tx, here, box ? &*box : nullptr, state.has_value() && !state->cloud_hash.empty())
+        .Resolve(taken.draft);
+    taken.box = std::move(box);
+    return taken;
+  }
+
+  // What this box decides of a product: its stations and stock are its own.
+  static void Place(menu::Product& draft, std::string category, const Here& here,
+                    std::optional<int64_t> place) {
+    const auto send = [&](auto field) { draft.sent.fields |= menu::BitOf(field); };
+    draft.category_id = std::move(category);
+    send(&menu::Product::category_id);
+    if (place && !menu::IsSent(draft, &menu::Product::position)) {
+      draft.position = *place;
+      send(&menu::Product::position);
+    }
+    if (draft.kitchen_id && !here.stations.contains(*draft.kitchen_id)) {
+      draft.kitchen_id.reset();
+      draft.sent.fields &= ~menu::BitOf(&menu::Product::kitchen_id);
+    }
+    for (menu::Variant& variant : draft.variants) variant.stock.reset();
   }
 
   std::string CategoryHere(db::Session& session, const Here& here, const PageProduct& product) {
-    const std::string cloud_id = IdOf(product.category);
+    const std::string& cloud_id = page_.categories[product.category].cloud_id;
     const auto known = aliases::FindBoxId(session, importer_.company, Kind::kCategory, cloud_id);
     return known ? *known : FreshId(session, here.company, Kind::kCategory, cloud_id);
   }
 
-  std::string DocumentOf(db::Tx& tx, const Here& here, const std::vector<Taken>& taken) {
-    const std::vector<menu::Category> categories = menu::AllCategories(tx, importer_.company);
-    return Document(here.company, nullptr, {}, [&](json::Writer& out) {
-      out.Key("categories").BeginArray();
-      for (size_t i = 0; i < taken.size();) {
-        const PageProduct& first = *taken[i].product;
-        const std::string id = CategoryHere(tx, here, first);
-        const auto box = std::ranges::find(categories, id, &menu::Category::id);
-        placed_.emplace_back();
-        out.BeginObject();
-        WriteCategory(out, first.category, id, first.category_place,
-                      box == categories.end() ? nullptr : &*box);
-        out.Key("products").BeginArray();
-        for (; i < taken.size() && taken[i].product->category_place == first.category_place; ++i) {
-          placed_.back().push_back(taken[i].row);
-          WriteProduct(out, taken[i].rows,
-                       {.box = taken[i].box ? &*taken[i].box : nullptr,
-                        .decimals = here.company.currency_decimals,
-                        .position = taken[i].product->place,
-                        .stations = &here.stations});
-        }
-        out.EndArray().EndObject();
-      }
-      out.EndArray();
-    });
-  }
-
   void Finish(db::Tx& tx, const Here& here, const Taken& taken, const db::Stamp& stamp) {
     const db::CompanyId company = importer_.company;
-    const std::string& id = taken.rows.id;
-    PutAlias(tx, company, Kind::kCategory, IdOf(taken.product->category),
-             CategoryHere(tx, here, *taken.product));
-    PutAlias(tx, company, Kind::kProduct, taken.product->cloud_id, id);
-    PutAliases(tx, company, taken.product->record, taken.rows);
+    const PageProduct& product = *taken.product;
+    const std::string& id = taken.draft.id;
+    PutAlias(tx, company, Kind::kProduct, product.shown.id, id);
+    PutAliases(tx, company, product.shown, taken.draft);
     const menu::Product now = menu::GetProduct(tx, company, id);
     store::PutMenuState(tx, company, id,
-                        {.cloud_hash = taken.product->fingerprint,
+                        {.cloud_hash = product.fingerprint,
                          .box_hash = ContentHash(now, here.company.currency_decimals)});
     TellLeftVariants(tx, taken, stamp);
   }
@@ -383,16 +396,15 @@ class ChunkWriter {
   void TellLeftVariants(db::Tx& tx, const Taken& taken, const db::Stamp& stamp) {
     if (!taken.box) return;
     for (const menu::Variant& variant : taken.box->variants) {
-      const auto is_it = [&](const auto& row) { return row.second == variant.id; };
-      if (std::ranges::any_of(taken.rows.variants, is_it)) continue;
+      if (menu::FindById(taken.draft.variants, variant.id)) continue;
       const auto alias = aliases::FindByBoxId(tx, importer_.company, Kind::kVariant, variant.id);
       if (!alias) continue;
       const std::string detail = Concat({"the cloud has no variant ", variant.name, " of ",
                                          taken.box->name, " any more; it is still sold here"});
-      if (store::HasDifference(tx, importer_.company, "menu", alias->cloud_id, detail)) continue;
+      if (store::HasDifference(tx, importer_.company, kMenu, alias->cloud_id, detail)) continue;
       store::InsertDifference(tx, importer_.company,
                               {.order_id = "",
-                               .kind = "menu",
+                               .kind = std::string(kMenu),
                                .box = variant.name,
                                .cloud = alias->cloud_id,
                                .detail = detail},
@@ -401,22 +413,15 @@ class ChunkWriter {
   }
 
   const Importer& importer_;
+  const MenuPage& page_;
   const std::span<const PageProduct> products_;
-  // The rows of each category of the last document.
-  std::vector<std::vector<size_t>> placed_;
+  Refused refused_;
 };
 
 // Hides one product. It keeps its alias, in case the cloud shows it again.
 void Hide(db::Tx& tx, const company::Company& company, const std::string& id,
           const db::Stamp& stamp) {
-  const json::Document change = json::Document::Parse(R"({"visible":false})");
-  json::Errors errors;
-  menu::Draft draft = menu::ReadBody({change, json::UnknownFields::kRefused}, menu::kPatchProduct,
-                                     company, stamp.now, errors);
-  errors.ThrowIfAny();
-  draft.products.front().id = id;
-  draft.products.front().sent.has_id = true;
-  const menu::Product hidden = menu::WriteOne(tx, company, draft, stamp);
+  const menu::Product hidden = menu::SetVisible(tx, company, id, false, stamp);
   store::PutMenuState(tx, company.company_id, id,
                       {.cloud_hash = std::string(store::kGone),
                        .box_hash = ContentHash(hidden, company.currency_decimals)});
@@ -464,37 +469,8 @@ std::map<std::string, int64_t> UncountedQuantities(
   return quantities;
 }
 
-// A count of a variant here that is to be written.
-struct Recount {
-  std::string product_id, variant_id;
-  int64_t stock = 0;
-};
-
-void WriteStock(db::Tx& tx, const company::Company& company, std::span<const Recount> recounts,
-                const db::Stamp& stamp) {
-  std::string body;
-  json::Writer out(body);
-  out.BeginObject().Key("products").BeginArray();
-  for (size_t i = 0; i < recounts.size();) {
-    const std::string& product_id = recounts[i].product_id;
-    out.BeginObject().Key("id").Text(product_id).Key("variants").BeginArray();
-    for (; i < recounts.size() && recounts[i].product_id == product_id; ++i) {
-      out.BeginObject().Key("id").Text(recounts[i].variant_id);
-      out.Key("stock").Scaled(recounts[i].stock, menu::kStockDecimals).EndObject();
-    }
-    out.EndArray().EndObject();
-  }
-  out.EndArray().EndObject();
-  const json::Document document = json::Document::Parse(body);
-  json::Errors errors;
-  const menu::Draft draft = menu::ReadBody({document, json::UnknownFields::kRefused},
-                                           menu::kPutProducts, company, stamp.now, errors);
-  errors.ThrowIfAny();
-  menu::Announce(tx, company, menu::Write(tx, company.company_id, draft, stamp), stamp);
-}
-
 // Products are paired in two rounds: those of one name are first looked for in the category of the
-// same name (cloud/restaurant_document.h, KeysOfProduct).
+// same name (KeysOf() of a product).
 KeyedRow ForRound(KeyedRow row, bool within_category) {
   constexpr size_t kKeysOfProduct = 3;
   if (row.keys.size() == kKeysOfProduct)
@@ -502,46 +478,83 @@ KeyedRow ForRound(KeyedRow row, bool within_category) {
   return row;
 }
 
-void TakeProducts(const Importer& importer, const std::vector<PageProduct>& products) {
-  for (size_t begin = 0; begin < products.size(); begin += kChunk) {
-    const std::span<const PageProduct> chunk =
-        std::span(products).subspan(begin, std::min(kChunk, products.size() - begin));
-    ChunkWriter writer(importer, chunk);
-    WriteBatch(importer,
-               {.size = chunk.size(),
-                .write = [&](const std::vector<size_t>& rows) { writer.Write(rows); },
-                .rows_of = [&](std::string_view field) { return writer.RowsOfField(field); },
-                .id_of = [&](size_t row) { return chunk[row].cloud_id; },
-                .difference = "menu"});
+void TakeCategories(const Importer& importer, const std::vector<PageCategory>& categories) {
+  if (categories.empty()) return;
+  std::vector<CloudRow> rows;
+  for (const PageCategory& one : categories) {
+    rows.push_back({.cloud_id = one.cloud_id, .keyed = Keyed(one.cloud_id, {NameKey(one.name)})});
+  }
+  Refused refused;
+  importer.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    refused.clear();
+    const company::Company company = company::Get(tx, importer.company);
+    const std::vector<menu::Category> box = menu::AllCategories(tx, importer.company);
+    const std::vector<std::string> ids = IdsHere(tx, company, Kind::kCategory, rows);
+    menu::Draft draft{.form = menu::kCloudRecords};
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const menu::Category* const known = menu::FindById(box, ids[i]);
+      menu::Category category = known ? *known : menu::Category{};
+      category.id = ids[i];
+      if (!known) category.position = static_cast<int64_t>(i);
+      json::Errors errors;
+      menu::ReadShown(categories[i].record, category, errors);
+      if (errors.empty()) {
+        draft.categories.push_back(std::move(category));
+        PutAlias(tx, importer.company, Kind::kCategory, rows[i].cloud_id, ids[i]);
+      } else {
+        refused.emplace(i, ReasonOf(errors.First()));
+      }
+    }
+    if (menu::Write(tx, importer.company, draft, stamp).changed()) {
+      events::RaiseCounter(tx, importer.company, events::Counter::kCatalogue);
+    }
+  });
+  Report(importer, kMenu, refused, [&](size_t index) { return categories[index].cloud_id; });
+}
+
+void TakeProducts(const Importer& importer, const MenuPage& page) {
+  for (size_t begin = 0; begin < page.products.size(); begin += kChunk) {
+    const auto chunk =
+        std::span(page.products).subspan(begin, std::min(kChunk, page.products.size() - begin));
+    ChunkWriter(importer, page, chunk).Write();
   }
 }
 
 }  // namespace
 
 MenuPage MenuPull::PageOf(const std::vector<Value>& categories) {
+  const company::Company company = importer_.database.Read(
+      [&](db::Snapshot& snapshot) { return company::Get(snapshot, importer_.company); });
   MenuPage page;
-  std::map<std::string, int64_t> places;
+  std::map<std::string, size_t> places;
   for (const Value category : categories) {
-    const std::string id = IdOf(category);
+    const std::string id = company::ShownId(category);
     if (id.empty()) continue;
-    const auto [category_place, is_first] =
-        places.emplace(id, static_cast<int64_t>(page.categories.size()));
-    if (is_first) page.categories.push_back(category);
+    const auto [place_of_category, is_first] = places.emplace(id, page.categories.size());
+    if (is_first) {
+      page.categories.push_back({.record = category,
+                                 .cloud_id = id,
+                                 .name = std::string(Trimmed(net::TextAt(category, "name")))});
+    }
     seen_categories_.insert(id);
     int64_t place = 0;
     for (const Value record : RowsOf(category, "products")) {
-      std::string cloud_id = IdOf(record);
-      if (cloud_id.empty() || !seen_.insert(cloud_id).second) continue;
-      page.products.push_back({.record = record,
-                               .category = category,
-                               .category_place = category_place->second,
-                               .place = place++,
-                               .cloud_id = std::move(cloud_id),
-                               .fingerprint = Fingerprint(record)});
-      CollectStock(record);
+      if (company::ShownId(record).empty() || !seen_.insert(company::ShownId(record)).second) {
+        continue;
+      }
+      json::Errors errors;
+      PageProduct product{
+          .shown = menu::ReadShown(record, company,
+                                   Concat({"products[", page.products.size(), "]"}), errors),
+          .category = place_of_category->second,
+          .place = place++};
+      if (!errors.empty()) product.refused = ReasonOf(errors.First());
+      product.fingerprint = Fingerprint(product.shown);
+      CollectStock(product.shown);
+      page.products.push_back(std::move(product));
     }
   }
-  std::ranges::stable_sort(page.products, {}, &PageProduct::category_place);
+  std::ranges::stable_sort(page.products, {}, &PageProduct::category);
   return page;
 }
 
@@ -551,20 +564,21 @@ bool MenuPull::TakePage(const std::vector<Value>& categories, bool is_whole) {
   if (is_whole) HideMissing();
   PairPage(page, is_whole);
   TakeCategories(importer_, page.categories);
-  TakeProducts(importer_, page.products);
+  TakeProducts(importer_, page);
   return !page.products.empty() || seen_categories_.size() > categories_before;
 }
 
 void MenuPull::PairPage(const MenuPage& page, bool is_whole) {
   std::vector<CloudRow> categories, products;
   std::set<std::string> category_ids;
-  for (const Value category : page.categories) {
-    categories.push_back({.cloud_id = IdOf(category), .keyed = KeysOfTable(category)});
-    category_ids.insert(IdOf(category));
+  for (const PageCategory& category : page.categories) {
+    categories.push_back({.cloud_id = category.cloud_id,
+                          .keyed = Keyed(category.cloud_id, {NameKey(category.name)})});
+    category_ids.insert(category.cloud_id);
   }
   for (const PageProduct& product : page.products) {
-    products.push_back(
-        {.cloud_id = product.cloud_id, .keyed = KeysOfProduct(product.record, product.category)});
+    products.push_back({.cloud_id = product.shown.id,
+                        .keyed = KeysOf(product.shown, page.categories[product.category].name)});
   }
   const auto has_unknown = [&](db::Session& session, Kind kind, const std::vector<CloudRow>& rows) {
     return std::ranges::any_of(rows, [&](const CloudRow& row) {
@@ -644,13 +658,11 @@ void MenuPull::HideMissing() {
   }
 }
 
-void MenuPull::CollectStock(Value product) {
-  for (const auto& [variant, cloud_id] : RowsUnderCloudIds(product).variants) {
-    const auto count = Thousandths(variant, "stock", menu::kStockDecimals);
-    if (cloud_id.empty() || !count) continue;
-    counts_.emplace(cloud_id, *count);
-    const std::string sku = FoldedCode(TextMember(variant, "sku"));
-    if (!sku.empty()) ids_of_skus_.emplace(sku, cloud_id);
+void MenuPull::CollectStock(const menu::Product& shown) {
+  for (const menu::Variant& variant : shown.variants) {
+    if (variant.id.empty() || !variant.stock) continue;
+    counts_.emplace(variant.id, *variant.stock);
+    if (variant.sku) ids_of_skus_.emplace(FoldedCode(*variant.sku), variant.id);
   }
 }
 
@@ -662,7 +674,7 @@ bool MenuPull::SetStock(const std::function<void()>& plan) {
   };
   const auto changed = [&](db::Session& session) {
     const auto stocks = store::Stocks(session, importer_.company);
-    std::vector<Recount> recounts;
+    std::vector<menu::Stock> recounts;
     for (const auto& [cloud_id, count] : counts_) {
       const auto id = aliases::FindBoxId(session, importer_.company, Kind::kVariant, cloud_id);
       const auto box = id ? stocks.find(*id) : stocks.end();
@@ -671,9 +683,9 @@ bool MenuPull::SetStock(const std::function<void()>& plan) {
       const int64_t stock =
           std::max<int64_t>(0, count - (sold == uncounted.end() ? 0 : sold->second));
       if (box->second.stock == stock) continue;
-      recounts.push_back({.product_id = box->second.product_id, .variant_id = *id, .stock = stock});
+      recounts.push_back({.product_id = box->second.product_id, .variant_id = *id, .units = stock});
     }
-    std::ranges::sort(recounts, {}, &Recount::product_id);
+    std::ranges::sort(recounts, {}, &menu::Stock::product_id);
     return recounts;
   };
   const auto is_any = [&](db::Snapshot& snapshot) { return !changed(snapshot).empty(); };
@@ -685,11 +697,12 @@ bool MenuPull::SetStock(const std::function<void()>& plan) {
     is_written = LookHere(tx, importer_.company).all_is_planned;
     if (!is_written) return;
     const company::Company company = company::Get(tx, importer_.company);
-    const std::vector<Recount> recounts = changed(tx);
+    const std::vector<menu::Stock> recounts = changed(tx);
     for (size_t begin = 0; begin < recounts.size(); begin += kStockChunk) {
-      WriteStock(tx, company,
-                 std::span(recounts).subspan(begin, std::min(kStockChunk, recounts.size() - begin)),
-                 stamp);
+      menu::SetStock(
+          tx, company,
+          std::span(recounts).subspan(begin, std::min(kStockChunk, recounts.size() - begin)),
+          stamp);
     }
   };
   for (int attempt = 0; !is_written && attempt < kStockAttempts; ++attempt) {

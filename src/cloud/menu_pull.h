@@ -13,6 +13,7 @@
 
 #include "cloud/restaurant_rows.h"
 #include "cloud/restaurant_store.h"
+#include "menu/product.h"
 
 namespace comanda::cloud {
 
@@ -39,7 +40,7 @@ class MenuPull {
   // Pairs categories and products that have no alias yet with those of this box.
   void PairPage(const MenuPage& page, bool is_whole);
   void PairRows(db::Tx& tx, aliases::Kind kind, std::vector<CloudRow> rows);
-  void CollectStock(json::Value product);
+  void CollectStock(const menu::Product& shown);
 
   const Importer& importer_;
   // Ids in the cloud.

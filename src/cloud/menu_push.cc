@@ -5,19 +5,21 @@
 
 #include "aliases/aliases.h"
 #include "base/concat.h"
+#include "base/decimal.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "cloud/journal_store.h"
 #include "cloud/link.h"
 #include "cloud/menu_body.h"
-#include "cloud/restaurant_document.h"
 #include "cloud/restaurant_rows.h"
 #include "cloud/restaurant_store.h"
 #include "company/companies.h"
+#include "company/import_row.h"
 #include "events/types.h"
 #include "json/writer.h"
 #include "menu/catalogue.h"
+#include "menu/fields.h"
 #include "net/reply.h"
 #include "wire/percent.h"
 
@@ -83,38 +85,32 @@ std::string Cut(std::string text) {
   return text.substr(0, end);
 }
 
-// "Lomo saltado: Personal 38, Familiar 60 (hidden)".
-std::string Shown(json::Value product) {
-  std::string text = TextMember(product, "name") + ":";
-  for (const auto& [variant, id] : RowsUnderCloudIds(product).variants) {
-    const auto price = net::Find(variant, "price");
-    const bool is_first = text.ends_with(':');
-    text += Concat({is_first ? " " : ", ", TextMember(variant, "name"), " ",
-                    price && price->kind() == json::Kind::kNumber ? price->number_text() : "-"});
-  }
-  const auto visible = net::Find(product, "visible");
-  const bool is_hidden = visible && visible->kind() == json::Kind::kBoolean && !visible->boolean();
-  return Cut(text + (is_hidden ? " (hidden)" : ""));
-}
-
+// "Lomo saltado: Personal 38, Familiar 60 (hidden)", of a product here or as the cloud shows it.
 std::string Shown(const menu::Product& product, int decimals) {
-  const CloudId none = [](Kind, std::string_view) { return std::nullopt; };
-  const json::Document body = json::Document::Parse(PushBody(product, "", decimals, none));
-  return Shown(RowsOf(body.root(), "products").front());
+  std::string text = product.name + ":";
+  for (const menu::Variant& variant : product.variants) {
+    text += Concat({text.ends_with(':') ? " " : ", ", variant.name, " "});
+    if (variant.sent.fields == 0 || menu::IsSent(variant, &menu::Variant::price)) {
+      AppendScaled(text, variant.price, decimals);
+    } else {
+      text += '-';
+    }
+  }
+  return Cut(text + (product.visible ? "" : " (hidden)"));
 }
 
 // The texts that are empty here and not in the cloud, as a PATCH clears them: a PUT leaves them as
 // they are. Empty: there is none.
-std::string ClearingBody(const menu::Product& product, json::Value record) {
+std::string ClearingBody(const menu::Product& here, const menu::Product& there) {
   std::string body;
   json::Writer out(body);
   out.BeginObject();
-  const auto clear = [&](json::Name name, const std::optional<std::string>& here) {
-    if (!here && !TextMember(record, name.text()).empty()) out.Key(name).Null();
+  const auto clear = [&](json::Name name, std::optional<std::string> menu::Product::*text) {
+    if (!(here.*text) && there.*text) out.Key(name).Null();
   };
-  clear("description", product.description);
-  clear("image_url", product.image_url);
-  clear("messages_for_customers", product.messages_for_customers);
+  clear("description", &menu::Product::description);
+  clear("image_url", &menu::Product::image_url);
+  clear("messages_for_customers", &menu::Product::messages_for_customers);
   out.EndObject();
   return body == "{}" ? "" : body;
 }
@@ -164,7 +160,7 @@ std::string IdInAnswer(std::string_view answer) {
   for (const std::string_view path : {"data.products.0", "data.0", "data"}) {
     const auto product = net::Find(document->root(), path);
     if (!product) continue;
-    if (std::string id = IdOf(*product); !id.empty()) return id;
+    if (std::string id = company::ShownId(*product); !id.empty()) return id;
   }
   return "";
 }
@@ -219,11 +215,14 @@ void NoteBeforePush(db::Tx& tx, db::CompanyId company_id, const Step& step, std:
                     const db::Stamp& stamp) {
   const auto document = Parsed(answer);
   const auto record = document ? net::Find(document->root(), "data") : std::nullopt;
-  if (!record || IdOf(*record).empty()) return;
+  if (!record || company::ShownId(*record).empty()) return;
   const auto product = menu::FindWhole(tx, company_id, step.row_ids.front());
   if (!product) return;
-  NoteCloudEdit(tx, company::Get(tx, company_id), *product, *record, stamp);
-  const std::string body = ClearingBody(*product, *record);
+  const company::Company company = company::Get(tx, company_id);
+  json::Errors ignored;  // a record that cannot be taken differs all the same
+  const menu::Product there = menu::ReadShown(*record, company, "", ignored);
+  NoteCloudEdit(tx, company, *product, there, stamp);
+  const std::string body = ClearingBody(*product, there);
   if (body.empty()) return;
   AddStep(tx, company_id,
           {.kind = StepKind::kMenuClear,
@@ -235,13 +234,14 @@ void NoteBeforePush(db::Tx& tx, db::CompanyId company_id, const Step& step, std:
 }
 
 void NoteCloudEdit(db::Tx& tx, const company::Company& company, const menu::Product& box,
-                   json::Value record, const db::Stamp& stamp) {
+                   const menu::Product& shown, const db::Stamp& stamp) {
   auto state = store::FindMenuState(tx, company.company_id, box.id);
-  const std::string fingerprint = Fingerprint(record);
+  const std::string fingerprint = Fingerprint(shown);
   if (!state || state->cloud_hash == fingerprint) return;
   const bool was_known = !state->cloud_hash.empty() && state->cloud_hash != store::kGone;
   if (was_known) {
-    WriteDifference(tx, company.company_id, Shown(box, company.currency_decimals), Shown(record),
+    const int decimals = company.currency_decimals;
+    WriteDifference(tx, company.company_id, Shown(box, decimals), Shown(shown, decimals),
                     "edited on both sides; that of this box wins", stamp);
   }
   state->cloud_hash = fingerprint;

@@ -64,6 +64,6 @@ std::vector<std::string> WaitingProducts(db::Session& session, db::CompanyId com
 
 // A reading shows a product that was edited here: if the cloud has edited it too, a difference.
 void NoteCloudEdit(db::Tx& tx, const company::Company& company, const menu::Product& box,
-                   json::Value record, const db::Stamp& stamp);
+                   const menu::Product& shown, const db::Stamp& stamp);
 
 }  // namespace comanda::cloud

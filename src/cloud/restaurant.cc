@@ -10,11 +10,12 @@
 #include "base/concat.h"
 #include "base/log.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "cloud/menu_pull.h"
 #include "cloud/path.h"
 #include "cloud/readings.h"
-#include "cloud/restaurant_document.h"
 #include "cloud/restaurant_store.h"
+#include "company/import_row.h"
 #include "menu/catalogue.h"
 
 namespace comanda::cloud {
@@ -73,7 +74,7 @@ std::optional<Page> PageOf(Reply reply) {
   }
   Page page{.reply = std::move(reply), .rows = {}, .has_more = false};
   for (const Value row : data->items()) {
-    if (!IdOf(row).empty()) page.rows.push_back(row);
+    if (!company::ShownId(row).empty()) page.rows.push_back(row);
   }
   page.has_more = HasMore(page.reply.answer);
   return page;
@@ -86,7 +87,9 @@ void KeepEtag(Visit& visit, std::string_view path, const Reply& reply) {
   if (etag && !etag->empty()) visit.etags.emplace(path, *etag);
 }
 
-UtcMs UpdatedAt(Value record) { return ParseInstant(TextMember(record, "updated_at")).value_or(0); }
+UtcMs UpdatedAt(Value record) {
+  return ParseInstant(Trimmed(net::TextAt(record, "updated_at"))).value_or(0);
+}
 
 // The categories of a page of the menu; nothing where it is none.
 std::optional<std::vector<Value>> CategoriesOf(const Reply& reply) {
@@ -185,7 +188,7 @@ std::string Restaurant::ReadCompany(const Linked& linked, Line& line, Visit& vis
   if (reply.verdict != Verdict::kOk || !record || record->kind() != json::Kind::kObject) {
     return TroubleOf(reply);
   }
-  TakeCompany({settings_.database, settings_.import, linked.company}, *record);
+  TakeCompany({settings_.database, linked.company}, *record);
   KeepEtag(visit, path, reply);
   return "";
 }
@@ -206,7 +209,7 @@ std::string Restaurant::ReadList(std::string_view part, const Linked& linked, Li
     if (!page) return trouble;
     const size_t before = rows.size();
     for (const Value row : page->rows) {
-      if (seen.insert(IdOf(row)).second) rows.push_back(row);
+      if (seen.insert(company::ShownId(row)).second) rows.push_back(row);
     }
     is_complete = !page->has_more;
     const bool is_new = rows.size() > before;
@@ -215,7 +218,7 @@ std::string Restaurant::ReadList(std::string_view part, const Linked& linked, Li
     pages.push_back(*std::move(page));
     if (!is_new) break;
   }
-  const Importer importer{settings_.database, settings_.import, linked.company};
+  const Importer importer{settings_.database, linked.company};
   if (part == kTablesPart) {
     TakeTables(importer, rows, is_complete);
   } else {
@@ -225,7 +228,7 @@ std::string Restaurant::ReadList(std::string_view part, const Linked& linked, Li
 }
 
 void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) {
-  const Importer importer{settings_.database, settings_.import, linked.company};
+  const Importer importer{settings_.database, linked.company};
   const std::string path(ReadingOf(kMenuPart).path);
   Visit visit = VisitOf(progress, kMenuPart);
   const bool counts_stock = settings_.database.Read(
@@ -264,7 +267,7 @@ void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) 
 void Restaurant::ReadPeoplePage(People people, const Linked& linked, Line& line,
                                 Progress& progress) {
   const Reading& reading = ReadingOf(people == People::kUsers ? kUsersPart : kClientsPart);
-  const Importer importer{settings_.database, settings_.import, linked.company};
+  const Importer importer{settings_.database, linked.company};
   Visit visit = VisitOf(progress, reading.part);
   Walk& walk = walks_[people];
   const UtcMs since =
@@ -287,7 +290,8 @@ void Restaurant::ReadPeoplePage(People people, const Linked& linked, Line& line,
   std::vector<Value> rows;
   for (const Value row : page->rows) {
     walk.newest = std::max(walk.newest, UpdatedAt(row));
-    if (walk.seen.insert(std::hash<std::string>()(IdOf(row))).second) rows.push_back(row);
+    if (walk.seen.insert(std::hash<std::string>()(company::ShownId(row))).second)
+      rows.push_back(row);
   }
   if (people == People::kUsers) {
     TakeUsers(importer, rows);

@@ -2,9 +2,9 @@
 
 // Brings the restaurant's own records from the cloud: company, payment methods, tables, users and
 // clients every hour, the menu every 5 minutes (contract section 15.4, 15.5). The cloud is their
-// authority. Its rows are translated into import documents (app/IMPORT.md) under the ids of this
-// box (cloud/restaurant_document.h), and imported as a file would be: validated, merged, with the
-// events of a change. A reading that brings nothing new writes nothing.
+// authority. What its records show is written into the rows here that are their counterparts
+// (cloud/restaurant_rows.h, cloud/menu_pull.h), by the rules for import files, with the events of a
+// change; what they do not show stays. A reading that brings nothing new writes nothing.
 //
 // Rows are paired once (aliases): by id, else by code (payment methods), sku (products, variants),
 // e-mail, phone, then name. Rows that only one side has: those of the cloud are added here, under
@@ -37,8 +37,6 @@ namespace comanda::cloud {
 struct RestaurantSettings {
   db::Database& database;
   const Clock& clock;
-  // app::ImportIn.
-  ImportIn import;
   // Brings the journal up to date with the event log: called before stock is set.
   std::function<void()> plan = [] {};
 };
@@ -53,7 +51,7 @@ class Restaurant {
   // Whether every part has been read since the link was made, so that records are paired.
   bool HasReadAll(const Linked& linked) const;
   // Reads what is due, one part after the other; each is stored with its visit. Throws Interrupted
-  // (line.h) and what the database throws. Rows that the import refuses are left out, logged, and
+  // (line.h) and what the database throws. Rows that the rooms refuse are left out, logged, and
   // recorded as a difference "menu" or "link".
   void Read(const Linked& linked, Line& line);
 

@@ -1,203 +1,71 @@
 #include "cloud/restaurant_rows.h"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 #include <set>
 #include <utility>
 
 #include "base/concat.h"
 #include "base/id.h"
 #include "base/log.h"
-#include "base/problem.h"
-#include "clients/clients.h"
+#include "clients/import.h"
 #include "cloud/journal_store.h"
-#include "cloud/restaurant_document.h"
 #include "cloud/restaurant_store.h"
 #include "company/companies.h"
+#include "company/import.h"
+#include "company/import_row.h"
 #include "crypto/derived_id.h"
-#include "menu/catalogue.h"
-#include "users/users.h"
+#include "events/log.h"
+#include "users/import.h"
 
 namespace comanda::cloud {
 namespace {
 
 using aliases::Kind;
+using company::ShownId;
 using json::Value;
 
-// Of one batch; the log has the number of the others.
+// Of one list; the log has the number of the others.
 constexpr size_t kReportedMax = 20;
+// Of the differences of these lists.
+constexpr std::string_view kLink = "link";
 
-// The natural keys of a record.
+// The keys by which a record is paired (cloud/pairing.h), in what it shows of a row.
 using KeysOf = KeyedRow (*)(Value record);
-// Writes the row of a record under its id here.
-using WriteRow =
-    std::function<void(json::Writer& out, db::Tx& tx, Value record, const std::string& id)>;
 
-// A list of the document.
+template <typename Row>
+Row ShownBy(Value record) {
+  Row row;
+  json::Errors ignored;  // the record is refused where it is taken
+  ReadShown(record, row, ignored);
+  return row;
+}
+
+KeyedRow KeysOfPaymentMethod(Value record) {
+  return Keyed(ShownId(record), {CodeKey(ShownBy<company::PaymentMethod>(record).code)});
+}
+
+KeyedRow KeysOfTable(Value record) {
+  return Keyed(ShownId(record), {NameKey(ShownBy<company::Table>(record).name)});
+}
+
+template <typename Person>
+KeyedRow KeysOfPerson(Value record) {
+  const auto person = ShownBy<Person>(record);
+  return Keyed(ShownId(record), {EmailKey(person.email.value_or("")),
+                                 PhoneKey(person.country_calling_code.value_or(""),
+                                          person.phone_number.value_or("")),
+                                 NameKey(person.name)});
+}
+
+// A list of one kind of rows.
 struct List {
   Kind kind;
-  std::string_view name;
   KeysOf keys;
-  WriteRow write;
-  std::string_view difference = "link";
+  // Writes the record as the row with that id here; true if that changes anything. Throws Refusal.
+  std::function<bool(db::Tx& tx, Value record, const std::string& id, const db::Stamp& stamp)> take;
+  // Of a list that is complete: makes a row that it lacks inactive; true if that changes anything.
+  std::function<bool(db::Tx& tx, const std::string& id)> end = {};
 };
-
-std::string PathOf(std::string_view list) { return Concat({"companies[0].", list}); }
-
-void WriteDifference(db::Tx& tx, db::CompanyId company, std::string_view kind,
-                     const std::string& cloud, const std::string& detail, UtcMs at) {
-  if (store::HasDifference(tx, company, kind, cloud, detail)) return;
-  store::InsertDifference(
-      tx, company,
-      {.order_id = "", .kind = std::string(kind), .box = "", .cloud = cloud, .detail = detail}, at);
-}
-
-// Refused rows with the reason of each.
-using Refused = std::map<size_t, std::string>;
-
-void Report(const Importer& importer, const Batch& batch, const Refused& refused) {
-  log::Warning("records of the cloud are not accepted here and left out",
-               {{"kind", batch.difference},
-                {"count", refused.size()},
-                {"cloud_id", batch.id_of(refused.begin()->first)},
-                {"reason", refused.begin()->second}});
-  importer.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    size_t reported = 0;
-    for (const auto& [row, reason] : refused) {
-      if (reported++ == kReportedMax) return;
-      WriteDifference(tx, importer.company, batch.difference, batch.id_of(row), reason, stamp.now);
-    }
-  });
-}
-
-// Why each row was refused; all of them, where the refusal does not say which.
-Refused RefusedBy(const Refusal& refusal, const Batch& batch, const std::vector<size_t>& rows) {
-  Refused refused;
-  for (const FieldError& error : refusal.errors) {
-    for (const size_t row : batch.rows_of(error.field)) {
-      const std::string_view field = std::string_view(error.field);
-      refused.emplace(row, Concat({field.substr(field.rfind('.') + 1), " ", error.message}));
-    }
-  }
-  if (!refused.empty()) return refused;
-  for (const size_t row : rows) refused.emplace(row, refusal.detail);
-  return refused;
-}
-
-std::vector<std::string> IdsOf(const std::vector<Value>& records) {
-  std::vector<std::string> ids;
-  for (const Value record : records) ids.push_back(IdOf(record));
-  return ids;
-}
-
-std::vector<CloudRow> CloudRows(const std::vector<Value>& records, const std::vector<size_t>& rows,
-                                KeysOf keys) {
-  std::vector<CloudRow> named;
-  for (const size_t row : rows) {
-    named.push_back({.cloud_id = IdOf(records[row]), .keyed = keys(records[row])});
-  }
-  return named;
-}
-
-// What else a transaction does: before the ids are given, in the list of the document, and once it
-// is imported.
-struct Around {
-  std::function<void(db::Tx&)> before = [](db::Tx&) {};
-  std::function<void(db::Tx&)> after = [](db::Tx&) {};
-  std::function<void(db::Tx&, json::Writer&, const std::set<std::string>& ids)> append =
-      [](db::Tx&, json::Writer&, const std::set<std::string>&) {};
-};
-
-void TakeList(const Importer& importer, const std::vector<Value>& records, const List& list,
-              const Around& around = {}) {
-  std::vector<size_t> written;
-  const auto write = [&](const std::vector<size_t>& rows) {
-    written = rows;
-    importer.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      const company::Company company = company::Get(tx, importer.company);
-      around.before(tx);
-      const std::vector<CloudRow> named = CloudRows(records, rows, list.keys);
-      const std::vector<std::string> ids = IdsHere(tx, company, list.kind, named);
-      const std::string document = Document(company, nullptr, {}, [&](json::Writer& out) {
-        out.KeyOf(list.name).BeginArray();
-        for (size_t i = 0; i < rows.size(); ++i) list.write(out, tx, records[rows[i]], ids[i]);
-        around.append(tx, out, {ids.begin(), ids.end()});
-        out.EndArray();
-      });
-      importer.import(tx, document, stamp);
-      for (size_t i = 0; i < rows.size(); ++i) {
-        PutAlias(tx, importer.company, list.kind, named[i].cloud_id, ids[i]);
-      }
-      around.after(tx);
-    });
-  };
-  const auto rows_of = [&](std::string_view field) -> std::vector<size_t> {
-    const auto index = IndexIn(field, PathOf(list.name));
-    if (!index || *index >= written.size()) return {};
-    return {written[*index]};
-  };
-  WriteBatch(importer, {.size = records.size(),
-                        .write = write,
-                        .rows_of = rows_of,
-                        .id_of = [&](size_t row) { return IdOf(records[row]); },
-                        .difference = list.difference});
-}
-
-// A list that says what it lacks. `find` gives a row of this box, nothing for one that is inactive.
-template <typename Find>
-void TakeCompleteList(const Importer& importer, const std::vector<Value>& records, const List& list,
-                      Find find) {
-  const std::vector<std::string> ids = IdsOf(records);
-  const std::set<std::string> listed(ids.begin(), ids.end());
-  std::vector<std::string> gone;
-  Around around;
-  // A row that the cloud has deleted and made again pairs with the same row here.
-  around.before = [&](db::Tx& tx) {
-    gone.clear();
-    for (const auto& [box_id, cloud_id] : store::AliasesOf(tx, importer.company, list.kind)) {
-      if (listed.contains(cloud_id)) continue;
-      aliases::Remove(tx, importer.company, list.kind, box_id);
-      gone.push_back(box_id);
-    }
-  };
-  around.append = [&](db::Tx& tx, json::Writer& out, const std::set<std::string>& used) {
-    for (const std::string& id : gone) {
-      if (used.contains(id)) continue;
-      if (const auto row = find(tx, id)) WriteInactive(out, *row);
-    }
-  };
-  TakeList(importer, records, list, around);
-}
-
-// An address without an id is known by its text.
-CloudRow AddressKeys(Value record, const std::string& client_id) {
-  KeyedRow keyed = KeysOfAddress(record);
-  std::string seed =
-      keyed.keys[0].empty() ? client_id : Concat({client_id, ":", keyed.keys[0].front()});
-  return {.cloud_id = IdOf(record), .keyed = std::move(keyed), .seed = std::move(seed)};
-}
-
-std::vector<AddressRow> AddressRows(db::Tx& tx, const company::Company& company, Value client,
-                                    const std::string& client_id) {
-  const std::vector<Value> records = RowsOf(client, "addresses");
-  std::vector<CloudRow> rows;
-  for (const Value record : records) rows.push_back(AddressKeys(record, client_id));
-  std::vector<KeyedRow> candidates;
-  for (const auto& box : clients::AddressesOf(tx, company.company_id, client_id)) {
-    if (aliases::FindByBoxId(tx, company.company_id, Kind::kAddress, box.id)) continue;
-    candidates.push_back({.id = box.id, .keys = {NameKey(box.address)}});
-  }
-  const auto ids = IdsAmong(tx, company, Kind::kAddress, rows, candidates);
-  std::vector<AddressRow> addresses;
-  for (size_t i = 0; i < records.size(); ++i) {
-    addresses.push_back({.record = records[i],
-                         .id = ids[i],
-                         .cloud_id = rows[i].cloud_id,
-                         .box = clients::FindAddress(tx, company.company_id, ids[i])});
-  }
-  return addresses;
-}
 
 std::optional<std::string> FindAlias(db::Session& session, db::CompanyId company, Kind kind,
                                      const std::string& cloud_id) {
@@ -205,7 +73,140 @@ std::optional<std::string> FindAlias(db::Session& session, db::CompanyId company
   return aliases::FindBoxId(session, company, kind, cloud_id);
 }
 
+// Removes the aliases of rows that a complete list lacks, so that one that the cloud has deleted
+// and made again pairs with the same row here. The ids here.
+std::vector<std::string> Unpair(db::Tx& tx, db::CompanyId company, Kind kind,
+                                const std::vector<Value>& records) {
+  std::set<std::string> listed;
+  for (const Value record : records) listed.insert(ShownId(record));
+  std::vector<std::string> gone;
+  for (const auto& [box_id, cloud_id] : store::AliasesOf(tx, company, kind)) {
+    if (listed.contains(cloud_id)) continue;
+    aliases::Remove(tx, company, kind, box_id);
+    gone.push_back(box_id);
+  }
+  return gone;
+}
+
+// Writes the rows that are not refused; true if that changes anything.
+bool TakeRows(db::Tx& tx, db::CompanyId company_id, const std::vector<Value>& records,
+              const List& list, const db::Stamp& stamp, Refused& refused) {
+  std::vector<std::string> gone;
+  if (list.end) gone = Unpair(tx, company_id, list.kind, records);
+  std::vector<CloudRow> rows;
+  for (const Value record : records) {
+    rows.push_back({.cloud_id = ShownId(record), .keyed = list.keys(record)});
+  }
+  const auto ids = IdsHere(tx, company::Get(tx, company_id), list.kind, rows);
+  bool is_changed = false;
+  for (size_t i = 0; i < records.size(); ++i) {
+    try {
+      is_changed |= list.take(tx, records[i], ids[i], stamp);
+      PutAlias(tx, company_id, list.kind, rows[i].cloud_id, ids[i]);
+    } catch (const Refusal& refusal) {
+      refused.emplace(i, ReasonOf(refusal.errors.front()));
+    }
+  }
+  for (const std::string& id : gone) {
+    if (std::ranges::find(ids, id) == ids.end()) is_changed |= list.end(tx, id);
+  }
+  return is_changed;
+}
+
+void TakeList(const Importer& importer, const std::vector<Value>& records, const List& list) {
+  Refused refused;
+  importer.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    refused.clear();
+    if (TakeRows(tx, importer.company, records, list, stamp, refused)) {
+      events::RaiseCounter(tx, importer.company, events::Counter::kOther);
+    }
+  });
+  Report(importer, kLink, refused, [&](size_t index) { return ShownId(records[index]); });
+}
+
+// An address without an id is known by its text.
+CloudRow AddressKeys(Value record, const std::string& client_id) {
+  std::string cloud_id = ShownId(record);
+  KeyedRow keyed = Keyed(cloud_id, {NameKey(ShownBy<clients::Address>(record).address)});
+  std::string seed =
+      keyed.keys[0].empty() ? client_id : Concat({client_id, ":", keyed.keys[0].front()});
+  return {.cloud_id = std::move(cloud_id), .keyed = std::move(keyed), .seed = std::move(seed)};
+}
+
+// The addresses of a client's record, as they are to be here. Fills `rows`.
+std::vector<clients::Address> ReadAddresses(db::Tx& tx, const company::Company& company,
+                                            Value record, const std::string& client_id,
+                                            std::vector<CloudRow>& rows, json::Errors& errors) {
+  const std::vector<Value> records = RowsOf(record, "addresses");
+  for (const Value one : records) rows.push_back(AddressKeys(one, client_id));
+  std::vector<KeyedRow> candidates;
+  for (const auto& box : clients::AddressesOf(tx, company.company_id, client_id)) {
+    if (aliases::FindByBoxId(tx, company.company_id, Kind::kAddress, box.id)) continue;
+    candidates.push_back({.id = box.id, .keys = {NameKey(box.address)}});
+  }
+  const auto ids = IdsAmong(tx, company, Kind::kAddress, rows, candidates);
+  std::vector<clients::Address> addresses;
+  for (size_t i = 0; i < records.size(); ++i) {
+    clients::Address& address = addresses.emplace_back(
+        clients::FindAddress(tx, company.company_id, ids[i]).value_or(clients::Address{}));
+    address.id = ids[i];
+    address.client_id = client_id;
+    clients::ReadShown(records[i], address, errors);
+  }
+  return addresses;
+}
+
+bool TakeClient(db::Tx& tx, db::CompanyId company_id, Value record, const std::string& id,
+                const db::Stamp& stamp) {
+  clients::Draft draft{.client = clients::Find(tx, company_id, id).value_or(clients::Client{}),
+                       .addresses = {}};
+  draft.client.id = id;
+  json::Errors errors;
+  clients::ReadShown(record, draft.client, errors);
+  std::vector<CloudRow> rows;
+  draft.addresses = ReadAddresses(tx, company::Get(tx, company_id), record, id, rows, errors);
+  errors.ThrowIfAny();
+  const bool is_changed = clients::Import(tx, company_id, {draft}, stamp).clients.changed();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    PutAlias(tx, company_id, Kind::kAddress, rows[i].cloud_id, draft.addresses[i].id);
+  }
+  return is_changed;
+}
+
+bool TakeUser(db::Tx& tx, db::CompanyId company, Value record, const std::string& id,
+              const db::Stamp& stamp) {
+  users::User user = users::Find(tx, company, id).value_or(users::User{});
+  user.id = id;
+  json::Errors errors;
+  users::ReadShown(record, user, errors);
+  errors.ThrowIfAny();
+  return users::Import(tx, company, {user}, stamp).changed();
+}
+
+// A payment method or table. The list has active ones alone; `row` is that of this box, or what a
+// new one has.
+template <typename Row>
+bool TakeActive(db::Tx& tx, db::CompanyId company, Value record, const std::string& id, Row row) {
+  row.id = id;
+  row.active = true;
+  json::Errors errors;
+  ReadShown(record, row, errors);
+  errors.ThrowIfAny();
+  return company::Put(tx, company, row) != company::UpsertResult::kUnchanged;
+}
+
+template <typename Row>
+bool End(db::Tx& tx, db::CompanyId company, std::optional<Row> row) {
+  if (!row) return false;
+  row->active = false;
+  return company::Put(tx, company, *row) != company::UpsertResult::kUnchanged;
+}
+
 }  // namespace
+
+KeyedRow Keyed(const std::string& cloud_id, std::vector<std::vector<std::string>> keys) {
+  return {.id = ParseId(cloud_id).value_or(cloud_id), .keys = std::move(keys)};
+}
 
 std::string FreshId(db::Session& session, const company::Company& company, Kind kind,
                     std::string_view cloud_id) {
@@ -261,155 +262,114 @@ std::vector<std::string> IdsHere(db::Session& session, const company::Company& c
   return IdsAmong(session, company, kind, rows, candidates);
 }
 
-std::optional<size_t> IndexIn(std::string_view field, std::string_view list) {
-  const std::string start = Concat({list, "["});
-  if (!field.starts_with(start)) return std::nullopt;
-  field.remove_prefix(start.size());
-  size_t index = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), index);
-  if (error != std::errc() || end == field.data()) return std::nullopt;
-  return index;
+std::string ReasonOf(const FieldError& error) {
+  const std::string_view field = error.field;
+  return Concat({field.substr(field.rfind('.') + 1), " ", error.message});
 }
 
-void WriteBatch(const Importer& importer, const Batch& batch) {
-  std::vector<size_t> rows(batch.size);
-  for (size_t i = 0; i < batch.size; ++i) rows[i] = i;
-  Refused all;
-  for (bool is_written = false; !is_written && (!rows.empty() || batch.size == 0);) {
-    try {
-      batch.write(rows);
-      is_written = true;
-    } catch (const Refusal& refusal) {
-      // At least one row is refused each time, so that this ends.
-      Refused refused = RefusedBy(refusal, batch, rows);
-      std::erase_if(rows, [&](size_t row) { return refused.contains(row); });
-      all.merge(refused);
-      if (batch.size == 0) break;
+void Report(const Importer& importer, std::string_view kind, const Refused& refused,
+            const std::function<std::string(size_t)>& cloud_id) {
+  if (refused.empty()) return;
+  const auto& [first, reason] = *refused.begin();
+  log::Warning("records of the cloud are not accepted here and left out",
+               {{"kind", kind},
+                {"count", refused.size()},
+                {"cloud_id", cloud_id(first)},
+                {"reason", reason}});
+  importer.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    size_t reported = 0;
+    for (const auto& [index, why] : refused) {
+      if (reported++ == kReportedMax) return;
+      store::NoteDifference(tx, importer.company,
+                            {.order_id = "",
+                             .kind = std::string(kind),
+                             .box = "",
+                             .cloud = cloud_id(index),
+                             .detail = why},
+                            stamp.now);
     }
-  }
-  if (!all.empty()) Report(importer, batch, all);
+  });
+}
+
+std::vector<Value> RowsOf(Value record, std::string_view list) {
+  const auto found =
+      record.kind() == json::Kind::kObject ? record.Find(list) : std::optional<Value>();
+  if (!found || found->kind() != json::Kind::kArray) return {};
+  std::vector<Value> rows = found->items();
+  std::erase_if(rows, [](Value row) { return row.kind() != json::Kind::kObject; });
+  return rows;
 }
 
 void TakeCompany(const Importer& importer, Value record) {
-  // The fields that are refused stay as they are here.
-  std::set<std::string> left_out;
-  for (;;) {
-    try {
-      importer.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-        const company::Company company = company::Get(tx, importer.company);
-        importer.import(tx, Document(company, &record, left_out, [](json::Writer&) {}), stamp);
-      });
-      return;
-    } catch (const Refusal& refusal) {
-      const size_t before = left_out.size();
-      for (const FieldError& error : refusal.errors) {
-        std::string_view field = error.field;
-        const std::string start = PathOf("");
-        if (!field.starts_with(start)) continue;
-        field.remove_prefix(start.size());
-        left_out.emplace(field.substr(0, field.find_first_of(".[")));
-      }
-      const Batch batch{.id_of = [&](size_t) { return IdOf(record); }, .difference = "link"};
-      Report(importer, batch, {{0, refusal.detail}});
-      if (left_out.size() == before) return;
+  std::vector<FieldError> errors;
+  importer.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    company::Draft draft{.company = company::Get(tx, importer.company)};
+    errors = company::ReadShown(record, draft.company);
+    if (!company::Import(tx, draft, stamp).company.changed()) return;
+    using events::Counter;
+    for (const Counter counter : {Counter::kCatalogue, Counter::kOther, Counter::kOrders}) {
+      events::RaiseCounter(tx, importer.company, counter);
     }
-  }
+  });
+  Refused refused;
+  for (const FieldError& error : errors) refused.emplace(refused.size(), ReasonOf(error));
+  Report(importer, kLink, refused, [&](size_t) { return ShownId(record); });
 }
 
 void TakePaymentMethods(const Importer& importer, const std::vector<Value>& records,
                         bool is_complete) {
+  if (records.empty()) return;
   const db::CompanyId company = importer.company;
-  const auto find = [&](db::Session& session, const std::string& id) {
-    return company::FindPaymentMethod(session, company, id);
-  };
-  const List list{.kind = Kind::kPaymentMethod,
-                  .name = "payment_methods",
-                  .keys = KeysOfPaymentMethod,
-                  .write = [&](json::Writer& out, db::Tx& tx, Value record, const std::string& id) {
-                    const auto box = find(tx, id);
-                    WritePaymentMethod(out, record, id, box ? &*box : nullptr);
-                  }};
-  if (is_complete && !records.empty()) {
-    TakeCompleteList(importer, records, list, find);
-  } else if (!records.empty()) {
-    TakeList(importer, records, list);
+  List list{.kind = Kind::kPaymentMethod,
+            .keys = KeysOfPaymentMethod,
+            .take = [&](db::Tx& tx, Value record, const std::string& id, const db::Stamp&) {
+              const company::PaymentMethod made{.service_types = company::kAllServiceTypes};
+              return TakeActive(tx, company, record, id,
+                                company::FindPaymentMethod(tx, company, id).value_or(made));
+            }};
+  if (is_complete) {
+    list.end = [&](db::Tx& tx, const std::string& id) {
+      return End(tx, company, company::FindPaymentMethod(tx, company, id));
+    };
   }
+  TakeList(importer, records, list);
 }
 
 void TakeTables(const Importer& importer, const std::vector<Value>& records, bool is_complete) {
+  if (records.empty() && !is_complete) return;
   const db::CompanyId company = importer.company;
-  const auto find = [&](db::Session& session, const std::string& id) {
-    return company::FindTable(session, company, id);
-  };
-  const List list{.kind = Kind::kTable,
-                  .name = "tables",
-                  .keys = KeysOfTable,
-                  .write = [&](json::Writer& out, db::Tx& tx, Value record, const std::string& id) {
-                    const auto box = find(tx, id);
-                    WriteTable(out, record, id, box ? &*box : nullptr);
-                  }};
+  List list{.kind = Kind::kTable,
+            .keys = KeysOfTable,
+            .take = [&](db::Tx& tx, Value record, const std::string& id, const db::Stamp&) {
+              return TakeActive(tx, company, record, id,
+                                company::FindTable(tx, company, id).value_or(company::Table{}));
+            }};
   if (is_complete) {
-    TakeCompleteList(importer, records, list, find);
-  } else if (!records.empty()) {
-    TakeList(importer, records, list);
+    list.end = [&](db::Tx& tx, const std::string& id) {
+      return End(tx, company, company::FindTable(tx, company, id));
+    };
   }
+  TakeList(importer, records, list);
 }
 
 void TakeUsers(const Importer& importer, const std::vector<Value>& records) {
   if (records.empty()) return;
   TakeList(importer, records,
            {.kind = Kind::kUser,
-            .name = "users",
-            .keys = KeysOfPerson,
-            .write = [&](json::Writer& out, db::Tx& tx, Value record, const std::string& id) {
-              const auto box = users::Find(tx, importer.company, id);
-              WriteUser(out, record, id, box ? &*box : nullptr);
+            .keys = KeysOfPerson<users::User>,
+            .take = [&](db::Tx& tx, Value record, const std::string& id, const db::Stamp& stamp) {
+              return TakeUser(tx, importer.company, record, id, stamp);
             }});
-}
-
-void TakeCategories(const Importer& importer, const std::vector<Value>& records) {
-  if (records.empty()) return;
-  std::vector<menu::Category> box;
-  int64_t place = 0;
-  const Around around{.before = [&](db::Tx& tx) {
-    box = menu::AllCategories(tx, importer.company);
-    place = 0;
-  }};
-  const auto write = [&](json::Writer& out, db::Tx&, Value record, const std::string& id) {
-    const auto found = std::ranges::find(box, id, &menu::Category::id);
-    out.BeginObject();
-    WriteCategory(out, record, id, place++, found == box.end() ? nullptr : &*found);
-    out.EndObject();
-  };
-  TakeList(importer, records,
-           {.kind = Kind::kCategory,
-            .name = "categories",
-            .keys = KeysOfTable,
-            .write = write,
-            .difference = "menu"},
-           around);
 }
 
 void TakeClients(const Importer& importer, const std::vector<Value>& records) {
   if (records.empty()) return;
-  std::vector<std::pair<std::string, std::string>> addresses;  // ids in the cloud and here
-  const Around around{.before = [&](db::Tx&) { addresses.clear(); },
-                      .after =
-                          [&](db::Tx& tx) {
-                            for (const auto& [cloud_id, id] : addresses) {
-                              PutAlias(tx, importer.company, Kind::kAddress, cloud_id, id);
-                            }
-                          }};
-  const auto write = [&](json::Writer& out, db::Tx& tx, Value record, const std::string& id) {
-    const company::Company company = company::Get(tx, importer.company);
-    const auto box = clients::Find(tx, importer.company, id);
-    const std::vector<AddressRow> rows = AddressRows(tx, company, record, id);
-    WriteClient(out, record, id, box ? &*box : nullptr, rows);
-    for (const AddressRow& row : rows) addresses.emplace_back(row.cloud_id, row.id);
-  };
   TakeList(importer, records,
-           {.kind = Kind::kClient, .name = "clients", .keys = KeysOfPerson, .write = write},
-           around);
+           {.kind = Kind::kClient,
+            .keys = KeysOfPerson<clients::Client>,
+            .take = [&](db::Tx& tx, Value record, const std::string& id, const db::Stamp& stamp) {
+              return TakeClient(tx, importer.company, record, id, stamp);
+            }});
 }
 
 }  // namespace comanda::cloud

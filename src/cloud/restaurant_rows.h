@@ -1,17 +1,18 @@
 #pragma once
 
-// Brings records of the cloud into this box (cloud/restaurant.h): gives them their ids here,
-// imports them, and writes their aliases, in one transaction a batch. Rows that the import refuses
-// are left out and reported; the others go in.
+// Brings records of the cloud into this box (cloud/restaurant.h): gives them their ids here, writes
+// what they show of their rows, and their aliases, in one transaction a list. Rows that the rooms
+// refuse are left out and reported; the others go in.
 
-#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "aliases/aliases.h"
+#include "base/problem.h"
 #include "cloud/pairing.h"
 #include "company/company.h"
 #include "db/database.h"
@@ -19,15 +20,9 @@
 
 namespace comanda::cloud {
 
-// Writes an import document in the caller's transaction (app::ImportIn); throws Refusal with the
-// path of every wrong field.
-using ImportIn =
-    std::function<void(db::Tx& tx, const std::string& document, const db::Stamp& stamp)>;
-
 // Where rows are brought.
 struct Importer {
   db::Database& database;
-  const ImportIn& import;
   db::CompanyId company;
 };
 
@@ -37,6 +32,8 @@ struct CloudRow {
   KeyedRow keyed;
   std::string seed = {};  // of the id of a new row, where the cloud gives none
 };
+// A row with the id that the cloud shows, and its keys.
+KeyedRow Keyed(const std::string& cloud_id, std::vector<std::vector<std::string>> keys);
 
 // The id here of each row: its alias, else that of the candidate with which it is paired, else a
 // new one: the cloud's where it is a free UUID, or one derived from it.
@@ -53,24 +50,15 @@ std::string FreshId(db::Session& session, const company::Company& company, alias
 void PutAlias(db::Tx& tx, db::CompanyId company, aliases::Kind kind, std::string_view cloud_id,
               std::string_view box_id);
 
-// A batch of rows that are written together.
-struct Batch {
-  size_t size = 0;
-  // Writes those rows, given by their indexes, in a transaction of its own.
-  std::function<void(const std::vector<size_t>& rows)> write;
-  // The rows to which a field of the document belongs that was written last; none: not known.
-  std::function<std::vector<size_t>(std::string_view field)> rows_of;
-  // For the report of a refused row: its id in the cloud.
-  std::function<std::string(size_t row)> id_of;
-  // That of the difference: "menu" or "link".
-  std::string_view difference;
-};
-// Writes the batch without the rows that are refused, each of which becomes a log line and, once,
-// a difference.
-void WriteBatch(const Importer& importer, const Batch& batch);
+// Why records are left out, by their index in a list.
+using Refused = std::map<size_t, std::string>;
+std::string ReasonOf(const FieldError& error);
+// A log line, and once a difference for each; none for none. `kind`: of the differences.
+void Report(const Importer& importer, std::string_view kind, const Refused& refused,
+            const std::function<std::string(size_t index)>& cloud_id);
 
-// The number in "clients[12].name" behind "clients[".
-std::optional<size_t> IndexIn(std::string_view field, std::string_view list);
+// The objects of an array that is a member of the record; nothing where it is none.
+std::vector<json::Value> RowsOf(json::Value record, std::string_view list);
 
 // The lists. `is_complete`: all of the cloud's rows are in `records`; those it lacks become
 // inactive. An empty list of payment methods is taken for a fault of the cloud.
@@ -80,7 +68,6 @@ void TakePaymentMethods(const Importer& importer, const std::vector<json::Value>
 void TakeTables(const Importer& importer, const std::vector<json::Value>& records,
                 bool is_complete);
 void TakeUsers(const Importer& importer, const std::vector<json::Value>& records);
-void TakeCategories(const Importer& importer, const std::vector<json::Value>& records);
 void TakeClients(const Importer& importer, const std::vector<json::Value>& records);
 
 }  // namespace comanda::cloud

@@ -21,7 +21,7 @@ namespace comanda::cloud::store {
 inline constexpr std::string_view kGone = "gone";
 
 // A row of this box without an alias, or a product that is gone, with the keys of its kind
-// (cloud/restaurant_document.h).
+// (cloud/pairing.h).
 struct UnpairedRow {
   KeyedRow keyed;
   std::string name;  // for people
@@ -35,7 +35,7 @@ std::map<std::string, std::string> AliasesOf(db::Session& session, db::CompanyId
 
 // What both sides had of a product when they were equal last (migration 0013).
 struct MenuState {
-  std::string cloud_hash;  // cloud/restaurant_document.h, Fingerprint; empty: not known
+  std::string cloud_hash;  // cloud/menu_body.h, Fingerprint; empty: not known
   std::string box_hash;    // cloud/menu_body.h, ContentHash
 
   bool operator==(const MenuState&) const = default;

@@ -101,7 +101,6 @@ Syncer::Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registr
                .platform_name = settings_.options.platform_name}),
       restaurant_({.database = settings_.database,
                    .clock = settings_.clock,
-                   .import = settings_.import,
                    .plan = [this] { PlanNow(); }}),
       inbox_(std::make_shared<Inbox>()),
       gauges_(registry, *this) {
@@ -161,8 +160,7 @@ LinkResult Syncer::Link(const LinkOrder& order) {
   LinkResult result = MakeLink({.options = settings_.options,
                                 .clock = settings_.clock,
                                 .database = settings_.database,
-                                .network = settings_.network,
-                                .import = settings_.import},
+                                .network = settings_.network},
                                order);
   reconnects_ = true;
   NoteChange();

@@ -46,7 +46,6 @@ struct SyncerSettings {
   events::Feed& feed;
   net::Network& network;
   const machine::Hold* hold = nullptr;  // nothing is sent or read while it holds; null: none
-  ImportIn import;
 };
 
 class Syncer final : private Line {

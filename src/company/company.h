@@ -41,6 +41,8 @@ struct Company {
 inline constexpr std::array<std::string_view, 4> kServiceTypes = {"ONSITE", "TABLE", "DELIVERY",
                                                                   "TAKEAWAY"};
 
+inline constexpr uint32_t kAllServiceTypes = 0b1111;
+
 // A way to pay that the company offers.
 struct PaymentMethod {
   std::string id;

@@ -20,7 +20,7 @@ namespace {
 // The namespace of derived company ids. Changing it would change the ids of existing companies.
 constexpr std::string_view kCompanies = "6f0c1f0e-2c1b-4a55-9d0e-5b1f5e0a7c31";
 
-constexpr uint32_t kAllServiceTypes = 0b1111;
+constexpr json::TextRule kCodeRule = {.max = 100, .card_numbers_refused = false};
 constexpr std::string_view kExampleHours =
     "must be an object of weekdays, like {\"monday\": {\"is_active\": true, \"hours\": [{\"open\": "
     "\"12:00\", \"close\": \"17:00\"}]}}";
@@ -71,50 +71,71 @@ void ReadCurrency(json::ObjectReader& row, Company& company) {
   company.currency_decimals = decimals.value_or(2);
 }
 
-std::optional<std::string> ReadLanguage(json::ObjectReader& row) {
-  const auto language = row.Text("language", kNameRule);
+// The profile, a field each.
+
+void ReadName(json::ObjectReader& row, Company& company) {
+  TakeRequired(row, "name", kNameRule, company.name);
+}
+
+void ReadDescription(json::ObjectReader& row, Company& company) {
+  Take(row, "description", row.Text("description", kProseRule), company.description);
+}
+
+void ReadLogo(json::ObjectReader& row, Company& company) {
+  Take(row, "logo", row.Text("logo", kUrlRule), company.logo);
+}
+
+void ReadPublicUrl(json::ObjectReader& row, Company& company) {
+  Take(row, "public_url", row.Text("public_url", kUrlRule), company.public_url);
+}
+
+void ReadPhone(json::ObjectReader& row, Company& company) {
+  Take(row, "phone", row.Text("phone", kNumberRule), company.phone);
+}
+
+void ReadLanguage(json::ObjectReader& row, Company& company) {
+  auto language = row.Text("language", kNameRule);
   if (language && !IsWord(*language, 2, 'a', 'z')) {
     row.Fail("language", FieldCode::kInvalidFormat,
              "must be two lower-case letters as in ISO 639-1, like es");
   }
-  return language;
+  Take(row, "language", std::move(language), company.language);
 }
 
-std::string ReadBusinessHours(json::ObjectReader& row) {
+void ReadBusinessHours(json::ObjectReader& row, Company& company) {
   const std::optional<json::Value> value = row.Raw("business_hours");
-  if (!value) return HoursText(Hours{});
-  if (value->kind() != json::Kind::kObject) {
-    row.Fail("business_hours", FieldCode::kWrongType, kExampleHours);
-    return "";
+  const bool is_object = value && value->kind() == json::Kind::kObject;
+  if (is_object) {
+    json::ObjectReader week = *row.Object("business_hours");
+    company.business_hours = HoursText(ReadHours(week));
+  } else if (!IsTolerated(row)) {
+    if (value) row.Fail("business_hours", FieldCode::kWrongType, kExampleHours);
+    company.business_hours = HoursText(Hours{});
   }
-  json::ObjectReader week = *row.Object("business_hours");
-  return HoursText(ReadHours(week));
 }
 
-int ReadDayStart(json::ObjectReader& row) {
+void ReadDayStart(json::ObjectReader& row, Company& company) {
   const auto text = row.Text("day_starts_at", kNameRule);
-  if (!text) return 0;
-  const std::optional<int> minute = ParseTimeOfDay(*text);
+  if (!text) return;
+  const std::optional<int> minute = TimeOfDayIn(row, *text);
   if (!minute) {
     row.Fail("day_starts_at", FieldCode::kInvalidFormat,
              "must be a time of day from 00:00 to 23:59, like 05:00");
   }
-  return minute.value_or(0);
+  company.day_starts_at = minute.value_or(0);
 }
 
 void ReadLocation(json::ObjectReader& row, Company& company) {
   std::optional<json::ObjectReader> location = row.Object("location");
   if (!location) return;
-  company.address = location->Text("address", kAddressRule);
-  company.area = location->Text("area", kNameRule);
-  company.city = location->Text("city", kNameRule);
-  company.state = location->Text("state", kNameRule);
-  company.postal_code = location->Text("postal_code", kNameRule);
-  Coordinates coordinates = ReadCoordinates(*location);
-  company.latitude = std::move(coordinates.latitude);
-  company.longitude = std::move(coordinates.longitude);
+  Take(*location, "address", location->Text("address", kAddressRule), company.address);
+  Take(*location, "area", location->Text("area", kNameRule), company.area);
+  Take(*location, "city", location->Text("city", kNameRule), company.city);
+  Take(*location, "state", location->Text("state", kNameRule), company.state);
+  Take(*location, "postal_code", location->Text("postal_code", kNameRule), company.postal_code);
+  ReadCoordinates(*location, company.latitude, company.longitude);
   const auto country = location->Text("country_code", kNameRule);
-  if (country && *country != company.country_code) {
+  if (country && !IsTolerated(row) && *country != company.country_code) {
     location->Fail("country_code", FieldCode::kNotAllowed,
                    "differs from the company's country_code; leave it out here");
   }
@@ -126,38 +147,54 @@ std::string ReadId(json::ObjectReader& row, const Company& company) {
   return crypto::DerivedId(kCompanies, company.country_code + ":" + Folded(company.name));
 }
 
+using ReadField = void (*)(json::ObjectReader& row, Company& company);
+constexpr std::array<ReadField, 9> kProfile = {ReadName,      ReadDescription,   ReadLogo,
+                                               ReadPublicUrl, ReadPhone,         ReadLocation,
+                                               ReadLanguage,  ReadBusinessHours, ReadDayStart};
+
 Company ReadCompany(json::ObjectReader& row, const std::vector<Company>& stored) {
   Company company;
-  company.name = row.RequireText("name", kNameRule).value_or("");
-  company.description = row.Text("description", kProseRule);
-  company.logo = row.Text("logo", kUrlRule);
-  company.public_url = row.Text("public_url", kUrlRule);
-  company.phone = row.Text("phone", kNumberRule);
   company.country_code = ReadCountry(row);
-  ReadLocation(row, company);
+  for (const ReadField read : kProfile) read(row, company);
   company.id = ReadId(row, company);
   ReadZone(row, stored, company);
-  company.business_hours = ReadBusinessHours(row);
-  company.language = ReadLanguage(row);
   ReadCurrency(row, company);
-  company.day_starts_at = ReadDayStart(row);
   return company;
 }
 
-uint32_t ReadServiceTypes(json::ObjectReader& row) {
-  const auto names = row.Texts("service_types", kServiceTypes.size(), kNameRule);
-  if (!names) return kAllServiceTypes;
-  uint32_t bits = 0;
+// `bits`: where the row does not name them.
+uint32_t ReadServiceTypes(json::ObjectReader& row, uint32_t bits) {
+  // Another system may have types of its own, which are passed.
+  const size_t max = IsTolerated(row) ? kRowsMax : kServiceTypes.size();
+  const auto names = row.Texts("service_types", max, kNameRule);
+  if (!names) return bits;
+  bits = 0;
   for (const std::string& name : *names) {
     for (size_t i = 0; i < kServiceTypes.size(); ++i) {
       if (name == kServiceTypes[i]) bits |= 1u << i;
     }
   }
-  if (std::cmp_not_equal(__builtin_popcount(bits), names->size())) {
+  const bool are_known = std::cmp_equal(__builtin_popcount(bits), names->size());
+  if (!are_known && !IsTolerated(row)) {
     row.Fail("service_types", FieldCode::kUnknownValue,
              "must list some of ONSITE, TABLE, DELIVERY, TAKEAWAY, each once, in capitals");
   }
   return bits;
+}
+
+void ReadFields(json::ObjectReader& row, PaymentMethod& method) {
+  TakeRequired(row, "code", kCodeRule, method.code);
+  auto description = row.Text("description", kNameRule);
+  if (!description && method.description.empty()) description = method.code;
+  if (description) method.description = *std::move(description);
+  method.service_types = ReadServiceTypes(row, method.service_types);
+  method.active = row.Boolean("active").value_or(method.active);
+}
+
+void ReadFields(json::ObjectReader& row, Table& table) {
+  TakeRequired(row, "name", kNameRule, table.name);
+  Take(row, "area", row.Text("area", kNameRule), table.area);
+  table.active = row.Boolean("active").value_or(table.active);
 }
 
 std::vector<PaymentMethod> ReadPaymentMethods(json::ObjectReader& row,
@@ -166,14 +203,10 @@ std::vector<PaymentMethod> ReadPaymentMethods(json::ObjectReader& row,
   Distinct codes;
   std::vector<PaymentMethod> methods;
   for (json::ObjectReader& item : row.Objects("payment_methods", kRowsMax, true)) {
-    PaymentMethod& method = methods.emplace_back();
-    const auto code = item.RequireText("code", {.max = 100, .card_numbers_refused = false});
-    method.code = code.value_or("");
+    PaymentMethod& method = methods.emplace_back(PaymentMethod{.service_types = kAllServiceTypes});
+    ReadFields(item, method);
     method.id = ids.Take(item, "", method.code);
-    codes.Add(item, "code", code);
-    method.description = item.Text("description", kNameRule).value_or(method.code);
-    method.service_types = ReadServiceTypes(item);
-    method.active = item.Boolean("active").value_or(true);
+    if (!method.code.empty()) codes.Add(item, "code", method.code);
     item.Finish();
   }
   return methods;
@@ -184,26 +217,20 @@ std::vector<Table> ReadTables(json::ObjectReader& row, const std::string& compan
   std::vector<Table> tables;
   for (json::ObjectReader& item : row.Objects("tables", kRowsMax, true)) {
     Table& table = tables.emplace_back();
-    table.name = item.RequireText("name", kNameRule).value_or("");
+    ReadFields(item, table);
     table.id = ids.Take(item, "name", Folded(table.name));
-    table.area = item.Text("area", kNameRule);
-    table.active = item.Boolean("active").value_or(true);
     item.Finish();
   }
   return tables;
 }
 
-void CheckCodes(db::Session& session, db::CompanyId company, const Draft& draft,
-                json::Errors& errors) {
-  for (size_t i = 0; i < draft.payment_methods.size(); ++i) {
-    const PaymentMethod& method = draft.payment_methods[i];
-    const auto holder = SelectPaymentMethodByCode(session, company, method.code);
-    if (!holder || holder->id == method.id) continue;
-    errors.Add(draft.path + ".payment_methods[" + std::to_string(i) + "].code",
-               FieldCode::kDuplicate,
-               "belongs to the stored payment method " + holder->id + "; give this row that id",
-               draft.offset);
-  }
+void CheckCode(db::Session& session, db::CompanyId company, const PaymentMethod& method,
+               const std::string& path, size_t offset, json::Errors& errors) {
+  const auto holder = SelectPaymentMethodByCode(session, company, method.code);
+  if (!holder || holder->id == method.id) return;
+  errors.Add(path + "code", FieldCode::kDuplicate,
+             "belongs to the stored payment method " + holder->id + "; give this row that id",
+             offset);
 }
 
 }  // namespace
@@ -219,6 +246,32 @@ Draft ReadDraft(json::ObjectReader& row, const std::vector<Company>& stored) {
   return draft;
 }
 
+void ReadShown(json::Value record, PaymentMethod& method, json::Errors& errors) {
+  json::ObjectReader row(record, "", errors, json::UnknownFields::kTolerated);
+  ReadFields(row, method);
+}
+
+void ReadShown(json::Value record, Table& table, json::Errors& errors) {
+  json::ObjectReader row(record, "", errors, json::UnknownFields::kTolerated);
+  ReadFields(row, table);
+}
+
+std::vector<FieldError> ReadShown(json::Value record, Company& company) {
+  std::vector<FieldError> refused;
+  for (const ReadField read : kProfile) {
+    json::Errors errors;
+    json::ObjectReader row(record, "", errors, json::UnknownFields::kTolerated);
+    Company changed = company;
+    read(row, changed);
+    if (errors.empty()) {
+      company = std::move(changed);
+    } else {
+      refused.push_back(errors.First());
+    }
+  }
+  return refused;
+}
+
 void Check(db::Session& session, const Draft& draft, json::Errors& errors) {
   const std::optional<Company> known = SelectByUuid(session, draft.company.id);
   if (!known) return;
@@ -229,7 +282,21 @@ void Check(db::Session& session, const Draft& draft, json::Errors& errors) {
                "must stay " + known->currency + ", the currency that this company is stored with",
                draft.offset);
   }
-  CheckCodes(session, known->company_id, draft, errors);
+  for (size_t i = 0; i < draft.payment_methods.size(); ++i) {
+    CheckCode(session, known->company_id, draft.payment_methods[i],
+              draft.path + ".payment_methods[" + std::to_string(i) + "].", draft.offset, errors);
+  }
+}
+
+UpsertResult Put(db::Tx& tx, db::CompanyId company, const PaymentMethod& method) {
+  json::Errors errors;
+  CheckCode(tx, company, method, "", 0, errors);
+  errors.ThrowIfAny();
+  return Upsert(tx, company, method);
+}
+
+UpsertResult Put(db::Tx& tx, db::CompanyId company, const Table& table) {
+  return Upsert(tx, company, table);
 }
 
 Imported Import(db::Tx& tx, const Draft& draft, const db::Stamp& stamp) {

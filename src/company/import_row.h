@@ -1,7 +1,12 @@
 #pragma once
 
-// What all kinds of rows of an import file have in common (app/IMPORT.md): rules for texts, ids,
-// uniqueness, and fields that several kinds have.
+// What all kinds of rows have in common that are brought in, by an import file (app/IMPORT.md) or
+// as another system shows them (json::UnknownFields::kTolerated): rules for texts, ids, uniqueness,
+// and fields that several kinds have.
+//
+// A reader of such a row writes its fields into one that is there already. From a file that is an
+// empty one: a field that the file lacks is empty. What another system does not show of a row stays
+// as it is, and what it shows as null becomes empty.
 
 #include <optional>
 #include <string>
@@ -57,20 +62,37 @@ class RowIds {
   std::unordered_set<std::string> seen_;
 };
 
-// An e-mail address (something@something) in lower case. Adds an error and returns nothing if
-// malformed.
-std::optional<std::string> ReadEmail(json::ObjectReader& row);
+inline bool IsTolerated(const json::ObjectReader& row) {
+  return row.unknown() == json::UnknownFields::kTolerated;
+}
 
-// country_calling_code as "+51", and phone_number as digits. Both or neither.
-struct Phone {
-  std::optional<std::string> country_calling_code, number;
+// An id of another system: a text or a number. Empty where it is none. Of a record: its "id".
+std::string IdText(const std::optional<json::Value>& id);
+std::string ShownId(json::Value record);
+
+// Writes what was read into a field that may be empty.
+template <typename T>
+void Take(json::ObjectReader& row, std::string_view name, std::optional<T> read,
+          std::optional<T>& field) {
+  if (read || !IsTolerated(row) || row.IsNull(name)) field = std::move(read);
+}
+// Reads a text that every row has.
+void TakeRequired(json::ObjectReader& row, std::string_view name, const json::TextRule& rule,
+                  std::string& field);
+
+// A user or client: name; email (something@something) in lower case; country_calling_code as "+51",
+// and phone_number as digits, both or neither. Other systems show the name also as full_name, or as
+// first_name and last_name; somebody without one is named by what else identifies him.
+struct Person {
+  std::string& name;
+  std::optional<std::string>&email, &country_calling_code, &phone_number;
 };
-Phone ReadPhone(json::ObjectReader& row);
+void ReadPerson(json::ObjectReader& row, Person person);
+// The id of a row of a file, derived from its e-mail address, else its phone number, else its name.
+std::string TakeId(json::ObjectReader& row, RowIds& ids, const Person& person);
 
 // Latitude and longitude as decimal texts. Both or neither.
-struct Coordinates {
-  std::optional<std::string> latitude, longitude;
-};
-Coordinates ReadCoordinates(json::ObjectReader& row);
+void ReadCoordinates(json::ObjectReader& row, std::optional<std::string>& latitude,
+                     std::optional<std::string>& longitude);
 
 }  // namespace comanda::company

@@ -1,8 +1,7 @@
 #include "company/json.h"
 
-#include <optional>
-
 #include "base/problem.h"
+#include "base/text.h"
 #include "json/writer.h"
 
 namespace comanda::company {
@@ -15,7 +14,7 @@ constexpr json::TextRule kTimeRule = {.max = 40, .card_numbers_refused = false};
 int ReadTime(json::ObjectReader& block, std::string_view name) {
   const std::optional<std::string> text = block.RequireText(name, kTimeRule);
   if (!text) return 0;
-  const std::optional<int> minute = ParseTimeOfDay(*text);
+  const std::optional<int> minute = TimeOfDayIn(block, *text);
   if (!minute) {
     block.Fail(
         name, FieldCode::kInvalidFormat,
@@ -71,6 +70,12 @@ void WriteLocation(json::Writer& writer, const Company& company) {
 }
 
 }  // namespace
+
+std::optional<int> TimeOfDayIn(const json::ObjectReader& row, std::string_view text) {
+  constexpr size_t kMinutes = 5;  // of "12:30:00"
+  const bool is_shown = row.unknown() == json::UnknownFields::kTolerated;
+  return ParseTimeOfDay(is_shown ? Trimmed(text).substr(0, kMinutes) : text);
+}
 
 Hours ReadHours(json::ObjectReader& week) {
   Hours hours;

@@ -3,6 +3,7 @@
 // The company as JSON (contract section 10). Opening hours are an object with seven lower-case
 // weekdays, each {"is_active": true, "hours": [{"open": "HH:MM", "close": "HH:MM"}]}.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@
 #include "json/reader.h"
 
 namespace comanda::company {
+
+// A time of day of a row; nothing if malformed. That of another system may have seconds, which are
+// cut.
+std::optional<int> TimeOfDayIn(const json::ObjectReader& row, std::string_view text);
 
 // Adds invalid fields to the reader's errors. A missing weekday is closed.
 Hours ReadHours(json::ObjectReader& week);

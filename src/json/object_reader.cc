@@ -294,8 +294,14 @@ std::optional<Value> ObjectReader::FindNonNull(std::string_view name) {
   return value;
 }
 
-bool ObjectReader::Require(std::string_view name) {
-  if (FindNonNull(name)) return true;
+std::optional<Value> ObjectReader::FindNonNull(std::string_view name, Kind kind) {
+  std::optional<Value> value = FindNonNull(name);
+  const bool is_passed = value && value->kind() != kind && unknown_ == UnknownFields::kTolerated;
+  return is_passed ? std::nullopt : value;
+}
+
+bool ObjectReader::Require(std::string_view name, Kind kind) {
+  if (FindNonNull(name, kind)) return true;
   if (object_) Fail(name, FieldCode::kRequired, "is required and must not be null");
   return false;
 }
@@ -313,7 +319,7 @@ bool ObjectReader::HasValue(std::string_view name) {
 }
 
 std::optional<std::string> ObjectReader::Text(std::string_view name, TextRule rule) {
-  const std::optional<Value> value = FindNonNull(name);
+  const std::optional<Value> value = FindNonNull(name, Kind::kText);
   if (!value) return std::nullopt;
   const bool is_empty = IsEmptyText(*value) || (rule.is_code && value->kind() == Kind::kText &&
                                                 TrimmedCode(value->text()).empty());
@@ -322,13 +328,13 @@ std::optional<std::string> ObjectReader::Text(std::string_view name, TextRule ru
 }
 
 std::optional<std::string> ObjectReader::RequireText(std::string_view name, TextRule rule) {
-  if (!Require(name)) return std::nullopt;
+  if (!Require(name, Kind::kText)) return std::nullopt;
   rule.can_be_null = false;
   return Text(name, rule);
 }
 
 std::optional<int64_t> ObjectReader::Number(std::string_view name, NumberRule rule) {
-  const std::optional<Value> value = FindNonNull(name);
+  const std::optional<Value> value = FindNonNull(name, Kind::kNumber);
   if (!value) return std::nullopt;
   if (value->kind() != Kind::kNumber) {
     Fail(name, FieldCode::kWrongType, NotANumber(*value, rule.decimals));
@@ -343,7 +349,7 @@ std::optional<int64_t> ObjectReader::Number(std::string_view name, NumberRule ru
 }
 
 std::optional<int64_t> ObjectReader::RequireNumber(std::string_view name, NumberRule rule) {
-  if (!Require(name)) return std::nullopt;
+  if (!Require(name, Kind::kNumber)) return std::nullopt;
   return Number(name, rule);
 }
 
@@ -358,7 +364,7 @@ std::optional<int64_t> ObjectReader::RequireMoney(std::string_view name, int cur
 }
 
 std::optional<bool> ObjectReader::Boolean(std::string_view name) {
-  const std::optional<Value> value = FindNonNull(name);
+  const std::optional<Value> value = FindNonNull(name, Kind::kBoolean);
   if (!value) return std::nullopt;
   if (value->kind() == Kind::kBoolean) return value->boolean();
   Fail(name, FieldCode::kWrongType, "must be true or false, without quotes");
@@ -366,7 +372,7 @@ std::optional<bool> ObjectReader::Boolean(std::string_view name) {
 }
 
 std::optional<std::string> ObjectReader::Uuid(std::string_view name, bool can_be_null) {
-  const std::optional<Value> value = FindNonNull(name);
+  const std::optional<Value> value = FindNonNull(name, Kind::kText);
   if (!value) return std::nullopt;
   constexpr std::string_view kForm = "must be a UUID, like 0190c3a1-7f3e-7a52-9d6b-3f1c2ab45e90";
   if (value->kind() != Kind::kText) {
@@ -380,7 +386,7 @@ std::optional<std::string> ObjectReader::Uuid(std::string_view name, bool can_be
 }
 
 std::optional<UtcMs> ObjectReader::Instant(std::string_view name) {
-  const std::optional<Value> value = FindNonNull(name);
+  const std::optional<Value> value = FindNonNull(name, Kind::kText);
   if (!value) return std::nullopt;
   constexpr std::string_view kForm =
       "must be a time with its offset as in RFC 3339, like 2026-11-20T18:03:11Z";
@@ -396,7 +402,7 @@ std::optional<UtcMs> ObjectReader::Instant(std::string_view name) {
 std::optional<size_t> ObjectReader::OneOf(std::string_view name,
                                           const std::vector<std::string_view>& words,
                                           std::string_view hint) {
-  const std::optional<Value> value = FindNonNull(name);
+  const std::optional<Value> value = FindNonNull(name, Kind::kText);
   if (!value) return std::nullopt;
   if (value->kind() != Kind::kText) {
     Fail(name, FieldCode::kWrongType, "must be one of " + Join(words) + ", in double quotes");
@@ -412,14 +418,18 @@ std::optional<size_t> ObjectReader::OneOf(std::string_view name,
   return std::nullopt;
 }
 
-std::optional<std::vector<Value>> ObjectReader::Items(std::string_view name, size_t max) {
-  const std::optional<Value> value = FindNonNull(name);
+std::optional<std::vector<Value>> ObjectReader::Items(std::string_view name, size_t max,
+                                                      Kind kind) {
+  const std::optional<Value> value = FindNonNull(name, Kind::kArray);
   if (!value) return std::nullopt;
   if (value->kind() != Kind::kArray) {
     Fail(name, FieldCode::kWrongType, "must be a list between [ and ]");
     return std::nullopt;
   }
   std::vector<Value> items = value->items();
+  if (unknown_ == UnknownFields::kTolerated) {
+    std::erase_if(items, [&](Value item) { return item.kind() != kind || IsEmptyText(item); });
+  }
   if (items.size() > max) {
     Fail(name, FieldCode::kTooManyItems,
          "must have at most " + std::to_string(max) + (max == 1 ? " item" : " items") + ", not " +
@@ -431,7 +441,7 @@ std::optional<std::vector<Value>> ObjectReader::Items(std::string_view name, siz
 
 std::vector<ObjectReader> ObjectReader::Objects(std::string_view name, size_t max,
                                                 bool allow_empty) {
-  const std::optional<std::vector<Value>> items = Items(name, max);
+  const std::optional<std::vector<Value>> items = Items(name, max, Kind::kObject);
   if (!items) return {};
   if (items->empty() && !allow_empty) {
     Fail(name, FieldCode::kEmpty, "must have at least one item");
@@ -445,19 +455,19 @@ std::vector<ObjectReader> ObjectReader::Objects(std::string_view name, size_t ma
 }
 
 std::vector<ObjectReader> ObjectReader::RequireObjects(std::string_view name, size_t max) {
-  if (!Require(name)) return {};
+  if (!Require(name, Kind::kArray)) return {};
   return Objects(name, max, false);
 }
 
 std::optional<ObjectReader> ObjectReader::Object(std::string_view name) {
-  const std::optional<Value> value = FindNonNull(name);
+  const std::optional<Value> value = FindNonNull(name, Kind::kObject);
   if (!value) return std::nullopt;
   return ObjectReader(*value, FieldPath(name), *errors_, unknown_);
 }
 
 std::optional<std::vector<std::string>> ObjectReader::Texts(std::string_view name, size_t max_items,
                                                             TextRule rule) {
-  const std::optional<std::vector<Value>> items = Items(name, max_items);
+  const std::optional<std::vector<Value>> items = Items(name, max_items, Kind::kText);
   if (!items) return std::nullopt;
   std::vector<std::string> texts;
   bool all_good = true;
@@ -549,7 +559,7 @@ void ObjectReader::Finish() {
       errors_->AddHint(error, MeantBy(name, unknown));
     }
   }
-  if (!object_ || unknown_ == UnknownFields::kIgnored) return;
+  if (!object_ || unknown_ != UnknownFields::kRefused) return;
   size_t found = 0;
   for (const auto& [name, value] : object_->members()) {
     if (IsKnown(name)) continue;

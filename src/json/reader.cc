@@ -254,6 +254,10 @@ void Errors::Add(std::string field, FieldCode code, std::string message, size_t 
 
 void Errors::AddHint(size_t index, std::string_view hint) { errors_[index].second.message += hint; }
 
+const FieldError& Errors::First() const {
+  return std::ranges::min_element(errors_, {}, &std::pair<size_t, FieldError>::first)->second;
+}
+
 void Errors::ThrowIfAny() {
   if (errors_.empty()) return;
   std::stable_sort(errors_.begin(), errors_.end(),

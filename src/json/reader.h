@@ -105,6 +105,8 @@ class Errors {
   void AddHint(size_t index, std::string_view hint);
   bool empty() const { return errors_.empty(); }
   size_t size() const { return errors_.size(); }
+  // The first in document order, of at least one.
+  const FieldError& First() const;
   // Throws Refusal(kValidationFailed) with the errors in document order, at most kFieldErrorsMax.
   // Does nothing if there are none.
   void ThrowIfAny();
@@ -115,8 +117,10 @@ class Errors {
 };
 
 // What Finish() does with fields that no handler read: the live address ignores them, the sandbox
-// reports unknown_field (contract section 1).
-enum class UnknownFields : uint8_t { kIgnored, kRefused };
+// reports unknown_field (contract section 1). kTolerated: a record that another system shows. They
+// are ignored, and a field, or an item of a list, that is of another kind than is read counts as
+// missing.
+enum class UnknownFields : uint8_t { kIgnored, kRefused, kTolerated };
 
 // What a text field accepts. Lengths are in Unicode characters.
 struct TextRule {
@@ -241,13 +245,16 @@ class ObjectReader {
  private:
   // Like Value::Find(); makes the field known.
   std::optional<Value> Find(std::string_view name);
-  // Like Find(), but a field that is null is absent.
+  // Like Find(), but a field that is null is absent; so is one that is tolerated and of another
+  // kind.
   std::optional<Value> FindNonNull(std::string_view name);
+  std::optional<Value> FindNonNull(std::string_view name, Kind kind);
   // Adds `required` if the field is absent.
-  bool Require(std::string_view name);
+  bool Require(std::string_view name, Kind kind);
   void MakeKnown(std::string_view name);
-  // The items of an array; too_many_items above `max`.
-  std::optional<std::vector<Value>> Items(std::string_view name, size_t max);
+  // The items of an array, those of that kind alone where others are tolerated; too_many_items
+  // above `max`.
+  std::optional<std::vector<Value>> Items(std::string_view name, size_t max, Kind kind);
   bool IsKnown(std::string_view name) const;
   std::vector<std::string_view> KnownNames() const;  // each once
   std::string UnknownMessage(std::string_view name) const;

@@ -1,6 +1,7 @@
 #include "menu/catalogue.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_set>
 #include <utility>
 
@@ -310,6 +311,36 @@ Written Write(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::S
   return written;
 }
 
+Upserted Upsert(db::Tx& tx, db::CompanyId company, Draft draft, const db::Stamp& stamp) {
+  Upserted upserted;
+  std::vector<size_t> indexes(draft.products.size());
+  std::iota(indexes.begin(), indexes.end(), size_t{0});
+  while (true) {
+    try {
+      upserted.written = Write(tx, company, draft, stamp);
+      return upserted;
+    } catch (const Refusal& refusal) {
+      // At least one is left out each time, so that this ends.
+      std::vector<size_t> kept;
+      std::vector<Product> products;
+      for (size_t i = 0; i < draft.products.size(); ++i) {
+        const auto error = std::ranges::find_if(refusal.errors, [&](const FieldError& one) {
+          return one.field.starts_with(draft.products[i].sent.path + ".");
+        });
+        if (error != refusal.errors.end()) {
+          upserted.refused.emplace(indexes[i], *error);
+        } else {
+          kept.push_back(indexes[i]);
+          products.push_back(std::move(draft.products[i]));
+        }
+      }
+      if (kept.size() == indexes.size()) throw;
+      indexes = std::move(kept);
+      draft.products = std::move(products);
+    }
+  }
+}
+
 std::vector<ShownProduct> FindLeftOut(db::Session& session, db::CompanyId company,
                                       const Draft& draft) {
   if (draft.categories.empty()) return {};
@@ -367,6 +398,33 @@ Product WriteOne(db::Tx& tx, const company::Company& company, const Draft& draft
              product, stamp);
   }
   return product;
+}
+
+Product SetVisible(db::Tx& tx, const company::Company& company, std::string_view product_id,
+                   bool visible, const db::Stamp& stamp) {
+  Draft draft{.form = kPatchProduct};
+  Product& product = draft.products.emplace_back();
+  product.id = product_id;
+  product.visible = visible;
+  product.sent = {.fields = BitOf(&Product::visible), .has_id = true};
+  return WriteOne(tx, company, draft, stamp);
+}
+
+void SetStock(db::Tx& tx, const company::Company& company, std::span<const Stock> stocks,
+              const db::Stamp& stamp) {
+  Draft draft{.form = kPutProducts};
+  for (const Stock& stock : stocks) {
+    if (draft.products.empty() || draft.products.back().id != stock.product_id) {
+      Product& product = draft.products.emplace_back();
+      product.id = stock.product_id;
+      product.sent.has_id = product.sent.has_variants = true;
+    }
+    Variant& variant = draft.products.back().variants.emplace_back();
+    variant.id = stock.variant_id;
+    variant.stock = stock.units;
+    variant.sent = {.fields = BitOf(&Variant::stock), .has_id = true};
+  }
+  Announce(tx, company, Write(tx, company.company_id, draft, stamp), stamp);
 }
 
 void LogTwinSkus(db::Database& database) {

@@ -10,7 +10,9 @@
 // Functions throw Fault on a database error.
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +88,14 @@ void Check(db::Session& session, db::CompanyId company, const Draft& draft, json
 // Writes the whole draft, or throws Refusal with every error and writes nothing. Writes neither
 // events nor rendered records: call Announce() and RenderStale() afterwards.
 Written Write(db::Tx& tx, db::CompanyId company, const Draft& draft, const db::Stamp& stamp);
+// Writes the products of a draft of the cloud's records (kCloudRecords), as Write() does, without
+// those that it would refuse.
+struct Upserted {
+  Written written;
+  // By the index of the product in the draft: why it is left out.
+  std::map<size_t, FieldError> refused;
+};
+Upserted Upsert(db::Tx& tx, db::CompanyId company, Draft draft, const db::Stamp& stamp);
 // The visible products that a file with a menu does not mention, in the order of the menu. One of
 // them may be the former name of a product that the file created. Nothing for a file without a
 // menu.
@@ -100,6 +110,20 @@ bool Announce(db::Tx& tx, const company::Company& company, const Written& writte
 // product.
 Product WriteOne(db::Tx& tx, const company::Company& company, const Draft& draft,
                  const db::Stamp& stamp);
+
+// Shows or hides one product; as WriteOne().
+Product SetVisible(db::Tx& tx, const company::Company& company, std::string_view product_id,
+                   bool visible, const db::Stamp& stamp);
+
+// What is in stock of a variant, in thousandths.
+struct Stock {
+  std::string product_id, variant_id;
+  int64_t units = 0;
+};
+// Sets the counts of variants, and writes the event of those of which `available` flips. `stocks`:
+// those of one product one after the other.
+void SetStock(db::Tx& tx, const company::Company& company, std::span<const Stock> stocks,
+              const db::Stamp& stamp);
 
 // Logs skus of one company that differ only in case and in what stands around them, as databases
 // of older programs have them. After an upgrade.

@@ -21,8 +21,9 @@ struct Form {
   // True for PATCH: at least one field must be present, and null clears an optional field.
   // Otherwise null is the same as a missing field.
   bool is_change = false;
-  // A file made of the cloud's records. What the cloud accepted is not refused where a client's
-  // file would be: a group that nobody can satisfy, skus that differ only in case.
+  // Records of the cloud, under ids of this box. Like a file, but what the cloud does not show of a
+  // row stays as it is, and null clears an optional field. What the cloud accepted is not refused
+  // where a client's file would be: a group that nobody can satisfy, skus that differ only in case.
   bool is_of_cloud = false;
 
   // An import file is complete: a missing field gets its default, except stock, which is kept where
@@ -43,13 +44,13 @@ inline constexpr Form kPostVariant = {.top = Form::Top::kVariant, .complete = tr
 inline constexpr Form kPatchVariant = {.top = Form::Top::kVariant, .is_change = true};
 inline constexpr Form kPutProducts = {.top = Form::Top::kProducts};
 inline constexpr Form kImportFile = {.top = Form::Top::kFile, .complete = true};
-inline constexpr Form kCloudFile = {.top = Form::Top::kFile, .complete = true, .is_of_cloud = true};
+inline constexpr Form kCloudRecords = {.top = Form::Top::kFile, .is_of_cloud = true};
 
 struct Draft {
   Form form;
   // From a file only.
   std::vector<Station> stations;
-  // From a file only; its products refer to them by category_id.
+  // From a file, or of the cloud, then whole; products refer to them by category_id.
   std::vector<Category> categories;
   std::vector<Product> products;
 };

@@ -66,6 +66,8 @@ class DraftReader {
                     std::vector<Product>& products);
   // `category_id` is the enclosing category of a file.
   Product ReadProduct(ObjectReader& json, const std::string& category_id = "");
+  // The row itself, with its default where nothing was read.
+  static void ReadFields(ObjectReader& json, Category& category);
   Variant ReadVariant(ObjectReader& json, const std::string& product_id);
   // The rows of a list.
   template <typename Row, typename Read>
@@ -81,7 +83,9 @@ class DraftReader {
   // ignored, but the currency must be the company's.
   void CheckRecordSentBack(ObjectReader& json) const;
   void ReadCategoryOf(ObjectReader& json, Product& product);
+  void ReadStationOf(ObjectReader& json, Product& product);
   void ReadImages(ObjectReader& json, Product& product);
+  void ReadType(ObjectReader& json, ModifierCategory& category);
   ModifierCategory ReadModifierCategory(ObjectReader& json, const std::string& product_id);
   Modifier ReadModifier(ObjectReader& json, const std::string& category_id);
 
@@ -98,28 +102,37 @@ class DraftReader {
     row.*field = std::forward<Value>(value);
     row.sent.fields |= BitOf(field);
   }
-  // Sets the field to the value that was read; in a change, to nothing if null was sent.
+  // Sets the field to the value that was read; in a change, and of the cloud, to nothing if null
+  // was sent.
   template <typename Row, typename T, typename Value>
   void Take(ObjectReader& json, std::string_view name, Row& row, T Row::*field,
             std::optional<Value> value) const {
     constexpr bool kCanBeEmpty = std::is_same_v<T, std::optional<Value>>;
     if (value) {
       Set(row, field, *std::move(value));
-    } else if (kCanBeEmpty && form_.is_change && json.IsNull(name)) {
+    } else if (kCanBeEmpty && (form_.is_change || form_.is_of_cloud) && json.IsNull(name)) {
       Set(row, field, T());
     }
+  }
+  // The same of an amount or count that is 0 where the cloud shows null.
+  template <typename Row>
+  void TakeOrZero(ObjectReader& json, std::string_view name, Row& row, int64_t Row::*field,
+                  std::optional<int64_t> value) const {
+    if (!value && form_.is_of_cloud && json.IsNull(name)) value = 0;
+    Take(json, name, row, field, value);
   }
 
   // In a file, a row without a position has the place that it has in its list.
   template <typename Row>
   void PlaceInList(Row& row, size_t index) const {
-    if (!form_.in_file() || IsSent(row, &Row::position)) return;
+    if (!form_.in_file() || form_.is_of_cloud || IsSent(row, &Row::position)) return;
     Set(row, &Row::position, static_cast<int64_t>(index));
   }
 
   // Call last.
   template <typename Row>
   void Finish(ObjectReader& json, Row& row) {
+    if (form_.is_of_cloud) return;
     for (const std::string_view name : json.UnknownNames()) row.sent.unknown.emplace_back(name);
     json.Finish();
   }
@@ -136,8 +149,11 @@ Row DraftReader::Start(ObjectReader& json) {
   Row row;
   row.sent.path = json.path();
   row.sent.offset = json.offset();
-  Take(json, "name", row, &Row::name,
-       form_.complete ? json.RequireText("name", kNameRule) : json.Text("name", kNameRule));
+  const bool is_passed = form_.is_of_cloud && json.IsNull("name");
+  if (!is_passed) {
+    Take(json, "name", row, &Row::name,
+         form_.complete ? json.RequireText("name", kNameRule) : json.Text("name", kNameRule));
+  }
   if constexpr (!std::is_same_v<Row, Station>) {
     Take(json, "position", row, &Row::position, json.Number("position", kPositionRule));
   }
@@ -148,7 +164,9 @@ template <typename Row>
 void DraftReader::TakeId(ObjectReader& json, company::RowIds& ids, const std::string& parent_id,
                          const std::optional<std::string>& sku, Row& row) {
   row.sent.has_id = json.HasValue("id");
-  if (form_.in_file() || row.sent.has_id) {
+  if (form_.is_of_cloud) {
+    row.id = company::IdText(json.Raw("id"));
+  } else if (form_.in_file() || row.sent.has_id) {
     row.id = ids.Take(json, sku ? "" : "name", NaturalKey(parent_id, row.name, sku));
   } else {
     row.id = NewId(now_);
@@ -166,6 +184,14 @@ std::vector<Row> DraftReader::ReadList(ObjectReader& json, std::string_view name
     }
   }
   return rows;
+}
+
+// A count of the cloud that is not exact is none.
+std::optional<int64_t> ShownStock(ObjectReader& json) {
+  const std::optional<json::Value> value = json.Raw("stock");
+  if (!value || value->kind() != json::Kind::kNumber) return std::nullopt;
+  const std::optional<Decimal> decimal = ParseDecimal(value->number_text());
+  return decimal ? Scaled(*decimal, kStockDecimals) : std::nullopt;
 }
 
 // Computed fields are refused in a new row.
@@ -205,13 +231,18 @@ Station DraftReader::ReadStation(ObjectReader& json) {
   return station;
 }
 
+void DraftReader::ReadFields(ObjectReader& json, Category& category) {
+  if (auto slug = json.Text("slug", kSlugRule)) category.slug = *std::move(slug);
+  if (category.slug.empty()) category.slug = Slug(category.name);
+  company::Take(json, "description", json.Text("description", kProseRule), category.description);
+  company::Take(json, "image_url", json.Text("image_url", kUrlRule), category.image_url);
+  category.visible = json.Boolean("visible").value_or(category.visible);
+}
+
 Category DraftReader::ReadCategory(ObjectReader& json, std::vector<Product>& products) {
   Category category = Start<Category>(json);
   TakeId(json, categories_, "", std::nullopt, category);
-  category.slug = json.Text("slug", kSlugRule).value_or(Slug(category.name));
-  category.description = json.Text("description", kProseRule);
-  category.image_url = json.Text("image_url", kUrlRule);
-  category.visible = json.Boolean("visible").value_or(true);
+  ReadFields(json, category);
   ReadProducts(json.Objects("products", company::kRowsMax, true), category.id, products);
   Finish(json, category);
   return category;
@@ -232,7 +263,7 @@ void DraftReader::ReadProducts(std::vector<ObjectReader> rows, const std::string
 Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category_id) {
   Product product = Start<Product>(json);
   if (form_.in_file()) {
-    Set(product, &Product::category_id, category_id);
+    if (!form_.is_of_cloud) Set(product, &Product::category_id, category_id);
   } else {
     ReadCategoryOf(json, product);
     if (form_.complete) {
@@ -254,7 +285,9 @@ Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category
     TakeId(json, products_, category_id,
            product.variants.empty() ? std::nullopt : product.variants.front().sku, product);
   }
-  if (form_.complete) Take(json, "slug", product, &Product::slug, json.Text("slug", kSlugRule));
+  if (form_.in_file() || form_.complete) {
+    Take(json, "slug", product, &Product::slug, json.Text("slug", kSlugRule));
+  }
   Take(json, "description", product, &Product::description, json.Text("description", kProseRule));
   Take(json, "image_url", product, &Product::image_url, json.Text("image_url", kUrlRule));
   ReadImages(json, product);
@@ -262,7 +295,7 @@ Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category
   Take(json, "stock_enabled", product, &Product::stock_enabled, json.Boolean("stock_enabled"));
   Take(json, "messages_for_customers", product, &Product::messages_for_customers,
        json.Text("messages_for_customers", kProseRule));
-  Take(json, "kitchen_id", product, &Product::kitchen_id, json.Uuid("kitchen_id"));
+  ReadStationOf(json, product);
   ReadVariants(json, product);
   if (form_.is_change) {
     json.RefuseNull({"name", "category_id", "category_name", "position", "visible", "stock_enabled",
@@ -277,6 +310,15 @@ Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category
     product.variants.front().sent.unknown = product.sent.unknown;
   }
   return product;
+}
+
+// Not cleared by the cloud, whose stations may be others.
+void DraftReader::ReadStationOf(ObjectReader& json, Product& product) {
+  if (!form_.is_of_cloud) {
+    Take(json, "kitchen_id", product, &Product::kitchen_id, json.Uuid("kitchen_id"));
+  } else if (auto station = ParseId(json.Text("kitchen_id").value_or(""))) {
+    Set(product, &Product::kitchen_id, *std::move(station));
+  }
 }
 
 void DraftReader::ReadCategoryOf(ObjectReader& json, Product& product) {
@@ -306,6 +348,11 @@ void DraftReader::ReadImages(ObjectReader& json, Product& product) {
 
 // True if the product has the fields of its only variant itself.
 bool DraftReader::HasShorthand(ObjectReader& json) const {
+  if (form_.is_of_cloud) {
+    const std::optional<json::Value> price = json.Peek("price");
+    return price && price->kind() == json::Kind::kNumber &&
+           json.Objects("variants", company::kRowsMax, true).empty();
+  }
   if (form_.is_change || json.Raw("variants")) return false;
   bool any = form_.complete;
   for (const std::string_view field : kShorthand) any |= json.Raw(field).has_value();
@@ -334,6 +381,7 @@ void DraftReader::ReadVariants(ObjectReader& json, Product& product) {
   }
   if (!product.variants.empty()) {
     Variant& only = product.variants.front();
+    if (form_.is_of_cloud) return;
     only.id = form_.in_file() ? variants_.Derive(NaturalKey(product.id, only.name, std::nullopt))
                               : NewId(now_);
     return;
@@ -341,7 +389,7 @@ void DraftReader::ReadVariants(ObjectReader& json, Product& product) {
   product.sent.has_variants = json.Raw("variants").has_value();
   if (!product.sent.has_variants) return;
   for (const std::string_view field : kShorthand) {
-    if (form_.is_change || !json.Raw(field)) continue;
+    if (form_.is_change || form_.is_of_cloud || !json.Raw(field)) continue;
     json.Fail(field, FieldCode::kNotAllowed,
               "is for a product of one price; this one has variants: give it to each of them");
   }
@@ -366,7 +414,9 @@ Variant DraftReader::ReadVariant(ObjectReader& json, const std::string& product_
     json.RefuseNull(
         {"name", "price", "packaging_price", "position", "id", "product_id", "currency"});
   }
-  if (!form_.complete) {
+  if (form_.is_of_cloud) {
+    // Computed fields are the cloud's.
+  } else if (!form_.complete) {
     CheckRecordSentBack(json);
     variant.sent.claimed_product_id = ClaimedId(json, "product_id");
   } else if (!form_.in_file()) {
@@ -392,24 +442,34 @@ void DraftReader::ReadPrices(ObjectReader& json, Variant& variant) {
        form_.complete ? json.RequireMoney("price", decimals_) : json.Money("price", decimals_));
   Take(json, "original_price", variant, &Variant::original_price,
        json.Money("original_price", decimals_));
-  Take(json, "packaging_price", variant, &Variant::packaging_price,
-       json.Money("packaging_price", decimals_));
+  TakeOrZero(json, "packaging_price", variant, &Variant::packaging_price,
+             json.Money("packaging_price", decimals_));
   Take(json, "cost", variant, &Variant::cost, json.Money("cost", decimals_));
-  Take(json, "stock", variant, &Variant::stock, json.Number("stock", kStockRule));
+  if (form_.is_of_cloud) {
+    variant.stock = ShownStock(json);
+  } else {
+    Take(json, "stock", variant, &Variant::stock, json.Number("stock", kStockRule));
+  }
   Take(json, "stock_threshold", variant, &Variant::stock_threshold,
        json.Number("stock_threshold", kStockRule));
+}
+
+// A type that the cloud alone knows is passed.
+void DraftReader::ReadType(ObjectReader& json, ModifierCategory& category) {
+  const std::string shown = form_.is_of_cloud ? json.Text("type").value_or("") : "many";
+  const bool is_passed = shown != "one" && shown != "many";
+  const auto type = is_passed ? std::nullopt : json.OneOf("type", {"one", "many"});
+  if (type) Set(category, &ModifierCategory::type, *type == 0 ? "one" : "many");
 }
 
 ModifierCategory DraftReader::ReadModifierCategory(ObjectReader& json,
                                                    const std::string& product_id) {
   ModifierCategory category = Start<ModifierCategory>(json);
   TakeId(json, modifier_categories_, product_id, std::nullopt, category);
-  if (const auto type = json.OneOf("type", {"one", "many"})) {
-    Set(category, &ModifierCategory::type, *type == 0 ? "one" : "many");
-  }
+  ReadType(json, category);
   Take(json, "required", category, &ModifierCategory::required, json.Boolean("required"));
-  Take(json, "min_modifiers", category, &ModifierCategory::min_modifiers,
-       json.Number("min_modifiers", kCountRule));
+  TakeOrZero(json, "min_modifiers", category, &ModifierCategory::min_modifiers,
+             json.Number("min_modifiers", kCountRule));
   Take(json, "max_modifiers", category, &ModifierCategory::max_modifiers,
        json.Number("max_modifiers", kCountRule));
   Take(json, "is_active", category, &ModifierCategory::is_active, json.Boolean("is_active"));
@@ -429,7 +489,7 @@ Modifier DraftReader::ReadModifier(ObjectReader& json, const std::string& catego
   Modifier modifier = Start<Modifier>(json);
   TakeId(json, modifiers_, category_id, std::nullopt, modifier);
   Take(json, "sku", modifier, &Modifier::sku, json.Text("sku", kSkuRule));
-  Take(json, "price", modifier, &Modifier::price, json.Money("price", decimals_));
+  TakeOrZero(json, "price", modifier, &Modifier::price, json.Money("price", decimals_));
   Take(json, "original_price", modifier, &Modifier::original_price,
        json.Money("original_price", decimals_));
   Take(json, "max_limit", modifier, &Modifier::max_limit, json.Number("max_limit", kLimitRule));
@@ -488,6 +548,19 @@ Draft ReadFile(ObjectReader& row, const company::Company& company) {
       row, "categories", company::kRowsMax, true,
       [&](ObjectReader& json) { return reader.ReadCategory(json, draft.products); });
   return draft;
+}
+
+Product ReadShown(json::Value record, const company::Company& company, std::string path,
+                  json::Errors& errors) {
+  ObjectReader json(record, std::move(path), errors, json::UnknownFields::kTolerated);
+  return DraftReader(kCloudRecords, company, 0).ReadProduct(json);
+}
+
+void ReadShown(json::Value record, Category& category, json::Errors& errors) {
+  ObjectReader json(record, "", errors, json::UnknownFields::kTolerated);
+  company::TakeRequired(json, "name", kNameRule, category.name);
+  if (const auto position = json.Number("position", kPositionRule)) category.position = *position;
+  DraftReader::ReadFields(json, category);
 }
 
 // Records.

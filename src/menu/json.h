@@ -33,6 +33,14 @@ Draft ReadBody(const Body& body, const Form& form, const company::Company& compa
 // gets one derived from its natural key (app/IMPORT.md).
 Draft ReadFile(json::ObjectReader& row, const company::Company& company);
 
+// Reads what the cloud shows of a product, for a draft of the form kCloudRecords. Its rows have the
+// ids of the cloud (empty where it shows none) and no category; the stock of variants is not among
+// the fields that are sent. `path` prefixes the names of fields in errors.
+Product ReadShown(json::Value record, const company::Company& company, std::string path,
+                  json::Errors& errors);
+// Writes what the cloud shows of a category without its products; what it does not show stays.
+void ReadShown(json::Value record, Category& category, json::Errors& errors);
+
 // Records.
 
 // Stock is exchanged with three decimals, and stored in thousandths.

@@ -230,7 +230,7 @@ Targets Merger::MergeList(const std::vector<Row>& sent, std::vector<Row>& rows, 
 template <typename Row>
 void Merger::ApplyFields(const Row& sent, Row& row) {
   uint32_t mask = sent.sent.fields;
-  if (form_.in_file()) {
+  if (form_.in_file() && !form_.is_of_cloud) {
     mask = ~0u;
     if constexpr (std::is_same_v<Row, Variant>) {
       if (!sent.stock) mask &= ~BitOf(&Variant::stock);

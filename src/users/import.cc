@@ -1,12 +1,9 @@
 #include "users/import.h"
 
 #include <string_view>
-#include <utility>
 
-#include "base/text.h"
 #include "company/import_row.h"
 #include "users/store.h"
-#include "users/users.h"
 
 namespace comanda::users {
 namespace {
@@ -16,52 +13,53 @@ const std::vector<std::string_view>& Roles() {
   return kNames;
 }
 
-std::string ReadRole(json::ObjectReader& row) {
-  const auto role = row.OneOf("role", Roles());
-  if (role) return std::string(Roles()[*role]);
-  if (!row.Raw("role")) {
+company::Person PersonOf(User& user) {
+  return {.name = user.name,
+          .email = user.email,
+          .country_calling_code = user.country_calling_code,
+          .phone_number = user.phone_number};
+}
+
+void ReadRole(json::ObjectReader& row, std::string& role) {
+  const size_t errors_before = row.errors().size();
+  const bool is_passed = company::IsTolerated(row) && row.IsNull("role");
+  if (const auto named = is_passed ? std::nullopt : row.OneOf("role", Roles())) {
+    role = Roles()[*named];
+  } else if (role.empty() && row.errors().size() == errors_before) {
     row.Fail("role", FieldCode::kRequired,
              "is required: admin, manager, waiter, rider, cook, sales or cashier");
   }
-  return "";
 }
 
-Draft ReadDraft(json::ObjectReader& row, company::RowIds& ids) {
-  Draft draft;
-  draft.name = row.RequireText("name", company::kNameRule).value_or("");
-  draft.email = company::ReadEmail(row);
-  company::Phone phone = company::ReadPhone(row);
-  draft.country_calling_code = std::move(phone.country_calling_code);
-  draft.phone_number = std::move(phone.number);
-  draft.role = ReadRole(row);
-  draft.active = row.Boolean("active").value_or(true);
-  if (draft.email) {
-    draft.id = ids.Take(row, "email", "email:" + *draft.email);
-  } else if (draft.phone_number) {
-    draft.id = ids.Take(row, "phone_number",
-                        "phone:" + draft.country_calling_code.value_or("") + *draft.phone_number);
-  } else {
-    draft.id = ids.Take(row, "name", draft.name.empty() ? "" : "name:" + Folded(draft.name));
-  }
-  row.Finish();
-  return draft;
+void ReadFields(json::ObjectReader& row, User& user) {
+  company::ReadPerson(row, PersonOf(user));
+  ReadRole(row, user.role);
+  user.active = row.Boolean("active").value_or(user.active);
 }
 
 }  // namespace
 
-std::vector<Draft> ReadDrafts(json::ObjectReader& row, const std::string& company_uuid) {
+std::vector<User> ReadFile(json::ObjectReader& row, const std::string& company_uuid) {
   company::RowIds ids(company_uuid, "user");
-  std::vector<Draft> drafts;
+  std::vector<User> users;
   for (json::ObjectReader& item : row.Objects("users", company::kRowsMax, true)) {
-    drafts.push_back(ReadDraft(item, ids));
+    User& user = users.emplace_back();
+    ReadFields(item, user);
+    user.id = company::TakeId(item, ids, PersonOf(user));
+    item.Finish();
   }
-  return drafts;
+  return users;
 }
 
-company::ImportCounts Import(db::Tx& tx, db::CompanyId company, const std::vector<Draft>& drafts,
+void ReadShown(json::Value record, User& user, json::Errors& errors) {
+  json::ObjectReader row(record, "", errors, json::UnknownFields::kTolerated);
+  ReadFields(row, user);
+}
+
+company::ImportCounts Import(db::Tx& tx, db::CompanyId company, const std::vector<User>& users,
                              const db::Stamp& stamp) {
   company::ImportCounts counts;
-  for (const Draft& draft : drafts) counts.Count(Upsert(tx, company, draft, stamp));
+  for (const User& user : users) counts.Count(Upsert(tx, company, user, stamp));
   return counts;
 }
 

@@ -26,9 +26,9 @@ std::optional<User> Select(db::Session& session, db::CompanyId company, std::str
   return user;
 }
 
-company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const User& user,
                              const db::Stamp& stamp) {
-  const bool existed = Select(tx, company, draft.id).has_value();
+  const bool existed = Select(tx, company, user.id).has_value();
   const int64_t written = tx.Run(
       R"sql(
       INSERT INTO staff (company_id, id, name, name_folded, email, country_calling_code,
@@ -45,8 +45,8 @@ company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& dra
         IS DISTINCT FROM (excluded.name, excluded.name_folded, excluded.email,
         excluded.country_calling_code, excluded.phone_number, excluded.role, excluded.active)
       )sql",
-      company, draft.id, draft.name, Folded(draft.name), draft.email, draft.country_calling_code,
-      draft.phone_number, draft.role, draft.active, stamp.now);
+      company, user.id, user.name, Folded(user.name), user.email, user.country_calling_code,
+      user.phone_number, user.role, user.active, stamp.now);
   return company::ResultOf(existed, written);
 }
 

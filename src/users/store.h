@@ -7,7 +7,6 @@
 
 #include "company/import_counts.h"
 #include "db/session.h"
-#include "users/draft.h"
 #include "users/users.h"
 
 namespace comanda::users {
@@ -16,7 +15,7 @@ namespace comanda::users {
 std::optional<User> Select(db::Session& session, db::CompanyId company, std::string_view id);
 
 // Inserts the row if it is new, updates it if it differs. A new row gets the next created_seq.
-company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Draft& draft,
+company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const User& user,
                              const db::Stamp& stamp);
 
 // The largest created_seq of the company, or 0: the snapshot of a list (contract section 6).

@@ -147,10 +147,7 @@ class LinkedBox {
     return database->Read(
         [&](db::Snapshot& snapshot) { return menu::GetProduct(snapshot, kCompany, id); });
   }
-  void Import(std::string_view lists) {
-    database->Write(
-        [&](db::Tx& tx, const db::Stamp& stamp) { app::ImportIn(tx, Document(lists), stamp); });
-  }
+  void Import(std::string_view lists) { app::Import(*database, Document(lists)); }
   static std::string Document(std::string_view lists) {
     return Concat({R"({"companies":[{"id":")", kCompanyId,
                    R"(","name":"La Terraza","country_code":"PE","timezone":"America/Lima",)"
@@ -183,9 +180,7 @@ class LinkedBox {
   RestaurantDatabase& database = api.database;
   ListedCloud there;
   cloud::Restaurant restaurant{
-      {.database = *database, .clock = database.clock, .import = app::ImportIn, .plan = [this] {
-         Plan();
-       }}};
+      {.database = *database, .clock = database.clock, .plan = [this] { Plan(); }}};
 };
 
 }  // namespace comanda::testing

@@ -22,9 +22,10 @@ class ClientList : public ::testing::Test {
  protected:
   ClientList() { api_.key = api_.AddKey(auth::ScopeSet::All()); }
 
-  void Write(Draft draft, db::CompanyId company = kCompany) {
-    api_.database->Write(
-        [&](db::Tx& tx, const db::Stamp& stamp) { Import(tx, company, {draft}, stamp); });
+  void Write(const Client& client, db::CompanyId company = kCompany) {
+    api_.database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      Import(tx, company, {{.client = client, .addresses = {}}}, stamp);
+    });
   }
   void Add(std::string id, std::string name, std::optional<std::string> phone = {}) {
     Write({.id = std::move(id),
@@ -173,11 +174,12 @@ TEST_F(ClientList, FindsByRareAndCommonWordsTogether) {
   std::vector<Draft> drafts;
   for (int i = 0; i < kClients; ++i) {
     const std::string number = std::to_string(10000 + i);
-    drafts.push_back({.id = "c" + number,
-                      .name = i < 300 ? "Ana Común" : "Beto Común",
-                      .email = "guest" + number + "@mail.example",
-                      .country_calling_code = "+51",
-                      .phone_number = "9000" + number});
+    drafts.push_back({.client = {.id = "c" + number,
+                                 .name = i < 300 ? "Ana Común" : "Beto Común",
+                                 .email = "guest" + number + "@mail.example",
+                                 .country_calling_code = "+51",
+                                 .phone_number = "9000" + number},
+                      .addresses = {}});
   }
   api_.database->Write(
       [&](db::Tx& tx, const db::Stamp& stamp) { Import(tx, kCompany, drafts, stamp); });

@@ -5,7 +5,7 @@
 namespace comanda::cloud {
 namespace {
 
-// A person with the keys of cloud/restaurant_document.h.
+// A person with the keys of cloud/restaurant_rows.h.
 KeyedRow Person(std::string id, std::string_view email, std::string_view phone,
                 std::string_view name) {
   return {.id = std::move(id), .keys = {EmailKey(email), PhoneKey("+51", phone), NameKey(name)}};

@@ -748,6 +748,29 @@ TEST(JsonObjectReader, SuggestsTheFieldThatWasMeant) {
   EXPECT_EQ(ErrorsOf(R"({"":1})", read)[0].field, "\"\"");
 }
 
+TEST(JsonObjectReader, PassesWhatIsOfAnotherKindWhereThatIsTolerated) {
+  const auto errors = ErrorsOf(
+      R"({"text":1,"number":"1","flag":"yes","id":5,"at":5,"word":5,"list":{},"object":[],
+          "rows":[1,{"x":1},null],"texts":["a",1,""],"unknown":1})",
+      [](ObjectReader& reader) {
+        EXPECT_EQ(reader.Text("text"), std::nullopt);
+        EXPECT_EQ(reader.Number("number", {}), std::nullopt);
+        EXPECT_EQ(reader.Boolean("flag"), std::nullopt);
+        EXPECT_EQ(reader.Uuid("id"), std::nullopt);
+        EXPECT_EQ(reader.Instant("at"), std::nullopt);
+        EXPECT_EQ(reader.OneOf("word", {"a"}), std::nullopt);
+        EXPECT_TRUE(reader.Objects("list", 1, true).empty());
+        EXPECT_FALSE(reader.Object("object").has_value());
+        EXPECT_EQ(reader.Objects("rows", 1, false).size(), 1u);
+        EXPECT_EQ(reader.Texts("texts", 1, {}), std::vector<std::string>{"a"});
+        EXPECT_EQ(reader.RequireText("text"), std::nullopt);
+        reader.Finish();
+      },
+      UnknownFields::kTolerated);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].code, FieldCode::kRequired) << "of another kind is as if it were missing";
+}
+
 TEST(JsonObjectReader, KnowsIgnoredFieldsAndCutsLongNames) {
   const auto errors =
       ErrorsOf("{\"id\":1,\"" + std::string(5'000, 'x') + "\":1}", [](ObjectReader& reader) {

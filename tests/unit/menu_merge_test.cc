@@ -278,7 +278,7 @@ TEST(MenuMerge, TakesAGroupThatNobodyCanSatisfyFromTheCloudAlone) {
   EXPECT_EQ(Wrong(sent, true, {}, kImportFile), wrong);
 
   Product product;
-  MergeWell(sent, true, product, kCloudFile);
+  MergeWell(sent, true, product, kCloudRecords);
   MergeWell(sent, false, product);  // sent back as it is
 
   Send(sent.modifier_categories[0].modifiers[0], &Modifier::max_limit, 2);
