@@ -10,17 +10,14 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "cloud/journal_store.h"
-#include "cloud/link.h"
 #include "cloud/menu_body.h"
 #include "cloud/menu_push.h"
-#include "cloud/pending.h"
+#include "cloud/menu_rows.h"
 #include "company/companies.h"
 #include "company/import_row.h"
-#include "crypto/derived_id.h"
 #include "events/log.h"
 #include "menu/catalogue.h"
 #include "menu/fields.h"
-#include "orders/order.h"
 
 namespace comanda::cloud {
 
@@ -56,14 +53,8 @@ namespace {
 constexpr std::string_view kMenu = "menu";
 // Products written in one transaction.
 constexpr size_t kChunk = 50;
-// Products whose stock is written in one transaction.
-constexpr size_t kStockChunk = 200;
-constexpr size_t kOrdersAtOnce = 50;
-// While sales go on.
-constexpr int kStockAttempts = 3;
 
-// The keys by which rows are paired (cloud/pairing.h).
-
+// The keys by which products are paired (cloud/pairing.h).
 KeyedRow KeysOf(const menu::Product& shown, std::string_view category) {
   std::vector<std::string> skus;
   for (const menu::Variant& variant : shown.variants) {
@@ -71,17 +62,6 @@ KeyedRow KeysOf(const menu::Product& shown, std::string_view category) {
   }
   return Keyed(shown.id, {std::move(skus), NameKey(category, shown.name), NameKey(shown.name)});
 }
-
-KeyedRow KeysOf(const menu::Variant& shown) {
-  return Keyed(shown.id, {SkuKey(shown.sku.value_or("")),
-                          shown.sent.shorthand ? NameKey("") : NameKey(shown.name)});
-}
-
-KeyedRow KeysOf(const menu::ModifierCategory& shown) {
-  return Keyed(shown.id, {NameKey(shown.name)});
-}
-
-KeyedRow KeysOf(const menu::Modifier& shown) { return Keyed(shown.id, {NameKey(shown.name)}); }
 
 // What a transaction that takes products knows of this box.
 struct Here {
@@ -94,11 +74,10 @@ struct Here {
 
 Here LookHere(db::Session& session, db::CompanyId company) {
   const std::vector<std::string> waiting = WaitingProducts(session, company);
-  const std::optional<Link> link = FindLink(session, company);
   return {.company = company::Get(session, company),
           .stations = store::Stations(session, company),
           .waiting = {waiting.begin(), waiting.end()},
-          .all_is_planned = !link || link->planned_seq >= events::ExtentOf(session, company).last,
+          .all_is_planned = IsAllPlanned(session, company),
           .given = {}};
 }
 
@@ -110,142 +89,6 @@ bool IsEditedHere(const Here& here, const menu::Product& box,
   return state->box_hash != ContentHash(box, here.company.currency_decimals);
 }
 
-// Gives the rows of a product their ids here.
-class Nesting {
- public:
-  Nesting(db::Session& session, Here& here, const menu::Product* box, bool was_in_step)
-      : session_(session), here_(here), box_(box), was_in_step_(was_in_step) {}
-
-  // `product` has its id here, and the rows below it those of the cloud. Modifier categories and
-  // modifiers here that the cloud has no more are added to them, hidden.
-  void Resolve(menu::Product& product) {
-    ResolveVariants(product);
-    ResolveGroups(product);
-  }
-
- private:
-  // The rows here that are none of the record's, to be paired by their keys.
-  template <typename Row>
-  std::vector<KeyedRow> Candidates(Kind kind, const std::vector<Row>& box,
-                                   const std::set<std::string>& cloud_ids) const {
-    std::vector<KeyedRow> candidates;
-    for (const Row& row : box) {
-      const auto alias = aliases::FindByBoxId(session_, here_.company.company_id, kind, row.id);
-      if (!alias || !cloud_ids.contains(alias->cloud_id)) candidates.push_back(KeysOf(row));
-    }
-    return candidates;
-  }
-
-  void ResolveVariants(menu::Product& product) {
-    std::vector<CloudRow> cloud;
-    std::set<std::string> cloud_ids;
-    for (const menu::Variant& variant : product.variants) {
-      const std::vector<std::string> name = NameKey(variant.name);
-      cloud.push_back({.cloud_id = variant.id,
-                       .keyed = KeysOf(variant),
-                       .seed = Concat({product.id, ":", name.empty() ? "" : name.front()})});
-      cloud_ids.insert(variant.id);
-    }
-    std::vector<KeyedRow> candidates;
-    if (box_) candidates = Candidates(Kind::kVariant, box_->variants, cloud_ids);
-    std::vector<std::string> ids =
-        IdsAmong(session_, here_.company, Kind::kVariant, cloud, candidates);
-    // A product of one price stays one, whatever its variant is called.
-    const bool is_single = ids.size() == 1 && box_ && box_->variants.size() == 1;
-    if (is_single && candidates.size() == 1) ids.front() = candidates.front().id;
-    for (size_t i = 0; i < ids.size(); ++i) product.variants[i].id = std::move(ids[i]);
-  }
-
-  void ResolveGroups(menu::Product& product) {
-    static const std::vector<menu::ModifierCategory> kNone;
-    const auto& here = box_ ? box_->modifier_categories : kNone;
-    std::vector<menu::ModifierCategory>& groups = product.modifier_categories;
-    ResolveBelow(Kind::kModifierCategory, product.id, here, groups);
-    for (menu::ModifierCategory& group : groups) ResolveModifiers(group);
-    AddGone(Kind::kModifierCategory, here, &menu::ModifierCategory::is_active, groups);
-  }
-
-  void ResolveModifiers(menu::ModifierCategory& group) {
-    static const std::vector<menu::Modifier> kNone;
-    const menu::ModifierCategory* const box =
-        box_ ? menu::FindById(box_->modifier_categories, group.id) : nullptr;
-    const auto& here = box ? box->modifiers : kNone;
-    ResolveBelow(Kind::kModifier, group.id, here, group.modifiers);
-    AddGone(Kind::kModifier, here, &menu::Modifier::visible, group.modifiers);
-  }
-
-  // Rows below one parent. The cloud may show one row below several products; here each product has
-  // its own, and the first has the alias.
-  template <typename Row>
-  void ResolveBelow(Kind kind, const std::string& parent, const std::vector<Row>& box,
-                    std::vector<Row>& rows) {
-    const db::CompanyId company = here_.company.company_id;
-    std::vector<std::string> ids;
-    std::vector<KeyedRow> unknown;
-    std::vector<size_t> indexes;
-    std::set<std::string> cloud_ids;
-    for (const Row& row : rows) {
-      const std::string own = OwnId(kind, parent, row);
-      const auto alias =
-          row.id.empty() ? std::nullopt : aliases::FindBoxId(session_, company, kind, row.id);
-      cloud_ids.insert(row.id);
-      const bool is_known = alias && menu::FindById(box, *alias);
-      ids.push_back(is_known ? *alias : menu::FindById(box, own) ? own : "");
-      if (!ids.back().empty()) continue;
-      unknown.push_back(KeysOf(row));
-      indexes.push_back(ids.size() - 1);
-    }
-    std::vector<KeyedRow> candidates = Candidates(kind, box, cloud_ids);
-    std::erase_if(candidates,
-                  [&](const KeyedRow& row) { return std::ranges::find(ids, row.id) != ids.end(); });
-    const auto pairs = Pair(unknown, candidates);
-    for (size_t i = 0; i < unknown.size(); ++i) {
-      const size_t index = indexes[i];
-      ids[index] = pairs[i] ? candidates[*pairs[i]].id : NewIdBelow(kind, parent, rows[index]);
-    }
-    for (size_t i = 0; i < rows.size(); ++i) rows[i].id = std::move(ids[i]);
-  }
-
-  template <typename Row>
-  std::string OwnId(Kind kind, const std::string& parent, const Row& row) const {
-    const std::vector<std::string> name = NameKey(row.name);
-    const std::string& key = row.id.empty() && !name.empty() ? name.front() : row.id;
-    return crypto::DerivedId(here_.company.id,
-                             Concat({"cloud:", static_cast<int>(kind), ":", parent, ":", key}));
-  }
-
-  template <typename Row>
-  std::string NewIdBelow(Kind kind, const std::string& parent, const Row& row) {
-    const db::CompanyId company = here_.company.company_id;
-    const bool is_taken = row.id.empty() || aliases::FindBoxId(session_, company, kind, row.id) ||
-                          !here_.given.insert(Concat({static_cast<int>(kind), ":", row.id})).second;
-    return is_taken ? OwnId(kind, parent, row) : FreshId(session_, here_.company, kind, row.id);
-  }
-
-  // What the cloud had and has no more is hidden. Of a product that is taken for the first time,
-  // rows that only this box has stay.
-  template <typename Row>
-  void AddGone(Kind kind, const std::vector<Row>& box, bool Row::*is_shown,
-               std::vector<Row>& rows) const {
-    for (const Row& row : box) {
-      if (menu::FindById(rows, row.id)) continue;
-      const bool was_there =
-          was_in_step_ ||
-          aliases::FindByBoxId(session_, here_.company.company_id, kind, row.id).has_value();
-      if (!was_there) continue;
-      Row& gone = rows.emplace_back();
-      gone.id = row.id;
-      gone.*is_shown = false;
-      gone.sent = {.fields = menu::BitOf(is_shown), .has_id = true};
-    }
-  }
-
-  db::Session& session_;
-  Here& here_;
-  const menu::Product* const box_;
-  const bool was_in_step_;
-};
-
 // A product that is written in the transaction.
 struct Taken {
   size_t index = 0;  // of the chunk
@@ -253,27 +96,6 @@ struct Taken {
   menu::Product draft;
   std::optional<menu::Product> box;
 };
-
-// Writes the aliases of the rows below a product. One that exists is that of the same row below
-// another product.
-void PutAliases(db::Tx& tx, db::CompanyId company, const menu::Product& shown,
-                const menu::Product& here) {
-  const auto put = [&](Kind kind, const std::string& cloud_id, const std::string& box_id) {
-    if (cloud_id.empty() || aliases::FindBoxId(tx, company, kind, cloud_id)) return;
-    PutAlias(tx, company, kind, cloud_id, box_id);
-  };
-  for (size_t i = 0; i < shown.variants.size(); ++i) {
-    put(Kind::kVariant, shown.variants[i].id, here.variants[i].id);
-  }
-  for (size_t i = 0; i < shown.modifier_categories.size(); ++i) {
-    const menu::ModifierCategory& there = shown.modifier_categories[i];
-    const menu::ModifierCategory& group = here.modifier_categories[i];
-    put(Kind::kModifierCategory, there.id, group.id);
-    for (size_t j = 0; j < there.modifiers.size(); ++j) {
-      put(Kind::kModifier, there.modifiers[j].id, group.modifiers[j].id);
-    }
-  }
-}
 
 // One transaction that takes products of a page.
 class ChunkWriter {
@@ -349,8 +171,12 @@ class ChunkWriter {
     taken.draft.id = id;
     Place(taken.draft, std::move(category), here,
           box ? std::nullopt : std::optional(product.place));
-    Nesting(tx, here, box ? &*box : nullptr, state.has_value() && !state->cloud_hash.empty())
-        .Resolve(taken.draft);
+    GiveRowsTheirIds(tx,
+                     {.company = here.company,
+                      .box = box ? &*box : nullptr,
+                      .was_in_step = state && !state->cloud_hash.empty(),
+                      .given = here.given},
+                     taken.draft);
     taken.box = std::move(box);
     return taken;
   }
@@ -383,7 +209,7 @@ class ChunkWriter {
     const PageProduct& product = *taken.product;
     const std::string& id = taken.draft.id;
     PutAlias(tx, company, Kind::kProduct, product.shown.id, id);
-    PutAliases(tx, company, product.shown, taken.draft);
+    PutRowAliases(tx, company, product.shown, taken.draft);
     const menu::Product now = menu::GetProduct(tx, company, id);
     store::PutMenuState(tx, company, id,
                         {.cloud_hash = product.fingerprint,
@@ -425,48 +251,6 @@ void Hide(db::Tx& tx, const company::Company& company, const std::string& id,
   store::PutMenuState(tx, company.company_id, id,
                       {.cloud_hash = std::string(store::kGone),
                        .box_hash = ContentHash(hidden, company.currency_decimals)});
-}
-
-// False where the rules for products refuse what the job writes, which is logged: a stored product
-// that is refused must not end every reading.
-template <typename Job>
-bool WriteUnlessRefused(db::Database& database, const Job& job) {
-  try {
-    database.Write(job);
-    return true;
-  } catch (const Refusal& refusal) {
-    log::Warning("the menu cannot be brought up to date", {{"reason", refusal.detail}});
-    return false;
-  }
-}
-
-// The quantities that the cloud has not counted yet, in thousandths, by the variant's id in the
-// cloud. In short reads, since there may be a week of orders.
-std::map<std::string, int64_t> UncountedQuantities(
-    db::Database& database, db::CompanyId company,
-    const std::map<std::string, std::string>& ids_of_skus) {
-  const std::vector<std::string> orders = database.Read(
-      [&](db::Snapshot& snapshot) { return store::WaitingOrders(snapshot, company); });
-  Uncounted uncounted;
-  for (size_t begin = 0; begin < orders.size(); begin += kOrdersAtOnce) {
-    const auto some =
-        std::span(orders).subspan(begin, std::min(kOrdersAtOnce, orders.size() - begin));
-    database.Read([&](db::Snapshot& snapshot) {
-      for (const std::string& id : some) AddUncounted(uncounted, snapshot, company, id);
-    });
-  }
-  std::map<std::string, int64_t> quantities;
-  database.Read([&](db::Snapshot& snapshot) {
-    for (const auto& [variant, quantity] : uncounted.by_variant) {
-      const auto alias = aliases::FindByBoxId(snapshot, company, Kind::kVariant, variant);
-      if (alias) quantities[alias->cloud_id] += quantity;
-    }
-  });
-  for (const auto& [sku, quantity] : uncounted.by_sku) {
-    const auto found = ids_of_skus.find(FoldedCode(sku));
-    if (found != ids_of_skus.end()) quantities[found->second] += quantity;
-  }
-  return quantities;
 }
 
 // Products are paired in two rounds: those of one name are first looked for in the category of the
@@ -550,7 +334,7 @@ MenuPage MenuPull::PageOf(const std::vector<Value>& categories) {
           .place = place++};
       if (!errors.empty()) product.refused = ReasonOf(errors.First());
       product.fingerprint = Fingerprint(product.shown);
-      CollectStock(product.shown);
+      stock_.Collect(product.shown);
       page.products.push_back(std::move(product));
     }
   }
@@ -656,61 +440,6 @@ void MenuPull::HideMissing() {
     };
     if (!WriteUnlessRefused(importer_.database, hide)) return;
   }
-}
-
-void MenuPull::CollectStock(const menu::Product& shown) {
-  for (const menu::Variant& variant : shown.variants) {
-    if (variant.id.empty() || !variant.stock) continue;
-    counts_.emplace(variant.id, *variant.stock);
-    if (variant.sku) ids_of_skus_.emplace(FoldedCode(*variant.sku), variant.id);
-  }
-}
-
-bool MenuPull::SetStock(const std::function<void()>& plan) {
-  if (counts_.empty()) return true;
-  std::map<std::string, int64_t> uncounted;
-  const auto count_again = [&] {
-    uncounted = UncountedQuantities(importer_.database, importer_.company, ids_of_skus_);
-  };
-  const auto changed = [&](db::Session& session) {
-    const auto stocks = store::Stocks(session, importer_.company);
-    std::vector<menu::Stock> recounts;
-    for (const auto& [cloud_id, count] : counts_) {
-      const auto id = aliases::FindBoxId(session, importer_.company, Kind::kVariant, cloud_id);
-      const auto box = id ? stocks.find(*id) : stocks.end();
-      if (box == stocks.end()) continue;
-      const auto sold = uncounted.find(cloud_id);
-      const int64_t stock =
-          std::max<int64_t>(0, count - (sold == uncounted.end() ? 0 : sold->second));
-      if (box->second.stock == stock) continue;
-      recounts.push_back({.product_id = box->second.product_id, .variant_id = *id, .units = stock});
-    }
-    std::ranges::sort(recounts, {}, &menu::Stock::product_id);
-    return recounts;
-  };
-  const auto is_any = [&](db::Snapshot& snapshot) { return !changed(snapshot).empty(); };
-  count_again();
-  if (!importer_.database.Read(is_any)) return true;
-  bool is_written = false;
-  const auto write = [&](db::Tx& tx, const db::Stamp& stamp) {
-    // A sale that was made since they were counted is not among them.
-    is_written = LookHere(tx, importer_.company).all_is_planned;
-    if (!is_written) return;
-    const company::Company company = company::Get(tx, importer_.company);
-    const std::vector<menu::Stock> recounts = changed(tx);
-    for (size_t begin = 0; begin < recounts.size(); begin += kStockChunk) {
-      menu::SetStock(
-          tx, company,
-          std::span(recounts).subspan(begin, std::min(kStockChunk, recounts.size() - begin)),
-          stamp);
-    }
-  };
-  for (int attempt = 0; !is_written && attempt < kStockAttempts; ++attempt) {
-    plan();
-    count_again();
-    if (!WriteUnlessRefused(importer_.database, write)) return true;
-  }
-  return is_written;
 }
 
 }  // namespace comanda::cloud

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cloud/menu_stock.h"
 #include "cloud/restaurant_rows.h"
 #include "cloud/restaurant_store.h"
 #include "menu/product.h"
@@ -22,7 +23,7 @@ struct MenuPage;
 
 class MenuPull {
  public:
-  explicit MenuPull(const Importer& importer) : importer_(importer) {}
+  explicit MenuPull(const Importer& importer) : importer_(importer), stock_(importer) {}
 
   // Takes the categories of a page with their products. `is_whole`: the menu has this page alone;
   // what it lacks is then hidden first, so that a product that the cloud deleted and made again is
@@ -31,23 +32,19 @@ class MenuPull {
   // After the last page of a menu that was read completely: products that it lacks become
   // invisible.
   void HideMissing();
-  // Sets the stock of each variant to the cloud's count less the items of steps that wait. `plan`
-  // brings the journal up to date with the event log. False where sales went on too fast for that.
-  bool SetStock(const std::function<void()>& plan);
+  // cloud/menu_stock.h, Write().
+  bool SetStock(const std::function<void()>& plan) { return stock_.Write(plan); }
 
  private:
   MenuPage PageOf(const std::vector<json::Value>& categories);
   // Pairs categories and products that have no alias yet with those of this box.
   void PairPage(const MenuPage& page, bool is_whole);
   void PairRows(db::Tx& tx, aliases::Kind kind, std::vector<CloudRow> rows);
-  void CollectStock(const menu::Product& shown);
 
   const Importer& importer_;
   // Ids in the cloud.
   std::set<std::string> seen_, seen_categories_;
-  // The cloud's counts, in thousandths, by the variant's id there; those of a sku.
-  std::map<std::string, int64_t> counts_;
-  std::map<std::string, std::string> ids_of_skus_;
+  MenuStock stock_;
 };
 
 }  // namespace comanda::cloud

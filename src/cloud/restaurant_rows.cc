@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "clients/import.h"
 #include "cloud/journal_store.h"
+#include "cloud/link.h"
 #include "cloud/restaurant_store.h"
 #include "company/companies.h"
 #include "company/import.h"
@@ -289,6 +290,22 @@ void Report(const Importer& importer, std::string_view kind, const Refused& refu
                             stamp.now);
     }
   });
+}
+
+bool WriteUnlessRefused(db::Database& database,
+                        const std::function<void(db::Tx&, const db::Stamp&)>& job) {
+  try {
+    database.Write(job);
+    return true;
+  } catch (const Refusal& refusal) {
+    log::Warning("the menu cannot be brought up to date", {{"reason", refusal.detail}});
+    return false;
+  }
+}
+
+bool IsAllPlanned(db::Session& session, db::CompanyId company) {
+  const std::optional<Link> link = FindLink(session, company);
+  return !link || link->planned_seq >= events::ExtentOf(session, company).last;
 }
 
 std::vector<Value> RowsOf(Value record, std::string_view list) {

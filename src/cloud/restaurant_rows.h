@@ -57,6 +57,13 @@ std::string ReasonOf(const FieldError& error);
 void Report(const Importer& importer, std::string_view kind, const Refused& refused,
             const std::function<std::string(size_t index)>& cloud_id);
 
+// False where the rooms refuse what the job writes, which is logged: a stored product that is
+// refused must not end every reading.
+bool WriteUnlessRefused(db::Database& database,
+                        const std::function<void(db::Tx& tx, const db::Stamp& stamp)>& job);
+// Whether every change of the event log is in the journal.
+bool IsAllPlanned(db::Session& session, db::CompanyId company);
+
 // The objects of an array that is a member of the record; nothing where it is none.
 std::vector<json::Value> RowsOf(json::Value record, std::string_view list);
 
