@@ -76,9 +76,10 @@ class CloudTaker : public ::testing::Test {
   }
 
   // An order of this box with one dish of 20.00.
-  void PlaceHere(std::string_view reference = "till-1") {
+  void PlaceHere(std::string_view reference = "till-1", std::optional<std::string> comment = {}) {
     database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
       orders::OrderDraft draft;
+      draft.fields.comment = comment;
       draft.service_type = orders::ServiceType::kDelivery;
       orders::Place(tx, company::Get(tx, kCompany), draft,
                     {.id = std::string(kBoxId),
@@ -448,6 +449,15 @@ TEST_F(CloudTaker, ACreationThatWaitsIsSentAllTheSame) {
   EXPECT_EQ(Waiting(), std::vector<StepKind>{StepKind::kPlace})
       << "the cloud has the row already, and the creation has no answer yet";
   Take(Twin(), &place);
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, ACommentThatTheCloudDoesNotShowIsNotSentTwice) {
+  PlaceHere("till-1", "sin cebolla");
+  const Step place = Ask();
+  Take(Twin().Set("comment", "null"));
+  EXPECT_EQ(Waiting(), std::vector<StepKind>{StepKind::kPlace}) << "paired before its answer";
+  Take(Twin().Set("comment", "null"), &place);
   EXPECT_EQ(Waiting(), std::vector<StepKind>{});
 }
 
