@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "cloud/features.h"
 #include "cloud/key_file.h"
+#include "cloud/log_follower.h"
 #include "cloud/menu_push.h"
 #include "cloud/pending.h"
 #include "cloud/sender.h"
@@ -31,9 +32,6 @@ constexpr int64_t kPassMaxMs = 10 * 60'000;
 // Changes of the log are planned together, in as few commits as can be: a till may wait for each.
 constexpr int64_t kPlanEveryMs = 500;
 constexpr int64_t kPlanOfflineEveryMs = 5'000;  // nothing is sent meanwhile
-constexpr int kEventsAtOnce = 200;
-constexpr int64_t kScannedAtOnce = 50;
-constexpr size_t kPlannedAtOnce = 8;
 constexpr int64_t kFeaturesEveryMs = 24LL * 3'600'000;
 // After a refusal of the key or a scope.
 constexpr int64_t kRefusedEveryMs = 300'000;
@@ -52,8 +50,6 @@ constexpr int64_t kPaceWaitMsMax = 5'000;
 constexpr int64_t kLookMs = 100;
 // A count reads each order that waits: a long backlog is counted less often.
 constexpr int64_t kCountEveryMs = 250, kStepsForEachMs = 4;
-// The subjects of events (events/types.h).
-constexpr std::string_view kOrder = "order", kProduct = "product";
 // A single failure is no news.
 constexpr int kFailuresToReport = 2;
 constexpr int kTooManyRequests = 429;
@@ -290,92 +286,15 @@ void Syncer::PlanNow() {
   // References of orders that were planned before would be left out.
   if (!restaurant_.HasReadAll(*linked_)) return;
   planned_ms_ = settings_.clock.MonotonicMs();
-  ScanOlder();
-  while (true) {
-    const events::Page page = settings_.database.Read([&](db::Snapshot& snapshot) {
-      return events::ReadPage(snapshot, linked_->company, linked_->link.planned_seq, kEventsAtOnce);
-    });
-    // Events that are purged were not planned, as after a week without a link's worker: every order
-    // is looked at.
-    if (page.extent.oldest > linked_->link.planned_seq + 1 && linked_->link.planned_seq > 0) {
-      RestartScan();
-    }
-    if (page.position > linked_->link.planned_seq) PlanPage(page);
-    if (page.at_end) return;
-    pass_->Beat();
-  }
-}
-
-// Each order is planned once, however many events it had: the plan compares the order as it stands
-// with what the cloud has.
-void Syncer::PlanPage(const events::Page& page) {
-  std::vector<std::string> order_ids;
-  for (const events::StoredEvent& event : page.events) {
-    if (event.subject_type == kOrder &&
-        std::ranges::find(order_ids, event.subject_id) == order_ids.end()) {
-      order_ids.push_back(event.subject_id);
-    }
-  }
-  PlanOrders(order_ids, [&](db::Tx& tx, const db::Stamp& stamp) {
-    for (const events::StoredEvent& event : page.events) {
-      if (event.subject_type == kProduct) PlanMenu(tx, linked_->company, event, stamp);
-    }
-    PutPlannedSeq(tx, linked_->company, page.position);
-  });
-  linked_->link.planned_seq = page.position;
-}
-
-// A few orders with each commit, for which a till may wait; `at_last` belongs to the last one. An
-// order that was planned before a power cut is not planned again.
-void Syncer::PlanOrders(std::span<const std::string> ids, const AtLast& at_last) {
-  const SendRules rules = Rules();
   // What is sent at once is put into the journal at once.
   const Makes makes = failures_ == 0 && client_ ? Makes::kNext : Makes::kCreation;
-  bool is_last = false;
-  while (!is_last) {
-    const int64_t begun_ms = settings_.clock.MonotonicMs();
-    const auto some = ids.first(std::min(ids.size(), kPlannedAtOnce));
-    ids = ids.subspan(some.size());
-    is_last = ids.empty();
-    std::vector<Compared> compared;
-    settings_.database.Read([&](db::Snapshot& snapshot) {
-      compared.clear();
-      for (const std::string& id : some) {
-        if (auto one = CompareOrder(snapshot, linked_->company, id, rules, makes)) {
-          compared.push_back(*std::move(one));
-        }
-      }
-    });
-    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      for (const std::string& id : some) FinishCancel(tx, linked_->company, id, rules, stamp);
-      for (const Compared& one : compared) {
-        StoreCompared(tx, linked_->company, one, rules, makes, stamp);
-      }
-      if (is_last) at_last(tx, stamp);
-    });
-    pass_->Rest(settings_.clock.MonotonicMs() - begun_ms);
-  }
-}
-
-// The orders from before the link, in parts.
-void Syncer::ScanOlder() {
-  while (linked_->link.scanned_id) {
-    const std::vector<std::string> ids = settings_.database.Read([&](db::Snapshot& snapshot) {
-      return orders::FindIdsAfter(snapshot, linked_->company, *linked_->link.scanned_id,
-                                  kScannedAtOnce);
-    });
-    const auto last = ids.empty() ? std::nullopt : std::optional(ids.back());
-    PlanOrders(ids,
-               [&](db::Tx& tx, const db::Stamp&) { PutScannedId(tx, linked_->company, last); });
-    linked_->link.scanned_id = last;
-  }
-}
-
-void Syncer::RestartScan() {
-  settings_.database.Write(
-      [&](db::Tx& tx, const db::Stamp&) { PutScannedId(tx, linked_->company, ""); });
-  linked_->link.scanned_id = "";
-  ScanOlder();
+  LogFollower({.database = settings_.database,
+               .clock = settings_.clock,
+               .rules = Rules(),
+               .makes = makes,
+               .pass = *pass_},
+              *linked_)
+      .Follow();
 }
 
 // The exchange with the cloud

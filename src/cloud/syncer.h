@@ -15,7 +15,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "base/clock.h"
@@ -96,11 +95,6 @@ class Syncer final : private Line {
   void Plan();
   int64_t PlanEveryMs() const;
   void PlanNow();
-  void PlanPage(const events::Page& page);
-  using AtLast = std::function<void(db::Tx& tx, const db::Stamp& stamp)>;
-  void PlanOrders(std::span<const std::string> ids, const AtLast& at_last);
-  void ScanOlder();
-  void RestartScan();
 
   // The exchange with the cloud. These throw Interrupted.
   void Exchange();
