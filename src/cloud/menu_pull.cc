@@ -94,7 +94,8 @@ struct Taken {
   size_t index = 0;  // of the chunk
   const PageProduct* product = nullptr;
   menu::Product draft;
-  std::optional<menu::Product> box;
+  bool was_in_step = false;  // what both sides had of it was known
+  std::optional<menu::Product> box = {};
 };
 
 // One transaction that takes products of a page.
@@ -137,20 +138,27 @@ class ChunkWriter {
     for (size_t i = 0; i < products_.size(); ++i) {
       auto one = Look(tx, here, i, stamp);
       if (!one) continue;
-      std::string refused = one->product->refused;
+      std::string refused = products_[i].refused;
       if (refused.empty() && !categories.contains(one->draft.category_id)) {
         refused = "category is left out";
       }
-      if (refused.empty()) {
-        taken.push_back(*std::move(one));
-      } else {
+      if (!refused.empty()) {
         refused_.emplace(i, std::move(refused));
+        continue;
       }
+      GiveRowsTheirIds(tx,
+                       {.company = here.company,
+                        .box = one->box ? &*one->box : nullptr,
+                        .was_in_step = one->was_in_step,
+                        .given = here.given},
+                       one->draft);
+      taken.push_back(*std::move(one));
     }
     return taken;
   }
 
-  // Nothing where the product has nothing new, or a change of this box goes first.
+  // Nothing where the product has nothing new, or a change of this box goes first. The rows of the
+  // draft have the ids of the cloud.
   std::optional<Taken> Look(db::Tx& tx, Here& here, size_t index, const db::Stamp& stamp) {
     const db::CompanyId company = importer_.company;
     const PageProduct& product = products_[index];
@@ -167,16 +175,13 @@ class ChunkWriter {
     const bool is_same =
         box && state && state->cloud_hash == product.fingerprint && box->category_id == category;
     if (is_same) return std::nullopt;
-    Taken taken{.index = index, .product = &product, .draft = product.shown, .box = {}};
+    Taken taken{.index = index,
+                .product = &product,
+                .draft = product.shown,
+                .was_in_step = state && !state->cloud_hash.empty()};
     taken.draft.id = id;
     Place(taken.draft, std::move(category), here,
           box ? std::nullopt : std::optional(product.place));
-    GiveRowsTheirIds(tx,
-                     {.company = here.company,
-                      .box = box ? &*box : nullptr,
-                      .was_in_step = state && !state->cloud_hash.empty(),
-                      .given = here.given},
-                     taken.draft);
     taken.box = std::move(box);
     return taken;
   }
@@ -220,7 +225,7 @@ class ChunkWriter {
   // The menu cannot hide a single variant. One that the cloud has removed stays here, and a
   // difference names it.
   void TellLeftVariants(db::Tx& tx, const Taken& taken, const db::Stamp& stamp) {
-    if (!taken.box) return;
+    if (!taken.box || taken.draft.variants.empty()) return;
     for (const menu::Variant& variant : taken.box->variants) {
       if (menu::FindById(taken.draft.variants, variant.id)) continue;
       const auto alias = aliases::FindByBoxId(tx, importer_.company, Kind::kVariant, variant.id);

@@ -63,7 +63,8 @@ class Nesting {
     std::vector<CloudRow> cloud;
     std::set<std::string> cloud_ids;
     for (const menu::Variant& variant : product.variants) {
-      const std::vector<std::string> name = NameKey(variant.name);
+      const std::vector<std::string> name =
+          NameKey(variant.sent.shorthand ? product.name : variant.name);
       cloud.push_back({.cloud_id = variant.id,
                        .keyed = KeysOf(variant),
                        .seed = Concat({product.id, ":", name.empty() ? "" : name.front()})});
@@ -84,6 +85,7 @@ class Nesting {
     std::vector<menu::ModifierCategory>& groups = product.modifier_categories;
     ResolveBelow(Kind::kModifierCategory, product.id, here, groups);
     for (menu::ModifierCategory& group : groups) ResolveModifiers(group);
+    if (!product.sent.has_modifiers) return;
     AddGone(Kind::kModifierCategory, here, &menu::ModifierCategory::is_active, groups);
   }
 
@@ -93,6 +95,7 @@ class Nesting {
         box_ ? menu::FindById(box_->modifier_categories, group.id) : nullptr;
     const auto& here = box ? box->modifiers : kNone;
     ResolveBelow(Kind::kModifier, group.id, here, group.modifiers);
+    if (!group.sent.has_modifiers) return;
     AddGone(Kind::kModifier, here, &menu::Modifier::visible, group.modifiers);
   }
 

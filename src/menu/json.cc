@@ -186,6 +186,12 @@ std::vector<Row> DraftReader::ReadList(ObjectReader& json, std::string_view name
   return rows;
 }
 
+// True if a list was sent, of whatever kind; the cloud shows one that is one.
+bool IsListed(ObjectReader& json, std::string_view name) {
+  const std::optional<json::Value> value = json.Raw(name);
+  return value && (!company::IsTolerated(json) || value->kind() == json::Kind::kArray);
+}
+
 // A count of the cloud that is not exact is none.
 std::optional<int64_t> ShownStock(ObjectReader& json) {
   const std::optional<json::Value> value = json.Raw("stock");
@@ -301,7 +307,7 @@ Product DraftReader::ReadProduct(ObjectReader& json, const std::string& category
     json.RefuseNull({"name", "category_id", "category_name", "position", "visible", "stock_enabled",
                      "variants", "modifier_categories", "id", "currency", "created_at"});
   }
-  product.sent.has_modifiers = json.Raw("modifier_categories").has_value();
+  product.sent.has_modifiers = IsListed(json, "modifier_categories");
   product.modifier_categories = ReadList<ModifierCategory>(
       json, "modifier_categories", kModifierCategoriesMax, true,
       [&](ObjectReader& row) { return ReadModifierCategory(row, product.id); });
@@ -386,7 +392,7 @@ void DraftReader::ReadVariants(ObjectReader& json, Product& product) {
                               : NewId(now_);
     return;
   }
-  product.sent.has_variants = json.Raw("variants").has_value();
+  product.sent.has_variants = IsListed(json, "variants");
   if (!product.sent.has_variants) return;
   for (const std::string_view field : kShorthand) {
     if (form_.is_change || form_.is_of_cloud || !json.Raw(field)) continue;
@@ -477,7 +483,7 @@ ModifierCategory DraftReader::ReadModifierCategory(ObjectReader& json,
     json.RefuseNull(
         {"name", "type", "required", "min_modifiers", "is_active", "position", "modifiers"});
   }
-  category.sent.has_modifiers = json.Raw("modifiers").has_value();
+  category.sent.has_modifiers = IsListed(json, "modifiers");
   category.modifiers =
       ReadList<Modifier>(json, "modifiers", kModifiersMax, true,
                          [&](ObjectReader& row) { return ReadModifier(row, category.id); });
