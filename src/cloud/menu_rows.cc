@@ -70,13 +70,15 @@ class Nesting {
                        .seed = Concat({product.id, ":", name.empty() ? "" : name.front()})});
       cloud_ids.insert(variant.id);
     }
-    std::vector<KeyedRow> candidates;
-    if (box_) candidates = Candidates(Kind::kVariant, box_->variants, cloud_ids);
+    static const std::vector<menu::Variant> kNone;
+    const auto& here = box_ ? box_->variants : kNone;
+    const std::vector<KeyedRow> candidates = Candidates(Kind::kVariant, here, cloud_ids);
     std::vector<std::string> ids = IdsAmong(session_, company_, Kind::kVariant, cloud, candidates);
     // A product of one price stays one, whatever its variant is called.
-    const bool is_single = ids.size() == 1 && box_ && box_->variants.size() == 1;
+    const bool is_single = ids.size() == 1 && here.size() == 1;
     if (is_single && candidates.size() == 1) ids.front() = candidates.front().id;
     for (size_t i = 0; i < ids.size(); ++i) product.variants[i].id = std::move(ids[i]);
+    PlaceNew(here, product.variants);
   }
 
   void ResolveGroups(menu::Product& product) {
@@ -97,6 +99,16 @@ class Nesting {
     ResolveBelow(Kind::kModifier, group.id, here, group.modifiers);
     if (!group.sent.has_modifiers) return;
     AddGone(Kind::kModifier, here, &menu::Modifier::visible, group.modifiers);
+  }
+
+  // A new row has the place that it has in the cloud's list.
+  template <typename Row>
+  static void PlaceNew(const std::vector<Row>& box, std::vector<Row>& rows) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (menu::IsSent(rows[i], &Row::position) || menu::FindById(box, rows[i].id)) continue;
+      rows[i].position = static_cast<int64_t>(i);
+      rows[i].sent.fields |= menu::BitOf(&Row::position);
+    }
   }
 
   // Rows below one parent. The cloud may show one row below several products; here each product has
@@ -129,6 +141,7 @@ class Nesting {
       ids[index] = pairs[i] ? candidates[*pairs[i]].id : NewIdBelow(kind, parent, rows[index]);
     }
     for (size_t i = 0; i < rows.size(); ++i) rows[i].id = std::move(ids[i]);
+    PlaceNew(box, rows);
   }
 
   template <typename Row>

@@ -114,11 +114,11 @@ class DraftReader {
       Set(row, field, T());
     }
   }
-  // The same of an amount or count that is 0 where the cloud shows null.
+  // The same of an amount or count that is that of nothing where the cloud shows null.
   template <typename Row>
   void TakeOrZero(ObjectReader& json, std::string_view name, Row& row, int64_t Row::*field,
-                  std::optional<int64_t> value) const {
-    if (!value && form_.is_of_cloud && json.IsNull(name)) value = 0;
+                  std::optional<int64_t> value, int64_t nothing = 0) const {
+    if (!value && form_.is_of_cloud && json.IsNull(name)) value = nothing;
     Take(json, name, row, field, value);
   }
 
@@ -475,7 +475,7 @@ ModifierCategory DraftReader::ReadModifierCategory(ObjectReader& json,
   ReadType(json, category);
   Take(json, "required", category, &ModifierCategory::required, json.Boolean("required"));
   TakeOrZero(json, "min_modifiers", category, &ModifierCategory::min_modifiers,
-             json.Number("min_modifiers", kCountRule));
+             json.Number("min_modifiers", kCountRule), category.required ? 1 : 0);
   Take(json, "max_modifiers", category, &ModifierCategory::max_modifiers,
        json.Number("max_modifiers", kCountRule));
   Take(json, "is_active", category, &ModifierCategory::is_active, json.Boolean("is_active"));
