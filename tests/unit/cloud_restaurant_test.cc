@@ -391,7 +391,7 @@ TEST_F(CloudRestaurant, WhatARecordShowsAsNullIsEmptyUntilItIsShownAgain) {
       EXPECT_EQ(Shown(box, path), full) << text;
     }
   }
-  constexpr int kThatCanBeEmpty = 35;
+  constexpr int kThatCanBeEmpty = 34;
   EXPECT_EQ(emptied, kThatCanBeEmpty);
   EXPECT_EQ(box.Differences(), Texts());
 }
