@@ -146,8 +146,8 @@ bool MayLookAsOwner(const Box& box) {
 }  // namespace
 
 std::string ClosedAbove(const std::string& path) {
-  for (size_t slash = path.find('/', 1); slash != path.npos; slash = path.find('/', slash + 1)) {
-    const std::string above = path.substr(0, slash);
+  for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
+    const std::string above = path.substr(0, std::max<size_t>(slash, 1));
     if (::access(above.c_str(), X_OK) != 0 && errno == EACCES) return above;
   }
   return "";

@@ -1,13 +1,16 @@
 #include "doctor/bounded.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/problem.h"
 #include "doctor/machine.h"
+#include "doctor/named_files.h"
 #include "support/waiting.h"
 
 namespace comanda::doctor {
@@ -58,6 +61,28 @@ TEST(DoctorBounded, OutlivesACrash) {
       kPatienceMs);
   EXPECT_FALSE(outcome.result);
   EXPECT_EQ(outcome.failure, "it ended with signal 9");
+}
+
+TEST(DoctorNamedFiles, ARootThatIsClosedIsNamed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root changes its root";
+  char name[] = "/tmp/comanda-root-XXXXXX";
+  const std::string root = ::mkdtemp(name);
+  MakeDirectories(root + "/srv/backups", 0755);
+  const auto closed_with = [&](mode_t mode) {
+    return RunBounded(
+               [&] {
+                 constexpr uid_t kNobody = 65534;
+                 const bool is_there = ::chmod(root.c_str(), mode) == 0 &&
+                                       ::chroot(root.c_str()) == 0 && ::chdir("/") == 0 &&
+                                       ::setuid(kNobody) == 0;
+                 return is_there ? ClosedAbove("/srv/backups") : "not there";
+               },
+               kPatienceMs)
+        .result;
+  };
+  EXPECT_EQ(closed_with(0755), "");
+  EXPECT_EQ(closed_with(0700), "/");
+  RemoveAll(root);
 }
 
 TEST(DoctorMachine, GivesUpOnAProgramThatHangs) {
