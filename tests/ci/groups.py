@@ -12,6 +12,7 @@ RACING_UNITS = "unit_base unit_db unit_net unit_wire unit_auth unit_http unit_ev
 # The lowest rooms, whose code depends on the architecture.
 ARM_UNITS = "unit_base unit_crypto unit_json unit_db unit_wire unit_http"
 SUITES = ["bookworm", "trixie"]
+FRESH_TESTS = ["style units", "api"]  # --quick in halves
 
 # In these, a test that fails once is a defect: it repeats by its seed, or shows a race that is rarely seen.
 SINGLE_FAILURE_IS_RED = {"hostile", "model", "races"}
@@ -42,7 +43,7 @@ class Options:
 
     def suites(self):
         """Of Debian, on which to try what needs a bare one."""
-        return SUITES if self.parts == 1 else [SUITES[self.part]]
+        return SUITES if self.parts == 1 else [SUITES[self.part % len(SUITES)]]
 
 
 def style(_):
@@ -186,8 +187,10 @@ def package(options):
 
 
 def fresh(options):
-    """The README's commands on bare Debians, at low priority, because it downloads and compiles for minutes."""
-    return [Command(["nice", "-n", "19", "tests/support/fresh_machine", *options.suites()])]
+    """The README's commands and the quick tests on bare Debians, at low priority, because it downloads and compiles for
+    minutes. A part runs half of those tests on one of them."""
+    tests = [] if options.parts == 1 else ["--tests", FRESH_TESTS[options.part // len(SUITES)]]
+    return [Command(["nice", "-n", "19", "tests/support/fresh_machine", *tests, *options.suites()])]
 
 
 ALL = {function.__name__: function for function in (

@@ -41,8 +41,11 @@ def test_each_group_fits_into_a_run_beside_those_of_every_run():
 
 
 def test_parts_of_groups_that_try_bare_debians_are_their_suites():
-    for group in ("package", "fresh"):
-        assert BY_NAME[group].parts == len(groups.SUITES)
+    assert BY_NAME["package"].parts == len(groups.SUITES)
+    parts = BY_NAME["fresh"].parts
+    asked = [groups.fresh(groups.Options(part=part, parts=parts))[0].words[4:] for part in range(parts)]
+    assert sorted(asked) == sorted(["--tests", tests, suite] for tests in groups.FRESH_TESTS for suite in groups.SUITES)
+    assert " ".join(groups.FRESH_TESTS).split() == groups.QUICK
     assert groups.Options(part=1, parts=2).suites() == ["trixie"] and groups.Options().suites() == groups.SUITES
 
 
