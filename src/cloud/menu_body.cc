@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/concat.h"
 #include "crypto/hash.h"
 #include "json/writer.h"
 #include "menu/fields.h"
@@ -147,7 +148,7 @@ std::string Fingerprint(const menu::Product& shown) {
     AppendShown(text, group);
     for (const menu::Modifier& modifier : group.modifiers) AppendShown(text, modifier);
   }
-  return crypto::Sha256Hex(text);
+  return Concat({kFingerprintForm, crypto::Sha256Hex(text)});
 }
 
 std::string PushBody(const menu::Product& product, std::string_view category_name, int decimals,

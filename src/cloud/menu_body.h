@@ -28,5 +28,7 @@ std::string ContentHash(const menu::Product& product, int decimals);
 // A hash of what the cloud shows of a product (menu/json.h, ReadShown), without its category and
 // stock counts. Equal for the record in the menu and that of GET /v1/menu/products/{id}.
 std::string Fingerprint(const menu::Product& shown);
+// Begins each of them: those of older programs have another form, and are equal to none.
+inline constexpr std::string_view kFingerprintForm = "2-";
 
 }  // namespace comanda::cloud

@@ -238,8 +238,7 @@ void NoteCloudEdit(db::Tx& tx, const company::Company& company, const menu::Prod
   auto state = store::FindMenuState(tx, company.company_id, box.id);
   const std::string fingerprint = Fingerprint(shown);
   if (!state || state->cloud_hash == fingerprint) return;
-  const bool was_known = !state->cloud_hash.empty() && state->cloud_hash != store::kGone;
-  if (was_known) {
+  if (state->cloud_hash.starts_with(kFingerprintForm)) {
     const int decimals = company.currency_decimals;
     WriteDifference(tx, company.company_id, Shown(box, decimals), Shown(shown, decimals),
                     "edited on both sides; that of this box wins", stamp);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "cloud/menu_body.h"
 #include "cloud/menu_pull.h"
 #include "cloud/path.h"
 #include "cloud/readings.h"
@@ -231,12 +232,16 @@ void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) 
   const Importer importer{settings_.database, linked.company};
   const std::string path(ReadingOf(kMenuPart).path);
   Visit visit = VisitOf(progress, kMenuPart);
-  const bool counts_stock = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return store::CountsStock(snapshot, linked.company); });
+  bool counts_stock = false, is_of_older_program = false;
+  settings_.database.Read([&](db::Snapshot& snapshot) {
+    counts_stock = store::CountsStock(snapshot, linked.company);
+    is_of_older_program = store::HasHashOfAnotherForm(snapshot, linked.company, kFingerprintForm);
+  });
   const UtcMs now = settings_.clock.Now();
   const UtcMs counted_at = VisitOf(progress, kStock).at;
   const bool is_stock_due = counts_stock && (now - counted_at >= kHourMs || counted_at > now);
 
+  const bool is_as_new = is_stock_due || is_of_older_program;
   MenuPull pull(importer);
   bool has_more = true;
   bool is_new = true;
@@ -244,7 +249,7 @@ void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) 
   while (has_more && is_new && page < kShortPagesMax) {
     const bool is_first = ++page == 1;
     const Reply reply = line.Ask({.path = is_first ? path : Concat({path, "?page=", page}),
-                                  .etag = is_first && !is_stock_due ? EtagOf(visit, path) : ""});
+                                  .etag = is_first && !is_as_new ? EtagOf(visit, path) : ""});
     const auto categories = CategoriesOf(reply);
     if (!categories) {
       const bool is_as_read = reply.verdict == Verdict::kNotModified;
@@ -259,6 +264,11 @@ void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) 
   }
   if (!has_more && page > 1) pull.HideMissing();
   if (!pull.SetStock(settings_.plan)) visit.etags.clear();
+  if (is_of_older_program) {  // of products that were left out
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+      store::ForgetHashesOfAnotherForm(tx, linked.company, kFingerprintForm);
+    });
+  }
   menu::RenderStale(settings_.database);
   StoreNow(linked, progress, kStock, {}, "");
   StoreNow(linked, progress, kMenuPart, std::move(visit), "");

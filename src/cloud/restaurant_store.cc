@@ -170,6 +170,24 @@ void PutMenuState(db::Tx& tx, db::CompanyId company, std::string_view product_id
          company, product_id, state.cloud_hash, state.box_hash);
 }
 
+bool HasHashOfAnotherForm(db::Session& session, db::CompanyId company, std::string_view form) {
+  return session.Exists(R"sql(
+      SELECT 1 FROM cloud_menu
+      WHERE company_id = $1 AND cloud_hash <> '' AND cloud_hash <> $2
+        AND substr(cloud_hash, 1, length($3)) <> $3
+      )sql",
+                        company, kGone, form);
+}
+
+void ForgetHashesOfAnotherForm(db::Tx& tx, db::CompanyId company, std::string_view form) {
+  tx.Run(R"sql(
+      UPDATE cloud_menu SET cloud_hash = ''
+      WHERE company_id = $1 AND cloud_hash <> '' AND cloud_hash <> $2
+        AND substr(cloud_hash, 1, length($3)) <> $3
+      )sql",
+         company, kGone, form);
+}
+
 std::vector<std::string> AllProducts(db::Session& session, db::CompanyId company) {
   return session.FindTexts(R"sql(SELECT id FROM product WHERE company_id = $1 ORDER BY id)sql",
                            company);

@@ -45,6 +45,10 @@ std::optional<MenuState> FindMenuState(db::Session& session, db::CompanyId compa
 void PutMenuState(db::Tx& tx, db::CompanyId company, std::string_view product_id,
                   const MenuState& state);
 
+// Whether there is a hash of the cloud's record that does not begin like that; forgets those.
+bool HasHashOfAnotherForm(db::Session& session, db::CompanyId company, std::string_view form);
+void ForgetHashesOfAnotherForm(db::Tx& tx, db::CompanyId company, std::string_view form);
+
 std::vector<std::string> AllProducts(db::Session& session, db::CompanyId company);
 std::set<std::string> VisibleProducts(db::Session& session, db::CompanyId company);
 std::set<std::string> Stations(db::Session& session, db::CompanyId company);

@@ -168,6 +168,32 @@ TEST_F(CloudMenuPush, LooksForAnEditOfTheCloudBeforeItIsSent) {
   EXPECT_EQ(box.Differences().size(), 1u);
 }
 
+TEST_F(CloudMenuPush, AHashOfAnOlderProgramIsNoEditOfTheCloudAndIsMadeAnew) {
+  box.database->Write([](db::Tx& tx, const db::Stamp&) {
+    tx.Run("UPDATE cloud_menu SET cloud_hash = 'abc' WHERE company_id = $1 AND cloud_hash <> ''",
+           kCompany);
+  });
+  SetPrice("6.5");
+  box.Plan();
+  LookBefore(R"({"data":{"id":"p","category_id":"cat","name":"Lomo","variants":[{"id":"v",)"
+             R"("name":"Default","sku":"L","price":5}]}})");
+  EXPECT_EQ(box.Differences(), Texts());
+
+  box.database->Write([](db::Tx& tx, const db::Stamp&) {
+    tx.Run("UPDATE cloud_menu SET cloud_hash = 'abc' WHERE company_id = $1 AND cloud_hash <> ''",
+           kCompany);
+    tx.Run("DELETE FROM cloud_step WHERE company_id = $1", kCompany);
+  });
+  box.there.etags["/v1/menu"] = "\"t\"";
+  constexpr db::Sql kOld = "SELECT product_id FROM cloud_menu WHERE cloud_hash = 'abc'";
+  for (int i = 0; i < 2; ++i) {
+    box.database.clock.Advance(300'000);
+    box.Read();
+    EXPECT_EQ(box.Rows(kOld), Texts()) << "the menu is read though its entity tag is as it was";
+  }
+  EXPECT_EQ(box.there.Count("/v1/menu"), 3) << "and then its tag is asked with";
+}
+
 TEST_F(CloudMenuPush, PlansEachProductOfABulkChangeOnce) {
   box.Import(R"("categories":[{"name":"Bar","products":[
     {"name":"Agua","sku":"AGUA","price":3},{"name":"Vino","sku":"VINO","price":8}]}])");
