@@ -135,31 +135,39 @@ TEST_F(EventsWorker, IsNotWokenByCommitsWhileItHasNoReader) {
     ++passes;
     return has_reader ? Worker::Done{.position = 0} : Worker::Done{};
   });
-  ASSERT_TRUE(Await([&] { return passes == 1; }) && AwaitBlocked(thread));
+  // A commit from before the worker may still be told during its first pass, which then makes
+  // another.
+  ASSERT_TRUE(Await([&] { return passes >= 1; }) && AwaitBlocked(thread)) << passes;
+  const int without = passes;
   for (int i = 0; i < 20; ++i) Append(1);
   ASSERT_TRUE(AwaitBlocked(thread));  // a worker that is woken runs
-  EXPECT_EQ(passes, 1);
+  EXPECT_EQ(passes, without);
 
   has_reader = true;
   worker.Wake();
-  ASSERT_TRUE(Await([&] { return passes == 2; }) && AwaitBlocked(thread));
+  ASSERT_TRUE(Await([&] { return passes > without; }) && AwaitBlocked(thread)) << passes;
+  const int with = passes;
   Append(1);
-  EXPECT_TRUE(Await([&] { return passes == 3; }));
+  EXPECT_TRUE(Await([&] { return passes > with; })) << passes;
 }
 
 // A reader that is added may have read the log already when the commit comes.
 TEST_F(EventsWorker, MissesNoCommitOfThePassThatAddsItsReader) {
   std::atomic<int> passes = 0;
+  std::atomic<bool> has_reader = false, has_appended = false;
   std::atomic<pid_t> thread = 0;
   Worker worker(Follower(), heartbeats_, database_.registry, [&](Worker::Pass&) {
     thread = ::gettid();
-    if (++passes == 1) return Worker::Done{};
-    if (passes == 2) Append(1);
+    ++passes;
+    if (!has_reader) return Worker::Done{};
+    if (!has_appended.exchange(true)) Append(1);
     return Worker::Done{.position = 0};
   });
-  ASSERT_TRUE(Await([&] { return passes == 1; }) && AwaitBlocked(thread));
+  ASSERT_TRUE(Await([&] { return passes >= 1; }) && AwaitBlocked(thread)) << passes;
+  const int without = passes;
+  has_reader = true;
   worker.Wake();
-  EXPECT_TRUE(Await([&] { return passes == 3; }));
+  EXPECT_TRUE(Await([&] { return passes >= without + 2; })) << passes;
 }
 
 TEST_F(EventsWorker, ComesBackWhenItIsDueWithoutACommit) {
