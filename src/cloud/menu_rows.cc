@@ -88,7 +88,8 @@ class Nesting {
     ResolveBelow(Kind::kModifierCategory, product.id, here, groups);
     for (menu::ModifierCategory& group : groups) ResolveModifiers(group);
     if (!product.sent.has_modifiers) return;
-    AddGone(Kind::kModifierCategory, here, &menu::ModifierCategory::is_active, groups);
+    AddGone(Kind::kModifierCategory, here, &menu::ModifierCategory::is_active, product.sent,
+            groups);
   }
 
   void ResolveModifiers(menu::ModifierCategory& group) {
@@ -98,7 +99,7 @@ class Nesting {
     const auto& here = box ? box->modifiers : kNone;
     ResolveBelow(Kind::kModifier, group.id, here, group.modifiers);
     if (!group.sent.has_modifiers) return;
-    AddGone(Kind::kModifier, here, &menu::Modifier::visible, group.modifiers);
+    AddGone(Kind::kModifier, here, &menu::Modifier::visible, group.sent, group.modifiers);
   }
 
   // A new row has the place that it has in the cloud's list.
@@ -164,7 +165,7 @@ class Nesting {
   // rows that only this box has stay.
   template <typename Row>
   void AddGone(Kind kind, const std::vector<Row>& box, bool Row::*is_shown,
-               std::vector<Row>& rows) const {
+               const menu::Sent& parent, std::vector<Row>& rows) const {
     for (const Row& row : box) {
       if (menu::FindById(rows, row.id)) continue;
       const bool was_there =
@@ -174,7 +175,7 @@ class Nesting {
       Row& gone = rows.emplace_back();
       gone.id = row.id;
       gone.*is_shown = false;
-      gone.sent = {.fields = menu::BitOf(is_shown), .has_id = true};
+      gone.sent = {.fields = menu::BitOf(is_shown), .has_id = true, .path = parent.path};
     }
   }
 

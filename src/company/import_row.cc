@@ -120,6 +120,10 @@ void ReadName(json::ObjectReader& row, std::string& name) {
   for (const std::string_view other : {"email", "phone_number"}) {
     if (shown.empty() && name.empty()) shown = row.Text(other, kNumberRule).value_or("");
   }
+  const std::string role = row.Text("role").value_or("");
+  if (shown.empty() && name.empty() && !role.empty()) {
+    shown = Concat({role, " ", IdText(row.Peek("id"))});
+  }
   if (!shown.empty()) name = std::move(shown);
   if (name.empty()) row.Fail("name", FieldCode::kRequired, "is required and must not be null");
 }

@@ -2,6 +2,7 @@
 
 #include "base/problem.h"
 #include "base/text.h"
+#include "company/import_row.h"
 #include "json/writer.h"
 
 namespace comanda::company {
@@ -73,8 +74,7 @@ void WriteLocation(json::Writer& writer, const Company& company) {
 
 std::optional<int> TimeOfDayIn(const json::ObjectReader& row, std::string_view text) {
   constexpr size_t kMinutes = 5;  // of "12:30:00"
-  const bool is_shown = row.unknown() == json::UnknownFields::kTolerated;
-  return ParseTimeOfDay(is_shown ? Trimmed(text).substr(0, kMinutes) : text);
+  return ParseTimeOfDay(IsTolerated(row) ? Trimmed(text).substr(0, kMinutes) : text);
 }
 
 Hours ReadHours(json::ObjectReader& week) {

@@ -334,7 +334,13 @@ Upserted Upsert(db::Tx& tx, db::CompanyId company, Draft draft, const db::Stamp&
           products.push_back(std::move(draft.products[i]));
         }
       }
-      if (kept.size() == indexes.size()) throw;
+      // An error that names no product of the draft must not end every reading.
+      if (kept.size() == indexes.size()) {
+        if (refusal.errors.empty() || kept.empty()) throw;
+        for (const size_t index : kept) upserted.refused.emplace(index, refusal.errors.front());
+        kept.clear();
+        products.clear();
+      }
       indexes = std::move(kept);
       draft.products = std::move(products);
     }

@@ -353,6 +353,15 @@ std::string Shown(LinkedBox& box, const std::string& path) {
   return Without(Without(BodyOf(box.api.Get(path)), "updated_at"), "currently_open");
 }
 
+TEST_F(CloudRestaurant, SomebodyWithoutANameIsNamedByWhatElseIsShown) {
+  box.there.bodies["/v1/users"] = ListOf(
+      R"({"id":"u1","role":"cook"},{"id":"u2","role":"rider","email":"b@x.pe"},
+         {"id":"u3","role":"rider","first_name":"Ana","last_name":"Paz"})");
+  box.Read();
+  EXPECT_EQ(box.Rows("SELECT name FROM staff ORDER BY name"),
+            Texts({"Ana Paz", "b@x.pe", "cook u1"}));
+}
+
 TEST_F(CloudRestaurant, WhatARecordDoesNotShowStaysAsItIs) {
   const auto records = FullRecords();
   box.there.bodies = records;
