@@ -14,10 +14,10 @@
 #include <string>
 
 #include "base/clock.h"
-#include "cloud/pace.h"
 #include "crypto/authorities.h"
 #include "net/network.h"
 #include "net/reply.h"
+#include "outbox/pace.h"
 
 namespace comanda::cloud {
 
@@ -86,7 +86,7 @@ class Client {
   Reply Judge(net::Answer answer);
   void Cancel(net::Network::Ticket ticket) { network_.Cancel(ticket); }
 
-  Pace& pace() { return pace_; }
+  outbox::Pace& pace() { return pace_; }
   // Requests that were sent, and bytes of bodies in both directions, since the client was made.
   int64_t requests() const { return requests_; }
   int64_t bytes() const { return bytes_; }
@@ -99,7 +99,7 @@ class Client {
   const Target target_;
   net::Network& network_;
   const Clock& clock_;
-  Pace pace_;
+  outbox::Pace pace_;
   int64_t requests_ = 0;
   int64_t bytes_ = 0;
   std::optional<int64_t> clock_skew_ms_;

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -41,9 +40,9 @@ struct Counts {
   std::optional<UtcMs> oldest;  // the first change that waits, of orders that are not parked
 };
 
-// Which orders may be next.
-enum class Among : uint8_t { kPresent, kAll };
-using OrderIds = std::set<std::string, std::less<>>;
+// Which orders may be next: those that are neither finalised nor cancelled, those that were changed
+// within kPresentMs, or all.
+enum class Among : uint8_t { kOpen, kRecent, kAll };
 
 struct Parked {
   std::string order_id;

@@ -22,16 +22,6 @@ std::vector<std::string> Divided(std::string_view text) {
   return ids;
 }
 
-// One of so many rows is none of these.
-int64_t RowsFor(const OrderIds& without) { return static_cast<int64_t>(without.size()) + 1; }
-
-std::optional<std::string> FirstBut(const OrderIds& without, std::vector<std::string> ids) {
-  for (std::string& id : ids) {
-    if (!without.contains(id)) return std::move(id);
-  }
-  return std::nullopt;
-}
-
 StepKind KindNamed(std::string_view name) {
   const auto found = std::ranges::find(kStepKindNames, name);
   if (found == kStepKindNames.end()) {
@@ -81,28 +71,31 @@ void PutOrder(db::Tx& tx, db::CompanyId company, const OrderRow& row) {
          int64_t{row.is_open}, row.touched_at);
 }
 
-std::optional<std::string> NextOrder(db::Session& session, db::CompanyId company, Among among,
-                                     UtcMs now, const OrderIds& without) {
-  if (among == Among::kAll) {
-    return FirstBut(without, session.FindTexts(R"sql(
-        SELECT order_id FROM cloud_order WHERE company_id = $1 AND waiting > 0 AND parked = ''
-        ORDER BY touched_at, order_id LIMIT $2
-        )sql",
-                                               company, RowsFor(without)));
+std::vector<std::string> NextOrders(db::Session& session, db::CompanyId company, Among among,
+                                    UtcMs now, int64_t limit) {
+  switch (among) {
+    case Among::kOpen:
+      return session.FindTexts(R"sql(
+          SELECT order_id FROM cloud_order
+          WHERE company_id = $1 AND waiting > 0 AND parked = '' AND is_open = 1
+          ORDER BY touched_at, order_id LIMIT $2
+          )sql",
+                               company, limit);
+    case Among::kRecent:
+      return session.FindTexts(R"sql(
+          SELECT order_id FROM cloud_order
+          WHERE company_id = $1 AND waiting > 0 AND parked = '' AND touched_at >= $2
+          ORDER BY touched_at, order_id LIMIT $3
+          )sql",
+                               company, now - kPresentMs, limit);
+    case Among::kAll:
+      return session.FindTexts(R"sql(
+          SELECT order_id FROM cloud_order WHERE company_id = $1 AND waiting > 0 AND parked = ''
+          ORDER BY touched_at, order_id LIMIT $2
+          )sql",
+                               company, limit);
   }
-  auto open = FirstBut(without, session.FindTexts(R"sql(
-      SELECT order_id FROM cloud_order
-      WHERE company_id = $1 AND waiting > 0 AND parked = '' AND is_open = 1
-      ORDER BY touched_at, order_id LIMIT $2
-      )sql",
-                                                  company, RowsFor(without)));
-  if (open) return open;
-  return FirstBut(without, session.FindTexts(R"sql(
-      SELECT order_id FROM cloud_order
-      WHERE company_id = $1 AND waiting > 0 AND parked = '' AND touched_at >= $2
-      ORDER BY touched_at, order_id LIMIT $3
-      )sql",
-                                             company, now - kPresentMs, RowsFor(without)));
+  return {};
 }
 
 std::vector<std::string> WaitingOrders(db::Session& session, db::CompanyId company) {

@@ -31,10 +31,10 @@ std::optional<OrderRow> FindOrder(db::Session& session, db::CompanyId company,
                                   std::string_view order_id);
 // Inserts the row, or replaces that of the same order. Whether it is parked stays.
 void PutOrder(db::Tx& tx, db::CompanyId company, const OrderRow& row);
-// The order to be served next: the one that was touched first among those that have something to
-// send, are not parked and not in `without`.
-std::optional<std::string> NextOrder(db::Session& session, db::CompanyId company, Among among,
-                                     UtcMs now, const OrderIds& without = {});
+// The ids of the orders to be served next, at most `limit`: those that were touched first among
+// those that have something to send and are not parked.
+std::vector<std::string> NextOrders(db::Session& session, db::CompanyId company, Among among,
+                                    UtcMs now, int64_t limit);
 // The ids of all that have something to send, and of those that are parked.
 std::vector<std::string> WaitingOrders(db::Session& session, db::CompanyId company);
 // Whether it has something to send and is not parked.

@@ -90,8 +90,8 @@ Status FindStatus(db::Session& session, Progressing progress, UtcMs now) {
   const db::CompanyId company = status.linked->company;
   status.counts = store::Count(session, company);
   // The worker may not have seen yet that the order was discarded.
-  std::erase_if(status.progress.late, [&](const LateOrder& late) {
-    return !store::IsWaiting(session, company, late.order_id);
+  std::erase_if(status.progress.late, [&](const outbox::Late& late) {
+    return !store::IsWaiting(session, company, late.key);
   });
   status.other_channels = orders::CountOfOtherChannels(session, company);
   status.unpaired = CountUnpaired(session, company);
@@ -145,11 +145,11 @@ std::string ToJson(const Status& status, UtcMs now) {
   for (const auto& [kind, number] : status.unpaired) out.KeyOf(kind).Integer(number);
   out.EndObject();
   out.Key("late").BeginArray();
-  for (const LateOrder& late : progress.late) {
+  for (const outbox::Late& late : progress.late) {
     out.BeginObject();
-    out.Key("order_id").Text(late.order_id.empty() ? std::nullopt : std::optional(late.order_id));
+    out.Key("order_id").Text(late.key.empty() ? std::nullopt : std::optional(late.key));
     out.Key("since").Instant(late.since);
-    out.Key("failures").Integer(late.failures);
+    out.Key("failures").Integer(late.failing.failures);
     out.Key("why").Text(late.trouble);
     out.EndObject();
   }

@@ -11,10 +11,10 @@
 
 #include "base/clock.h"
 #include "cloud/journal.h"
-#include "cloud/late_orders.h"
 #include "cloud/link.h"
 #include "cloud/readings.h"
 #include "db/session.h"
+#include "outbox/late.h"
 
 namespace comanda::cloud {
 
@@ -41,7 +41,7 @@ struct Progressing {
   // As the journal was at the end of the last pass (Counts, cloud/journal.h).
   int64_t steps_waiting = 0, orders_parked = 0, differences = 0;
   std::optional<UtcMs> oldest;
-  std::vector<LateOrder> late;
+  std::vector<outbox::Late> late;
 };
 
 struct Status {

@@ -37,6 +37,12 @@ constexpr int64_t kFeaturesEveryMs = 24LL * 3'600'000;
 constexpr int64_t kRefusedEveryMs = 300'000;
 constexpr int64_t kReadOnlyEveryMs = 5'000;
 constexpr net::Growth kBackoff = {.first_ms = 1'000, .max_ms = 300'000};
+// Of one order that is late.
+int64_t LateWaitMs(int64_t failures, uint64_t random) {
+  constexpr net::Growth kGrowth = {.first_ms = 2'000, .max_ms = 1'800'000};
+  return net::WaitWithFullJitter(kGrowth, static_cast<int>(failures), random);
+}
+constexpr outbox::Patience kPatience = {.wait_ms = LateWaitMs, .tried_for_ms = 24LL * 3'600'000};
 // Of three requests for other things at most, the next one is for the backlog.
 constexpr int64_t kOthersBeforeBacklog = 3;
 // Steps of present orders before one request of a reader: a reader gets its turn on a busy evening,
@@ -82,12 +88,6 @@ std::string_view NameOf(Reachability reachability) {
 
 }  // namespace
 
-struct Syncer::Inbox {
-  std::mutex mutex;
-  std::optional<net::Answer> answer;  // guarded by mutex
-  events::Worker* worker = nullptr;   // guarded by mutex; null: nobody is to be woken
-};
-
 Syncer::Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registry& registry)
     : settings_(std::move(settings)),
       orders_({.database = settings_.database,
@@ -98,19 +98,11 @@ Syncer::Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registr
       restaurant_({.database = settings_.database,
                    .clock = settings_.clock,
                    .plan = [this] { PlanNow(); }}),
-      inbox_(std::make_shared<Inbox>()),
-      gauges_(registry, *this) {
-  events::WorkerSettings worker{
-      .name = "cloud", .heartbeat_max_ms = kPassMaxMs, .feed = &settings_.feed};
-  worker_ =
-      std::make_unique<events::Worker>(std::move(worker), heartbeats, registry,
-                                       [this](events::Worker::Pass& pass) { return Pass(pass); });
-  {
-    const std::lock_guard lock(inbox_->mutex);
-    inbox_->worker = worker_.get();
-  }
-  worker_->Wake();  // an answer may have come before
-}
+      lane_(outbox::LaneRules{}),
+      late_(kPatience),
+      gauges_(registry, *this),
+      courier_({.name = "cloud", .heartbeat_max_ms = kPassMaxMs, .feed = &settings_.feed},
+               heartbeats, registry, [this](events::Worker::Pass& pass) { return Pass(pass); }) {}
 
 Syncer::Gauges::Gauges(metrics::Registry& registry, const Syncer& syncer)
     : steps_waiting(registry, "comanda_cloud_steps_waiting",
@@ -139,17 +131,8 @@ Syncer::Gauges::Gauges(metrics::Registry& registry, const Syncer& syncer)
                   [&syncer] { return static_cast<double>(syncer.progress().bytes); }) {}
 
 Syncer::~Syncer() {
-  {
-    const std::lock_guard lock(inbox_->mutex);
-    inbox_->worker = nullptr;
-  }
-  worker_.reset();
+  courier_.Stop();
   if (client_ && polling_) client_->Cancel(*polling_);
-}
-
-void Syncer::NoteChange() {
-  ++changes_;
-  worker_->Wake();
 }
 
 LinkResult Syncer::Link(const LinkOrder& order) {
@@ -168,7 +151,7 @@ Progressing Syncer::progress() const {
   Progressing progress = progress_;
   // Until the worker has acted on a link or a `resume`, its former reason is out of date.
   const bool stood_still = progress.state == State::kStopped || progress.state == State::kPaused;
-  if (stood_still && acted_changes_ != changes_) {
+  if (stood_still && acted_changes_ != courier_.changes()) {
     progress.state = State::kBehind;
     progress.reason.clear();
   }
@@ -192,7 +175,7 @@ events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
     Enter(State::kStopped, "held: " + settings_.hold->Describe());
   } else if (!client_) {
     Enter(State::kStopped, no_client_);
-  } else if (settings_.clock.MonotonicMs() >= retry_at_ms_) {
+  } else if (!lane_.IsHeld(settings_.clock.MonotonicMs())) {
     try {
       Exchange();
     } catch (const Interrupted&) {  // Fail() and Stop() have noted why
@@ -204,12 +187,11 @@ events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
 
 // The link, the key and the authorities, when somebody has changed them.
 void Syncer::TakeChange() {
-  const int64_t changes = changes_;
+  const int64_t changes = courier_.changes();
   if (changes == seen_changes_) return;
   linked_ = settings_.database.Read([](db::Snapshot& snapshot) { return FindLinked(snapshot); });
   seen_changes_ = changes;
-  failures_ = 0;
-  retry_at_ms_ = 0;
+  lane_.Release();
   late_.MakeDue();
   if (!linked_) late_.Clear();
   counted_ms_.reset();
@@ -262,10 +244,7 @@ void Syncer::Connect() {
 void Syncer::Disconnect() {
   if (client_ && polling_) client_->Cancel(*polling_);
   polling_.reset();
-  {
-    const std::lock_guard lock(inbox_->mutex);
-    inbox_->answer.reset();
-  }
+  courier_.TakeAnswers();
   if (!client_) return;
   earlier_requests_ += client_->requests();
   earlier_bytes_ += client_->bytes();
@@ -279,7 +258,7 @@ void Syncer::Plan() {
 }
 
 int64_t Syncer::PlanEveryMs() const {
-  return failures_ >= kFailuresToReport ? kPlanOfflineEveryMs : kPlanEveryMs;
+  return lane_.failures_in_a_row() >= kFailuresToReport ? kPlanOfflineEveryMs : kPlanEveryMs;
 }
 
 void Syncer::PlanNow() {
@@ -287,7 +266,7 @@ void Syncer::PlanNow() {
   if (!restaurant_.HasReadAll(*linked_)) return;
   planned_ms_ = settings_.clock.MonotonicMs();
   // What is sent at once is put into the journal at once.
-  const Makes makes = failures_ == 0 && client_ ? Makes::kNext : Makes::kCreation;
+  const Makes makes = lane_.failures_in_a_row() == 0 && client_ ? Makes::kNext : Makes::kCreation;
   LogFollower({.database = settings_.database,
                .clock = settings_.clock,
                .rules = Rules(),
@@ -353,20 +332,34 @@ SendRules Syncer::Rules() const {
 
 // The order whose turn it is: one that is being served; of the backlog where there is none, or
 // where others have had their share.
-std::optional<std::string> Syncer::NextOrder(Among among) {
-  const bool is_for_others =
-      among == Among::kPresent && others_since_backlog_ < kOthersBeforeBacklog;
-  const OrderIds resting = late_.Resting(settings_.clock.MonotonicMs());
-  return settings_.database.Read([&](db::Snapshot& snapshot) {
-    return store::NextOrder(snapshot, linked_->company,
-                            is_for_others ? Among::kPresent : Among::kAll, settings_.clock.Now(),
-                            resting);
+std::optional<std::string> Syncer::NextOrder(Turn turn) {
+  const bool is_for_others = turn == Turn::kPresent && others_since_backlog_ < kOthersBeforeBacklog;
+  if (!is_for_others) return NextAmong(Among::kAll);
+  const auto open = NextAmong(Among::kOpen);
+  return open ? open : NextAmong(Among::kRecent);
+}
+
+// Those that are late take no place from the others.
+std::optional<std::string> Syncer::NextAmong(Among among) {
+  const std::vector<outbox::Late> late = late_.List();
+  const std::vector<std::string> ids = settings_.database.Read([&](db::Snapshot& snapshot) {
+    return store::NextOrders(snapshot, linked_->company, among, settings_.clock.Now(),
+                             std::ssize(late) + 1);
   });
+  std::vector<outbox::Lane::Queued> queued;
+  for (const std::string& id : ids) {
+    const auto found = std::ranges::find(late, id, &outbox::Late::key);
+    const bool is_late = found != late.end();
+    queued.push_back(
+        {.key = id, .due_ms = is_late ? found->failing.due_ms : 0, .is_late = is_late});
+  }
+  const auto next = lane_.Next(queued, settings_.clock.MonotonicMs());
+  return next ? std::optional(ids[*next]) : std::nullopt;
 }
 
 // Its request, which is in the journal then. Orders of which nothing differs any more are passed.
-std::optional<Waiting> Syncer::NextToSend(Among among) {
-  while (const auto order_id = NextOrder(among)) {
+std::optional<Waiting> Syncer::NextToSend(Turn turn) {
+  while (const auto order_id = NextOrder(turn)) {
     auto waiting = settings_.database.Read([&](db::Snapshot& snapshot) {
       return RequestUnderWay(snapshot, linked_->company, *order_id, Rules());
     });
@@ -406,28 +399,34 @@ void Syncer::NoteLate(const Waiting& waiting) {
     Delay(trouble);
     throw Interrupted();
   }
-  const int64_t now_ms = settings_.clock.MonotonicMs();
-  const LateOrder late =
-      late_.NoteFailure(waiting.order_id, trouble, settings_.clock.Now(), now_ms);
-  if (late.failures == kFailuresToReport) {
+  const bool must_park = late_.NoteFailure(waiting.order_id, trouble, Now());
+  if (late_.Find(waiting.order_id)->failing.failures == kFailuresToReport) {
     log::Warning(
         "the cloud does not answer a step of an order, and answers others",
         {{"order", waiting.order_id}, {"step", Name(waiting.step.kind)}, {"why", trouble}});
   }
-  if (!IsForAPerson(late, now_ms) || waiting.order_id.empty()) return;
+  if (!must_park || waiting.order_id.empty()) return;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
     store::Park(tx, linked_->company, waiting.order_id, kParkedUnanswered, ProblemOf(trouble));
   });
   late_.Remove(waiting.order_id);
 }
 
+outbox::Moment Syncer::Now() const {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  return {.now = settings_.clock.Now(),
+          .monotonic_ms = now_ms,
+          .counted_ms = now_ms,
+          .random = RandomBelow(UINT64_MAX)};
+}
+
 // False where nothing waits.
 bool Syncer::SendNext() {
-  auto waiting = NextToSend(Among::kPresent);
+  auto waiting = NextToSend(Turn::kPresent);
   if (waiting) {
     ++others_since_backlog_;
   } else {
-    waiting = NextToSend(Among::kAll);
+    waiting = NextToSend(Turn::kAny);
   }
   if (!waiting) return false;
   if (others_since_backlog_ > kOthersBeforeBacklog) others_since_backlog_ = 0;
@@ -439,7 +438,7 @@ bool Syncer::SendNext() {
 Reply Syncer::Ask(const Request& request) {
   for (int sent = 0; sent < kStepsBeforeRead; ++sent) {
     Plan();
-    const auto waiting = NextToSend(Among::kPresent);
+    const auto waiting = NextToSend(Turn::kPresent);
     if (!waiting) break;
     if (!Send(*waiting)) NoteLate(*waiting);
   }
@@ -508,22 +507,14 @@ void Syncer::FollowEvents() {
   const int64_t now_ms = settings_.clock.MonotonicMs();
   const auto request = orders_.EventsRequest(*linked_);
   if (!request || now_ms < polls_at_ms_ || client_->pace().DueInMs(now_ms) > 0) return;
-  polling_ = client_->Start(*request, [inbox = inbox_](net::Answer answer) {
-    const std::lock_guard lock(inbox->mutex);
-    inbox->answer = std::move(answer);
-    if (inbox->worker) inbox->worker->Wake();
-  });
+  polling_ = client_->Start(*request, courier_.Inbox());
 }
 
 void Syncer::TakeEvents() {
-  std::optional<net::Answer> answer;
-  {
-    const std::lock_guard lock(inbox_->mutex);
-    answer = std::exchange(inbox_->answer, std::nullopt);
-  }
-  if (!answer) return;
+  std::vector<net::Answer> answers = courier_.TakeAnswers();
+  if (answers.empty()) return;
   polling_.reset();
-  const Reply reply = client_->Judge(*std::move(answer));
+  const Reply reply = client_->Judge(std::move(answers.back()));
   // A failure of the event feed alone is shown as a reading that failed. It does not mean that the
   // cloud is offline: other requests may be answered.
   constexpr int kInternalError = 500;
@@ -561,7 +552,7 @@ void Syncer::Enter(State state, std::string reason) {
 }
 
 void Syncer::NoteHeard() {
-  failures_ = 0;
+  lane_.NoteAnswered();
   {
     const std::lock_guard lock(mutex_);
     progress_.heard = settings_.clock.Now();
@@ -575,7 +566,7 @@ void Syncer::NoteHeard() {
 void Syncer::Fail(const Reply& reply) {
   Delay("");
   const bool is_busy = reply.reachability == Reachability::kReached && reply.answer.status() == 429;
-  if (is_busy || failures_ < kFailuresToReport) return;
+  if (is_busy || lane_.failures_in_a_row() < kFailuresToReport) return;
   {
     const std::lock_guard lock(mutex_);
     progress_.is_reached = reply.reachability != Reachability::kUnreachable;
@@ -584,15 +575,16 @@ void Syncer::Fail(const Reply& reply) {
 }
 
 void Syncer::Delay(std::string_view why) {
-  ++failures_;
-  const int64_t wait_ms = net::WaitWithFullJitter(kBackoff, failures_, RandomBelow(UINT64_MAX));
+  lane_.NoteUnanswered();
+  const int failures = static_cast<int>(lane_.failures_in_a_row());
+  const int64_t wait_ms = net::WaitWithFullJitter(kBackoff, failures, RandomBelow(UINT64_MAX));
   const int64_t now_ms = settings_.clock.MonotonicMs();
-  retry_at_ms_ = now_ms + std::max(wait_ms, client_->pace().DueInMs(now_ms));
-  if (!why.empty() && failures_ >= kFailuresToReport) Enter(State::kOffline, std::string(why));
+  lane_.Hold(now_ms + std::max(wait_ms, client_->pace().DueInMs(now_ms)));
+  if (!why.empty() && failures >= kFailuresToReport) Enter(State::kOffline, std::string(why));
 }
 
 void Syncer::Stop(std::string reason) {
-  retry_at_ms_ = settings_.clock.MonotonicMs() + kRefusedEveryMs;
+  lane_.Hold(settings_.clock.MonotonicMs() + kRefusedEveryMs);
   Enter(State::kStopped, std::move(reason));
 }
 
@@ -604,11 +596,11 @@ void Syncer::Publish() {
   const int64_t every_ms = std::max(kCountEveryMs, waiting / kStepsForEachMs);
   const bool is_recent = waiting > 0 && counted_ms_ && now_ms - *counted_ms_ < every_ms;
   // What was discarded, parked or dropped meanwhile is late no more.
-  for (const LateOrder& late : late_.List()) {
+  for (const outbox::Late& late : late_.List()) {
     const bool waits = settings_.database.Read([&](db::Snapshot& snapshot) {
-      return store::IsWaiting(snapshot, linked_->company, late.order_id);
+      return store::IsWaiting(snapshot, linked_->company, late.key);
     });
-    if (!waits) late_.Remove(late.order_id);
+    if (!waits) late_.Remove(late.key);
   }
   std::optional<Counts> counts;
   if (!is_recent) {
@@ -649,15 +641,15 @@ std::optional<int64_t> Syncer::DueInMs() {
   };
   if (has_unplanned && restaurant_.HasReadAll(*linked_)) take(plan_ms);
   if (is_still) return due_ms;
-  if (now_ms < retry_at_ms_) {
-    take(retry_at_ms_ - now_ms);
+  if (lane_.IsHeld(now_ms)) {
+    take(lane_.held_until_ms() - now_ms);
     return due_ms;
   }
   const int64_t pace_ms = client_->pace().DueInMs(now_ms);
   take(std::max(pace_ms, orders_.DueInMs(*linked_)));
   take(std::max(pace_ms, restaurant_.DueInMs(*linked_)));
   const bool has_steps = progress().steps_waiting > 0;
-  if (has_steps && NextOrder(Among::kAll)) take(pace_ms);
+  if (has_steps && NextOrder(Turn::kAny)) take(pace_ms);
   if (has_steps && late_.DueInMs(now_ms)) take(std::max(pace_ms, *late_.DueInMs(now_ms)));
   if (!polling_ && orders_.EventsRequest(*linked_)) take(pace_ms);
   return due_ms;

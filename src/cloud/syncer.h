@@ -21,7 +21,6 @@
 #include "base/metrics.h"
 #include "cloud/client.h"
 #include "cloud/journal.h"
-#include "cloud/late_orders.h"
 #include "cloud/line.h"
 #include "cloud/link.h"
 #include "cloud/linking.h"
@@ -35,6 +34,9 @@
 #include "events/worker.h"
 #include "machine/hold.h"
 #include "net/network.h"
+#include "outbox/courier.h"
+#include "outbox/lane.h"
+#include "outbox/late.h"
 
 namespace comanda::cloud {
 
@@ -55,7 +57,7 @@ class Syncer final : private Line {
 
   // To be called when a transaction has changed the link, or what is parked: everything is due at
   // once. Any thread.
-  void NoteChange();
+  void NoteChange() { courier_.NoteChange(); }
 
   // Reads the key and the authorities again; where they are the same, a connection goes on. Any
   // thread.
@@ -64,17 +66,16 @@ class Syncer final : private Line {
   // What /readyz and `comanda cloud status` show. Any thread.
   Progressing progress() const;
 
-  // The orders that the cloud does not answer. Any thread.
-  LateOrders& late() { return late_; }
-  const LateOrders& late() const { return late_; }
+  // The orders whose request the cloud does not answer while it answers others, by their ids; of a
+  // change of the menu the key is empty. Any thread.
+  outbox::LateMessages& late() { return late_; }
+  const outbox::LateMessages& late() const { return late_; }
 
   // Makes or renews the link (cloud/linking.h), and begins. Blocks for some twenty requests on the
   // caller's thread. Any thread.
   LinkResult Link(const LinkOrder& order);
 
  private:
-  // Where the network thread leaves the answer of the long poll; it may outlive the syncer.
-  struct Inbox;
   // What a client was made for.
   struct Connection {
     std::string url, ca_file, key;
@@ -100,8 +101,10 @@ class Syncer final : private Line {
   void Exchange();
   void LookForFeatures();
   SendRules Rules() const;
-  std::optional<std::string> NextOrder(Among among);
-  std::optional<Waiting> NextToSend(Among among);
+  enum class Turn : uint8_t { kPresent, kAny };
+  std::optional<std::string> NextOrder(Turn turn);
+  std::optional<std::string> NextAmong(Among among);
+  std::optional<Waiting> NextToSend(Turn turn);
   bool Send(const Waiting& waiting);
   void NoteLate(const Waiting& waiting);
   bool SendNext();
@@ -118,6 +121,7 @@ class Syncer final : private Line {
   void NoteHeard();
   void Fail(const Reply& reply);
   void Delay(std::string_view why);
+  outbox::Moment Now() const;
   void Stop(std::string reason);
   void Publish();
   void CountRequests();  // in progress_; mutex_ is held
@@ -136,8 +140,6 @@ class Syncer final : private Line {
   Restaurant restaurant_;
   events::Worker::Pass* pass_ = nullptr;  // during Pass()
   int64_t seen_changes_ = -1;
-  int failures_ = 0;                   // in a row
-  int64_t retry_at_ms_ = 0;            // monotonic; nothing is asked before
   int64_t planned_ms_ = -1'000'000;    // monotonic
   std::optional<int64_t> counted_ms_;  // monotonic; what waits was counted then
   int64_t others_since_backlog_ = 0;   // requests for present orders and of readers
@@ -147,16 +149,16 @@ class Syncer final : private Line {
   int64_t polls_at_ms_ = 0;   // monotonic; no poll begins before, while steps wait
   std::string step_trouble_;  // why the last step was not answered
 
-  LateOrders late_;
-  const std::shared_ptr<Inbox> inbox_;
+  outbox::Lane lane_;
+  outbox::LateMessages late_;
   mutable std::mutex mutex_;
-  Progressing progress_;  // guarded by mutex_
-  std::atomic<int64_t> changes_{0};
+  Progressing progress_;                    // guarded by mutex_
   std::atomic<int64_t> acted_changes_{-1};  // up to which the worker has acted
   std::atomic<bool> reconnects_{false};     // the link was made again: with which authorities, too
   const Gauges gauges_;
 
-  std::unique_ptr<events::Worker> worker_;  // last: it ends before what it uses
+  // Its answers are those of the long poll. Last: its thread ends before what it uses.
+  outbox::Courier<net::Answer> courier_;
 };
 
 }  // namespace comanda::cloud

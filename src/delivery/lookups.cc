@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "delivery/account.h"
-#include "net/outgoing_authorities.h"
 
 namespace comanda::delivery {
 namespace {
@@ -29,7 +28,8 @@ Found NotAsked(const Provider& provider, Reason reason) {
 
 }  // namespace
 
-Lookups::Lookups(LookupsSettings settings) : settings_(settings) {}
+Lookups::Lookups(LookupsSettings settings)
+    : settings_(settings), authorities_(settings_.options.webhook_ca) {}
 
 Lookups::~Lookups() {
   std::vector<std::jthread> threads;
@@ -110,11 +110,6 @@ void Lookups::Forget(std::string_view app) {
     entry->fresh_until_ms = entry->not_before_ms = 0;
     entry->failures = 0;
   }
-}
-
-void Lookups::ForgetAuthorities() {
-  const std::lock_guard lock(mutex_);
-  has_authorities_ = false;
 }
 
 std::string Lookups::Describe() {
@@ -210,14 +205,6 @@ void Lookups::ShowInMetrics(Entry& entry, const Key& key) {
       settings_.metrics, "comanda_delivery_store_known",
       "1 while that app tells the state of the store, 0 while it is UNKNOWN.",
       [&entry] { return entry.is_open >= 0 ? 1.0 : 0.0; }, labels);
-}
-
-std::shared_ptr<const crypto::Authorities> Lookups::Authorities() {
-  const std::lock_guard lock(mutex_);
-  if (!std::exchange(has_authorities_, true)) {
-    authorities_ = net::OutgoingAuthorities(settings_.options.webhook_ca);
-  }
-  return authorities_;
 }
 
 }  // namespace comanda::delivery

@@ -25,6 +25,7 @@
 #include "delivery/asking.h"
 #include "delivery/catalogue.h"
 #include "net/network.h"
+#include "net/outgoing_authorities.h"
 
 namespace comanda::delivery {
 
@@ -62,11 +63,11 @@ class Lookups {
   void Forget(std::string_view app);
 
   // The authorities are read again before the next call.
-  void ForgetAuthorities();
+  void ForgetAuthorities() { authorities_.Forget(); }
 
   // Those that apps may have (net/outgoing_authorities.h), read once until
   // ForgetAuthorities().
-  std::shared_ptr<const crypto::Authorities> Authorities();
+  std::shared_ptr<const crypto::Authorities> Authorities() { return authorities_.Get(); }
 
   // The apps that are configured, for /readyz: "ifood OPEN, rappi UNKNOWN (timeout)"; empty: none.
   std::string Describe();
@@ -98,11 +99,10 @@ class Lookups {
   void ShowInMetrics(Entry& entry, const Key& key);
 
   const LookupsSettings settings_;
+  net::OutgoingAuthorities authorities_;
   std::mutex mutex_;
   std::condition_variable ended_;
-  bool has_authorities_ = false;                            // guarded by mutex_
-  std::shared_ptr<const crypto::Authorities> authorities_;  // guarded by mutex_
-  std::map<Key, std::unique_ptr<Entry>> entries_;           // guarded by mutex_; none is removed
+  std::map<Key, std::unique_ptr<Entry>> entries_;  // guarded by mutex_; none is removed
 };
 
 }  // namespace comanda::delivery

@@ -9,7 +9,7 @@
 
 namespace comanda::net {
 
-std::shared_ptr<const crypto::Authorities> OutgoingAuthorities(const std::string& more_file) {
+std::shared_ptr<const crypto::Authorities> ReadOutgoingAuthorities(const std::string& more_file) {
   std::string pem;
   const auto add = [&](const std::string& path) {
     try {
@@ -26,6 +26,17 @@ std::shared_ptr<const crypto::Authorities> OutgoingAuthorities(const std::string
     log::Error("no authority can be used", {{"why", refusal.detail}});
   }
   return nullptr;
+}
+
+std::shared_ptr<const crypto::Authorities> OutgoingAuthorities::Get() {
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(is_read_, true)) authorities_ = ReadOutgoingAuthorities(more_file_);
+  return authorities_;
+}
+
+void OutgoingAuthorities::Forget() {
+  const std::lock_guard lock(mutex_);
+  is_read_ = false;
 }
 
 }  // namespace comanda::net

@@ -14,7 +14,6 @@
 #include "events/feed.h"
 #include "events/log.h"
 #include "net/backoff.h"
-#include "net/outgoing_authorities.h"
 #include "webhooks/schedule.h"
 #include "webhooks/store.h"
 #include "webhooks/webhooks.h"
@@ -183,38 +182,32 @@ void MergeProgress(db::Tx& tx, db::CompanyId company, const Receiver& receiver,
 Deliverer::Deliverer(DelivererSettings settings, Heartbeats& heartbeats,
                      metrics::Registry& registry)
     : settings_(std::move(settings)),
+      authorities_(settings_.options.webhook_ca),
       suspended_gauge_(
           registry, "comanda_webhooks_suspended", "Webhooks that are suspended.",
           [this] { return static_cast<double>(suspended_); }, "worker=\"" + settings_.name + "\""),
       failing_gauge_(
           registry, "comanda_webhooks_failing",
           "Webhooks whose last attempt failed and that are not suspended.",
-          [this] { return static_cast<double>(failing_); }, "worker=\"" + settings_.name + "\"") {
+          [this] { return static_cast<double>(failing_); }, "worker=\"" + settings_.name + "\""),
+      courier_(WorkerOf(), heartbeats, registry,
+               [this](events::Worker::Pass& pass) { return Pass(pass); }) {}
+
+events::WorkerSettings Deliverer::WorkerOf() {
   // A pass waits for a writer that may be busy on a slow disk.
   constexpr int64_t kPassMaxMs = 10 * 60'000;
-  events::WorkerSettings worker{
-      .name = settings_.name, .heartbeat_max_ms = kPassMaxMs, .feed = &settings_.feed};
-  worker.purged = [this](db::Tx& tx, db::CompanyId company, int64_t last) {
-    Purged(tx, company, last);
-    tx.OnCommit([this] { ++changes_; });
-  };
-  worker_ =
-      std::make_unique<events::Worker>(std::move(worker), heartbeats, registry,
-                                       [this](events::Worker::Pass& pass) { return Pass(pass); });
-  {
-    const std::lock_guard lock(inbox_->mutex);
-    inbox_->worker = worker_.get();
-  }
-  worker_->Wake();  // answers may have come before
+  return {.name = settings_.name,
+          .heartbeat_max_ms = kPassMaxMs,
+          .feed = &settings_.feed,
+          .purged = [this](db::Tx& tx, db::CompanyId company, int64_t last) {
+            Purged(tx, company, last);
+            tx.OnCommit([this] { ++purges_; });
+          }};
 }
 
 // The worker is ended first; answers that come later are not waited for.
 Deliverer::~Deliverer() {
-  {
-    const std::lock_guard lock(inbox_->mutex);
-    inbox_->worker = nullptr;
-  }
-  worker_.reset();
+  courier_.Stop();
   try {
     TakeEnded();
     Store(true);
@@ -222,16 +215,6 @@ Deliverer::~Deliverer() {
     log::Warning("what webhooks' receivers acknowledged last is sent again",
                  {{"why", error.what()}});
   }
-}
-
-void Deliverer::NoteChange() {
-  ++changes_;
-  worker_->Wake();
-}
-
-void Deliverer::Reload() {
-  const std::lock_guard lock(mutex_);
-  has_authorities_ = false;
 }
 
 Moment Deliverer::Now() const {
@@ -300,7 +283,7 @@ int64_t Deliverer::Position() const {
 // Subscriptions
 
 void Deliverer::ReadSubscriptions() {
-  const int64_t changes = changes_;
+  const int64_t changes = courier_.changes() + purges_;
   const bool some_are_stale =
       std::ranges::any_of(slots_, [](const auto& entry) { return entry.second.is_stale; });
   if (changes == seen_changes_ && !some_are_stale) return;
@@ -497,10 +480,8 @@ void Deliverer::Send(const Key& key, Slot& slot, const Delivery& delivery, const
   const std::string id = delivery.id;
   const auto ticket =
       settings_.network.Start(CallOf(key.company, receiver.subscription(), delivery, body, now),
-                              [inbox = inbox_, key, id, now](net::Answer answer) {
-                                const std::lock_guard lock(inbox->mutex);
-                                inbox->ended.push_back({key, id, std::move(answer), now});
-                                if (inbox->worker != nullptr) inbox->worker->Wake();
+                              [put = courier_.Inbox(), key, id, now](net::Answer answer) {
+                                put({key, id, std::move(answer), now});
                               });
   if (!ticket) receiver.Undo(id);
 }
@@ -520,7 +501,7 @@ net::Call Deliverer::CallOf(db::CompanyId company, const Subscription& subscript
   call.answer_bytes_max = kAnswerBytesMax;
   call.body_timeout_ms = kAnswerBodyMs;
   call.public_key_pin = configuration.public_key_pin.value_or("");
-  if (is_https) call.authorities = Authorities();
+  if (is_https) call.authorities = authorities_.Get();
   auto networks =
       networks_
           ? networks_
@@ -534,29 +515,16 @@ net::Call Deliverer::CallOf(db::CompanyId company, const Subscription& subscript
       Sign(secrets, delivery.event_id, at, body, settings_.options.webhook_signature_header);
   call.headers.push_back("Content-Type: application/json");
   call.headers.push_back("User-Agent: Comanda/" + std::string(kVersion));
-  call.headers.push_back("X-Webhook-Attempt: " + std::to_string(delivery.failures + 1));
+  call.headers.push_back("X-Webhook-Attempt: " + std::to_string(delivery.failing.failures + 1));
   for (const auto& [name, value] : configuration.headers) {
     call.headers.push_back(value.empty() ? name + ";" : name + ": " + value);
   }
   return call;
 }
 
-std::shared_ptr<const crypto::Authorities> Deliverer::Authorities() {
-  const std::lock_guard lock(mutex_);
-  if (!std::exchange(has_authorities_, true)) {
-    authorities_ = net::OutgoingAuthorities(settings_.options.webhook_ca);
-  }
-  return authorities_;
-}
-
 void Deliverer::TakeEnded() {
-  std::vector<Ended> ended;
-  {
-    const std::lock_guard lock(inbox_->mutex);
-    ended.swap(inbox_->ended);
-  }
   const Moment moment = Now();
-  for (const Ended& one : ended) {
+  for (const Ended& one : courier_.TakeAnswers()) {
     const auto slot = slots_.find(one.key);
     if (slot == slots_.end()) continue;
     Receiver& receiver = *slot->second.receiver;
@@ -663,11 +631,6 @@ Delivery Deliverer::Test(db::CompanyId company, const Subscription& subscription
   return test;
 }
 
-std::string Deliverer::Trouble() const {
-  const std::lock_guard lock(mutex_);
-  return trouble_;
-}
-
 void Deliverer::NoteTrouble() {
   size_t suspended = 0, failing = 0;
   for (const auto& [key, slot] : slots_) {
@@ -683,8 +646,7 @@ void Deliverer::NoteTrouble() {
   std::string trouble;
   if (suspended > 0) trouble = std::to_string(suspended) + " suspended";
   if (failing > 0) trouble += (trouble.empty() ? "" : ", ") + std::to_string(failing) + " failing";
-  const std::lock_guard lock(mutex_);
-  trouble_ = std::move(trouble);
+  courier_.Say(std::move(trouble));
 }
 
 }  // namespace comanda::webhooks

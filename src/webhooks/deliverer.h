@@ -12,7 +12,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,13 +19,14 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "config/options.h"
-#include "crypto/authorities.h"
 #include "db/database.h"
 #include "db/disk_space.h"
 #include "events/marks.h"
 #include "events/worker.h"
 #include "machine/hold.h"
 #include "net/network.h"
+#include "net/outgoing_authorities.h"
+#include "outbox/courier.h"
 #include "webhooks/address_rules.h"
 #include "webhooks/graces.h"
 #include "webhooks/json.h"
@@ -63,17 +63,17 @@ class Deliverer {
 
   // To be called when the transaction that changed a subscription, or ended the hold, is committed.
   // Any thread.
-  void NoteChange();
+  void NoteChange() { courier_.NoteChange(); }
 
   // Reads the authorities again before the next message. Any thread.
-  void Reload();
+  void Reload() { authorities_.Forget(); }
 
   // Sends a test, and waits for its outcome, 10 s at most. Any thread.
   Delivery Test(db::CompanyId company, const Subscription& subscription,
                 const std::string& company_uuid);
 
   // What is wrong with receivers, for /readyz; empty: nothing. Any thread.
-  std::string Trouble() const;
+  std::string Trouble() const { return courier_.words(); }
 
  private:
   // Names a subscription in the whole database.
@@ -100,14 +100,7 @@ class Deliverer {
     UtcMs at = 0;
   };
 
-  // Where the network thread leaves answers; it may outlive the deliverer.
-  struct Inbox {
-    std::mutex mutex;
-    std::vector<Ended> ended;          // guarded by mutex
-    events::Worker* worker = nullptr;  // guarded by mutex; null: nobody is to be woken
-  };
-
-  // Called by the worker's thread alone, as what follows; Test() calls CallOf() and Authorities().
+  // Called by the worker's thread alone, as what follows; Test() calls CallOf().
   events::Worker::Done Pass(events::Worker::Pass& pass);
   Moment Now() const;
   // Gives the answers of the inbox to their receivers.
@@ -139,8 +132,6 @@ class Deliverer {
   // The request with its signature.
   net::Call CallOf(db::CompanyId company, const Subscription& subscription,
                    const Delivery& delivery, const std::string& body, UtcMs at);
-  // Those of the system and of the setting webhook_ca, read once until Reload().
-  std::shared_ptr<const crypto::Authorities> Authorities();
   // Writes what is to be stored, at most once a second unless `at_once`.
   void Store(bool at_once);
   // What is stored of a receiver in one transaction: the first of its changed() and delivered().
@@ -157,7 +148,8 @@ class Deliverer {
   size_t UnderWay() const;
   // The sum of the receivers' positions, for the worker's metric.
   int64_t Position() const;
-  // Sets trouble_ and the gauges.
+  events::WorkerSettings WorkerOf();
+  // Sets the sentence for /readyz and the gauges.
   void NoteTrouble();
 
   const DelivererSettings settings_;
@@ -172,16 +164,12 @@ class Deliverer {
   // The receiver with which SendAll() begins: the next one at each pass, so that none starves.
   size_t first_ = 0;
 
-  const std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
-  mutable std::mutex mutex_;
-  std::string trouble_;                                     // guarded by mutex_
-  std::shared_ptr<const crypto::Authorities> authorities_;  // guarded by mutex_
-  bool has_authorities_ = false;                            // guarded by mutex_
-  std::atomic<int64_t> changes_{0};
+  net::OutgoingAuthorities authorities_;
+  std::atomic<int64_t> purges_{0};
   std::atomic<int64_t> suspended_{0}, failing_{0};  // receivers
   const metrics::Gauge suspended_gauge_, failing_gauge_;
 
-  std::unique_ptr<events::Worker> worker_;
+  outbox::Courier<Ended> courier_;  // last: its thread ends before what it uses
 };
 
 }  // namespace comanda::webhooks

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "outbox/lane.h"
 #include "webhooks/subscription.h"
 
 namespace comanda::webhooks {
@@ -38,7 +39,7 @@ inline constexpr std::array<std::string_view, 4> kStateNames = {"delivered", "la
                                                                 "dead"};
 constexpr std::string_view Name(State state) { return kStateNames[static_cast<size_t>(state)]; }
 
-inline constexpr int64_t kNeverFailed = INT64_MAX;
+using outbox::kNeverFailed;
 
 // A message for one subscription.
 struct Delivery {
@@ -51,10 +52,7 @@ struct Delivery {
   std::optional<int64_t> sequence;
   State state = State::kWaiting;
   std::vector<Attempt> attempts;  // the last ones
-  int64_t failures = 0;
-  // Counted time (events/marks.h) of its last failure before another message passed; of its last
-  // failure where none has.
-  int64_t failing_since_ms = kNeverFailed;
+  outbox::Failing failing;
   std::optional<UtcMs> next_attempt_at;
   UtcMs created_at = 0;  // of the event
   std::optional<UtcMs> settled_at;
@@ -63,8 +61,6 @@ struct Delivery {
   std::string Key() const {
     return subject_type == "product" ? subject_type : subject_type + ' ' + subject_id;
   }
-  // True if it has failed while other messages passed, the last one at that counted time.
-  bool WasOvertaken(int64_t last_success_ms) const { return failing_since_ms <= last_success_ms; }
   // Keeps the last kAttemptsKept.
   void Add(Attempt attempt) {
     attempts.push_back(std::move(attempt));

@@ -1,7 +1,6 @@
 #include "webhooks/receiver.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
@@ -23,11 +22,12 @@ Receiver::Receiver(Subscription subscription, std::vector<Delivery> late, const 
     : subscription_(std::move(subscription)),
       read_seq_(subscription_.progress.settled_seq),
       stored_seq_(subscription_.progress.settled_seq),
-      last_sequence_(subscription_.progress.sequence) {
+      last_sequence_(subscription_.progress.sequence),
+      lane_(kLaneRules, subscription_.progress.failures_in_a_row) {
   for (Delivery& delivery : late) {
     Item item{.delivery = std::move(delivery), .is_row = true};
     item.key = item.delivery.Key();
-    item.due_ms = moment.monotonic_ms + WaitLeft(item.delivery, moment.now);
+    item.delivery.failing.due_ms = moment.monotonic_ms + WaitLeft(item.delivery, moment.now);
     late_.push_back(std::move(item));
   }
 }
@@ -86,66 +86,43 @@ bool Receiver::IsLateKey(std::string_view key) const {
                              [&](const Item& item) { return !item.is_settled && item.key == key; });
 }
 
-Health Receiver::HealthNow() const {
-  const auto late = std::ranges::count_if(late_, [](const Item& item) {
+int64_t Receiver::CountLate() const {
+  return std::ranges::count_if(late_, [](const Item& item) {
     return !item.is_settled && item.delivery.state == State::kLate;
   });
-  return {subscription_.progress.failures_in_a_row, late};
 }
 
-std::vector<Item*> Receiver::Heads() {
-  std::vector<Item*> heads;
-  std::unordered_set<std::string_view> seen;
-  for (std::deque<Item>* items : {&late_, &window_}) {
-    for (Item& item : *items) {
-      if (item.is_settled || !seen.insert(item.key).second) continue;
-      if (!item.is_under_way) heads.push_back(&item);
+std::vector<outbox::Lane::Queued> Receiver::Queued(std::vector<Item*>& items) {
+  std::vector<outbox::Lane::Queued> queued;
+  for (std::deque<Item>* some : {&late_, &window_}) {
+    for (Item& item : *some) {
+      if (item.is_settled) continue;
+      items.push_back(&item);
+      queued.push_back({.key = item.key,
+                        .due_ms = item.delivery.failing.due_ms,
+                        .is_late = some == &late_ && item.delivery.state == State::kLate,
+                        .is_under_way = item.is_under_way});
     }
   }
-  return heads;
+  return queued;
 }
 
 std::optional<int64_t> Receiver::DueMs(const Moment& moment) {
-  const Health health = HealthNow();
-  if (!subscription_.Sends() || under_way_ >= AtOnce(health, successes_since_down_)) {
-    return std::nullopt;
-  }
-  std::optional<int64_t> due;
-  for (const Item* head : Heads()) due = std::min(due.value_or(INT64_MAX), head->due_ms);
-  if (!due) return due;
-  if (webhooks::IsDown(health)) due = NextWhileDownMs();
-  return std::max({*due, hold_until_ms_, moment.monotonic_ms});
-}
-
-int64_t Receiver::NextWhileDownMs() const {
-  return pace_.attempt_ms == 0 ? 0 : pace_.attempt_ms + WaitWhileDownMs(pace_.has_newer);
+  if (!subscription_.Sends()) return std::nullopt;
+  std::vector<Item*> items;
+  return lane_.DueMs(Queued(items), moment.monotonic_ms);
 }
 
 Item* Receiver::Next(const Moment& moment) {
-  if (!subscription_.Sends() || moment.monotonic_ms < hold_until_ms_) return nullptr;
-  const Health health = HealthNow();
-  const bool is_down = webhooks::IsDown(health);
-  if (under_way_ >= AtOnce(health, successes_since_down_)) return nullptr;
-  if (is_down && moment.monotonic_ms < NextWhileDownMs()) return nullptr;
-  const std::vector<Item*> heads = Heads();
-  if (!is_down) {
-    const auto due = std::ranges::find_if(
-        heads, [&](const Item* item) { return item->due_ms <= moment.monotonic_ms; });
-    return due == heads.end() ? nullptr : *due;
-  }
-  if (heads.empty()) return nullptr;
-  // Another key each time: the one behind the last in turn.
-  const auto last =
-      std::ranges::find_if(heads, [&](const Item* item) { return item->key == pace_.key; });
-  if (last == heads.end() || last + 1 == heads.end()) return heads.front();
-  return *(last + 1);
+  if (!subscription_.Sends()) return nullptr;
+  std::vector<Item*> items;
+  const auto next = lane_.Next(Queued(items), moment.monotonic_ms);
+  return next ? items[*next] : nullptr;
 }
 
 void Receiver::Begin(Item& item, const Moment& moment) {
   item.is_under_way = true;
-  ++under_way_;
-  pace_before_ = std::exchange(
-      pace_, {.attempt_ms = moment.monotonic_ms, .has_newer = false, .key = item.key});
+  lane_.Begin(item.key, moment.monotonic_ms);
 }
 
 Item* Receiver::FindItem(std::string_view delivery_id) {
@@ -161,9 +138,7 @@ void Receiver::Undo(std::string_view delivery_id) {
   Item* const item = FindItem(delivery_id);
   if (item == nullptr || !item->is_under_way) return;
   item->is_under_way = false;
-  --under_way_;
-  pace_before_.has_newer |= pace_.has_newer;
-  pace_ = pace_before_;
+  lane_.Undo();
 }
 
 void Receiver::GiveUp(std::string_view delivery_id, Attempt why, const Moment& moment) {
@@ -181,7 +156,6 @@ void Receiver::End(std::string_view delivery_id, Ended ended, const Moment& mome
   Item* const item = FindItem(delivery_id);
   if (item == nullptr || !item->is_under_way) return;
   item->is_under_way = false;
-  --under_way_;
   is_dirty_ = true;
   Progress& progress = subscription_.progress;
   progress.last_outcome = ended.attempt.outcome;
@@ -205,18 +179,18 @@ void Receiver::Succeed(Item& item, const Moment& moment) {
   const bool was_down = IsDown();
   const int64_t before_ms = std::exchange(progress.last_success_ms, moment.counted_ms);
   progress.last_delivery_at = moment.now;
+  lane_.Succeed(CountLate());
   progress.failures_in_a_row = 0;
   progress.failing_ms = 0;
   progress.attempts_failed = 0;
-  successes_since_down_ = was_down ? 1 : successes_since_down_ + 1;
   Settle(item, State::kDelivered, moment);
   if (!was_down) return;
   // What failed only because the receiver was down is due.
   for (Item& other : late_) {
     Delivery& late = other.delivery;
     if (other.is_settled || late.state != State::kLate) continue;
-    if (late.WasOvertaken(before_ms)) continue;
-    other.due_ms = moment.monotonic_ms;
+    if (late.failing.WasOvertaken(before_ms)) continue;
+    late.failing.due_ms = moment.monotonic_ms;
     late.next_attempt_at = moment.now;
     changed_.push_back(late);
   }
@@ -235,29 +209,29 @@ void Receiver::Settle(Item& item, State state, const Moment& moment) {
 
 void Receiver::Fail(Item& item, const Ended& ended, const Moment& moment) {
   Progress& progress = subscription_.progress;
-  ++progress.failures_in_a_row;
+  lane_.Fail();
+  progress.failures_in_a_row = lane_.failures_in_a_row();
   ++progress.attempts_failed;
-  Delivery& delivery = item.delivery;
-  ++delivery.failures;
-  if (!delivery.WasOvertaken(progress.last_success_ms)) {
-    delivery.failing_since_ms = moment.counted_ms;
-  }
-  const int64_t scheduled_ms = WaitMs(static_cast<int>(delivery.failures), moment.random);
-  const int64_t wait_ms = ended.retry_after_ms.value_or(scheduled_ms);
+  outbox::Failing& failing = item.delivery.failing;
+  const bool must_park = outbox::NoteFailure(failing, kPatience, progress.last_success_ms,
+                                             ended.retry_after_ms, moment);
   const int64_t status = ended.attempt.status.value_or(0);
   constexpr int64_t kTooMany = 429, kUnavailable = 503;
   if (ended.retry_after_ms && (status == kTooMany || status == kUnavailable)) {
-    hold_until_ms_ = std::max(hold_until_ms_, moment.monotonic_ms + wait_ms);
+    lane_.Hold(failing.due_ms);
   }
   if (item.is_row) {
-    if (moment.counted_ms - delivery.failing_since_ms >= kTriedForMs) {
+    if (must_park) {
       Settle(item, State::kDead, moment);
     } else {
-      Postpone(item, wait_ms, moment);
+      Postpone(item, moment);
     }
-  } else if (!ended.is_gone && (!IsDown() || delivery.WasOvertaken(progress.last_success_ms))) {
-    // What fails because the receiver is down stays in the window: the log keeps it.
-    MoveOut(std::string(item.key), wait_ms, moment);
+  } else if (!ended.is_gone && (!IsDown() || failing.WasOvertaken(progress.last_success_ms))) {
+    MoveOut(std::string(item.key), moment);
+  } else {
+    // It failed because the receiver is down: it stays in the window, since the log keeps it, and
+    // is due when the receiver is tried again.
+    failing.due_ms = 0;
   }
   if (ended.is_gone) {
     progress.suspended = Suspended::kGone;
@@ -265,23 +239,20 @@ void Receiver::Fail(Item& item, const Ended& ended, const Moment& moment) {
   }
 }
 
-void Receiver::Postpone(Item& item, int64_t wait_ms, const Moment& moment) {
-  item.due_ms = moment.monotonic_ms + wait_ms;
+void Receiver::Postpone(Item& item, const Moment& moment) {
   item.delivery.state = State::kLate;
-  item.delivery.next_attempt_at = moment.now + wait_ms;
+  item.delivery.next_attempt_at = moment.now + (item.delivery.failing.due_ms - moment.monotonic_ms);
   changed_.push_back(item.delivery);
 }
 
-void Receiver::MoveOut(const std::string& key, int64_t wait_ms, const Moment& moment) {
+void Receiver::MoveOut(const std::string& key, const Moment& moment) {
   bool is_first = true;
   for (Item& item : window_) {
     if (item.is_settled || item.key != key) continue;
-    Item late{
-        .delivery = item.delivery, .key = item.key, .due_ms = moment.monotonic_ms, .is_row = true};
     item.is_settled = true;
-    late_.push_back(std::move(late));
+    late_.push_back({.delivery = item.delivery, .key = item.key, .is_row = true});
     if (std::exchange(is_first, false)) {
-      Postpone(late_.back(), wait_ms, moment);
+      Postpone(late_.back(), moment);
     } else {
       changed_.push_back(late_.back().delivery);
     }

@@ -1,9 +1,10 @@
 #pragma once
 
 // What one subscription still has to send, in memory: the messages that are late, and a window of
-// the log behind its position. Decides which message goes next, and what the outcome of an attempt
-// means (contract section 13, Order and failure). No clock, no database, no network: the deliverer
-// (deliverer.h) supplies them. One thread.
+// the log behind its position. Which message goes next is the lane's decision (outbox/lane.h); here
+// is what the outcome of an attempt means for the rows and the position (contract section 13, Order
+// and failure). No clock, no database, no network: the deliverer (deliverer.h) supplies them. One
+// thread.
 
 #include <cstdint>
 #include <deque>
@@ -12,26 +13,20 @@
 #include <string_view>
 #include <vector>
 
+#include "outbox/lane.h"
 #include "webhooks/delivery.h"
 #include "webhooks/schedule.h"
 #include "webhooks/subscription.h"
 
 namespace comanda::webhooks {
 
-// The moment of a decision: the wall clock for what is shown, the others for what is measured.
-struct Moment {
-  UtcMs now = 0;
-  int64_t monotonic_ms = 0;
-  int64_t counted_ms = 0;  // events/marks.h
-  uint64_t random = 0;
-};
+using outbox::Moment;
 
 // A message in memory.
 struct Item {
   Delivery delivery;
   std::string key;              // Delivery::Key(): thousands may be compared for each attempt
   int64_t sequence_before = 0;  // the last number before the messages of its event
-  int64_t due_ms = 0;           // monotonic
   bool is_row = false;          // of the delivery log: it is late, or waits behind one that is
   bool is_under_way = false;
   bool is_settled = false;
@@ -62,9 +57,9 @@ class Receiver {
   // Counts a message that cannot be sent, since its event is damaged: it keeps its number.
   void Lose();
   // True if only NoteNewer() can say that a newer message waits: the window is full.
-  bool MissesNewer() const { return IsDown() && !pace_.has_newer && !HasRoom(); }
+  bool MissesNewer() const { return IsDown() && !lane_.has_newer() && !HasRoom(); }
   // A message came that was asked for, after the last attempt at a receiver that is down.
-  void NoteNewer() { pace_.has_newer = true; }
+  void NoteNewer() { lane_.NoteNewer(); }
   int64_t TakeNumber() { return ++last_sequence_; }
   int64_t last_sequence() const { return last_sequence_; }
 
@@ -75,8 +70,8 @@ class Receiver {
   Item* Next(const Moment& moment);
   // The message counts as under way until End(), Undo() or GiveUp().
   void Begin(Item& item, const Moment& moment);
-  size_t under_way() const { return under_way_; }
-  bool IsDown() const { return webhooks::IsDown(HealthNow()); }
+  size_t under_way() const { return lane_.under_way(); }
+  bool IsDown() const { return lane_.IsDown(CountLate()); }
   bool last_attempt_failed() const { return subscription_.progress.failures_in_a_row > 0; }
   // When Next() may have another answer, by the monotonic clock; nothing: not before something
   // happens.
@@ -130,20 +125,19 @@ class Receiver {
   void Fail(Item& item, const Ended& ended, const Moment& moment);
   // Forgets late messages that are settled, and advances.
   void DropSettled();
-  // Tries a late message again after that time.
-  void Postpone(Item& item, int64_t wait_ms, const Moment& moment);
+  // The message is late, and is tried again when it is due.
+  void Postpone(Item& item, const Moment& moment);
   // The messages of the window with that key get rows of their own: the first is late, the others
   // wait behind it.
-  void MoveOut(const std::string& key, int64_t wait_ms, const Moment& moment);
+  void MoveOut(const std::string& key, const Moment& moment);
   // The message needs no further attempt. Its row, if it has one, is among changed().
   void Settle(Item& item, State state, const Moment& moment);
   // True if a message with that key is late: those that follow wait behind it.
   bool IsLateKey(std::string_view key) const;
-  Health HealthNow() const;
-  // By the monotonic clock.
-  int64_t NextWhileDownMs() const;
-  // Those whose key has nothing earlier unsettled and nothing under way.
-  std::vector<Item*> Heads();
+  // Those that failed; those that wait behind them excluded.
+  int64_t CountLate() const;
+  // The unsettled messages as the lane sees them; `items`: these, in the same order.
+  std::vector<outbox::Lane::Queued> Queued(std::vector<Item*>& items);
 
   Subscription subscription_;
   std::deque<Item> late_;    // rows of their own, by event
@@ -153,19 +147,9 @@ class Receiver {
   int64_t lost_ = 0;        // since then
   int64_t lost_late_ = 0;
   int64_t last_sequence_ = 0;
-  size_t under_way_ = 0;
   std::deque<Delivery> changed_, delivered_;
   bool is_dirty_ = false;
-
-  int64_t hold_until_ms_ = 0;  // a receiver asked for a pause
-  int64_t successes_since_down_ = 1'000;
-  // What decides when a receiver that is down is tried again, and with what.
-  struct Pace {
-    int64_t attempt_ms = 0;  // of the last attempt, monotonic; 0: none yet
-    bool has_newer = false;  // a message came since
-    std::string key;         // of the last attempt
-  };
-  Pace pace_, pace_before_;  // now, and before the last attempt
+  outbox::Lane lane_;
 };
 
 }  // namespace comanda::webhooks

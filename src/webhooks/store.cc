@@ -75,8 +75,8 @@ int64_t ChecksumOf(db::CompanyId company, std::string_view webhook_id, const Del
   Checksum sum;
   sum.Add(company.value).Add(webhook_id).Add(one.id).Add(one.seq).Add(Name(one.kind));
   sum.Add(one.event_id).Add(one.subject_type).Add(one.subject_id).Add(one.subject_version);
-  sum.Add(one.sequence).Add(Name(one.state)).Add(attempts).Add(one.failures);
-  sum.Add(one.failing_since_ms).Add(one.next_attempt_at).Add(one.created_at).Add(one.settled_at);
+  sum.Add(one.sequence).Add(Name(one.state)).Add(attempts).Add(one.failing.failures);
+  sum.Add(one.failing.since_ms).Add(one.next_attempt_at).Add(one.created_at).Add(one.settled_at);
   return sum.Value();
 }
 
@@ -143,8 +143,7 @@ Delivery ReadDelivery(const auto& row) {
           .sequence = row.OptionalInt("sequence"),
           .state = ReadName<State>(kStateNames, row.View("state")).value_or(State::kDead),
           .attempts = ParseAttempts(row.View("attempts")),
-          .failures = row.Int("failures"),
-          .failing_since_ms = row.Int("failing_since_ms"),
+          .failing = {.failures = row.Int("failures"), .since_ms = row.Int("failing_since_ms")},
           .next_attempt_at = row.OptionalInt("next_attempt_at"),
           .created_at = row.Int("created_at"),
           .settled_at = row.OptionalInt("settled_at")};
@@ -311,8 +310,8 @@ void Put(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, const D
         outcome = excluded.outcome, checksum = excluded.checksum
       )sql",
       company, webhook_id, one.id, one.seq, Name(one.kind), one.event_id, one.subject_type,
-      one.subject_id, one.sequence, Name(one.state), attempts, one.failures, one.failing_since_ms,
-      one.next_attempt_at, one.created_at, one.settled_at,
+      one.subject_id, one.sequence, Name(one.state), attempts, one.failing.failures,
+      one.failing.since_ms, one.next_attempt_at, one.created_at, one.settled_at,
       one.attempts.empty() ? std::nullopt : NameOf(one.attempts.back().outcome),
       one.subject_version, ChecksumOf(company, webhook_id, one, attempts));
 }

@@ -83,7 +83,7 @@ void SkipTo(db::Session& session, db::CompanyId company, int64_t last, Subscript
 void BeginAnew(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs now) {
   for (Delivery& delivery : store::Unsettled(tx, company, id)) {
     if (delivery.state != State::kLate) continue;
-    delivery.failing_since_ms = kNeverFailed;
+    delivery.failing.since_ms = kNeverFailed;
     delivery.next_attempt_at = now;
     store::Put(tx, company, id, delivery);
   }
@@ -93,10 +93,10 @@ void BeginAnew(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs now
 void MakeDueAfterDown(db::Tx& tx, db::CompanyId company, const Subscription& one, UtcMs now) {
   std::vector<Delivery> unsettled = store::Unsettled(tx, company, one.id);
   const auto late = std::ranges::count(unsettled, State::kLate, &Delivery::state);
-  if (!IsDown({one.progress.failures_in_a_row, late})) return;
+  if (!outbox::IsDown(kLaneRules, one.progress.failures_in_a_row, late)) return;
   for (Delivery& delivery : unsettled) {
     if (delivery.state != State::kLate) continue;
-    if (delivery.WasOvertaken(one.progress.last_success_ms)) continue;
+    if (delivery.failing.WasOvertaken(one.progress.last_success_ms)) continue;
     delivery.next_attempt_at = now;
     store::Put(tx, company, one.id, delivery);
   }
@@ -227,8 +227,8 @@ bool MakeDueAgain(db::Tx& tx, db::CompanyId company, std::string_view id, Delive
   const bool is_test = delivery.kind == Kind::kTest;
   if (!is_test && delivery.seq < events::ExtentOf(tx, company).oldest) return false;
   delivery.state = State::kLate;
-  delivery.failures = 0;
-  delivery.failing_since_ms = kNeverFailed;
+  delivery.failing.failures = 0;
+  delivery.failing.since_ms = kNeverFailed;
   delivery.next_attempt_at = now;
   delivery.settled_at = std::nullopt;
   store::Put(tx, company, id, delivery);

@@ -16,7 +16,7 @@
 #include "base/handle.h"
 #include "base/id.h"
 #include "cloud/cloud_record.h"
-#include "cloud/pace.h"
+#include "outbox/pace.h"
 #include "cloud/refusal.h"
 #include "fuzz/fuzz.h"
 #include "net/backoff.h"
@@ -96,14 +96,14 @@ void ReadWaits(std::string_view text) {
   Must(!skew_ms || (*skew_ms > -kTenYearsMs && *skew_ms < kTenYearsMs), "no clock is that wrong");
   for (const int status : {200, 429, 503}) {
     answer.status = status;
-    cloud::Pace pace(80);
+    outbox::Pace pace(80);
     for (int64_t now_ms = 0; now_ms < 3; ++now_ms) {
       pace.Learn(answer, now_ms, kNow);
       pace.Count(now_ms);
     }
     Must(pace.PerMinute() > 0, "some requests may always be sent");
     const int64_t due_ms = pace.DueInMs(3);
-    Must(due_ms >= 0 && due_ms <= cloud::kRetryAfterMsMax + 3 * 60'000, "nobody waits for ever");
+    Must(due_ms >= 0 && due_ms <= outbox::kRetryAfterMsMax + 3 * 60'000, "nobody waits for ever");
   }
 }
 

@@ -61,8 +61,8 @@ class CloudPending : public ::testing::Test {
 
   std::optional<Waiting> Next(Among among = Among::kAll) {
     return database->Write([&](db::Tx& tx, const db::Stamp& stamp) -> std::optional<Waiting> {
-      const auto id = store::NextOrder(tx, kCompany, among, stamp.now);
-      return id ? NextRequest(tx, kCompany, *id, kRules, stamp) : std::nullopt;
+      const auto ids = store::NextOrders(tx, kCompany, among, stamp.now, 1);
+      return ids.empty() ? std::nullopt : NextRequest(tx, kCompany, ids.front(), kRules, stamp);
     });
   }
 
@@ -176,7 +176,8 @@ TEST_F(CloudPending, TakesThePresentBeforeThePast) {
   database.clock.Advance(kHourMs);
   const std::string fresh = PlaceOrder();
   CompareAndStore(fresh);
-  EXPECT_EQ(Next(Among::kPresent)->order_id, fresh);
+  EXPECT_EQ(Next(Among::kOpen)->order_id, fresh);
+  EXPECT_EQ(Next(Among::kRecent)->order_id, fresh);
   EXPECT_EQ(Next(Among::kAll)->order_id, old);
 }
 

@@ -471,11 +471,11 @@ class History {
       const Delivery& delivery = row->delivery;
       if (delivery.state != State::kLate) continue;
       Message& message = messages_.at(delivery.id);
-      message.failures = delivery.failures;
+      message.failures = delivery.failing.failures;
       message.due_ms = now_.monotonic_ms + *delivery.next_attempt_at - now_.now;
-      if (delivery.failing_since_ms == kNeverFailed) continue;
-      message.first_failed_ms = delivery.failing_since_ms;
-      message.is_overtaken = delivery.WasOvertaken(receiver_->progress().last_success_ms);
+      if (delivery.failing.since_ms == kNeverFailed) continue;
+      message.first_failed_ms = delivery.failing.since_ms;
+      message.is_overtaken = delivery.failing.WasOvertaken(receiver_->progress().last_success_ms);
       failed_.insert(delivery.id);
     }
   }
@@ -528,7 +528,7 @@ class History {
     });
   }
   void MakeDue(const std::string& id, Row& row) {
-    row.delivery.failing_since_ms = kNeverFailed;
+    row.delivery.failing.since_ms = kNeverFailed;
     row.delivery.next_attempt_at = now_.now;
     messages_.at(id).first_failed_ms = -1;
     messages_.at(id).is_overtaken = false;
@@ -548,7 +548,7 @@ class History {
     Message& message = messages_.at(row->first);
     if (message.seq <= purged_ || message.is_lost) return;
     row->second.delivery.state = State::kLate;
-    row->second.delivery.failures = 0;
+    row->second.delivery.failing.failures = 0;
     row->second.delivery.settled_at.reset();
     MakeDue(row->first, row->second);
     message.is_stored = false;

@@ -188,8 +188,7 @@ TEST_F(WebhooksReceiver, AThousandLateMessagesMakeItDownUntilOnePasses) {
                     .subject_type = "order",
                     .subject_id = "o" + std::to_string(i),
                     .state = State::kLate,
-                    .failures = 1,
-                    .failing_since_ms = 1,
+                    .failing = {.failures = 1, .since_ms = 1},
                     .next_attempt_at = now_.now});
   }
   Subscription subscription{.id = "w", .secrets = {}};

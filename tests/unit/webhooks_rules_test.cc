@@ -61,20 +61,17 @@ TEST(WebhooksKinds, ADerivedMessageHasAnIdOfItsOwnTheSameEveryTime) {
 TEST(WebhooksSchedule, WaitsLongerWithEachFailure) {
   const std::vector<int64_t> waits_s = {30, 300, 1'800, 7'200, 14'400, 14'400};
   for (size_t i = 0; i < waits_s.size(); ++i) {
-    const int failures = static_cast<int>(i) + 1;
+    const int64_t failures = static_cast<int64_t>(i) + 1;
     EXPECT_EQ(WaitMs(failures, 0), waits_s[i] * 900);
     EXPECT_EQ(WaitMs(failures, UINT64_MAX), waits_s[i] * 1'100);
   }
 }
 
 TEST(WebhooksSchedule, AReceiverIsDownAfterThreeFailuresOrAThousandLate) {
-  EXPECT_FALSE(IsDown({2, 999}));
-  EXPECT_TRUE(IsDown({3, 0}));
-  EXPECT_TRUE(IsDown({1, 1'000}));
-  EXPECT_FALSE(IsDown({0, 1'000}));  // the last attempt succeeded
-  EXPECT_EQ(AtOnce({3, 0}, 100), 1u);
-  EXPECT_EQ(AtOnce({0, 0}, 1), 2u);
-  EXPECT_EQ(AtOnce({0, 0}, 3), 4u);
+  EXPECT_FALSE(outbox::IsDown(kLaneRules, 2, 999));
+  EXPECT_TRUE(outbox::IsDown(kLaneRules, 3, 0));
+  EXPECT_TRUE(outbox::IsDown(kLaneRules, 1, 1'000));
+  EXPECT_FALSE(outbox::IsDown(kLaneRules, 0, 1'000));  // the last attempt succeeded
   constexpr int64_t kHourMs = 3'600'000;
   EXPECT_FALSE(MustSuspend(72 * kHourMs, 14));
   EXPECT_FALSE(MustSuspend(72 * kHourMs - 1, 15));

@@ -1,8 +1,8 @@
-#include "cloud/pace.h"
+#include "outbox/pace.h"
 
 #include <gtest/gtest.h>
 
-namespace comanda::cloud {
+namespace comanda::outbox {
 namespace {
 
 net::Answer Answered(int status, std::vector<std::pair<std::string, std::string>> headers) {
@@ -24,14 +24,14 @@ int64_t SentIn(Pace& pace, int64_t begin_ms, int64_t duration_ms) {
   return sent;
 }
 
-TEST(CloudPace, IsSixtyAMinuteWithoutAQuota) {
+TEST(OutboxPace, IsSixtyAMinuteWithoutAQuota) {
   Pace pace(70);
   EXPECT_EQ(pace.PerMinute(), 60);
   SentIn(pace, 0, 60'000);  // uses up the burst
   EXPECT_NEAR(static_cast<double>(SentIn(pace, 60'000, 600'000)), 600, 2);
 }
 
-TEST(CloudPace, IsAShareOfTheQuota) {
+TEST(OutboxPace, IsAShareOfTheQuota) {
   Pace pace(70);
   pace.Learn(Answered(200, {{"RateLimit-Limit", "100, 100;w=60"}}), 0, 0);
   EXPECT_EQ(pace.PerMinute(), 70);
@@ -46,7 +46,7 @@ TEST(CloudPace, IsAShareOfTheQuota) {
   EXPECT_EQ(small.PerMinute(), 1);
 }
 
-TEST(CloudPace, FollowsAnAbsurdQuotaUpToARequestEachMillisecond) {
+TEST(OutboxPace, FollowsAnAbsurdQuotaUpToARequestEachMillisecond) {
   for (const char* large : {"60000", "60001", "9223372036854775807", "99999999999999999999999"}) {
     Pace pace(100);
     pace.Learn(Answered(200, {{"RateLimit-Limit", large}}), 0, 0);
@@ -59,7 +59,7 @@ TEST(CloudPace, FollowsAnAbsurdQuotaUpToARequestEachMillisecond) {
   EXPECT_EQ(pace.PerMinute(), kUnknownQuotaPerMinute);
 }
 
-TEST(CloudPace, LetsANewOrderPassAtOnceAfterARest) {
+TEST(OutboxPace, LetsANewOrderPassAtOnceAfterARest) {
   Pace pace(70);
   EXPECT_EQ(pace.DueInMs(0), 0);
   const int64_t burst = SentIn(pace, 0, 1);
@@ -67,7 +67,7 @@ TEST(CloudPace, LetsANewOrderPassAtOnceAfterARest) {
   EXPECT_LE(burst, 16);
 }
 
-TEST(CloudPace, WaitsForARetryAfterToTheSecond) {
+TEST(OutboxPace, WaitsForARetryAfterToTheSecond) {
   Pace pace(70);
   pace.Learn(Answered(429, {{"Retry-After", "37"}}), 1'000, 0);
   EXPECT_EQ(pace.DueInMs(1'000), 37'000);
@@ -82,4 +82,4 @@ TEST(CloudPace, WaitsForARetryAfterToTheSecond) {
 }
 
 }  // namespace
-}  // namespace comanda::cloud
+}  // namespace comanda::outbox

@@ -1,4 +1,4 @@
-#include "cloud/pace.h"
+#include "outbox/pace.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 
 #include "net/backoff.h"
 
-namespace comanda::cloud {
+namespace comanda::outbox {
 namespace {
 
 constexpr int64_t kMinuteMs = 60'000;
@@ -51,4 +51,4 @@ void Pace::Learn(const net::Answer& answer, int64_t now_ms, UtcMs wall) {
   if (wait_ms) not_before_ms_ = now_ms + *wait_ms;
 }
 
-}  // namespace comanda::cloud
+}  // namespace comanda::outbox

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "net/call.h"
 
-namespace comanda::cloud {
+namespace comanda::outbox {
 
 inline constexpr int64_t kUnknownQuotaPerMinute = 60;
 // The pace that may be used at once after a rest, in ms of it.
@@ -44,4 +44,4 @@ class Pace {
   int64_t not_before_ms_ = 0;
 };
 
-}  // namespace comanda::cloud
+}  // namespace comanda::outbox
