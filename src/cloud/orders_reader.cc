@@ -33,26 +33,16 @@ constexpr int kEventsPerPage = 100;
 constexpr int kParts = 10;
 constexpr int64_t kRowsUnknown = 1'000'000;  // of a page of a cloud that takes no per_page
 constexpr int64_t kWaitS = 25;
-constexpr size_t kAtOnce = 8;  // records in a transaction, for which a till may wait
 constexpr size_t kReadByIdMax = 100;
 constexpr int kLargeInARowMax = 3;  // then it is no large order, but no answer
 constexpr int64_t kOpenHereMax = 1'000;
 // What is kept in memory.
-constexpr size_t kTakenMax = 20'000;
 constexpr size_t kPagesKeptMax = 400;
 constexpr size_t kWalksMax = 10;
-constexpr size_t kReportedMax = 1'000;
 constexpr size_t kCursorBytesMax = 1'000;
 constexpr int kCursorExpired = 410;
 constexpr int kBadRequest = 400;
 constexpr int kNotFound = 404;
-
-uint64_t HashOf(std::string_view text) {
-  const crypto::Sha256Digest digest = crypto::Sha256(text);
-  uint64_t hash = 0;
-  std::memcpy(&hash, digest.data(), sizeof hash);
-  return hash;
-}
 
 // An answer that may be usable in parts: too large, or with more values than a document may have.
 bool IsTooLarge(const Reply& reply) {
@@ -75,9 +65,13 @@ bool IsOpen(json::Value record) {
 
 }  // namespace
 
-OrdersReader::OrdersReader(OrdersReaderSettings settings) : settings_(std::move(settings)) {}
+OrdersReader::OrdersReader(OrdersReaderSettings settings)
+    : settings_(std::move(settings)), batches_(settings_) {}
 
-void OrdersReader::Restart() { memory_ = {}; }
+void OrdersReader::Restart() {
+  memory_ = {};
+  batches_.Forget();
+}
 
 // What is due
 
@@ -122,7 +116,7 @@ void OrdersReader::ReadChanged(const Linked& linked, Line& line) {
   while (!memory_.changed.empty()) {
     const std::string id = *memory_.changed.begin();
     if (!ReadOne(linked, line, id)) {
-      NoteUnreadable(linked, id, "the cloud does not give it");
+      batches_.NoteUnreadable(linked, id, "the cloud does not give it");
       memory_.again.insert(id);
       memory_.again_at_ms = now_ms + settings_.poll_ms;
     }
@@ -142,7 +136,7 @@ void OrdersReader::ReadListing(const Linked& linked, Line& line) {
   if (!is_read) return;
   const std::optional<std::string> cursor = std::exchange(memory_.listing_cursor, std::nullopt);
   if (!cursor) {
-    Report("the cloud gives no cursor of its events, so it is polled", "", "");
+    batches_.Report("the cloud gives no cursor of its events, so it is polled", "", "");
     memory_.polls_until_ms = now_ms + kDayMs;
     return;
   }
@@ -235,7 +229,7 @@ std::optional<std::set<std::string>> OrdersReader::ReadPages(const Linked& linke
     }
   }
   if (walk.has_more && is_endless()) {
-    Report("a list of orders of the cloud has no end", path, "");
+    batches_.Report("a list of orders of the cloud has no end", path, "");
   }
   while (!walk.without_rows.empty()) {
     ReadOne(linked, line, walk.without_rows.back());
@@ -275,7 +269,7 @@ OrdersReader::Outcome OrdersReader::ReadPage(const Linked& linked, Line& line, W
   }
   if (IsTooLarge(reply) && takes_size) return NoteTooLarge(walk, place);
   memory_.trouble = reply.trouble.empty() ? "the answer is no list" : reply.trouble;
-  Report("the cloud gives no list of its orders", path, reply.trouble);
+  batches_.Report("the cloud gives no list of its orders", path, reply.trouble);
   return Outcome::kGivenUp;
 }
 
@@ -285,7 +279,8 @@ OrdersReader::Outcome OrdersReader::NoteTooLarge(Walk& walk, const PagePlace& pl
     walk.too_large.insert(place);
     return Outcome::kDone;
   }
-  Report("an order of the cloud is too large", walk.path, Concat({"number ", place.number}));
+  batches_.Report("an order of the cloud is too large", walk.path,
+                  Concat({"number ", place.number}));
   walk.furthest = std::max(walk.furthest, ++walk.row);
   if (++walk.large_in_a_row < kLargeInARowMax) return Outcome::kDone;
   memory_.trouble = "the orders in its list are too large";
@@ -324,11 +319,9 @@ void OrdersReader::TakePage(const Linked& linked, Walk& walk, const Reply& reply
   if (Follows(linked) && !memory_.listing_cursor && is_usable) {
     memory_.listing_cursor = cursor;
   }
-  std::vector<Change> changes = ChangesOf(records, Shown::kInList);
-  for (const Change& change : changes) {
-    if (!ShownMembers(change.record).Items("combos")) walk.without_rows.push_back(change.cloud_id);
+  for (const json::Value& record : batches_.Take(linked, records, Shown::kInList, std::nullopt)) {
+    if (!ShownMembers(record).Items("combos")) walk.without_rows.push_back(CloudIdOf(record));
   }
-  TakeAll(linked, std::move(changes), std::nullopt);
   NotePage(walk, place, page);
   if (page.etag.empty()) return;
   if (memory_.pages.size() >= kPagesKeptMax) memory_.pages.clear();
@@ -343,7 +336,7 @@ std::optional<bool> OrdersReader::ReadOne(const Linked& linked, Line& line,
   if (reply.verdict == Verdict::kOk) {
     const auto record = reply.answer.Find("data");
     if (!record) return std::nullopt;
-    TakeAll(linked, ChangesOf(std::array{*record}, Shown::kAlone), std::nullopt);
+    batches_.Take(linked, std::array{*record}, Shown::kAlone, std::nullopt);
     return IsOpen(*record);
   }
   if (reply.verdict == Verdict::kRefused && reply.answer.status() == kNotFound) {
@@ -351,7 +344,7 @@ std::optional<bool> OrdersReader::ReadOne(const Linked& linked, Line& line,
         [&](db::Tx& tx, const db::Stamp& stamp) { TakeGone(tx, linked.company, cloud_id, stamp); });
     return false;
   }
-  Report("the cloud does not give one of its orders", cloud_id, reply.trouble);
+  batches_.Report("the cloud does not give one of its orders", cloud_id, reply.trouble);
   return std::nullopt;
 }
 
@@ -389,118 +382,6 @@ std::vector<std::string> OrdersReader::OpenHere(const Linked& linked) {
     }
     return ids;
   });
-}
-
-// Taking
-
-std::vector<OrdersReader::Change> OrdersReader::ChangesOf(std::span<const json::Value> records,
-                                                          Shown shown) {
-  std::vector<Change> changes;
-  for (const json::Value& record : records) {
-    std::string id = CloudIdOf(record);
-    const uint64_t hash = HashOf(record.Canonical());
-    const uint64_t key = HashOf(Concat({shown == Shown::kAlone ? "alone " : "", id}));
-    const auto known = memory_.taken.find(key);
-    if (known != memory_.taken.end() && known->second == hash) continue;
-    changes.push_back({.record = record,
-                       .cloud_id = std::move(id),
-                       .key = key,
-                       .hash = hash,
-                       .numbers = orders::PublicNumbers()});
-  }
-  return changes;
-}
-
-// `cursor` is stored with the last of them.
-void OrdersReader::TakeAll(const Linked& linked, std::vector<Change> changes,
-                           const std::optional<std::string>& cursor) {
-  std::span<const Change> rest = changes;
-  while (!rest.empty() || cursor) {
-    const std::span<const Change> some = rest.first(std::min(rest.size(), kAtOnce));
-    rest = rest.subspan(some.size());
-    TakeSome(linked, some, rest.empty() ? cursor : std::nullopt);
-    if (rest.empty()) return;
-  }
-}
-
-// One record that cannot be stored does not keep the others from it.
-void OrdersReader::TakeSome(const Linked& linked, std::span<const Change> changes,
-                            const std::optional<std::string>& cursor) {
-  std::vector<Taken> taken;
-  try {
-    taken = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      std::vector<Taken> results;
-      const company::Company company = company::Get(tx, linked.company);
-      for (const Change& change : changes) {
-        results.push_back(TakeOrder(tx,
-                                    {.company = company,
-                                     .public_numbers = change.numbers,
-                                     .rules = RulesOf(settings_.rider_provider, linked.link),
-                                     .platform_name = settings_.platform_name},
-                                    change.record, stamp));
-        if (results.back() != Taken::kUnreadable) {
-          store::RemoveUnreadable(tx, linked.company, change.cloud_id);
-        }
-      }
-      if (cursor) PutCursor(tx, linked.company, cursor);
-      return results;
-    });
-  } catch (const Refusal& refusal) {
-    if (IsOneAlone(changes, cursor)) {
-      Report("an order of the cloud is refused", changes.front().cloud_id, refusal.detail);
-      taken = {Taken::kUnchanged};
-    }
-  } catch (const Fault& fault) {
-    if (fault.kind != Fault::Kind::kDamaged || changes.empty()) throw;
-    if (IsOneAlone(changes, cursor)) {
-      Report("an order of the cloud cannot be stored", changes.front().cloud_id, fault.cause);
-      taken = {Taken::kUnchanged};
-    }
-  }
-  if (taken.size() != changes.size()) {
-    for (size_t i = 0; i < changes.size(); ++i) TakeSome(linked, changes.subspan(i, 1), {});
-    if (cursor) TakeSome(linked, {}, cursor);
-    return;
-  }
-  if (memory_.taken.size() + changes.size() > kTakenMax) memory_.taken.clear();
-  for (size_t i = 0; i < changes.size(); ++i) {
-    memory_.taken[changes[i].key] = changes[i].hash;
-    if (taken[i] != Taken::kUnreadable) continue;
-    const std::string why = WhyUnreadable(linked, changes[i].record);
-    Report("an order of the cloud cannot be read", changes[i].cloud_id, why);
-    NoteUnreadable(linked, changes[i].cloud_id, why);
-  }
-}
-
-// Nothing of that version of the order is here, which nobody shall take for "in step".
-void OrdersReader::NoteUnreadable(const Linked& linked, const std::string& cloud_id,
-                                  const std::string& why) {
-  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    const auto id = aliases::FindBoxId(tx, linked.company, aliases::Kind::kOrder, cloud_id);
-    store::PutUnreadable(tx, linked.company, cloud_id, id.value_or(""), why, stamp.now);
-  });
-}
-
-std::string OrdersReader::WhyUnreadable(const Linked& linked, json::Value record) {
-  const company::Company company = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return company::Get(snapshot, linked.company); });
-  try {
-    ReadCloudRecord(record, {.company = company,
-                             .platform_there = "",
-                             .platform_here = "",
-                             .find_here = [](aliases::Kind, std::string_view) {
-                               return std::optional<std::string>();
-                             }});
-  } catch (const UnreadableRecord& unreadable) {
-    return unreadable.why;
-  }
-  return "its record is too large";
-}
-
-void OrdersReader::Report(std::string_view what, std::string_view which, std::string_view why) {
-  if (memory_.reported.size() >= kReportedMax) memory_.reported.clear();
-  if (!memory_.reported.insert(Concat({what, " ", which})).second) return;
-  log::Warning(what, {{"which", which}, {"why", why}});
 }
 
 // Events
@@ -541,7 +422,7 @@ bool OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
   const int64_t later_ms = now_ms + settings_.poll_ms;
   if (reply.verdict == Verdict::kRefused) {
     const int status = reply.answer.status();
-    Report("the cloud refuses the cursor of its events", "", reply.trouble);
+    batches_.Report("the cloud refuses the cursor of its events", "", reply.trouble);
     settings_.database.Write(
         [&](db::Tx& tx, const db::Stamp&) { PutCursor(tx, linked.company, std::nullopt); });
     Restart();
@@ -579,7 +460,7 @@ bool OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
   const std::vector<json::Value> others = WithoutEchoes(linked, records);
   std::optional<std::string> cursor = is_new ? std::optional(next) : std::nullopt;
   if (!memory_.changed.empty()) memory_.cursor_behind = std::exchange(cursor, std::nullopt);
-  TakeAll(linked, ChangesOf(others, Shown::kInList), cursor);
+  batches_.Take(linked, others, Shown::kInList, cursor);
   return !events.empty() && others.empty() && records.size() == events.size();
 }
 

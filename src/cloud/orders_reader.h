@@ -8,10 +8,9 @@
 // list of open ones is read by its id.
 //
 // Every reading is bounded: pages until one brings no new id, or 200 pages. A page that is too
-// large is read in parts, and an order that is too large alone is left out. A record that has not
-// changed since it was taken is not taken again (a hash of each is kept in memory, bounded); the
-// entity tags of pages are kept in memory too, since a page that is not modified says nothing
-// without them. What cannot be read is logged once.
+// large is read in parts, and an order that is too large alone is left out. The entity tags of
+// pages are kept in memory as long as the hashes of their records (cloud/record_batches.h), since a
+// page that is not modified says nothing without them.
 
 #include <array>
 #include <cstdint>
@@ -19,15 +18,14 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
 #include "cloud/line.h"
 #include "cloud/link.h"
+#include "cloud/record_batches.h"
 #include "db/database.h"
 #include "json/reader.h"
 
@@ -121,31 +119,10 @@ class OrdersReader {
   bool ReadThoseThatLeft(const Linked& linked, Line& line, std::set<std::string>& open);
   std::vector<std::string> OpenHere(const Linked& linked);
 
-  struct Change {
-    json::Value record;
-    std::string cloud_id;
-    uint64_t key = 0;  // of Memory::taken
-    uint64_t hash = 0;
-    std::vector<std::string> numbers;  // candidates for a public id
-  };
-  // A list may show less of an order than the order alone does.
-  enum class Shown : uint8_t { kInList, kAlone };
-  std::vector<Change> ChangesOf(std::span<const json::Value> records, Shown shown);
   // Without those that show no more than was seen before: in the answers to this box's steps,
   // mostly.
   std::vector<json::Value> WithoutEchoes(const Linked& linked,
                                          const std::vector<json::Value>& records);
-  void TakeAll(const Linked& linked, std::vector<Change> changes,
-               const std::optional<std::string>& cursor);
-  static bool IsOneAlone(std::span<const Change> changes,
-                         const std::optional<std::string>& cursor) {
-    return changes.size() == 1 && !cursor;
-  }
-  void TakeSome(const Linked& linked, std::span<const Change> changes,
-                const std::optional<std::string>& cursor);
-  void Report(std::string_view what, std::string_view which, std::string_view why);
-  void NoteUnreadable(const Linked& linked, const std::string& cloud_id, const std::string& why);
-  std::string WhyUnreadable(const Linked& linked, json::Value record);
 
   // What Restart() forgets.
   struct Memory {
@@ -159,11 +136,9 @@ class OrdersReader {
     std::optional<std::string> cursor_behind;
     std::set<std::string> again;  // those that the cloud did not give
     int64_t again_at_ms = 0;
-    std::set<std::string> open;                    // in the cloud, at the last reading
-    std::set<std::string> left;                    // read by their ids since they left that list
-    std::map<std::string, Page> pages;             // by path
-    std::unordered_map<uint64_t, uint64_t> taken;  // hash of id and Shown -> of the record
-    std::set<std::string> reported;
+    std::set<std::string> open;           // in the cloud, at the last reading
+    std::set<std::string> left;           // read by their ids since they left that list
+    std::map<std::string, Page> pages;    // by path
     std::string trouble;                  // why the last listing that was given up was
     std::array<std::string, 3> troubles;  // of each Listing; empty: it was read
     std::optional<std::string> noted;     // what of them is stored; nothing: not looked up yet
@@ -171,6 +146,7 @@ class OrdersReader {
 
   const OrdersReaderSettings settings_;
   Memory memory_;
+  RecordBatches batches_;
 };
 
 }  // namespace comanda::cloud

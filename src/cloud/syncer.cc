@@ -11,13 +11,11 @@
 #include "base/problem.h"
 #include "base/random.h"
 #include "cloud/features.h"
-#include "cloud/key_file.h"
 #include "cloud/log_follower.h"
 #include "cloud/menu_push.h"
 #include "cloud/pending.h"
 #include "cloud/sender.h"
 #include "cloud/taker.h"
-#include "crypto/authorities.h"
 #include "events/feed.h"
 #include "events/types.h"
 #include "json/writer.h"
@@ -43,8 +41,6 @@ int64_t LateWaitMs(int64_t failures, uint64_t random) {
   return net::WaitWithFullJitter(kGrowth, static_cast<int>(failures), random);
 }
 constexpr outbox::Patience kPatience = {.wait_ms = LateWaitMs, .tried_for_ms = 24LL * 3'600'000};
-// Of three requests for other things at most, the next one is for the backlog.
-constexpr int64_t kOthersBeforeBacklog = 3;
 // Steps of present orders before one request of a reader: a reader gets its turn on a busy evening,
 // too.
 constexpr int kStepsBeforeRead = 5;
@@ -98,41 +94,17 @@ Syncer::Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registr
       restaurant_({.database = settings_.database,
                    .clock = settings_.clock,
                    .plan = [this] { PlanNow(); }}),
+      connection_(settings_.options, settings_.clock, settings_.network),
       lane_(outbox::LaneRules{}),
       late_(kPatience),
-      gauges_(registry, *this),
+      turns_(settings_.database, settings_.clock, lane_, late_),
+      state_(settings_.clock, late_, registry),
       courier_({.name = "cloud", .heartbeat_max_ms = kPassMaxMs, .feed = &settings_.feed},
                heartbeats, registry, [this](events::Worker::Pass& pass) { return Pass(pass); }) {}
 
-Syncer::Gauges::Gauges(metrics::Registry& registry, const Syncer& syncer)
-    : steps_waiting(registry, "comanda_cloud_steps_waiting",
-                    "Steps that wait to be sent to the cloud.",
-                    [&syncer] { return static_cast<double>(syncer.progress().steps_waiting); }),
-      late(registry, "comanda_cloud_late",
-           "Orders whose step the cloud does not answer while it answers others.",
-           [&syncer] { return static_cast<double>(syncer.late_.List().size()); }),
-      parked(registry, "comanda_cloud_parked", "Orders of which nothing is sent to the cloud.",
-             [&syncer] { return static_cast<double>(syncer.progress().orders_parked); }),
-      differences(registry, "comanda_cloud_differences",
-                  "What is not the same here and in the cloud.",
-                  [&syncer] { return static_cast<double>(syncer.progress().differences); }),
-      behind_seconds(
-          registry, "comanda_cloud_behind_seconds",
-          "The age of the oldest change that waits, in seconds.",
-          [&syncer] {
-            const auto oldest = syncer.progress().oldest;
-            const UtcMs now = syncer.settings_.clock.Now();
-            return oldest ? static_cast<double>(std::max<int64_t>(0, now - *oldest)) / 1000 : 0.0;
-          }),
-      requests_total(registry, "comanda_cloud_requests_total", "Requests to the cloud.",
-                     [&syncer] { return static_cast<double>(syncer.progress().requests); }),
-      bytes_total(registry, "comanda_cloud_bytes_total",
-                  "Bytes of bodies sent to the cloud and received from it.",
-                  [&syncer] { return static_cast<double>(syncer.progress().bytes); }) {}
-
 Syncer::~Syncer() {
   courier_.Stop();
-  if (client_ && polling_) client_->Cancel(*polling_);
+  EndPoll();
 }
 
 LinkResult Syncer::Link(const LinkOrder& order) {
@@ -147,8 +119,7 @@ LinkResult Syncer::Link(const LinkOrder& order) {
 }
 
 Progressing Syncer::progress() const {
-  const std::lock_guard lock(mutex_);
-  Progressing progress = progress_;
+  Progressing progress = state_.Get();
   // Until the worker has acted on a link or a `resume`, its former reason is out of date.
   const bool stood_still = progress.state == State::kStopped || progress.state == State::kPaused;
   if (stood_still && acted_changes_ != courier_.changes()) {
@@ -164,17 +135,17 @@ events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
   if (!linked_) return {};
   // What the cloud answers could not be kept.
   if (settings_.database.IsReadOnly()) {
-    Enter(State::kStopped, "the database of the box takes no writes");
+    state_.Enter(State::kStopped, "the database of the box takes no writes");
     Publish();
     return {.due_in_ms = kReadOnlyEveryMs, .position = linked_->link.planned_seq};
   }
   Plan();
   if (linked_->link.paused_at) {
-    Enter(State::kPaused, "");
+    state_.Enter(State::kPaused, "");
   } else if (settings_.hold && settings_.hold->IsHeld()) {
-    Enter(State::kStopped, "held: " + settings_.hold->Describe());
-  } else if (!client_) {
-    Enter(State::kStopped, no_client_);
+    state_.Enter(State::kStopped, "held: " + settings_.hold->Describe());
+  } else if (!connection_.client()) {
+    state_.Enter(State::kStopped, connection_.why_not());
   } else if (!lane_.IsHeld(settings_.clock.MonotonicMs())) {
     try {
       Exchange();
@@ -196,59 +167,16 @@ void Syncer::TakeChange() {
   if (!linked_) late_.Clear();
   counted_ms_.reset();
   orders_.Restart();
-  if (reconnects_.exchange(false)) Disconnect();
-  Connect();
-  Enter(linked_ ? State::kBehind : State::kNotLinked, "");
+  const cloud::Link* const link = linked_ ? &linked_->link : nullptr;
+  if (connection_.Renew(link, reconnects_.exchange(false))) EndPoll();
+  state_.Enter(linked_ ? State::kBehind : State::kNotLinked, "");
   acted_changes_ = changes;
 }
 
-// Nothing is asked while no client can be made; no_client_ says why. A client for the same cloud
-// and key is kept, with its pace and its long poll: each `resume` ends a wait, no more.
-void Syncer::Connect() {
-  if (!linked_) {
-    Disconnect();
-    return;
-  }
-  try {
-    const auto key = ReadKey(settings_.options.data_directory);
-    if (!key) {
-      no_client_ = "no key: `comanda cloud link` with the key of the same company goes on";
-      Disconnect();
-      return;
-    }
-    Connection wanted{.url = linked_->link.url, .ca_file = linked_->link.ca_file, .key = *key};
-    // A client with authorities that cannot be read any more is kept, and no other is made.
-    if (client_) wanted.authorities = connection_.authorities;
-    const bool is_same = client_ && wanted == connection_;
-    std::optional<Target> target;
-    try {
-      target = TargetOf(settings_.options, wanted.url, wanted.ca_file, wanted.key);
-    } catch (...) {
-      if (is_same) return;
-      throw;
-    }
-    wanted.authorities = target->authorities->fingerprint();
-    if (client_ && wanted == connection_) return;
-    Disconnect();
-    client_ = std::make_unique<Client>(*std::move(target), settings_.network, settings_.clock,
-                                       settings_.options.cloud_quota_share);
-    connection_ = std::move(wanted);
-  } catch (const Refusal& refusal) {
-    no_client_ = "certificate: " + refusal.detail;
-  } catch (const Fault& fault) {
-    Disconnect();
-    no_client_ = fault.cause;
-  }
-}
-
-void Syncer::Disconnect() {
-  if (client_ && polling_) client_->Cancel(*polling_);
+void Syncer::EndPoll() {
+  ++poll_number_;
+  if (polling_) settings_.network.Cancel(*polling_);
   polling_.reset();
-  courier_.TakeAnswers();
-  if (!client_) return;
-  earlier_requests_ += client_->requests();
-  earlier_bytes_ += client_->bytes();
-  client_.reset();
 }
 
 // Planning
@@ -266,7 +194,8 @@ void Syncer::PlanNow() {
   if (!restaurant_.HasReadAll(*linked_)) return;
   planned_ms_ = settings_.clock.MonotonicMs();
   // What is sent at once is put into the journal at once.
-  const Makes makes = lane_.failures_in_a_row() == 0 && client_ ? Makes::kNext : Makes::kCreation;
+  const Makes makes =
+      lane_.failures_in_a_row() == 0 && connection_.client() ? Makes::kNext : Makes::kCreation;
   LogFollower({.database = settings_.database,
                .clock = settings_.clock,
                .rules = Rules(),
@@ -295,7 +224,7 @@ void Syncer::Exchange() {
       ReadLink();
     }
     FollowEvents();  // from the cursor that the first reading has found
-    if (client_->pace().DueInMs(settings_.clock.MonotonicMs()) > 0) return;
+    if (client().pace().DueInMs(settings_.clock.MonotonicMs()) > 0) return;
     if (!SendNext()) {
       is_echoing_ = false;
       polls_at_ms_ = 0;
@@ -330,36 +259,13 @@ SendRules Syncer::Rules() const {
   return RulesOf(settings_.options.cloud_rider_provider, linked_->link);
 }
 
-// The order whose turn it is: one that is being served; of the backlog where there is none, or
-// where others have had their share.
-std::optional<std::string> Syncer::NextOrder(Turn turn) {
-  const bool is_for_others = turn == Turn::kPresent && others_since_backlog_ < kOthersBeforeBacklog;
-  if (!is_for_others) return NextAmong(Among::kAll);
-  const auto open = NextAmong(Among::kOpen);
-  return open ? open : NextAmong(Among::kRecent);
-}
-
-// Those that are late take no place from the others.
-std::optional<std::string> Syncer::NextAmong(Among among) {
-  const std::vector<outbox::Late> late = late_.List();
-  const std::vector<std::string> ids = settings_.database.Read([&](db::Snapshot& snapshot) {
-    return store::NextOrders(snapshot, linked_->company, among, settings_.clock.Now(),
-                             std::ssize(late) + 1);
-  });
-  std::vector<outbox::Lane::Queued> queued;
-  for (const std::string& id : ids) {
-    const auto found = std::ranges::find(late, id, &outbox::Late::key);
-    const bool is_late = found != late.end();
-    queued.push_back(
-        {.key = id, .due_ms = is_late ? found->failing.due_ms : 0, .is_late = is_late});
-  }
-  const auto next = lane_.Next(queued, settings_.clock.MonotonicMs());
-  return next ? std::optional(ids[*next]) : std::nullopt;
-}
-
 // Its request, which is in the journal then. Orders of which nothing differs any more are passed.
-std::optional<Waiting> Syncer::NextToSend(Turn turn) {
-  while (const auto order_id = NextOrder(turn)) {
+std::optional<Waiting> Syncer::NextToSend(bool is_present) {
+  const auto next = [&] {
+    const db::CompanyId company = linked_->company;
+    return is_present ? turns_.NextPresent(company) : turns_.NextOfAll(company);
+  };
+  while (const auto order_id = next()) {
     auto waiting = settings_.database.Read([&](db::Snapshot& snapshot) {
       return RequestUnderWay(snapshot, linked_->company, *order_id, Rules());
     });
@@ -399,13 +305,13 @@ void Syncer::NoteLate(const Waiting& waiting) {
     Delay(trouble);
     throw Interrupted();
   }
-  const bool must_park = late_.NoteFailure(waiting.order_id, trouble, Now());
-  if (late_.Find(waiting.order_id)->failing.failures == kFailuresToReport) {
+  const auto noted = late_.NoteFailure(waiting.order_id, trouble, Now());
+  if (noted.failures == kFailuresToReport) {
     log::Warning(
         "the cloud does not answer a step of an order, and answers others",
         {{"order", waiting.order_id}, {"step", Name(waiting.step.kind)}, {"why", trouble}});
   }
-  if (!must_park || waiting.order_id.empty()) return;
+  if (!noted.must_park || waiting.order_id.empty()) return;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
     store::Park(tx, linked_->company, waiting.order_id, kParkedUnanswered, ProblemOf(trouble));
   });
@@ -422,14 +328,11 @@ outbox::Moment Syncer::Now() const {
 
 // False where nothing waits.
 bool Syncer::SendNext() {
-  auto waiting = NextToSend(Turn::kPresent);
-  if (waiting) {
-    ++others_since_backlog_;
-  } else {
-    waiting = NextToSend(Turn::kAny);
-  }
+  auto waiting = NextToSend(true);
+  const bool is_present = waiting.has_value();
+  if (!waiting) waiting = NextToSend(false);
   if (!waiting) return false;
-  if (others_since_backlog_ > kOthersBeforeBacklog) others_since_backlog_ = 0;
+  turns_.CountOrder(is_present);
   ++sent_since_poll_;
   if (!Send(*waiting)) NoteLate(*waiting);
   return true;
@@ -438,18 +341,18 @@ bool Syncer::SendNext() {
 Reply Syncer::Ask(const Request& request) {
   for (int sent = 0; sent < kStepsBeforeRead; ++sent) {
     Plan();
-    const auto waiting = NextToSend(Turn::kPresent);
+    const auto waiting = NextToSend(true);
     if (!waiting) break;
     if (!Send(*waiting)) NoteLate(*waiting);
   }
   WaitForPace();
-  ++others_since_backlog_;
+  turns_.CountOther();
   return AskAtOnce(request);
 }
 
 void Syncer::WaitForPace() {
   while (true) {
-    const int64_t wait_ms = client_->pace().DueInMs(settings_.clock.MonotonicMs());
+    const int64_t wait_ms = client().pace().DueInMs(settings_.clock.MonotonicMs());
     if (wait_ms <= 0) return;
     if (wait_ms > kPaceWaitMsMax) throw Interrupted();
     pass_->Beat();
@@ -459,7 +362,7 @@ void Syncer::WaitForPace() {
 
 Reply Syncer::AskAtOnce(const Request& request) {
   pass_->Beat();
-  Reply reply = client_->Send(request, pass_->stop());
+  Reply reply = client().Send(request, pass_->stop());
   pass_->Beat();  // ends the thread before a cancelled request counts as a failure
   Judge(reply);
   return reply;
@@ -469,7 +372,7 @@ Reply Syncer::AskAtOnce(const Request& request) {
 // or another server than it was, needs none.
 Reply Syncer::AskForStep(const Request& request) {
   pass_->Beat();
-  Reply reply = client_->Send(request, pass_->stop());
+  Reply reply = client().Send(request, pass_->stop());
   pass_->Beat();
   const bool is_of_cloud = reply.answer.status() == kTooManyRequests ||
                            reply.reachability == Reachability::kCertificate ||
@@ -506,15 +409,22 @@ void Syncer::FollowEvents() {
   if (polling_ || (is_echoing_ && sent_since_poll_ < kStepsBeforePoll)) return;
   const int64_t now_ms = settings_.clock.MonotonicMs();
   const auto request = orders_.EventsRequest(*linked_);
-  if (!request || now_ms < polls_at_ms_ || client_->pace().DueInMs(now_ms) > 0) return;
-  polling_ = client_->Start(*request, courier_.Inbox());
+  if (!request || now_ms < polls_at_ms_ || client().pace().DueInMs(now_ms) > 0) return;
+  const auto put = courier_.Inbox();
+  polling_ = client().Start(*request, [put, number = ++poll_number_](net::Answer answer) {
+    put({number, std::move(answer)});
+  });
 }
 
 void Syncer::TakeEvents() {
-  std::vector<net::Answer> answers = courier_.TakeAnswers();
-  if (answers.empty()) return;
+  for (Polled& polled : courier_.TakeAnswers()) {
+    if (polled.number == poll_number_) TakeEvents(std::move(polled.answer));
+  }
+}
+
+void Syncer::TakeEvents(net::Answer answer) {
   polling_.reset();
-  const Reply reply = client_->Judge(std::move(answers.back()));
+  const Reply reply = client().Judge(std::move(answer));
   // A failure of the event feed alone is shown as a reading that failed. It does not mean that the
   // cloud is offline: other requests may be answered.
   constexpr int kInternalError = 500;
@@ -534,32 +444,10 @@ void Syncer::TakeEvents() {
 
 // States
 
-void Syncer::Enter(State state, std::string reason) {
-  const std::lock_guard lock(mutex_);
-  if (progress_.state == state && progress_.reason == reason) return;
-  const bool is_trouble = state == State::kOffline || state == State::kStopped;
-  const bool was_trouble = progress_.state == State::kOffline || progress_.state == State::kStopped;
-  if (is_trouble) {
-    log::Warning(
-        state == State::kOffline ? "the cloud cannot be reached" : "nothing is sent to the cloud",
-        {{"why", reason}});
-  } else if (was_trouble) {
-    log::Notice("the cloud answers again");
-  }
-  if (progress_.state != state) progress_.since = settings_.clock.Now();
-  progress_.state = state;
-  progress_.reason = std::move(reason);
-}
-
 void Syncer::NoteHeard() {
   lane_.NoteAnswered();
-  {
-    const std::lock_guard lock(mutex_);
-    progress_.heard = settings_.clock.Now();
-    progress_.is_reached = true;
-    CountRequests();  // a pass may be long, and its first answer tells the pace
-  }
-  Enter(State::kInStep, "");
+  NoteTraffic();  // a pass may be long, and its first answer tells the pace
+  state_.NoteHeard();
 }
 
 // A request that failed is tried again after a wait that grows; 429 names its own.
@@ -567,11 +455,8 @@ void Syncer::Fail(const Reply& reply) {
   Delay("");
   const bool is_busy = reply.reachability == Reachability::kReached && reply.answer.status() == 429;
   if (is_busy || lane_.failures_in_a_row() < kFailuresToReport) return;
-  {
-    const std::lock_guard lock(mutex_);
-    progress_.is_reached = reply.reachability != Reachability::kUnreachable;
-  }
-  Enter(State::kOffline, Concat({NameOf(reply.reachability), ": ", reply.trouble}));
+  state_.NoteTrouble(reply.reachability != Reachability::kUnreachable);
+  state_.Enter(State::kOffline, Concat({NameOf(reply.reachability), ": ", reply.trouble}));
 }
 
 void Syncer::Delay(std::string_view why) {
@@ -579,13 +464,14 @@ void Syncer::Delay(std::string_view why) {
   const int failures = static_cast<int>(lane_.failures_in_a_row());
   const int64_t wait_ms = net::WaitWithFullJitter(kBackoff, failures, RandomBelow(UINT64_MAX));
   const int64_t now_ms = settings_.clock.MonotonicMs();
-  lane_.Hold(now_ms + std::max(wait_ms, client_->pace().DueInMs(now_ms)));
-  if (!why.empty() && failures >= kFailuresToReport) Enter(State::kOffline, std::string(why));
+  lane_.Hold(now_ms + std::max(wait_ms, client().pace().DueInMs(now_ms)));
+  if (!why.empty() && failures >= kFailuresToReport)
+    state_.Enter(State::kOffline, std::string(why));
 }
 
 void Syncer::Stop(std::string reason) {
   lane_.Hold(settings_.clock.MonotonicMs() + kRefusedEveryMs);
-  Enter(State::kStopped, std::move(reason));
+  state_.Enter(State::kStopped, std::move(reason));
 }
 
 // What /readyz and the metrics show.
@@ -602,35 +488,24 @@ void Syncer::Publish() {
     });
     if (!waits) late_.Remove(late.key);
   }
-  std::optional<Counts> counts;
   if (!is_recent) {
     counted_ms_ = now_ms;
-    counts = settings_.database.Read(
-        [&](db::Snapshot& snapshot) { return store::Count(snapshot, linked_->company); });
+    state_.NoteCounts(settings_.database.Read(
+        [&](db::Snapshot& snapshot) { return store::Count(snapshot, linked_->company); }));
   }
-  const std::lock_guard lock(mutex_);
-  if (counts) {
-    progress_.steps_waiting = counts->steps_waiting;
-    progress_.orders_parked = counts->orders_parked;
-    progress_.differences = counts->differences;
-    progress_.oldest = counts->oldest;
-  }
-  progress_.late = late_.List();
-  progress_.scans = linked_->link.scanned_id.has_value();
-  if (client_) CountRequests();
+  state_.NoteScans(linked_->link.scanned_id.has_value());
+  if (connection_.client()) NoteTraffic();
 }
 
-void Syncer::CountRequests() {
-  progress_.requests = earlier_requests_ + client_->requests();
-  progress_.bytes = earlier_bytes_ + client_->bytes();
-  progress_.steps_per_minute = client_->pace().PerMinute();
+void Syncer::NoteTraffic() {
+  state_.NoteTraffic(connection_.requests(), connection_.bytes(), client().pace().PerMinute());
 }
 
 // Nothing: a commit, or NoteChange(), begins the next pass.
 std::optional<int64_t> Syncer::DueInMs() {
   const int64_t now_ms = settings_.clock.MonotonicMs();
-  const bool is_still =
-      linked_->link.paused_at || !client_ || (settings_.hold && settings_.hold->IsHeld());
+  const bool is_still = linked_->link.paused_at || !connection_.client() ||
+                        (settings_.hold && settings_.hold->IsHeld());
   const int64_t plan_ms = std::max<int64_t>(0, planned_ms_ + PlanEveryMs() - now_ms);
   const bool has_unplanned = settings_.database.Read([&](db::Snapshot& snapshot) {
     return events::ExtentOf(snapshot, linked_->company).last > linked_->link.planned_seq;
@@ -645,11 +520,11 @@ std::optional<int64_t> Syncer::DueInMs() {
     take(lane_.held_until_ms() - now_ms);
     return due_ms;
   }
-  const int64_t pace_ms = client_->pace().DueInMs(now_ms);
+  const int64_t pace_ms = client().pace().DueInMs(now_ms);
   take(std::max(pace_ms, orders_.DueInMs(*linked_)));
   take(std::max(pace_ms, restaurant_.DueInMs(*linked_)));
   const bool has_steps = progress().steps_waiting > 0;
-  if (has_steps && NextOrder(Turn::kAny)) take(pace_ms);
+  if (has_steps && turns_.NextOfAll(linked_->company)) take(pace_ms);
   if (has_steps && late_.DueInMs(now_ms)) take(std::max(pace_ms, *late_.DueInMs(now_ms)));
   if (!polling_ && orders_.EventsRequest(*linked_)) take(pace_ms);
   return due_ms;

@@ -13,13 +13,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "cloud/client.h"
+#include "cloud/connection.h"
 #include "cloud/journal.h"
 #include "cloud/line.h"
 #include "cloud/link.h"
@@ -28,6 +28,8 @@
 #include "cloud/pending.h"
 #include "cloud/restaurant.h"
 #include "cloud/status.h"
+#include "cloud/sync_state.h"
+#include "cloud/turns.h"
 #include "config/options.h"
 #include "db/database.h"
 #include "events/feed.h"
@@ -76,22 +78,16 @@ class Syncer final : private Line {
   LinkResult Link(const LinkOrder& order);
 
  private:
-  // What a client was made for.
-  struct Connection {
-    std::string url, ca_file, key;
-    std::string authorities;  // their fingerprint
-    bool operator==(const Connection&) const = default;
-  };
-  struct Gauges {
-    Gauges(metrics::Registry& registry, const Syncer& syncer);
-    metrics::Gauge steps_waiting, late, parked, differences, behind_seconds, requests_total,
-        bytes_total;
+  // The answer of a long poll.
+  struct Polled {
+    int64_t number = 0;
+    net::Answer answer;
   };
 
   events::Worker::Done Pass(events::Worker::Pass& pass);
   void TakeChange();
-  void Connect();
-  void Disconnect();
+  // Where connection_ has one.
+  Client& client() const { return *connection_.client(); }
 
   void Plan();
   int64_t PlanEveryMs() const;
@@ -101,15 +97,15 @@ class Syncer final : private Line {
   void Exchange();
   void LookForFeatures();
   SendRules Rules() const;
-  enum class Turn : uint8_t { kPresent, kAny };
-  std::optional<std::string> NextOrder(Turn turn);
-  std::optional<std::string> NextAmong(Among among);
-  std::optional<Waiting> NextToSend(Turn turn);
+  // Of an order that is being served, or of any.
+  std::optional<Waiting> NextToSend(bool is_present);
   bool Send(const Waiting& waiting);
   void NoteLate(const Waiting& waiting);
   bool SendNext();
   void FollowEvents();
   void TakeEvents();
+  void TakeEvents(net::Answer answer);
+  void EndPoll();
   Reply Ask(const Request& request) override;
   Reply AskAtOnce(const Request& request);
   Reply AskForStep(const Request& request);
@@ -117,48 +113,41 @@ class Syncer final : private Line {
   void Judge(const Reply& reply);
 
   void ReadLink();
-  void Enter(State state, std::string reason);
   void NoteHeard();
   void Fail(const Reply& reply);
   void Delay(std::string_view why);
   outbox::Moment Now() const;
   void Stop(std::string reason);
   void Publish();
-  void CountRequests();  // in progress_; mutex_ is held
+  void NoteTraffic();
   std::optional<int64_t> DueInMs();
 
   const SyncerSettings settings_;
 
   // Used by the worker's thread alone.
   std::optional<Linked> linked_;
-  std::unique_ptr<Client> client_;  // null: not linked, or no_client_ says why
-  std::string no_client_;
-  Connection connection_;  // of client_
-  // Of the clients before this one: what is counted never goes back.
-  int64_t earlier_requests_ = 0, earlier_bytes_ = 0;
   OrdersReader orders_;
   Restaurant restaurant_;
   events::Worker::Pass* pass_ = nullptr;  // during Pass()
   int64_t seen_changes_ = -1;
   int64_t planned_ms_ = -1'000'000;    // monotonic
   std::optional<int64_t> counted_ms_;  // monotonic; what waits was counted then
-  int64_t others_since_backlog_ = 0;   // requests for present orders and of readers
   std::optional<net::Network::Ticket> polling_;
+  int64_t poll_number_ = 0;   // of the poll whose answer counts
   bool is_echoing_ = false;   // the last poll of the events showed echoes alone
   int sent_since_poll_ = 0;   // steps, since that poll
   int64_t polls_at_ms_ = 0;   // monotonic; no poll begins before, while steps wait
   std::string step_trouble_;  // why the last step was not answered
 
+  Connection connection_;
   outbox::Lane lane_;
   outbox::LateMessages late_;
-  mutable std::mutex mutex_;
-  Progressing progress_;                    // guarded by mutex_
+  Turns turns_;
+  SyncState state_;
   std::atomic<int64_t> acted_changes_{-1};  // up to which the worker has acted
   std::atomic<bool> reconnects_{false};     // the link was made again: with which authorities, too
-  const Gauges gauges_;
 
-  // Its answers are those of the long poll. Last: its thread ends before what it uses.
-  outbox::Courier<net::Answer> courier_;
+  outbox::Courier<Polled> courier_;  // last: its thread ends before what it uses
 };
 
 }  // namespace comanda::cloud

@@ -4,8 +4,8 @@
 
 namespace comanda::outbox {
 
-bool LateMessages::NoteFailure(std::string_view key, std::string_view trouble,
-                               const Moment& moment) {
+LateMessages::Noted LateMessages::NoteFailure(std::string_view key, std::string_view trouble,
+                                              const Moment& moment) {
   const std::lock_guard lock(mutex_);
   const auto [entry, is_new] = messages_.try_emplace(std::string(key));
   Late& late = entry->second;
@@ -15,7 +15,9 @@ bool LateMessages::NoteFailure(std::string_view key, std::string_view trouble,
   }
   late.trouble = trouble;
   const int64_t last_success_ms = moment.counted_ms;  // the destination has just answered
-  return outbox::NoteFailure(late.failing, patience_, last_success_ms, std::nullopt, moment);
+  const bool must_park =
+      outbox::NoteFailure(late.failing, patience_, last_success_ms, std::nullopt, moment);
+  return {late.failing.failures, must_park};
 }
 
 bool LateMessages::Remove(std::string_view key) {

@@ -29,9 +29,12 @@ class LateMessages {
  public:
   explicit LateMessages(const Patience& patience) : patience_(patience) {}
 
-  // The message has failed once more, while the destination answered something else. True if it is
-  // to be parked.
-  bool NoteFailure(std::string_view key, std::string_view trouble, const Moment& moment);
+  struct Noted {
+    int64_t failures = 0;
+    bool must_park = false;
+  };
+  // The message has failed once more, while the destination answered something else.
+  Noted NoteFailure(std::string_view key, std::string_view trouble, const Moment& moment);
   // False where it is not late.
   bool Remove(std::string_view key);
   void Clear();

@@ -36,11 +36,11 @@ TEST(OutboxLate, MessagesRestForLongerEachTime) {
 
 TEST(OutboxLate, AreForAPersonAfterADayWhateverTheClockSays) {
   LateMessages late(kPatience);
-  EXPECT_FALSE(late.NoteFailure("a", "status 500", At(50)));
-  EXPECT_FALSE(late.NoteFailure("a", "status 500", At(60, 1'000 + 9 * kDayMs)))
+  EXPECT_FALSE(late.NoteFailure("a", "status 500", At(50)).must_park);
+  EXPECT_FALSE(late.NoteFailure("a", "status 500", At(60, 1'000 + 9 * kDayMs)).must_park)
       << "the wall clock jumped";
-  EXPECT_FALSE(late.NoteFailure("a", "status 500", At(50 + kDayMs - 1)));
-  EXPECT_TRUE(late.NoteFailure("a", "status 500", At(50 + kDayMs)));
+  EXPECT_FALSE(late.NoteFailure("a", "status 500", At(50 + kDayMs - 1)).must_park);
+  EXPECT_TRUE(late.NoteFailure("a", "status 500", At(50 + kDayMs)).must_park);
 }
 
 TEST(OutboxLate, AreTriedWhenTheyAreDueOrAPersonSaysSo) {

@@ -1,0 +1,51 @@
+#pragma once
+
+// What the sync says of itself to people: its state and the reason, when the cloud was heard, what
+// is pending; for `comanda cloud status`, /readyz and the metrics. Kept in memory, written by the
+// worker of the sync. Any thread.
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "cloud/journal.h"
+#include "cloud/status.h"
+#include "outbox/late.h"
+
+namespace comanda::cloud {
+
+class SyncState {
+ public:
+  // All outlive it.
+  SyncState(const Clock& clock, const outbox::LateMessages& late, metrics::Registry& registry);
+
+  // Logs the beginning and the end of trouble.
+  void Enter(State state, std::string reason);
+  // The cloud gave a usable answer.
+  void NoteHeard();
+  // It gave none; `is_reached`: an answer of any kind came.
+  void NoteTrouble(bool is_reached);
+  void NoteCounts(const Counts& counts);
+  void NoteScans(bool scans);
+  // Since the start.
+  void NoteTraffic(int64_t requests, int64_t bytes, int64_t steps_per_minute);
+
+  Progressing Get() const;
+
+ private:
+  struct Gauges {
+    Gauges(metrics::Registry& registry, const SyncState& state);
+    metrics::Gauge steps_waiting, late, parked, differences, behind_seconds, requests_total,
+        bytes_total;
+  };
+
+  const Clock& clock_;
+  const outbox::LateMessages& late_;
+  mutable std::mutex mutex_;
+  Progressing progress_;  // guarded by mutex_; without the late ones
+  const Gauges gauges_;
+};
+
+}  // namespace comanda::cloud
