@@ -12,7 +12,6 @@
 #include "company/companies.h"
 #include "delivery/whole_order.h"
 #include "events/feed.h"
-#include "net/reply.h"
 #include "orders/lifecycle.h"
 
 namespace comanda::delivery {
@@ -36,7 +35,7 @@ constexpr int64_t kSaidDays = 7, kOrderDays = 90;
 // Answers that cannot be read, of an app that gives them once; of another one is kept: it gives
 // them again.
 constexpr int64_t kUnreadableKept = 50;
-constexpr int kNoContent = 204, kNotFound = 404;
+constexpr int kNoContent = 204;
 constexpr size_t kProblemMax = 500;
 constexpr size_t kAnswerBytesMax = 4 * 1024 * 1024;
 constexpr SessionLimits kLimits = {
@@ -47,7 +46,6 @@ int64_t WaitAfter(int64_t attempts) {
   return std::min(doubled, kLastWaitMs);
 }
 
-bool IsSuccess(int status) { return status >= 200 && status < 300; }
 // The app may take it later: 408 and 425 say so, and any trouble of its own.
 bool IsPassing(int status) { return status == 408 || status == 425 || status >= 500; }
 
@@ -140,7 +138,6 @@ events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
 void OrderAccount::TakeChange() {
   const int64_t reloads = reloads_, changes = changes_;
   if (std::exchange(seen_reloads_, reloads) != reloads) {
-    session_.reset();
     account_.reset();
     position_ = -1;
   }
@@ -201,14 +198,13 @@ std::optional<std::string> OrderAccount::WhyNotAsked(const company::Company& com
 
 // Calls
 
-CallEnd OrderAccount::Call(const OrderCall& call) {
+CallResult OrderAccount::Call(const OrderCall& call) {
   pass_->Beat();
   const Provider& provider = *account_->provider;
   const OrdersSource& orders = *provider.orders;
-  session_ =
-      std::make_unique<Session>(*account_, orders.token ? orders.token : provider.token, token_,
-                                settings_.network, settings_.clock, kLimits, pass_->stop());
-  const CallEnd end = session_->Send([&](const Variables& variables) {
+  Session session(*account_, orders.token ? orders.token : provider.token, token_,
+                  settings_.network, settings_.clock, kLimits, pass_->stop());
+  CallResult result = session.Send([&](const Variables& variables) {
     Request request =
         Filled({.method = call.method, .url = orders.base, .headers = orders.headers}, variables);
     request.url += call.path;
@@ -218,15 +214,8 @@ CallEnd OrderAccount::Call(const OrderCall& call) {
     if (orders.signature) Sign(*orders.signature, variables, request);
     return request;
   });
-  if (session_->not_before_ms()) not_before_ms_ = *session_->not_before_ms();
-  return end;
-}
-
-std::string OrderAccount::Words() const {
-  const std::string& words = session_->words();
-  const std::string text =
-      words.empty() ? Concat({"status ", status(), " ", session_->body()}) : words;
-  return Cut(net::Shown(session_->Masked(text)));
+  if (result.not_before_ms) not_before_ms_ = *result.not_before_ms;
+  return result;
 }
 
 bool OrderAccount::IsDue(const Times& times, const std::string& key) const {
@@ -358,19 +347,17 @@ void OrderAccount::Poll(const AppRow& app) {
   const bool is_present = app.mode == Mode::kPrimary && IsWatched(app);
   // Where another tool is in charge, nothing is taken from under it.
   const bool may_take = app.mode == Mode::kPrimary || !source_->capabilities().is_read_once;
-  bool is_answered = true;
+  std::optional<std::string> why_not;
   if (may_have_missed_ || !may_take) {
     const auto missed = source_->PollMissed(account_->credentials);
-    if (missed) is_answered = PollOnce(*missed);
-    may_have_missed_ = !is_answered;
+    if (missed) why_not = PollOnce(*missed);
+    may_have_missed_ = why_not.has_value();
   }
-  if (is_answered && may_take) {
-    is_answered = PollOnce(source_->Poll(account_->credentials, is_present));
-  }
+  if (!why_not && may_take) why_not = PollOnce(source_->Poll(account_->credentials, is_present));
   const int64_t now_ms = settings_.clock.MonotonicMs();
   const int64_t every_ms = source_->capabilities().poll_every_s * 1'000;
-  is_asked_ = is_answered;
-  if (is_answered) {
+  is_asked_ = !why_not;
+  if (!why_not) {
     poll_failures_ = 0;
     poll_trouble_.clear();
     // A second more or less, so that boxes do not ask in step.
@@ -378,10 +365,10 @@ void OrderAccount::Poll(const AppRow& app) {
     return;
   }
   may_have_missed_ = true;
-  const std::string trouble = Concat({"cannot be asked for orders: ", Words()});
+  const std::string trouble = Concat({"cannot be asked for orders: ", *why_not});
   if (poll_trouble_ != trouble) {
     log::Warning("a delivery app cannot be asked for orders",
-                 {{"app", key_.app}, {"why", Words()}});
+                 {{"app", key_.app}, {"why", *why_not}});
   }
   poll_trouble_ = trouble;
   // An app that is asked too rarely shows the store as closed: the first tries come at its pace.
@@ -390,18 +377,19 @@ void OrderAccount::Poll(const AppRow& app) {
   next_poll_ms_ = now_ms + std::min(slow_ms, kPollFailureMsMax);
 }
 
-bool OrderAccount::PollOnce(const OrderCall& call) {
-  if (Call(call) != CallEnd::kAnswered) return false;
-  if (status() == kNoContent) return true;
-  if (!IsSuccess(status())) return false;
-  const std::string& body = session_->body();
-  if (Trimmed(body).empty() || Trimmed(body) == "[]") return true;  // nothing is to be kept
+std::optional<std::string> OrderAccount::PollOnce(const OrderCall& call) {
+  const CallResult result = Call(call);
+  if (!result.IsSuccess()) return result.words;
+  const std::string& body = result.body();
+  const bool is_empty =
+      result.status == kNoContent || Trimmed(body).empty() || Trimmed(body) == "[]";
+  if (is_empty) return std::nullopt;  // nothing is to be kept
   store::AnswerRow answer{.body = IsUtf8(body) ? body : Visible(body)};
   answer.number = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return store::AddAnswer(tx, key_, stamp.now, answer.body);
   });
   ReadAnswer(answer);
-  return true;
+  return std::nullopt;
 }
 
 void OrderAccount::ReadAnswer(const store::AnswerRow& answer) {
@@ -457,9 +445,10 @@ void OrderAccount::ParkElement(const std::string& element) {
 // What is not acknowledged comes again, and is acknowledged then.
 void OrderAccount::Acknowledge(const std::vector<AppEvent>& events) {
   for (const OrderCall& call : source_->Acknowledge(events)) {
-    if (Call(call) == CallEnd::kAnswered && IsSuccess(status())) continue;
+    const CallResult result = Call(call);
+    if (result.IsSuccess()) continue;
     log::Warning("a delivery app does not take that its events have arrived",
-                 {{"app", key_.app}, {"why", Words()}});
+                 {{"app", key_.app}, {"why", result.words}});
     return;
   }
 }
@@ -495,13 +484,13 @@ bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row
   std::optional<Arrival> arrival;
   if (!known || known->order_id.empty()) {
     const bool has_come = known && source_->capabilities().sends_orders_along;
-    const auto details = has_come ? std::optional(known->details) : AskDetails(row);
-    if (!details) return status() == kNotFound;
+    const Details details = has_come ? Details{.json = known->details} : AskDetails(row);
+    if (!details.json) return details.is_answering;
     const UtcMs received_at = known ? known->received_at : settings_.clock.Now();
     try {
-      arrival = PrepareFrom(*details, company, row.event, received_at);
+      arrival = PrepareFrom(*details.json, company, row.event, received_at);
     } catch (const Refusal&) {
-      KeepDetails(row.event, *details, received_at);
+      KeepDetails(row.event, *details.json, received_at);
       throw;
     }
   }
@@ -553,43 +542,41 @@ void OrderAccount::KeepDetails(const AppEvent& event, const std::string& details
   });
 }
 
-std::optional<std::string> OrderAccount::AskDetails(const EventRow& row) {
-  const CallEnd end = Call(source_->Details(account_->credentials, row.event.external_id));
-  const bool is_answered = end == CallEnd::kAnswered;
-  if (is_answered && IsSuccess(status())) {
-    return AskPlainTexts(row, session_->body());
-  }
-  if (!is_answered || IsPassing(status())) {
+OrderAccount::Details OrderAccount::AskDetails(const EventRow& row) {
+  const CallResult result = Call(source_->Details(account_->credentials, row.event.external_id));
+  if (result.IsSuccess()) return AskPlainTexts(row, result.body());
+  if (result.end != CallEnd::kAnswered || IsPassing(result.status)) {
     event_times_[row.event.id] = settings_.clock.MonotonicMs() + kFirstWaitMs;
-    return std::nullopt;
+    return {.is_answering = false};
   }
   // An event may come before its order.
   if (row.attempts + 1 < kDetailsTriesMax) {
     TryEventLater(row);
   } else {
-    Park(row.event, Concat({"the app shows no such order: ", Words()}));
+    Park(row.event, Concat({"the app shows no such order: ", result.words}));
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> OrderAccount::AskPlainTexts(const EventRow& row, std::string details) {
+OrderAccount::Details OrderAccount::AskPlainTexts(const EventRow& row, std::string details) {
   const json::Document document = json::Document::Parse(details);
   const auto call = source_->AskPlainTexts(document.root());
-  if (!call) return details;
-  const bool is_answered = Call(*call) == CallEnd::kAnswered && IsSuccess(status());
-  const auto answer = is_answered ? session_->reply().Find("") : std::nullopt;
+  if (!call) return {.json = std::move(details)};
+  const CallResult result = Call(*call);
+  const auto answer = result.IsSuccess() ? result.reply.Find("") : std::nullopt;
   std::string plain = answer ? source_->WithPlainTexts(document.root(), *answer) : details;
-  if (!source_->AskPlainTexts(json::Document::Parse(plain).root())) return plain;
+  const bool is_plain = !source_->AskPlainTexts(json::Document::Parse(plain).root());
+  if (is_plain) return {.json = std::move(plain)};
   // The kitchen waits for the order, and the ticket can do without them.
   if (row.attempts + 1 >= kPlainTextsTriesMax) {
     log::Error("a delivery app does not decrypt what is personal in its order",
                {{"app", key_.app},
                 {"order", row.event.external_id},
-                {"why", is_answered ? "parts stay encrypted" : Words()}});
-    return plain;
+                {"why", result.IsSuccess() ? "parts stay encrypted" : result.words}});
+    return {.json = std::move(plain)};
   }
   TryEventLater(row);
-  return std::nullopt;
+  return {.is_answering = result.end == CallEnd::kAnswered && !IsPassing(result.status)};
 }
 
 void OrderAccount::TryEventLater(const EventRow& row) {
@@ -626,10 +613,10 @@ bool OrderAccount::SendOne(const CommandRow& row) {
   const auto call = order ? CallFor(*order, row.step) : std::nullopt;
   // What the app has told itself meanwhile needs no command.
   const bool is_needed = call && order->told < NewsOf(row.step);
-  const CallEnd end = is_needed ? Call(*call) : CallEnd::kAnswered;
-  const bool is_done =
-      !is_needed || (end == CallEnd::kAnswered &&
-                     (IsSuccess(status()) || source_->IsDoneAlready(status(), session_->body())));
+  const CallResult result = is_needed ? Call(*call) : CallResult{};
+  const bool is_answered = result.end == CallEnd::kAnswered;
+  const bool is_done = !is_needed || result.IsSuccess() ||
+                       (is_answered && source_->IsDoneAlready(result.status, result.body()));
   if (is_done) {
     command_times_.erase(KeyOf(row));
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
@@ -639,13 +626,13 @@ bool OrderAccount::SendOne(const CommandRow& row) {
     });
     return true;
   }
-  const std::string why = Words();
-  if (end == CallEnd::kAnswered && !IsPassing(status())) {
-    log::Error(
-        "a delivery app refuses what it is told",
-        {{"app", key_.app}, {"order", row.external_id}, {"step", Name(row.step)}, {"why", why}});
+  if (is_answered && !IsPassing(result.status)) {
+    log::Error("a delivery app refuses what it is told", {{"app", key_.app},
+                                                          {"order", row.external_id},
+                                                          {"step", Name(row.step)},
+                                                          {"why", result.words}});
     settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-      store::ParkCommand(tx, key_, row.external_id, row.step, why);
+      store::ParkCommand(tx, key_, row.external_id, row.step, result.words);
     });
     return true;
   }
@@ -653,7 +640,7 @@ bool OrderAccount::SendOne(const CommandRow& row) {
     store::CountAttempt(tx, key_, row.external_id, row.step);
   });
   command_times_[KeyOf(row)] = settings_.clock.MonotonicMs() + WaitAfter(row.attempts);
-  return end == CallEnd::kAnswered;
+  return is_answered;
 }
 
 // Warnings

@@ -118,8 +118,8 @@ class OrderAccount {
 
   // Asks the app for news, and says when it is asked next.
   void Poll(const AppRow& app);
-  // Puts the answer on disk, and reads it. False: no answer came; Words() says why.
-  bool PollOnce(const OrderCall& call);
+  // Puts the answer on disk, and reads it. Returns why there is none; nothing: there is one.
+  std::optional<std::string> PollOnce(const OrderCall& call);
   // Makes events of an answer that is on disk, and acknowledges them when all are on disk, too; an
   // event that is here already stays as it is. Parks what is no answer, and elements that are no
   // event.
@@ -134,10 +134,14 @@ class OrderAccount {
   // transaction. False: the app does not answer now, and the others wait, too. Refusal where the
   // app shows what is no order.
   bool ApplyOne(const company::Company& company, const EventRow& row);
-  // The order as the app shows it. Nothing: it is tried again later, or parked.
-  std::optional<std::string> AskDetails(const EventRow& row);
-  // The same with the plain texts of what is encrypted. Nothing: it is tried again later.
-  std::optional<std::string> AskPlainTexts(const EventRow& row, std::string details);
+  // An order as the app shows it. Nothing: the event is tried again later, or parked.
+  struct Details {
+    std::optional<std::string> json = {};
+    bool is_answering = true;  // the app, when it was asked
+  };
+  Details AskDetails(const EventRow& row);
+  // The same with the plain texts of what is encrypted.
+  Details AskPlainTexts(const EventRow& row, std::string details);
   // The order of the event, ready to be placed. Refusal where the app shows what is none.
   Arrival PrepareFrom(std::string_view details, const company::Company& company,
                       const AppEvent& event, UtcMs received_at) const;
@@ -155,12 +159,8 @@ class OrderAccount {
   // What Describe() and the metrics show.
   void Publish(const Waiting& waiting);
 
-  // Makes one call in a session of its own; status(), Words() and session_ have the answer. Blocks
-  // for 20 s at most.
-  CallEnd Call(const OrderCall& call);
-  int status() const { return session_->status(); }
-  // What went wrong with the last call, without secrets.
-  std::string Words() const;
+  // Makes one call in a session of its own. Blocks for 20 s at most.
+  CallResult Call(const OrderCall& call);
   bool IsDue(const Times& times, const std::string& key) const;
 
   const OrderAccountSettings settings_;
@@ -170,7 +170,6 @@ class OrderAccount {
   events::Worker::Pass* pass_ = nullptr;  // during Pass()
   std::optional<Account> account_;
   const OrderSource* source_ = nullptr;  // of account_
-  std::unique_ptr<Session> session_;     // of the last call
   Token token_;
   int64_t seen_changes_ = -1, seen_reloads_ = -1;
   int64_t position_ = -1;  // in the event log; -1: as it is stored
