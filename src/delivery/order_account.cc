@@ -60,6 +60,18 @@ std::string DescribeRefusal(const Refusal& refusal) {
   return Cut(refusal.detail.empty() ? "the app's answer is no order" : refusal.detail);
 }
 
+// Nothing for an order whose rows are damaged, which the check of the database reports: the others
+// go on.
+std::optional<orders::Order> LoadUndamaged(db::Session& session, db::CompanyId company,
+                                           std::string_view id) {
+  try {
+    return orders::Load(session, company, id);
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return std::nullopt;
+  }
+}
+
 std::string Labels(const std::string& app, db::CompanyId company) {
   return Concat({R"(app=")", app, R"(",company=")", company.value, R"(")"});
 }
@@ -250,13 +262,13 @@ bool OrderAccount::FollowLog(const AppRow& app) {
   std::vector<std::pair<std::string, Step>> commands;
   std::vector<std::string> handed_over;
   for (const events::StoredEvent& event : page.events) {
-    if (event.type == "ORDER_CREATED") NoteForeignOrder(event);
+    if (event.type == "ORDER_CREATED") NoteForeignOrder(event.subject_id);
     if (event.changes.find("status") == event.changes.npos) continue;
     settings_.database.Read([&](db::Snapshot& snapshot) {
       const auto external_id = store::FindExternalId(snapshot, key_, event.subject_id);
       if (!external_id) return;
       const auto row = store::FindOrder(snapshot, key_, *external_id);
-      const auto order = orders::Load(snapshot, key_.company, event.subject_id);
+      const auto order = LoadUndamaged(snapshot, key_.company, event.subject_id);
       if (!row || !order) return;
       const bool is_handed_over = order->status == orders::Status::kDelivered ||
                                   order->status == orders::Status::kFinalized;
@@ -283,16 +295,17 @@ bool OrderAccount::FollowLog(const AppRow& app) {
 }
 
 // An order of this app that did not come this way: the cloud delivers them, too.
-void OrderAccount::NoteForeignOrder(const events::StoredEvent& event) {
-  const std::string source = Concat({R"("source":")", SourceNameOf(key_.app), "\""});
-  if (event.body.find(source) == event.body.npos) return;
-  const bool is_ours = settings_.database.Read([&](db::Snapshot& snapshot) {
-    return store::FindExternalId(snapshot, key_, event.subject_id).has_value();
+void OrderAccount::NoteForeignOrder(const std::string& order_id) {
+  if (!foreign_trouble_.empty()) return;
+  const bool is_foreign = settings_.database.Read([&](db::Snapshot& snapshot) {
+    if (store::FindExternalId(snapshot, key_, order_id)) return false;
+    const auto order = LoadUndamaged(snapshot, key_.company, order_id);
+    return order && order->source == SourceNameOf(key_.app);
   });
-  if (is_ours || !foreign_trouble_.empty()) return;
+  if (!is_foreign) return;
   foreign_trouble_ = "the cloud delivers orders of this app, too: each may come twice";
   log::Error("orders of a delivery app come twice",
-             {{"app", key_.app}, {"order", event.subject_id}, {"why", foreign_trouble_}});
+             {{"app", key_.app}, {"order", order_id}, {"why", foreign_trouble_}});
 }
 
 // The steps that the app is to know, but for what it has told itself.

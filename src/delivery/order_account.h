@@ -107,7 +107,7 @@ class OrderAccount {
   // The event log. Makes commands of the changes behind position_, and stores the position with
   // them. True where the log has more.
   bool FollowLog(const AppRow& app);
-  void NoteForeignOrder(const events::StoredEvent& event);
+  void NoteForeignOrder(const std::string& order_id);
   // The steps that the order has reached and the app has not told itself.
   std::vector<Step> StepsOf(const orders::Order& order, const OrderRow& row) const;
   // Nothing where the app wants to know no such step.

@@ -557,6 +557,21 @@ def test_orders_that_nobody_accepts_are_counted(restaurant):
     shop.box.wait_for_log("is not accepted")
 
 
+def test_orders_that_the_cloud_brings_too_are_named(restaurant):
+    """An order of the app is here that did not come by its account, and the event of its creation cannot be read."""
+    shop = restaurant().start("mirror")
+    identity = shop.app.place(ORDER_OF["ifood"](1))
+    shop.app.tell(identity, "CFM")
+    shop.wait_status(shop.placed()[0]["id"], "PREPARING")
+    shop.box.stop()
+    with contextlib.closing(sqlite3.connect(shop.box.data / "live.db")) as db, db:
+        db.execute("DELETE FROM delivery_order")
+        db.execute("UPDATE delivery_app SET position = 0")
+        db.execute("UPDATE event SET body = '' WHERE type = 'ORDER_CREATED'")
+    shop.restart()
+    shop.wait(lambda: "each may come twice" in json.dumps(shop.api.get("/readyz").json), hurry=False)
+
+
 # After a crash
 
 
