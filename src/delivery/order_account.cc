@@ -24,8 +24,10 @@ constexpr int kEventsAtOnce = 100;
 constexpr int kLogAtOnce = 200;
 constexpr size_t kWrittenAtOnce = 20;
 constexpr int64_t kPositionStep = 500;
-// 2, 4, 8 … 60 s: the last try is ten minutes after the first.
+// A command at most for each step of an order.
+constexpr int64_t kCommandsAtOnce = 100, kCommandsOfOrder = std::ssize(kStepNames);
 constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
+// By the waits of Lane::WaitAfter(): the last try is ten minutes after the first.
 constexpr int64_t kDetailsTriesMax = 15, kPlainTextsTriesMax = 4;
 constexpr int64_t kPollFailureMsMax = 5 * 60'000;
 constexpr int64_t kLateMsMax = 60 * 60'000;
@@ -41,15 +43,27 @@ constexpr size_t kAnswerBytesMax = 4 * 1024 * 1024;
 constexpr SessionLimits kLimits = {
     .session_ms = 20'000, .connect_ms = 5'000, .call_ms = 10'000, .bytes_max = kAnswerBytesMax};
 
-int64_t WaitAfter(int64_t attempts) {
-  const int64_t doubled = kFirstWaitMs << std::clamp<int64_t>(attempts, 0, 10);
-  return std::min(doubled, kLastWaitMs);
-}
-
 // The app may take it later: 408 and 425 say so, and any trouble of its own.
 bool IsPassing(int status) { return status == 408 || status == 425 || status >= 500; }
 
-std::string KeyOf(const CommandRow& row) { return Concat({row.external_id, "/", Name(row.step)}); }
+Lane::Message MessageOf(const CommandRow& row) {
+  return {row.external_id, static_cast<int64_t>(row.step), row.attempts};
+}
+
+Lane::Failure FailureOf(CallEnd end) {
+  switch (end) {
+    case CallEnd::kAnswered:
+    case CallEnd::kForbidden:
+      return Lane::Failure::kAnswered;
+    case CallEnd::kTimeout:
+    case CallEnd::kFailed:
+      return Lane::Failure::kNoAnswer;
+    case CallEnd::kRefused:
+    case CallEnd::kRateLimited:
+      return Lane::Failure::kOfEverything;
+  }
+  return Lane::Failure::kNoAnswer;
+}
 
 std::string Cut(std::string text) {
   if (text.size() > kProblemMax) text.resize(kProblemMax);
@@ -158,7 +172,7 @@ void OrderAccount::TakeChange() {
   next_poll_ms_ = not_before_ms_ = 0;
   poll_failures_ = 0;
   event_times_.clear();
-  command_times_.clear();
+  lane_ = {};
   poll_trouble_.clear();
   foreign_trouble_.clear();
 }
@@ -174,15 +188,17 @@ std::optional<OrderAccount::Standing> OrderAccount::ReadStanding() {
 }
 
 std::optional<OrderAccount::Waiting> OrderAccount::ReadWaiting() {
-  // Those that have a time of their own, such as orders for later, take no place from the others.
+  // Those that have a time of their own, such as orders for later and what is late, take no place
+  // from the others.
   const int64_t events_at_once = kEventsAtOnce + std::ssize(event_times_);
+  const int64_t commands_at_once = kCommandsAtOnce + kCommandsOfOrder * lane_.late();
   return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Waiting> {
     const auto app = store::FindApp(snapshot, key_);
     if (!app || app->mode == Mode::kOff) return std::nullopt;
     Waiting waiting{.app = *app,
                     .company = company::Get(snapshot, key_.company),
                     .events = store::FindWaiting(snapshot, key_, events_at_once),
-                    .commands = store::FindCommands(snapshot, key_),
+                    .commands = store::FindCommands(snapshot, key_, commands_at_once),
                     .parked = store::CountParked(snapshot, key_)};
     if (app->mode == Mode::kPrimary) waiting.unaccepted = store::FindUnaccepted(snapshot, key_);
     return waiting;
@@ -350,8 +366,7 @@ void OrderAccount::AcceptAll(Waiting& waiting) {
   WriteInParts(waiting.unaccepted, [&](db::Tx& tx, const OrderRow& row, const db::Stamp& stamp) {
     store::AddCommand(tx, key_, row.external_id, Step::kConfirm, stamp.now);
   });
-  waiting.commands = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return store::FindCommands(snapshot, key_); });
+  if (auto renewed = ReadWaiting()) waiting = *std::move(renewed);
 }
 
 // Polling
@@ -373,11 +388,13 @@ void OrderAccount::Poll(const AppRow& app) {
   if (!why_not) {
     poll_failures_ = 0;
     poll_trouble_.clear();
+    lane_.NoteAnswer();
     // A second more or less, so that boxes do not ask in step.
     next_poll_ms_ = now_ms + every_ms - 1'000 + static_cast<int64_t>(RandomBelow(2'000));
     return;
   }
   may_have_missed_ = true;
+  lane_.NoteDown();
   const std::string trouble = Concat({"cannot be asked for orders: ", *why_not});
   if (poll_trouble_ != trouble) {
     log::Warning("a delivery app cannot be asked for orders",
@@ -595,7 +612,7 @@ OrderAccount::Details OrderAccount::AskPlainTexts(const EventRow& row, std::stri
 void OrderAccount::TryEventLater(const EventRow& row) {
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { store::CountAttempt(tx, key_, row.event.id); });
-  event_times_[row.event.id] = settings_.clock.MonotonicMs() + WaitAfter(row.attempts);
+  event_times_[row.event.id] = settings_.clock.MonotonicMs() + Lane::WaitAfter(row.attempts);
 }
 
 void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
@@ -611,16 +628,24 @@ void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
 
 // Commands
 
+// One command of an order in a pass: an app takes a step some moments after it has answered.
 void OrderAccount::SendAll(const Waiting& waiting) {
   if (waiting.app.mode != Mode::kPrimary) return;
-  for (const CommandRow& row : waiting.commands) {
+  std::vector<CommandRow> left = waiting.commands;
+  while (true) {
     const int64_t now_ms = settings_.clock.MonotonicMs();
     if (now_ms < not_before_ms_ || now_ms >= next_poll_ms_) return;
-    if (IsDue(command_times_, KeyOf(row)) && !SendOne(row)) return;
+    std::vector<Lane::Message> messages;
+    for (const CommandRow& row : left) messages.push_back(MessageOf(row));
+    const auto next = lane_.Next(messages, now_ms);
+    if (!next) return;
+    const CommandRow row = left[*next];
+    SendOne(row);
+    std::erase_if(left, [&](const CommandRow& one) { return one.external_id == row.external_id; });
   }
 }
 
-bool OrderAccount::SendOne(const CommandRow& row) {
+void OrderAccount::SendOne(const CommandRow& row) {
   const auto order = settings_.database.Read(
       [&](db::Snapshot& snapshot) { return store::FindOrder(snapshot, key_, row.external_id); });
   const auto call = order ? CallFor(*order, row.step) : std::nullopt;
@@ -631,29 +656,38 @@ bool OrderAccount::SendOne(const CommandRow& row) {
   const bool is_done = !is_needed || result.IsSuccess() ||
                        (is_answered && source_->IsDoneAlready(result.status, result.body()));
   if (is_done) {
-    command_times_.erase(KeyOf(row));
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
       store::SetDone(tx, key_, row.external_id, row.step);
       if (row.step != Step::kConfirm || !is_needed) return;
       NoteConfirmed(tx, key_, row.external_id, source_->capabilities().tells_status, stamp);
     });
-    return true;
+    return lane_.Finish(row.external_id);
   }
   if (is_answered && !IsPassing(result.status)) {
-    log::Error("a delivery app refuses what it is told", {{"app", key_.app},
-                                                          {"order", row.external_id},
-                                                          {"step", Name(row.step)},
-                                                          {"why", result.words}});
-    settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-      store::ParkCommand(tx, key_, row.external_id, row.step, result.words);
-    });
-    return true;
+    ParkCommand(row, result.words);
+    return lane_.Finish(row.external_id);
   }
+  switch (lane_.Fail(MessageOf(row), FailureOf(result.end), settings_.clock.MonotonicMs())) {
+    case Lane::Verdict::kWait:
+      break;
+    case Lane::Verdict::kCount:
+      settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+        store::CountAttempt(tx, key_, row.external_id, row.step);
+      });
+      break;
+    case Lane::Verdict::kGiveUp:
+      ParkCommand(row, Concat({"not taken for a day: ", result.words}));
+      break;
+  }
+}
+
+void OrderAccount::ParkCommand(const CommandRow& row, const std::string& problem) {
+  log::Error(
+      "a delivery app refuses what it is told",
+      {{"app", key_.app}, {"order", row.external_id}, {"step", Name(row.step)}, {"why", problem}});
   settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-    store::CountAttempt(tx, key_, row.external_id, row.step);
+    store::ParkCommand(tx, key_, row.external_id, row.step, problem);
   });
-  command_times_[KeyOf(row)] = settings_.clock.MonotonicMs() + WaitAfter(row.attempts);
-  return is_answered;
 }
 
 // Warnings
@@ -696,6 +730,9 @@ void OrderAccount::Publish(const Waiting& waiting) {
   if (!waiting.unaccepted.empty()) {
     add(Concat({waiting.unaccepted.size(), " not accepted"}));
   }
+  const auto late = std::ranges::count_if(waiting.commands,
+                                          [](const CommandRow& row) { return row.attempts > 0; });
+  if (late > 0) add(Concat({late, " late"}));
   if (waiting.parked > 0) {
     add(Concat({waiting.parked, " parked (comanda provider parked ", key_.app, ")"}));
   }

@@ -9,8 +9,8 @@
 //   4. sends the commands that wait, unless the app is only mirrored;
 //   5. warns of orders that nobody accepts.
 //
-// Whatever fails is tried again; what the app refuses, or is no order, is parked for a person, and
-// the others go on.
+// Whatever fails is tried again; what the app refuses, or is no order, or has failed for a day, is
+// parked for a person, and the others go on.
 
 #include <cstdint>
 #include <functional>
@@ -32,6 +32,7 @@
 #include "delivery/account.h"
 #include "delivery/catalogue.h"
 #include "delivery/intake.h"
+#include "delivery/lane.h"
 #include "delivery/order_source.h"
 #include "delivery/orders_store.h"
 #include "delivery/session.h"
@@ -89,7 +90,7 @@ class OrderAccount {
     std::vector<CommandRow> commands;
     int64_t parked = 0;
   };
-  // The time of the next try of something that failed; monotonic.
+  // The time of the next try of an event, by its id; monotonic.
   using Times = std::map<std::string, int64_t>;
 
   events::Worker::Done Pass(events::Worker::Pass& pass);
@@ -151,8 +152,8 @@ class OrderAccount {
   void TryEventLater(const EventRow& row);
 
   void SendAll(const Waiting& waiting);
-  // False: the app does not answer now.
-  bool SendOne(const CommandRow& row);
+  void SendOne(const CommandRow& row);
+  void ParkCommand(const CommandRow& row, const std::string& problem);
 
   void WarnOfUnaccepted(const Waiting& waiting);
   void ForgetOld();
@@ -177,7 +178,8 @@ class OrderAccount {
   int64_t not_before_ms_ = 0;  // the app wants no call before
   int poll_failures_ = 0;      // in a row
   bool may_have_missed_ = true;
-  Times event_times_, command_times_;
+  Times event_times_;
+  Lane lane_;                                     // of commands, by order
   std::set<std::pair<std::string, int>> warned_;  // order, stage
   int64_t forgot_ms_ = 0;
   std::string poll_trouble_, foreign_trouble_;
