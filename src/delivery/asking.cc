@@ -47,32 +47,40 @@ class LookUp {
   }
 
   Found Make() && {
-    AskStatus();
+    const CallResult result = AskStatus();
     found_.row.checked_at = clock_.Now();
-    found_.not_before_ms = session_.not_before_ms();
-    found_.status = session_.status();
+    found_.not_before_ms = result.not_before_ms;
+    found_.status = result.status;
     // Masked before it is cut, which could leave a part of a secret.
     found_.words = net::Shown(session_.Masked(found_.words));
-    found_.body = session_.Masked(session_.body());
+    found_.body = session_.Masked(result.body());
     found_.body.resize(std::min(found_.body.size(), kShownMax));
     return std::move(found_);
   }
 
  private:
-  void AskStatus() {
+  // Repeats the call while the app says that the result comes later. Returns the last call.
+  CallResult AskStatus() {
     auto waits = source_.pending_retry_ms.begin();
     while (true) {
-      const CallEnd end =
+      CallResult result =
           session_.Send([this](const Variables& variables) { return MakeRequest(variables); },
                         [this](const net::Reply& reply) { return IsRefusal(reply); });
-      if (end != CallEnd::kAnswered) return Fail(ReasonOf(end), session_.words());
-      if (!Has(source_.pending_http, session_.status())) break;
-      if (waits == source_.pending_retry_ms.end()) {
-        return Fail(Reason::kTimeout, "the app accepts the question and gives no answer");
+      const bool is_pending =
+          result.end == CallEnd::kAnswered && Has(source_.pending_http, result.status);
+      if (is_pending && waits != source_.pending_retry_ms.end()) {
+        session_.Pause(std::min(*waits++, std::max<int64_t>(session_.LeftMs(), 0)));
+        continue;
       }
-      session_.Pause(std::min(*waits++, std::max<int64_t>(session_.LeftMs(), 0)));
+      if (is_pending) {
+        Fail(Reason::kTimeout, "the app accepts the question and gives no answer");
+      } else if (result.end != CallEnd::kAnswered) {
+        Fail(ReasonOf(result.end), result.words);
+      } else {
+        Understand(result);
+      }
+      return result;
     }
-    Understand();
   }
 
   Request MakeRequest(const Variables& variables) const {
@@ -87,10 +95,11 @@ class LookUp {
            Holds(source_.body_reauth, *root, Judging());
   }
 
-  void Understand() {
-    const int status = session_.status();
-    const auto root = session_.reply().Find("");
-    if (!Has(source_.ok_http, status)) return Fail(Reason::kError, Concat({"status ", status}));
+  void Understand(const CallResult& result) {
+    const auto root = result.reply.Find("");
+    if (!Has(source_.ok_http, result.status)) {
+      return Fail(Reason::kError, Concat({"status ", result.status}));
+    }
     if (!root) return Fail(Reason::kError, "an answer that is no JSON");
     if (!Holds(source_.call.body_ok, *root, Judging())) {
       return Fail(Reason::kError, Concat({"an error inside the answer: ", root->Canonical()}));

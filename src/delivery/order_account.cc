@@ -12,7 +12,6 @@
 #include "company/companies.h"
 #include "delivery/whole_order.h"
 #include "events/feed.h"
-#include "net/reply.h"
 #include "orders/lifecycle.h"
 
 namespace comanda::delivery {
@@ -25,8 +24,10 @@ constexpr int kEventsAtOnce = 100;
 constexpr int kLogAtOnce = 200;
 constexpr size_t kWrittenAtOnce = 20;
 constexpr int64_t kPositionStep = 500;
-// 2, 4, 8 … 60 s: the last try is ten minutes after the first.
+// A command at most for each step of an order.
+constexpr int64_t kCommandsAtOnce = 100, kCommandsOfOrder = std::ssize(kStepNames);
 constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
+// By the waits of Lane::WaitAfter(): the last try is ten minutes after the first.
 constexpr int64_t kDetailsTriesMax = 15, kPlainTextsTriesMax = 4;
 constexpr int64_t kPollFailureMsMax = 5 * 60'000;
 constexpr int64_t kLateMsMax = 60 * 60'000;
@@ -36,22 +37,33 @@ constexpr int64_t kSaidDays = 7, kOrderDays = 90;
 // Answers that cannot be read, of an app that gives them once; of another one is kept: it gives
 // them again.
 constexpr int64_t kUnreadableKept = 50;
-constexpr int kNoContent = 204, kNotFound = 404;
+constexpr int kNoContent = 204;
 constexpr size_t kProblemMax = 500;
 constexpr size_t kAnswerBytesMax = 4 * 1024 * 1024;
 constexpr SessionLimits kLimits = {
     .session_ms = 20'000, .connect_ms = 5'000, .call_ms = 10'000, .bytes_max = kAnswerBytesMax};
 
-int64_t WaitAfter(int64_t attempts) {
-  const int64_t doubled = kFirstWaitMs << std::clamp<int64_t>(attempts, 0, 10);
-  return std::min(doubled, kLastWaitMs);
-}
-
-bool IsSuccess(int status) { return status >= 200 && status < 300; }
 // The app may take it later: 408 and 425 say so, and any trouble of its own.
 bool IsPassing(int status) { return status == 408 || status == 425 || status >= 500; }
 
-std::string KeyOf(const CommandRow& row) { return Concat({row.external_id, "/", Name(row.step)}); }
+Lane::Message MessageOf(const CommandRow& row) {
+  return {row.external_id, static_cast<int64_t>(row.step), row.attempts};
+}
+
+Lane::Failure FailureOf(CallEnd end) {
+  switch (end) {
+    case CallEnd::kAnswered:
+    case CallEnd::kForbidden:
+      return Lane::Failure::kAnswered;
+    case CallEnd::kTimeout:
+    case CallEnd::kFailed:
+      return Lane::Failure::kNoAnswer;
+    case CallEnd::kRefused:
+    case CallEnd::kRateLimited:
+      return Lane::Failure::kOfEverything;
+  }
+  return Lane::Failure::kNoAnswer;
+}
 
 std::string Cut(std::string text) {
   if (text.size() > kProblemMax) text.resize(kProblemMax);
@@ -60,6 +72,18 @@ std::string Cut(std::string text) {
 
 std::string DescribeRefusal(const Refusal& refusal) {
   return Cut(refusal.detail.empty() ? "the app's answer is no order" : refusal.detail);
+}
+
+// Nothing for an order whose rows are damaged, which the check of the database reports: the others
+// go on.
+std::optional<orders::Order> LoadUndamaged(db::Session& session, db::CompanyId company,
+                                           std::string_view id) {
+  try {
+    return orders::Load(session, company, id);
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    return std::nullopt;
+  }
 }
 
 std::string Labels(const std::string& app, db::CompanyId company) {
@@ -140,7 +164,6 @@ events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
 void OrderAccount::TakeChange() {
   const int64_t reloads = reloads_, changes = changes_;
   if (std::exchange(seen_reloads_, reloads) != reloads) {
-    session_.reset();
     account_.reset();
     position_ = -1;
   }
@@ -149,7 +172,7 @@ void OrderAccount::TakeChange() {
   next_poll_ms_ = not_before_ms_ = 0;
   poll_failures_ = 0;
   event_times_.clear();
-  command_times_.clear();
+  lane_ = {};
   poll_trouble_.clear();
   foreign_trouble_.clear();
 }
@@ -165,15 +188,17 @@ std::optional<OrderAccount::Standing> OrderAccount::ReadStanding() {
 }
 
 std::optional<OrderAccount::Waiting> OrderAccount::ReadWaiting() {
-  // Those that have a time of their own, such as orders for later, take no place from the others.
+  // Those that have a time of their own, such as orders for later and what is late, take no place
+  // from the others.
   const int64_t events_at_once = kEventsAtOnce + std::ssize(event_times_);
+  const int64_t commands_at_once = kCommandsAtOnce + kCommandsOfOrder * lane_.late();
   return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Waiting> {
     const auto app = store::FindApp(snapshot, key_);
     if (!app || app->mode == Mode::kOff) return std::nullopt;
     Waiting waiting{.app = *app,
                     .company = company::Get(snapshot, key_.company),
                     .events = store::FindWaiting(snapshot, key_, events_at_once),
-                    .commands = store::FindCommands(snapshot, key_),
+                    .commands = store::FindCommands(snapshot, key_, commands_at_once),
                     .parked = store::CountParked(snapshot, key_)};
     if (app->mode == Mode::kPrimary) waiting.unaccepted = store::FindUnaccepted(snapshot, key_);
     return waiting;
@@ -201,14 +226,13 @@ std::optional<std::string> OrderAccount::WhyNotAsked(const company::Company& com
 
 // Calls
 
-CallEnd OrderAccount::Call(const OrderCall& call) {
+CallResult OrderAccount::Call(const OrderCall& call) {
   pass_->Beat();
   const Provider& provider = *account_->provider;
   const OrdersSource& orders = *provider.orders;
-  session_ =
-      std::make_unique<Session>(*account_, orders.token ? orders.token : provider.token, token_,
-                                settings_.network, settings_.clock, kLimits, pass_->stop());
-  const CallEnd end = session_->Send([&](const Variables& variables) {
+  Session session(*account_, orders.token ? orders.token : provider.token, token_,
+                  settings_.network, settings_.clock, kLimits, pass_->stop());
+  CallResult result = session.Send([&](const Variables& variables) {
     Request request =
         Filled({.method = call.method, .url = orders.base, .headers = orders.headers}, variables);
     request.url += call.path;
@@ -218,15 +242,8 @@ CallEnd OrderAccount::Call(const OrderCall& call) {
     if (orders.signature) Sign(*orders.signature, variables, request);
     return request;
   });
-  if (session_->not_before_ms()) not_before_ms_ = *session_->not_before_ms();
-  return end;
-}
-
-std::string OrderAccount::Words() const {
-  const std::string& words = session_->words();
-  const std::string text =
-      words.empty() ? Concat({"status ", status(), " ", session_->body()}) : words;
-  return Cut(net::Shown(session_->Masked(text)));
+  if (result.not_before_ms) not_before_ms_ = *result.not_before_ms;
+  return result;
 }
 
 bool OrderAccount::IsDue(const Times& times, const std::string& key) const {
@@ -261,13 +278,13 @@ bool OrderAccount::FollowLog(const AppRow& app) {
   std::vector<std::pair<std::string, Step>> commands;
   std::vector<std::string> handed_over;
   for (const events::StoredEvent& event : page.events) {
-    if (event.type == "ORDER_CREATED") NoteForeignOrder(event);
+    if (event.type == "ORDER_CREATED") NoteForeignOrder(event.subject_id);
     if (event.changes.find("status") == event.changes.npos) continue;
     settings_.database.Read([&](db::Snapshot& snapshot) {
       const auto external_id = store::FindExternalId(snapshot, key_, event.subject_id);
       if (!external_id) return;
       const auto row = store::FindOrder(snapshot, key_, *external_id);
-      const auto order = orders::Load(snapshot, key_.company, event.subject_id);
+      const auto order = LoadUndamaged(snapshot, key_.company, event.subject_id);
       if (!row || !order) return;
       const bool is_handed_over = order->status == orders::Status::kDelivered ||
                                   order->status == orders::Status::kFinalized;
@@ -294,16 +311,17 @@ bool OrderAccount::FollowLog(const AppRow& app) {
 }
 
 // An order of this app that did not come this way: the cloud delivers them, too.
-void OrderAccount::NoteForeignOrder(const events::StoredEvent& event) {
-  const std::string source = Concat({R"("source":")", SourceNameOf(key_.app), "\""});
-  if (event.body.find(source) == event.body.npos) return;
-  const bool is_ours = settings_.database.Read([&](db::Snapshot& snapshot) {
-    return store::FindExternalId(snapshot, key_, event.subject_id).has_value();
+void OrderAccount::NoteForeignOrder(const std::string& order_id) {
+  if (!foreign_trouble_.empty()) return;
+  const bool is_foreign = settings_.database.Read([&](db::Snapshot& snapshot) {
+    if (store::FindExternalId(snapshot, key_, order_id)) return false;
+    const auto order = LoadUndamaged(snapshot, key_.company, order_id);
+    return order && order->source == SourceNameOf(key_.app);
   });
-  if (is_ours || !foreign_trouble_.empty()) return;
+  if (!is_foreign) return;
   foreign_trouble_ = "the cloud delivers orders of this app, too: each may come twice";
   log::Error("orders of a delivery app come twice",
-             {{"app", key_.app}, {"order", event.subject_id}, {"why", foreign_trouble_}});
+             {{"app", key_.app}, {"order", order_id}, {"why", foreign_trouble_}});
 }
 
 // The steps that the app is to know, but for what it has told itself.
@@ -348,8 +366,7 @@ void OrderAccount::AcceptAll(Waiting& waiting) {
   WriteInParts(waiting.unaccepted, [&](db::Tx& tx, const OrderRow& row, const db::Stamp& stamp) {
     store::AddCommand(tx, key_, row.external_id, Step::kConfirm, stamp.now);
   });
-  waiting.commands = settings_.database.Read(
-      [&](db::Snapshot& snapshot) { return store::FindCommands(snapshot, key_); });
+  if (auto renewed = ReadWaiting()) waiting = *std::move(renewed);
 }
 
 // Polling
@@ -358,30 +375,30 @@ void OrderAccount::Poll(const AppRow& app) {
   const bool is_present = app.mode == Mode::kPrimary && IsWatched(app);
   // Where another tool is in charge, nothing is taken from under it.
   const bool may_take = app.mode == Mode::kPrimary || !source_->capabilities().is_read_once;
-  bool is_answered = true;
+  std::optional<std::string> why_not;
   if (may_have_missed_ || !may_take) {
     const auto missed = source_->PollMissed(account_->credentials);
-    if (missed) is_answered = PollOnce(*missed);
-    may_have_missed_ = !is_answered;
+    if (missed) why_not = PollOnce(*missed);
+    may_have_missed_ = why_not.has_value();
   }
-  if (is_answered && may_take) {
-    is_answered = PollOnce(source_->Poll(account_->credentials, is_present));
-  }
+  if (!why_not && may_take) why_not = PollOnce(source_->Poll(account_->credentials, is_present));
   const int64_t now_ms = settings_.clock.MonotonicMs();
   const int64_t every_ms = source_->capabilities().poll_every_s * 1'000;
-  is_asked_ = is_answered;
-  if (is_answered) {
+  is_asked_ = !why_not;
+  if (!why_not) {
     poll_failures_ = 0;
     poll_trouble_.clear();
+    lane_.NoteAnswer();
     // A second more or less, so that boxes do not ask in step.
     next_poll_ms_ = now_ms + every_ms - 1'000 + static_cast<int64_t>(RandomBelow(2'000));
     return;
   }
   may_have_missed_ = true;
-  const std::string trouble = Concat({"cannot be asked for orders: ", Words()});
+  lane_.NoteDown();
+  const std::string trouble = Concat({"cannot be asked for orders: ", *why_not});
   if (poll_trouble_ != trouble) {
     log::Warning("a delivery app cannot be asked for orders",
-                 {{"app", key_.app}, {"why", Words()}});
+                 {{"app", key_.app}, {"why", *why_not}});
   }
   poll_trouble_ = trouble;
   // An app that is asked too rarely shows the store as closed: the first tries come at its pace.
@@ -390,18 +407,19 @@ void OrderAccount::Poll(const AppRow& app) {
   next_poll_ms_ = now_ms + std::min(slow_ms, kPollFailureMsMax);
 }
 
-bool OrderAccount::PollOnce(const OrderCall& call) {
-  if (Call(call) != CallEnd::kAnswered) return false;
-  if (status() == kNoContent) return true;
-  if (!IsSuccess(status())) return false;
-  const std::string& body = session_->body();
-  if (Trimmed(body).empty() || Trimmed(body) == "[]") return true;  // nothing is to be kept
+std::optional<std::string> OrderAccount::PollOnce(const OrderCall& call) {
+  const CallResult result = Call(call);
+  if (!result.IsSuccess()) return result.words;
+  const std::string& body = result.body();
+  const bool is_empty =
+      result.status == kNoContent || Trimmed(body).empty() || Trimmed(body) == "[]";
+  if (is_empty) return std::nullopt;  // nothing is to be kept
   store::AnswerRow answer{.body = IsUtf8(body) ? body : Visible(body)};
   answer.number = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     return store::AddAnswer(tx, key_, stamp.now, answer.body);
   });
   ReadAnswer(answer);
-  return true;
+  return std::nullopt;
 }
 
 void OrderAccount::ReadAnswer(const store::AnswerRow& answer) {
@@ -457,9 +475,10 @@ void OrderAccount::ParkElement(const std::string& element) {
 // What is not acknowledged comes again, and is acknowledged then.
 void OrderAccount::Acknowledge(const std::vector<AppEvent>& events) {
   for (const OrderCall& call : source_->Acknowledge(events)) {
-    if (Call(call) == CallEnd::kAnswered && IsSuccess(status())) continue;
+    const CallResult result = Call(call);
+    if (result.IsSuccess()) continue;
     log::Warning("a delivery app does not take that its events have arrived",
-                 {{"app", key_.app}, {"why", Words()}});
+                 {{"app", key_.app}, {"why", result.words}});
     return;
   }
 }
@@ -495,13 +514,13 @@ bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row
   std::optional<Arrival> arrival;
   if (!known || known->order_id.empty()) {
     const bool has_come = known && source_->capabilities().sends_orders_along;
-    const auto details = has_come ? std::optional(known->details) : AskDetails(row);
-    if (!details) return status() == kNotFound;
+    const Details details = has_come ? Details{.json = known->details} : AskDetails(row);
+    if (!details.json) return details.is_answering;
     const UtcMs received_at = known ? known->received_at : settings_.clock.Now();
     try {
-      arrival = PrepareFrom(*details, company, row.event, received_at);
+      arrival = PrepareFrom(*details.json, company, row.event, received_at);
     } catch (const Refusal&) {
-      KeepDetails(row.event, *details, received_at);
+      KeepDetails(row.event, *details.json, received_at);
       throw;
     }
   }
@@ -553,49 +572,47 @@ void OrderAccount::KeepDetails(const AppEvent& event, const std::string& details
   });
 }
 
-std::optional<std::string> OrderAccount::AskDetails(const EventRow& row) {
-  const CallEnd end = Call(source_->Details(account_->credentials, row.event.external_id));
-  const bool is_answered = end == CallEnd::kAnswered;
-  if (is_answered && IsSuccess(status())) {
-    return AskPlainTexts(row, session_->body());
-  }
-  if (!is_answered || IsPassing(status())) {
+OrderAccount::Details OrderAccount::AskDetails(const EventRow& row) {
+  const CallResult result = Call(source_->Details(account_->credentials, row.event.external_id));
+  if (result.IsSuccess()) return AskPlainTexts(row, result.body());
+  if (result.end != CallEnd::kAnswered || IsPassing(result.status)) {
     event_times_[row.event.id] = settings_.clock.MonotonicMs() + kFirstWaitMs;
-    return std::nullopt;
+    return {.is_answering = false};
   }
   // An event may come before its order.
   if (row.attempts + 1 < kDetailsTriesMax) {
     TryEventLater(row);
   } else {
-    Park(row.event, Concat({"the app shows no such order: ", Words()}));
+    Park(row.event, Concat({"the app shows no such order: ", result.words}));
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> OrderAccount::AskPlainTexts(const EventRow& row, std::string details) {
+OrderAccount::Details OrderAccount::AskPlainTexts(const EventRow& row, std::string details) {
   const json::Document document = json::Document::Parse(details);
   const auto call = source_->AskPlainTexts(document.root());
-  if (!call) return details;
-  const bool is_answered = Call(*call) == CallEnd::kAnswered && IsSuccess(status());
-  const auto answer = is_answered ? session_->reply().Find("") : std::nullopt;
+  if (!call) return {.json = std::move(details)};
+  const CallResult result = Call(*call);
+  const auto answer = result.IsSuccess() ? result.reply.Find("") : std::nullopt;
   std::string plain = answer ? source_->WithPlainTexts(document.root(), *answer) : details;
-  if (!source_->AskPlainTexts(json::Document::Parse(plain).root())) return plain;
+  const bool is_plain = !source_->AskPlainTexts(json::Document::Parse(plain).root());
+  if (is_plain) return {.json = std::move(plain)};
   // The kitchen waits for the order, and the ticket can do without them.
   if (row.attempts + 1 >= kPlainTextsTriesMax) {
     log::Error("a delivery app does not decrypt what is personal in its order",
                {{"app", key_.app},
                 {"order", row.event.external_id},
-                {"why", is_answered ? "parts stay encrypted" : Words()}});
-    return plain;
+                {"why", result.IsSuccess() ? "parts stay encrypted" : result.words}});
+    return {.json = std::move(plain)};
   }
   TryEventLater(row);
-  return std::nullopt;
+  return {.is_answering = result.end == CallEnd::kAnswered && !IsPassing(result.status)};
 }
 
 void OrderAccount::TryEventLater(const EventRow& row) {
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { store::CountAttempt(tx, key_, row.event.id); });
-  event_times_[row.event.id] = settings_.clock.MonotonicMs() + WaitAfter(row.attempts);
+  event_times_[row.event.id] = settings_.clock.MonotonicMs() + Lane::WaitAfter(row.attempts);
 }
 
 void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
@@ -611,49 +628,66 @@ void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
 
 // Commands
 
+// One command of an order in a pass: an app takes a step some moments after it has answered.
 void OrderAccount::SendAll(const Waiting& waiting) {
   if (waiting.app.mode != Mode::kPrimary) return;
-  for (const CommandRow& row : waiting.commands) {
+  std::vector<CommandRow> left = waiting.commands;
+  while (true) {
     const int64_t now_ms = settings_.clock.MonotonicMs();
     if (now_ms < not_before_ms_ || now_ms >= next_poll_ms_) return;
-    if (IsDue(command_times_, KeyOf(row)) && !SendOne(row)) return;
+    std::vector<Lane::Message> messages;
+    for (const CommandRow& row : left) messages.push_back(MessageOf(row));
+    const auto next = lane_.Next(messages, now_ms);
+    if (!next) return;
+    const CommandRow row = left[*next];
+    SendOne(row);
+    std::erase_if(left, [&](const CommandRow& one) { return one.external_id == row.external_id; });
   }
 }
 
-bool OrderAccount::SendOne(const CommandRow& row) {
+void OrderAccount::SendOne(const CommandRow& row) {
   const auto order = settings_.database.Read(
       [&](db::Snapshot& snapshot) { return store::FindOrder(snapshot, key_, row.external_id); });
   const auto call = order ? CallFor(*order, row.step) : std::nullopt;
   // What the app has told itself meanwhile needs no command.
   const bool is_needed = call && order->told < NewsOf(row.step);
-  const CallEnd end = is_needed ? Call(*call) : CallEnd::kAnswered;
-  const bool is_done =
-      !is_needed || (end == CallEnd::kAnswered &&
-                     (IsSuccess(status()) || source_->IsDoneAlready(status(), session_->body())));
+  const CallResult result = is_needed ? Call(*call) : CallResult{};
+  const bool is_answered = result.end == CallEnd::kAnswered;
+  const bool is_done = !is_needed || result.IsSuccess() ||
+                       (is_answered && source_->IsDoneAlready(result.status, result.body()));
   if (is_done) {
-    command_times_.erase(KeyOf(row));
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
       store::SetDone(tx, key_, row.external_id, row.step);
       if (row.step != Step::kConfirm || !is_needed) return;
       NoteConfirmed(tx, key_, row.external_id, source_->capabilities().tells_status, stamp);
     });
-    return true;
+    return lane_.Finish(row.external_id);
   }
-  const std::string why = Words();
-  if (end == CallEnd::kAnswered && !IsPassing(status())) {
-    log::Error(
-        "a delivery app refuses what it is told",
-        {{"app", key_.app}, {"order", row.external_id}, {"step", Name(row.step)}, {"why", why}});
-    settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-      store::ParkCommand(tx, key_, row.external_id, row.step, why);
-    });
-    return true;
+  if (is_answered && !IsPassing(result.status)) {
+    ParkCommand(row, result.words);
+    return lane_.Finish(row.external_id);
   }
+  switch (lane_.Fail(MessageOf(row), FailureOf(result.end), settings_.clock.MonotonicMs())) {
+    case Lane::Verdict::kWait:
+      break;
+    case Lane::Verdict::kCount:
+      settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+        store::CountAttempt(tx, key_, row.external_id, row.step);
+      });
+      break;
+    case Lane::Verdict::kGiveUp:
+      ParkCommand(row, Concat({"not taken for a day: ", result.words}));
+      break;
+  }
+}
+
+void OrderAccount::ParkCommand(const CommandRow& row, const std::string& problem) {
+  log::Error(
+      "a delivery app refuses what it is told",
+      {{"app", key_.app}, {"order", row.external_id}, {"step", Name(row.step)}, {"why", problem}});
   settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-    store::CountAttempt(tx, key_, row.external_id, row.step);
+    store::ParkCommand(tx, key_, row.external_id, row.step, problem);
   });
-  command_times_[KeyOf(row)] = settings_.clock.MonotonicMs() + WaitAfter(row.attempts);
-  return end == CallEnd::kAnswered;
 }
 
 // Warnings
@@ -696,6 +730,9 @@ void OrderAccount::Publish(const Waiting& waiting) {
   if (!waiting.unaccepted.empty()) {
     add(Concat({waiting.unaccepted.size(), " not accepted"}));
   }
+  const auto late = std::ranges::count_if(waiting.commands,
+                                          [](const CommandRow& row) { return row.attempts > 0; });
+  if (late > 0) add(Concat({late, " late"}));
   if (waiting.parked > 0) {
     add(Concat({waiting.parked, " parked (comanda provider parked ", key_.app, ")"}));
   }

@@ -9,8 +9,8 @@
 //   4. sends the commands that wait, unless the app is only mirrored;
 //   5. warns of orders that nobody accepts.
 //
-// Whatever fails is tried again; what the app refuses, or is no order, is parked for a person, and
-// the others go on.
+// Whatever fails is tried again; what the app refuses, or is no order, or has failed for a day, is
+// parked for a person, and the others go on.
 
 #include <cstdint>
 #include <functional>
@@ -32,6 +32,7 @@
 #include "delivery/account.h"
 #include "delivery/catalogue.h"
 #include "delivery/intake.h"
+#include "delivery/lane.h"
 #include "delivery/order_source.h"
 #include "delivery/orders_store.h"
 #include "delivery/session.h"
@@ -89,7 +90,7 @@ class OrderAccount {
     std::vector<CommandRow> commands;
     int64_t parked = 0;
   };
-  // The time of the next try of something that failed; monotonic.
+  // The time of the next try of an event, by its id; monotonic.
   using Times = std::map<std::string, int64_t>;
 
   events::Worker::Done Pass(events::Worker::Pass& pass);
@@ -107,7 +108,7 @@ class OrderAccount {
   // The event log. Makes commands of the changes behind position_, and stores the position with
   // them. True where the log has more.
   bool FollowLog(const AppRow& app);
-  void NoteForeignOrder(const events::StoredEvent& event);
+  void NoteForeignOrder(const std::string& order_id);
   // The steps that the order has reached and the app has not told itself.
   std::vector<Step> StepsOf(const orders::Order& order, const OrderRow& row) const;
   // Nothing where the app wants to know no such step.
@@ -118,8 +119,8 @@ class OrderAccount {
 
   // Asks the app for news, and says when it is asked next.
   void Poll(const AppRow& app);
-  // Puts the answer on disk, and reads it. False: no answer came; Words() says why.
-  bool PollOnce(const OrderCall& call);
+  // Puts the answer on disk, and reads it. Returns why there is none; nothing: there is one.
+  std::optional<std::string> PollOnce(const OrderCall& call);
   // Makes events of an answer that is on disk, and acknowledges them when all are on disk, too; an
   // event that is here already stays as it is. Parks what is no answer, and elements that are no
   // event.
@@ -134,10 +135,14 @@ class OrderAccount {
   // transaction. False: the app does not answer now, and the others wait, too. Refusal where the
   // app shows what is no order.
   bool ApplyOne(const company::Company& company, const EventRow& row);
-  // The order as the app shows it. Nothing: it is tried again later, or parked.
-  std::optional<std::string> AskDetails(const EventRow& row);
-  // The same with the plain texts of what is encrypted. Nothing: it is tried again later.
-  std::optional<std::string> AskPlainTexts(const EventRow& row, std::string details);
+  // An order as the app shows it. Nothing: the event is tried again later, or parked.
+  struct Details {
+    std::optional<std::string> json = {};
+    bool is_answering = true;  // the app, when it was asked
+  };
+  Details AskDetails(const EventRow& row);
+  // The same with the plain texts of what is encrypted.
+  Details AskPlainTexts(const EventRow& row, std::string details);
   // The order of the event, ready to be placed. Refusal where the app shows what is none.
   Arrival PrepareFrom(std::string_view details, const company::Company& company,
                       const AppEvent& event, UtcMs received_at) const;
@@ -147,20 +152,16 @@ class OrderAccount {
   void TryEventLater(const EventRow& row);
 
   void SendAll(const Waiting& waiting);
-  // False: the app does not answer now.
-  bool SendOne(const CommandRow& row);
+  void SendOne(const CommandRow& row);
+  void ParkCommand(const CommandRow& row, const std::string& problem);
 
   void WarnOfUnaccepted(const Waiting& waiting);
   void ForgetOld();
   // What Describe() and the metrics show.
   void Publish(const Waiting& waiting);
 
-  // Makes one call in a session of its own; status(), Words() and session_ have the answer. Blocks
-  // for 20 s at most.
-  CallEnd Call(const OrderCall& call);
-  int status() const { return session_->status(); }
-  // What went wrong with the last call, without secrets.
-  std::string Words() const;
+  // Makes one call in a session of its own. Blocks for 20 s at most.
+  CallResult Call(const OrderCall& call);
   bool IsDue(const Times& times, const std::string& key) const;
 
   const OrderAccountSettings settings_;
@@ -170,7 +171,6 @@ class OrderAccount {
   events::Worker::Pass* pass_ = nullptr;  // during Pass()
   std::optional<Account> account_;
   const OrderSource* source_ = nullptr;  // of account_
-  std::unique_ptr<Session> session_;     // of the last call
   Token token_;
   int64_t seen_changes_ = -1, seen_reloads_ = -1;
   int64_t position_ = -1;  // in the event log; -1: as it is stored
@@ -178,7 +178,8 @@ class OrderAccount {
   int64_t not_before_ms_ = 0;  // the app wants no call before
   int poll_failures_ = 0;      // in a row
   bool may_have_missed_ = true;
-  Times event_times_, command_times_;
+  Times event_times_;
+  Lane lane_;                                     // of commands, by order
   std::set<std::pair<std::string, int>> warned_;  // order, stage
   int64_t forgot_ms_ = 0;
   std::string poll_trouble_, foreign_trouble_;

@@ -297,18 +297,14 @@ void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id,
          key.company, key.app, external_id, Number(step), now);
 }
 
-std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key) {
+std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key, int64_t limit) {
   static constexpr db::Sql kCommands = R"sql(
-      SELECT external_id, step, made_at, attempts FROM delivery_command AS c
+      SELECT external_id, step, made_at, attempts FROM delivery_command
       WHERE company_id = $1 AND app = $2 AND state = 'waiting'
-        AND NOT EXISTS (SELECT 1 FROM delivery_command AS earlier
-                        WHERE earlier.company_id = c.company_id AND earlier.app = c.app
-                          AND earlier.external_id = c.external_id AND earlier.step < c.step
-                          AND earlier.state = 'waiting')
-      ORDER BY made_at, external_id LIMIT 100
+      ORDER BY made_at, external_id LIMIT $3
       )sql";
   std::vector<CommandRow> commands;
-  auto rows = session.Query<kCommands>(key.company, key.app);
+  auto rows = session.Query<kCommands>(key.company, key.app, limit);
   while (rows.Next()) {
     commands.push_back({.external_id = rows.Text("external_id"),
                         .step = StepOf(rows.Int("step")),

@@ -84,7 +84,7 @@ struct CommandRow {
   std::string external_id;
   Step step = Step::kConfirm;
   UtcMs made_at = 0;
-  int64_t attempts = 0;
+  int64_t attempts = 0;  // that failed
 };
 
 // What waits for a person.
@@ -149,8 +149,8 @@ void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id,
                 UtcMs now);
 // The app is not to be told anything more: what waits goes.
 void DropCommands(db::Tx& tx, const AccountKey& key);
-// Waiting ones, of each order its first step.
-std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key);
+// Waiting ones, the oldest first, at most `limit`.
+std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key, int64_t limit);
 void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step);
 void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step);
 void ParkCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step,

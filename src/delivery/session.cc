@@ -23,7 +23,7 @@ constexpr int64_t kRateLimitedMs = 30'000;
 constexpr int kUnauthorized = 401, kForbidden = 403, kTooManyRequests = 429;
 // A call that has less time than this is not begun.
 constexpr int64_t kCallMsMin = 50;
-constexpr std::string_view kRefusedWords = "the app refuses the credentials";
+const std::string kRefusedWords = "the app refuses the credentials";
 
 int64_t NumberAt(const json::Value& root, std::string_view pointer, const Variables& variables) {
   const std::string text = pointer.empty() ? "" : TextAt(root, pointer, variables).value_or("");
@@ -51,49 +51,56 @@ Session::Session(const Account& account, const std::optional<TokenSource>& sourc
   variables_.insert(values->second.begin(), values->second.end());
 }
 
-CallEnd Session::Send(const Make& make, const IsRefusal& is_refusal) {
-  CallEnd end = SendOnce(make, is_refusal);
-  if (end != CallEnd::kRefused) return end;
-  token_ = {};
-  if (!std::exchange(was_token_kept_, false)) return end;
-  end = SendOnce(make, is_refusal);
-  if (end == CallEnd::kRefused) token_ = {};
-  return end;
+CallResult Session::Send(const Make& make, const IsRefusal& is_refusal) {
+  CallResult result = SendOnce(make, is_refusal);
+  if (result.end == CallEnd::kRefused) {
+    token_ = {};
+    if (std::exchange(was_token_kept_, false)) result = SendOnce(make, is_refusal);
+    if (result.end == CallEnd::kRefused) token_ = {};
+  }
+  if (result.words.empty() && !result.IsSuccess()) {
+    result.words = Concat({"status ", result.status, " ", result.body()});
+  }
+  // Masked before they are cut, which could leave a part of a secret.
+  result.words = net::Shown(Masked(result.words));
+  return result;
 }
 
-CallEnd Session::SendOnce(const Make& make, const IsRefusal& is_refusal) {
-  CallEnd end = TakeToken();
-  if (end == CallEnd::kAnswered) end = Transfer(make(variables_));
-  if (end != CallEnd::kAnswered || !is_refusal || !is_refusal(reply_)) return end;
-  return Fail(CallEnd::kRefused, std::string(kRefusedWords));
+CallResult Session::SendOnce(const Make& make, const IsRefusal& is_refusal) {
+  if (auto failed = FindToken()) return *std::move(failed);
+  CallResult result = Transfer(make(variables_));
+  if (result.end != CallEnd::kAnswered || !is_refusal || !is_refusal(result.reply)) return result;
+  result.end = CallEnd::kRefused;
+  result.words = kRefusedWords;
+  return result;
 }
 
 // The kept token while it lasts, else a new one.
-CallEnd Session::TakeToken() {
-  if (!source_) return CallEnd::kAnswered;
+std::optional<CallResult> Session::FindToken() {
+  if (!source_) return std::nullopt;
   if (token_.text.empty() || clock_.MonotonicMs() >= token_.renew_at_ms) return GetToken();
   was_token_kept_ = variables_[std::string(kToken)] != token_.text || was_token_kept_;
   variables_[std::string(kToken)] = token_.text;
-  return CallEnd::kAnswered;
+  return std::nullopt;
 }
 
-CallEnd Session::GetToken() {
+std::optional<CallResult> Session::GetToken() {
   was_token_kept_ = false;
-  const CallEnd end = Transfer(Filled(source_->call, variables_));
-  if (end != CallEnd::kAnswered) return end;
-  const auto root = reply_.Find("");
+  CallResult result = Transfer(Filled(source_->call, variables_));
+  if (result.end != CallEnd::kAnswered) return result;
+  const auto root = result.reply.Find("");
   const bool is_good =
-      status_ >= 200 && status_ < 300 && root &&
+      result.IsSuccess() && root &&
       Holds(source_->call.body_ok, *root, {.variables = variables_, .now = clock_.Now()});
   const auto text = is_good ? TextAt(*root, source_->access, variables_) : std::nullopt;
-  if (!text || text->empty() || HasControl(*text)) {
-    if (root || (status_ >= 400 && status_ < 500)) {
-      return Fail(CallEnd::kRefused, std::string(kRefusedWords));
-    }
-    return Fail(CallEnd::kFailed, Concat({"no token, status ", status_}));
+  if (text && !text->empty() && !HasControl(*text)) {
+    Keep(*text, *root);
+    return std::nullopt;
   }
-  Keep(*text, *root);
-  return CallEnd::kAnswered;
+  const bool is_refused = root || (result.status >= 400 && result.status < 500);
+  result.end = is_refused ? CallEnd::kRefused : CallEnd::kFailed;
+  result.words = is_refused ? kRefusedWords : Concat({"no token, status ", result.status});
+  return result;
 }
 
 void Session::Keep(const std::string& token, const json::Value& answer) {
@@ -107,12 +114,10 @@ void Session::Keep(const std::string& token, const json::Value& answer) {
   variables_[std::string(kToken)] = token;
 }
 
-CallEnd Session::Transfer(Request request) {
-  words_.clear();
-  status_ = 0;
+CallResult Session::Transfer(Request request) const {
   const int64_t left_ms = LeftMs();
   if (left_ms < kCallMsMin || stop_.stop_requested()) {
-    return Fail(CallEnd::kTimeout, "no time is left for another call");
+    return {.end = CallEnd::kTimeout, .words = "no time is left for another call"};
   }
   net::Call call{.purpose = net::Purpose::kDeliveryApps,
                  .method = std::move(request.method),
@@ -130,33 +135,38 @@ CallEnd Session::Transfer(Request request) {
     call.headers.push_back(Concat({"Content-Type: ", request.content_type}));
   }
   net::Answer answer = network_.Send(std::move(call), stop_);
-  status_ = answer.status;
+  CallResult result{.status = answer.status};
   if (answer.outcome != net::Outcome::kAnswered) {
     const bool is_late = answer.outcome == net::Outcome::kTimeout;
-    return Fail(is_late ? CallEnd::kTimeout : CallEnd::kFailed, answer.error);
+    result.end = is_late ? CallEnd::kTimeout : CallEnd::kFailed;
+    result.words = std::move(answer.error);
+    return result;
   }
   if (!Decompress(answer)) {
-    return Fail(CallEnd::kFailed, "an answer that is too large once it is decompressed");
+    result.end = CallEnd::kFailed;
+    result.words = "an answer that is too large once it is decompressed";
+    return result;
   }
-  body_ = answer.body;
-  reply_ = net::Reply(std::move(answer));
-  return JudgeStatus();
+  result.reply = net::Reply(std::move(answer));
+  JudgeStatus(result);
+  return result;
 }
 
-CallEnd Session::JudgeStatus() {
-  if (status_ == kUnauthorized) return Fail(CallEnd::kRefused, std::string(kRefusedWords));
-  if (status_ == kForbidden) return Fail(CallEnd::kForbidden, "status 403");
-  if (status_ != kTooManyRequests) return CallEnd::kAnswered;
-  const auto header = reply_.Header("Retry-After");
-  const auto wait_ms =
-      header ? net::ReadRetryAfter(*header, clock_.Now(), kRateLimitedMsMax) : std::nullopt;
-  not_before_ms_ = clock_.MonotonicMs() + wait_ms.value_or(kRateLimitedMs);
-  return Fail(CallEnd::kRateLimited, "status 429");
-}
-
-CallEnd Session::Fail(CallEnd end, std::string words) {
-  words_ = std::move(words);
-  return end;
+void Session::JudgeStatus(CallResult& result) const {
+  if (result.status == kUnauthorized) {
+    result.end = CallEnd::kRefused;
+    result.words = kRefusedWords;
+  } else if (result.status == kForbidden) {
+    result.end = CallEnd::kForbidden;
+    result.words = "status 403";
+  } else if (result.status == kTooManyRequests) {
+    const auto header = result.reply.Header("Retry-After");
+    const auto wait_ms =
+        header ? net::ReadRetryAfter(*header, clock_.Now(), kRateLimitedMsMax) : std::nullopt;
+    result.end = CallEnd::kRateLimited;
+    result.words = "status 429";
+    result.not_before_ms = clock_.MonotonicMs() + wait_ms.value_or(kRateLimitedMs);
+  }
 }
 
 bool Session::Decompress(net::Answer& answer) const {

@@ -44,6 +44,19 @@ enum class CallEnd : uint8_t {
   kFailed,       // no connection, no answer, no token, an answer that is too large
 };
 
+// The outcome of a call; where it was not made for want of a token, that of the call for the token.
+struct CallResult {
+  CallEnd end = CallEnd::kAnswered;
+  int status = 0;          // 0: no answer came
+  net::Reply reply = {};   // empty where no whole answer came; may hold secrets
+  std::string words = {};  // what went wrong, for logs and reports: short, without secrets
+  std::optional<int64_t> not_before_ms = {};  // the app wants no call before (429); monotonic
+
+  const std::string& body() const { return reply.answer().body; }
+  // Answered with a status of success.
+  bool IsSuccess() const { return end == CallEnd::kAnswered && status >= 200 && status < 300; }
+};
+
 // One thread. The account, the token and what else is referred to outlive it.
 class Session {
  public:
@@ -56,15 +69,7 @@ class Session {
   // request sent again, once in a session. Throws nothing for what the app does.
   using Make = std::function<Request(const Variables& variables)>;
   using IsRefusal = std::function<bool(const net::Reply& reply)>;
-  CallEnd Send(const Make& make, const IsRefusal& is_refusal = {});
-
-  // Of the last call. Texts may hold secrets: Masked().
-  const net::Reply& reply() const { return reply_; }
-  const std::string& body() const { return body_; }
-  int status() const { return status_; }               // 0: no answer came
-  const std::string& words() const { return words_; }  // what went wrong
-  // The app wants no call before: a 429 says so. Monotonic.
-  std::optional<int64_t> not_before_ms() const { return not_before_ms_; }
+  CallResult Send(const Make& make, const IsRefusal& is_refusal = {});
 
   // Credentials, values of the country, and the token.
   const Variables& variables() const { return variables_; }
@@ -76,13 +81,13 @@ class Session {
   void Pause(int64_t ms) const;
 
  private:
-  CallEnd SendOnce(const Make& make, const IsRefusal& is_refusal);
-  CallEnd TakeToken();
-  CallEnd GetToken();
+  CallResult SendOnce(const Make& make, const IsRefusal& is_refusal);
+  // Nothing: variables_ has the token, or the app wants none. Else the call that gave none.
+  std::optional<CallResult> FindToken();
+  std::optional<CallResult> GetToken();
   void Keep(const std::string& token, const json::Value& answer);
-  CallEnd Transfer(Request request);
-  CallEnd JudgeStatus();
-  CallEnd Fail(CallEnd end, std::string words);
+  CallResult Transfer(Request request) const;
+  void JudgeStatus(CallResult& result) const;
   bool Decompress(net::Answer& answer) const;
 
   const Account& account_;
@@ -95,10 +100,6 @@ class Session {
   const int64_t deadline_ms_;
   Variables variables_;
   bool was_token_kept_ = false;
-  net::Reply reply_;
-  std::string body_, words_;
-  int status_ = 0;
-  std::optional<int64_t> not_before_ms_;
 };
 
 }  // namespace comanda::delivery

@@ -514,6 +514,49 @@ def test_a_command_is_repeated_or_parked(restaurant, status, is_parked):
     assert [step for _, step in shop.app.told].count("confirm") == 1
 
 
+@pytest.mark.parametrize("status", [503, None], ids=["503", "no_answer"])
+def test_a_command_that_never_gets_through_holds_up_its_own_order_alone(restaurant, status):
+    shop = restaurant().start()
+    failing = ORDER_OF["ifood"](1)["id"]
+    shop.app.answers["POST", f"/order/v1.0/orders/{failing}/confirm"] = [status] * 10_000
+    shop.app.place(ORDER_OF["ifood"](1))
+    order = shop.placed()[0]
+    shop.api.advance(order, "READY")
+    others = {shop.app.place(ORDER_OF["ifood"](number)) for number in range(2, 8)}
+    shop.placed(7)
+    shop.wait(lambda: {identity for identity, step in shop.app.told if step == "confirm"} == others, hurry=False)
+    shop.let_work()
+    assert failing not in dict(shop.app.told), "its later steps wait"
+    shop.wait(lambda: "1 late" in json.dumps(shop.api.get("/readyz").json), hurry=False)
+    shop.box.stop()
+    with contextlib.closing(sqlite3.connect(shop.box.data / "live.db")) as db, db:
+        db.execute("UPDATE delivery_command SET attempts = 1444 WHERE attempts > 0")  # those of a day
+    shop.restart()
+    [parked] = shop.wait(shop.parked, hurry=False)
+    assert parked["id"] == f"{failing}/confirm" and "for a day" in parked["problem"]
+    shop.app.answers.clear()
+    shop.wait(lambda: [step for identity, step in shop.app.told if identity == failing] == ["startPreparation", "readyToPickup"],
+              hurry=False)
+    state = shop.wait(lambda: "1 parked" in (text := json.dumps(shop.api.get("/readyz").json)) and text, hurry=False)
+    assert " late" not in state
+    shop.command("retry", parked["id"])
+    assert shop.parked() == []
+
+
+def test_while_an_app_is_down_no_command_is_late(restaurant):
+    shop = restaurant().start()
+    polls = ("GET", "/events/v1.0/events:polling")
+    shop.app.place(ORDER_OF["ifood"](1))
+    shop.app.at_call["confirm"] = (lambda: shop.app.answers.update({polls: [503] * 10_000, "confirm": [503] * 10_000}), None)
+    shop.wait(lambda: "cannot be asked" in json.dumps(shop.api.get("/readyz").json))
+    shop.let_work()
+    with contextlib.closing(shop.box.database()) as db:
+        [(attempts,)] = db.execute("SELECT attempts FROM delivery_command WHERE step = 0").fetchall()
+    assert attempts <= 1, "the one before the app was known to be down"
+    shop.app.answers.clear()
+    shop.wait(lambda: [step for _, step in shop.app.told][:1] == ["confirm"])
+
+
 def test_done_already_is_done(restaurant):
     shop = restaurant("99food").start("primary", "--accept", "kitchen")
     identity = shop.app.place(ORDER_OF["99food"](1))
@@ -555,6 +598,21 @@ def test_orders_that_nobody_accepts_are_counted(restaurant):
         db.execute("UPDATE delivery_order SET received_at = received_at - 300000, accept_by = accept_by - 300000")
     shop.restart()
     shop.box.wait_for_log("is not accepted")
+
+
+def test_orders_that_the_cloud_brings_too_are_named(restaurant):
+    """An order of the app is here that did not come by its account, and the event of its creation cannot be read."""
+    shop = restaurant().start("mirror")
+    identity = shop.app.place(ORDER_OF["ifood"](1))
+    shop.app.tell(identity, "CFM")
+    shop.wait_status(shop.placed()[0]["id"], "PREPARING")
+    shop.box.stop()
+    with contextlib.closing(sqlite3.connect(shop.box.data / "live.db")) as db, db:
+        db.execute("DELETE FROM delivery_order")
+        db.execute("UPDATE delivery_app SET position = 0")
+        db.execute("UPDATE event SET body = '' WHERE type = 'ORDER_CREATED'")
+    shop.restart()
+    shop.wait(lambda: "each may come twice" in json.dumps(shop.api.get("/readyz").json), hurry=False)
 
 
 # After a crash

@@ -45,7 +45,8 @@ class OrderApp:
         self.told = []  # (order, step)
         self.polls, self.details_asked, self.refused, self.tokens = [], [], [], 0
         self.present = 0  # polls that showed the store as open
-        self.answers = {}  # (method, path) or step: a status to answer with, once for each item of the list
+        # (method, path) or step: a status to answer with, once for each item of the list; None: no answer comes
+        self.answers = {}
         self.decrypted = None  # Keeta: what it answers when it is asked for plain texts
         self.echoes = True  # a step that was told comes back as an event
         self.at_call = {}  # the last word of a path: a function to be called once, before or after the answer is made
@@ -151,6 +152,9 @@ class OrderApp:
             status, answer = self.answer(request, body)
         if after:
             after()
+        if status is None:
+            request.close_connection = True
+            return
         data = b"" if answer is None else json.dumps(answer).encode()
         request.send_response(status)
         request.send_header("Content-Length", str(len(data)))
