@@ -27,7 +27,7 @@ constexpr int64_t kPositionStep = 500;
 // A command at most for each step of an order.
 constexpr int64_t kCommandsAtOnce = 100, kCommandsOfOrder = std::ssize(kStepNames);
 constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
-// By the waits of Lane::WaitAfter(): the last try is ten minutes after the first.
+// 2, 4, 8 … 60 s: the last try is ten minutes after the first.
 constexpr int64_t kDetailsTriesMax = 15, kPlainTextsTriesMax = 4;
 constexpr int64_t kPollFailureMsMax = 5 * 60'000;
 constexpr int64_t kLateMsMax = 60 * 60'000;
@@ -46,24 +46,16 @@ constexpr SessionLimits kLimits = {
 // The app may take it later: 408 and 425 say so, and any trouble of its own.
 bool IsPassing(int status) { return status == 408 || status == 425 || status >= 500; }
 
-Lane::Message MessageOf(const CommandRow& row) {
-  return {row.external_id, static_cast<int64_t>(row.step), row.attempts};
+int64_t WaitMs(int64_t failures, uint64_t) {
+  const int64_t doubled = kFirstWaitMs << std::clamp<int64_t>(failures - 1, 0, 10);
+  return std::min(doubled, kLastWaitMs);
 }
+int64_t WaitWhileDownMs(bool) { return 10'000; }
 
-Lane::Failure FailureOf(CallEnd end) {
-  switch (end) {
-    case CallEnd::kAnswered:
-    case CallEnd::kForbidden:
-      return Lane::Failure::kAnswered;
-    case CallEnd::kTimeout:
-    case CallEnd::kFailed:
-      return Lane::Failure::kNoAnswer;
-    case CallEnd::kRefused:
-    case CallEnd::kRateLimited:
-      return Lane::Failure::kOfEverything;
-  }
-  return Lane::Failure::kNoAnswer;
-}
+// A command is tried for a day of such waits, and is late meanwhile.
+constexpr outbox::Patience kPatience = {.wait_ms = WaitMs, .failures_max = 1'445};
+constexpr outbox::LaneRules kLaneRules = {
+    .down_after = 2, .late_last = true, .wait_down_ms = WaitWhileDownMs};
 
 std::string Cut(std::string text) {
   if (text.size() > kProblemMax) text.resize(kProblemMax);
@@ -100,6 +92,7 @@ OrderAccount::OrderAccount(OrderAccountSettings settings, AccountKey key, Heartb
                            metrics::Registry& registry)
     : settings_(std::move(settings)),
       key_(std::move(key)),
+      lane_(kLaneRules),
       parked_gauge_(registry, "comanda_delivery_parked",
                     "What an app told, or was told, that waits for a person.", Value(parked_),
                     Labels(key_.app, key_.company)),
@@ -113,19 +106,13 @@ OrderAccount::OrderAccount(OrderAccountSettings settings, AccountKey key, Heartb
           registry, "comanda_delivery_asked",
           "1 while the app answers when it is asked for orders, else 0.",
           [this] { return is_asked_ ? 1.0 : 0.0; }, Labels(key_.app, key_.company)),
-      worker_({.name = Concat({"orders of ", key_.app, " ", key_.company.value}),
-               .heartbeat_max_ms = kPassMaxMs},
-              heartbeats, registry, [this](events::Worker::Pass& pass) { return Pass(pass); }) {}
+      courier_({.name = Concat({"orders of ", key_.app, " ", key_.company.value}),
+                .heartbeat_max_ms = kPassMaxMs},
+               heartbeats, registry, [this](events::Worker::Pass& pass) { return Pass(pass); }) {}
 
 void OrderAccount::NoteChange(Change change) {
-  if (change == Change::kAccount) ++changes_;
-  ++reloads_;
-  worker_.Wake();
-}
-
-std::string OrderAccount::Describe() const {
-  const std::lock_guard lock(mutex_);
-  return state_;
+  if (change == Change::kAccount) ++account_changes_;
+  courier_.NoteChange();
 }
 
 events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
@@ -134,8 +121,7 @@ events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
   const std::optional<Standing> standing = ReadStanding();
   if (!standing) {
     is_asked_ = false;
-    const std::lock_guard lock(mutex_);
-    state_.clear();
+    courier_.Say("");
     return {};
   }
   if (const auto why = WhyNotAsked(standing->company)) {
@@ -162,17 +148,18 @@ events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
 }
 
 void OrderAccount::TakeChange() {
-  const int64_t reloads = reloads_, changes = changes_;
-  if (std::exchange(seen_reloads_, reloads) != reloads) {
+  const int64_t changes = courier_.changes(), account_changes = account_changes_;
+  if (std::exchange(seen_changes_, changes) != changes) {
     account_.reset();
     position_ = -1;
   }
-  if (std::exchange(seen_changes_, changes) == changes) return;
+  if (std::exchange(seen_account_changes_, account_changes) == account_changes) return;
   token_ = {};
   next_poll_ms_ = not_before_ms_ = 0;
   poll_failures_ = 0;
   event_times_.clear();
-  lane_ = {};
+  lane_ = outbox::Lane(kLaneRules);
+  failing_.clear();
   poll_trouble_.clear();
   foreign_trouble_.clear();
 }
@@ -191,7 +178,7 @@ std::optional<OrderAccount::Waiting> OrderAccount::ReadWaiting() {
   // Those that have a time of their own, such as orders for later and what is late, take no place
   // from the others.
   const int64_t events_at_once = kEventsAtOnce + std::ssize(event_times_);
-  const int64_t commands_at_once = kCommandsAtOnce + kCommandsOfOrder * lane_.late();
+  const int64_t commands_at_once = kCommandsAtOnce + kCommandsOfOrder * std::ssize(failing_);
   return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Waiting> {
     const auto app = store::FindApp(snapshot, key_);
     if (!app || app->mode == Mode::kOff) return std::nullopt;
@@ -388,7 +375,7 @@ void OrderAccount::Poll(const AppRow& app) {
   if (!why_not) {
     poll_failures_ = 0;
     poll_trouble_.clear();
-    lane_.NoteAnswer();
+    lane_.NoteAnswered();
     // A second more or less, so that boxes do not ask in step.
     next_poll_ms_ = now_ms + every_ms - 1'000 + static_cast<int64_t>(RandomBelow(2'000));
     return;
@@ -612,7 +599,7 @@ OrderAccount::Details OrderAccount::AskPlainTexts(const EventRow& row, std::stri
 void OrderAccount::TryEventLater(const EventRow& row) {
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { store::CountAttempt(tx, key_, row.event.id); });
-  event_times_[row.event.id] = settings_.clock.MonotonicMs() + Lane::WaitAfter(row.attempts);
+  event_times_[row.event.id] = settings_.clock.MonotonicMs() + WaitMs(row.attempts + 1, 0);
 }
 
 void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
@@ -632,14 +619,21 @@ void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
 void OrderAccount::SendAll(const Waiting& waiting) {
   if (waiting.app.mode != Mode::kPrimary) return;
   std::vector<CommandRow> left = waiting.commands;
+  std::ranges::stable_sort(left, {}, &CommandRow::step);
   while (true) {
     const int64_t now_ms = settings_.clock.MonotonicMs();
     if (now_ms < not_before_ms_ || now_ms >= next_poll_ms_) return;
-    std::vector<Lane::Message> messages;
-    for (const CommandRow& row : left) messages.push_back(MessageOf(row));
-    const auto next = lane_.Next(messages, now_ms);
+    std::vector<outbox::Lane::Queued> queued;
+    for (const CommandRow& row : left) {
+      const auto failing = failing_.find(row.external_id);
+      queued.push_back({.key = row.external_id,
+                        .due_ms = failing == failing_.end() ? 0 : failing->second.due_ms,
+                        .is_late = row.attempts > 0 || failing != failing_.end()});
+    }
+    const auto next = lane_.Next(queued, now_ms);
     if (!next) return;
     const CommandRow row = left[*next];
+    lane_.Begin(row.external_id, now_ms);
     SendOne(row);
     std::erase_if(left, [&](const CommandRow& one) { return one.external_id == row.external_id; });
   }
@@ -651,41 +645,62 @@ void OrderAccount::SendOne(const CommandRow& row) {
   const auto call = order ? CallFor(*order, row.step) : std::nullopt;
   // What the app has told itself meanwhile needs no command.
   const bool is_needed = call && order->told < NewsOf(row.step);
-  const CallResult result = is_needed ? Call(*call) : CallResult{};
-  const bool is_answered = result.end == CallEnd::kAnswered;
-  const bool is_done = !is_needed || result.IsSuccess() ||
-                       (is_answered && source_->IsDoneAlready(result.status, result.body()));
-  if (is_done) {
-    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+  if (!is_needed) {
+    lane_.Undo();
+    return EndCommand(row, [&](db::Tx& tx, const db::Stamp&) {
       store::SetDone(tx, key_, row.external_id, row.step);
-      if (row.step != Step::kConfirm || !is_needed) return;
+    });
+  }
+  const CallResult result = Call(*call);
+  const bool is_answered = result.end == CallEnd::kAnswered || result.end == CallEnd::kForbidden;
+  if (is_answered && is_asked_) {
+    lane_.Succeed(0);
+  } else {
+    lane_.Fail();
+  }
+  const bool is_done = result.IsSuccess() || (result.end == CallEnd::kAnswered &&
+                                              source_->IsDoneAlready(result.status, result.body()));
+  if (is_done) {
+    return EndCommand(row, [&](db::Tx& tx, const db::Stamp& stamp) {
+      store::SetDone(tx, key_, row.external_id, row.step);
+      if (row.step != Step::kConfirm) return;
       NoteConfirmed(tx, key_, row.external_id, source_->capabilities().tells_status, stamp);
     });
-    return lane_.Finish(row.external_id);
   }
-  if (is_answered && !IsPassing(result.status)) {
-    ParkCommand(row, result.words);
-    return lane_.Finish(row.external_id);
+  if (result.end == CallEnd::kAnswered && !IsPassing(result.status)) {
+    return ParkCommand(row, result.words);
   }
-  switch (lane_.Fail(MessageOf(row), FailureOf(result.end), settings_.clock.MonotonicMs())) {
-    case Lane::Verdict::kWait:
-      break;
-    case Lane::Verdict::kCount:
-      settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-        store::CountAttempt(tx, key_, row.external_id, row.step);
-      });
-      break;
-    case Lane::Verdict::kGiveUp:
-      ParkCommand(row, Concat({"not taken for a day: ", result.words}));
-      break;
+  NoteFailure(row, result);
+}
+
+// What fails because the app takes nothing now says nothing of the command.
+void OrderAccount::NoteFailure(const CommandRow& row, const CallResult& result) {
+  const bool is_of_all =
+      result.end == CallEnd::kRefused || result.end == CallEnd::kRateLimited || !is_asked_;
+  if (is_of_all) return lane_.NoteDown();
+  outbox::Failing& failing = failing_[row.external_id];
+  failing.failures = row.attempts;
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  const outbox::Moment moment = {.monotonic_ms = now_ms, .counted_ms = now_ms};
+  if (outbox::NoteFailure(failing, kPatience, now_ms, std::nullopt, moment)) {
+    return ParkCommand(row, Concat({"not taken for a day: ", result.words}));
   }
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+    store::CountAttempt(tx, key_, row.external_id, row.step);
+  });
+}
+
+template <typename Write>
+void OrderAccount::EndCommand(const CommandRow& row, const Write& write) {
+  settings_.database.Write(write);
+  failing_.erase(row.external_id);
 }
 
 void OrderAccount::ParkCommand(const CommandRow& row, const std::string& problem) {
   log::Error(
       "a delivery app refuses what it is told",
       {{"app", key_.app}, {"order", row.external_id}, {"step", Name(row.step)}, {"why", problem}});
-  settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
+  EndCommand(row, [&](db::Tx& tx, const db::Stamp&) {
     store::ParkCommand(tx, key_, row.external_id, row.step, problem);
   });
 }
@@ -739,8 +754,7 @@ void OrderAccount::Publish(const Waiting& waiting) {
   parked_ = waiting.parked;
   unaccepted_ = static_cast<int64_t>(waiting.unaccepted.size());
   waiting_ = static_cast<int64_t>(waiting.events.size() + waiting.commands.size());
-  const std::lock_guard lock(mutex_);
-  state_ = std::move(state);
+  courier_.Say(std::move(state));
 }
 
 }  // namespace comanda::delivery

@@ -16,7 +16,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -32,7 +31,6 @@
 #include "delivery/account.h"
 #include "delivery/catalogue.h"
 #include "delivery/intake.h"
-#include "delivery/lane.h"
 #include "delivery/order_source.h"
 #include "delivery/orders_store.h"
 #include "delivery/session.h"
@@ -40,6 +38,8 @@
 #include "events/worker.h"
 #include "machine/hold.h"
 #include "net/network.h"
+#include "outbox/courier.h"
+#include "outbox/lane.h"
 
 namespace comanda::delivery {
 
@@ -72,7 +72,7 @@ class OrderAccount {
   void NoteChange(Change change);
 
   // "ifood primary: 2 orders are not accepted"; empty: it is off. Any thread.
-  std::string Describe() const;
+  std::string Describe() const { return courier_.words(); }
 
  private:
   // What is read of the database at the beginning of a pass.
@@ -153,7 +153,12 @@ class OrderAccount {
 
   void SendAll(const Waiting& waiting);
   void SendOne(const CommandRow& row);
+  // It was tried and is still to be done.
+  void NoteFailure(const CommandRow& row, const CallResult& result);
   void ParkCommand(const CommandRow& row, const std::string& problem);
+  // It is no longer to be done: `write` says so in the database.
+  template <typename Write>
+  void EndCommand(const CommandRow& row, const Write& write);
 
   void WarnOfUnaccepted(const Waiting& waiting);
   void ForgetOld();
@@ -172,26 +177,26 @@ class OrderAccount {
   std::optional<Account> account_;
   const OrderSource* source_ = nullptr;  // of account_
   Token token_;
-  int64_t seen_changes_ = -1, seen_reloads_ = -1;
+  int64_t seen_changes_ = -1, seen_account_changes_ = -1;
   int64_t position_ = -1;  // in the event log; -1: as it is stored
   int64_t next_poll_ms_ = 0;
   int64_t not_before_ms_ = 0;  // the app wants no call before
   int poll_failures_ = 0;      // in a row
   bool may_have_missed_ = true;
   Times event_times_;
-  Lane lane_;                                     // of commands, by order
+  outbox::Lane lane_;  // of commands; their key is the order
+  // Commands that failed since the start, by the order; `failures` is stored.
+  std::map<std::string, outbox::Failing, std::less<>> failing_;
   std::set<std::pair<std::string, int>> warned_;  // order, stage
   int64_t forgot_ms_ = 0;
   std::string poll_trouble_, foreign_trouble_;
 
-  std::atomic<int64_t> changes_{0}, reloads_{0};
-  mutable std::mutex mutex_;
-  std::string state_;  // guarded by mutex_
+  std::atomic<int64_t> account_changes_{0};
   std::atomic<int64_t> parked_{0}, unaccepted_{0}, waiting_{0};
   std::atomic<bool> is_asked_{false};
   const metrics::Gauge parked_gauge_, unaccepted_gauge_, waiting_gauge_, asked_gauge_;
 
-  events::Worker worker_;  // last: it ends before what it uses
+  outbox::Courier<> courier_;  // last: its thread ends before what it uses
 };
 
 }  // namespace comanda::delivery

@@ -301,7 +301,7 @@ std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key
   static constexpr db::Sql kCommands = R"sql(
       SELECT external_id, step, made_at, attempts FROM delivery_command
       WHERE company_id = $1 AND app = $2 AND state = 'waiting'
-      ORDER BY made_at, external_id LIMIT $3
+      ORDER BY made_at, external_id, step LIMIT $3
       )sql";
   std::vector<CommandRow> commands;
   auto rows = session.Query<kCommands>(key.company, key.app, limit);

@@ -20,8 +20,11 @@
 
 namespace comanda::outbox {
 
+// Of a worker whose calls block.
+struct NoAnswers {};
+
 // `Answered`: what became of one call.
-template <typename Answered>
+template <typename Answered = NoAnswers>
 class Courier {
  public:
   // Starts the thread and its first pass. What `work` uses must outlive the courier, or Stop() is

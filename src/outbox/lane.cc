@@ -31,7 +31,8 @@ bool NoteFailure(Failing& failing, const Patience& patience, int64_t last_succes
   const int64_t wait_ms =
       retry_after_ms.value_or(patience.wait_ms(failing.failures, moment.random));
   failing.due_ms = moment.monotonic_ms + wait_ms;
-  return moment.counted_ms - failing.since_ms >= patience.tried_for_ms;
+  return moment.counted_ms - failing.since_ms >= patience.tried_for_ms ||
+         failing.failures >= patience.failures_max;
 }
 
 bool IsDown(const LaneRules& rules, int64_t failures_in_a_row, int64_t late) {
@@ -46,9 +47,13 @@ std::optional<size_t> Lane::Next(std::span<const Queued> queued, int64_t now_ms)
   const std::vector<size_t> heads = Heads(queued);
   if (heads.empty()) return std::nullopt;
   if (!is_down) {
-    const auto due =
-        std::ranges::find_if(heads, [&](size_t i) { return queued[i].due_ms <= now_ms; });
-    return due == heads.end() ? std::nullopt : std::optional(*due);
+    std::optional<size_t> late;
+    for (const size_t i : heads) {
+      if (queued[i].due_ms > now_ms) continue;
+      if (!rules_.late_last || !queued[i].is_late) return i;
+      if (!late || queued[i].due_ms < queued[*late].due_ms) late = i;
+    }
+    return late;
   }
   // Another key each time: the one behind the last in turn.
   const auto last =
@@ -100,6 +105,8 @@ int64_t Lane::NextWhileDownMs() const {
   if (rules_.wait_down_ms == nullptr || last_.begun_ms == 0) return 0;
   return last_.begun_ms + rules_.wait_down_ms(last_.has_newer);
 }
+
+void Lane::NoteDown() { failures_in_a_row_ = std::max(failures_in_a_row_, rules_.down_after); }
 
 void Lane::Hold(int64_t until_ms) { hold_until_ms_ = std::max(hold_until_ms_, until_ms); }
 

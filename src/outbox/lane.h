@@ -4,8 +4,8 @@
 //
 // - Messages with the same key go one after another, in their order. Others may overtake them.
 // - A message that fails while the destination answers others is late: it is tried again after
-//   waits that grow, and the messages with its key wait behind it. When it has been tried for
-//   Patience::tried_for_ms, it is parked: a person decides.
+//   waits that grow, and the messages with its key wait behind it. When it has failed for long
+//   enough (Patience), it is parked: a person decides.
 // - A destination that answers nothing is down: then one message is tried at a time.
 // - A destination may ask for a pause (Retry-After): nothing is sent before its end.
 //
@@ -46,10 +46,11 @@ struct Failing {
   bool operator==(const Failing&) const = default;
 };
 
-// How long one message is tried.
+// How long one message is tried: until it has failed for that time, or so often.
 struct Patience {
   int64_t (*wait_ms)(int64_t failures, uint64_t random);  // after that many failures, from 1
-  int64_t tried_for_ms;
+  int64_t tried_for_ms = INT64_MAX;
+  int64_t failures_max = INT64_MAX;
 };
 
 // Counts a failure. `last_success_ms`: the counted time of the last message that passed. A
@@ -64,6 +65,9 @@ struct LaneRules {
   // INT64_MAX: never; the caller holds the lane after a failure.
   int64_t down_after = INT64_MAX;
   int64_t down_late = INT64_MAX;
+  // Messages that are not late go before those that are. For a destination that has moments
+  // without messages: in a backlog, late ones would wait for its end.
+  bool late_last = false;
   // Between the beginnings of two attempts at a destination that is down. `has_newer`: a message
   // came since the last one.
   int64_t (*wait_down_ms)(bool has_newer) = nullptr;
@@ -98,9 +102,10 @@ class Lane {
   // The attempt was not made: it does not count.
   void Undo();
 
-  // What the destination says of itself outside of messages: it answered, or did not.
+  // What another call to the destination says: it answers, does not, or takes no message now.
   void NoteAnswered() { failures_in_a_row_ = 0; }
   void NoteUnanswered() { ++failures_in_a_row_; }
+  void NoteDown();
 
   bool IsDown(int64_t late) const { return outbox::IsDown(rules_, failures_in_a_row_, late); }
   int64_t failures_in_a_row() const { return failures_in_a_row_; }

@@ -192,6 +192,35 @@ TEST_F(OutboxLane, NothingIsSentBeforeTheEndOfAHold) {
   EXPECT_FALSE(lane.IsHeld(now.monotonic_ms));
 }
 
+TEST_F(OutboxLane, WhatIsNotLateGoesFirstWhereTheRulesSaySo) {
+  lane = Lane({.late_last = true});
+  Add({"a/1", "b/1"});
+  messages[0].is_late = true;
+  EXPECT_EQ(Send(), "b/1 ");
+  Succeed("b/1");
+  EXPECT_EQ(Send(), "a/1 ");
+}
+
+TEST_F(OutboxLane, AMessageIsParkedAfterSoManyFailuresWhereThatIsTheLimit) {
+  constexpr Patience kTwice = {.wait_ms = WaitMs, .failures_max = 2};
+  Failing failing;
+  EXPECT_FALSE(NoteFailure(failing, kTwice, 0, std::nullopt, now));
+  EXPECT_TRUE(NoteFailure(failing, kTwice, 0, std::nullopt, now));
+}
+
+TEST_F(OutboxLane, ADestinationThatIsSaidToBeDownIsDownUntilItAnswers) {
+  Add({"a/1"});
+  lane.NoteDown();
+  EXPECT_TRUE(lane.IsDown(0));
+  EXPECT_EQ(Send(), "a/1 ");
+  Fail("a/1");
+  EXPECT_EQ(Send(), "");
+  Pass(WaitMs(1, 0));
+  EXPECT_EQ(Send(), "") << "its own wait is over, that of the destination is not";
+  lane.NoteAnswered();
+  EXPECT_EQ(Send(), "a/1 ");
+}
+
 // Whatever fails, hangs or is not made: of a key one message at a time goes out, in order, and
 // every message goes out in the end.
 TEST_F(OutboxLane, KeepsTheOrderOfEachKeyInEveryHistory) {
