@@ -301,10 +301,11 @@ int Check(const Arguments& arguments) {
   const std::string& path = arguments.Word(1, "file", "provider");
   const std::string text = ReadInput(path);
   try {
-    const delivery::Provider provider = delivery::ReadProvider(text);
-    Print(Concat({path, ": ", provider.name, ", ", provider.status ? "" : "not ",
-                  "to be asked whether the store is open, ", provider.orders ? "" : "nor ",
-                  "for orders\n"}));
+    for (const delivery::Provider& provider : delivery::ReadProviders(text)) {
+      Print(Concat({path, ": ", provider.name, ", ", provider.status ? "" : "not ",
+                    "to be asked whether the store is open, ", provider.orders ? "" : "nor ",
+                    "for orders\n"}));
+    }
     return kExitDone;
   } catch (const Refusal& refusal) {
     for (const std::string& mistake : delivery::DescribeMistakes(text, refusal)) {

@@ -12,31 +12,30 @@ namespace {
 
 using Providers = Catalogue::Providers;
 
+void Add(Providers& providers, std::vector<Provider> read, const std::string& file) {
+  for (Provider& provider : read) {
+    provider.file = file;
+    std::erase_if(providers, [&](const auto& one) { return one->name == provider.name; });
+    providers.push_back(std::make_shared<const Provider>(std::move(provider)));
+  }
+}
+
 Providers BuiltIn() {
   Providers providers;
   for (const std::string_view text :
-       {FoodNinetyNineJson(), DidiFoodJson(), FoodpandaJson(), IfoodJson(), KeetaJson(),
-        PedidosyaJson(), RappiJson(), TalabatJson(), UberEatsJson()}) {
-    providers.push_back(std::make_shared<const Provider>(ReadProvider(text)));
+       {DeliveryHeroJson(), DidiJson(), IfoodJson(), KeetaJson(), RappiJson(), UberEatsJson()}) {
+    Add(providers, ReadProviders(text), "");
   }
-  for (Provider& provider : ReadUnsupported(NotSupportedJson())) {
-    providers.push_back(std::make_shared<const Provider>(std::move(provider)));
-  }
+  Add(providers, ReadUnsupported(NotSupportedJson()), "");
   return providers;
 }
 
-void Put(Providers& providers, std::shared_ptr<const Provider> provider) {
-  std::erase_if(providers, [&](const auto& one) { return one->name == provider->name; });
-  providers.push_back(std::move(provider));
-}
-
-std::shared_ptr<const Provider> ReadFrom(const std::string& path, const std::string& name) {
+// Nothing where the file is wrong, which is logged.
+std::optional<std::vector<Provider>> ReadFrom(const std::string& path) {
   std::string text;
   try {
     text = ReadFile(path).value_or("");
-    Provider provider = ReadProvider(text);
-    provider.file = name;
-    return std::make_shared<const Provider>(std::move(provider));
+    return ReadProviders(text);
   } catch (const Refusal& refusal) {
     for (const std::string& mistake : DescribeMistakes(text, refusal)) {
       log::Error("a file of a delivery app is not used", {{"file", path}, {"why", mistake}});
@@ -44,7 +43,7 @@ std::shared_ptr<const Provider> ReadFrom(const std::string& path, const std::str
   } catch (const Fault& fault) {
     log::Error("a file of a delivery app is not used", {{"file", path}, {"why", fault.cause}});
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -75,12 +74,14 @@ void Catalogue::ReadDirectory(Providers& providers, const Providers& before) con
   std::ranges::sort(files);
   for (const std::string& file : files) {
     if (!file.ends_with(".json")) continue;
-    std::shared_ptr<const Provider> provider = ReadFrom(directory_ + "/" + file, file);
-    if (!provider) {
-      const auto known = std::ranges::find(before, file, [](const auto& one) { return one->file; });
-      if (known != before.end()) provider = *known;
+    auto read = ReadFrom(directory_ + "/" + file);
+    if (!read) {
+      read.emplace();
+      for (const auto& one : before) {
+        if (one->file == file) read->push_back(*one);
+      }
     }
-    if (provider) Put(providers, std::move(provider));
+    Add(providers, *std::move(read), file);
   }
 }
 

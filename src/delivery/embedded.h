@@ -7,14 +7,11 @@
 
 namespace comanda::delivery {
 
-std::string_view FoodNinetyNineJson();
-std::string_view DidiFoodJson();
-std::string_view FoodpandaJson();
+std::string_view DeliveryHeroJson();
+std::string_view DidiJson();
 std::string_view IfoodJson();
 std::string_view KeetaJson();
-std::string_view PedidosyaJson();
 std::string_view RappiJson();
-std::string_view TalabatJson();
 std::string_view UberEatsJson();
 std::string_view NotSupportedJson();
 std::string_view SchemaJson();

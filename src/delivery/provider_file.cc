@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "delivery/rules.h"
 #include "json/reader.h"
+#include "json/writer.h"
 #include "net/url.h"
 #include "wire/head.h"
 #include "wire/percent.h"
@@ -28,13 +29,26 @@ constexpr std::string_view kToken = "token";
 
 // The reasons that a rule may give, the last ones of Reason.
 constexpr size_t kFirstRuleReason = static_cast<size_t>(Reason::kError);
-const std::vector<std::string_view> kStatuses(kStoreStatusNames.begin(), kStoreStatusNames.end());
 const std::vector<std::string_view> kRuleReasons(kReasonNames.begin() + kFirstRuleReason,
                                                  kReasonNames.end());
-const std::vector<std::string_view> kEvidences(kEvidenceNames.begin(), kEvidenceNames.end());
-const std::vector<std::string_view> kMethods = {"GET", "POST"};
-const std::vector<std::string_view> kDialects(kDialectNames.begin(), kDialectNames.end());
-const std::vector<std::string_view> kTokenKinds = {"header", "query"};
+constexpr std::array<std::string_view, 2> kMethods = {"GET", "POST"};
+constexpr std::array<std::string_view, 2> kTokenKinds = {"header", "query"};
+
+// The value with the name that the field has; `otherwise` where it is missing.
+template <typename Enum, size_t kSize>
+Enum ReadWord(ObjectReader& object, std::string_view field,
+              const std::array<std::string_view, kSize>& names, Enum otherwise) {
+  const auto word = object.OneOf(field, {names.begin(), names.end()});
+  return word ? static_cast<Enum>(*word) : otherwise;
+}
+
+// The same of a field that must be there.
+template <typename Enum, size_t kSize>
+Enum RequireWord(ObjectReader& object, std::string_view field,
+                 const std::array<std::string_view, kSize>& names, std::string_view message) {
+  if (!object.Has(field)) object.Fail(field, FieldCode::kRequired, message);
+  return ReadWord(object, field, names, Enum{});
+}
 
 bool IsName(std::string_view text) {
   return !text.empty() && text.size() <= 40 && std::ranges::all_of(text, [](char c) {
@@ -73,6 +87,7 @@ class Reader {
     ReadEvidence();
     ReadHosts();
     ReadCountryVariables();
+    ReadVariables();
     ReadCredentials();
     if (auto token = file_.Object("token")) provider_.token = ReadToken(*token);
     if (auto status = file_.Object("status")) provider_.status = ReadStatus(*status);
@@ -89,12 +104,8 @@ class Reader {
   void ReadEvidence() {
     file_.RequireNumber("schema", {.min = 1, .max = 1});
     provider_.docs = file_.Text("docs", kText).value_or("");
-    if (file_.Has("evidence")) {
-      const auto evidence = file_.OneOf("evidence", kEvidences);
-      if (evidence) provider_.evidence = static_cast<Evidence>(*evidence);
-    } else {
-      file_.Fail("evidence", FieldCode::kRequired, "must be documents, sandbox or production");
-    }
+    provider_.evidence = RequireWord<Evidence>(file_, "evidence", kEvidenceNames,
+                                               "must be documents, sandbox or production");
     provider_.evidence_date = file_.RequireText("evidence_date", kText).value_or("");
   }
 
@@ -118,17 +129,27 @@ class Reader {
       for (const auto& [name, value] : values.members()) {
         if (value.kind() != json::Kind::kText || !IsName(name)) continue;
         provider_.by_country[std::string(country)][std::string(name)] = value.text();
-        country_names_.emplace(name);
+        variable_names_.emplace(name);
       }
     }
     bool is_whole = is_object;
     for (const std::string& country : provider_.countries) {
-      is_whole = is_whole && provider_.by_country[country].size() == country_names_.size();
+      is_whole = is_whole && provider_.by_country[country].size() == variable_names_.size();
     }
     if (is_whole) return;
     file_.Fail(
         "by_country", FieldCode::kInvalidFormat,
         R"(must have the same texts for each country: {"PE": {"domain": "api.example.pe"}})");
+  }
+
+  // Those that are the same in every country are put into each.
+  void ReadVariables() {
+    for (const auto& [name, text] : ReadPairs(file_, "variables")) {
+      for (const std::string& country : provider_.countries) {
+        provider_.by_country[country][name] = text;
+      }
+      variable_names_.insert(name);
+    }
   }
 
   void ReadCredentials() {
@@ -150,7 +171,7 @@ class Reader {
   enum class Kind : uint8_t { kUnknown, kPlain, kSecret };
   Kind KindOf(const std::string& name) const {
     if (name == kToken) return has_token_ ? Kind::kSecret : Kind::kUnknown;
-    if (country_names_.contains(name)) return Kind::kPlain;
+    if (variable_names_.contains(name)) return Kind::kPlain;
     const auto found = std::ranges::find(provider_.credentials, name, &CredentialField::name);
     if (found == provider_.credentials.end()) return Kind::kUnknown;
     return found->is_secret ? Kind::kSecret : Kind::kPlain;
@@ -169,8 +190,8 @@ class Reader {
       if (kind == Kind::kUnknown) {
         object.Fail(field, FieldCode::kUnknownValue,
                     Concat({"uses ${", name,
-                            "}, which is no credential of this file, no value of by_country, "
-                            "and no token"}));
+                            "}, which is no credential of this file, no value of by_country or "
+                            "variables, and no token"}));
       } else if (kind == Kind::kSecret && !may_be_secret) {
         object.Fail(field, FieldCode::kNotAllowed,
                     Concat({"has the secret ${", name,
@@ -214,12 +235,16 @@ class Reader {
     const bool is_object = value->kind() == json::Kind::kObject;
     for (const auto& [name, text] :
          is_object ? value->members() : std::vector<std::pair<std::string_view, json::Value>>{}) {
-      if (text.kind() != json::Kind::kText || HasControl(text.text()) || HasControl(name)) continue;
+      const bool is_line = text.kind() == json::Kind::kText && !HasControl(text.text()) &&
+                           !HasControl(name) && CharacterCount(text.text()) <= kText.max;
+      if (!is_line) continue;
       CheckTemplate(object, field, text.text());
       pairs.emplace_back(name, text.text());
     }
     if (!is_object || pairs.size() != value->members().size()) {
-      object.Fail(field, FieldCode::kWrongType, "must be an object of texts on one line");
+      object.Fail(field, FieldCode::kWrongType,
+                  Concat({"must be an object of texts on one line, of at most ", kText.max,
+                          " characters"}));
     }
     return pairs;
   }
@@ -234,7 +259,7 @@ class Reader {
 
   CallTemplate ReadCall(ObjectReader& object) {
     CallTemplate call;
-    if (const auto method = object.OneOf("method", kMethods)) call.method = kMethods[*method];
+    call.method = kMethods[ReadWord(object, "method", kMethods, size_t{0})];
     call.url = object.RequireText("url", kText).value_or("");
     CheckUrl(object, call.url);
     call.headers = ReadHeaders(object);
@@ -371,8 +396,7 @@ class Reader {
 
   TokenSource ReadToken(ObjectReader& object) {
     TokenSource token;
-    if (const auto kind = object.OneOf("kind", kTokenKinds)) token.is_in_query = *kind == 1;
-    secrets_in_urls_ = token.is_in_query;
+    secrets_in_urls_ = token.is_in_query = ReadWord(object, "kind", kTokenKinds, 0) == 1;
     token.call = ReadCall(object);
     token.access = ReadPointer(object, "access");
     if (token.access.empty()) {
@@ -408,11 +432,8 @@ class Reader {
 
   OrdersSource ReadOrders(ObjectReader& object) {
     OrdersSource orders;
-    if (const auto dialect = object.OneOf("dialect", kDialects)) {
-      orders.dialect = static_cast<Dialect>(*dialect);
-    } else if (!object.Has("dialect")) {
-      object.Fail("dialect", FieldCode::kRequired, "must be ifood, open_delivery, keeta or rappi");
-    }
+    orders.dialect = RequireWord<Dialect>(object, "dialect", kDialectNames,
+                                          "must be ifood, open_delivery, keeta or rappi");
     if (auto token = object.Object("token")) orders.token = ReadToken(*token);
     orders.base = object.RequireText("url", kText).value_or("");
     CheckUrl(object, orders.base);
@@ -465,11 +486,8 @@ class Reader {
     } else if (!object.Has("if")) {
       object.Fail("if", FieldCode::kRequired, "must be a condition");
     }
-    if (const auto then = object.OneOf("then", kStatuses)) {
-      rule.then = static_cast<StoreStatus>(*then);
-    } else if (!object.Has("then")) {
-      object.Fail("then", FieldCode::kRequired, "must be OPEN, PAUSED, CLOSED or UNKNOWN");
-    }
+    rule.then = RequireWord<StoreStatus>(object, "then", kStoreStatusNames,
+                                         "must be OPEN, PAUSED, CLOSED or UNKNOWN");
     if (const auto reason = object.OneOf("reason", kRuleReasons)) {
       rule.reason = static_cast<Reason>(kFirstRuleReason + *reason);
     }
@@ -500,7 +518,7 @@ class Reader {
 
   ObjectReader file_;
   Provider provider_;
-  std::set<std::string, std::less<>> country_names_;
+  std::set<std::string, std::less<>> variable_names_;
   bool has_token_ = false;        // ${token} is known
   bool secrets_in_urls_ = false;  // the app wants them there
 };
@@ -530,19 +548,55 @@ size_t OffsetOf(const json::Value& root, std::string_view path) {
   return value.offset();
 }
 
+Provider ReadOne(const json::Document& document) {
+  json::Errors errors;
+  Provider provider = Reader(document, errors).Read();
+  errors.ThrowIfAny();
+  return provider;
+}
+
+// A file of one of `providers`: its members, and those beside that list that it has not itself.
+std::string Merged(const json::Value& file, const json::Value& app) {
+  std::string text;
+  json::Writer out(text);
+  out.BeginObject();
+  for (const auto& [name, value] : file.members()) {
+    if (name != "providers" && !app.Find(name)) out.KeyOf(name).Raw(value.Canonical());
+  }
+  for (const auto& [name, value] : app.members()) out.KeyOf(name).Raw(value.Canonical());
+  out.EndObject();
+  return text;
+}
+
 }  // namespace
 
-Provider ReadProvider(std::string_view text) {
+std::vector<Provider> ReadProviders(std::string_view text) {
   if (text.size() > kFileBytesMax) {
     throw Refusal(Problem::kValidationFailed,
                   Concat({"The file has ", text.size(), " bytes; at most ", kFileBytesMax,
                           " are accepted."}));
   }
   const json::Document document = json::Document::Parse(text);
+  const json::Value root = document.root();
+  if (root.kind() != json::Kind::kObject || !root.Find("providers")) return {ReadOne(document)};
   json::Errors errors;
-  Provider provider = Reader(document, errors).Read();
+  ObjectReader file(root, "", errors, json::UnknownFields::kIgnored);
+  for (ObjectReader& app : file.RequireObjects("providers", kListMax))
+    app.RequireText("provider_name", kText);
   errors.ThrowIfAny();
-  return provider;
+  std::vector<Provider> providers;
+  for (const json::Value& app : root.Find("providers")->items()) {
+    try {
+      providers.push_back(ReadOne(json::Document::Parse(Merged(root, app))));
+    } catch (Refusal& refusal) {
+      for (FieldError& error : refusal.errors) {
+        if (!app.Find(error.field.substr(0, error.field.find_first_of(".[")))) continue;
+        error.field = Concat({"providers[", providers.size(), "].", error.field});
+      }
+      throw;
+    }
+  }
+  return providers;
 }
 
 std::vector<Provider> ReadUnsupported(std::string_view text) {

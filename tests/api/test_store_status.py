@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import functools
 import gzip
 import hashlib
 import hmac
@@ -22,6 +23,7 @@ import pytest
 from support.box import PATIENCE_S, ROOT, RUNNER, Box
 from support.delivery_app import SECRET, TOKEN, DeliveryApp, waits_for
 from support.metrics import samples
+from support.order_app import built_in_files
 from support.orders import accepted, refused
 from support.raw import Wire, head
 from support.waiting import wait_until
@@ -533,7 +535,7 @@ def test_the_readme_names_the_apps_and_countries_of_the_files():
     text = (ROOT / "README.md").read_text()
     table = text[text.index("| app | countries | evidence |"):].split("\n\n")[0]
     told = {row[0]: (row[1].split(), row[2]) for row in re.findall(r"^\| ([^|]+) \| ([A-Z ]+) \| (\w+) \|$", table, re.M)}
-    files = [json.loads(path.read_text()) for path in (ROOT / "src/delivery/apps").glob("*.json") if path.stem != "not_supported"]
+    files = built_in_files().values()
     assert told == {file["display_name"]: (sorted(file["countries"]), file["evidence"]) for file in files}
 
 
@@ -581,3 +583,94 @@ def test_the_schema_says_what_the_program_takes(described):
         file = described.file()
         file["status"].update(change)
         assert not is_expressible or list(validator.iter_errors(file)), field
+
+
+def whole_file(url):
+    """Several apps, with every member that the schema has."""
+    call = {"method": "POST", "url": url + "/${lane}", "headers": {"X": "${zone}"}, "body_ok": {"not": {"exists": "/error"}}}
+    token = {**call, "form": {"a": "b"}, "kind": "header", "access": "/a", "expires_in": "/b", "expires_at": "/c",
+             "default_ttl_s": 60, "renew_before_s": 1}
+    conditions = [{"true": True}, {"in_hours": True}, {"eq": ["/a", 1]}, {"ne": ["/a", None]}, {"in": ["/a", ["x", True]]},
+                  {"prefix": ["/a", "x"]}, {"exists": "/a"}, {"future": "/a"}, {"any": {"path": "/*", "where": {"true": True}}},
+                  {"all": {"path": "/*", "where": {"true": True}}}, {"and": [{"true": True}]}, {"or": [{"true": True}]}]
+    rules = [{"if": one, "then": "CLOSED", "reason": "blocked", "words_from": "/w", "until_from": "/u"} for one in conditions]
+    signature = {"header": "X-Sign", "key": "${secret}"}
+    status = {**call, "json": {"a": "b"}, "ok_http": [200], "pending_http": [204], "pending_retry_ms": [500],
+              "body_reauth": {"eq": ["/a", 2]}, "signature": signature, "rules": rules}
+    file = {"display_name": "F", "docs": "https://example.com", "evidence": "documents", "evidence_date": "2026-11-25",
+            "hosts": ["localhost"], "by_country": {"PE": {"zone": "x"}}, "variables": {"lane": "y"},
+            "credentials": [{"name": "id"}, {"name": "secret", "secret": True}], "token": token, "status": status,
+            "orders": {"dialect": "ifood", "url": url, "headers": {"X": "y"}, "token": token, "signature": signature},
+            "limits": {"connect_ms": 100, "total_ms": 4000, "min_interval_s": 10, "max_body": 1024}}
+    others = [{**{name: value for name, value in part.items() if name not in ("form", "json")}, **body}
+              for part, body in [(token, {"json": {"a": "b"}}), (token, {"raw_json": "{}"}),
+                                 (status, {"form": {"a": "b"}}), (status, {"raw_json": "[${id}]"})]]
+    apps = [{}, file, {"token": others[0], "status": others[2]}, {"token": others[1], "status": others[3]}]
+    return {"schema": 1, **file, "providers": [{"provider_name": f"app{number}", "countries": ["PE"], **app}
+                                               for number, app in enumerate(apps)]}
+
+
+def mistakes(schema, node, value):
+    """(what of which node is not kept, the value with that mistake), and all nodes that the value has."""
+    while "$ref" in node:
+        node = functools.reduce(lambda at, name: at[name], node["$ref"].split("/")[1:], schema)
+    yield (id(node), "has it"), None
+    wrong_kind = {"object": 7, "array": 7, "string": 7, "integer": "x", "boolean": "x"}
+    if isinstance(node.get("type"), str):
+        yield (id(node), "type"), wrong_kind[node["type"]]
+    elif {"type", "enum", "const"} & node.keys():
+        yield (id(node), "word"), {}
+    for bound, step in (("minimum", -1), ("maximum", 1)):
+        if bound in node:
+            yield (id(node), bound), node[bound] + step
+    if "pattern" in node:
+        yield (id(node), "pattern"), "a:/ b["
+    if "maxLength" in node:
+        yield (id(node), "maxLength"), "x" * (node["maxLength"] + 1)
+    if isinstance(value, list):
+        if "minItems" in node:
+            yield (id(node), "minItems"), value[:node["minItems"] - 1]
+        if "maxItems" in node:
+            yield (id(node), "maxItems"), (value * (node["maxItems"] + 1))[:node["maxItems"] + 1]
+        first = node.get("prefixItems", [])
+        for index, item in enumerate(value):
+            for key, wrong in mistakes(schema, first[index] if first else node.get("items", {}), item):
+                yield key, key[1] != "has it" and [*value[:index], wrong, *value[index + 1:]]
+    if isinstance(value, dict):
+        for name in node.get("required", []):
+            yield (id(node), f"required {name}"), {other: item for other, item in value.items() if other != name}
+        others = node.get("additionalProperties")
+        if others is False:
+            yield (id(node), "surprise"), {**value, "surprise": 1}
+        for name, item in value.items():
+            for key, wrong in mistakes(schema, node.get("properties", {}).get(name, others), item):
+                yield key, key[1] != "has it" and {**value, name: wrong}
+
+
+def nodes_of(schema, node):
+    """All but those of conditions, which are within each other."""
+    while "$ref" in node:
+        node = functools.reduce(lambda at, name: at[name], node["$ref"].split("/")[1:], schema)
+    inner = [one for name, one in node.get("properties", {}).items() if name not in ("if", "body_ok", "body_reauth")]
+    return {id(node)}.union(*(nodes_of(schema, one) for one in [*inner, *filter(None, [node.get("items")])]))
+
+
+def test_the_program_refuses_each_mistake_that_the_schema_names(described, tmp_path):
+    box = Box(tmp_path / "none")
+    schema = json.loads(box.command("provider", "schema").stdout)
+    validator = jsonschema.Draft202012Validator(schema)
+    path = tmp_path / "file.json"
+
+    def is_taken(file, what=""):
+        path.write_text(json.dumps(file))
+        result = box.command("provider", "check", str(path), check=False)
+        is_good = result.returncode == 0
+        assert is_good == (not list(validator.iter_errors(file))), (what, result.stderr)
+        return is_good
+
+    file = whole_file(described.url)
+    assert is_taken(file)
+    found = dict(reversed(list(mistakes(schema, schema, file))))  # the first place of each
+    assert nodes_of(schema, schema) <= {node for node, what in found}, "whole_file() has every member"
+    for (_, what), wrong in found.items():
+        assert what == "has it" or not is_taken(wrong, what), (what, wrong)

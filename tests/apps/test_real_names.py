@@ -10,7 +10,7 @@ import pytest
 from support.box import PATIENCE_S, ROOT, Box
 from support.internet import Internet, joined
 from support.machine import new_machine
-from support.order_app import COUNTRIES, ORDER_OF, OrderApp
+from support.order_app import COUNTRIES, ORDER_OF, OrderApp, built_in_files
 from support.orders import accepted
 from support.waiting import wait_until
 
@@ -25,9 +25,9 @@ class Market:
 
     def __init__(self, directory, country, names):
         self.directory, self.country, self.apps = directory, country, {}
-        built_in = {name: json.loads((ROOT / f"src/delivery/apps/{name}.json").read_text()) for name in names}
         hosts = {}
-        for name, file in built_in.items():
+        for name in names:
+            file = built_in_files()[name]
             named = file["by_country"][country].values() if "by_country" in file else file["hosts"]
             hosts |= dict.fromkeys(named, ADDRESSES[name])
         self.internet = Internet(hosts)

@@ -37,8 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t end = std::min(input.find('\0'), input.size());
   const std::string_view file = input.substr(0, end);
   try {
-    const delivery::Provider provider = delivery::ReadProvider(file);
-    if (provider.status) Judge(provider, input.substr(std::min(end + 1, input.size())));
+    for (const delivery::Provider& provider : delivery::ReadProviders(file)) {
+      if (provider.status) Judge(provider, input.substr(std::min(end + 1, input.size())));
+    }
   } catch (const Refusal& refusal) {
     fuzz::Must(
         !delivery::DescribeMistakes(file.size() > delivery::kFileBytesMax ? "{}" : file, refusal)

@@ -31,6 +31,16 @@ STEPS = {"ifood": {"confirm": "CFM", "startPreparation": "PRS", "readyToPickup":
 STEPS["keeta"] = STEPS["open_delivery"]
 
 
+def built_in_files():
+    """What the program knows of each app that can be asked, each as a file of its own."""
+    files = {}
+    for path in (ROOT / "src/delivery/apps").glob("*.json"):
+        file = json.loads(path.read_text()) if path.stem != "not_supported" else {"providers": []}
+        for app in file.pop("providers", [{}]):
+            files[(file | app)["provider_name"]] = file | app
+    return files
+
+
 class OrderApp:
     """One app with its queue of events, or its list of new orders. On localhost, where a file of providers.d leads to it
     (connect()); with `address`, there on port 443, under the app's own names."""
@@ -75,12 +85,12 @@ class OrderApp:
         for host in self.built_in()["hosts"]:
             text = text.replace(f"https://{host}", self.url)
         file = json.loads(re.sub(r"https://\$\{\w+\}", self.url, text))
-        file.pop("by_country", None)
-        file.pop("status", None)
+        for member in ("by_country", "variables", "status"):
+            file.pop(member, None)
         return {**file, "hosts": ["localhost"]}
 
     def built_in(self):
-        return json.loads((ROOT / f"src/delivery/apps/{self.name}.json").read_text())
+        return built_in_files()[self.name]
 
     def connect(self, box):
         """Before the server starts."""

@@ -92,16 +92,15 @@ const std::map<std::string, std::vector<Example>> kExamples = {
        Reason::kError}}},
 };
 
-// Files that differ from another one in names and hosts alone.
+// Those that differ from another one of their file in names and hosts alone.
 const std::map<std::string, std::string> kLike = {
     {"foodpanda", "pedidosya"}, {"talabat", "pedidosya"}, {"99food", "didi_food"}};
 
 std::vector<Provider> BuiltIn() {
   std::vector<Provider> providers;
   for (const std::string_view text :
-       {FoodNinetyNineJson(), DidiFoodJson(), FoodpandaJson(), IfoodJson(), PedidosyaJson(),
-        KeetaJson(), RappiJson(), TalabatJson(), UberEatsJson()}) {
-    providers.push_back(ReadProvider(text));
+       {DeliveryHeroJson(), DidiJson(), IfoodJson(), KeetaJson(), RappiJson(), UberEatsJson()}) {
+    for (Provider& provider : ReadProviders(text)) providers.push_back(std::move(provider));
   }
   return providers;
 }
@@ -133,7 +132,7 @@ TEST(DeliveryApps, EachRuleHasAnExampleThatMeansWhatItShould) {
 }
 
 TEST(DeliveryApps, AnErrorInsideAnAnswerIsSeen) {
-  const Provider didi = ReadProvider(DidiFoodJson());
+  const Provider didi = ReadProviders(DidiJson()).back();
   const Judging judging = {.variables = kVariables, .now = kNow};
   const json::Document failed = json::Document::Parse(R"({"errno":10102,"data":{}})");
   EXPECT_FALSE(Holds(didi.status->call.body_ok, failed.root(), judging));
