@@ -189,7 +189,7 @@ events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
   if (linked_->link.paused_at) {
     Enter(State::kPaused, "");
   } else if (settings_.hold && settings_.hold->IsHeld()) {
-    Enter(State::kStopped, "held: " + settings_.hold->Describe());
+    Enter(State::kStopped, settings_.hold->Describe());
   } else if (!client_) {
     Enter(State::kStopped, no_client_);
   } else if (settings_.clock.MonotonicMs() >= retry_at_ms_) {
@@ -547,14 +547,14 @@ void Syncer::Enter(State state, std::string reason) {
   const std::lock_guard lock(mutex_);
   if (progress_.state == state && progress_.reason == reason) return;
   const bool is_trouble = state == State::kOffline || state == State::kStopped;
-  const bool was_trouble = progress_.state == State::kOffline || progress_.state == State::kStopped;
   if (is_trouble) {
     log::Warning(
         state == State::kOffline ? "the cloud cannot be reached" : "nothing is sent to the cloud",
         {{"why", reason}});
-  } else if (was_trouble) {
+  } else if (state == State::kInStep && std::exchange(is_trouble_told_, false)) {
     log::Notice("the cloud answers again");
   }
+  is_trouble_told_ = is_trouble_told_ || is_trouble;
   if (progress_.state != state) progress_.since = settings_.clock.Now();
   progress_.state = state;
   progress_.reason = std::move(reason);
@@ -575,6 +575,7 @@ void Syncer::NoteHeard() {
 void Syncer::Fail(const Reply& reply) {
   Delay("");
   const bool is_busy = reply.reachability == Reachability::kReached && reply.answer.status() == 429;
+  if (is_busy) Enter(State::kBehind, "the cloud asks to wait: " + reply.trouble);
   if (is_busy || failures_ < kFailuresToReport) return;
   {
     const std::lock_guard lock(mutex_);
@@ -625,6 +626,9 @@ void Syncer::Publish() {
   }
   progress_.late = late_.List();
   progress_.scans = linked_->link.scanned_id.has_value();
+  const int64_t pace_ms = client_ ? client_->pace().DueInMs(now_ms) : 0;
+  const int64_t wait_ms = std::max(retry_at_ms_ - now_ms, pace_ms > kPaceWaitMsMax ? pace_ms : 0);
+  progress_.next_at = wait_ms > 0 ? std::optional(settings_.clock.Now() + wait_ms) : std::nullopt;
   if (client_) CountRequests();
 }
 

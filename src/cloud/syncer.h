@@ -151,6 +151,8 @@ class Syncer final : private Line {
   const std::shared_ptr<Inbox> inbox_;
   mutable std::mutex mutex_;
   Progressing progress_;  // guarded by mutex_
+  bool is_trouble_told_ =
+      false;  // in the log, and not yet that the cloud answers; guarded by mutex_
   std::atomic<int64_t> changes_{0};
   std::atomic<int64_t> acted_changes_{-1};  // up to which the worker has acted
   std::atomic<bool> reconnects_{false};     // the link was made again: with which authorities, too
