@@ -7,6 +7,7 @@
 #include "cloud/journal_store.h"
 #include "cloud/restaurant.h"
 #include "company/companies.h"
+#include "events/log.h"
 #include "json/writer.h"
 #include "orders/orders.h"
 
@@ -71,13 +72,17 @@ std::vector<std::string> DescribeBehind(const Status& status, UtcMs now) {
   if (!status.unread.empty()) parts.push_back(Describe(status.unread.front()));
   if (!status.progress.reason.empty()) parts.push_back(status.progress.reason);
   const int64_t wait_ms = WaitMs(status.progress, now);
-  if (wait_ms > 0) parts.push_back("asked again in " + Duration(wait_ms));
+  if (wait_ms >= 1'000) parts.push_back("asked again in " + Duration(wait_ms));
   if (status.counts.unreadable > 0) {
     parts.push_back(Counted(status.counts.unreadable, "order of the cloud is unreadable",
                             "orders of the cloud are unreadable"));
   }
   const bool is_counted = status.counts.orders_parked > 0 || !status.progress.late.empty();
   if (parts.empty() && status.progress.scans) return {"older orders are being looked at"};
+  if (parts.empty() && status.has_uncompared) return {"changes are still to be compared"};
+  if (parts.empty() && !status.progress.has_read_orders && status.progress.heard) {
+    return {"the orders of the cloud: not read since the start"};
+  }
   if (parts.empty() && !is_counted) return {"no answer yet"};
   return parts;
 }
@@ -186,16 +191,18 @@ Status FindStatus(db::Session& session, Progressing progress, UtcMs now) {
   // What is to be sent of orders from before the link is not known before they were looked at.
   status.progress.scans = status.linked->link.scanned_id.has_value();
   status.unread = FindUnread(status.linked->link, now);
+  status.has_uncompared = events::ExtentOf(session, company).last > status.linked->link.planned_seq;
   for (const LateOrder& late : status.progress.late) {
     status.steps_late += store::StepsWaiting(session, company, late.order_id);
     if (late.order_id.empty() || status.public_ids.size() == kLateNamedMax) continue;
     const auto order = orders::Load(session, company, late.order_id);
     if (order) status.public_ids[late.order_id] = order->public_id;
   }
+  const bool has_read = status.progress.has_read_orders;
   const bool is_behind = status.counts.steps_waiting > 0 || status.counts.orders_parked > 0 ||
                          status.counts.unreadable > 0 || status.progress.scans ||
-                         !status.unread.empty();
-  if (status.progress.state == State::kInStep && is_behind) {
+                         status.has_uncompared || !status.unread.empty();
+  if (status.progress.state == State::kInStep && (is_behind || !has_read)) {
     status.progress.state = State::kBehind;
   }
   return status;
@@ -228,7 +235,7 @@ std::string ToJson(const Status& status, UtcMs now) {
   out.Key("description").Text(Describe(status, now));
   out.Key("reason").Text(progress.reason.empty() ? std::nullopt : std::optional(progress.reason));
   out.Key("since").Instant(progress.since);
-  out.Key("next_at").Instant(progress.next_at);
+  out.Key("next_at").Instant(WaitMs(progress, now) > 0 ? progress.next_at : std::nullopt);
   out.Key("lan").Text("ok");
   out.Key("internet").Text(progress.is_reached ? "ok" : "unreachable");
   out.Key("cloud").Text(Name(progress.state));

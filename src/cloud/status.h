@@ -39,6 +39,7 @@ struct Progressing {
   int64_t requests = 0;          // since the start
   int64_t bytes = 0;             // of bodies in both directions, since the start
   int64_t steps_per_minute = 0;  // the pace
+  bool has_read_orders = false;  // since the start, or since then the cloud's events are followed
   bool scans = false;            // orders from before the link are still being planned
   // As the journal was at the end of the last pass (Counts, cloud/journal.h).
   int64_t steps_waiting = 0, orders_parked = 0, differences = 0;
@@ -53,7 +54,8 @@ struct Status {
   int64_t other_channels = 0;  // orders that came through other channels, which are not sent
   std::map<std::string, int64_t> unpaired;
   std::vector<Unread> unread;
-  int64_t steps_late = 0;                         // of counts.steps_waiting, those of late orders
+  bool has_uncompared = false;  // changes of which it is not known yet what is to be sent
+  int64_t steps_late = 0;       // of counts.steps_waiting, those of late orders
   std::map<std::string, std::string> public_ids;  // of late orders, by their UUIDs
 };
 

@@ -175,7 +175,7 @@ Progressing Syncer::progress() const {
   return progress;
 }
 
-events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
+events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) try {
   pass_ = &pass;
   TakeChange();
   if (!linked_) return {};
@@ -195,11 +195,18 @@ events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
   } else if (settings_.clock.MonotonicMs() >= retry_at_ms_) {
     try {
       Exchange();
+      if (std::exchange(has_failed_, false)) Enter(State::kInStep, "");
     } catch (const Interrupted&) {  // Fail() and Stop() have noted why
+      has_failed_ = false;
     }
   }
   Publish();
   return {.due_in_ms = DueInMs(), .position = linked_->link.planned_seq};
+} catch (const Fault& fault) {
+  // The cloud may answer, but what it says cannot be stored: the disk is full.
+  has_failed_ = true;
+  Enter(State::kStopped, fault.cause);
+  throw;
 }
 
 // The link, the key and the authorities, when somebody has changed them.
@@ -568,7 +575,7 @@ void Syncer::NoteHeard() {
     progress_.is_reached = true;
     CountRequests();  // a pass may be long, and its first answer tells the pace
   }
-  Enter(State::kInStep, "");
+  if (!has_failed_) Enter(State::kInStep, "");
 }
 
 // A request that failed is tried again after a wait that grows; 429 names its own.
@@ -625,6 +632,7 @@ void Syncer::Publish() {
     progress_.oldest = counts->oldest;
   }
   progress_.late = late_.List();
+  progress_.has_read_orders = progress_.has_read_orders || orders_.HasRead(*linked_);
   progress_.scans = linked_->link.scanned_id.has_value();
   const int64_t pace_ms = client_ ? client_->pace().DueInMs(now_ms) : 0;
   const int64_t wait_ms = std::max(retry_at_ms_ - now_ms, pace_ms > kPaceWaitMsMax ? pace_ms : 0);

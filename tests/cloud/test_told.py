@@ -4,6 +4,7 @@ and that they say nothing that is not so."""
 import re
 import shlex
 import subprocess
+import threading
 
 import pytest
 
@@ -168,3 +169,35 @@ def test_what_was_not_read_is_not_said_to_be_missing_in_the_cloud(tmp_path, seed
         pair.command("resume")
         pair.settle()
         assert "only here" not in told(pair)[0]
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["followed", "polled"])
+def test_a_restored_box_is_not_in_step_before_the_days_orders_are_back(tmp_path, seed, strict):
+    with Pair(tmp_path, seed, strict=strict) as pair:
+        pair.link()
+        till = pair.till()
+        till.add(till.open(service_type="ONSITE"))
+        pair.settle()
+        pair.box.command("backup", str(tmp_path / "backup"), "--data", str(pair.box.data))
+        till.finish(till.open(service_type="ONSITE"))
+        pair.settle()
+        is_there, goes_on = threading.Event(), threading.Event()
+
+        def hold(point, exchange):
+            # The first list of open orders is answered: the cloud was heard.
+            is_first = "PENDING" in exchange.path or not exchange.path.startswith("/v1/orders?")
+            if point == "before" and not is_first:
+                is_there.set()
+                goes_on.wait(PATIENCE_S)
+
+        assert pair.box.stop() == 0
+        pair.box.command("restore", str(tmp_path / "backup"), "--data", str(pair.box.data), "--yes")
+        pair.proxy.at = hold
+        pair.box.start()
+        assert is_there.wait(PATIENCE_S)
+        status = pair.status()
+        assert len(pair.box_records()) == 1 and status["state"] == "behind", status
+        assert "the orders of the cloud: not read" in status["description"], status
+        goes_on.set()
+        pair.settle()
+        assert len(pair.box_records()) == 2
