@@ -89,11 +89,20 @@ std::string Need(const Arguments& arguments, std::string_view flag) {
   throw Refusal(Problem::kInvalidParameter, Concat({"say --", flag, "; see comanda cloud --help"}));
 }
 
+// The words that make a command one of the same data directory.
+std::string DataWords(const Arguments& arguments) {
+  const auto data = arguments.Find("data");
+  return data ? Concat({" --data ", *data}) : "";
+}
+
 // Status
 
-void PrintStatus(const json::Value& status) {
+void PrintStatus(const Arguments& arguments, const json::Value& status) {
   Print(Concat({"cloud      ", Field(status, "description"), "\n"}));
   Print(Concat({"internet   ", Field(status, "internet"), "\n"}));
+  if (Field(status, "next_at") != "-") {
+    Print(Concat({"next try   ", Field(status, "next_at"), "\n"}));
+  }
   if (Field(status, "url") == "-") return;
   Print(Concat({"address    ", Field(status, "url"), "\n"}));
   Print(Concat({"linked     ", Field(status, "linked_at"), "\n"}));
@@ -106,8 +115,11 @@ void PrintStatus(const json::Value& status) {
     Print(Concat({"not read   ", Field(unread, "description"), "\n"}));
   }
   for (const json::Value& late : status.Find("late")->items()) {
-    Print(Concat({"late       ", Field(late, "order_id"), ": ", Field(late, "why"), ", since ",
-                  Field(late, "since"), "\n"}));
+    const bool is_menu = Field(late, "order_id") == "-";
+    const std::string id =
+        is_menu ? "the menu" : Concat({Field(late, "public_id"), "  ", Field(late, "order_id")});
+    Print(Concat(
+        {"late       ", id, ": ", Field(late, "why"), ", since ", Field(late, "since"), "\n"}));
   }
   const auto unpaired = status.Find("unpaired");
   for (const auto& [kind, count] : unpaired->members()) {
@@ -115,6 +127,10 @@ void PrintStatus(const json::Value& status) {
   }
   if (IsTrue(status, "follows_events") && !IsTrue(status, "takes_dates")) {
     Print("The key has no scope orders:sync: the cloud dates orders by its own clock.\n");
+  }
+  for (const json::Value& advice : status.Find("do")->items()) {
+    Print(Concat({"do         ", Field(advice, "command"), DataWords(arguments), "     # ",
+                  Field(advice, "purpose"), "\n"}));
   }
 }
 
@@ -127,7 +143,7 @@ int ShowStatus(const Arguments& arguments) {
     json::Writer(text).Raw(status.Canonical());
     Print(text + "\n");
   } else {
-    PrintStatus(status);
+    PrintStatus(arguments, status);
   }
   return Field(status, "state") == "in step" ? kExitDone : kExitRefused;
 }
@@ -150,10 +166,41 @@ std::string RowOfParked(const json::Value& parked) {
   std::string row = Concat(
       {Field(parked, "public_id"), "  ", Field(parked, "order_id"), "  ", Field(parked, "why")});
   const auto problem = parked.Find("problem");
-  if (problem && problem->kind() == json::Kind::kObject) {
-    row += Concat({"  ", Field(*problem, "detail")});
+  if (!problem || problem->kind() != json::Kind::kObject) return row + "\n";
+  if (problem->Find("status")) row += Concat({"  ", Field(*problem, "status")});
+  row += Concat({"  ", Field(*problem, "detail")});
+  const auto errors = problem->Find("errors");
+  if (!errors || errors->kind() != json::Kind::kArray) return row + "\n";
+  for (const json::Value& error : errors->items()) {
+    if (error.kind() != json::Kind::kObject) continue;
+    row += Concat({"  ", Field(error, "field")});
+    if (error.Find("message")) row += Concat({": ", Field(error, "message")});
   }
   return row + "\n";
+}
+
+// What a person may do, for each reason of the list.
+int ShowParked(const Arguments& arguments) {
+  const int code = ShowList(arguments, "/parked", RowOfParked);
+  if (arguments.Has("json")) return code;
+  const ControlAnswer answer = Call(arguments, "GET", "/parked");
+  const json::Document document = json::Document::Parse(answer.body);
+  bool has_paid = false, has_others = false;
+  for (const json::Value& parked : DataOf(document).items()) {
+    const bool is_paid = Field(parked, "why") == "cancelled_but_paid";
+    (is_paid ? has_paid : has_others) = true;
+  }
+  const std::string data = DataWords(arguments);
+  if (has_others) {
+    Print(Concat({"do  comanda cloud retry ORDER", data,
+                  "     # when the cause is mended\n"
+                  "do  comanda cloud discard ORDER --reason TEXT",
+                  data, "     # when it was entered in the cloud by hand\n"}));
+  }
+  if (has_paid) {
+    Print("do  cancel the payments of each order that is cancelled_but_paid, at a till\n");
+  }
+  return code;
 }
 
 std::string RowOfDifference(const json::Value& difference) {
@@ -230,7 +277,8 @@ int Link(const Arguments& arguments) {
   const std::string missing = AwaitFirstReading(arguments);
   if (!missing.empty()) {
     PrintError(Concat({"linked, but not read yet, without which nothing can be sold:\n", missing,
-                       "It is tried again; `comanda cloud status` says when it is there."}));
+                       "It is tried again; `comanda cloud status", DataWords(arguments),
+                       "` says when it is there."}));
   }
   const int code = missing.empty() ? kExitDone : kExitRefused;
   if (arguments.Has("json")) {
@@ -244,8 +292,10 @@ int Link(const Arguments& arguments) {
   if (IsTrue(result, "follows_events") && !IsTrue(result, "takes_dates")) {
     Print("The key has no scope orders:sync: the cloud will date orders by its own clock.\n");
   }
-  Print("\nOnly here, not in the cloud:\n");
-  ShowList(arguments, "/unpaired", RowOfUnpaired);
+  const ControlAnswer unpaired = Call(arguments, "GET", "/unpaired");
+  const json::Document list = json::Document::Parse(unpaired.body);
+  if (!DataOf(list).items().empty()) Print("\nOnly here, not in the cloud:\n");
+  for (const json::Value& item : DataOf(list).items()) Print(RowOfUnpaired(item));
   return code;
 }
 
@@ -273,7 +323,7 @@ int Cloud(Words words) {
   const std::string_view verb = ReadVerb(arguments, kVerbs, "cloud");
   if (verb == "link") return Link(arguments);
   if (verb == "status") return ShowStatus(arguments);
-  if (verb == "parked") return ShowList(arguments, "/parked", RowOfParked);
+  if (verb == "parked") return ShowParked(arguments);
   if (verb == "differences") return ShowList(arguments, "/differences", RowOfDifference);
   if (verb == "unpaired") return ShowList(arguments, "/unpaired", RowOfUnpaired);
   if (verb == "pause") return Do(arguments, "/pause", "{}", "paused: nothing is sent or read");
@@ -283,7 +333,8 @@ int Cloud(Words words) {
               "unlinked, and the key deleted: a link with the same company goes on where this one "
               "ended");
   }
-  if (verb == "retry") return Do(arguments, "/retry", OrderBody(arguments, false), "sent again");
+  if (verb == "retry")
+    return Do(arguments, "/retry", OrderBody(arguments, false), "will be sent again");
   return Do(arguments, "/discard", OrderBody(arguments, true), "discarded");
 }
 

@@ -102,7 +102,7 @@ Reply Judged(net::Answer answer, UtcMs now) {
   reply.body_bytes = static_cast<int64_t>(answer.body.size());
   reply.reachability = ReachabilityOf(answer.outcome);
   if (answer.outcome != net::Outcome::kAnswered) {
-    reply.trouble = answer.error;
+    reply.trouble = Trimmed(answer.error);  // Mbed TLS ends its words with a newline
     reply.answer = net::Reply(std::move(answer));
     return reply;
   }

@@ -37,6 +37,7 @@ struct Counts {
   int64_t steps_waiting = 0;  // that are still to be accepted, of orders that are not parked
   int64_t orders_parked = 0;
   int64_t differences = 0;
+  int64_t unreadable = 0;       // of these, orders of the cloud whose record cannot be read
   std::optional<UtcMs> oldest;  // the first change that waits, of orders that are not parked
 };
 

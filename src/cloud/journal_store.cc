@@ -115,6 +115,14 @@ bool IsWaiting(db::Session& session, db::CompanyId company, std::string_view ord
                         company, order_id);
 }
 
+int64_t StepsWaiting(db::Session& session, db::CompanyId company, std::string_view order_id) {
+  return session.GetInt(R"sql(
+      SELECT coalesce(sum(waiting), 0) FROM cloud_order
+      WHERE company_id = $1 AND order_id = $2 AND parked = ''
+      )sql",
+                        company, order_id);
+}
+
 bool Park(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
           std::string_view problem) {
   return tx.Run(R"sql(
@@ -269,6 +277,9 @@ Counts Count(db::Session& session, db::CompanyId company) {
       R"sql(SELECT count(*) FROM cloud_order WHERE company_id = $1 AND parked > '')sql", company);
   counts.differences = session.GetInt(
       R"sql(SELECT count(*) FROM cloud_difference WHERE company_id = $1)sql", company);
+  counts.unreadable = session.GetInt(
+      R"sql(SELECT count(*) FROM cloud_difference WHERE company_id = $1 AND kind = $2)sql", company,
+      kUnreadable);
   counts.oldest = session.FindInt(R"sql(
       SELECT touched_at FROM cloud_order WHERE company_id = $1 AND waiting > 0 AND parked = ''
       ORDER BY touched_at, order_id LIMIT 1

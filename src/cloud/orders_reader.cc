@@ -25,7 +25,6 @@
 namespace comanda::cloud {
 namespace {
 
-constexpr int64_t kRecentEveryMs = 300'000;
 constexpr int64_t kIdleMs = 3'600'000;  // nothing is due: an answer or a change wakes the worker
 constexpr int64_t kDayMs = 86'400'000;
 constexpr int64_t kRecentMs = 2 * kDayMs;
@@ -104,7 +103,7 @@ void OrdersReader::Read(const Linked& linked, Line& line) {
   }
   if (now_ms >= memory_.recent_at_ms) {
     ReadRecent(linked, line);
-    memory_.recent_at_ms = settings_.clock.MonotonicMs() + kRecentEveryMs;
+    memory_.recent_at_ms = settings_.clock.MonotonicMs() + kRecentOrdersEveryMs;
   }
 }
 

@@ -49,6 +49,10 @@ class OrdersReader {
 
   // The ms until Read() or EventsRequest() has something to do; 0: now. Monotonic time.
   int64_t DueInMs(const Linked& linked) const;
+  // Whether the orders were read since Restart(), or are followed by the cloud's events.
+  bool HasRead(const Linked& linked) const {
+    return memory_.recent_at_ms > 0 || (Follows(linked) && linked.link.cursor);
+  }
   // Reads what is due, and stores it in transactions of bounded size. Throws Interrupted (line.h)
   // and what the database throws; the next call goes on from the page that was interrupted.
   void Read(const Linked& linked, Line& line);

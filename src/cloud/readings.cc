@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kRetryFirstMs = 5'000, kRetryMaxMs = 300'000;
 constexpr int64_t kDoublingsMax = 6;
 constexpr int kPeriodsMax = 2;
+constexpr std::string_view kOrdersSubject = "the orders";
 
 int64_t RetryMs(const Visit& visit) {
   const int64_t doublings = std::clamp<int64_t>(visit.failures - 1, 0, kDoublingsMax);
@@ -69,8 +70,14 @@ std::vector<Unread> FindUnread(const Link& link, UtcMs now) {
     unread->is_for_selling = reading.is_for_selling;
     found.push_back(*std::move(unread));
   }
-  if (auto unread = UnreadOf(VisitOf(link.progress, kOrdersPart), "the orders")) {
+  const Visit orders = VisitOf(link.progress, kOrdersPart);
+  const bool is_followed = link.features.has_events && link.cursor;
+  const bool is_overdue =
+      !is_followed && orders.at != 0 && orders.at + kPeriodsMax * kRecentOrdersEveryMs < now;
+  if (auto unread = UnreadOf(orders, kOrdersSubject)) {
     found.push_back(*std::move(unread));
+  } else if (is_overdue) {
+    found.push_back({.subject = kOrdersSubject, .since = orders.at, .trouble = ""});
   }
   return found;
 }

@@ -52,6 +52,9 @@ int64_t DueInMs(const Reading& reading, const Progress& progress, UtcMs now);
 // Notes how a reading ended at `now`. An empty trouble: all of it was read.
 void NoteReading(Visit& visit, std::string trouble, UtcMs now);
 
+// How often the orders of the last days are read from a cloud whose events are not followed.
+inline constexpr int64_t kRecentOrdersEveryMs = 300'000;
+
 struct Unread {
   std::string_view subject;
   std::optional<UtcMs> since;  // the first failure, or the last reading; nothing: never read

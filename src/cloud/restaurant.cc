@@ -110,15 +110,21 @@ std::string SinceFilter(UtcMs instant) {
 struct UnpairedKind {
   Kind kind;
   std::string_view name;
+  std::string_view part;  // the reading that tells what the cloud has of it
 };
 constexpr std::array kUnpairedKinds = {
-    UnpairedKind{Kind::kPaymentMethod, kPaymentMethodsPart},
-    UnpairedKind{Kind::kTable, kTablesPart},
-    UnpairedKind{Kind::kCategory, "categories"},
-    UnpairedKind{Kind::kProduct, "products"},
-    UnpairedKind{Kind::kUser, kUsersPart},
-    UnpairedKind{Kind::kClient, kClientsPart},
+    UnpairedKind{Kind::kPaymentMethod, kPaymentMethodsPart, kPaymentMethodsPart},
+    UnpairedKind{Kind::kTable, kTablesPart, kTablesPart},
+    UnpairedKind{Kind::kCategory, "categories", kMenuPart},
+    UnpairedKind{Kind::kProduct, "products", kMenuPart},
+    UnpairedKind{Kind::kUser, kUsersPart, kUsersPart},
+    UnpairedKind{Kind::kClient, kClientsPart, kClientsPart},
 };
+
+// What was never read whole may be in the cloud, and so may what the cloud does not list.
+bool WasRead(const UnpairedKind& kind, const Link& link) {
+  return VisitOf(link.progress, kind.part).at != 0;
+}
 
 }  // namespace
 
@@ -169,6 +175,8 @@ void Restaurant::StoreNow(const Linked& linked, Progress& progress, std::string_
                           Visit visit, std::string trouble) {
   if (!trouble.empty() && visit.trouble != trouble) {
     log::Warning("a reading of the cloud failed", {{"what", part}, {"why", trouble}});
+  } else if (trouble.empty() && !visit.trouble.empty()) {
+    log::Notice("a reading of the cloud succeeds again", {{"what", part}});
   }
   NoteReading(visit, std::move(trouble), settings_.clock.Now());
   Store(linked, progress, part, std::move(visit));
@@ -343,7 +351,9 @@ void Restaurant::FinishClients(const Linked& linked, Line& line, Progress& progr
 
 std::map<std::string, int64_t> CountUnpaired(db::Session& session, db::CompanyId company) {
   std::map<std::string, int64_t> counts;
+  const auto link = FindLink(session, company);
   for (const UnpairedKind& row : kUnpairedKinds) {
+    if (!link || !WasRead(row, *link)) continue;
     const auto count = static_cast<int64_t>(store::Unpaired(session, company, row.kind).size());
     if (count > 0) counts.emplace(row.name, count);
   }
@@ -353,7 +363,9 @@ std::map<std::string, int64_t> CountUnpaired(db::Session& session, db::CompanyId
 std::multimap<std::string, std::string> ListUnpaired(db::Session& session, db::CompanyId company,
                                                      int limit) {
   std::multimap<std::string, std::string> named;
+  const auto link = FindLink(session, company);
   for (const UnpairedKind& row : kUnpairedKinds) {
+    if (!link || !WasRead(row, *link)) continue;
     for (store::UnpairedRow& unpaired : store::Unpaired(session, company, row.kind)) {
       if (std::cmp_greater_equal(named.size(), limit)) return named;
       named.emplace(row.name, std::move(unpaired.name));

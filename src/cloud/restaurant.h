@@ -83,7 +83,7 @@ class Restaurant {
 };
 
 // The rows of this box that have no counterpart in the cloud, by kind ("clients": 3): counted from
-// the aliases. Any thread.
+// the aliases, of kinds that were read. Any thread.
 std::map<std::string, int64_t> CountUnpaired(db::Session& session, db::CompanyId company);
 // Those rows by kind and name, at most `limit`, for `comanda cloud link`. Any thread.
 std::multimap<std::string, std::string> ListUnpaired(db::Session& session, db::CompanyId company,

@@ -1,11 +1,13 @@
 #include "cloud/status.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/concat.h"
 #include "cloud/journal_store.h"
 #include "cloud/restaurant.h"
 #include "company/companies.h"
+#include "events/log.h"
 #include "json/writer.h"
 #include "orders/orders.h"
 
@@ -39,20 +41,55 @@ std::string Duration(int64_t ms) {
   return Concat({seconds / 86'400, " d"});
 }
 
-// "412 steps, oldest 2 h, done in about 9 min".
+// "1 step", "412 steps".
+std::string Counted(int64_t number, std::string_view one, std::string_view many) {
+  return Concat({number, " ", number == 1 ? one : many});
+}
+
+// The wait that the cloud asked for, or nothing.
+int64_t WaitMs(const Progressing& progress, UtcMs now) {
+  return std::max<int64_t>(0, progress.next_at.value_or(now) - now);
+}
+
+// "412 steps, oldest 2 h, done in about 9 min". Nobody knows when a late order is done.
 std::string DescribeBacklog(const Status& status, UtcMs now) {
   const Counts& counts = status.counts;
-  if (counts.steps_waiting == 0) {
-    if (!status.unread.empty()) return Describe(status.unread.front());
-    return status.progress.scans ? "older orders are being looked at" : "no answer yet";
-  }
-  std::string text = Concat({counts.steps_waiting, counts.steps_waiting == 1 ? " step" : " steps"});
+  std::string text = Counted(counts.steps_waiting, "step", "steps");
   if (counts.oldest) text += Concat({", oldest ", Duration(now - *counts.oldest)});
   const int64_t per_minute = status.progress.steps_per_minute;
-  if (per_minute > 0) {
-    const int64_t minutes = (counts.steps_waiting + per_minute - 1) / per_minute;
-    text += Concat({", done in about ", Duration(minutes * 60'000)});
+  const int64_t on_time = counts.steps_waiting - status.steps_late;
+  if (per_minute > 0 && on_time > 0) {
+    const int64_t minutes = (on_time + per_minute - 1) / per_minute;
+    text += Concat({", done in about ", Duration(WaitMs(status.progress, now) + minutes * 60'000)});
   }
+  return text;
+}
+
+// Why the sides are not in step although the cloud answers, but for what is counted behind it.
+std::vector<std::string> DescribeBehind(const Status& status, UtcMs now) {
+  std::vector<std::string> parts;
+  if (status.counts.steps_waiting > 0) parts.push_back(DescribeBacklog(status, now));
+  if (!status.unread.empty()) parts.push_back(Describe(status.unread.front()));
+  if (!status.progress.reason.empty()) parts.push_back(status.progress.reason);
+  const int64_t wait_ms = WaitMs(status.progress, now);
+  if (wait_ms >= 1'000) parts.push_back("asked again in " + Duration(wait_ms));
+  if (status.counts.unreadable > 0) {
+    parts.push_back(Counted(status.counts.unreadable, "order of the cloud is unreadable",
+                            "orders of the cloud are unreadable"));
+  }
+  const bool is_counted = status.counts.orders_parked > 0 || !status.progress.late.empty();
+  if (parts.empty() && status.progress.scans) return {"older orders are being looked at"};
+  if (parts.empty() && status.has_uncompared) return {"changes are still to be compared"};
+  if (parts.empty() && !status.progress.has_read_orders && status.progress.heard) {
+    return {"the orders of the cloud: not read since the start"};
+  }
+  if (parts.empty() && !is_counted) return {"no answer yet"};
+  return parts;
+}
+
+// A list goes on behind it.
+std::string WithoutStop(std::string text) {
+  if (text.ends_with('.')) text.pop_back();
   return text;
 }
 
@@ -67,18 +104,74 @@ std::string DescribeState(const Status& status, UtcMs now) {
     case State::kInStep:
       return "in step, " + Duration(now - progress.heard.value_or(now)) + " ago";
     case State::kBehind:
-      return "behind: " + DescribeBacklog(status, now);
+      return "behind";
     case State::kOffline:
-      return since("offline") + ": " + progress.reason;
+      return since("offline") + ": " + WithoutStop(progress.reason);
     case State::kStopped:
-      return "stopped: " + progress.reason;
+      return (progress.since ? since("stopped") : "stopped") + ": " + WithoutStop(progress.reason);
     case State::kPaused:
       return since("paused");
   }
   return "";
 }
 
+// THE table of what a person may do, by how the reason of a state begins (cloud/syncer.cc).
+struct Remedy {
+  State state;
+  std::string_view reason;
+  std::string_view command;
+  std::string_view purpose;
+};
+constexpr std::string_view kLinkAgain = "comanda cloud link --url URL --key-file FILE";
+constexpr std::array kRemedies = {
+    Remedy{State::kPaused, "", "comanda cloud resume", "goes on"},
+    Remedy{State::kStopped, "held", "comanda resume", "when the other machine is off"},
+    Remedy{State::kStopped, "no key", kLinkAgain, "with a key of the same company"},
+    Remedy{State::kStopped, "key refused", kLinkAgain, "with another key of the same company"},
+    Remedy{State::kStopped, "key refused", "comanda cloud resume",
+           "where the cloud accepts the key again"},
+    Remedy{State::kStopped, "scope missing", "comanda cloud resume",
+           "when the cloud has given the key that scope"},
+    Remedy{State::kStopped, "", "comanda doctor", "says what is wrong with this box"},
+    Remedy{State::kOffline, "certificate",
+           "comanda cloud link --url URL --key-file FILE --ca-file FILE",
+           "where the cloud has an authority of its own"},
+    Remedy{State::kOffline, "clock", "comanda doctor", "says how to set the clock"},
+    Remedy{State::kOffline, "", "comanda cloud resume", "tries at once; else it is tried again"},
+};
+
+// The rows of the most specific reason.
+std::vector<Advice> RemediesOf(const Progressing& progress) {
+  std::vector<Advice> found;
+  std::string_view reason;
+  for (const Remedy& remedy : kRemedies) {
+    if (remedy.state != progress.state || !progress.reason.starts_with(remedy.reason)) continue;
+    if (!found.empty() && remedy.reason != reason) break;
+    reason = remedy.reason;
+    found.push_back({std::string(remedy.command), std::string(remedy.purpose)});
+  }
+  return found;
+}
+
+// Of so many late orders the ids that people use are looked up.
+constexpr size_t kLateNamedMax = 20;
+
 }  // namespace
+
+std::vector<Advice> AdviceFor(const Status& status) {
+  std::vector<Advice> advice = RemediesOf(status.progress);
+  if (!status.progress.late.empty()) {
+    advice.push_back({"comanda cloud retry ORDER", "tries a late order at once"});
+    advice.push_back({"comanda cloud discard ORDER --reason TEXT", "gives a late order up"});
+  }
+  if (status.counts.orders_parked > 0) {
+    advice.push_back({"comanda cloud parked", "says why nothing of these orders is sent"});
+  }
+  if (status.counts.differences > 0) {
+    advice.push_back({"comanda cloud differences", "says what is not the same on both sides"});
+  }
+  return advice;
+}
 
 Status FindStatus(db::Session& session, Progressing progress, UtcMs now) {
   Status status{.progress = std::move(progress), .linked = FindLinked(session)};
@@ -98,27 +191,38 @@ Status FindStatus(db::Session& session, Progressing progress, UtcMs now) {
   // What is to be sent of orders from before the link is not known before they were looked at.
   status.progress.scans = status.linked->link.scanned_id.has_value();
   status.unread = FindUnread(status.linked->link, now);
-  const bool is_behind =
-      status.counts.steps_waiting > 0 || status.progress.scans || !status.unread.empty();
-  if (status.progress.state == State::kInStep && is_behind) {
+  status.has_uncompared = events::ExtentOf(session, company).last > status.linked->link.planned_seq;
+  for (const outbox::Late& late : status.progress.late) {
+    status.steps_late += store::StepsWaiting(session, company, late.key);
+    if (late.key.empty() || status.public_ids.size() == kLateNamedMax) continue;
+    const auto order = orders::Load(session, company, late.key);
+    if (order) status.public_ids[late.key] = order->public_id;
+  }
+  const bool has_read = status.progress.has_read_orders;
+  const bool is_behind = status.counts.steps_waiting > 0 || status.counts.orders_parked > 0 ||
+                         status.counts.unreadable > 0 || status.progress.scans ||
+                         status.has_uncompared || !status.unread.empty();
+  if (status.progress.state == State::kInStep && (is_behind || !has_read)) {
     status.progress.state = State::kBehind;
   }
   return status;
 }
 
 std::string Describe(const Status& status, UtcMs now) {
-  std::string text = DescribeState(status, now);
-  const auto count = [&](int64_t number, std::string_view what) {
-    if (number > 0) text += Concat({", ", number, " ", what});
+  std::vector<std::string> parts;
+  const bool is_behind = status.progress.state == State::kBehind;
+  if (is_behind) parts = DescribeBehind(status, now);
+  const auto count = [&](int64_t number, std::string_view one, std::string_view many) {
+    if (number > 0) parts.push_back(Counted(number, one, many));
   };
-  const bool names_backlog = status.progress.state == State::kBehind;
-  if (!names_backlog) count(status.counts.steps_waiting, "steps wait");
-  if (names_backlog && status.counts.steps_waiting > 0 && !status.unread.empty()) {
-    text += ", " + Describe(status.unread.front());
+  if (!is_behind) count(status.counts.steps_waiting, "step waits", "steps wait");
+  count(static_cast<int64_t>(status.progress.late.size()), "late", "late");
+  count(status.counts.orders_parked, "parked", "parked");
+  count(status.counts.differences, "difference", "differences");
+  std::string text = DescribeState(status, now);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    text += Concat({is_behind && i == 0 ? ": " : ", ", WithoutStop(parts[i])});
   }
-  count(static_cast<int64_t>(status.progress.late.size()), "late");
-  count(status.counts.orders_parked, "parked");
-  count(status.counts.differences, "differences");
   return text;
 }
 
@@ -131,6 +235,7 @@ std::string ToJson(const Status& status, UtcMs now) {
   out.Key("description").Text(Describe(status, now));
   out.Key("reason").Text(progress.reason.empty() ? std::nullopt : std::optional(progress.reason));
   out.Key("since").Instant(progress.since);
+  out.Key("next_at").Instant(WaitMs(progress, now) > 0 ? progress.next_at : std::nullopt);
   out.Key("lan").Text("ok");
   out.Key("internet").Text(progress.is_reached ? "ok" : "unreachable");
   out.Key("cloud").Text(Name(progress.state));
@@ -147,7 +252,10 @@ std::string ToJson(const Status& status, UtcMs now) {
   out.Key("late").BeginArray();
   for (const outbox::Late& late : progress.late) {
     out.BeginObject();
+    const auto named = status.public_ids.find(late.key);
     out.Key("order_id").Text(late.key.empty() ? std::nullopt : std::optional(late.key));
+    out.Key("public_id")
+        .Text(named == status.public_ids.end() ? std::nullopt : std::optional(named->second));
     out.Key("since").Instant(late.since);
     out.Key("failures").Integer(late.failing.failures);
     out.Key("why").Text(late.trouble);
@@ -162,6 +270,14 @@ std::string ToJson(const Status& status, UtcMs now) {
     out.Key("since").Instant(unread.since);
     out.Key("why").Text(unread.trouble.empty() ? std::nullopt : std::optional(unread.trouble));
     out.Key("stops_selling").Boolean(unread.is_for_selling);
+    out.EndObject();
+  }
+  out.EndArray();
+  out.Key("do").BeginArray();
+  for (const Advice& advice : AdviceFor(status)) {
+    out.BeginObject();
+    out.Key("command").Text(advice.command);
+    out.Key("purpose").Text(advice.purpose);
     out.EndObject();
   }
   out.EndArray();

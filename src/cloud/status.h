@@ -20,8 +20,8 @@ namespace comanda::cloud {
 
 enum class State : uint8_t {
   kNotLinked,
-  kInStep,   // nothing waits, and the cloud has answered
-  kBehind,   // steps wait, a reading failed, or the cloud has not answered since the start
+  kInStep,   // nothing waits, is late, parked or unreadable, and the cloud has answered
+  kBehind,   // one of these, a reading failed, or the cloud has not answered since the start
   kOffline,  // the cloud gives no usable answer
   kStopped,  // a person has to act: no key, key or scope refused, held (machine/hold.h)
   kPaused,   // `comanda cloud pause`
@@ -30,13 +30,16 @@ enum class State : uint8_t {
 // What the worker knows, kept in memory.
 struct Progressing {
   State state = State::kNotLinked;
-  std::string reason;            // of kOffline and kStopped: "certificate: …", "key refused: …"
+  // Of kOffline and kStopped: "certificate: …"; of kBehind: that the cloud asks to wait.
+  std::string reason;
   std::optional<UtcMs> since;    // the beginning of kOffline, kStopped or kPaused
   std::optional<UtcMs> heard;    // the last usable answer of the cloud
+  std::optional<UtcMs> next_at;  // nothing is asked before, after a failure or a Retry-After
   bool is_reached = true;        // an answer of any kind came: the internet works
   int64_t requests = 0;          // since the start
   int64_t bytes = 0;             // of bodies in both directions, since the start
   int64_t steps_per_minute = 0;  // the pace
+  bool has_read_orders = false;  // since the start, or since then the cloud's events are followed
   bool scans = false;            // orders from before the link are still being planned
   // As the journal was at the end of the last pass (Counts, cloud/journal.h).
   int64_t steps_waiting = 0, orders_parked = 0, differences = 0;
@@ -51,10 +54,24 @@ struct Status {
   int64_t other_channels = 0;  // orders that came through other channels, which are not sent
   std::map<std::string, int64_t> unpaired;
   std::vector<Unread> unread;
+  bool has_uncompared = false;  // changes of which it is not known yet what is to be sent
+  int64_t steps_late = 0;       // of counts.steps_waiting, those of late orders
+  std::map<std::string, std::string> public_ids;  // of late orders, by their UUIDs
+};
+
+// What a person may do next: a command, without --data, and what it is for.
+struct Advice {
+  std::string command;
+  std::string purpose;
+
+  bool operator==(const Advice&) const = default;
 };
 
 // Adds what the database knows.
 Status FindStatus(db::Session& session, Progressing progress, UtcMs now);
+
+// The most urgent first; empty where nothing is to be done.
+std::vector<Advice> AdviceFor(const Status& status);
 
 // "in step, 3 s ago", "behind: 412 steps, oldest 2 h, done in about 9 min", "offline since …", with
 // the counts of parked orders and differences.

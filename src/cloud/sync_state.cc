@@ -49,21 +49,19 @@ void SyncState::Enter(State state, std::string reason) {
     log::Warning(
         state == State::kOffline ? "the cloud cannot be reached" : "nothing is sent to the cloud",
         {{"why", reason}});
-  } else if (IsTrouble(progress_.state)) {
+  } else if (state == State::kInStep && std::exchange(is_trouble_told_, false)) {
     log::Notice("the cloud answers again");
   }
+  is_trouble_told_ = is_trouble_told_ || IsTrouble(state);
   if (progress_.state != state) progress_.since = clock_.Now();
   progress_.state = state;
   progress_.reason = std::move(reason);
 }
 
 void SyncState::NoteHeard() {
-  {
-    const std::lock_guard lock(mutex_);
-    progress_.heard = clock_.Now();
-    progress_.is_reached = true;
-  }
-  Enter(State::kInStep, "");
+  const std::lock_guard lock(mutex_);
+  progress_.heard = clock_.Now();
+  progress_.is_reached = true;
 }
 
 void SyncState::NoteTrouble(bool is_reached) {
@@ -79,9 +77,11 @@ void SyncState::NoteCounts(const Counts& counts) {
   progress_.oldest = counts.oldest;
 }
 
-void SyncState::NoteScans(bool scans) {
+void SyncState::NotePass(const Passed& passed) {
   const std::lock_guard lock(mutex_);
-  progress_.scans = scans;
+  progress_.scans = passed.scans;
+  progress_.has_read_orders = progress_.has_read_orders || passed.has_read_orders;
+  progress_.next_at = passed.next_at;
 }
 
 void SyncState::NoteTraffic(int64_t requests, int64_t bytes, int64_t steps_per_minute) {

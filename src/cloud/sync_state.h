@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -21,14 +22,20 @@ class SyncState {
   // All outlive it.
   SyncState(const Clock& clock, const outbox::LateMessages& late, metrics::Registry& registry);
 
-  // Logs the beginning and the end of trouble.
+  // Logs the beginning of trouble, and that the cloud answers again.
   void Enter(State state, std::string reason);
-  // The cloud gave a usable answer.
+  // The cloud gave a usable answer. The state stays.
   void NoteHeard();
   // It gave none; `is_reached`: an answer of any kind came.
   void NoteTrouble(bool is_reached);
   void NoteCounts(const Counts& counts);
-  void NoteScans(bool scans);
+  struct Passed {
+    bool scans = false;  // as in Progressing
+    bool has_read_orders = false;
+    std::optional<UtcMs> next_at;
+  };
+  // At the end of a pass.
+  void NotePass(const Passed& passed);
   // Since the start.
   void NoteTraffic(int64_t requests, int64_t bytes, int64_t steps_per_minute);
 
@@ -44,7 +51,8 @@ class SyncState {
   const Clock& clock_;
   const outbox::LateMessages& late_;
   mutable std::mutex mutex_;
-  Progressing progress_;  // guarded by mutex_; without the late ones
+  Progressing progress_;          // guarded by mutex_; without the late ones
+  bool is_trouble_told_ = false;  // in the log, and no end of it; guarded by mutex_
   const Gauges gauges_;
 };
 

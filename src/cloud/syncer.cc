@@ -129,7 +129,7 @@ Progressing Syncer::progress() const {
   return progress;
 }
 
-events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
+events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) try {
   pass_ = &pass;
   TakeChange();
   if (!linked_) return {};
@@ -143,17 +143,24 @@ events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) {
   if (linked_->link.paused_at) {
     state_.Enter(State::kPaused, "");
   } else if (settings_.hold && settings_.hold->IsHeld()) {
-    state_.Enter(State::kStopped, "held: " + settings_.hold->Describe());
+    state_.Enter(State::kStopped, settings_.hold->Describe());
   } else if (!connection_.client()) {
     state_.Enter(State::kStopped, connection_.why_not());
   } else if (!lane_.IsHeld(settings_.clock.MonotonicMs())) {
     try {
       Exchange();
+      if (std::exchange(has_failed_, false)) state_.Enter(State::kInStep, "");
     } catch (const Interrupted&) {  // Fail() and Stop() have noted why
+      has_failed_ = false;
     }
   }
   Publish();
   return {.due_in_ms = DueInMs(), .position = linked_->link.planned_seq};
+} catch (const Fault& fault) {
+  // The cloud may answer, but what it says cannot be stored: the disk is full.
+  has_failed_ = true;
+  state_.Enter(State::kStopped, fault.cause);
+  throw;
 }
 
 // The link, the key and the authorities, when somebody has changed them.
@@ -448,12 +455,14 @@ void Syncer::NoteHeard() {
   lane_.NoteAnswered();
   NoteTraffic();  // a pass may be long, and its first answer tells the pace
   state_.NoteHeard();
+  if (!has_failed_) state_.Enter(State::kInStep, "");
 }
 
 // A request that failed is tried again after a wait that grows; 429 names its own.
 void Syncer::Fail(const Reply& reply) {
   Delay("");
   const bool is_busy = reply.reachability == Reachability::kReached && reply.answer.status() == 429;
+  if (is_busy) state_.Enter(State::kBehind, "the cloud asks to wait: " + reply.trouble);
   if (is_busy || lane_.failures_in_a_row() < kFailuresToReport) return;
   state_.NoteTrouble(reply.reachability != Reachability::kUnreachable);
   state_.Enter(State::kOffline, Concat({NameOf(reply.reachability), ": ", reply.trouble}));
@@ -493,7 +502,13 @@ void Syncer::Publish() {
     state_.NoteCounts(settings_.database.Read(
         [&](db::Snapshot& snapshot) { return store::Count(snapshot, linked_->company); }));
   }
-  state_.NoteScans(linked_->link.scanned_id.has_value());
+  const int64_t pace_ms = connection_.client() ? client().pace().DueInMs(now_ms) : 0;
+  const int64_t wait_ms =
+      std::max(lane_.held_until_ms() - now_ms, pace_ms > kPaceWaitMsMax ? pace_ms : 0);
+  state_.NotePass(
+      {.scans = linked_->link.scanned_id.has_value(),
+       .has_read_orders = orders_.HasRead(*linked_),
+       .next_at = wait_ms > 0 ? std::optional(settings_.clock.Now() + wait_ms) : std::nullopt});
   if (connection_.client()) NoteTraffic();
 }
 

@@ -138,6 +138,7 @@ class Syncer final : private Line {
   int sent_since_poll_ = 0;   // steps, since that poll
   int64_t polls_at_ms_ = 0;   // monotonic; no poll begins before, while steps wait
   std::string step_trouble_;  // why the last step was not answered
+  bool has_failed_ = false;   // a pass ended with what the database threw, and none well since
 
   Connection connection_;
   outbox::Lane lane_;

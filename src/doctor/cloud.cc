@@ -1,40 +1,60 @@
 #include "doctor/checks.h"
 
 namespace comanda::doctor {
+namespace {
+
+// A change that waits longer is no short delay.
+constexpr double kBehindSecondsMax = 900;
+
+bool Has(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
 // What the server says of the sync: cloud/status.h, Describe().
 Findings CheckCloud(const Box& box) {
   const std::string state = StateOf(box, "sync");
   if (state.empty()) return {Well("Not asked: no server answers.")};
   if (state.starts_with("not linked")) return {Well("This box is not linked to a cloud.")};
+  const std::string data = " --data " + box.options.data_directory;
+  const std::string look = "comanda cloud status" + data + "     # says what to do";
+  const std::string whole = "The sync with the cloud is " + state + ".";
   Findings findings;
   if (state.starts_with("stopped") || state.starts_with("offline") ||
       state.starts_with("cannot be read")) {
-    findings.push_back(
-        Warning("The sync with the cloud is " + state + ".",
-                "What is sold here is not in the cloud yet, and what comes in there is not here. "
-                "Nothing is lost: it waits.",
-                "comanda cloud status"));
+    findings.push_back(Warning(
+        whole,
+        "What is sold here is not in the cloud yet, and what comes in there is not here. Nothing "
+        "is lost: it waits.",
+        look));
   } else if (state.starts_with("paused")) {
-    findings.push_back(Warning("The sync with the cloud is " + state + ".",
-                               "Nothing is sent or read until it goes on.",
-                               "comanda cloud resume"));
+    findings.push_back(
+        Warning(whole, "Nothing is sent or read until it goes on.", "comanda cloud resume" + data));
+  } else if (Metric(box, "comanda_cloud_behind_seconds").value_or(0) > kBehindSecondsMax) {
+    findings.push_back(
+        Warning(whole, "What is sold here is not in the cloud yet. It waits.", look));
   }
-  if (state.find("be read since") != state.npos || state.find("not read since") != state.npos) {
-    findings.push_back(Warning("The sync with the cloud is " + state + ".",
-                               "What the cloud has changed of it is not here. It is tried again.",
-                               "comanda cloud status"));
+  if (Has(state, "be read since") || Has(state, "not read since")) {
+    findings.push_back(
+        Warning(whole, "What the cloud has changed of it is not here. It is tried again.", look));
+  }
+  if (Has(state, "unreadable")) {
+    findings.push_back(Warning(whole, "These orders are not here as the cloud has them.",
+                               "comanda cloud differences" + data + "     # names them"));
   }
   if (Metric(box, "comanda_cloud_late").value_or(0) > 0) {
     findings.push_back(
         Warning("The cloud does not answer for some orders, and answers for others.",
                 "What changed in them is not in the cloud. They are tried again for a day.",
-                "comanda cloud status     # or: comanda cloud discard ORDER --reason TEXT"));
+                "comanda cloud status" + data +
+                    "     # names them\n"
+                    "comanda cloud retry ORDER" +
+                    data + "     # or: comanda cloud discard ORDER --reason TEXT"));
   }
   if (Metric(box, "comanda_cloud_parked").value_or(0) > 0) {
     findings.push_back(
         Warning("Orders are parked: the cloud refused them, or cancelled what is paid here.",
                 "Nothing more of them is sent until a person decides.",
-                "comanda cloud parked     # then: comanda cloud retry ORDER"));
+                "comanda cloud parked" + data + "     # names them, and what to do"));
   }
   if (findings.empty()) findings.push_back(Well("The cloud: " + state + "."));
   return findings;

@@ -11,7 +11,8 @@ Findings CheckWebhooks(const Box& box) {
     return {Warning(
         count(*failing) + " receivers of webhooks fail, " + count(*suspended) + " are suspended.",
         "Their events wait for 7 days and are lost then.",
-        "comanda webhooks list     # then: comanda webhooks test ID")};
+        "comanda webhooks list --data " + box.options.data_directory +
+            "     # then: comanda webhooks test ID")};
   }
   return {Well("No receiver of webhooks fails.")};
 }

@@ -208,7 +208,9 @@ class Pair:
             status = self.status()
             assert status["orders_parked"] <= parked, (status, self.parked())
             # The journal is read first: what is planned since then makes the state "behind".
-            if is_done and status["state"] == "in step" and status["orders_parked"] == parked:
+            waits = status["steps_waiting"] or status["unread"] or status["is_scanning"]
+            is_there = status["state"] == ("behind" if parked else "in step") and not waits
+            if is_done and is_there and status["orders_parked"] == parked:
                 return status
             now = time.monotonic()
             if status["steps_waiting"] != waiting:

@@ -63,6 +63,14 @@ TEST(CloudReadings, AreToldWhereTheyFailedNeverTookPlaceOrAreOverdue) {
   EXPECT_TRUE(FindUnread(link, kNow).front().is_for_selling);
 
   link = ReadAt(kNow);
+  link.progress[std::string(kOrdersPart)].at = kNow - 600'001;
+  EXPECT_EQ(Describe(FindUnread(link, kNow).back()),
+            "the orders of the cloud: not read since 2027-01-15T07:49:59.999Z");
+  link.features.has_events = true;
+  link.cursor = "7";
+  EXPECT_TRUE(FindUnread(link, kNow).empty()) << "its events are followed";
+
+  link = ReadAt(kNow);
   link.progress.erase(std::string(kTablesPart));
   EXPECT_EQ(FindUnread(link, kNow).size(), 1U);
   link.features.has_tables = false;

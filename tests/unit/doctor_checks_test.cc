@@ -927,8 +927,12 @@ TEST_F(DoctorChecks, TellsWhatOfTheCloudWaitsForAPerson) {
   EXPECT_TRUE(Has(state("stopped: no key"), State::kWarning, "stopped: no key"));
   EXPECT_TRUE(Has(state("offline since now: x"), State::kWarning, "offline"));
   EXPECT_TRUE(Has(state("paused since now"), State::kWarning, "paused"));
-  EXPECT_TRUE(Has(state("in step, 3 s ago, 2 parked", "comanda_cloud_parked 2\n"), State::kWarning,
+  EXPECT_TRUE(Has(state("behind: 2 parked", "comanda_cloud_parked 2\n"), State::kWarning,
                   "Orders are parked"));
+  EXPECT_TRUE(Has(state("behind: 1 order of the cloud is unreadable"), State::kWarning,
+                  "comanda cloud differences --data " + box_.options.data_directory));
+  EXPECT_TRUE(Has(state("behind: 4 steps, oldest 2 h", "comanda_cloud_behind_seconds 7200\n"),
+                  State::kWarning, "oldest 2 h"));
 }
 
 TEST_F(DoctorChecks, TellsAppsThatAreSilent) {
