@@ -107,7 +107,9 @@ std::string IdIn(const ShownMembers& members) {
 class Reader {
  public:
   Reader(json::Value record, const RecordContext& context)
-      : members_(record), context_(context), decimals_(context.company.currency_decimals) {}
+      : members_(record), context_(context), decimals_(context.company.currency_decimals) {
+    result_.order = orders::BlankOrder(context.company);
+  }
 
   CloudRecord Read() && {
     ReadIdentity();
@@ -150,10 +152,6 @@ class Reader {
     order().reference = members_.Text("reference");
     if (order().reference && order().reference->size() > kReferenceMax) order().reference.reset();
     order().source = Word("source").value_or(std::string(orders::kApiSource));
-    order().country_code = company.country_code;
-    order().timezone = company.timezone;
-    order().currency = company.currency;
-    order().currency_decimals = decimals_;
     const std::optional<std::string> currency = members_.Text("currency");
     if (currency && !AsciiEqualsIgnoreCase(*currency, company.currency)) {
       Refuse("its currency is ", *currency, ", that of the company ", company.currency);
@@ -299,11 +297,13 @@ class Reader {
     const std::optional<size_t> status =
         members_.OneOf("delivery_status", orders::kDeliveryStatusNames);
     const std::optional<json::Value> shown = members_.Any("delivery_status");
-    result_.has_delivery_status = status || (shown && shown->is_null());
+    result_.shows.delivery_status = status || (shown && shown->is_null());
     if (status) order().delivery_status = static_cast<orders::DeliveryStatus>(*status);
+    order().delivery_status_by_rider =
+        order().delivery_status == orders::DeliveryStatus::kRiderAssigned;
     order().delivery_status_reason = members_.Text("delivery_status_reason");
     const std::optional<json::Value> rider = members_.Any(kRider);
-    result_.has_rider = rider && (rider->is_null() || rider->kind() == json::Kind::kObject);
+    result_.shows.rider = rider && (rider->is_null() || rider->kind() == json::Kind::kObject);
     if (const auto shown_rider = members_.Object(kRider)) ReadRider(*shown_rider);
   }
 
@@ -370,7 +370,7 @@ class Reader {
 
   void ReadCombos() {
     const auto items = members_.Items("combos");
-    result_.has_combos = items.has_value();
+    result_.shows.combos = items.has_value();
     if (!items) return;
     RequireCap(items->size(), orders::kCombosMax, "combos");
     for (size_t i = 0; i < items->size(); ++i) {
@@ -419,36 +419,25 @@ class Reader {
       modifier.quantity = QuantityOf(shown);
       modifier.price = Money(shown, "price").value_or(0);
       modifier.original_price = Money(shown, "original_price").value_or(modifier.price);
-      modifier.unit_quantity = orders::UnitQuantity(modifier.quantity, combo.quantity);
-      modifier.unit_price = orders::UnitPrice(modifier.price, modifier.quantity);
-      modifier.original_unit_price = orders::UnitPrice(modifier.original_price, modifier.quantity);
       combo.modifiers.push_back(std::move(modifier));
     }
   }
 
   void ReadPrices(const ShownMembers& row, orders::Combo& combo) const {
-    const std::optional<Minor> shown_price = Money(row, "combo_price");
-    const std::optional<Minor> shown_modifiers = Money(row, "modifiers_price");
-    Minor modifiers = 0;
-    for (const orders::Modifier& modifier : combo.modifiers) modifiers += modifier.price;
-    const Minor rest =
-        std::max<Minor>(0, shown_price.value_or(0) - shown_modifiers.value_or(modifiers));
-    combo.variant_price = Money(row, "variant_price").value_or(rest);
-    combo.variant_original_price =
-        Money(row, "variant_original_price").value_or(combo.variant_price);
-    combo.variant_unit_price = orders::UnitPrice(combo.variant_price, combo.quantity);
-    combo.variant_original_unit_price =
-        orders::UnitPrice(combo.variant_original_price, combo.quantity);
-    if (!orders::SumUp(combo, decimals_)) Refuse("an item costs more than an order may");
-    combo.modifiers_price = shown_modifiers.value_or(combo.modifiers_price);
-    combo.combo_price = shown_price.value_or(combo.combo_price);
-    combo.combo_original_price =
-        Money(row, "combo_original_price").value_or(combo.combo_original_price);
+    const orders::ShownPrices shown = {
+        .combo_price = Money(row, "combo_price"),
+        .modifiers_price = Money(row, "modifiers_price"),
+        .variant_price = Money(row, "variant_price"),
+        .variant_original_price = Money(row, "variant_original_price"),
+        .combo_original_price = Money(row, "combo_original_price")};
+    if (!orders::PriceAsShown(combo, shown, decimals_)) {
+      Refuse("an item costs more than an order may");
+    }
   }
 
   void ReadPayments() {
     const auto items = members_.Items("payments");
-    result_.has_payments = items.has_value();
+    result_.shows.payments = items.has_value();
     if (!items) return;
     RequireCap(items->size(), orders::kPaymentsMax, "payments");
     for (size_t i = 0; i < items->size(); ++i) {
@@ -489,7 +478,7 @@ class Reader {
 
   void ReadDiscounts() {
     const auto items = members_.Items("discounts");
-    result_.has_discounts = items.has_value();
+    result_.shows.discounts = items.has_value();
     if (!items) return;
     RequireCap(items->size(), orders::kDiscountsMax, "discounts");
     for (size_t i = 0; i < items->size(); ++i) {
@@ -497,7 +486,7 @@ class Reader {
       result_.discount_ids.push_back(IdIn(row));
       order().discounts.push_back(DiscountOf(row, i));
       KeepUnknownMembersOf(row, order().discounts.back().id, Known().discount);
-      shown_effects_.push_back(Money(row, "amount"));
+      discount_amounts_.push_back(Money(row, "amount"));
     }
   }
 
@@ -527,49 +516,17 @@ class Reader {
     order().delivery_price = Money(members_, "delivery_price").value_or(0);
     order().packaging_price = Money(members_, "packaging_price").value_or(0);
     order().service_fee_price = Money(members_, "service_fee_price").value_or(0);
-    const std::optional<UtcMs> paid_at = order().paid_at;
-    if (!orders::Price(order(), LastPayment())) Refuse("its sums are more than an order may have");
-    for (size_t i = 0; i < shown_effects_.size(); ++i) {
-      Minor& effect = order().discounts[i].amount;
-      effect = shown_effects_[i].value_or(effect);
-    }
-    ReadSums();
-    if (!order().totals.paid) {
-      order().paid_at.reset();
-    } else if (paid_at) {
-      order().paid_at = paid_at;
-    }
-  }
-
-  UtcMs LastPayment() {
-    UtcMs last = order().created_at;
-    for (const orders::Payment& payment : order().payments) {
-      if (!payment.canceled_at) last = std::max(last, payment.created_at);
-    }
-    return last;
-  }
-
-  void ReadSums() {
-    orders::Totals& totals = order().totals;
-    totals.subtotal = Money(members_, "subtotal").value_or(totals.subtotal);
-    Minor discounts = 0;
-    for (const orders::Discount& discount : order().discounts) discounts += discount.amount;
-    totals.total_discounts = Money(members_, "total_discounts").value_or(discounts);
-    const Minor sum = totals.subtotal - totals.total_discounts + order().delivery_price +
-                      order().packaging_price + order().service_fee_price;
-    const std::optional<Minor> total = Money(members_, "total");
-    totals.total = total.value_or(std::max<Minor>(0, sum));
-    result_.has_total = total || (result_.has_combos && result_.has_discounts);
-    totals.total_tips = Money(members_, "total_tips").value_or(totals.total_tips);
-    const std::optional<Minor> total_paid = Money(members_, "total_paid");
-    totals.total_paid = total_paid.value_or(totals.total_paid);
-    result_.has_total_paid = total_paid || result_.has_payments;
-    const bool is_covered =
-        totals.total_paid >= totals.total &&
-        (totals.total > 0 || std::ranges::any_of(order().combos, [](const orders::Combo& combo) {
-           return !combo.canceled_at;
-         }));
-    totals.paid = members_.Boolean("paid").value_or(is_covered);
+    const orders::ShownTotals shown = {.subtotal = Money(members_, "subtotal"),
+                                       .total_discounts = Money(members_, "total_discounts"),
+                                       .total = Money(members_, "total"),
+                                       .total_tips = Money(members_, "total_tips"),
+                                       .total_paid = Money(members_, "total_paid"),
+                                       .paid = members_.Boolean("paid"),
+                                       .discount_amounts = std::move(discount_amounts_)};
+    if (!orders::PriceAsShown(order(), shown)) Refuse("its sums are more than an order may have");
+    orders::Shown& shows = result_.shows;
+    shows.total = shown.total || (shows.combos && shows.discounts);
+    shows.total_paid = shown.total_paid || shows.payments;
   }
 
   // The members of an object that are not known, as an object; empty where there are none. Objects
@@ -622,7 +579,7 @@ class Reader {
   std::set<std::string> row_ids_;
   // JSON objects, by the row's id here; those of the rider by kRider.
   std::map<std::string, std::string> unknown_of_rows_;
-  std::vector<std::optional<Minor>> shown_effects_;  // of the discounts
+  std::vector<std::optional<Minor>> discount_amounts_;
 };
 
 }  // namespace

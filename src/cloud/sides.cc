@@ -32,8 +32,8 @@ std::string FiguresOf(const Order& order, const CloudRecord& shown) {
     text +=
         Concat({text.empty() ? "" : ", ", name, " ", MoneyText(amount, order.currency_decimals)});
   };
-  add(shown.has_total, "total", order.totals.total);
-  add(shown.has_total_paid, "paid", order.totals.total_paid);
+  add(shown.shows.total, "total", order.totals.total);
+  add(shown.shows.total_paid, "paid", order.totals.total_paid);
   return text;
 }
 
@@ -100,14 +100,14 @@ void CompareSides(db::Tx& tx, const Order& here, const CloudRecord& there, const
     comparison.Compare(kFieldNames[i], texts_here[i], texts_there[i]);
   }
   const Order& shown = there.order;
-  if (there.has_combos) comparison.Compare("combos", CountOf(here.combos), CountOf(shown.combos));
-  if (there.has_payments) {
+  if (there.shows.combos) comparison.Compare("combos", CountOf(here.combos), CountOf(shown.combos));
+  if (there.shows.payments) {
     comparison.Compare("payments", CountOf(here.payments), CountOf(shown.payments));
   }
-  if (there.has_discounts) {
+  if (there.shows.discounts) {
     comparison.Compare("discounts", CountOf(here.discounts), CountOf(shown.discounts));
   }
-  if (there.has_rider) {
+  if (there.shows.rider) {
     const auto name = [](const Order& order) {
       return order.rider ? order.rider->name.value_or("?") : std::string();
     };

@@ -12,7 +12,6 @@
 #include "cloud/bodies.h"
 #include "cloud/bring_back.h"
 #include "cloud/cloud_record.h"
-#include "cloud/fill_in.h"
 #include "cloud/journal_store.h"
 #include "cloud/link.h"
 #include "cloud/merge.h"
@@ -20,12 +19,10 @@
 #include "crypto/derived_id.h"
 #include "events/log.h"
 #include "net/reply.h"
-#include "orders/cloud_order.h"
+#include "orders/external_order.h"
 #include "orders/lifecycle.h"
 #include "orders/orders.h"
 #include "orders/pricing.h"
-#include "orders/record.h"
-#include "orders/size.h"
 
 namespace comanda::cloud {
 namespace {
@@ -37,8 +34,6 @@ using orders::Status;
 
 constexpr std::string_view kActor = "cloud";
 constexpr std::string_view kCancelledThere = "cancelled in the cloud";
-// The parts of a record that are added when it is stored: the company, the time.
-constexpr size_t kAddedBytes = 512;
 constexpr int64_t kAheadMsMax = 300'000;
 constexpr std::string_view kPaidHere =
     R"({"title":"Cancelled But Paid","detail":"The cloud has cancelled this order, and it has )"
@@ -154,7 +149,7 @@ class Taker {
   // Whether the record shows the order as it is now: the answer to a repeated request may be as old
   // as the first.
   bool IsOfNow() const {
-    return !settings_.answered && (record_.has_combos || settings_.looked_for);
+    return !settings_.answered && (record_.shows.combos || settings_.looked_for);
   }
 
   // The order here that has the reference, unless it is another order of the cloud already. No
@@ -212,16 +207,10 @@ class Taker {
     Request(row.mirror);
     Order draft = shown();
     draft.id = order_id_;
-    FillIn(tx_, company_, draft, record_, before_ ? &*before_ : nullptr, stamp_.now);
+    draft.origin = was_lost ? orders::Origin::kBox : orders::Origin::kCloud;
     if (before_) KeepSharedParts(draft);
-    if (orders::Render(draft).size() + kAddedBytes > orders::kRecordBytesMax) {
-      return Taken::kUnreadable;
-    }
-    const orders::Record written = orders::TakeOver(tx_, settings_.company,
-                                                    {.order = std::move(draft),
-                                                     .public_numbers = settings_.public_numbers,
-                                                     .was_made_here = was_lost},
-                                                    stamp_);
+    const std::optional<orders::Record> written = Ingest(std::move(draft), record_.shows);
+    if (!written) return Taken::kUnreadable;
     PutAlias();
     const Order after = *orders::Load(tx_, company_, order_id_);
     if (settings_.answered) Accept(row.mirror, *settings_.answered, after);
@@ -233,7 +222,22 @@ class Taker {
     LearnState(row.mirror, shown().rider);
     if (is_cancelled) DropSteps(tx_, company_, order_id_, lost, stamp_.now);
     Store(std::move(row), after);
-    return written.event_seq ? Taken::kWritten : Taken::kUnchanged;
+    return written->event_seq ? Taken::kWritten : Taken::kUnchanged;
+  }
+
+  // Nothing, and nothing written, where its record is too large.
+  std::optional<orders::Record> Ingest(Order order, const orders::Shown& shows) {
+    try {
+      return orders::Ingest(tx_, settings_.company,
+                            {.order = std::move(order),
+                             .shows = shows,
+                             .figures = orders::Figures::kTheirs,
+                             .actor = std::string(kActor),
+                             .public_numbers = settings_.public_numbers},
+                            stamp_);
+    } catch (const Refusal&) {
+      return std::nullopt;
+    }
   }
 
   // Whether the box made the order after the backup from which it was restored, and has changed
@@ -256,7 +260,7 @@ class Taker {
   // The rider and the delivery of an order of the cloud may have been changed here.
   void KeepSharedParts(Order& draft) {
     const bool same_rider = BodyOf(shown().rider) == BodyOf(before_->rider);
-    const bool takes_rider = record_.has_rider && (same_rider || TakesTheRider());
+    const bool takes_rider = record_.shows.rider && (same_rider || TakesTheRider());
     if (MayChange(Side::kBox, before_->origin, Part::kRider) && !takes_rider) {
       draft.rider = before_->rider;
     }
@@ -290,7 +294,7 @@ class Taker {
     }
     const DeliveryChoice delivery = ChooseTheDelivery();
     if (MayCloudChange(Part::kStatus)) MoveTo(Status::kDelivered);
-    if (MayCloudChange(Part::kRider) && record_.has_rider && TakesTheRider()) AssignRider();
+    if (MayCloudChange(Part::kRider) && record_.shows.rider && TakesTheRider()) AssignRider();
     if (MayCloudChange(Part::kDelivery)) ReportDelivery(delivery);
     if (MayCloudChange(Part::kStatus)) MoveTo(Status::kFinalized);
     const auto remaining = shown().status == Status::kCancelled
@@ -304,7 +308,7 @@ class Taker {
     LearnState(mirror, is_rider_taken_ ? after.rider : shown().rider);
     if (is_paid) mirror.status = status;
     // A cloud that does not show it has set it with the rider, as this box has.
-    if (is_rider_taken_ && !record_.has_delivery_status && after.delivery_status_by_rider) {
+    if (is_rider_taken_ && !record_.shows.delivery_status && after.delivery_status_by_rider) {
       mirror.delivery_status = after.delivery_status;
       mirror.delivery_status_by_rider = true;
     }
@@ -340,23 +344,15 @@ class Taker {
 
   void BringBackLost(Mirror& mirror) {
     if (!IsChangedSince(shown(), mirror.shown)) return;
-    Order there = shown();
-    FillIn(tx_, company_, there, record_, &*before_, stamp_.now);
     Order here = *before_;
     Mirror learnt = mirror;
     const bool is_as_restored = here.updated_at < *settings_.rules.restored_at;
-    if (!BringBack(here, learnt, record_, there, is_as_restored)) {
-      mirror = std::move(learnt);
-      return;
-    }
-    const bool is_possible = orders::Price(here, stamp_.now) &&
-                             orders::Render(here).size() + kAddedBytes <= orders::kRecordBytesMax;
+    const bool has_changed = BringBack(here, learnt, record_, is_as_restored);
+    const bool is_possible =
+        !has_changed || (orders::Price(here, stamp_.now) && Ingest(std::move(here), {}));
     if (!is_possible) return;  // the differences tell
     mirror = std::move(learnt);
-    orders::TakeOver(tx_, settings_.company,
-                     {.order = std::move(here), .public_numbers = {}, .was_made_here = true},
-                     stamp_);
-    before_ = Now();
+    if (has_changed) before_ = Now();
   }
 
   // A repeated request has the first answer again, which may be older than what the cloud has shown
@@ -561,7 +557,7 @@ class Taker {
                                 settings_.answered->kind == StepKind::kNoRider && !shown().rider};
   }
   DeliveryChoice ChooseTheDelivery() {
-    const bool is_comparable = record_.has_delivery_status && !IsPlannedAhead();
+    const bool is_comparable = record_.shows.delivery_status && !IsPlannedAhead();
     return is_comparable ? ChooseDelivery(SidesOfDelivery()) : DeliveryChoice::kKeep;
   }
 
@@ -570,7 +566,7 @@ class Taker {
   void LearnState(Mirror& mirror, const std::optional<orders::Rider>& rider) {
     mirror.status = std::max(mirror.status, shown().status);
     LastShown& last = mirror.shown;
-    if (record_.has_rider && !IsPlannedAhead()) {
+    if (record_.shows.rider && !IsPlannedAhead()) {
       const std::string there = BodyOf(shown().rider).value_or("");
       if (AnswersRider() && !ShowsRequestedRider()) {
         // Somebody has changed him since; or the cloud takes no riders, which is asked once more.
@@ -583,7 +579,7 @@ class Taker {
       }
       last.rider = there;
     }
-    if (record_.has_delivery_status && !IsPlannedAhead()) {
+    if (record_.shows.delivery_status && !IsPlannedAhead()) {
       const bool is_new = !before_ || HasChangedDelivery(SidesOfDelivery());
       if (is_new || shown().delivery_status == requested_.delivery_status) {
         mirror.delivery_status = shown().delivery_status;

@@ -4,7 +4,7 @@
 // the answer of GET /v1/orders/{id} or of a step, or the `data` of an event. Runs in the caller's
 // transaction.
 //
-// - An order that the cloud made is stored with its figures (orders::TakeOver).
+// - An order that the cloud made is stored with its figures (orders::Ingest).
 // - Of an order that this box made, status, rider and delivery status are merged: a status only
 //   forward, a delivery status by its own order, the rider of the later change. CANCELLED wins,
 //   unless active payments are here: then the order is parked as cancelled_but_paid. What differs
@@ -40,7 +40,7 @@ enum class Taken : uint8_t {
 
 struct TakeSettings {
   const company::Company& company;
-  // Candidates for the ten digits of a new order's public id (orders::CloudOrder).
+  // Candidates for the ten digits of a new order's public id (orders::ExternalOrder).
   const std::vector<std::string>& public_numbers;
   SendRules rules;
   // The name here of the provider whose riders are users of the company.

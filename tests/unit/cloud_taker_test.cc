@@ -905,6 +905,19 @@ TEST_F(CloudTaker, ARestoredOrderLosesWhatTheLostBoxHadEnded) {
   EXPECT_EQ(Waiting(), std::vector<StepKind>{});
 }
 
+TEST_F(CloudTaker, ARestoredOrderKeepsTheRowsOfAListThatTheCloudDoesNotShow) {
+  PlaceAndSend();
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 500);
+  Plan();
+  SendAll();
+  Take(Twin().Set("payments", R"([{"id":"p1","amount":5,"payment_method_code":"cash"}])"));
+  Restore();
+  Take(Twin().Set("payments", "null").Set("comment", R"("sin sal")"));
+  EXPECT_EQ(Here().payments.size(), 1U);
+  EXPECT_EQ(Here().totals.total_paid, 500);
+  EXPECT_EQ(Here().comment, "sin sal");
+}
+
 TEST_F(CloudTaker, ARowThatIsInTheCloudAloneIsADifferenceWhereNothingWasRestored) {
   PlaceAndSend();
   Take(Twin().Set("combos", std::string(kTwoDishesPaid)).Set("total", "50"));
