@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -11,12 +10,12 @@
 #include "base/text.h"
 #include "cloud/mirror.h"
 #include "cloud/shown_members.h"
+#include "cloud/unknown_members.h"
 #include "crypto/derived_id.h"
 #include "json/writer.h"
 #include "orders/lifecycle.h"
 #include "orders/orders.h"
 #include "orders/pricing.h"
-#include "orders/record.h"
 
 namespace comanda::cloud {
 namespace {
@@ -26,9 +25,6 @@ using orders::Order;
 using orders::Status;
 
 constexpr std::string_view kActor = "cloud";
-// The member of the order's record that shows the unknown members of its rows and of its rider.
-constexpr std::string_view kUnknownOfRows = "unknown_row_members";
-constexpr std::string_view kRider = "rider";
 constexpr size_t kIdMax = 200;         // bytes of an id of the cloud
 constexpr size_t kWordMax = 100;       // bytes of a status, a source, a public id
 constexpr size_t kReferenceMax = 255;  // bytes of an Idempotency-Key
@@ -37,54 +33,6 @@ constexpr int64_t kQuantityMax = 9'999'999'999;
 constexpr int64_t kPercentageMax = 1'000'000;
 // Larger numbers are no numbers for people, and would move those that this box gives.
 constexpr int64_t kOrderNumberMax = 999'999;
-
-// The members of an object that are known, with those of the objects among them.
-struct Members {
-  std::map<std::string, Members, std::less<>> named;
-};
-
-Members MembersOf(json::Value object) {
-  Members members;
-  for (const auto& [name, value] : object.members()) {
-    const bool is_object = value.kind() == json::Kind::kObject;
-    members.named.emplace(name, is_object ? MembersOf(value) : Members());
-  }
-  return members;
-}
-
-// The members that the record of an order and its rows show (orders/record.h), and those that rows
-// are read from. Every other one is unknown.
-struct KnownMembers {
-  Members order, rider, combo, modifier, payment, discount;
-};
-const KnownMembers& Known() {
-  static const KnownMembers known = [] {
-    Order order;
-    order.rider.emplace();
-    order.combos.emplace_back().modifiers.emplace_back();
-    order.payments.emplace_back();
-    order.discounts.emplace_back();
-    const json::Document record = json::Document::ParseStored(orders::Render(order));
-    const auto first = [](json::Value object, std::string_view list) {
-      return object.Find(list)->items().front();
-    };
-    const json::Value combo = first(record.root(), "combos");
-    KnownMembers known_members{.order = MembersOf(record.root()),
-                               .rider = MembersOf(*record.root().Find(kRider)),
-                               .combo = MembersOf(combo),
-                               .modifier = MembersOf(first(combo, "modifiers")),
-                               .payment = MembersOf(first(record.root(), "payments")),
-                               .discount = MembersOf(first(record.root(), "discounts"))};
-    // Of its objects, that of the rider is looked at by itself.
-    for (auto& [name, members] : known_members.order.named) members.named.clear();
-    for (const char* name :
-         {"payment_method_id", "payment_method_code", "payment_method_description"}) {
-      known_members.payment.named.try_emplace(name);
-    }
-    return known_members;
-  }();
-  return known;
-}
 
 // The members that say when an order reached a status, in the order of orders::kStatusNames.
 constexpr std::array<std::string_view, 6> kReachedAt = {
@@ -122,7 +70,7 @@ class Reader {
     ReadPayments();
     ReadDiscounts();
     ReadTotals();
-    KeepUnknownMembers();
+    order().unknown_members = unknown_.All(members_);
     return std::move(result_);
   }
 
@@ -320,7 +268,7 @@ class Reader {
 
   // A rider who is a user of the company there, but none here, is shown as an external one.
   void ReadRider(const ShownMembers& shown) {
-    KeepUnknownMembersOf(shown, kRider, Known().rider);
+    unknown_.KeepOfRider(shown);
     orders::Rider rider{.provider = "api",
                         .user_id = std::nullopt,
                         .name = shown.Text("name"),
@@ -377,7 +325,7 @@ class Reader {
       const ShownMembers row((*items)[i]);
       result_.combo_ids.push_back(IdIn(row));
       order().combos.push_back(ComboOf(row, i));
-      KeepUnknownMembersOf(row, order().combos.back().id, Known().combo);
+      unknown_.KeepOfCombo(row, order().combos.back().id);
     }
   }
 
@@ -412,7 +360,7 @@ class Reader {
       const ShownMembers shown(items[i]);
       orders::Modifier modifier;
       modifier.id = RowId(Concat({"modifier of ", combo.id}), shown, i);
-      KeepUnknownMembersOf(shown, modifier.id, Known().modifier);
+      unknown_.KeepOfModifier(shown, modifier.id);
       modifier.modifier_id = Here(Kind::kModifier, shown.Id("modifier_id"));
       modifier.group_name = shown.Text("group_name");
       modifier.name = shown.Text("name").value_or("");
@@ -444,7 +392,7 @@ class Reader {
       const ShownMembers row((*items)[i]);
       result_.payment_ids.push_back(IdIn(row));
       order().payments.push_back(PaymentOf(row, i));
-      KeepUnknownMembersOf(row, order().payments.back().id, Known().payment);
+      unknown_.KeepOfPayment(row, order().payments.back().id);
     }
   }
 
@@ -485,7 +433,7 @@ class Reader {
       const ShownMembers row((*items)[i]);
       result_.discount_ids.push_back(IdIn(row));
       order().discounts.push_back(DiscountOf(row, i));
-      KeepUnknownMembersOf(row, order().discounts.back().id, Known().discount);
+      unknown_.KeepOfDiscount(row, order().discounts.back().id);
       discount_amounts_.push_back(Money(row, "amount"));
     }
   }
@@ -529,56 +477,12 @@ class Reader {
     shows.total_paid = shown.total_paid || shows.payments;
   }
 
-  // The members of an object that are not known, as an object; empty where there are none. Objects
-  // that are kept whole (client, table, address) have no members that are known one by one.
-  static std::string UnknownIn(json::Value object, const Members& known) {
-    if (object.kind() != json::Kind::kObject || known.named.empty()) return "";
-    std::string text;
-    json::Writer out(text);
-    bool has_any = false;
-    out.BeginObject();
-    for (const auto& [name, value] : object.members()) {
-      const auto found = known.named.find(name);
-      const std::string unknown =
-          found == known.named.end() ? value.Canonical() : UnknownIn(value, found->second);
-      if (unknown.empty()) continue;
-      out.KeyOf(name).Raw(unknown);
-      has_any = true;
-    }
-    out.EndObject();
-    return has_any ? text : "";
-  }
-
-  void KeepUnknownMembersOf(const ShownMembers& row, std::string_view id, const Members& known) {
-    std::string unknown = UnknownIn(row.value(), known);
-    if (!unknown.empty()) unknown_of_rows_.emplace(id, std::move(unknown));
-  }
-
-  // Those of rows and of the rider are kept beside those of the order.
-  void KeepUnknownMembers() {
-    const std::string own = UnknownIn(members_.value(), Known().order);
-    const bool has_of_rows = !unknown_of_rows_.empty() && !members_.Any(kUnknownOfRows);
-    if (own.empty() && !has_of_rows) return;
-    std::string text;
-    json::Writer out(text);
-    out.BeginObject();
-    if (!own.empty()) out.Members(own);
-    if (has_of_rows) {
-      out.KeyOf(kUnknownOfRows).BeginObject();
-      for (const auto& [id, members] : unknown_of_rows_) out.KeyOf(id).Raw(members);
-      out.EndObject();
-    }
-    out.EndObject();
-    order().unknown_members = std::move(text);
-  }
-
   const ShownMembers members_;
   const RecordContext& context_;
   const int decimals_;
   CloudRecord result_;
   std::set<std::string> row_ids_;
-  // JSON objects, by the row's id here; those of the rider by kRider.
-  std::map<std::string, std::string> unknown_of_rows_;
+  UnknownMembers unknown_;
   std::vector<std::optional<Minor>> discount_amounts_;
 };
 

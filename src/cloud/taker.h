@@ -15,7 +15,8 @@
 //   event may come after the answers to requests that were sent later.
 //
 // Who may change what: cloud/authority.h; who wins: cloud/merge.h. The mirror (cloud/mirror.h)
-// learns what the cloud has, so that it is not sent back.
+// learns what the cloud has, so that it is not sent back. Which order it is: cloud/match.h; an
+// order of this box: cloud/box_made.h.
 
 #include <cstdint>
 #include <string>
@@ -61,12 +62,6 @@ Taken TakeOrder(db::Tx& tx, const TakeSettings& settings, json::Value record,
 // and gets ORDER_DELETED; one of this box is parked as gone.
 Taken TakeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
                const db::Stamp& stamp);
-
-// An order that was parked as cancelled_but_paid and whose payments a person has cancelled since
-// becomes CANCELLED; what was not sent is dropped, with a difference. False where it is no such
-// order. To be called for each order that has changed.
-bool FinishCancel(db::Tx& tx, db::CompanyId company, std::string_view order_id,
-                  const SendRules& rules, const db::Stamp& stamp);
 
 // Whether an order of the cloud can be the same as one here: its service type is the same, and each
 // of its rows is one of the order's. False for a record that is unreadable.

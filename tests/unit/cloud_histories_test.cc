@@ -19,6 +19,7 @@
 
 #include "aliases/aliases.h"
 #include "base/concat.h"
+#include "cloud/box_made.h"
 #include "cloud/authority.h"
 #include "cloud/journal_store.h"
 #include "cloud/pending.h"

@@ -6,6 +6,7 @@
 
 #include "aliases/aliases.h"
 #include "base/id.h"
+#include "cloud/box_made.h"
 #include "cloud/journal_store.h"
 #include "cloud/link.h"
 #include "cloud/merge.h"
