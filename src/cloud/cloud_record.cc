@@ -21,6 +21,7 @@ namespace comanda::cloud {
 namespace {
 
 using aliases::Kind;
+using Of = UnknownMembers::Of;
 using orders::Order;
 using orders::Status;
 
@@ -66,9 +67,7 @@ class Reader {
     ReadReferences();
     ReadState();
     ReadDelivery();
-    ReadCombos();
-    ReadPayments();
-    ReadDiscounts();
+    ReadAllRows();
     ReadTotals();
     order().unknown_members = unknown_.All(members_);
     return std::move(result_);
@@ -250,9 +249,9 @@ class Reader {
     order().delivery_status_by_rider =
         order().delivery_status == orders::DeliveryStatus::kRiderAssigned;
     order().delivery_status_reason = members_.Text("delivery_status_reason");
-    const std::optional<json::Value> rider = members_.Any(kRider);
+    const std::optional<json::Value> rider = members_.Any(kRiderMember);
     result_.shows.rider = rider && (rider->is_null() || rider->kind() == json::Kind::kObject);
-    if (const auto shown_rider = members_.Object(kRider)) ReadRider(*shown_rider);
+    if (const auto shown_rider = members_.Object(kRiderMember)) ReadRider(*shown_rider);
   }
 
   orders::ServiceType ServiceType() const {
@@ -268,7 +267,7 @@ class Reader {
 
   // A rider who is a user of the company there, but none here, is shown as an external one.
   void ReadRider(const ShownMembers& shown) {
-    unknown_.KeepOfRider(shown);
+    unknown_.Keep(Of::kRider, kRiderMember, shown);
     orders::Rider rider{.provider = "api",
                         .user_id = std::nullopt,
                         .name = shown.Text("name"),
@@ -316,17 +315,31 @@ class Reader {
     return row.Instant("canceled_at").value_or(otherwise);
   }
 
-  void ReadCombos() {
-    const auto items = members_.Items("combos");
-    result_.shows.combos = items.has_value();
+  // `row_of`: makes a row of the order from what is shown, by its index.
+  template <typename Row, typename RowOf>
+  void ReadRows(std::string_view list, size_t max, Of of, bool& is_shown,
+                std::vector<std::string>& cloud_ids, std::vector<Row>& rows, RowOf row_of) {
+    const auto items = members_.Items(list);
+    is_shown = items.has_value();
     if (!items) return;
-    RequireCap(items->size(), orders::kCombosMax, "combos");
+    RequireCap(items->size(), max, list);
     for (size_t i = 0; i < items->size(); ++i) {
       const ShownMembers row((*items)[i]);
-      result_.combo_ids.push_back(IdIn(row));
-      order().combos.push_back(ComboOf(row, i));
-      unknown_.KeepOfCombo(row, order().combos.back().id);
+      cloud_ids.push_back(IdIn(row));
+      rows.push_back(row_of(row, i));
+      unknown_.Keep(of, rows.back().id, row);
     }
+  }
+
+  void ReadAllRows() {
+    ReadRows("combos", orders::kCombosMax, Of::kCombo, result_.shows.combos, result_.combo_ids,
+             order().combos, [&](const ShownMembers& row, size_t i) { return ComboOf(row, i); });
+    ReadRows("payments", orders::kPaymentsMax, Of::kPayment, result_.shows.payments,
+             result_.payment_ids, order().payments,
+             [&](const ShownMembers& row, size_t i) { return PaymentOf(row, i); });
+    ReadRows("discounts", orders::kDiscountsMax, Of::kDiscount, result_.shows.discounts,
+             result_.discount_ids, order().discounts,
+             [&](const ShownMembers& row, size_t i) { return DiscountOf(row, i); });
   }
 
   orders::Combo ComboOf(const ShownMembers& row, size_t index) {
@@ -360,7 +373,7 @@ class Reader {
       const ShownMembers shown(items[i]);
       orders::Modifier modifier;
       modifier.id = RowId(Concat({"modifier of ", combo.id}), shown, i);
-      unknown_.KeepOfModifier(shown, modifier.id);
+      unknown_.Keep(Of::kModifier, modifier.id, shown);
       modifier.modifier_id = Here(Kind::kModifier, shown.Id("modifier_id"));
       modifier.group_name = shown.Text("group_name");
       modifier.name = shown.Text("name").value_or("");
@@ -380,19 +393,6 @@ class Reader {
         .combo_original_price = Money(row, "combo_original_price")};
     if (!orders::PriceAsShown(combo, shown, decimals_)) {
       Refuse("an item costs more than an order may");
-    }
-  }
-
-  void ReadPayments() {
-    const auto items = members_.Items("payments");
-    result_.shows.payments = items.has_value();
-    if (!items) return;
-    RequireCap(items->size(), orders::kPaymentsMax, "payments");
-    for (size_t i = 0; i < items->size(); ++i) {
-      const ShownMembers row((*items)[i]);
-      result_.payment_ids.push_back(IdIn(row));
-      order().payments.push_back(PaymentOf(row, i));
-      unknown_.KeepOfPayment(row, order().payments.back().id);
     }
   }
 
@@ -424,20 +424,6 @@ class Reader {
             .description = text("description", "payment_method_description").value_or(code)};
   }
 
-  void ReadDiscounts() {
-    const auto items = members_.Items("discounts");
-    result_.shows.discounts = items.has_value();
-    if (!items) return;
-    RequireCap(items->size(), orders::kDiscountsMax, "discounts");
-    for (size_t i = 0; i < items->size(); ++i) {
-      const ShownMembers row((*items)[i]);
-      result_.discount_ids.push_back(IdIn(row));
-      order().discounts.push_back(DiscountOf(row, i));
-      unknown_.KeepOfDiscount(row, order().discounts.back().id);
-      discount_amounts_.push_back(Money(row, "amount"));
-    }
-  }
-
   // A discount of an unknown type is one of its effect.
   orders::Discount DiscountOf(const ShownMembers& row, size_t index) {
     orders::Discount discount;
@@ -455,6 +441,7 @@ class Reader {
     discount.value = value.value_or(0);
     discount.reason = row.Text("reason");
     discount.created_at = MadeAt(row);
+    discount_amounts_.push_back(Money(row, "amount"));
     return discount;
   }
 

@@ -1,5 +1,6 @@
 #include "cloud/unknown_members.h"
 
+#include <array>
 #include <utility>
 
 #include "json/reader.h"
@@ -11,6 +12,7 @@ namespace comanda::cloud {
 namespace {
 
 using orders::Order;
+using Of = UnknownMembers::Of;
 
 constexpr std::string_view kUnknownOfRows = "unknown_row_members";
 
@@ -28,13 +30,10 @@ Members MembersOf(json::Value object) {
   return members;
 }
 
-// The members that the record of an order and its rows show (orders/record.h), and those that rows
-// are read from. Every other one is unknown.
-struct KnownMembers {
-  Members order, rider, combo, modifier, payment, discount;
-};
-const KnownMembers& Known() {
-  static const KnownMembers known = [] {
+// By Of: the members that the record of an order, its rider and its rows show (orders/record.h),
+// and those that rows are read from. Every other one is unknown.
+const Members& Known(UnknownMembers::Of of) {
+  static const std::array<Members, 6> known = [] {
     Order order;
     order.rider.emplace();
     order.combos.emplace_back().modifiers.emplace_back();
@@ -45,21 +44,21 @@ const KnownMembers& Known() {
       return object.Find(list)->items().front();
     };
     const json::Value combo = first(record.root(), "combos");
-    KnownMembers known_members{.order = MembersOf(record.root()),
-                               .rider = MembersOf(*record.root().Find(kRider)),
-                               .combo = MembersOf(combo),
-                               .modifier = MembersOf(first(combo, "modifiers")),
-                               .payment = MembersOf(first(record.root(), "payments")),
-                               .discount = MembersOf(first(record.root(), "discounts"))};
+    std::array<Members, 6> members = {MembersOf(record.root()),
+                                      MembersOf(*record.root().Find(kRiderMember)),
+                                      MembersOf(combo),
+                                      MembersOf(first(combo, "modifiers")),
+                                      MembersOf(first(record.root(), "payments")),
+                                      MembersOf(first(record.root(), "discounts"))};
     // Of its objects, that of the rider is looked at by itself.
-    for (auto& [name, members] : known_members.order.named) members.named.clear();
+    for (auto& [name, inner] : members[static_cast<size_t>(Of::kOrder)].named) inner.named.clear();
     for (const char* name :
          {"payment_method_id", "payment_method_code", "payment_method_description"}) {
-      known_members.payment.named.try_emplace(name);
+      members[static_cast<size_t>(Of::kPayment)].named.try_emplace(name);
     }
-    return known_members;
+    return members;
   }();
-  return known;
+  return known[static_cast<size_t>(of)];
 }
 
 // The members of an object that are not known, as an object; empty where there are none. Objects
@@ -82,32 +81,15 @@ std::string UnknownIn(json::Value object, const Members& known) {
   return has_any ? text : "";
 }
 
-void Keep(std::map<std::string, std::string>& of_rows, const ShownMembers& row, std::string_view id,
-          const Members& known) {
-  std::string unknown = UnknownIn(row.value(), known);
-  if (!unknown.empty()) of_rows.emplace(id, std::move(unknown));
-}
-
 }  // namespace
 
-void UnknownMembers::KeepOfRider(const ShownMembers& rider) {
-  Keep(of_rows_, rider, kRider, Known().rider);
-}
-void UnknownMembers::KeepOfCombo(const ShownMembers& combo, std::string_view id) {
-  Keep(of_rows_, combo, id, Known().combo);
-}
-void UnknownMembers::KeepOfModifier(const ShownMembers& modifier, std::string_view id) {
-  Keep(of_rows_, modifier, id, Known().modifier);
-}
-void UnknownMembers::KeepOfPayment(const ShownMembers& payment, std::string_view id) {
-  Keep(of_rows_, payment, id, Known().payment);
-}
-void UnknownMembers::KeepOfDiscount(const ShownMembers& discount, std::string_view id) {
-  Keep(of_rows_, discount, id, Known().discount);
+void UnknownMembers::Keep(Of of, std::string_view id, const ShownMembers& row) {
+  std::string unknown = UnknownIn(row.value(), Known(of));
+  if (!unknown.empty()) of_rows_.emplace(id, std::move(unknown));
 }
 
 std::optional<std::string> UnknownMembers::All(const ShownMembers& order) const {
-  const std::string own = UnknownIn(order.value(), Known().order);
+  const std::string own = UnknownIn(order.value(), Known(Of::kOrder));
   const bool has_of_rows = !of_rows_.empty() && !order.Any(kUnknownOfRows);
   if (own.empty() && !has_of_rows) return std::nullopt;
   std::string text;

@@ -5,6 +5,7 @@
 // kept under `unknown_row_members`, by the id of the row here; those of the rider there, by the
 // name `rider`.
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,16 +15,13 @@
 
 namespace comanda::cloud {
 
-inline constexpr std::string_view kRider = "rider";
+inline constexpr std::string_view kRiderMember = "rider";
 
 class UnknownMembers {
  public:
-  // `id`: of the row here.
-  void KeepOfRider(const ShownMembers& rider);
-  void KeepOfCombo(const ShownMembers& combo, std::string_view id);
-  void KeepOfModifier(const ShownMembers& modifier, std::string_view id);
-  void KeepOfPayment(const ShownMembers& payment, std::string_view id);
-  void KeepOfDiscount(const ShownMembers& discount, std::string_view id);
+  enum class Of : uint8_t { kOrder, kRider, kCombo, kModifier, kPayment, kDiscount };
+  // Those of a row, or of the rider. `id`: of the row here, or kRiderMember.
+  void Keep(Of of, std::string_view id, const ShownMembers& row);
   // With those of the order itself; nothing where all are known.
   std::optional<std::string> All(const ShownMembers& order) const;
 
