@@ -230,7 +230,7 @@ class BoxMade {
   void NoteConflict() {
     store::PutDifference(tx_, company_,
                          {.order_id = match_.order_id,
-                          .kind = "status",
+                          .kind = DifferenceKind::kStatus,
                           .box = NameOf(match_.before->delivery_status),
                           .cloud = NameOf(shown_.delivery_status),
                           .detail = "delivery status"},

@@ -93,7 +93,7 @@ void Store(db::Tx& tx, db::CompanyId company, const Compared& compared, const db
   for (const LeftOut& left_out : compared.left_out) {
     store::NoteDifference(tx, company,
                           {.order_id = id,
-                           .kind = "link",
+                           .kind = DifferenceKind::kLink,
                            .box = left_out.box_id,
                            .cloud = "",
                            .detail = left_out.field},
@@ -215,7 +215,7 @@ bool Discard(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::
   store::Unpark(tx, company, order_id);
   store::InsertDifference(tx, company,
                           {.order_id = std::string(order_id),
-                           .kind = "discarded",
+                           .kind = DifferenceKind::kDiscarded,
                            .box = "",
                            .cloud = "",
                            .detail = std::string(reason)},
@@ -236,7 +236,7 @@ void DropSteps(db::Tx& tx, db::CompanyId company, const std::string& order_id,
   if (lost.empty()) return;
   store::PutDifference(tx, company,
                        {.order_id = order_id,
-                        .kind = "status",
+                        .kind = DifferenceKind::kStatus,
                         .box = lost,
                         .cloud = std::string(Name(orders::Status::kCancelled)),
                         .detail = "not sent: the cloud has cancelled the order"},
