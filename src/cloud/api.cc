@@ -163,7 +163,7 @@ http::Response ShowDifferences(http::Context& ctx) {
       out.BeginObject();
       out.Key("order_id")
           .Text(difference.order_id.empty() ? std::nullopt : std::optional(difference.order_id));
-      out.Key("kind").Text(difference.kind);
+      out.Key("kind").Text(Name(difference.kind));
       out.Key("box").Text(difference.box);
       out.Key("cloud").Text(difference.cloud);
       out.Key("detail").Text(difference.detail);

@@ -122,11 +122,12 @@ void LearnFields(Fields& mirror, const CloudRecord& record) {
 }
 
 bool BringBack(orders::Order& here, Mirror& mirror, const CloudRecord& record,
-               const orders::Order& there, bool is_as_restored) {
+               bool is_as_restored) {
+  const orders::Order& there = record.order;
   bool has_changed = BringBackFields(here, mirror.fields, record, is_as_restored);
   has_changed |= BringBackRows(here.combos, mirror.combos, there.combos, record.combo_ids);
   has_changed |= BringBackRows(here.payments, mirror.payments, there.payments, record.payment_ids);
-  if (record.has_discounts) {
+  if (record.shows.discounts) {
     has_changed |= RemoveDiscounts(here.discounts, mirror.discounts, record.discount_ids);
   }
   has_changed |=

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -11,24 +10,22 @@
 #include "base/text.h"
 #include "cloud/mirror.h"
 #include "cloud/shown_members.h"
+#include "cloud/unknown_members.h"
 #include "crypto/derived_id.h"
 #include "json/writer.h"
 #include "orders/lifecycle.h"
 #include "orders/orders.h"
 #include "orders/pricing.h"
-#include "orders/record.h"
 
 namespace comanda::cloud {
 namespace {
 
 using aliases::Kind;
+using Of = UnknownMembers::Of;
 using orders::Order;
 using orders::Status;
 
 constexpr std::string_view kActor = "cloud";
-// The member of the order's record that shows the unknown members of its rows and of its rider.
-constexpr std::string_view kUnknownOfRows = "unknown_row_members";
-constexpr std::string_view kRider = "rider";
 constexpr size_t kIdMax = 200;         // bytes of an id of the cloud
 constexpr size_t kWordMax = 100;       // bytes of a status, a source, a public id
 constexpr size_t kReferenceMax = 255;  // bytes of an Idempotency-Key
@@ -37,54 +34,6 @@ constexpr int64_t kQuantityMax = 9'999'999'999;
 constexpr int64_t kPercentageMax = 1'000'000;
 // Larger numbers are no numbers for people, and would move those that this box gives.
 constexpr int64_t kOrderNumberMax = 999'999;
-
-// The members of an object that are known, with those of the objects among them.
-struct Members {
-  std::map<std::string, Members, std::less<>> named;
-};
-
-Members MembersOf(json::Value object) {
-  Members members;
-  for (const auto& [name, value] : object.members()) {
-    const bool is_object = value.kind() == json::Kind::kObject;
-    members.named.emplace(name, is_object ? MembersOf(value) : Members());
-  }
-  return members;
-}
-
-// The members that the record of an order and its rows show (orders/record.h), and those that rows
-// are read from. Every other one is unknown.
-struct KnownMembers {
-  Members order, rider, combo, modifier, payment, discount;
-};
-const KnownMembers& Known() {
-  static const KnownMembers known = [] {
-    Order order;
-    order.rider.emplace();
-    order.combos.emplace_back().modifiers.emplace_back();
-    order.payments.emplace_back();
-    order.discounts.emplace_back();
-    const json::Document record = json::Document::ParseStored(orders::Render(order));
-    const auto first = [](json::Value object, std::string_view list) {
-      return object.Find(list)->items().front();
-    };
-    const json::Value combo = first(record.root(), "combos");
-    KnownMembers known_members{.order = MembersOf(record.root()),
-                               .rider = MembersOf(*record.root().Find(kRider)),
-                               .combo = MembersOf(combo),
-                               .modifier = MembersOf(first(combo, "modifiers")),
-                               .payment = MembersOf(first(record.root(), "payments")),
-                               .discount = MembersOf(first(record.root(), "discounts"))};
-    // Of its objects, that of the rider is looked at by itself.
-    for (auto& [name, members] : known_members.order.named) members.named.clear();
-    for (const char* name :
-         {"payment_method_id", "payment_method_code", "payment_method_description"}) {
-      known_members.payment.named.try_emplace(name);
-    }
-    return known_members;
-  }();
-  return known;
-}
 
 // The members that say when an order reached a status, in the order of orders::kStatusNames.
 constexpr std::array<std::string_view, 6> kReachedAt = {
@@ -107,7 +56,9 @@ std::string IdIn(const ShownMembers& members) {
 class Reader {
  public:
   Reader(json::Value record, const RecordContext& context)
-      : members_(record), context_(context), decimals_(context.company.currency_decimals) {}
+      : members_(record), context_(context), decimals_(context.company.currency_decimals) {
+    result_.order = orders::BlankOrder(context.company);
+  }
 
   CloudRecord Read() && {
     ReadIdentity();
@@ -116,11 +67,9 @@ class Reader {
     ReadReferences();
     ReadState();
     ReadDelivery();
-    ReadCombos();
-    ReadPayments();
-    ReadDiscounts();
+    ReadAllRows();
     ReadTotals();
-    KeepUnknownMembers();
+    order().unknown_members = unknown_.All(members_);
     return std::move(result_);
   }
 
@@ -150,10 +99,6 @@ class Reader {
     order().reference = members_.Text("reference");
     if (order().reference && order().reference->size() > kReferenceMax) order().reference.reset();
     order().source = Word("source").value_or(std::string(orders::kApiSource));
-    order().country_code = company.country_code;
-    order().timezone = company.timezone;
-    order().currency = company.currency;
-    order().currency_decimals = decimals_;
     const std::optional<std::string> currency = members_.Text("currency");
     if (currency && !AsciiEqualsIgnoreCase(*currency, company.currency)) {
       Refuse("its currency is ", *currency, ", that of the company ", company.currency);
@@ -299,12 +244,14 @@ class Reader {
     const std::optional<size_t> status =
         members_.OneOf("delivery_status", orders::kDeliveryStatusNames);
     const std::optional<json::Value> shown = members_.Any("delivery_status");
-    result_.has_delivery_status = status || (shown && shown->is_null());
+    result_.shows.delivery_status = status || (shown && shown->is_null());
     if (status) order().delivery_status = static_cast<orders::DeliveryStatus>(*status);
+    order().delivery_status_by_rider =
+        order().delivery_status == orders::DeliveryStatus::kRiderAssigned;
     order().delivery_status_reason = members_.Text("delivery_status_reason");
-    const std::optional<json::Value> rider = members_.Any(kRider);
-    result_.has_rider = rider && (rider->is_null() || rider->kind() == json::Kind::kObject);
-    if (const auto shown_rider = members_.Object(kRider)) ReadRider(*shown_rider);
+    const std::optional<json::Value> rider = members_.Any(kRiderMember);
+    result_.shows.rider = rider && (rider->is_null() || rider->kind() == json::Kind::kObject);
+    if (const auto shown_rider = members_.Object(kRiderMember)) ReadRider(*shown_rider);
   }
 
   orders::ServiceType ServiceType() const {
@@ -320,7 +267,7 @@ class Reader {
 
   // A rider who is a user of the company there, but none here, is shown as an external one.
   void ReadRider(const ShownMembers& shown) {
-    KeepUnknownMembersOf(shown, kRider, Known().rider);
+    unknown_.Keep(Of::kRider, kRiderMember, shown);
     orders::Rider rider{.provider = "api",
                         .user_id = std::nullopt,
                         .name = shown.Text("name"),
@@ -368,17 +315,31 @@ class Reader {
     return row.Instant("canceled_at").value_or(otherwise);
   }
 
-  void ReadCombos() {
-    const auto items = members_.Items("combos");
-    result_.has_combos = items.has_value();
+  // `row_of`: makes a row of the order from what is shown, by its index.
+  template <typename Row, typename RowOf>
+  void ReadRows(std::string_view list, size_t max, Of of, bool& is_shown,
+                std::vector<std::string>& cloud_ids, std::vector<Row>& rows, RowOf row_of) {
+    const auto items = members_.Items(list);
+    is_shown = items.has_value();
     if (!items) return;
-    RequireCap(items->size(), orders::kCombosMax, "combos");
+    RequireCap(items->size(), max, list);
     for (size_t i = 0; i < items->size(); ++i) {
       const ShownMembers row((*items)[i]);
-      result_.combo_ids.push_back(IdIn(row));
-      order().combos.push_back(ComboOf(row, i));
-      KeepUnknownMembersOf(row, order().combos.back().id, Known().combo);
+      cloud_ids.push_back(IdIn(row));
+      rows.push_back(row_of(row, i));
+      unknown_.Keep(of, rows.back().id, row);
     }
+  }
+
+  void ReadAllRows() {
+    ReadRows("combos", orders::kCombosMax, Of::kCombo, result_.shows.combos, result_.combo_ids,
+             order().combos, [&](const ShownMembers& row, size_t i) { return ComboOf(row, i); });
+    ReadRows("payments", orders::kPaymentsMax, Of::kPayment, result_.shows.payments,
+             result_.payment_ids, order().payments,
+             [&](const ShownMembers& row, size_t i) { return PaymentOf(row, i); });
+    ReadRows("discounts", orders::kDiscountsMax, Of::kDiscount, result_.shows.discounts,
+             result_.discount_ids, order().discounts,
+             [&](const ShownMembers& row, size_t i) { return DiscountOf(row, i); });
   }
 
   orders::Combo ComboOf(const ShownMembers& row, size_t index) {
@@ -412,50 +373,26 @@ class Reader {
       const ShownMembers shown(items[i]);
       orders::Modifier modifier;
       modifier.id = RowId(Concat({"modifier of ", combo.id}), shown, i);
-      KeepUnknownMembersOf(shown, modifier.id, Known().modifier);
+      unknown_.Keep(Of::kModifier, modifier.id, shown);
       modifier.modifier_id = Here(Kind::kModifier, shown.Id("modifier_id"));
       modifier.group_name = shown.Text("group_name");
       modifier.name = shown.Text("name").value_or("");
       modifier.quantity = QuantityOf(shown);
       modifier.price = Money(shown, "price").value_or(0);
       modifier.original_price = Money(shown, "original_price").value_or(modifier.price);
-      modifier.unit_quantity = orders::UnitQuantity(modifier.quantity, combo.quantity);
-      modifier.unit_price = orders::UnitPrice(modifier.price, modifier.quantity);
-      modifier.original_unit_price = orders::UnitPrice(modifier.original_price, modifier.quantity);
       combo.modifiers.push_back(std::move(modifier));
     }
   }
 
   void ReadPrices(const ShownMembers& row, orders::Combo& combo) const {
-    const std::optional<Minor> shown_price = Money(row, "combo_price");
-    const std::optional<Minor> shown_modifiers = Money(row, "modifiers_price");
-    Minor modifiers = 0;
-    for (const orders::Modifier& modifier : combo.modifiers) modifiers += modifier.price;
-    const Minor rest =
-        std::max<Minor>(0, shown_price.value_or(0) - shown_modifiers.value_or(modifiers));
-    combo.variant_price = Money(row, "variant_price").value_or(rest);
-    combo.variant_original_price =
-        Money(row, "variant_original_price").value_or(combo.variant_price);
-    combo.variant_unit_price = orders::UnitPrice(combo.variant_price, combo.quantity);
-    combo.variant_original_unit_price =
-        orders::UnitPrice(combo.variant_original_price, combo.quantity);
-    if (!orders::SumUp(combo, decimals_)) Refuse("an item costs more than an order may");
-    combo.modifiers_price = shown_modifiers.value_or(combo.modifiers_price);
-    combo.combo_price = shown_price.value_or(combo.combo_price);
-    combo.combo_original_price =
-        Money(row, "combo_original_price").value_or(combo.combo_original_price);
-  }
-
-  void ReadPayments() {
-    const auto items = members_.Items("payments");
-    result_.has_payments = items.has_value();
-    if (!items) return;
-    RequireCap(items->size(), orders::kPaymentsMax, "payments");
-    for (size_t i = 0; i < items->size(); ++i) {
-      const ShownMembers row((*items)[i]);
-      result_.payment_ids.push_back(IdIn(row));
-      order().payments.push_back(PaymentOf(row, i));
-      KeepUnknownMembersOf(row, order().payments.back().id, Known().payment);
+    const orders::ShownPrices shown = {
+        .combo_price = Money(row, "combo_price"),
+        .modifiers_price = Money(row, "modifiers_price"),
+        .variant_price = Money(row, "variant_price"),
+        .variant_original_price = Money(row, "variant_original_price"),
+        .combo_original_price = Money(row, "combo_original_price")};
+    if (!orders::PriceAsShown(combo, shown, decimals_)) {
+      Refuse("an item costs more than an order may");
     }
   }
 
@@ -487,20 +424,6 @@ class Reader {
             .description = text("description", "payment_method_description").value_or(code)};
   }
 
-  void ReadDiscounts() {
-    const auto items = members_.Items("discounts");
-    result_.has_discounts = items.has_value();
-    if (!items) return;
-    RequireCap(items->size(), orders::kDiscountsMax, "discounts");
-    for (size_t i = 0; i < items->size(); ++i) {
-      const ShownMembers row((*items)[i]);
-      result_.discount_ids.push_back(IdIn(row));
-      order().discounts.push_back(DiscountOf(row, i));
-      KeepUnknownMembersOf(row, order().discounts.back().id, Known().discount);
-      shown_effects_.push_back(Money(row, "amount"));
-    }
-  }
-
   // A discount of an unknown type is one of its effect.
   orders::Discount DiscountOf(const ShownMembers& row, size_t index) {
     orders::Discount discount;
@@ -518,6 +441,7 @@ class Reader {
     discount.value = value.value_or(0);
     discount.reason = row.Text("reason");
     discount.created_at = MadeAt(row);
+    discount_amounts_.push_back(Money(row, "amount"));
     return discount;
   }
 
@@ -527,92 +451,17 @@ class Reader {
     order().delivery_price = Money(members_, "delivery_price").value_or(0);
     order().packaging_price = Money(members_, "packaging_price").value_or(0);
     order().service_fee_price = Money(members_, "service_fee_price").value_or(0);
-    const std::optional<UtcMs> paid_at = order().paid_at;
-    if (!orders::Price(order(), LastPayment())) Refuse("its sums are more than an order may have");
-    for (size_t i = 0; i < shown_effects_.size(); ++i) {
-      Minor& effect = order().discounts[i].amount;
-      effect = shown_effects_[i].value_or(effect);
-    }
-    ReadSums();
-    if (!order().totals.paid) {
-      order().paid_at.reset();
-    } else if (paid_at) {
-      order().paid_at = paid_at;
-    }
-  }
-
-  UtcMs LastPayment() {
-    UtcMs last = order().created_at;
-    for (const orders::Payment& payment : order().payments) {
-      if (!payment.canceled_at) last = std::max(last, payment.created_at);
-    }
-    return last;
-  }
-
-  void ReadSums() {
-    orders::Totals& totals = order().totals;
-    totals.subtotal = Money(members_, "subtotal").value_or(totals.subtotal);
-    Minor discounts = 0;
-    for (const orders::Discount& discount : order().discounts) discounts += discount.amount;
-    totals.total_discounts = Money(members_, "total_discounts").value_or(discounts);
-    const Minor sum = totals.subtotal - totals.total_discounts + order().delivery_price +
-                      order().packaging_price + order().service_fee_price;
-    const std::optional<Minor> total = Money(members_, "total");
-    totals.total = total.value_or(std::max<Minor>(0, sum));
-    result_.has_total = total || (result_.has_combos && result_.has_discounts);
-    totals.total_tips = Money(members_, "total_tips").value_or(totals.total_tips);
-    const std::optional<Minor> total_paid = Money(members_, "total_paid");
-    totals.total_paid = total_paid.value_or(totals.total_paid);
-    result_.has_total_paid = total_paid || result_.has_payments;
-    const bool is_covered =
-        totals.total_paid >= totals.total &&
-        (totals.total > 0 || std::ranges::any_of(order().combos, [](const orders::Combo& combo) {
-           return !combo.canceled_at;
-         }));
-    totals.paid = members_.Boolean("paid").value_or(is_covered);
-  }
-
-  // The members of an object that are not known, as an object; empty where there are none. Objects
-  // that are kept whole (client, table, address) have no members that are known one by one.
-  static std::string UnknownIn(json::Value object, const Members& known) {
-    if (object.kind() != json::Kind::kObject || known.named.empty()) return "";
-    std::string text;
-    json::Writer out(text);
-    bool has_any = false;
-    out.BeginObject();
-    for (const auto& [name, value] : object.members()) {
-      const auto found = known.named.find(name);
-      const std::string unknown =
-          found == known.named.end() ? value.Canonical() : UnknownIn(value, found->second);
-      if (unknown.empty()) continue;
-      out.KeyOf(name).Raw(unknown);
-      has_any = true;
-    }
-    out.EndObject();
-    return has_any ? text : "";
-  }
-
-  void KeepUnknownMembersOf(const ShownMembers& row, std::string_view id, const Members& known) {
-    std::string unknown = UnknownIn(row.value(), known);
-    if (!unknown.empty()) unknown_of_rows_.emplace(id, std::move(unknown));
-  }
-
-  // Those of rows and of the rider are kept beside those of the order.
-  void KeepUnknownMembers() {
-    const std::string own = UnknownIn(members_.value(), Known().order);
-    const bool has_of_rows = !unknown_of_rows_.empty() && !members_.Any(kUnknownOfRows);
-    if (own.empty() && !has_of_rows) return;
-    std::string text;
-    json::Writer out(text);
-    out.BeginObject();
-    if (!own.empty()) out.Members(own);
-    if (has_of_rows) {
-      out.KeyOf(kUnknownOfRows).BeginObject();
-      for (const auto& [id, members] : unknown_of_rows_) out.KeyOf(id).Raw(members);
-      out.EndObject();
-    }
-    out.EndObject();
-    order().unknown_members = std::move(text);
+    const orders::ShownTotals shown = {.subtotal = Money(members_, "subtotal"),
+                                       .total_discounts = Money(members_, "total_discounts"),
+                                       .total = Money(members_, "total"),
+                                       .total_tips = Money(members_, "total_tips"),
+                                       .total_paid = Money(members_, "total_paid"),
+                                       .paid = members_.Boolean("paid"),
+                                       .discount_amounts = std::move(discount_amounts_)};
+    if (!orders::PriceAsShown(order(), shown)) Refuse("its sums are more than an order may have");
+    orders::Shown& shows = result_.shows;
+    shows.total = shown.total || (shows.combos && shows.discounts);
+    shows.total_paid = shown.total_paid || shows.payments;
   }
 
   const ShownMembers members_;
@@ -620,9 +469,8 @@ class Reader {
   const int decimals_;
   CloudRecord result_;
   std::set<std::string> row_ids_;
-  // JSON objects, by the row's id here; those of the rider by kRider.
-  std::map<std::string, std::string> unknown_of_rows_;
-  std::vector<std::optional<Minor>> shown_effects_;  // of the discounts
+  UnknownMembers unknown_;
+  std::vector<std::optional<Minor>> discount_amounts_;
 };
 
 }  // namespace

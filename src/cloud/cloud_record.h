@@ -26,6 +26,7 @@
 #include "aliases/aliases.h"
 #include "company/company.h"
 #include "json/reader.h"
+#include "orders/external_order.h"
 #include "orders/order.h"
 
 namespace comanda::cloud {
@@ -43,22 +44,15 @@ struct CloudRecord {
   std::string cloud_id;  // a UUID in lower case, or the text or number that the cloud shows
   std::optional<std::string> cloud_public_id;
   std::string maker;  // as whom it names who made the order; empty: it does not say
-  // As orders::CloudOrder wants it. `id` is the cloud's id or derived from it. `version`,
+  // As orders::ExternalOrder wants it. `id` is the cloud's id or derived from it. `version`,
   // `created_at` and `updated_at` are 0 where the record does not show them, and so is
   // Rider::assigned_at.
   orders::Order order;
+  orders::Shown shows;
+  std::set<std::string_view>
+      fields;  // the names of Fields (cloud/mirror.h) that it shows, null too
   // The cloud's ids of the rows of `order`, in their order; empty where it shows none.
   std::vector<std::string> combo_ids, payment_ids, discount_ids;
-  // What the record shows. Rows that it does not show are unknown, not absent.
-  bool has_combos = false;
-  bool has_payments = false;
-  bool has_discounts = false;
-  bool has_rider = false;            // null, too: no rider
-  bool has_delivery_status = false;  // null, too: none
-  std::set<std::string_view>
-      fields;              // the names of Fields (cloud/mirror.h) that it shows, null too
-  bool has_total = false;  // shown, or computed from rows that are shown
-  bool has_total_paid = false;
 };
 
 // Thrown for a record that cannot be read. No std::exception, so that it is handled where it is

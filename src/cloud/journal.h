@@ -5,6 +5,7 @@
 // in it: that is where the order differs from its mirror (cloud/pending.h). The menu is an order
 // without an id, whose requests wait one after the other (cloud/menu_push.h).
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,11 +52,44 @@ struct Parked {
   std::string problem;  // the problem document of the refusal, or empty
 };
 
+// The database stores the names.
+enum class DifferenceKind : uint8_t {
+  kLink,       // a reference, or a row of the restaurant, that was left out
+  kReference,  // the cloud has the order under another reference
+  kRow,        // a row that the cloud does not show
+  kStatus,     // of the order or of its delivery
+  kDate,       // another business day, or a scheduled date that was left out
+  kMenu,
+  kDiscarded,   // a person has discarded what was not sent
+  kUnreadable,  // a record of the cloud
+  // What both sides show of an order (cloud/sides.h); six in the order of kFieldNames.
+  kTotals,
+  kComment,
+  kOrderTitle,
+  kDeliveryComment,
+  kScheduledDeliveryDate,
+  kDeliveryPrice,
+  kPackagingPrice,
+  kCombos,
+  kPayments,
+  kDiscounts,
+  kRider,
+};
+inline constexpr std::array<std::string_view, 19> kDifferenceKindNames = {
+    // Of no member of an order:
+    "link", "reference", "row", "status", "date", "menu", "discarded", "unreadable",
+    // Of a member:
+    "totals", "comment", "order_title", "delivery_comment", "scheduled_delivery_date",
+    "delivery_price", "packaging_price", "combos", "payments", "discounts", "rider"};
+static_assert(kDifferenceKindNames.size() == static_cast<size_t>(DifferenceKind::kRider) + 1);
+constexpr std::string_view Name(DifferenceKind kind) {
+  return kDifferenceKindNames[static_cast<size_t>(kind)];
+}
+
 // What is not the same on both sides, or was left out.
 struct Difference {
   std::string order_id;  // empty: not of an order
-  // totals, date, link, reference, row, status, menu, discarded, unreadable, or a member.
-  std::string kind;
+  DifferenceKind kind = DifferenceKind::kLink;
   std::string box, cloud;  // what each side has
   std::string detail;
   UtcMs at = 0;

@@ -10,8 +10,6 @@
 namespace comanda::cloud::store {
 namespace {
 
-constexpr std::string_view kUnreadable = "unreadable";  // of differences
-
 std::vector<std::string> Divided(std::string_view text) {
   std::vector<std::string> ids;
   while (!text.empty()) {
@@ -22,12 +20,23 @@ std::vector<std::string> Divided(std::string_view text) {
   return ids;
 }
 
-StepKind KindNamed(std::string_view name) {
-  const auto found = std::ranges::find(kStepKindNames, name);
-  if (found == kStepKindNames.end()) {
-    throw Fault(Fault::Kind::kDamaged, "a step of the journal has no known kind");
+// `noun`: what has the kind.
+template <typename Kind, size_t kSize>
+Kind KindNamed(std::string_view name, const std::array<std::string_view, kSize>& names,
+               std::string_view noun) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) {
+    throw Fault(Fault::Kind::kDamaged, Concat({"a ", noun, " of the journal has no known kind"}));
   }
-  return static_cast<StepKind>(found - kStepKindNames.begin());
+  return static_cast<Kind>(found - names.begin());
+}
+
+StepKind StepKindNamed(std::string_view name) {
+  return KindNamed<StepKind>(name, kStepKindNames, "step");
+}
+
+DifferenceKind DifferenceKindNamed(std::string_view name) {
+  return KindNamed<DifferenceKind>(name, kDifferenceKindNames, "difference");
 }
 
 bool IsThere(db::Session& session, db::CompanyId company, const Difference& difference) {
@@ -36,7 +45,7 @@ bool IsThere(db::Session& session, db::CompanyId company, const Difference& diff
       WHERE company_id = $1 AND order_id = $2 AND kind = $3 AND box = $4 AND cloud = $5
         AND detail = $6
       )sql",
-                        company, difference.order_id, difference.kind, difference.box,
+                        company, difference.order_id, Name(difference.kind), difference.box,
                         difference.cloud, difference.detail);
 }
 
@@ -156,7 +165,7 @@ std::optional<Waiting> FirstStep(db::Session& session, db::CompanyId company,
   if (!row) return std::nullopt;
   return Waiting{.order_id = row->Text("order_id"),
                  .step = {.position = row->Int("position"),
-                          .kind = KindNamed(row->Text("kind")),
+                          .kind = StepKindNamed(row->Text("kind")),
                           .key = row->Text("key"),
                           .body = row->Text("body"),
                           .row_ids = Divided(row->Text("row_ids")),
@@ -206,7 +215,7 @@ void InsertDifference(db::Tx& tx, db::CompanyId company, const Difference& diffe
       SELECT $1, coalesce(max(number), 0) + 1, $2, $3, $4, $5, $6, $7 FROM cloud_difference
       WHERE company_id = $1
       )sql",
-         company, difference.order_id, difference.kind, difference.box, difference.cloud,
+         company, difference.order_id, Name(difference.kind), difference.box, difference.cloud,
          difference.detail, at);
 }
 
@@ -220,7 +229,7 @@ std::vector<Difference> ListDifferences(db::Session& session, db::CompanyId comp
   std::vector<Difference> differences;
   while (rows.Next()) {
     differences.push_back({.order_id = rows.Text("order_id"),
-                           .kind = rows.Text("kind"),
+                           .kind = DifferenceKindNamed(rows.Text("kind")),
                            .box = rows.Text("box"),
                            .cloud = rows.Text("cloud"),
                            .detail = rows.Text("detail"),
@@ -279,7 +288,7 @@ Counts Count(db::Session& session, db::CompanyId company) {
       R"sql(SELECT count(*) FROM cloud_difference WHERE company_id = $1)sql", company);
   counts.unreadable = session.GetInt(
       R"sql(SELECT count(*) FROM cloud_difference WHERE company_id = $1 AND kind = $2)sql", company,
-      kUnreadable);
+      Name(DifferenceKind::kUnreadable));
   counts.oldest = session.FindInt(R"sql(
       SELECT touched_at FROM cloud_order WHERE company_id = $1 AND waiting > 0 AND parked = ''
       ORDER BY touched_at, order_id LIMIT 1
@@ -299,24 +308,24 @@ bool PutDifference(db::Tx& tx, db::CompanyId company, const Difference& differen
   return true;
 }
 
-std::set<std::string> KindsOfDifferences(db::Session& session, db::CompanyId company,
-                                         std::string_view order_id) {
-  std::set<std::string> kinds;
-  for (std::string& kind : session.FindTexts(R"sql(
+std::set<DifferenceKind> KindsOfDifferences(db::Session& session, db::CompanyId company,
+                                            std::string_view order_id) {
+  std::set<DifferenceKind> kinds;
+  for (const std::string& kind : session.FindTexts(R"sql(
            SELECT kind FROM cloud_difference WHERE company_id = $1 AND order_id = $2
            )sql",
-                                             company, order_id)) {
-    kinds.insert(std::move(kind));
+                                                   company, order_id)) {
+    kinds.insert(DifferenceKindNamed(kind));
   }
   return kinds;
 }
 
 void RemoveDifference(db::Tx& tx, db::CompanyId company, std::string_view order_id,
-                      std::string_view kind) {
+                      DifferenceKind kind) {
   tx.Run(R"sql(
       DELETE FROM cloud_difference WHERE company_id = $1 AND order_id = $2 AND kind = $3
       )sql",
-         company, order_id, kind);
+         company, order_id, Name(kind));
 }
 
 void PutUnreadable(db::Tx& tx, db::CompanyId company, const std::string& cloud_id,
@@ -324,7 +333,7 @@ void PutUnreadable(db::Tx& tx, db::CompanyId company, const std::string& cloud_i
   RemoveUnreadable(tx, company, cloud_id);
   InsertDifference(tx, company,
                    {.order_id = "",
-                    .kind = std::string(kUnreadable),
+                    .kind = DifferenceKind::kUnreadable,
                     .box = box,
                     .cloud = cloud_id,
                     .detail = why},
@@ -336,7 +345,7 @@ void RemoveUnreadable(db::Tx& tx, db::CompanyId company, std::string_view cloud_
       DELETE FROM cloud_difference
       WHERE company_id = $1 AND order_id = '' AND kind = $2 AND cloud = $3
       )sql",
-         company, kUnreadable, cloud_id);
+         company, Name(DifferenceKind::kUnreadable), cloud_id);
 }
 
 void CountDate(db::Tx& tx, db::CompanyId company, std::string_view day_here,
@@ -356,7 +365,7 @@ void CountDate(db::Tx& tx, db::CompanyId company, std::string_view day_here,
   if (number < 0) {
     InsertDifference(tx, company,
                      {.order_id = "",
-                      .kind = "date",
+                      .kind = DifferenceKind::kDate,
                       .box = std::string(day_here),
                       .cloud = std::string(day_there),
                       .detail = detail},

@@ -83,10 +83,10 @@ void NoteDifference(db::Tx& tx, db::CompanyId company, const Difference& differe
 // there already. True if it was written.
 bool PutDifference(db::Tx& tx, db::CompanyId company, const Difference& difference, UtcMs at);
 // The kinds of those of the order.
-std::set<std::string> KindsOfDifferences(db::Session& session, db::CompanyId company,
-                                         std::string_view order_id);
+std::set<DifferenceKind> KindsOfDifferences(db::Session& session, db::CompanyId company,
+                                            std::string_view order_id);
 void RemoveDifference(db::Tx& tx, db::CompanyId company, std::string_view order_id,
-                      std::string_view kind);
+                      DifferenceKind kind);
 // The record of an order that cannot be read, by its id in the cloud; `box`: that here, or empty.
 void PutUnreadable(db::Tx& tx, db::CompanyId company, const std::string& cloud_id,
                    const std::string& box, const std::string& why, UtcMs at);

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "cloud/box_made.h"
 #include "cloud/menu_push.h"
-#include "cloud/taker.h"
 #include "events/types.h"
 #include "orders/orders.h"
 

@@ -50,7 +50,6 @@ struct MenuPage {
 namespace {
 
 // Of the differences of the menu.
-constexpr std::string_view kMenu = "menu";
 // Products written in one transaction.
 constexpr size_t kChunk = 50;
 
@@ -125,7 +124,8 @@ class ChunkWriter {
         }
       }
     });
-    Report(importer_, kMenu, refused_, [&](size_t index) { return products_[index].shown.id; });
+    Report(importer_, DifferenceKind::kMenu, refused_,
+           [&](size_t index) { return products_[index].shown.id; });
   }
 
  private:
@@ -232,10 +232,12 @@ class ChunkWriter {
       if (!alias) continue;
       const std::string detail = Concat({"the cloud has no variant ", variant.name, " of ",
                                          taken.box->name, " any more; it is still sold here"});
-      if (store::HasDifference(tx, importer_.company, kMenu, alias->cloud_id, detail)) continue;
+      if (store::HasDifference(tx, importer_.company, DifferenceKind::kMenu, alias->cloud_id,
+                               detail))
+        continue;
       store::InsertDifference(tx, importer_.company,
                               {.order_id = "",
-                               .kind = std::string(kMenu),
+                               .kind = DifferenceKind::kMenu,
                                .box = variant.name,
                                .cloud = alias->cloud_id,
                                .detail = detail},
@@ -298,7 +300,8 @@ void TakeCategories(const Importer& importer, const std::vector<PageCategory>& c
       events::RaiseCounter(tx, importer.company, events::Counter::kCatalogue);
     }
   });
-  Report(importer, kMenu, refused, [&](size_t index) { return categories[index].cloud_id; });
+  Report(importer, DifferenceKind::kMenu, refused,
+         [&](size_t index) { return categories[index].cloud_id; });
 }
 
 void TakeProducts(const Importer& importer, const MenuPage& page) {

@@ -130,7 +130,7 @@ void WriteDifference(db::Tx& tx, db::CompanyId company, std::string box, std::st
                {{"box", box}, {"cloud", cloud}, {"what", detail}});
   store::InsertDifference(tx, company,
                           {.order_id = "",
-                           .kind = "menu",
+                           .kind = DifferenceKind::kMenu,
                            .box = std::move(box),
                            .cloud = std::move(cloud),
                            .detail = std::move(detail)},

@@ -8,10 +8,6 @@ namespace {
 using orders::DeliveryMove;
 using orders::DeliveryStatus;
 
-std::string NameOf(std::optional<DeliveryStatus> status) {
-  return status ? std::string(Name(*status)) : "";
-}
-
 // Whether this box has another one than the cloud had: it was changed here.
 bool IsChangedHere(const DeliverySides& sides) {
   return sides.here != sides.before.delivery_status || sides.has_changed_rider;
@@ -45,6 +41,10 @@ DeliveryChoice ChooseBetween(const DeliverySides& sides) {
 }
 
 }  // namespace
+
+std::string NameOf(std::optional<DeliveryStatus> status) {
+  return status ? std::string(Name(*status)) : "";
+}
 
 bool HasChangedRider(const RiderSides& sides) {
   const std::string& known = sides.before.shown.rider.value_or(sides.before.rider);

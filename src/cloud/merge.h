@@ -15,6 +15,9 @@
 
 namespace comanda::cloud {
 
+// As LastShown::delivery_status (cloud/mirror.h).
+std::string NameOf(std::optional<orders::DeliveryStatus> status);
+
 // Riders are the bodies that assign them (cloud/bodies.h), in the cloud's terms; empty: no rider.
 struct RiderSides {
   std::optional<std::string> here;  // nothing: a rider that cannot be sent to the cloud

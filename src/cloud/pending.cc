@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "aliases/aliases.h"
+#include "base/concat.h"
+#include "cloud/bodies.h"
 #include "events/log.h"
 #include "orders/lifecycle.h"
 #include "orders/orders.h"
@@ -91,13 +93,19 @@ void Store(db::Tx& tx, db::CompanyId company, const Compared& compared, const db
   for (const LeftOut& left_out : compared.left_out) {
     store::NoteDifference(tx, company,
                           {.order_id = id,
-                           .kind = "link",
+                           .kind = DifferenceKind::kLink,
                            .box = left_out.box_id,
                            .cloud = "",
                            .detail = left_out.field},
                           stamp.now);
   }
   store::PutOrder(tx, company, compared.after);
+}
+
+// Whether a cancel in the cloud makes the request impossible. The cancel of this box has come true.
+bool IsLostByACancel(const Step& step) {
+  if (step.kind == StepKind::kCancel) return false;
+  return step.kind != StepKind::kFields || !HasCommentAlone(step.body);
 }
 
 }  // namespace
@@ -207,12 +215,32 @@ bool Discard(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::
   store::Unpark(tx, company, order_id);
   store::InsertDifference(tx, company,
                           {.order_id = std::string(order_id),
-                           .kind = "discarded",
+                           .kind = DifferenceKind::kDiscarded,
                            .box = "",
                            .cloud = "",
                            .detail = std::string(reason)},
                           stamp.now);
   return true;
+}
+
+void DropSteps(db::Tx& tx, db::CompanyId company, const std::string& order_id,
+               const std::vector<Step>& remaining, UtcMs now) {
+  std::string lost;
+  for (const Step& step : remaining) {
+    if (IsLostByACancel(step)) lost += Concat({lost.empty() ? "" : ", ", Name(step.kind)});
+  }
+  const auto waiting = store::FirstStep(tx, company, order_id);
+  if (waiting && (IsLostByACancel(waiting->step) || waiting->step.kind == StepKind::kCancel)) {
+    store::DeleteSteps(tx, company, order_id);
+  }
+  if (lost.empty()) return;
+  store::PutDifference(tx, company,
+                       {.order_id = order_id,
+                        .kind = DifferenceKind::kStatus,
+                        .box = lost,
+                        .cloud = std::string(Name(orders::Status::kCancelled)),
+                        .detail = "not sent: the cloud has cancelled the order"},
+                       now);
 }
 
 void AddUncounted(Uncounted& uncounted, db::Session& session, db::CompanyId company,

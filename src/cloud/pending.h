@@ -90,6 +90,12 @@ std::vector<Step> RemainingSteps(db::Session& session, const store::OrderRow& ro
 bool Discard(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view reason,
              const SendRules& rules, const db::Stamp& stamp);
 
+// The cloud has cancelled the order, and would refuse what it still had to make: the request that
+// waits is dropped, and a difference names what of `remaining` is lost. A comment that comes alone
+// is sent all the same.
+void DropSteps(db::Tx& tx, db::CompanyId company, const std::string& order_id,
+               const std::vector<Step>& remaining, UtcMs now);
+
 // The quantities, in thousandths, that were sold here and that the cloud has not counted yet, less
 // those that it still counts: by the id of the variant here, or by the sku of an item without one.
 struct Uncounted {

@@ -28,7 +28,6 @@ using json::Value;
 // Of one list; the log has the number of the others.
 constexpr size_t kReportedMax = 20;
 // Of the differences of these lists.
-constexpr std::string_view kLink = "link";
 
 // The keys by which a record is paired (cloud/pairing.h), in what it shows of a row.
 using KeysOf = KeyedRow (*)(Value record);
@@ -122,7 +121,8 @@ void TakeList(const Importer& importer, const std::vector<Value>& records, const
       events::RaiseCounter(tx, importer.company, events::Counter::kOther);
     }
   });
-  Report(importer, kLink, refused, [&](size_t index) { return ShownId(records[index]); });
+  Report(importer, DifferenceKind::kLink, refused,
+         [&](size_t index) { return ShownId(records[index]); });
 }
 
 // An address without an id is known by its text.
@@ -268,12 +268,12 @@ std::string ReasonOf(const FieldError& error) {
   return Concat({field.substr(field.rfind('.') + 1), " ", error.message});
 }
 
-void Report(const Importer& importer, std::string_view kind, const Refused& refused,
+void Report(const Importer& importer, DifferenceKind kind, const Refused& refused,
             const std::function<std::string(size_t)>& cloud_id) {
   if (refused.empty()) return;
   const auto& [first, reason] = *refused.begin();
   log::Warning("records of the cloud are not accepted here and left out",
-               {{"kind", kind},
+               {{"kind", Name(kind)},
                 {"count", refused.size()},
                 {"cloud_id", cloud_id(first)},
                 {"reason", reason}});
@@ -281,13 +281,10 @@ void Report(const Importer& importer, std::string_view kind, const Refused& refu
     size_t reported = 0;
     for (const auto& [index, why] : refused) {
       if (reported++ == kReportedMax) return;
-      store::NoteDifference(tx, importer.company,
-                            {.order_id = "",
-                             .kind = std::string(kind),
-                             .box = "",
-                             .cloud = cloud_id(index),
-                             .detail = why},
-                            stamp.now);
+      store::NoteDifference(
+          tx, importer.company,
+          {.order_id = "", .kind = kind, .box = "", .cloud = cloud_id(index), .detail = why},
+          stamp.now);
     }
   });
 }
@@ -330,7 +327,7 @@ void TakeCompany(const Importer& importer, Value record) {
   });
   Refused refused;
   for (const FieldError& error : errors) refused.emplace(refused.size(), ReasonOf(error));
-  Report(importer, kLink, refused, [&](size_t) { return ShownId(record); });
+  Report(importer, DifferenceKind::kLink, refused, [&](size_t) { return ShownId(record); });
 }
 
 void TakePaymentMethods(const Importer& importer, const std::vector<Value>& records,

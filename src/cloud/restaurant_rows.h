@@ -13,6 +13,7 @@
 
 #include "aliases/aliases.h"
 #include "base/problem.h"
+#include "cloud/journal.h"
 #include "cloud/pairing.h"
 #include "company/company.h"
 #include "db/database.h"
@@ -54,7 +55,7 @@ void PutAlias(db::Tx& tx, db::CompanyId company, aliases::Kind kind, std::string
 using Refused = std::map<size_t, std::string>;
 std::string ReasonOf(const FieldError& error);
 // A log line, and once a difference for each; none for none. `kind`: of the differences.
-void Report(const Importer& importer, std::string_view kind, const Refused& refused,
+void Report(const Importer& importer, DifferenceKind kind, const Refused& refused,
             const std::function<std::string(size_t index)>& cloud_id);
 
 // False where the rooms refuse what the job writes, which is logged: a stored product that is

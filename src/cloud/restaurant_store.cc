@@ -228,13 +228,13 @@ std::vector<std::string> WaitingMenuRows(db::Session& session, db::CompanyId com
       R"sql(SELECT row_ids FROM cloud_step WHERE company_id = $1 AND order_id = '')sql", company);
 }
 
-bool HasDifference(db::Session& session, db::CompanyId company, std::string_view kind,
+bool HasDifference(db::Session& session, db::CompanyId company, DifferenceKind kind,
                    std::string_view cloud, std::string_view detail) {
   return session.Exists(R"sql(
       SELECT 1 FROM cloud_difference
       WHERE company_id = $1 AND order_id = '' AND kind = $2 AND cloud = $3 AND detail = $4 LIMIT 1
       )sql",
-                        company, kind, cloud, detail);
+                        company, Name(kind), cloud, detail);
 }
 
 }  // namespace comanda::cloud::store

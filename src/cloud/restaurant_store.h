@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "aliases/aliases.h"
+#include "cloud/journal.h"
 #include "cloud/pairing.h"
 #include "db/session.h"
 
@@ -66,7 +67,7 @@ bool CountsStock(db::Session& session, db::CompanyId company);
 // The row ids of the menu's steps that wait.
 std::vector<std::string> WaitingMenuRows(db::Session& session, db::CompanyId company);
 
-bool HasDifference(db::Session& session, db::CompanyId company, std::string_view kind,
+bool HasDifference(db::Session& session, db::CompanyId company, DifferenceKind kind,
                    std::string_view cloud, std::string_view detail);
 
 }  // namespace comanda::cloud::store

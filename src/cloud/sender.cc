@@ -203,7 +203,7 @@ void Sender::NoteReference(db::Tx& tx, const Waiting& waiting, const std::string
   if (reference.empty() || reference == waiting.step.key) return;
   store::InsertDifference(tx, company_,
                           {.order_id = waiting.order_id,
-                           .kind = "reference",
+                           .kind = DifferenceKind::kReference,
                            .box = waiting.step.key,
                            .cloud = reference,
                            .detail = "the cloud keeps another reference"},
@@ -313,7 +313,7 @@ bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
       const json::Document body = json::Document::ParseStored(waiting.step.body);
       store::InsertDifference(tx, company_,
                               {.order_id = waiting.order_id,
-                               .kind = "status",
+                               .kind = DifferenceKind::kStatus,
                                .box = net::TextAt(body.root(), "delivery_status"),
                                .cloud = net::TextAt(*record, "delivery_status"),
                                .detail = "the cloud was ahead of it"},
@@ -361,7 +361,7 @@ bool Sender::LearnRow(const Waiting& waiting) {
     if (rows && known != rows->end() && !known->second.cloud_id.empty()) return;  // sent next
     store::InsertDifference(tx, company_,
                             {.order_id = waiting.order_id,
-                             .kind = "row",
+                             .kind = DifferenceKind::kRow,
                              .box = std::string(Name(waiting.step.kind)),
                              .cloud = "",
                              .detail = "not sent: the cloud shows no such row"},
@@ -410,7 +410,7 @@ void Sender::TakeFound(const Waiting& waiting, json::Value record) {
     }
     store::InsertDifference(tx, company_,
                             {.order_id = waiting.order_id,
-                             .kind = "reference",
+                             .kind = DifferenceKind::kReference,
                              .box = waiting.step.key,
                              .cloud = own_key,
                              .detail = "another order of the cloud has this reference"},
@@ -512,7 +512,7 @@ void Sender::LeaveOut(const Waiting& waiting, const std::vector<std::string>& fi
       const bool is_date = field == kScheduledDate;
       store::InsertDifference(tx, company_,
                               {.order_id = waiting.order_id,
-                               .kind = is_date ? "date" : "link",
+                               .kind = is_date ? DifferenceKind::kDate : DifferenceKind::kLink,
                                .box = "",
                                .cloud = "",
                                .detail = field},
@@ -540,7 +540,7 @@ void Sender::Drop(const Waiting& waiting, const std::string& trouble) {
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     store::InsertDifference(tx, company_,
                             {.order_id = waiting.order_id,
-                             .kind = "link",
+                             .kind = DifferenceKind::kLink,
                              .box = std::string(Name(waiting.step.kind)),
                              .cloud = "",
                              .detail = trouble},

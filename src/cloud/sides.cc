@@ -32,8 +32,8 @@ std::string FiguresOf(const Order& order, const CloudRecord& shown) {
     text +=
         Concat({text.empty() ? "" : ", ", name, " ", MoneyText(amount, order.currency_decimals)});
   };
-  add(shown.has_total, "total", order.totals.total);
-  add(shown.has_total_paid, "paid", order.totals.total_paid);
+  add(shown.shows.total, "total", order.totals.total);
+  add(shown.shows.total_paid, "paid", order.totals.total_paid);
   return text;
 }
 
@@ -57,6 +57,16 @@ std::string CountOf(const Rows& rows) {
   return std::to_string(std::ranges::count_if(rows, is_active));
 }
 
+constexpr DifferenceKind KindOfField(size_t index) {
+  return static_cast<DifferenceKind>(static_cast<size_t>(DifferenceKind::kComment) + index);
+}
+static_assert([] {
+  for (size_t i = 0; i < kFieldNames.size(); ++i) {
+    if (Name(KindOfField(i)) != kFieldNames[i]) return false;
+  }
+  return true;
+}());
+
 class Comparison {
  public:
   Comparison(db::Tx& tx, const Order& here, UtcMs now)
@@ -65,24 +75,24 @@ class Comparison {
         now_(now),
         known_(store::KindsOfDifferences(tx, here.company, here.id)) {}
 
-  void Compare(std::string_view kind, const std::string& here, const std::string& there) {
+  void Compare(DifferenceKind kind, const std::string& here, const std::string& there) {
     if (here == there) {
-      const bool is_known = known_.contains(std::string(kind));
+      const bool is_known = known_.contains(kind);
       if (is_known) store::RemoveDifference(tx_, here_.company, here_.id, kind);
       return;
     }
     const Difference difference{
-        .order_id = here_.id, .kind = std::string(kind), .box = here, .cloud = there, .detail = ""};
+        .order_id = here_.id, .kind = kind, .box = here, .cloud = there, .detail = ""};
     if (!store::PutDifference(tx_, here_.company, difference, now_)) return;
     log::Warning("an order differs in the cloud",
-                 {{"order", here_.id}, {"member", kind}, {"here", here}, {"cloud", there}});
+                 {{"order", here_.id}, {"member", Name(kind)}, {"here", here}, {"cloud", there}});
   }
 
  private:
   db::Tx& tx_;
   const Order& here_;
   const UtcMs now_;
-  const std::set<std::string> known_;
+  const std::set<DifferenceKind> known_;
 };
 
 }  // namespace
@@ -90,29 +100,33 @@ class Comparison {
 void CompareSides(db::Tx& tx, const Order& here, const CloudRecord& there, const Mirror& mirror,
                   UtcMs now) {
   Comparison comparison(tx, here, now);
-  comparison.Compare("totals", FiguresOf(here, there), FiguresOf(there.order, there));
+  comparison.Compare(DifferenceKind::kTotals, FiguresOf(here, there),
+                     FiguresOf(there.order, there));
   const auto texts_here = TextsOf(here);
   const auto texts_there = TextsOf(there.order);
   for (size_t i = 0; i < kFieldNames.size(); ++i) {
     const bool is_given_up =
         kFieldNames[i] == "scheduled_delivery_date" && HasGivenUpDate(mirror, FieldsOf(here));
     if (is_given_up || !there.fields.contains(kFieldNames[i])) continue;
-    comparison.Compare(kFieldNames[i], texts_here[i], texts_there[i]);
+    comparison.Compare(KindOfField(i), texts_here[i], texts_there[i]);
   }
   const Order& shown = there.order;
-  if (there.has_combos) comparison.Compare("combos", CountOf(here.combos), CountOf(shown.combos));
-  if (there.has_payments) {
-    comparison.Compare("payments", CountOf(here.payments), CountOf(shown.payments));
+  if (there.shows.combos)
+    comparison.Compare(DifferenceKind::kCombos, CountOf(here.combos), CountOf(shown.combos));
+  if (there.shows.payments) {
+    comparison.Compare(DifferenceKind::kPayments, CountOf(here.payments), CountOf(shown.payments));
   }
-  if (there.has_discounts) {
-    comparison.Compare("discounts", CountOf(here.discounts), CountOf(shown.discounts));
+  if (there.shows.discounts) {
+    comparison.Compare(DifferenceKind::kDiscounts, CountOf(here.discounts),
+                       CountOf(shown.discounts));
   }
-  if (there.has_rider) {
+  if (there.shows.rider) {
     const auto name = [](const Order& order) {
       return order.rider ? order.rider->name.value_or("?") : std::string();
     };
     const bool is_shown = !shown.rider || shown.rider->name;
-    if (is_shown && !HasGivenUpRider(mirror)) comparison.Compare("rider", name(here), name(shown));
+    if (is_shown && !HasGivenUpRider(mirror))
+      comparison.Compare(DifferenceKind::kRider, name(here), name(shown));
   }
 }
 

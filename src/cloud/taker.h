@@ -4,7 +4,7 @@
 // the answer of GET /v1/orders/{id} or of a step, or the `data` of an event. Runs in the caller's
 // transaction.
 //
-// - An order that the cloud made is stored with its figures (orders::TakeOver).
+// - An order that the cloud made is stored with its figures (orders::Ingest).
 // - Of an order that this box made, status, rider and delivery status are merged: a status only
 //   forward, a delivery status by its own order, the rider of the later change. CANCELLED wins,
 //   unless active payments are here: then the order is parked as cancelled_but_paid. What differs
@@ -15,7 +15,8 @@
 //   event may come after the answers to requests that were sent later.
 //
 // Who may change what: cloud/authority.h; who wins: cloud/merge.h. The mirror (cloud/mirror.h)
-// learns what the cloud has, so that it is not sent back.
+// learns what the cloud has, so that it is not sent back. Which order it is: cloud/match.h; an
+// order of this box: cloud/box_made.h.
 
 #include <cstdint>
 #include <string>
@@ -40,7 +41,7 @@ enum class Taken : uint8_t {
 
 struct TakeSettings {
   const company::Company& company;
-  // Candidates for the ten digits of a new order's public id (orders::CloudOrder).
+  // Candidates for the ten digits of a new order's public id (orders::ExternalOrder).
   const std::vector<std::string>& public_numbers;
   SendRules rules;
   // The name here of the provider whose riders are users of the company.
@@ -61,12 +62,6 @@ Taken TakeOrder(db::Tx& tx, const TakeSettings& settings, json::Value record,
 // and gets ORDER_DELETED; one of this box is parked as gone.
 Taken TakeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
                const db::Stamp& stamp);
-
-// An order that was parked as cancelled_but_paid and whose payments a person has cancelled since
-// becomes CANCELLED; what was not sent is dropped, with a difference. False where it is no such
-// order. To be called for each order that has changed.
-bool FinishCancel(db::Tx& tx, db::CompanyId company, std::string_view order_id,
-                  const SendRules& rules, const db::Stamp& stamp);
 
 // Whether an order of the cloud can be the same as one here: its service type is the same, and each
 // of its rows is one of the order's. False for a record that is unreadable.

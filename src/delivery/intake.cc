@@ -109,10 +109,6 @@ Arrival Prepare(std::string_view details, const OrderSource& source, const Provi
                  .details = std::string(details)};
   if (accept_within_ms > 0) arrival.row.accept_by = received_at + accept_within_ms;
   arrival.drafted = Draft(order, provider, company, received_at);
-  arrival.placement = {.id = NewId(received_at),
-                       .public_numbers = orders::PublicNumbers(),
-                       .source = SourceNameOf(provider.name),
-                       .actor = ActorOf(provider.name)};
   return arrival;
 }
 
@@ -121,9 +117,7 @@ void PlaceArrival(db::Tx& tx, const AccountKey& key, const company::Company& com
   const auto known = store::FindOrder(tx, key, arrival.row.external_id);
   if (known && !known->order_id.empty()) return;
   Complete(tx, company, key.app, arrival.drafted);
-  arrival.row.order_id =
-      orders::PlaceWhole(tx, company, std::move(arrival.drafted.whole), arrival.placement, stamp)
-          .record.id;
+  arrival.row.order_id = orders::Ingest(tx, company, std::move(arrival.drafted.whole), stamp).id;
   store::PutOrder(tx, key, arrival.row);
 }
 

@@ -24,7 +24,6 @@ namespace comanda::delivery {
 struct Arrival {
   OrderRow row;  // without order_id
   Drafted drafted;
-  orders::Placement placement;
 };
 // From the order as the app shows it. Refusal where that is none.
 Arrival Prepare(std::string_view details, const OrderSource& source, const Provider& provider,

@@ -62,16 +62,13 @@ Refusal TooLarge() {
   return Refusal(Problem::kValidationFailed, "The sums of the order are beyond every bound.");
 }
 
-orders::Modifier ModifierOf(const AppOption& option, int64_t line_quantity, UtcMs now) {
+orders::Modifier ModifierOf(const AppOption& option, UtcMs now) {
   orders::Modifier modifier;
   modifier.id = NewId(now);
   modifier.group_name = TakenIf(option.group_name, kNameMax);
   modifier.name = NameOr(option.name, "option");
   modifier.quantity = option.quantity;
   modifier.price = modifier.original_price = option.price;
-  modifier.unit_quantity = orders::UnitQuantity(option.quantity, line_quantity);
-  modifier.unit_price = modifier.original_unit_price =
-      orders::UnitPrice(option.price, option.quantity);
   return modifier;
 }
 
@@ -88,7 +85,7 @@ orders::Combo ComboOf(const AppLine& line, int decimals, UtcMs now) {
   for (const AppOption& option : line.options) {
     const bool has_room = combo.modifiers.size() < orders::kModifiersMax;
     if (has_room) {
-      combo.modifiers.push_back(ModifierOf(option, line.quantity, now));
+      combo.modifiers.push_back(ModifierOf(option, now));
       of_options += option.price;
     }
     // The kitchen reads it all: what is dropped may be an allergy.
@@ -100,16 +97,9 @@ orders::Combo ComboOf(const AppLine& line, int decimals, UtcMs now) {
   }
   combo.comment = Joined(comments, kCommentMax);
   if (of_options > line.total) {
-    of_options = 0;
-    for (orders::Modifier& modifier : combo.modifiers) {
-      modifier.price = modifier.original_price = 0;
-      modifier.unit_price = modifier.original_unit_price = 0;
-    }
+    for (orders::Modifier& modifier : combo.modifiers) modifier.price = modifier.original_price = 0;
   }
-  combo.variant_price = combo.variant_original_price = line.total - of_options;
-  combo.variant_unit_price = combo.variant_original_unit_price =
-      orders::UnitPrice(combo.variant_price, line.quantity);
-  if (!orders::SumUp(combo, decimals)) throw TooLarge();
+  if (!orders::PriceAsShown(combo, {.combo_price = line.total}, decimals)) throw TooLarge();
   return combo;
 }
 
@@ -245,9 +235,13 @@ std::string OfflineMethodOf(std::string_view app) { return Concat({app, "_offlin
 Drafted Draft(const AppOrder& app_order, const Provider& provider, const company::Company& company,
               UtcMs now) {
   Drafted drafted;
-  drafted.whole.external_id = app_order.external_id;
+  drafted.whole = {.order = orders::BlankOrder(company),
+                   .actor = ActorOf(provider.name),
+                   .public_numbers = orders::PublicNumbers()};
   orders::Order& order = drafted.whole.order;
-  order.currency_decimals = company.currency_decimals;
+  order.id = NewId(now);
+  order.external_id = app_order.external_id;
+  order.source = SourceNameOf(provider.name);
   order.service_type = app_order.service_type;
   order.scheduled_delivery_date = app_order.scheduled_for;
   order.order_title = Taken(

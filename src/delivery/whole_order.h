@@ -11,7 +11,7 @@
 #include "db/session.h"
 #include "delivery/app_order.h"
 #include "delivery/provider.h"
-#include "orders/orders.h"
+#include "orders/external_order.h"
 
 namespace comanda::delivery {
 
@@ -24,15 +24,16 @@ std::string SourceNameOf(std::string_view app);
 std::string ActorOf(std::string_view app);
 
 struct Drafted {
-  orders::WholeOrder whole;
+  orders::ExternalOrder whole;
   // What had to be added to the rows of the app, so that they make the app's total; below zero:
   // taken off. In minor units.
   Minor adjustment = 0;
   // The app's code of each modifier of each line.
   std::vector<std::vector<std::optional<std::string>>> option_codes = {};
 };
-// Pure but for the ids of the rows, which are new. The lines are not linked to the menu, and the
-// payment has no method: see Complete(). Refusal out_of_range where a sum exceeds the bound.
+// Pure but for the ids, which are new, and the public numbers. The lines are not linked to the
+// menu, and the payment has no method: see Complete(). Refusal out_of_range where a sum exceeds the
+// bound.
 Drafted Draft(const AppOrder& order, const Provider& provider, const company::Company& company,
               UtcMs now);
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "aliases/aliases.h"
-#include "base/check.h"
 #include "base/concat.h"
 #include "base/decimal.h"
 #include "base/id.h"
@@ -16,15 +15,15 @@
 #include "clients/clients.h"
 #include "company/companies.h"
 #include "events/log.h"
-#include "json/writer.h"
-#include "menu/menu.h"
 #include "orders/change.h"
+#include "orders/external_order.h"
 #include "orders/json.h"
 #include "orders/lifecycle.h"
 #include "orders/permission.h"
 #include "orders/pricing.h"
 #include "orders/references.h"
 #include "orders/size.h"
+#include "orders/stock.h"
 #include "orders/store.h"
 #include "orders/stored_record.h"
 
@@ -134,27 +133,11 @@ void RequireOpen(const Order& order) {
   RequireNotFinalized(order, "and closed: this is possible up to DELIVERED");
 }
 
-void RequireCap(size_t count, size_t max, std::string_view noun) {
-  if (count <= max) return;
-  throw Invalid(std::string(noun), FieldCode::kTooManyItems,
-                "would be " + std::to_string(count) + ": an order has at most " +
-                    std::to_string(max) + " " + std::string(noun) + ", cancelled ones included");
-}
-
 // The one way to change an order
 
 bool DiscountEffectMoved(const Order& before, const Order& after) {
   return !std::ranges::equal(before.discounts, after.discounts, {}, &Discount::amount,
                              &Discount::amount);
-}
-
-// `blamed`: the field that the Refusal names if a sum is out of range.
-void PriceOrRefuse(Order& order, UtcMs now, std::string_view blamed) {
-  if (Price(order, now)) return;
-  std::string most;
-  AppendScaled(most, MoneyMax(order.currency_decimals), order.currency_decimals);
-  throw Invalid(std::string(blamed), FieldCode::kOutOfRange,
-                "makes a sum of the order larger than " + most + ", the most that is possible");
 }
 
 template <typename Row>
@@ -263,86 +246,15 @@ std::string_view BlamedField(const FieldsDraft& fields) {
 
 Order NewOrder(const company::Company& company, ServiceType service_type,
                const Placement& placement, const db::Stamp& stamp) {
-  const UtcMs at = placement.occurred_at.value_or(stamp.now);
-  Order order;
-  order.company = company.company_id;
-  order.company_uuid = company.id;
+  Order order = BlankOrder(company);
   order.id = placement.id;
   order.reference = placement.reference;
   order.fingerprint = placement.fingerprint;
   order.source = placement.source;
-  order.country_code = company.country_code;
-  order.timezone = company.timezone;
-  order.currency = company.currency;
-  order.currency_decimals = company.currency_decimals;
-  order.version = 1;
   order.service_type = service_type;
-  order.status_history.push_back({Status::kPending, at, placement.actor, false});
-  order.created_at = at;
-  order.updated_at = stamp.now;
+  order.created_at = placement.occurred_at.value_or(stamp.now);
+  order.status_history.push_back({Status::kPending, order.created_at, placement.actor, false});
   return order;
-}
-
-// Inserts the order with the first free candidate for its public id. Candidates are random numbers:
-// one that is taken is rare.
-void InsertUnderFreePublicId(db::Tx& tx, Order& order, const std::vector<std::string>& numbers,
-                             int64_t created_seq) {
-  for (const std::string& number : numbers) {
-    order.public_id = order.country_code + "-" + number;
-    if (Insert(tx, order, created_seq)) return;
-  }
-  throw Fault(Fault::Kind::kUnavailable, "every candidate for a public id is taken");
-}
-
-// Gives a new, priced order its number, and writes it, its record and its event.
-Placed PlaceOrder(db::Tx& tx, const company::Company& company, Order order,
-                  const Placement& placement, const db::Stamp& stamp, std::string_view note) {
-  if (order.client_id) {
-    clients::NoteOrder(tx, order.company, *order.client_id, order.created_at, stamp);
-  }
-  events::HeldCounters counters(tx, order.company);
-  company::OrderNumber taken = company::TakeOrderNumber(
-      counters, company, order.created_at,
-      [&](UtcMs begin, UtcMs end) { return SelectLastNumber(tx, company.company_id, begin, end); });
-  order.order_number = taken.number;
-  order.business_day = std::move(taken.business_day);
-  InsertUnderFreePublicId(tx, order, placement.public_numbers, counters.next_seq());
-  std::string record = Render(order);
-  RequireSizeOfWhole(record);
-  const events::Appended event =
-      counters.Append(stamp, EventOf(order, events::Type::kOrderCreated, {}, record, note));
-  return {{order.id, order.version, std::move(record), event.seq}};
-}
-
-// Moves the references, texts and prices of a WholeOrder to the new order, but not its rows.
-void TakeOver(Order whole, Order& order) {
-  order.external_id = std::move(whole.external_id);
-  order.scheduled_delivery_date = whole.scheduled_delivery_date;
-  order.client_id = std::move(whole.client_id);
-  order.client = std::move(whole.client);
-  order.table_id = std::move(whole.table_id);
-  order.table = std::move(whole.table);
-  order.address_id = std::move(whole.address_id);
-  order.address = std::move(whole.address);
-  order.comment = std::move(whole.comment);
-  order.order_title = std::move(whole.order_title);
-  order.delivery_comment = std::move(whole.delivery_comment);
-  order.delivery_price = whole.delivery_price;
-  order.packaging_price = whole.packaging_price;
-  order.service_fee_price = whole.service_fee_price;
-  order.combos = std::move(whole.combos);
-  order.payments = std::move(whole.payments);
-  order.discounts = std::move(whole.discounts);
-}
-
-void DateRows(Order& order, UtcMs now) {
-  for (Combo& combo : order.combos) combo.created_at = now;
-  for (Payment& payment : order.payments) payment.created_at = now;
-  int64_t position = 0;
-  for (Discount& discount : order.discounts) {
-    discount.position = position++;
-    discount.created_at = now;
-  }
 }
 
 std::string ActivePayments(const Order& order) {
@@ -380,54 +292,6 @@ void RequireDeliveryOrder(const Order& order) {
   }
   throw Invalid("delivery_status", FieldCode::kIllegalMove,
                 "can go from NOT_DELIVERED only back to DRIVER_ON_THE_WAY_TO_DESTINATION");
-}
-
-// Stock
-
-void NoteShortage(json::Writer& out, const Combo& combo) {
-  out.BeginObject();
-  out.Key("combo_id").Text(combo.id);
-  out.Key("product_id").Text(combo.product_id);
-  out.Key("variant_id").Text(combo.variant_id);
-  out.Key("quantity").Scaled(combo.quantity, kQuantityDecimals);
-  out.Key("missing").Scaled(combo.quantity - combo.stock_taken, kQuantityDecimals);
-  out.EndObject();
-}
-
-// Takes the stock of the combos, where it is counted. A shortage refuses nothing, since the guest
-// has been promised the food: it is returned as the note of the event, {"stock_warning":[…]}; empty
-// if there is none.
-std::string DeductStock(db::Tx& tx, db::CompanyId company, std::vector<Combo*> linked,
-                        const db::Stamp& stamp) {
-  std::erase_if(linked, [](const Combo* combo) { return !combo->variant_id; });
-  std::vector<menu::StockLine> lines;
-  for (const Combo* combo : linked) {
-    lines.push_back({.variant_id = *combo->variant_id, .quantity = combo->quantity});
-  }
-  menu::DeductStock(tx, company, lines, stamp);
-  std::string note;
-  json::Writer out(note);
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (!lines[i].taken) continue;
-    linked[i]->stock_taken = *lines[i].taken;
-    if (*lines[i].taken == lines[i].quantity) continue;
-    if (note.empty()) out.BeginObject().Key("stock_warning").BeginArray();
-    NoteShortage(out, *linked[i]);
-  }
-  if (!note.empty()) out.EndArray().EndObject();
-  return note;
-}
-
-// Returns the stock that the combos took, and sets stock_taken to 0, so that it happens once.
-void GiveStockBack(db::Tx& tx, const Order& order, std::span<Combo> combos,
-                   const db::Stamp& stamp) {
-  std::vector<menu::StockLine> lines;
-  for (Combo& combo : combos) {
-    const int64_t taken = std::exchange(combo.stock_taken, 0);
-    if (taken > 0 && combo.variant_id)
-      lines.push_back({.variant_id = *combo.variant_id, .quantity = taken});
-  }
-  menu::RestoreStock(tx, order.company, lines, stamp);
 }
 
 // Stored records
@@ -598,38 +462,11 @@ Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draf
   ResolveClientAndTable(tx, draft, order);
   Apply(draft.fields, order);
   PriceOrRefuse(order, order.created_at, BlamedField(draft.fields));
-  return PlaceOrder(tx, company, std::move(order), placement, stamp, {});
-}
-
-std::optional<Record> FindWhole(db::Session& session, db::CompanyId company,
-                                std::string_view source, std::string_view external_id) {
-  const auto id = SelectIdByExternalId(session, company, source, external_id);
-  return id ? Find(session, company, *id) : std::nullopt;
-}
-
-Placed PlaceWhole(db::Tx& tx, const company::Company& company, WholeOrder whole,
-                  const Placement& placement, const db::Stamp& stamp) {
-  CHECK(whole.external_id.empty() == (placement.source == kApiSource),
-        "an order of another channel has the id that the channel gave it");
-  if (!whole.external_id.empty()) {
-    auto earlier = FindWhole(tx, company.company_id, placement.source, whole.external_id);
-    if (earlier) return {*std::move(earlier), Placed::Answer::kAsItIsNow};
-    whole.order.external_id = std::move(whole.external_id);
+  if (order.client_id) {
+    clients::NoteOrder(tx, order.company, *order.client_id, order.created_at, stamp);
   }
-  Order order = NewOrder(company, whole.order.service_type, placement, stamp);
-  TakeOver(std::move(whole.order), order);
-  RequireCap(order.combos.size(), kCombosMax, "combos");
-  RequireCap(order.payments.size(), kPaymentsMax, "payments");
-  RequireCap(order.discounts.size(), kDiscountsMax, "discounts");
-  DateRows(order, order.created_at);
-  if (whole.status != Status::kPending && whole.status != Status::kCancelled) {
-    MoveTo(order, whole.status, order.created_at, placement.actor);
-  }
-  PriceOrRefuse(order, order.created_at, "body");
-  std::vector<Combo*> combos;
-  for (Combo& combo : order.combos) combos.push_back(&combo);
-  const std::string note = DeductStock(tx, order.company, combos, stamp);
-  return PlaceOrder(tx, company, std::move(order), placement, stamp, note);
+  return {
+      WriteNew(tx, company, std::move(order), {.public_numbers = placement.public_numbers}, stamp)};
 }
 
 // Fields
@@ -675,7 +512,7 @@ Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
   RequireEditor(target, before);
   RequireOpen(before);
   combo.canceled_at = When(target, stamp);
-  GiveStockBack(tx, order, {&combo, 1}, stamp);
+  GiveStockBack(tx, order.company, {&combo, 1}, stamp);
   return SaveChange(tx, target, before, std::move(order), Changed({kCombos}), stamp);
 }
 
@@ -758,7 +595,7 @@ Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const d
   }
   Order order = before;
   MarkCancelled(order, reason, When(target, stamp), target.actor);
-  GiveStockBack(tx, order, order.combos, stamp);
+  GiveStockBack(tx, order.company, order.combos, stamp);
   return SaveChange(tx, target, before, std::move(order), Changed({kStatus, kCancelled}), stamp);
 }
 

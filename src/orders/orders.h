@@ -117,28 +117,6 @@ std::vector<std::string> PublicNumbers();
 Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draft,
              const Placement& placement, const db::Stamp& stamp);
 
-// An order that another channel (a delivery app, the cloud, a kiosk) has accepted with all its
-// rows.
-struct WholeOrder {
-  // The id in that channel, unique within Placement::source. Empty only for source API.
-  std::string external_id;
-  // The status in that channel; one of kLife (orders/lifecycle.h).
-  Status status = Status::kPending;
-  // The caller fills: service type, references with their snapshots, texts, prices, fee; combos
-  // with line totals (SumUp(), orders/pricing.h) and their links to the menu, if any; payments;
-  // discounts; the ids of all rows. Other members are ignored.
-  Order order;
-};
-
-// Writes the order with all its rows and one ORDER_CREATED event, and takes the stock of its lines.
-// If the channel's order was written before, returns the current record and writes nothing. Refusal
-// if a cap (order.h), the size of the record (orders/size.h) or the bound of a sum is exceeded.
-Placed PlaceWhole(db::Tx& tx, const company::Company& company, WholeOrder whole,
-                  const Placement& placement, const db::Stamp& stamp);
-// The order of that channel with that external id.
-std::optional<Record> FindWhole(db::Session& session, db::CompanyId company,
-                                std::string_view source, std::string_view external_id);
-
 // Changing
 
 // The order to change, the caller, and the version that the caller expects.

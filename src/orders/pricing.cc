@@ -1,6 +1,10 @@
 #include "orders/pricing.h"
 
 #include <algorithm>
+#include <string>
+
+#include "base/decimal.h"
+#include "base/problem.h"
 
 namespace comanda::orders {
 namespace {
@@ -47,6 +51,19 @@ Minor ShareOut(std::vector<Discount>& discounts, Minor subtotal, Minor base) {
 
 bool HasActiveCombo(const Order& order) {
   return std::ranges::any_of(order.combos, [](const Combo& combo) { return !combo.canceled_at; });
+}
+
+bool IsCovered(const Order& order) {
+  const Totals& totals = order.totals;
+  return totals.total_paid >= totals.total && (totals.total > 0 || HasActiveCombo(order));
+}
+
+UtcMs LastPaymentAt(const Order& order) {
+  UtcMs last = order.created_at;
+  for (const Payment& payment : order.payments) {
+    if (!payment.canceled_at) last = std::max(last, payment.created_at);
+  }
+  return last;
 }
 
 bool SumPayments(const Order& order, Totals& totals) {
@@ -111,11 +128,66 @@ bool Price(Order& order, UtcMs now) {
   totals.subtotal = subtotal.value();
   totals.total_discounts = ShareOut(order.discounts, totals.subtotal, base.value());
   totals.total = base.value() - totals.total_discounts;
-  totals.paid = totals.total_paid >= totals.total && (totals.total > 0 || HasActiveCombo(order));
+  totals.paid = IsCovered(order);
   if (!totals.paid) {
     order.paid_at = std::nullopt;
   } else if (!order.paid_at) {
     order.paid_at = now;
+  }
+  return true;
+}
+
+void PriceOrRefuse(Order& order, UtcMs now, std::string_view field) {
+  if (Price(order, now)) return;
+  std::string most;
+  AppendScaled(most, MoneyMax(order.currency_decimals), order.currency_decimals);
+  throw Invalid(std::string(field), FieldCode::kOutOfRange,
+                "makes a sum of the order larger than " + most + ", the most that is possible");
+}
+
+bool PriceAsShown(Combo& combo, const ShownPrices& shown, int currency_decimals) {
+  Minor of_modifiers = 0;
+  for (Modifier& modifier : combo.modifiers) {
+    of_modifiers += modifier.price;
+    modifier.unit_quantity = UnitQuantity(modifier.quantity, combo.quantity);
+    modifier.unit_price = UnitPrice(modifier.price, modifier.quantity);
+    modifier.original_unit_price = UnitPrice(modifier.original_price, modifier.quantity);
+  }
+  const Minor rest = std::max<Minor>(
+      0, shown.combo_price.value_or(0) - shown.modifiers_price.value_or(of_modifiers));
+  combo.variant_price = shown.variant_price.value_or(rest);
+  combo.variant_original_price = shown.variant_original_price.value_or(combo.variant_price);
+  combo.variant_unit_price = UnitPrice(combo.variant_price, combo.quantity);
+  combo.variant_original_unit_price = UnitPrice(combo.variant_original_price, combo.quantity);
+  if (!SumUp(combo, currency_decimals)) return false;
+  combo.modifiers_price = shown.modifiers_price.value_or(combo.modifiers_price);
+  combo.combo_price = shown.combo_price.value_or(combo.combo_price);
+  combo.combo_original_price = shown.combo_original_price.value_or(combo.combo_original_price);
+  return true;
+}
+
+bool PriceAsShown(Order& order, const ShownTotals& shown) {
+  const std::optional<UtcMs> paid_at = order.paid_at;
+  if (!Price(order, LastPaymentAt(order))) return false;
+  Totals& totals = order.totals;
+  Minor of_discounts = 0;
+  for (size_t i = 0; i < order.discounts.size(); ++i) {
+    Minor& amount = order.discounts[i].amount;
+    if (i < shown.discount_amounts.size()) amount = shown.discount_amounts[i].value_or(amount);
+    of_discounts += amount;
+  }
+  totals.subtotal = shown.subtotal.value_or(totals.subtotal);
+  totals.total_discounts = shown.total_discounts.value_or(of_discounts);
+  const Minor sum = totals.subtotal - totals.total_discounts + order.delivery_price +
+                    order.packaging_price + order.service_fee_price;
+  totals.total = shown.total.value_or(std::max<Minor>(0, sum));
+  totals.total_tips = shown.total_tips.value_or(totals.total_tips);
+  totals.total_paid = shown.total_paid.value_or(totals.total_paid);
+  totals.paid = shown.paid.value_or(IsCovered(order));
+  if (!totals.paid) {
+    order.paid_at.reset();
+  } else if (paid_at) {
+    order.paid_at = paid_at;
   }
   return true;
 }

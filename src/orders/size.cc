@@ -78,8 +78,16 @@ void RequireSize(const Order& before, const Order& after, std::string_view recor
   }
 }
 
-void RequireSizeOfWhole(std::string_view record) {
-  if (record.size() > kRecordBytesMax) throw TooManyItems("combos", record.size());
+void RequireSizeOfWhole(std::string_view record, size_t added_bytes) {
+  const size_t bytes = record.size() + added_bytes;
+  if (bytes > kRecordBytesMax) throw TooManyItems("combos", bytes);
+}
+
+void RequireCap(size_t count, size_t max, std::string_view noun) {
+  if (count <= max) return;
+  throw Invalid(std::string(noun), FieldCode::kTooManyItems,
+                "would be " + std::to_string(count) + ": an order has at most " +
+                    std::to_string(max) + " " + std::string(noun) + ", cancelled ones included");
 }
 
 }  // namespace comanda::orders

@@ -30,7 +30,11 @@ enum class Adds : uint8_t { kLittle, kCombos, kDiscount, kPayment, kTexts };
 // Refusal validation_failed if the record of `after` is too large: too_many_items for the list, or
 // too_long for the texts, that the change has extended.
 void RequireSize(const Order& before, const Order& after, std::string_view record, Adds adds);
-// The same for a new order with all its rows (WholeOrder): at most 512 KiB.
-void RequireSizeOfWhole(std::string_view record);
+// The same for an order with all its rows: at most 512 KiB. `added_bytes`: the parts that are not
+// in the record yet.
+void RequireSizeOfWhole(std::string_view record, size_t added_bytes = 0);
+
+// Refusal validation_failed if a list of rows has more than `max` (orders/order.h).
+void RequireCap(size_t count, size_t max, std::string_view noun);
 
 }  // namespace comanda::orders

@@ -30,7 +30,7 @@ namespace comanda::orders {
 void Update(db::Tx& tx, const Order& before, Order& after);
 
 // The same where everything but the id, the public id and the side that made it may differ, every
-// row included: of an order that the cloud made (orders/cloud_order.h).
+// row included: of an order that the cloud made (orders/external_order.h).
 void Replace(db::Tx& tx, const Order& before, Order& after);
 
 // Reads the order with all its rows. Fault kDamaged if the checksum does not match them

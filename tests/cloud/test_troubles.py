@@ -96,6 +96,7 @@ def test_orders_that_a_restored_box_lost_come_back_whole(tmp_path, seed, strict)
 
         def back():
             here = {r["reference"]: r for r in pair.box_records()}
+            assert by_reference.keys() <= here.keys()
             for reference, order in by_reference.items():
                 assert essence(here[reference]) == essence(order)
         pair.eventually(back)

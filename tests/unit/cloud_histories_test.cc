@@ -19,6 +19,7 @@
 
 #include "aliases/aliases.h"
 #include "base/concat.h"
+#include "cloud/box_made.h"
 #include "cloud/authority.h"
 #include "cloud/journal_store.h"
 #include "cloud/pending.h"
@@ -265,7 +266,7 @@ class History {
         [](db::Snapshot& snapshot) { return store::ListDifferences(snapshot, kCompany, 1'000); });
     std::vector<std::string> kinds;
     for (const Difference& one : differences) {
-      if (one.order_id == box.order_id) kinds.push_back(one.kind);
+      if (one.order_id == box.order_id) kinds.emplace_back(Name(one.kind));
     }
     return kinds;
   }

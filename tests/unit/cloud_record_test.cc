@@ -182,8 +182,8 @@ TEST_F(CloudRecordReader, ReadsWhatThisProgramWrites) {
   EXPECT_EQ(record.cloud_id, kId);
   EXPECT_EQ(record.cloud_public_id, "PE-1000000007");
   EXPECT_EQ(record.combo_ids.front(), kComboId);
-  EXPECT_TRUE(record.has_combos && record.has_payments && record.has_discounts);
-  EXPECT_TRUE(record.has_rider && record.has_delivery_status && record.has_total);
+  EXPECT_TRUE(record.shows.combos && record.shows.payments && record.shows.discounts);
+  EXPECT_TRUE(record.shows.rider && record.shows.delivery_status && record.shows.total);
 }
 
 TEST_F(CloudRecordReader, ComputesWhatTheSpecificationDoesNotNameFromTheRows) {
@@ -344,9 +344,9 @@ TEST_F(CloudRecordReader, ARiderOfTheCompanyIsTheUserHere) {
   EXPECT_EQ(order.rider->user_id, R"("0190a5c8-0000-7000-8000-0000000000a4")");
   EXPECT_EQ(OrderOf(With(R"("rider":{"user_id":12345678901234567890})")).rider->user_id,
             "12345678901234567890");
-  EXPECT_TRUE(Read(With(R"("rider":null)")).has_rider);
-  EXPECT_FALSE(Read(With(R"("rider":"Ana")")).has_rider);
-  EXPECT_FALSE(Read(With(R"("comment":"x")")).has_rider);
+  EXPECT_TRUE(Read(With(R"("rider":null)")).shows.rider);
+  EXPECT_FALSE(Read(With(R"("rider":"Ana")")).shows.rider);
+  EXPECT_FALSE(Read(With(R"("comment":"x")")).shows.rider);
 }
 
 TEST_F(CloudRecordReader, TextsHaveNoControlCharacters) {

@@ -6,6 +6,7 @@
 
 #include "aliases/aliases.h"
 #include "base/id.h"
+#include "cloud/box_made.h"
 #include "cloud/journal_store.h"
 #include "cloud/link.h"
 #include "cloud/merge.h"
@@ -401,7 +402,7 @@ TEST_F(CloudTakerOfTheCloud, ACancelDropsWhatATillMoved) {
   EXPECT_EQ(Here().cancel_reason, "no vino");
   EXPECT_EQ(Waiting(), std::vector<StepKind>{});
   ASSERT_EQ(Differences().size(), 1U);
-  EXPECT_EQ(Differences()[0].kind, "status");
+  EXPECT_EQ(Differences()[0].kind, DifferenceKind::kStatus);
 }
 
 TEST_F(CloudTakerOfTheCloud, WhatCannotBeReadChangesNothing) {
@@ -519,7 +520,8 @@ TEST_F(CloudTaker, EachMemberThatDiffersIsADifferenceUntilItIsEqual) {
   PlaceAndSend();
   Take(Twin().Set("order_title", R"("Mesa 5")").Set("packaging_price", "1.5"));
   std::map<std::string, std::string> found;
-  for (const Difference& one : Differences()) found[one.kind] = one.box + " | " + one.cloud;
+  for (const Difference& one : Differences())
+    found[std::string(Name(one.kind))] = one.box + " | " + one.cloud;
   EXPECT_EQ(found, (std::map<std::string, std::string>{{"order_title", " | Mesa 5"},
                                                        {"packaging_price", "0 | 1.5"}}));
   Take(Twin().Set("order_title", "null").Set("packaging_price", "0"));
@@ -530,7 +532,7 @@ TEST_F(CloudTaker, OtherTotalsAreOneDifferenceUntilTheyAreEqual) {
   PlaceAndSend();
   Take(Twin().Set("total", "20.01"));
   ASSERT_EQ(Differences().size(), 1U);
-  EXPECT_EQ(Differences()[0].kind, "totals");
+  EXPECT_EQ(Differences()[0].kind, DifferenceKind::kTotals);
   EXPECT_EQ(Differences()[0].box, "total 20, paid 0");
   EXPECT_EQ(Differences()[0].cloud, "total 20.01, paid 0");
   Take(Twin().Set("total", "20.02"));
@@ -559,7 +561,7 @@ TEST_F(CloudTaker, AnotherBusinessDayIsCountedOncePerOrder) {
   Take(Twin().Set("created_at", later));
   Take(Twin().Set("created_at", later).Status("READY"));
   ASSERT_EQ(Differences().size(), 1U);
-  EXPECT_EQ(Differences()[0].kind, "date");
+  EXPECT_EQ(Differences()[0].kind, DifferenceKind::kDate);
   EXPECT_EQ(Differences()[0].detail, "1 order");
   EXPECT_EQ(Differences()[0].order_id, "");
 }
@@ -772,7 +774,7 @@ TEST_F(CloudTaker, ACancelDropsWhatWaits) {
   EXPECT_EQ(Here().status, Status::kCancelled);
   EXPECT_EQ(Waiting(), std::vector<StepKind>{});
   ASSERT_EQ(Differences().size(), 1U);
-  EXPECT_EQ(Differences()[0].kind, "status");
+  EXPECT_EQ(Differences()[0].kind, DifferenceKind::kStatus);
   EXPECT_EQ(Differences()[0].box, "place") << "the cloud has the row";
 }
 
@@ -814,7 +816,7 @@ TEST_F(CloudTaker, ACancelDoesNotGoOverPaymentsHere) {
   EXPECT_EQ(WhyParked(), "");
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
   ASSERT_FALSE(Differences().empty());
-  EXPECT_EQ(Differences()[0].kind, "status");
+  EXPECT_EQ(Differences()[0].kind, DifferenceKind::kStatus);
   EXPECT_EQ(Differences()[0].box, "payment, cancel_payment");
   EXPECT_FALSE(Finish());
 }
@@ -903,6 +905,19 @@ TEST_F(CloudTaker, ARestoredOrderLosesWhatTheLostBoxHadEnded) {
   EXPECT_TRUE(Here().combos.at(0).canceled_at);
   EXPECT_EQ(Here().totals.total, 0);
   EXPECT_EQ(Waiting(), std::vector<StepKind>{});
+}
+
+TEST_F(CloudTaker, ARestoredOrderKeepsTheRowsOfAListThatTheCloudDoesNotShow) {
+  PlaceAndSend();
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 500);
+  Plan();
+  SendAll();
+  Take(Twin().Set("payments", R"([{"id":"p1","amount":5,"payment_method_code":"cash"}])"));
+  Restore();
+  Take(Twin().Set("payments", "null").Set("comment", R"("sin sal")"));
+  EXPECT_EQ(Here().payments.size(), 1U);
+  EXPECT_EQ(Here().totals.total_paid, 500);
+  EXPECT_EQ(Here().comment, "sin sal");
 }
 
 TEST_F(CloudTaker, ARowThatIsInTheCloudAloneIsADifferenceWhereNothingWasRestored) {

@@ -11,6 +11,7 @@
 #include "company/companies.h"
 #include "events/log.h"
 #include "orders/check.h"
+#include "orders/external_order.h"
 #include "orders/list.h"
 #include "orders/size.h"
 #include "orders/store.h"
@@ -312,12 +313,17 @@ TEST_F(OrdersTest, RefusesEveryUnknownReferenceOfAnOrderAtOnce) {
   EXPECT_EQ(NewEvents(), (List{}));
 }
 
-// Whole orders
+// Orders of a delivery app
 
-class WholeOrdersTest : public OrdersTest {
+class AppOrdersTest : public OrdersTest {
  protected:
-  WholeOrder Burger() {
-    WholeOrder whole{.external_id = "R-1", .status = Status::kPreparing, .order = {}};
+  ExternalOrder Burger() {
+    ExternalOrder whole{
+        .order = BlankOrder(OurCompany()), .actor = "app:rappi", .public_numbers = {NextNumber()}};
+    whole.order.id = NewOrderId();
+    whole.order.external_id = "R-1";
+    whole.order.source = "RAPPI";
+    whole.order.status = Status::kPreparing;
     whole.order.service_type = ServiceType::kDelivery;
     whole.order.delivery_price = 300;
     whole.order.service_fee_price = 50;
@@ -332,21 +338,21 @@ class WholeOrdersTest : public OrdersTest {
     return whole;
   }
 
-  Placed PlaceBurger(WholeOrder whole) {
-    const Placement placement{.id = NewOrderId(),
-                              .public_numbers = {NextNumber()},
-                              .source = "RAPPI",
-                              .actor = "app:rappi"};
+  Record PlaceBurger(ExternalOrder whole) {
     return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      return PlaceWhole(tx, company::Get(tx, kCompany), whole, placement, stamp);
+      return Ingest(tx, company::Get(tx, kCompany), whole, stamp);
     });
+  }
+
+  company::Company OurCompany() {
+    return database->Read([](db::Snapshot& snapshot) { return company::Get(snapshot, kCompany); });
   }
 };
 
-TEST_F(WholeOrdersTest, AreStoredWithAllRowsAndAnnouncedOnce) {
+TEST_F(AppOrdersTest, AreStoredWithAllRowsAndAnnouncedOnce) {
   NewEvents();
-  const Placed placed = PlaceBurger(Burger());
-  target.key = placed.record.id;
+  const Record placed = PlaceBurger(Burger());
+  target.key = placed.id;
 
   const Order order = Stored();
 
@@ -359,27 +365,27 @@ TEST_F(WholeOrdersTest, AreStoredWithAllRowsAndAnnouncedOnce) {
   EXPECT_EQ(order.payments.at(0).created_at, order.created_at);
   EXPECT_EQ(order.discounts.at(0).amount, 350);
   EXPECT_EQ(order.version, 1);
-  EXPECT_EQ(Got(), placed.record.json);
-  EXPECT_EQ(Render(order), placed.record.json);
+  EXPECT_EQ(Got(), placed.json);
+  EXPECT_EQ(Render(order), placed.json);
 }
 
-TEST_F(WholeOrdersTest, AreTakenOncePerSourceAndExternalId) {
-  const Placed first = PlaceBurger(Burger());
+TEST_F(AppOrdersTest, AreTakenOncePerSourceAndExternalId) {
+  const Record first = PlaceBurger(Burger());
   NewEvents();
 
-  const Placed again = PlaceBurger(Burger());
+  const Record again = PlaceBurger(Burger());
 
-  EXPECT_EQ(again.answer, Placed::Answer::kAsItIsNow);
-  EXPECT_EQ(again.record.json, first.record.json);
+  EXPECT_FALSE(again.event_seq);
+  EXPECT_EQ(again.json, first.json);
   EXPECT_EQ(NewEvents(), (List{}));
-  WholeOrder other = Burger();
-  other.external_id = "R-2";
-  EXPECT_EQ(PlaceBurger(other).answer, Placed::Answer::kCreated);
+  ExternalOrder other = Burger();
+  other.order.external_id = "R-2";
+  EXPECT_TRUE(PlaceBurger(other).event_seq);
 }
 
-TEST_F(WholeOrdersTest, AreChangedByTheirOwnAppAlone) {
+TEST_F(AppOrdersTest, AreChangedByTheirOwnAppAlone) {
   target.company = kCompany;
-  target.key = PlaceBurger(Burger()).record.id;
+  target.key = PlaceBurger(Burger()).id;
   const auto problem = [&](std::string actor) {
     target.actor = std::move(actor);
     try {
@@ -396,15 +402,15 @@ TEST_F(WholeOrdersTest, AreChangedByTheirOwnAppAlone) {
   EXPECT_NO_THROW(Do(Advance, Status::kReady)) << "the status of every channel's orders moves";
 }
 
-TEST_F(WholeOrdersTest, AreRefusedAboveTheCaps) {
-  WholeOrder whole = Burger();
+TEST_F(AppOrdersTest, AreRefusedAboveTheCaps) {
+  ExternalOrder whole = Burger();
   whole.order.combos.assign(kCombosMax + 1, Dish(1));
   EXPECT_THROW(PlaceBurger(whole), Refusal);
   EXPECT_EQ(NewEvents(), (List{}));
 }
 
-TEST_F(WholeOrdersTest, AreRefusedWhereTheirRecordIsTooLarge) {
-  WholeOrder whole = Burger();
+TEST_F(AppOrdersTest, AreRefusedWhereTheirRecordIsTooLarge) {
+  ExternalOrder whole = Burger();
   whole.order.combos.front().product_name = std::string(kRecordBytesMax, 'x');
   try {
     PlaceBurger(whole);

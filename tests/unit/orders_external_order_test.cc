@@ -1,4 +1,4 @@
-#include "orders/cloud_order.h"
+#include "orders/external_order.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ constexpr UtcMs kMade = 1'763'000'000'000;
 constexpr UtcMs kMinuteMs = 60'000;
 constexpr UtcMs kHourMs = 60 * kMinuteMs;
 
-class OrdersCloudOrder : public ::testing::Test {
+class OrdersExternalOrder : public ::testing::Test {
  protected:
   // A sale of 21.90 whose totals no rule of this program gives: they are the cloud's.
   Order Sale() {
@@ -36,6 +36,7 @@ class OrdersCloudOrder : public ::testing::Test {
     order.country_code = "PE";
     order.timezone = "America/Lima";
     order.currency = "PEN";
+    order.origin = Origin::kCloud;
     order.created_at = kMade;
     order.status_history = {{.status = Status::kPending, .at = kMade, .by = "cloud"}};
     order.totals = {.subtotal = 2190, .total_discounts = 3, .total = 2187, .total_paid = 100};
@@ -54,8 +55,12 @@ class OrdersCloudOrder : public ::testing::Test {
 
   Record Take(Order order) {
     return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      return TakeOver(tx, company::Get(tx, kCompany),
-                      {.order = order, .public_numbers = {"2000000001", "2000000002"}}, stamp);
+      return Ingest(tx, company::Get(tx, kCompany),
+                    {.order = order,
+                     .figures = Figures::kTheirs,
+                     .actor = "cloud",
+                     .public_numbers = {"2000000001", "2000000002"}},
+                    stamp);
     });
   }
 
@@ -82,7 +87,7 @@ class OrdersCloudOrder : public ::testing::Test {
   RestaurantDatabase database;
 };
 
-TEST_F(OrdersCloudOrder, IsStoredWithTheCloudsFiguresAndOneEvent) {
+TEST_F(OrdersExternalOrder, IsStoredWithTheCloudsFiguresAndOneEvent) {
   const Record record = Take(Sale());
   const Order stored = Stored();
   EXPECT_EQ(stored.totals, Sale().totals);
@@ -96,7 +101,7 @@ TEST_F(OrdersCloudOrder, IsStoredWithTheCloudsFiguresAndOneEvent) {
   EXPECT_EQ(EventOf(record).body, Render(stored));
 }
 
-TEST_F(OrdersCloudOrder, WritesNothingWhereNothingDiffers) {
+TEST_F(OrdersExternalOrder, WritesNothingWhereNothingDiffers) {
   const Record first = Take(Sale());
   const Record again = Take(Sale());
   EXPECT_EQ(again.version, 1);
@@ -104,7 +109,7 @@ TEST_F(OrdersCloudOrder, WritesNothingWhereNothingDiffers) {
   EXPECT_FALSE(again.event_seq);
 }
 
-TEST_F(OrdersCloudOrder, EveryRowMayChangeInTheCloud) {
+TEST_F(OrdersExternalOrder, EveryRowMayChangeInTheCloud) {
   Take(Sale());
   Order edited = Sale();
   edited.combos[0].product_name = "Lomo saltado";
@@ -131,7 +136,7 @@ TEST_F(OrdersCloudOrder, EveryRowMayChangeInTheCloud) {
   EXPECT_EQ(changes.find("status"), std::string::npos) << changes;
 }
 
-TEST_F(OrdersCloudOrder, AStatusNeverGoesBackAndCancelledIsTheLast) {
+TEST_F(OrdersExternalOrder, AStatusNeverGoesBackAndCancelledIsTheLast) {
   Take(Sale());
   Do(Advance, Here(), Status::kReady);
   EXPECT_FALSE(Take(Sale()).event_seq);
@@ -153,7 +158,7 @@ TEST_F(OrdersCloudOrder, AStatusNeverGoesBackAndCancelledIsTheLast) {
   EXPECT_EQ(Stored().status, Status::kCancelled);
 }
 
-TEST_F(OrdersCloudOrder, ATillMovesItAndChangesNoFigure) {
+TEST_F(OrdersExternalOrder, ATillMovesItAndChangesNoFigure) {
   Take(Sale());
   Do(Advance, Here(), Status::kDelivered);
   EXPECT_EQ(Stored().totals, Sale().totals);
@@ -169,7 +174,7 @@ TEST_F(OrdersCloudOrder, ATillMovesItAndChangesNoFigure) {
   }
 }
 
-TEST_F(OrdersCloudOrder, WhatIsUnknownHereIsKeptAndShown) {
+TEST_F(OrdersExternalOrder, WhatIsUnknownHereIsKeptAndShown) {
   Order strange = Sale();
   strange.unknown_status = "EN_CAMINO";
   strange.unknown_members =
@@ -188,7 +193,7 @@ TEST_F(OrdersCloudOrder, WhatIsUnknownHereIsKeptAndShown) {
             std::string::npos);
 }
 
-TEST_F(OrdersCloudOrder, APublicIdThatIsTakenIsReplaced) {
+TEST_F(OrdersExternalOrder, APublicIdThatIsTakenIsReplaced) {
   Take(Sale());
   Order other = Sale();
   other.id = "7f3c2f1e-0000-4000-8000-000000000002";
@@ -197,7 +202,7 @@ TEST_F(OrdersCloudOrder, APublicIdThatIsTakenIsReplaced) {
   EXPECT_NE(record.json.find(R"("public_id":"PE-2000000001")"), std::string::npos);
 }
 
-TEST_F(OrdersCloudOrder, OneThatIsGoneIsAnnouncedOnceAndStaysReadable) {
+TEST_F(OrdersExternalOrder, OneThatIsGoneIsAnnouncedOnceAndStaysReadable) {
   Take(Sale());
   const auto mark = [&] {
     return database->Write(
@@ -213,7 +218,7 @@ TEST_F(OrdersCloudOrder, OneThatIsGoneIsAnnouncedOnceAndStaysReadable) {
   EXPECT_FALSE(Stored().gone_at);
 }
 
-TEST_F(OrdersCloudOrder, TheIdsOfTheCloudLeadToTheOrderHere) {
+TEST_F(OrdersExternalOrder, TheIdsOfTheCloudLeadToTheOrderHere) {
   const std::string box_id = NewId(kMade);
   database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
     OrderDraft draft;
@@ -237,7 +242,7 @@ TEST_F(OrdersCloudOrder, TheIdsOfTheCloudLeadToTheOrderHere) {
   EXPECT_NE(Do(Advance, Here(), Status::kPreparing).json.find(box_id), std::string::npos);
 }
 
-TEST_F(OrdersCloudOrder, WhatOccurredEarlierIsDatedThen) {
+TEST_F(OrdersExternalOrder, WhatOccurredEarlierIsDatedThen) {
   const UtcMs yesterday = kMade - 24 * kHourMs;
   Record record = database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
     OrderDraft draft;
