@@ -108,7 +108,7 @@ Arrival Prepare(std::string_view details, const OrderSource& source, const Provi
                  .pending = std::max<Minor>(order.total - order.paid_online, 0),
                  .details = std::string(details)};
   if (accept_within_ms > 0) arrival.row.accept_by = received_at + accept_within_ms;
-  arrival.drafted = Draft(order, provider, company, received_at);
+  arrival.converted = Convert(order, provider, company, received_at);
   arrival.placement = {.id = NewId(received_at),
                        .public_numbers = orders::PublicNumbers(),
                        .source = SourceNameOf(provider.name),
@@ -120,9 +120,9 @@ void PlaceArrival(db::Tx& tx, const AccountKey& key, const company::Company& com
                   Arrival arrival, const db::Stamp& stamp) {
   const auto known = store::FindOrder(tx, key, arrival.row.external_id);
   if (known && !known->order_id.empty()) return;
-  Complete(tx, company, key.app, arrival.drafted);
+  Complete(tx, company, key.app, arrival.converted);
   arrival.row.order_id =
-      orders::PlaceWhole(tx, company, std::move(arrival.drafted.whole), arrival.placement, stamp)
+      orders::PlaceWhole(tx, company, std::move(arrival.converted.whole), arrival.placement, stamp)
           .record.id;
   store::PutOrder(tx, key, arrival.row);
 }

@@ -31,7 +31,6 @@ std::optional<size_t> Lane::Next(std::span<const Message> waiting, int64_t now_m
 
 void Lane::Finish(std::string_view key) {
   if (const auto late = due_ms_.find(key); late != due_ms_.end()) due_ms_.erase(late);
-  NoteAnswer();
 }
 
 Lane::Verdict Lane::Fail(const Message& message, Failure failure, int64_t now_ms) {

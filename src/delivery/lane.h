@@ -35,7 +35,7 @@ class Lane {
   // is due first. Nothing: none is due.
   std::optional<size_t> Next(std::span<const Message> waiting, int64_t now_ms) const;
 
-  // The message waits no longer: it was delivered, or refused.
+  // The message waits no longer: it was delivered, refused, or is not needed.
   void Finish(std::string_view key);
 
   enum class Failure : uint8_t {
@@ -50,9 +50,9 @@ class Lane {
   };
   Verdict Fail(const Message& message, Failure failure, int64_t now_ms);
 
-  // Another call to the destination was answered.
+  // The destination has answered an attempt or another call.
   void NoteAnswer();
-  // None is; until NoteAnswer() or Finish().
+  // It answers nothing; until NoteAnswer().
   void NoteDown() { is_down_ = true; }
 
   // The number of keys with a late message.

@@ -27,6 +27,7 @@ class DeliveryLane : public testing::Test {
   // The next message is delivered.
   void Deliver() {
     const size_t next = lane_.Next(waiting_, now_ms_).value();
+    lane_.NoteAnswer();
     lane_.Finish(waiting_[next].key);
     waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(next));
   }
