@@ -108,7 +108,7 @@ Arrival Prepare(std::string_view details, const OrderSource& source, const Provi
                  .pending = std::max<Minor>(order.total - order.paid_online, 0),
                  .details = std::string(details)};
   if (accept_within_ms > 0) arrival.row.accept_by = received_at + accept_within_ms;
-  arrival.drafted = Draft(order, provider, company, received_at);
+  arrival.converted = Convert(order, provider, company, received_at);
   return arrival;
 }
 
@@ -116,8 +116,8 @@ void PlaceArrival(db::Tx& tx, const AccountKey& key, const company::Company& com
                   Arrival arrival, const db::Stamp& stamp) {
   const auto known = store::FindOrder(tx, key, arrival.row.external_id);
   if (known && !known->order_id.empty()) return;
-  Complete(tx, company, key.app, arrival.drafted);
-  arrival.row.order_id = orders::Ingest(tx, company, std::move(arrival.drafted.whole), stamp).id;
+  Complete(tx, company, key.app, arrival.converted);
+  arrival.row.order_id = orders::Ingest(tx, company, std::move(arrival.converted.whole), stamp).id;
   store::PutOrder(tx, key, arrival.row);
 }
 

@@ -23,7 +23,7 @@ namespace comanda::delivery {
 // An order that is to be placed: what does not depend on the database is done.
 struct Arrival {
   OrderRow row;  // without order_id
-  Drafted drafted;
+  Converted converted;
 };
 // From the order as the app shows it. Refusal where that is none.
 Arrival Prepare(std::string_view details, const OrderSource& source, const Provider& provider,

@@ -24,8 +24,8 @@ constexpr int kEventsAtOnce = 100;
 constexpr int kLogAtOnce = 200;
 constexpr size_t kWrittenAtOnce = 20;
 constexpr int64_t kPositionStep = 500;
-// A command at most for each step of an order.
-constexpr int64_t kCommandsAtOnce = 100, kCommandsOfOrder = std::ssize(kStepNames);
+// Of an order, one command of each kind at most.
+constexpr int64_t kCommandsAtOnce = 100, kCommandsOfOrder = std::ssize(kCommandNames);
 constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
 // 2, 4, 8 … 60 s: the last try is ten minutes after the first.
 constexpr int64_t kDetailsTriesMax = 15, kPlainTextsTriesMax = 4;
@@ -118,32 +118,32 @@ void OrderAccount::NoteChange(Change change) {
 events::Worker::Done OrderAccount::Pass(events::Worker::Pass& pass) {
   pass_ = &pass;
   TakeChange();
-  const std::optional<Standing> standing = ReadStanding();
-  if (!standing) {
+  const std::optional<PassStart> start = ReadPassStart();
+  if (!start) {
     is_asked_ = false;
     courier_.Say("");
     return {};
   }
-  if (const auto why = WhyNotAsked(standing->company)) {
+  if (const auto why = WhyNotAsked(start->company)) {
     is_asked_ = false;
     poll_trouble_ = *why;
-    if (const auto waiting = ReadWaiting()) Publish(*waiting);
+    if (const auto pending = ReadPending()) Publish(*pending);
     return {.due_in_ms = kIdleMs};
   }
-  for (const store::AnswerRow& answer : standing->answers) ReadAnswer(answer);
-  bool has_more = FollowLog(standing->app);
+  for (const store::AnswerRow& answer : start->answers) ReadAnswer(answer);
+  bool has_more = FollowLog(start->app);
   if (settings_.clock.MonotonicMs() >= std::max(next_poll_ms_, not_before_ms_)) {
-    Poll(standing->app);
+    Poll(start->app);
   }
-  std::optional<Waiting> waiting = ReadWaiting();
-  if (!waiting) return {.due_in_ms = 0};
-  AcceptAll(*waiting);
-  const size_t applied = ApplyAll(*waiting);
-  has_more |= applied > 0 && waiting->events.size() >= kEventsAtOnce;
-  SendAll(*waiting);
-  WarnOfUnaccepted(*waiting);
+  std::optional<Pending> pending = ReadPending();
+  if (!pending) return {.due_in_ms = 0};
+  AcceptAll(*pending);
+  const size_t applied = ApplyAll(*pending);
+  has_more |= applied > 0 && pending->events.size() >= kEventsAtOnce;
+  SendAll(*pending);
+  WarnOfUnaccepted(*pending);
   ForgetOld();
-  Publish(*waiting);
+  Publish(*pending);
   return {.due_in_ms = has_more ? 0 : kPassEveryMs};
 }
 
@@ -164,31 +164,31 @@ void OrderAccount::TakeChange() {
   foreign_trouble_.clear();
 }
 
-std::optional<OrderAccount::Standing> OrderAccount::ReadStanding() {
-  return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Standing> {
+std::optional<OrderAccount::PassStart> OrderAccount::ReadPassStart() {
+  return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<PassStart> {
     const auto app = store::FindApp(snapshot, key_);
     if (!app || app->mode == Mode::kOff) return std::nullopt;
-    return Standing{.app = *app,
-                    .company = company::Get(snapshot, key_.company),
-                    .answers = store::FindAnswers(snapshot, key_)};
+    return PassStart{.app = *app,
+                     .company = company::Get(snapshot, key_.company),
+                     .answers = store::FindAnswers(snapshot, key_)};
   });
 }
 
-std::optional<OrderAccount::Waiting> OrderAccount::ReadWaiting() {
+std::optional<OrderAccount::Pending> OrderAccount::ReadPending() {
   // Those that have a time of their own, such as orders for later and what is late, take no place
   // from the others.
   const int64_t events_at_once = kEventsAtOnce + std::ssize(event_times_);
   const int64_t commands_at_once = kCommandsAtOnce + kCommandsOfOrder * std::ssize(failing_);
-  return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Waiting> {
+  return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Pending> {
     const auto app = store::FindApp(snapshot, key_);
     if (!app || app->mode == Mode::kOff) return std::nullopt;
-    Waiting waiting{.app = *app,
+    Pending pending{.app = *app,
                     .company = company::Get(snapshot, key_.company),
                     .events = store::FindWaiting(snapshot, key_, events_at_once),
                     .commands = store::FindCommands(snapshot, key_, commands_at_once),
                     .parked = store::CountParked(snapshot, key_)};
-    if (app->mode == Mode::kPrimary) waiting.unaccepted = store::FindUnaccepted(snapshot, key_);
-    return waiting;
+    if (app->mode == Mode::kPrimary) pending.unaccepted = store::FindUnaccepted(snapshot, key_);
+    return pending;
   });
 }
 
@@ -262,7 +262,7 @@ bool OrderAccount::FollowLog(const AppRow& app) {
         snapshot, key_.company, position_, kLogAtOnce,
         [](const events::StoredEvent& event) { return event.subject_type == "order"; });
   });
-  std::vector<std::pair<std::string, Step>> commands;
+  std::vector<std::pair<std::string, CommandKind>> commands;
   std::vector<std::string> handed_over;
   for (const events::StoredEvent& event : page.events) {
     if (event.type == "ORDER_CREATED") NoteForeignOrder(event.subject_id);
@@ -279,15 +279,16 @@ bool OrderAccount::FollowLog(const AppRow& app) {
         handed_over.push_back(*external_id);
       }
       if (app.mode != Mode::kPrimary) return;
-      for (const Step step : StepsOf(*order, *row)) commands.emplace_back(*external_id, step);
+      for (const CommandKind kind : CommandsOf(*order, *row))
+        commands.emplace_back(*external_id, kind);
     });
   }
   position_ = page.position;
   const bool has_news = !commands.empty() || !handed_over.empty();
   if (!has_news && position_ - app.position < kPositionStep) return !page.at_end;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    for (const auto& [external_id, step] : commands) {
-      store::AddCommand(tx, key_, external_id, step, stamp.now);
+    for (const auto& [external_id, kind] : commands) {
+      store::AddCommand(tx, key_, external_id, kind, stamp.now);
     }
     for (const std::string& external_id : handed_over) {
       NoteHandedOver(tx, key_, external_id, stamp);
@@ -311,27 +312,28 @@ void OrderAccount::NoteForeignOrder(const std::string& order_id) {
              {{"app", key_.app}, {"order", order_id}, {"why", foreign_trouble_}});
 }
 
-// The steps that the app is to know, but for what it has told itself.
-std::vector<Step> OrderAccount::StepsOf(const orders::Order& order, const OrderRow& row) const {
-  std::vector<Step> steps;
-  if (order.status == orders::Status::kCancelled) return steps;  // the app's own tool cancels
+// The commands that the app is to get, but for what it has told itself.
+std::vector<CommandKind> OrderAccount::CommandsOf(const orders::Order& order,
+                                                  const OrderRow& row) const {
+  std::vector<CommandKind> commands;
+  if (order.status == orders::Status::kCancelled) return commands;  // the app's own tool cancels
   const bool has_left =
       order.status >= orders::Status::kDelivered ||
       (order.delivery_status && *order.delivery_status >= orders::DeliveryStatus::kOnTheWay &&
        *order.delivery_status <= orders::DeliveryStatus::kDelivered);
-  const auto add = [&](bool is_reached, Step step) {
-    if (!is_reached || row.told >= NewsOf(step)) return;
-    if (CallFor(row, step)) steps.push_back(step);
+  const auto add = [&](bool is_reached, CommandKind kind) {
+    if (!is_reached || row.told >= NewsOf(kind)) return;
+    if (CallFor(row, kind)) commands.push_back(kind);
   };
-  add(order.status >= orders::Status::kPreparing, Step::kConfirm);
-  add(order.status >= orders::Status::kPreparing, Step::kPrepare);
-  add(order.status >= orders::Status::kReady, Step::kReady);
-  add(has_left, Step::kDispatch);
-  return steps;
+  add(order.status >= orders::Status::kPreparing, CommandKind::kConfirm);
+  add(order.status >= orders::Status::kPreparing, CommandKind::kPrepare);
+  add(order.status >= orders::Status::kReady, CommandKind::kReady);
+  add(has_left, CommandKind::kDispatch);
+  return commands;
 }
 
-std::optional<OrderCall> OrderAccount::CallFor(const OrderRow& row, Step step) const {
-  return source_->Tell(account_->credentials, {.step = step,
+std::optional<OrderCall> OrderAccount::CallFor(const OrderRow& row, CommandKind kind) const {
+  return source_->Tell(account_->credentials, {.kind = kind,
                                                .external_id = row.external_id,
                                                .order_id = row.order_id,
                                                .is_delivered_here = row.is_delivered_here,
@@ -344,16 +346,16 @@ bool OrderAccount::IsWatched(const AppRow& app) const {
 }
 
 // Orders that nobody would see are not confirmed.
-void OrderAccount::AcceptAll(Waiting& waiting) {
-  const bool accepts = waiting.app.mode == Mode::kPrimary && waiting.app.accept == Accept::kAuto &&
-                       IsWatched(waiting.app);
+void OrderAccount::AcceptAll(Pending& pending) {
+  const bool accepts = pending.app.mode == Mode::kPrimary && pending.app.accept == Accept::kAuto &&
+                       IsWatched(pending.app);
   const bool has_new = std::ranges::any_of(
-      waiting.unaccepted, [](const OrderRow& row) { return !row.is_being_confirmed; });
+      pending.unaccepted, [](const OrderRow& row) { return !row.is_being_confirmed; });
   if (!accepts || !has_new) return;
-  WriteInParts(waiting.unaccepted, [&](db::Tx& tx, const OrderRow& row, const db::Stamp& stamp) {
-    store::AddCommand(tx, key_, row.external_id, Step::kConfirm, stamp.now);
+  WriteInParts(pending.unaccepted, [&](db::Tx& tx, const OrderRow& row, const db::Stamp& stamp) {
+    store::AddCommand(tx, key_, row.external_id, CommandKind::kConfirm, stamp.now);
   });
-  if (auto renewed = ReadWaiting()) waiting = *std::move(renewed);
+  if (auto renewed = ReadPending()) pending = *std::move(renewed);
 }
 
 // Polling
@@ -472,16 +474,16 @@ void OrderAccount::Acknowledge(const std::vector<AppEvent>& events) {
 
 // Applying
 
-size_t OrderAccount::ApplyAll(const Waiting& waiting) {
+size_t OrderAccount::ApplyAll(const Pending& pending) {
   size_t applied = 0;
-  for (const EventRow& row : waiting.events) {
+  for (const EventRow& row : pending.events) {
     const int64_t now_ms = settings_.clock.MonotonicMs();
     const bool must_wait = now_ms < not_before_ms_ || now_ms >= next_poll_ms_;  // polls go first
     if (must_wait) return applied;
     if (!IsDue(event_times_, row.event.id)) continue;
     pass_->Beat();
     try {
-      if (!ApplyOne(waiting.company, row)) return applied;
+      if (!ApplyOne(pending.company, row)) return applied;
     } catch (const Refusal& refusal) {
       Park(row.event, DescribeRefusal(refusal));
     } catch (const Fault& fault) {
@@ -511,7 +513,7 @@ bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row
       throw;
     }
   }
-  const Minor adjustment = arrival ? arrival->drafted.adjustment : 0;
+  const Minor adjustment = arrival ? arrival->converted.adjustment : 0;
   const bool is_done = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     if (arrival) PlaceArrival(tx, key_, company, *arrival, stamp);
     if (!Apply(tx, key_, row.event, stamp)) return false;
@@ -615,11 +617,11 @@ void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
 
 // Commands
 
-// One command of an order in a pass: an app takes a step some moments after it has answered.
-void OrderAccount::SendAll(const Waiting& waiting) {
-  if (waiting.app.mode != Mode::kPrimary) return;
-  std::vector<CommandRow> left = waiting.commands;
-  std::ranges::stable_sort(left, {}, &CommandRow::step);
+// One command of an order in a pass: an app may answer before it has carried the last one out.
+void OrderAccount::SendAll(const Pending& pending) {
+  if (pending.app.mode != Mode::kPrimary) return;
+  std::vector<CommandRow> left = pending.commands;
+  std::ranges::stable_sort(left, {}, &CommandRow::kind);
   while (true) {
     const int64_t now_ms = settings_.clock.MonotonicMs();
     if (now_ms < not_before_ms_ || now_ms >= next_poll_ms_) return;
@@ -642,13 +644,13 @@ void OrderAccount::SendAll(const Waiting& waiting) {
 void OrderAccount::SendOne(const CommandRow& row) {
   const auto order = settings_.database.Read(
       [&](db::Snapshot& snapshot) { return store::FindOrder(snapshot, key_, row.external_id); });
-  const auto call = order ? CallFor(*order, row.step) : std::nullopt;
+  const auto call = order ? CallFor(*order, row.kind) : std::nullopt;
   // What the app has told itself meanwhile needs no command.
-  const bool is_needed = call && order->told < NewsOf(row.step);
+  const bool is_needed = call && order->told < NewsOf(row.kind);
   if (!is_needed) {
     lane_.Undo();
     return EndCommand(row, [&](db::Tx& tx, const db::Stamp&) {
-      store::SetDone(tx, key_, row.external_id, row.step);
+      store::SetDone(tx, key_, row.external_id, row.kind);
     });
   }
   const CallResult result = Call(*call);
@@ -662,8 +664,8 @@ void OrderAccount::SendOne(const CommandRow& row) {
                                               source_->IsDoneAlready(result.status, result.body()));
   if (is_done) {
     return EndCommand(row, [&](db::Tx& tx, const db::Stamp& stamp) {
-      store::SetDone(tx, key_, row.external_id, row.step);
-      if (row.step != Step::kConfirm) return;
+      store::SetDone(tx, key_, row.external_id, row.kind);
+      if (row.kind != CommandKind::kConfirm) return;
       NoteConfirmed(tx, key_, row.external_id, source_->capabilities().tells_status, stamp);
     });
   }
@@ -699,19 +701,19 @@ void OrderAccount::EndCommand(const CommandRow& row, const Write& write) {
 void OrderAccount::ParkCommand(const CommandRow& row, const std::string& problem) {
   log::Error(
       "a delivery app refuses what it is told",
-      {{"app", key_.app}, {"order", row.external_id}, {"step", Name(row.step)}, {"why", problem}});
+      {{"app", key_.app}, {"order", row.external_id}, {"step", Name(row.kind)}, {"why", problem}});
   EndCommand(row, [&](db::Tx& tx, const db::Stamp&) {
-    store::ParkCommand(tx, key_, row.external_id, row.step, problem);
+    store::ParkCommand(tx, key_, row.external_id, row.kind, problem);
   });
 }
 
 // Warnings
 
 // At half and at three quarters of the app's time.
-void OrderAccount::WarnOfUnaccepted(const Waiting& waiting) {
+void OrderAccount::WarnOfUnaccepted(const Pending& pending) {
   const UtcMs now = settings_.clock.Now();
   const int64_t whole_ms = source_->capabilities().accept_within_s * 1'000;
-  for (const OrderRow& row : waiting.unaccepted) {
+  for (const OrderRow& row : pending.unaccepted) {
     if (!row.accept_by) continue;
     const int64_t left_ms = *row.accept_by - now;
     const int stage = left_ms * 4 <= whole_ms ? 2 : left_ms * 2 <= whole_ms ? 1 : 0;
@@ -720,8 +722,8 @@ void OrderAccount::WarnOfUnaccepted(const Waiting& waiting) {
                {{"app", key_.app}, {"order", row.order_id}, {"seconds_left", left_ms / 1'000}});
   }
   std::erase_if(warned_, [&](const auto& warned) {
-    return std::ranges::find(waiting.unaccepted, warned.first, &OrderRow::external_id) ==
-           waiting.unaccepted.end();
+    return std::ranges::find(pending.unaccepted, warned.first, &OrderRow::external_id) ==
+           pending.unaccepted.end();
   });
 }
 
@@ -735,25 +737,25 @@ void OrderAccount::ForgetOld() {
   });
 }
 
-void OrderAccount::Publish(const Waiting& waiting) {
-  std::string state = Concat({key_.app, " ", Name(waiting.app.mode)});
+void OrderAccount::Publish(const Pending& pending) {
+  std::string state = Concat({key_.app, " ", Name(pending.app.mode)});
   const auto add = [&](std::string_view text) {
     state += Concat({state.find(": ") == state.npos ? ": " : "; ", text});
   };
   if (!poll_trouble_.empty()) add(poll_trouble_);
   if (!foreign_trouble_.empty()) add(foreign_trouble_);
-  if (!waiting.unaccepted.empty()) {
-    add(Concat({waiting.unaccepted.size(), " not accepted"}));
+  if (!pending.unaccepted.empty()) {
+    add(Concat({pending.unaccepted.size(), " not accepted"}));
   }
-  const auto late = std::ranges::count_if(waiting.commands,
+  const auto late = std::ranges::count_if(pending.commands,
                                           [](const CommandRow& row) { return row.attempts > 0; });
   if (late > 0) add(Concat({late, " late"}));
-  if (waiting.parked > 0) {
-    add(Concat({waiting.parked, " parked (comanda provider parked ", key_.app, ")"}));
+  if (pending.parked > 0) {
+    add(Concat({pending.parked, " parked (comanda provider parked ", key_.app, ")"}));
   }
-  parked_ = waiting.parked;
-  unaccepted_ = static_cast<int64_t>(waiting.unaccepted.size());
-  waiting_ = static_cast<int64_t>(waiting.events.size() + waiting.commands.size());
+  parked_ = pending.parked;
+  unaccepted_ = static_cast<int64_t>(pending.unaccepted.size());
+  waiting_ = static_cast<int64_t>(pending.events.size() + pending.commands.size());
   courier_.Say(std::move(state));
 }
 

@@ -76,13 +76,13 @@ class OrderAccount {
 
  private:
   // What is read of the database at the beginning of a pass.
-  struct Standing {
+  struct PassStart {
     AppRow app;
     company::Company company;
     std::vector<store::AnswerRow> answers;  // that were not read yet
   };
   // And when the app was asked.
-  struct Waiting {
+  struct Pending {
     AppRow app;
     company::Company company;
     std::vector<EventRow> events;
@@ -97,8 +97,8 @@ class OrderAccount {
   // After NoteChange(): forgets what was made of the former settings.
   void TakeChange();
   // Nothing: the mode is off.
-  std::optional<Standing> ReadStanding();
-  std::optional<Waiting> ReadWaiting();
+  std::optional<PassStart> ReadPassStart();
+  std::optional<Pending> ReadPending();
   std::optional<std::string> WhyNotAsked(const company::Company& company);
 
   // write(tx, row, stamp) for each row, a few of them in a commit: a till may wait for that.
@@ -109,13 +109,13 @@ class OrderAccount {
   // them. True where the log has more.
   bool FollowLog(const AppRow& app);
   void NoteForeignOrder(const std::string& order_id);
-  // The steps that the order has reached and the app has not told itself.
-  std::vector<Step> StepsOf(const orders::Order& order, const OrderRow& row) const;
-  // Nothing where the app wants to know no such step.
-  std::optional<OrderCall> CallFor(const OrderRow& row, Step step) const;
+  // Those for what the order has reached and the app has not told itself.
+  std::vector<CommandKind> CommandsOf(const orders::Order& order, const OrderRow& row) const;
+  // Nothing where the app wants no such command.
+  std::optional<OrderCall> CallFor(const OrderRow& row, CommandKind kind) const;
   // Whether the store may be shown as open, and orders be confirmed by themselves.
   bool IsWatched(const AppRow& app) const;
-  void AcceptAll(Waiting& waiting);
+  void AcceptAll(Pending& pending);
 
   // Asks the app for news, and says when it is asked next.
   void Poll(const AppRow& app);
@@ -130,7 +130,7 @@ class OrderAccount {
   void Acknowledge(const std::vector<AppEvent>& events);
 
   // Applies the events that wait and are due, the earliest first. The number that was dealt with.
-  size_t ApplyAll(const Waiting& waiting);
+  size_t ApplyAll(const Pending& pending);
   // Places the order of the event where it is not here, and makes it as the event says, in one
   // transaction. False: the app does not answer now, and the others wait, too. Refusal where the
   // app shows what is no order.
@@ -151,7 +151,7 @@ class OrderAccount {
   void Park(const AppEvent& event, const std::string& problem);
   void TryEventLater(const EventRow& row);
 
-  void SendAll(const Waiting& waiting);
+  void SendAll(const Pending& pending);
   void SendOne(const CommandRow& row);
   // It was tried and is still to be done.
   void NoteFailure(const CommandRow& row, const CallResult& result);
@@ -160,10 +160,10 @@ class OrderAccount {
   template <typename Write>
   void EndCommand(const CommandRow& row, const Write& write);
 
-  void WarnOfUnaccepted(const Waiting& waiting);
+  void WarnOfUnaccepted(const Pending& pending);
   void ForgetOld();
   // What Describe() and the metrics show.
-  void Publish(const Waiting& waiting);
+  void Publish(const Pending& pending);
 
   // Makes one call in a session of its own. Blocks for 20 s at most.
   CallResult Call(const OrderCall& call);

@@ -62,20 +62,22 @@ struct Report {
   std::vector<std::string> left_out = {};  // as JSON: elements that are no event
 };
 
-// What the restaurant tells the app of an order: the steps of its life here.
-enum class Step : uint8_t { kConfirm, kPrepare, kReady, kDispatch };
-inline constexpr std::array<std::string_view, 4> kStepNames = {"confirm", "prepare", "ready",
-                                                               "dispatch"};
-constexpr std::string_view Name(Step step) { return kStepNames[static_cast<size_t>(step)]; }
-// What the app itself tells once it knows of the step.
-constexpr News NewsOf(Step step) {
+// What the restaurant tells the app of an order, in the order of its life.
+enum class CommandKind : uint8_t { kConfirm, kPrepare, kReady, kDispatch };
+inline constexpr std::array<std::string_view, 4> kCommandNames = {"confirm", "prepare", "ready",
+                                                                  "dispatch"};
+constexpr std::string_view Name(CommandKind kind) {
+  return kCommandNames[static_cast<size_t>(kind)];
+}
+// What the app itself tells once it has carried the command out.
+constexpr News NewsOf(CommandKind kind) {
   constexpr std::array kNews = {News::kConfirmed, News::kInPreparation, News::kReady,
                                 News::kOnTheWay};
-  return kNews[static_cast<size_t>(step)];
+  return kNews[static_cast<size_t>(kind)];
 }
 
 struct OrderCommand {
-  Step step = Step::kConfirm;
+  CommandKind kind = CommandKind::kConfirm;
   std::string_view external_id;
   std::string_view order_id;  // here
   bool is_delivered_here = false;
@@ -124,7 +126,7 @@ class OrderSource {
   // encrypted, but for the name.
   virtual AppOrder Map(const json::Value& details, std::string_view currency,
                        int currency_decimals) const = 0;
-  // Nothing where the app wants to know no such step of this order.
+  // Nothing where the app wants no such command for this order.
   virtual std::optional<OrderCall> Tell(const Variables& account,
                                         const OrderCommand& command) const = 0;
   // Whether a command was refused because it has been carried out already: an answer may be lost.

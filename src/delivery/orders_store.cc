@@ -21,11 +21,11 @@ Enum Named(const std::array<std::string_view, kSize>& names, std::string_view na
   return static_cast<Enum>(found - names.begin());
 }
 
-Step StepOf(int64_t number) {
-  if (number < 0 || number >= static_cast<int64_t>(kStepNames.size())) {
-    throw Fault(Fault::Kind::kDamaged, "a command to a delivery app has an unknown step");
+CommandKind CommandKindOf(int64_t number) {
+  if (number < 0 || number >= static_cast<int64_t>(kCommandNames.size())) {
+    throw Fault(Fault::Kind::kDamaged, "a command to a delivery app has an unknown kind");
   }
-  return static_cast<Step>(number);
+  return static_cast<CommandKind>(number);
 }
 
 News NewsOf(int64_t number) {
@@ -35,7 +35,7 @@ News NewsOf(int64_t number) {
   return static_cast<News>(number);
 }
 
-int64_t Number(Step step) { return static_cast<int64_t>(step); }
+int64_t Number(CommandKind kind) { return static_cast<int64_t>(kind); }
 
 }  // namespace
 
@@ -255,7 +255,7 @@ std::vector<OrderRow> FindUnaccepted(db::Session& session, const AccountKey& key
       WHERE company_id = $1 AND app = $2 AND is_accepted = 0 ORDER BY received_at DESC LIMIT 500
       )sql";
   std::vector<OrderRow> found;
-  auto rows = session.Query<kUnaccepted>(key.company, key.app, Number(Step::kConfirm));
+  auto rows = session.Query<kUnaccepted>(key.company, key.app, Number(CommandKind::kConfirm));
   while (rows.Next()) {
     if (rows.View("order_id").empty()) continue;
     found.push_back({.external_id = rows.Text("external_id"),
@@ -287,14 +287,14 @@ void DropCommands(db::Tx& tx, const AccountKey& key) {
          key.company, key.app);
 }
 
-void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step,
+void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, CommandKind kind,
                 UtcMs now) {
   tx.Run(R"sql(
       INSERT INTO delivery_command (company_id, app, external_id, step, state, made_at)
       VALUES ($1, $2, $3, $4, 'waiting', $5)
       ON CONFLICT (company_id, app, external_id, step) DO NOTHING
       )sql",
-         key.company, key.app, external_id, Number(step), now);
+         key.company, key.app, external_id, Number(kind), now);
 }
 
 std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key, int64_t limit) {
@@ -307,36 +307,37 @@ std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key
   auto rows = session.Query<kCommands>(key.company, key.app, limit);
   while (rows.Next()) {
     commands.push_back({.external_id = rows.Text("external_id"),
-                        .step = StepOf(rows.Int("step")),
+                        .kind = CommandKindOf(rows.Int("step")),
                         .made_at = rows.Int("made_at"),
                         .attempts = rows.Int("attempts")});
   }
   return commands;
 }
 
-void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step) {
+void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, CommandKind kind) {
   tx.Run(R"sql(
       UPDATE delivery_command SET state = 'done', problem = ''
       WHERE company_id = $1 AND app = $2 AND external_id = $3 AND step = $4
       )sql",
-         key.company, key.app, external_id, Number(step));
+         key.company, key.app, external_id, Number(kind));
 }
 
-void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step) {
+void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_id,
+                  CommandKind kind) {
   tx.Run(R"sql(
       UPDATE delivery_command SET attempts = attempts + 1
       WHERE company_id = $1 AND app = $2 AND external_id = $3 AND step = $4
       )sql",
-         key.company, key.app, external_id, Number(step));
+         key.company, key.app, external_id, Number(kind));
 }
 
-void ParkCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step,
+void ParkCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, CommandKind kind,
                  std::string_view problem) {
   tx.Run(R"sql(
       UPDATE delivery_command SET state = 'parked', problem = $5
       WHERE company_id = $1 AND app = $2 AND external_id = $3 AND step = $4
       )sql",
-         key.company, key.app, external_id, Number(step), problem);
+         key.company, key.app, external_id, Number(kind), problem);
 }
 
 // Parked
@@ -363,8 +364,8 @@ std::vector<ParkedRow> FindParked(db::Session& session, const AccountKey& key) {
   auto commands = session.Query<kCommands>(key.company, key.app);
   while (commands.Next()) {
     const std::string external_id = commands.Text("external_id");
-    parked.push_back({Concat({external_id, "/", Name(StepOf(commands.Int("step")))}), "command",
-                      external_id, commands.Text("problem")});
+    parked.push_back({Concat({external_id, "/", Name(CommandKindOf(commands.Int("step")))}),
+                      "command", external_id, commands.Text("problem")});
   }
   auto answers = session.Query<kAnswers>(key.company, key.app);
   while (answers.Next()) {
@@ -394,8 +395,8 @@ int64_t Retry(db::Tx& tx, const AccountKey& key, std::string_view id) {
                          key.company, key.app, int64_t{is_all}, id);
   const size_t slash = id.rfind('/');
   const std::string_view order = id.substr(0, slash);
-  const auto step =
-      slash == id.npos ? kStepNames.end() : std::ranges::find(kStepNames, id.substr(slash + 1));
+  const auto kind = slash == id.npos ? kCommandNames.end()
+                                     : std::ranges::find(kCommandNames, id.substr(slash + 1));
   count += tx.Run(R"sql(
       UPDATE delivery_command SET state = 'waiting', attempts = 0, problem = ''
       WHERE (company_id, app, external_id, step) IN (
@@ -404,7 +405,7 @@ int64_t Retry(db::Tx& tx, const AccountKey& key, std::string_view id) {
           AND ($3 OR (external_id = $4 AND step = $5)))
       )sql",
                   key.company, key.app, int64_t{is_all}, order,
-                  static_cast<int64_t>(step - kStepNames.begin()));
+                  static_cast<int64_t>(kind - kCommandNames.begin()));
   int64_t number = 0;
   std::from_chars(id.data(), id.data() + id.size(), number);
   count += tx.Run(R"sql(

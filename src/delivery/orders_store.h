@@ -82,14 +82,14 @@ struct EventRow {
 // What an app is to be told (table delivery_command).
 struct CommandRow {
   std::string external_id;
-  Step step = Step::kConfirm;
+  CommandKind kind = CommandKind::kConfirm;
   UtcMs made_at = 0;
   int64_t attempts = 0;  // that failed
 };
 
 // What waits for a person.
 struct ParkedRow {
-  std::string id;    // of the event; of a command "<order>/<step>"; of an answer its number
+  std::string id;    // of the event; of a command "<order>/<kind>"; of an answer its number
   std::string what;  // event, command, answer
   std::string external_id;
   std::string problem;
@@ -145,15 +145,16 @@ std::vector<OrderRow> FindUnaccepted(db::Session& session, const AccountKey& key
 void LeaveUnaccepted(db::Tx& tx, const AccountKey& key);
 
 // Commands
-void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step,
+void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, CommandKind kind,
                 UtcMs now);
 // The app is not to be told anything more: what waits goes.
 void DropCommands(db::Tx& tx, const AccountKey& key);
 // Waiting ones, the oldest first, at most `limit`.
 std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key, int64_t limit);
-void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step);
-void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step);
-void ParkCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, Step step,
+void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, CommandKind kind);
+void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_id,
+                  CommandKind kind);
+void ParkCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, CommandKind kind,
                  std::string_view problem);
 
 // Parked

@@ -232,13 +232,13 @@ std::string ActorOf(std::string_view app) { return Concat({"app:", app}); }
 std::string OnlineMethodOf(std::string_view app) { return Concat({app, "_online"}); }
 std::string OfflineMethodOf(std::string_view app) { return Concat({app, "_offline"}); }
 
-Drafted Draft(const AppOrder& app_order, const Provider& provider, const company::Company& company,
-              UtcMs now) {
-  Drafted drafted;
-  drafted.whole = {.order = orders::BlankOrder(company),
-                   .actor = ActorOf(provider.name),
-                   .public_numbers = orders::PublicNumbers()};
-  orders::Order& order = drafted.whole.order;
+Converted Convert(const AppOrder& app_order, const Provider& provider,
+                  const company::Company& company, UtcMs now) {
+  Converted converted;
+  converted.whole = {.order = orders::BlankOrder(company),
+                     .actor = ActorOf(provider.name),
+                     .public_numbers = orders::PublicNumbers()};
+  orders::Order& order = converted.whole.order;
   order.id = NewId(now);
   order.external_id = app_order.external_id;
   order.source = SourceNameOf(provider.name);
@@ -254,7 +254,7 @@ Drafted Draft(const AppOrder& app_order, const Provider& provider, const company
   order.service_fee_price = app_order.other_fees + (is_delivery ? 0 : app_order.delivery_fee);
   for (const AppLine& line : app_order.lines) {
     order.combos.push_back(ComboOf(line, company.currency_decimals, now));
-    auto& codes = drafted.option_codes.emplace_back();
+    auto& codes = converted.option_codes.emplace_back();
     for (const AppOption& option : line.options) codes.push_back(option.external_code);
   }
   for (const AppDiscount& discount : app_order.discounts) {
@@ -266,22 +266,22 @@ Drafted Draft(const AppOrder& app_order, const Provider& provider, const company
       order.discounts.back().value += discount.amount;
     }
   }
-  drafted.adjustment = Adjust(order, app_order.total, now);
+  converted.adjustment = Adjust(order, app_order.total, now);
   if (app_order.paid_online > 0) {
     orders::Payment payment;
     payment.id = NewId(now);
     payment.amount = app_order.paid_online;
     order.payments.push_back(std::move(payment));
   }
-  return drafted;
+  return converted;
 }
 
 void Complete(db::Session& session, const company::Company& company, std::string_view app,
-              Drafted& drafted) {
-  orders::Order& order = drafted.whole.order;
+              Converted& converted) {
+  orders::Order& order = converted.whole.order;
   orders::LinkToMenu(session, company.company_id, order.combos);
-  for (size_t i = 0; i < drafted.option_codes.size(); ++i) {
-    LinkOptions(session, company.company_id, drafted.option_codes[i], order.combos[i]);
+  for (size_t i = 0; i < converted.option_codes.size(); ++i) {
+    LinkOptions(session, company.company_id, converted.option_codes[i], order.combos[i]);
   }
   for (orders::Payment& payment : order.payments) {
     const std::string code = OnlineMethodOf(app);

@@ -23,7 +23,7 @@ std::string Taken(std::string_view text, size_t characters_max);
 std::string SourceNameOf(std::string_view app);
 std::string ActorOf(std::string_view app);
 
-struct Drafted {
+struct Converted {
   orders::ExternalOrder whole;
   // What had to be added to the rows of the app, so that they make the app's total; below zero:
   // taken off. In minor units.
@@ -34,13 +34,13 @@ struct Drafted {
 // Pure but for the ids, which are new, and the public numbers. The lines are not linked to the
 // menu, and the payment has no method: see Complete(). Refusal out_of_range where a sum exceeds the
 // bound.
-Drafted Draft(const AppOrder& order, const Provider& provider, const company::Company& company,
-              UtcMs now);
+Converted Convert(const AppOrder& order, const Provider& provider, const company::Company& company,
+                  UtcMs now);
 
 // Links lines and options to the menu by their codes, and gives the payment its method. In the
 // transaction that places the order.
 void Complete(db::Session& session, const company::Company& company, std::string_view app,
-              Drafted& drafted);
+              Converted& converted);
 
 // The codes of the app's payment methods: paid through the app, and at the door.
 std::string OnlineMethodOf(std::string_view app);

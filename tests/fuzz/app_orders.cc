@@ -34,9 +34,9 @@ void ReadOrder(const delivery::OrderSource& source, const json::Value& details) 
                .total == source.Map(details, company.currency, 2).total,
        "plain texts change no amount");
   const delivery::AppOrder order = source.Map(details, company.currency, 2);
-  const delivery::Drafted drafted =
-      delivery::Draft(order, {.name = "app", .display_name = "App"}, company, 1'000);
-  Must(drafted.whole.order.totals.total == order.total, "the total is the app's");
+  const delivery::Converted converted =
+      delivery::Convert(order, {.name = "app", .display_name = "App"}, company, 1'000);
+  Must(converted.whole.order.totals.total == order.total, "the total is the app's");
   Must(order.paid_online <= order.total, "no more is paid than the order costs");
 }
 

@@ -147,8 +147,8 @@ class EverySource : public testing::TestWithParam<Example> {
   std::optional<Report> Read(std::string_view text) const {
     return source().Read(GetParam().account, json::Document::Parse(text).root());
   }
-  Drafted DraftOf(const AppOrder& order) const {
-    return Draft(order, {.name = GetParam().name, .display_name = "App"}, Company(), 1'000);
+  Converted ConvertedOf(const AppOrder& order) const {
+    return Convert(order, {.name = GetParam().name, .display_name = "App"}, Company(), 1'000);
   }
 };
 
@@ -174,23 +174,23 @@ TEST_P(EverySource, MapsAnOrderToTheCent) {
 }
 
 TEST_P(EverySource, DraftsAnOrderWhoseTotalIsTheApps) {
-  const Drafted drafted = DraftOf(Map());
+  const Converted converted = ConvertedOf(Map());
 
-  EXPECT_EQ(drafted.adjustment, 0);
-  EXPECT_EQ(drafted.whole.order.totals.total, 5200);
-  EXPECT_EQ(drafted.whole.order.payments.at(0).amount, 1200);
-  EXPECT_EQ(drafted.whole.order.combos.at(0).modifiers.at(0).price, 700);
-  EXPECT_EQ(drafted.whole.order.combos.at(0).variant_price, 4000);
+  EXPECT_EQ(converted.adjustment, 0);
+  EXPECT_EQ(converted.whole.order.totals.total, 5200);
+  EXPECT_EQ(converted.whole.order.payments.at(0).amount, 1200);
+  EXPECT_EQ(converted.whole.order.combos.at(0).modifiers.at(0).price, 700);
+  EXPECT_EQ(converted.whole.order.combos.at(0).variant_price, 4000);
 }
 
 TEST_P(EverySource, MakesTheTotalTheAppsWhereItDoesNotAddUp) {
   for (const Minor total : {Minor{1}, Minor{5199}, Minor{5201}, Minor{90'000}}) {
     AppOrder order = Map();
     order.total = total;
-    const Drafted drafted = DraftOf(order);
-    EXPECT_EQ(drafted.whole.order.totals.total, total);
-    EXPECT_EQ(drafted.adjustment, total - 5200);
-    EXPECT_EQ(drafted.whole.order.combos.size(), 1u) << "the kitchen cooks no difference";
+    const Converted converted = ConvertedOf(order);
+    EXPECT_EQ(converted.whole.order.totals.total, total);
+    EXPECT_EQ(converted.adjustment, total - 5200);
+    EXPECT_EQ(converted.whole.order.combos.size(), 1u) << "the kitchen cooks no difference";
   }
 }
 
@@ -280,17 +280,19 @@ TEST_P(EverySource, LeavesOutOfAListWhatIsNoEventAndTakesTheOthers) {
 }
 
 TEST_P(EverySource, TellsTheStepsInAnOrdersPathAndNothingOfAForeignRider) {
-  for (const Step step : {Step::kConfirm, Step::kPrepare, Step::kReady, Step::kDispatch}) {
+  for (const CommandKind kind : {CommandKind::kConfirm, CommandKind::kPrepare, CommandKind::kReady,
+                                 CommandKind::kDispatch}) {
     const auto call =
-        source().Tell(GetParam().account, {.step = step, .external_id = "o/1", .order_id = "here"});
-    if (step == Step::kDispatch) {
+        source().Tell(GetParam().account, {.kind = kind, .external_id = "o/1", .order_id = "here"});
+    if (kind == CommandKind::kDispatch) {
       EXPECT_FALSE(call) << "the app's rider brings it";
     }
     if (call) {
       EXPECT_NE(call->path.find("o%2F1"), std::string::npos);
     }
   }
-  EXPECT_TRUE(source().Tell(GetParam().account, {.step = Step::kConfirm, .external_id = "o"}));
+  EXPECT_TRUE(
+      source().Tell(GetParam().account, {.kind = CommandKind::kConfirm, .external_id = "o"}));
 }
 
 TEST_P(EverySource, AsksForNoPlainTextsWhereAllIsPlain) {
@@ -386,7 +388,8 @@ TEST(AmountsOfAnOrder, AreFoundInEveryFormThatAppsTellThem) {
     Minor discounts = 0;
     for (const AppDiscount& discount : order.discounts) discounts += discount.amount;
     EXPECT_EQ(discounts, form.discounts) << text;
-    EXPECT_EQ(Draft(order, {.name = "app", .display_name = "App"}, Company(), 1'000).adjustment, 0)
+    EXPECT_EQ(Convert(order, {.name = "app", .display_name = "App"}, Company(), 1'000).adjustment,
+              0)
         << text;
   }
 }
@@ -411,18 +414,19 @@ TEST(OptionsOfAnOption, AreModifiersWithBothNamesTheirQuantityAndTheirPrice) {
                                       "4 Burger: Bacon extra Pôr? 1000", "1 Não Talheres? 0",
                                       "1 Não: Guardanapo - 0"}));
   EXPECT_EQ(order.lines[0].comment, "Burger: bem passado");
-  const auto drafted = Draft(order, {.name = "ifood", .display_name = "iFood"}, Company(), 1'000);
-  EXPECT_EQ(drafted.whole.order.combos.at(0).variant_price, 2000)
+  const auto converted =
+      Convert(order, {.name = "ifood", .display_name = "iFood"}, Company(), 1'000);
+  EXPECT_EQ(converted.whole.order.combos.at(0).variant_price, 2000)
       << "money of options is not the dish's";
-  EXPECT_EQ(drafted.whole.order.combos[0].modifiers.at(2).group_name, "Pôr?");
+  EXPECT_EQ(converted.whole.order.combos[0].modifiers.at(2).group_name, "Pôr?");
 }
 
 TEST(AnOrderOfAnApp, KeepsOptionsForWhichTheRecordHasNoRoom) {
   AppOrder order{.lines = {{.name = "Buffet", .total = 100}}, .total = 100};
   for (int i = 0; i < 60; ++i) order.lines[0].options.push_back({.name = Concat({"o", i})});
   order.lines[0].options[3].name = std::string(210, 'x') + "nut allergy";
-  const auto drafted = Draft(order, {.name = "app", .display_name = "App"}, Company(), 1'000);
-  const orders::Combo& combo = drafted.whole.order.combos.at(0);
+  const auto converted = Convert(order, {.name = "app", .display_name = "App"}, Company(), 1'000);
+  const orders::Combo& combo = converted.whole.order.combos.at(0);
   EXPECT_EQ(combo.modifiers.size(), orders::kModifiersMax);
   EXPECT_NE(combo.comment.value_or("").find("nut allergy"), std::string::npos);
   EXPECT_NE(combo.comment.value_or("").find("1 x o59"), std::string::npos);
@@ -439,7 +443,7 @@ TEST(AnOrderOfAnApp, TellsTheRiderWhatToCollectInTheRestaurantsLanguage) {
                  .pickup_code = "0815"};
   company::Company company = Company();
   const auto comment = [&] {
-    return Draft(order, {.name = "ifood", .display_name = "iFood"}, company, 1'000).whole.order;
+    return Convert(order, {.name = "ifood", .display_name = "iFood"}, company, 1'000).whole.order;
   };
   company.country_code = "BR";
   EXPECT_EQ(comment().delivery_comment,
@@ -463,8 +467,9 @@ TEST(AnOrderOfAnApp, SaysThatNotAllOfItCouldBeRead) {
       "benefits": 5, "total": {"orderAmount": 34}})");
   EXPECT_EQ(order.unread, std::vector<std::string>({"orderType", "items[0]", "items[1].options[0]",
                                                     "items[1].options[1].quantity", "benefits"}));
-  const auto drafted = Draft(order, {.name = "ifood", .display_name = "iFood"}, Company(), 1'000);
-  EXPECT_NE(drafted.whole.order.comment.value_or("").find("items[1].options[0]"),
+  const auto converted =
+      Convert(order, {.name = "ifood", .display_name = "iFood"}, Company(), 1'000);
+  EXPECT_NE(converted.whole.order.comment.value_or("").find("items[1].options[0]"),
             std::string::npos);
 }
 

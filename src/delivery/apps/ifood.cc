@@ -117,11 +117,11 @@ class Ifood final : public OrderSource {
   std::optional<OrderCall> Tell(const Variables&, const OrderCommand& command) const override {
     static constexpr std::array<std::string_view, 4> kWords = {"confirm", "startPreparation",
                                                                "readyToPickup", "dispatch"};
-    if (command.step == Step::kDispatch && !command.is_delivered_here) return std::nullopt;
+    if (command.kind == CommandKind::kDispatch && !command.is_delivered_here) return std::nullopt;
     return OrderCall{
         .method = "POST",
         .path = Concat({"/order/v1.0/orders/", wire::PercentEncoded(command.external_id), "/",
-                        kWords[static_cast<size_t>(command.step)]})};
+                        kWords[static_cast<size_t>(command.kind)]})};
   }
 };
 

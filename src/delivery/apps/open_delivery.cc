@@ -124,12 +124,13 @@ class OpenDelivery : public OrderSource {
   std::optional<OrderCall> Tell(const Variables&, const OrderCommand& command) const override {
     static constexpr std::array<std::string_view, 4> kWords = {"confirm", "preparing",
                                                                "readyForPickup", "dispatch"};
-    if (command.step == Step::kPrepare) return std::nullopt;  // apps say whether they want it
-    if (command.step == Step::kDispatch && !command.is_delivered_here) return std::nullopt;
+    if (command.kind == CommandKind::kPrepare)
+      return std::nullopt;  // apps say whether they want it
+    if (command.kind == CommandKind::kDispatch && !command.is_delivered_here) return std::nullopt;
     OrderCall call{.method = "POST",
                    .path = Concat({"/v1/orders/", wire::PercentEncoded(command.external_id), "/",
-                                   kWords[static_cast<size_t>(command.step)]})};
-    if (command.step == Step::kConfirm) {
+                                   kWords[static_cast<size_t>(command.kind)]})};
+    if (command.kind == CommandKind::kConfirm) {
       json::Writer out(call.json);
       out.BeginObject();
       out.Key("createdAt").Instant(command.received_at);

@@ -201,13 +201,13 @@ class Rappi final : public OrderSource {
                                 const OrderCommand& command) const override {
     const std::string path =
         Concat({StorePath(account), "/", wire::PercentEncoded(command.external_id)});
-    switch (command.step) {
-      case Step::kConfirm:
+    switch (command.kind) {
+      case CommandKind::kConfirm:
         return OrderCall{.method = "PUT", .path = path + "/take"};
-      case Step::kReady:
+      case CommandKind::kReady:
         return OrderCall{.method = "POST", .path = path + "/ready-for-pickup"};
-      case Step::kPrepare:
-      case Step::kDispatch:
+      case CommandKind::kPrepare:
+      case CommandKind::kDispatch:
         return std::nullopt;
     }
     return std::nullopt;
