@@ -688,7 +688,7 @@ void OrderAccount::NoteFailure(const CommandRow& row, const CallResult& result) 
     return ParkCommand(row, Concat({"not taken for a day: ", result.words}));
   }
   settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-    store::CountAttempt(tx, key_, row.external_id, row.step);
+    store::CountAttempt(tx, key_, row.external_id, row.kind);
   });
 }
 

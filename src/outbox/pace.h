@@ -29,8 +29,6 @@ class Pace {
   void Count(int64_t now_ms);
   // Reads RateLimit-Limit and, of a 429 or 503, Retry-After. `wall` is for one that is a date.
   void Learn(const net::Answer& answer, int64_t now_ms, UtcMs wall);
-  // Forgets the wait that a Retry-After asked for: a person has asked for another attempt.
-  void ForgetWait() { not_before_ms_ = 0; }
 
   // Requests a minute, the share applied.
   int64_t PerMinute() const;

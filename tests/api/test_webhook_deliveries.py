@@ -501,6 +501,24 @@ def test_an_order_that_is_refused_for_ever_holds_up_no_other(api, receiver):
     assert sorted({m["sequence"] for m in receiver.messages()}) == list(range(1, 11))
 
 
+@pytest.mark.parametrize("fails", [answers(500), answers(404), redirects_to("https://127.0.0.1/"), hangs, breaks_off_head, no_http],
+                         ids=["500", "404", "redirect", "timeout", "cut", "garbage"])
+def test_a_message_that_fails_in_whatever_way_holds_up_no_other_and_is_named(api, receiver, fails):
+    bad = api.place()
+    accepts = answers()
+    receiver.answer = lambda request: (fails if request.subject == bad["id"] else accepts)(request)
+    hook = subscribe(api, receiver)
+    api.add(bad, item(1))
+    api.add(bad, item(2))
+    good = [api.place() for _ in range(6)]
+    receiver.wait_until(lambda requests: {r.subject for r in requests} >= {order["id"] for order in good})
+    held = until(lambda: deliveries(api, hook, f"filter[subject_id]={bad['id']}"),
+                 lambda rows: {row["state"] for row in rows} == {"late", "waiting"})
+    assert {row["state"]: row["sequence"] for row in held} == {"late": 1, "waiting": 2}
+    assert {m["data"]["version"] for m in receiver.messages(bad)} == {2}, "the next message of the order waits"
+    assert record(api, hook, lambda h: h["backlog"] == 2)["suspended_at"] is None
+
+
 def test_a_receiver_that_was_down_gets_everything(api, receiver):
     receiver.answer = answers(503)
     hook = subscribe(api, receiver)

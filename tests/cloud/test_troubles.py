@@ -185,7 +185,7 @@ def test_a_cloud_that_takes_smaller_pages_alone_is_read_whole(tmp_path, seed, mo
 # One order's trouble
 
 
-@pytest.mark.parametrize("kind", ["500", "html", "cut"])
+@pytest.mark.parametrize("kind", ["500", "html", "no data", "cut"])
 def test_an_order_that_the_cloud_does_not_answer_stops_no_other(tmp_path, seed, kind):
     with Pair(tmp_path, seed, strict=True) as pair:
         pair.link()
@@ -198,6 +198,8 @@ def test_an_order_that_the_cloud_does_not_answer_stops_no_other(tmp_path, seed, 
             pair.cloud.faults.append(cloud_faults.burst(500, 10**6, path))
         elif kind == "html":
             pair.cloud.faults.append(cloud_faults.html(status=502, count=10**6, path=path))
+        elif kind == "no data":
+            pair.cloud.faults.append(cloud_faults.no_data(count=10**6, path=path))
         else:
             pair.proxy.at = lambda point, e: pair.proxy.break_connections() if path in e.path else None
         bad = till.pay(bad, in_full=True)

@@ -1,5 +1,7 @@
 #include "outbox/lane.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <random>
 #include <string>
