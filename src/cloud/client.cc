@@ -128,6 +128,22 @@ Reply Judged(net::Answer answer, UtcMs now) {
 
 }  // namespace
 
+std::string_view Name(Reachability reachability) {
+  switch (reachability) {
+    case Reachability::kReached:
+      return "busy";
+    case Reachability::kUnreachable:
+      return "unreachable";
+    case Reachability::kCertificate:
+      return "certificate";
+    case Reachability::kClock:
+      return "clock";
+    case Reachability::kUnusable:
+      return "no answer of the API";
+  }
+  return "";
+}
+
 Client::Client(Target target, net::Network& network, const Clock& clock, int64_t share_percent)
     : target_(std::move(target)), network_(network), clock_(clock), pace_(share_percent) {}
 

@@ -61,6 +61,8 @@ enum class Reachability : uint8_t {
   kUnusable,     // an answer that is none: HTML, a redirect, no `data`, too large
 };
 
+std::string_view Name(Reachability reachability);  // for people: "unreachable"
+
 struct Reply {
   Verdict verdict = Verdict::kLater;
   Reachability reachability = Reachability::kReached;

@@ -92,6 +92,12 @@ UtcMs UpdatedAt(Value record) {
   return ParseInstant(Trimmed(net::TextAt(record, "updated_at"))).value_or(0);
 }
 
+// A reading that left records out has failed, and is made again as a whole.
+std::string TroubleOf(const Omitted& omitted, Visit& visit) {
+  if (omitted.count > 0) visit.etags.clear();
+  return Describe(omitted);
+}
+
 // The categories of a page of the menu; nothing where it is none.
 std::optional<std::vector<Value>> CategoriesOf(const Reply& reply) {
   if (reply.verdict != Verdict::kOk) return std::nullopt;
@@ -197,9 +203,10 @@ std::string Restaurant::ReadCompany(const Linked& linked, Line& line, Visit& vis
   if (reply.verdict != Verdict::kOk || !record || record->kind() != json::Kind::kObject) {
     return TroubleOf(reply);
   }
-  TakeCompany({settings_.database, linked.company}, *record);
+  Omitted omitted;
+  TakeCompany({settings_.database, linked.company, omitted}, *record);
   KeepEtag(visit, path, reply);
-  return "";
+  return TroubleOf(omitted, visit);
 }
 
 std::string Restaurant::ReadList(std::string_view part, const Linked& linked, Line& line,
@@ -227,17 +234,19 @@ std::string Restaurant::ReadList(std::string_view part, const Linked& linked, Li
     pages.push_back(*std::move(page));
     if (!is_new) break;
   }
-  const Importer importer{settings_.database, linked.company};
+  Omitted omitted;
+  const Importer importer{settings_.database, linked.company, omitted};
   if (part == kTablesPart) {
     TakeTables(importer, rows, is_complete);
   } else {
     TakePaymentMethods(importer, rows, is_complete);
   }
-  return "";
+  return TroubleOf(omitted, visit);
 }
 
 void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) {
-  const Importer importer{settings_.database, linked.company};
+  Omitted omitted;
+  const Importer importer{settings_.database, linked.company, omitted};
   const std::string path(ReadingOf(kMenuPart).path);
   Visit visit = VisitOf(progress, kMenuPart);
   bool counts_stock = false, is_of_older_program = false;
@@ -279,15 +288,16 @@ void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) 
   }
   menu::RenderStale(settings_.database);
   StoreNow(linked, progress, kStock, {}, "");
-  StoreNow(linked, progress, kMenuPart, std::move(visit), "");
+  std::string trouble = TroubleOf(omitted, visit);
+  StoreNow(linked, progress, kMenuPart, std::move(visit), std::move(trouble));
 }
 
 void Restaurant::ReadPeoplePage(People people, const Linked& linked, Line& line,
                                 Progress& progress) {
   const Reading& reading = ReadingOf(people == People::kUsers ? kUsersPart : kClientsPart);
-  const Importer importer{settings_.database, linked.company};
   Visit visit = VisitOf(progress, reading.part);
   Walk& walk = walks_[people];
+  const Importer importer{settings_.database, linked.company, walk.omitted};
   const UtcMs since =
       people == People::kClients && visit.at > 0 ? VisitOf(progress, kClientsSince).at : 0;
   const std::string list =
@@ -324,9 +334,10 @@ void Restaurant::ReadPeoplePage(People people, const Linked& linked, Line& line,
     return;
   }
   const UtcMs newest = walk.newest;
+  trouble = TroubleOf(walk.omitted, visit);
   if (people == People::kClients) FinishClients(linked, line, progress, newest);
   walks_.erase(people);
-  StoreNow(linked, progress, reading.part, std::move(visit), "");
+  StoreNow(linked, progress, reading.part, std::move(visit), std::move(trouble));
 }
 
 void Restaurant::FinishClients(const Linked& linked, Line& line, Progress& progress, UtcMs newest) {

@@ -62,6 +62,7 @@ class Restaurant {
     int page = 1;
     std::unordered_set<size_t> seen;  // hashes of the ids
     UtcMs newest = 0;                 // updated_at of the rows, by the cloud's clock
+    Omitted omitted;
   };
   enum class People : uint8_t { kUsers, kClients };
 

@@ -268,10 +268,19 @@ std::string ReasonOf(const FieldError& error) {
   return Concat({field.substr(field.rfind('.') + 1), " ", error.message});
 }
 
+std::string Describe(const Omitted& omitted) {
+  if (omitted.count == 0) return "";
+  if (omitted.count == 1) return Concat({"a record is left out, ", omitted.first});
+  return Concat({omitted.count, " records are left out, the first is ", omitted.first});
+}
+
 void Report(const Importer& importer, DifferenceKind kind, const Refused& refused,
             const std::function<std::string(size_t)>& cloud_id) {
   if (refused.empty()) return;
   const auto& [first, reason] = *refused.begin();
+  Omitted& omitted = importer.omitted;
+  if (omitted.count == 0) omitted.first = Concat({cloud_id(first), ": ", reason});
+  omitted.count += std::ssize(refused);
   log::Warning("records of the cloud are not accepted here and left out",
                {{"kind", Name(kind)},
                 {"count", refused.size()},

@@ -21,10 +21,19 @@
 
 namespace comanda::cloud {
 
+// The records that a reading has left out.
+struct Omitted {
+  int64_t count = 0;
+  std::string first;  // its id in the cloud, and why
+};
+// "2 records are left out, the first is 17: price must have at most 2 decimals"; empty: none is.
+std::string Describe(const Omitted& omitted);
+
 // Where rows are brought.
 struct Importer {
   db::Database& database;
   db::CompanyId company;
+  Omitted& omitted;  // Report() adds to it
 };
 
 // A record of the cloud.
@@ -54,7 +63,8 @@ void PutAlias(db::Tx& tx, db::CompanyId company, aliases::Kind kind, std::string
 // Why records are left out, by their index in a list.
 using Refused = std::map<size_t, std::string>;
 std::string ReasonOf(const FieldError& error);
-// A log line, and once a difference for each; none for none. `kind`: of the differences.
+// A log line, and once a difference for each; none for none. `kind`: of the differences. Adds to
+// Importer::omitted.
 void Report(const Importer& importer, DifferenceKind kind, const Refused& refused,
             const std::function<std::string(size_t index)>& cloud_id);
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "aliases/aliases.h"
 #include "cloud/client.h"
 #include "cloud/journal_store.h"
 #include "cloud/pending.h"
@@ -45,6 +46,8 @@ class Sender {
   // Nothing where it is not known what the cloud calls the order, or the row that the step ends.
   std::optional<Request> RequestFor(const Waiting& waiting);
   void Accept(const Waiting& waiting, json::Value record);
+  std::optional<aliases::Alias> AliasOf(db::Session& session, std::string_view order_id) const;
+  void PutAlias(db::Tx& tx, const std::string& order_id, json::Value record) const;
   void NoteReference(db::Tx& tx, const Waiting& waiting, const std::string& reference,
                      const db::Stamp& stamp);
   // What a record is to the request under way (TakeSettings).
@@ -59,7 +62,7 @@ class Sender {
   // The order goes on without the request, which is not made again.
   void GoOnWithout(db::Tx& tx, const Waiting& waiting, const db::Stamp& stamp);
 
-  // What follows from a refusal; false as Send().
+  // What follows from a refusal (sender_refusals.cc); false as Send().
   bool Follow(const Waiting& waiting, const Reply& reply);
   void ParkGone(const Waiting& waiting, std::string_view problem);
   void ParkRefused(const Waiting& waiting, std::string_view problem);

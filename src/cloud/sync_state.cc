@@ -4,16 +4,19 @@
 #include <utility>
 
 #include "base/log.h"
+#include "cloud/journal_store.h"
 
 namespace comanda::cloud {
 namespace {
+
+// A count reads each order that waits: a long backlog is counted less often.
+constexpr int64_t kCountEveryMs = 250, kStepsForEachMs = 4;
 
 bool IsTrouble(State state) { return state == State::kOffline || state == State::kStopped; }
 
 }  // namespace
 
-SyncState::SyncState(const Clock& clock, const outbox::LateMessages& late,
-                     metrics::Registry& registry)
+SyncState::SyncState(const Clock& clock, outbox::LateMessages& late, metrics::Registry& registry)
     : clock_(clock), late_(late), gauges_(registry, *this) {}
 
 SyncState::Gauges::Gauges(metrics::Registry& registry, const SyncState& state)
@@ -69,7 +72,20 @@ void SyncState::NoteTrouble(bool is_reached) {
   progress_.is_reached = is_reached;
 }
 
-void SyncState::NoteCounts(const Counts& counts) {
+void SyncState::Count(db::Database& database, db::CompanyId company) {
+  for (const outbox::Late& late : late_.List()) {
+    const bool waits = database.Read(
+        [&](db::Snapshot& snapshot) { return store::IsWaiting(snapshot, company, late.key); });
+    if (!waits) late_.Remove(late.key);
+  }
+  // Once nothing waits, a count that is late would let new steps wait.
+  const int64_t now_ms = clock_.MonotonicMs();
+  const int64_t waiting = Get().steps_waiting;
+  const int64_t every_ms = std::max(kCountEveryMs, waiting / kStepsForEachMs);
+  if (waiting > 0 && counted_ms_ && now_ms - *counted_ms_ < every_ms) return;
+  counted_ms_ = now_ms;
+  const Counts counts =
+      database.Read([&](db::Snapshot& snapshot) { return store::Count(snapshot, company); });
   const std::lock_guard lock(mutex_);
   progress_.steps_waiting = counts.steps_waiting;
   progress_.orders_parked = counts.orders_parked;

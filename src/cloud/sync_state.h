@@ -13,6 +13,7 @@
 #include "base/metrics.h"
 #include "cloud/journal.h"
 #include "cloud/status.h"
+#include "db/database.h"
 #include "outbox/late.h"
 
 namespace comanda::cloud {
@@ -20,7 +21,7 @@ namespace comanda::cloud {
 class SyncState {
  public:
   // All outlive it.
-  SyncState(const Clock& clock, const outbox::LateMessages& late, metrics::Registry& registry);
+  SyncState(const Clock& clock, outbox::LateMessages& late, metrics::Registry& registry);
 
   // Logs the beginning of trouble, and that the cloud answers again.
   void Enter(State state, std::string reason);
@@ -28,7 +29,11 @@ class SyncState {
   void NoteHeard();
   // It gave none; `is_reached`: an answer of any kind came.
   void NoteTrouble(bool is_reached);
-  void NoteCounts(const Counts& counts);
+  // Counts what is pending, and forgets what is late no more: it was discarded, parked or dropped.
+  // A long backlog is not counted each time.
+  void Count(db::Database& database, db::CompanyId company);
+  // The next Count() counts.
+  void CountAnew() { counted_ms_.reset(); }
   struct Passed {
     bool scans = false;  // as in Progressing
     bool has_read_orders = false;
@@ -49,7 +54,8 @@ class SyncState {
   };
 
   const Clock& clock_;
-  const outbox::LateMessages& late_;
+  outbox::LateMessages& late_;
+  std::optional<int64_t> counted_ms_;  // monotonic; the worker's thread alone
   mutable std::mutex mutex_;
   Progressing progress_;          // guarded by mutex_; without the late ones
   bool is_trouble_told_ = false;  // in the log, and no end of it; guarded by mutex_

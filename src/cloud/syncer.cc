@@ -50,8 +50,6 @@ constexpr int kStepsBeforePoll = 10;
 // A longer wait for the pace ends the pass.
 constexpr int64_t kPaceWaitMsMax = 5'000;
 constexpr int64_t kLookMs = 100;
-// A count reads each order that waits: a long backlog is counted less often.
-constexpr int64_t kCountEveryMs = 250, kStepsForEachMs = 4;
 // A single failure is no news.
 constexpr int kFailuresToReport = 2;
 constexpr int kTooManyRequests = 429;
@@ -64,22 +62,6 @@ std::string ProblemOf(std::string_view trouble) {
   json::Writer out(text);
   out.BeginObject().Key("title").Text("Unanswered").Key("detail").Text(trouble).EndObject();
   return text;
-}
-
-std::string_view NameOf(Reachability reachability) {
-  switch (reachability) {
-    case Reachability::kReached:
-      return "busy";
-    case Reachability::kUnreachable:
-      return "unreachable";
-    case Reachability::kCertificate:
-      return "certificate";
-    case Reachability::kClock:
-      return "clock";
-    case Reachability::kUnusable:
-      return "no answer of the API";
-  }
-  return "";
 }
 
 }  // namespace
@@ -172,7 +154,7 @@ void Syncer::TakeChange() {
   lane_.Release();
   late_.MakeDue();
   if (!linked_) late_.Clear();
-  counted_ms_.reset();
+  state_.CountAnew();
   orders_.Restart();
   const cloud::Link* const link = linked_ ? &linked_->link : nullptr;
   if (connection_.Renew(link, reconnects_.exchange(false))) EndPoll();
@@ -465,7 +447,7 @@ void Syncer::Fail(const Reply& reply) {
   if (is_busy) state_.Enter(State::kBehind, "the cloud asks to wait: " + reply.trouble);
   if (is_busy || lane_.failures_in_a_row() < kFailuresToReport) return;
   state_.NoteTrouble(reply.reachability != Reachability::kUnreachable);
-  state_.Enter(State::kOffline, Concat({NameOf(reply.reachability), ": ", reply.trouble}));
+  state_.Enter(State::kOffline, Concat({Name(reply.reachability), ": ", reply.trouble}));
 }
 
 void Syncer::Delay(std::string_view why) {
@@ -485,23 +467,8 @@ void Syncer::Stop(std::string reason) {
 
 // What /readyz and the metrics show.
 void Syncer::Publish() {
-  // Once nothing waits, a count that is late would let new steps wait.
   const int64_t now_ms = settings_.clock.MonotonicMs();
-  const int64_t waiting = progress().steps_waiting;
-  const int64_t every_ms = std::max(kCountEveryMs, waiting / kStepsForEachMs);
-  const bool is_recent = waiting > 0 && counted_ms_ && now_ms - *counted_ms_ < every_ms;
-  // What was discarded, parked or dropped meanwhile is late no more.
-  for (const outbox::Late& late : late_.List()) {
-    const bool waits = settings_.database.Read([&](db::Snapshot& snapshot) {
-      return store::IsWaiting(snapshot, linked_->company, late.key);
-    });
-    if (!waits) late_.Remove(late.key);
-  }
-  if (!is_recent) {
-    counted_ms_ = now_ms;
-    state_.NoteCounts(settings_.database.Read(
-        [&](db::Snapshot& snapshot) { return store::Count(snapshot, linked_->company); }));
-  }
+  state_.Count(settings_.database, linked_->company);
   const int64_t pace_ms = connection_.client() ? client().pace().DueInMs(now_ms) : 0;
   const int64_t wait_ms =
       std::max(lane_.held_until_ms() - now_ms, pace_ms > kPaceWaitMsMax ? pace_ms : 0);

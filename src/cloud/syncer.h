@@ -130,8 +130,7 @@ class Syncer final : private Line {
   Restaurant restaurant_;
   events::Worker::Pass* pass_ = nullptr;  // during Pass()
   int64_t seen_changes_ = -1;
-  int64_t planned_ms_ = -1'000'000;    // monotonic
-  std::optional<int64_t> counted_ms_;  // monotonic; what waits was counted then
+  int64_t planned_ms_ = -1'000'000;  // monotonic
   std::optional<net::Network::Ticket> polling_;
   int64_t poll_number_ = 0;   // of the poll whose answer counts
   bool is_echoing_ = false;   // the last poll of the events showed echoes alone

@@ -201,3 +201,25 @@ def test_a_restored_box_is_not_in_step_before_the_days_orders_are_back(tmp_path,
         goes_on.set()
         pair.settle()
         assert len(pair.box_records()) == 2
+
+
+def test_a_product_that_cannot_be_read_is_a_reading_that_failed(strict_pair):
+    """It has a price with more decimals than the currency: the others are here, and nobody takes that for all."""
+    pair = strict_pair
+    state_of(pair, "in step")
+
+    def distort(request, answer):
+        if request.path == "/v1/menu":
+            answer.body = re.sub(rb'("price": ?)([0-9]+)(\.[0-9]+)?', rb"\1\g<2>.12345", answer.body, count=1)
+            answer.headers.pop("ETag", None)
+        return answer
+    pair.cloud.distortions.append(distort)
+    pair.command("resume")
+    status = state_of(pair, "behind")
+    assert "the menu of the cloud cannot be read since" in status["description"], status
+    (row,) = [row for row in status["unread"] if row["what"] == "the menu"]
+    assert "left out" in row["why"] and "decimals" in row["why"] and row["since"] and row["stops_selling"], row
+    assert "the menu of the cloud cannot be read since" in re.sub(r"\s+", " ", doctor(pair))
+    pair.cloud.behave()
+    pair.command("resume")
+    state_of(pair, "in step")
