@@ -6,6 +6,7 @@
 #include "base/concat.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "json/writer.h"
 
 namespace comanda::cloud::store {
 namespace {
@@ -139,6 +140,14 @@ bool Park(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::str
              WHERE company_id = $1 AND order_id = $2 AND parked <> $3
              )sql",
                 company, order_id, why, problem) == 1;
+}
+
+bool ParkUnanswered(db::Tx& tx, db::CompanyId company, std::string_view order_id,
+                    std::string_view trouble) {
+  std::string problem;
+  json::Writer out(problem);
+  out.BeginObject().Key("title").Text("Unanswered").Key("detail").Text(trouble).EndObject();
+  return Park(tx, company, order_id, kParkedUnanswered, problem);
 }
 
 bool Unpark(db::Tx& tx, db::CompanyId company, std::string_view order_id) {

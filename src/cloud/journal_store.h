@@ -51,6 +51,9 @@ Counts Count(db::Session& session, db::CompanyId company);
 // it is not in the journal, or parked for that reason already.
 bool Park(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
           std::string_view problem);
+// Parks it as kParkedUnanswered, with a problem document that says `trouble`.
+bool ParkUnanswered(db::Tx& tx, db::CompanyId company, std::string_view order_id,
+                    std::string_view trouble);
 // Sends it again. False where it is not parked.
 bool Unpark(db::Tx& tx, db::CompanyId company, std::string_view order_id);
 int64_t UnparkAll(db::Tx& tx, db::CompanyId company);

@@ -93,6 +93,11 @@ void SyncState::Count(db::Database& database, db::CompanyId company) {
   progress_.oldest = counts.oldest;
 }
 
+void SyncState::NoteLinked() {
+  const std::lock_guard lock(mutex_);
+  progress_.has_read_orders = false;
+}
+
 void SyncState::NotePass(const Passed& passed) {
   const std::lock_guard lock(mutex_);
   progress_.scans = passed.scans;

@@ -39,6 +39,8 @@ class SyncState {
     bool has_read_orders = false;
     std::optional<UtcMs> next_at;
   };
+  // The link was made again, maybe with another cloud: nothing of it has been read.
+  void NoteLinked();
   // At the end of a pass.
   void NotePass(const Passed& passed);
   // Since the start.

@@ -6,21 +6,15 @@
 #include <utility>
 
 #include "base/concat.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/random.h"
 #include "cloud/features.h"
 #include "cloud/log_follower.h"
-#include "cloud/menu_push.h"
 #include "cloud/pending.h"
 #include "cloud/sender.h"
-#include "cloud/taker.h"
 #include "events/feed.h"
-#include "events/types.h"
-#include "json/writer.h"
 #include "net/backoff.h"
-#include "orders/orders.h"
 
 namespace comanda::cloud {
 namespace {
@@ -35,12 +29,6 @@ constexpr int64_t kFeaturesEveryMs = 24LL * 3'600'000;
 constexpr int64_t kRefusedEveryMs = 300'000;
 constexpr int64_t kReadOnlyEveryMs = 5'000;
 constexpr net::Growth kBackoff = {.first_ms = 1'000, .max_ms = 300'000};
-// Of one order that is late.
-int64_t LateWaitMs(int64_t failures, uint64_t random) {
-  constexpr net::Growth kGrowth = {.first_ms = 2'000, .max_ms = 1'800'000};
-  return net::WaitWithFullJitter(kGrowth, static_cast<int>(failures), random);
-}
-constexpr outbox::Patience kPatience = {.wait_ms = LateWaitMs, .tried_for_ms = 24LL * 3'600'000};
 // Steps of present orders before one request of a reader: a reader gets its turn on a busy evening,
 // too.
 constexpr int kStepsBeforeRead = 5;
@@ -56,14 +44,6 @@ constexpr int kTooManyRequests = 429;
 // The shortest answer that every cloud has.
 constexpr std::string_view kProbePath = "/v1/company";
 
-// The problem document of an order that was not answered.
-std::string ProblemOf(std::string_view trouble) {
-  std::string text;
-  json::Writer out(text);
-  out.BeginObject().Key("title").Text("Unanswered").Key("detail").Text(trouble).EndObject();
-  return text;
-}
-
 }  // namespace
 
 Syncer::Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registry& registry)
@@ -78,7 +58,7 @@ Syncer::Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registr
                    .plan = [this] { PlanNow(); }}),
       connection_(settings_.options, settings_.clock, settings_.network),
       lane_(outbox::LaneRules{}),
-      late_(kPatience),
+      late_(kLatePatience),
       turns_(settings_.database, settings_.clock, lane_, late_),
       state_(settings_.clock, late_, registry),
       courier_({.name = "cloud", .heartbeat_max_ms = kPassMaxMs, .feed = &settings_.feed},
@@ -157,7 +137,9 @@ void Syncer::TakeChange() {
   state_.CountAnew();
   orders_.Restart();
   const cloud::Link* const link = linked_ ? &linked_->link : nullptr;
-  if (connection_.Renew(link, reconnects_.exchange(false))) EndPoll();
+  const bool is_new = reconnects_.exchange(false);
+  if (is_new || !link) state_.NoteLinked();
+  if (connection_.Renew(link, is_new)) EndPoll();
   state_.Enter(linked_ ? State::kBehind : State::kNotLinked, "");
   acted_changes_ = changes;
 }
@@ -302,7 +284,7 @@ void Syncer::NoteLate(const Waiting& waiting) {
   }
   if (!noted.must_park || waiting.order_id.empty()) return;
   settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
-    store::Park(tx, linked_->company, waiting.order_id, kParkedUnanswered, ProblemOf(trouble));
+    store::ParkUnanswered(tx, linked_->company, waiting.order_id, trouble);
   });
   late_.Remove(waiting.order_id);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cloud/journal_store.h"
+#include "net/backoff.h"
 
 namespace comanda::cloud {
 namespace {
@@ -12,7 +13,14 @@ namespace {
 // Of three requests for other things at most, the next one is for the backlog.
 constexpr int64_t kOthersBeforeBacklog = 3;
 
+int64_t LateWaitMs(int64_t failures, uint64_t random) {
+  constexpr net::Growth kGrowth = {.first_ms = 2'000, .max_ms = 1'800'000};
+  return net::WaitWithFullJitter(kGrowth, static_cast<int>(failures), random);
+}
+
 }  // namespace
+
+const outbox::Patience kLatePatience = {.wait_ms = LateWaitMs, .tried_for_ms = 24LL * 3'600'000};
 
 std::optional<std::string> Turns::NextPresent(db::CompanyId company) const {
   if (others_since_backlog_ >= kOthersBeforeBacklog) return NextAmong(company, Among::kAll);

@@ -16,6 +16,9 @@
 
 namespace comanda::cloud {
 
+// An order is late until it has failed for a day.
+extern const outbox::Patience kLatePatience;
+
 class Turns {
  public:
   // All outlive it.

@@ -635,7 +635,6 @@ void OrderAccount::SendAll(const Pending& pending) {
     const auto next = lane_.Next(queued, now_ms);
     if (!next) return;
     const CommandRow row = left[*next];
-    lane_.Begin(row.external_id, now_ms);
     SendOne(row);
     std::erase_if(left, [&](const CommandRow& one) { return one.external_id == row.external_id; });
   }
@@ -648,12 +647,12 @@ void OrderAccount::SendOne(const CommandRow& row) {
   // What the app has told itself meanwhile needs no command.
   const bool is_needed = call && order->told < NewsOf(row.kind);
   if (!is_needed) {
-    lane_.Undo();
     return EndCommand(row, [&](db::Tx& tx, const db::Stamp&) {
       store::SetDone(tx, key_, row.external_id, row.kind);
     });
   }
-  const CallResult result = Call(*call);
+  lane_.Begin(row.external_id, settings_.clock.MonotonicMs());
+  const CallResult result = Call(*call);  // what throws later leaves nothing under way
   const bool is_answered = result.end == CallEnd::kAnswered || result.end == CallEnd::kForbidden;
   if (is_answered && is_asked_) {
     lane_.Succeed(0);

@@ -155,7 +155,7 @@ void MergeStatus(const Order& before, const Order& shown, std::string_view actor
   after.closed_at = before.closed_at;
   const bool is_later = before.status != Status::kCancelled && shown.status > before.status;
   if (!is_later) {
-    // A name that is unknown here says nothing of what comes behind a known status.
+    // Keeps the unknown name, which belongs to the status that stays.
     if (before.status != shown.status) after.unknown_status = before.unknown_status;
     return;
   }

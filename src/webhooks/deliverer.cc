@@ -461,28 +461,29 @@ void Deliverer::SendOne(const Key& key, Slot& slot) {
   if (receiver.last_attempt_failed() && free <= settings_.slots / 2) return;
   const Moment moment = Now();
   while (Item* const item = receiver.Next(moment)) {
+    // Before anything is under way, which no failure of the database may leave so.
+    const auto body = ReadBody(key, slot, item->delivery);
+    if (body) return Send(key, slot, *item, *body, moment);
     receiver.Begin(*item, moment);
-    if (const auto body = ReadBody(key, slot, item->delivery)) {
-      return Send(key, slot, item->delivery, *body, moment.now);
-    }
     const Attempt why{.at = moment.now, .answer = "the event is no longer kept"};
     receiver.GiveUp(item->delivery.id, why, moment);
   }
 }
 
-void Deliverer::Send(const Key& key, Slot& slot, const Delivery& delivery, const std::string& body,
-                     UtcMs now) {
+void Deliverer::Send(const Key& key, Slot& slot, Item& item, const std::string& body,
+                     const Moment& moment) {
   Receiver& receiver = *slot.receiver;
   if (receiver.IsDown()) {
     slot.last_seq_at_attempt = settings_.database.Read(
         [&](db::Snapshot& snapshot) { return events::ExtentOf(snapshot, key.company).last; });
   }
-  const std::string id = delivery.id;
-  const auto ticket =
-      settings_.network.Start(CallOf(key.company, receiver.subscription(), delivery, body, now),
-                              [put = courier_.Inbox(), key, id, now](net::Answer answer) {
-                                put({key, id, std::move(answer), now});
-                              });
+  const std::string id = item.delivery.id;
+  net::Call call = CallOf(key.company, receiver.subscription(), item.delivery, body, moment.now);
+  receiver.Begin(item, moment);
+  const auto ticket = settings_.network.Start(
+      std::move(call), [put = courier_.Inbox(), key, id, now = moment.now](net::Answer answer) {
+        put({key, id, std::move(answer), now});
+      });
   if (!ticket) receiver.Undo(id);
 }
 

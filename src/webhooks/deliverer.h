@@ -127,8 +127,7 @@ class Deliverer {
   // The next message, with its body. Gives up those whose event is gone or damaged.
   // Nothing where the event is purged, or damaged and cannot be made again.
   std::optional<std::string> ReadBody(const Key& key, const Slot& slot, const Delivery& delivery);
-  void Send(const Key& key, Slot& slot, const Delivery& delivery, const std::string& body,
-            UtcMs now);
+  void Send(const Key& key, Slot& slot, Item& item, const std::string& body, const Moment& moment);
   // The request with its signature.
   net::Call CallOf(db::CompanyId company, const Subscription& subscription,
                    const Delivery& delivery, const std::string& body, UtcMs at);

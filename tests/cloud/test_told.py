@@ -162,7 +162,7 @@ def test_what_was_not_read_is_not_said_to_be_missing_in_the_cloud(tmp_path, seed
         pair.proxy.at = pause
         result = pair.link(check=False)
         assert result.returncode == (0 if is_later else 1), result
-        # The specification lists no tables: nobody knows whether the cloud has them.
+        # The specification has no list of tables: the box cannot tell which of them the cloud has.
         assert "payment_methods" not in result.stdout and "tables" not in result.stdout, result
         pair.proxy.at = lambda point, exchange: None
         pair.cloud.behave()
@@ -222,4 +222,26 @@ def test_a_product_that_cannot_be_read_is_a_reading_that_failed(strict_pair):
     assert "the menu of the cloud cannot be read since" in re.sub(r"\s+", " ", doctor(pair))
     pair.cloud.behave()
     pair.command("resume")
+    state_of(pair, "in step")
+
+
+def test_a_box_that_is_linked_again_is_not_in_step_before_it_has_read_the_orders(strict_pair):
+    """What it had read of the former link says nothing of this one."""
+    pair = strict_pair
+    state_of(pair, "in step")
+    pair.command("unlink")
+    is_there, goes_on = threading.Event(), threading.Event()
+
+    def hold(point, exchange):
+        # The list behind that of the pending ones, which is answered: the cloud was heard.
+        if point == "before" and exchange.path.startswith("/v1/orders?") and "=PREPARING" in exchange.path:
+            is_there.set()
+            goes_on.wait(PATIENCE_S)
+
+    pair.proxy.at = hold
+    pair.link()
+    assert is_there.wait(PATIENCE_S)
+    status = pair.status()
+    assert status["state"] == "behind" and "the orders of the cloud: not read" in status["description"], status
+    goes_on.set()
     state_of(pair, "in step")
