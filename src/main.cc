@@ -1,7 +1,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/commands.h"
+#include "commands/commands.h"
 
 int main(int argc, char** argv) {
   const std::vector<std::string_view> words(argv + 1, argv + argc);

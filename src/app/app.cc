@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "company/companies.h"
-#include "db/upgrade_copies.h"
+#include "db/sqlite/upgrade_copies.h"
 #include "ops/addresses.h"
 #include "ops/health.h"
 #include "ops/local_name.h"

@@ -8,7 +8,7 @@
 //   writer, inspector  one of each per database (db/writer.h, db/inspector.h)
 //   network, webhooks  outgoing calls (net/network.h); what they deliver (webhooks/deliverer.h)
 //   chores, checks     periodic work; the background check of the databases (events/worker.h)
-//   ends               writes down what has ended by time (base/ends.h)
+//   ends               writes down what has ended by time (base/time/ends.h)
 //   the servers'       those that accept, and the workers that handle requests (wire/server.h)
 
 #include <array>
@@ -24,12 +24,12 @@
 #include "app/clock_watch.h"
 #include "app/listeners.h"
 #include "app/sandbox.h"
-#include "base/settled_clock.h"
+#include "base/time/settled_clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "config/options.h"
-#include "db/disk_space.h"
-#include "db/lock.h"
+#include "db/sqlite/disk_space.h"
+#include "db/sqlite/lock.h"
 #include "events/worker.h"
 #include "net/network.h"
 #include "wire/server.h"

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "app/verification.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/database.h"
-#include "db/disk_space.h"
+#include "db/sqlite/disk_space.h"
 #include "events/worker.h"
 
 namespace comanda::app {

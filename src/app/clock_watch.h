@@ -1,13 +1,13 @@
 #pragma once
 
 // Watches the wall clock for steps (contract section 1). A step is logged and written to the audit
-// log of every company. Before a restart, the settled clock (base/settled_clock.h) and the time for
-// which the wall clock has differed from it are stored in the last mark (events/marks.h); after the
-// restart the settled clock resumes from there.
+// log of every company. Before a restart, the settled clock (base/time/settled_clock.h) and the
+// time for which the wall clock has differed from it are stored in the last mark (events/marks.h);
+// after the restart the settled clock resumes from there.
 
 #include <optional>
 
-#include "base/settled_clock.h"
+#include "base/time/settled_clock.h"
 #include "db/database.h"
 #include "events/marks.h"
 

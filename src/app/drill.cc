@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "clients/clients.h"
 #include "events/check.h"
 #include "keys/keys.h"

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "doctor/named_files.h"
+#include "doctor/checks/named_files.h"
 
 namespace comanda::app {
 

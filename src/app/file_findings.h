@@ -1,7 +1,7 @@
 #pragma once
 
-// What the service cannot use of the files that the settings name (doctor/named_files.h), for
-// commands that change or restore settings.
+// What the service cannot use of the files that the settings name (doctor/checks/named_files.h),
+// for commands that change or restore settings.
 
 #include "base/problem.h"
 #include "config/options.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "auth/key.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "config/options.h"
 
 namespace comanda::app {

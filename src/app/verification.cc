@@ -7,7 +7,7 @@
 
 #include "app/embedded.h"
 #include "base/problem.h"
-#include "db/read_only.h"
+#include "db/sqlite/read_only.h"
 #include "keys/keys.h"
 #include "webhooks/webhooks.h"
 

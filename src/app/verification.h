@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/session.h"
 #include "db/watcher.h"
 #include "events/check.h"

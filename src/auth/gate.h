@@ -13,7 +13,7 @@
 #include "auth/key_table.h"
 #include "auth/pairing_codes.h"
 #include "auth/rate_limit.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace comanda::auth {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "auth/scopes.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/company_id.h"
 
 namespace comanda::auth {
@@ -83,7 +83,7 @@ struct KeyRecord {
   // False while `ended` is not stored yet, e.g. because the disk was full.
   bool end_is_written = true;
 
-  // Whether the key has ended: as noted, else by the given times (base/clock.h).
+  // Whether the key has ended: as noted, else by the given times (base/time/clock.h).
   Ended EndedAt(UtcMs settled_now, int64_t monotonic_ms) const;
   std::shared_ptr<KeyUse> use = std::make_shared<KeyUse>();
 };

@@ -13,7 +13,7 @@
 #include "backups/sums.h"
 #include "base/file.h"
 #include "base/problem.h"
-#include "db/backup.h"
+#include "db/sqlite/backup.h"
 
 namespace comanda::backups {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "config/options.h"
 
 namespace comanda::backups {

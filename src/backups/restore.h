@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "db/lock.h"
+#include "base/time/clock.h"
+#include "db/sqlite/lock.h"
 
 namespace comanda::backups {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace comanda::backups {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "backups/copy.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "config/options.h"
-#include "db/disk_space.h"
+#include "db/sqlite/disk_space.h"
 
 namespace comanda::backups {
 

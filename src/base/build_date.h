@@ -3,7 +3,7 @@
 // The build date: a lower bound for the wall clock. A clock that shows an earlier time is certainly
 // wrong.
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace comanda {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "cloud/box_made.h"
-#include "cloud/menu_push.h"
+#include "cloud/orders/box_made.h"
+#include "cloud/menu/menu_push.h"
 #include "events/types.h"
 #include "orders/orders.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "base/clock.h"
-#include "cloud/link.h"
-#include "cloud/pending.h"
+#include "base/time/clock.h"
+#include "cloud/link/link.h"
+#include "cloud/orders/pending.h"
 #include "db/database.h"
 #include "events/log.h"
 #include "events/worker.h"

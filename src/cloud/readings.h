@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
-#include "cloud/link.h"
+#include "base/time/clock.h"
+#include "cloud/link/link.h"
 
 namespace comanda::cloud {
 

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/concat.h"
-#include "cloud/journal_store.h"
-#include "cloud/restaurant.h"
+#include "cloud/orders/journal_store.h"
+#include "cloud/restaurant/restaurant.h"
 #include "company/companies.h"
 #include "events/log.h"
 #include "json/writer.h"

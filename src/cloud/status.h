@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
-#include "cloud/journal.h"
-#include "cloud/link.h"
+#include "base/time/clock.h"
+#include "cloud/orders/journal.h"
+#include "cloud/link/link.h"
 #include "cloud/readings.h"
 #include "db/session.h"
 #include "outbox/late.h"
@@ -41,7 +41,7 @@ struct Progressing {
   int64_t steps_per_minute = 0;  // the pace
   bool has_read_orders = false;  // since the start, or since then the cloud's events are followed
   bool scans = false;            // orders from before the link are still being planned
-  // As the journal was at the end of the last pass (Counts, cloud/journal.h).
+  // As the journal was at the end of the last pass (Counts, cloud/orders/journal.h).
   int64_t steps_waiting = 0, orders_parked = 0, differences = 0;
   std::optional<UtcMs> oldest;
   std::vector<outbox::Late> late;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "cloud/journal_store.h"
+#include "cloud/orders/journal_store.h"
 
 namespace comanda::cloud {
 namespace {

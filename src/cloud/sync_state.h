@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/metrics.h"
-#include "cloud/journal.h"
+#include "cloud/orders/journal.h"
 #include "cloud/status.h"
 #include "db/database.h"
 #include "outbox/late.h"

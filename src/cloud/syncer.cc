@@ -9,10 +9,10 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/random.h"
-#include "cloud/features.h"
+#include "cloud/link/features.h"
 #include "cloud/log_follower.h"
-#include "cloud/pending.h"
-#include "cloud/sender.h"
+#include "cloud/orders/pending.h"
+#include "cloud/orders/sender.h"
 #include "events/feed.h"
 #include "net/backoff.h"
 

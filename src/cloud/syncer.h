@@ -16,17 +16,17 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/metrics.h"
-#include "cloud/client.h"
-#include "cloud/connection.h"
-#include "cloud/journal.h"
-#include "cloud/line.h"
-#include "cloud/link.h"
-#include "cloud/linking.h"
-#include "cloud/orders_reader.h"
-#include "cloud/pending.h"
-#include "cloud/restaurant.h"
+#include "cloud/link/client.h"
+#include "cloud/link/connection.h"
+#include "cloud/orders/journal.h"
+#include "cloud/link/line.h"
+#include "cloud/link/link.h"
+#include "cloud/link/linking.h"
+#include "cloud/orders/orders_reader.h"
+#include "cloud/orders/pending.h"
+#include "cloud/restaurant/restaurant.h"
 #include "cloud/status.h"
 #include "cloud/sync_state.h"
 #include "cloud/turns.h"
@@ -73,8 +73,8 @@ class Syncer final : private Line {
   outbox::LateMessages& late() { return late_; }
   const outbox::LateMessages& late() const { return late_; }
 
-  // Makes or renews the link (cloud/linking.h), and begins. Blocks for some twenty requests on the
-  // caller's thread. Any thread.
+  // Makes or renews the link (cloud/link/linking.h), and begins. Blocks for some twenty requests on
+  // the caller's thread. Any thread.
   LinkResult Link(const LinkOrder& order);
 
  private:

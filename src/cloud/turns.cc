@@ -4,7 +4,7 @@
 #include <iterator>
 #include <vector>
 
-#include "cloud/journal_store.h"
+#include "cloud/orders/journal_store.h"
 #include "net/backoff.h"
 
 namespace comanda::cloud {

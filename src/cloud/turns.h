@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
-#include "cloud/journal.h"
+#include "base/time/clock.h"
+#include "cloud/orders/journal.h"
 #include "db/database.h"
 #include "outbox/lane.h"
 #include "outbox/late.h"

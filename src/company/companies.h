@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/zone.h"
+#include "base/time/zone.h"
 #include "company/company.h"
 #include "db/database.h"
 

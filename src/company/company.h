@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/session.h"
 
 namespace comanda::company {

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "base/zone.h"
+#include "base/time/zone.h"
 #include "company/company.h"
 #include "http/query.h"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/zone.h"
+#include "base/time/clock.h"
+#include "base/time/zone.h"
 
 namespace comanda::company {
 

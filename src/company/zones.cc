@@ -10,9 +10,9 @@
 #include "base/concat.h"
 #include "base/log.h"
 #include "base/problem.h"
-#include "base/zone.h"
+#include "base/time/zone.h"
 #include "company/store.h"
-#include "db/read_only.h"
+#include "db/sqlite/read_only.h"
 #include "db/watcher.h"
 #include "events/log.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "company/company.h"
 #include "db/database.h"
 

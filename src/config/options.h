@@ -50,7 +50,7 @@ struct Options {
   int64_t rate_plus_per_minute = 600;
   int64_t rate_lan_per_minute = 3000;
   // Settings `disk_...`: free disk space in MiB below which the server warns, refuses reports
-  // and imports, and writes orders and payments only (db/disk_space.h).
+  // and imports, and writes orders and payments only (db/sqlite/disk_space.h).
   int64_t disk_low_mib = 500;
   int64_t disk_tight_mib = 200;
   int64_t disk_orders_only_mib = 64;
@@ -73,7 +73,7 @@ struct Options {
   // The header with the platform's own signature of a webhook.
   std::string webhook_signature_header;
   // https://HOST[:PORT][/PREFIX] of the cloud, and a PEM file with the authorities that it may have
-  // instead of the system's; empty: what `comanda cloud link` was told (cloud/link.h).
+  // instead of the system's; empty: what `comanda cloud link` was told (cloud/link/link.h).
   std::string cloud_url;
   std::string cloud_ca_file;
   int64_t cloud_poll_seconds = 15;

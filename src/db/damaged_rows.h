@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/metrics.h"
 #include "db/company_id.h"
 

@@ -1,9 +1,9 @@
 #include "db/database.h"
 
 #include "base/file.h"
-#include "db/connection.h"
+#include "db/sqlite/connection.h"
 #include "db/inspector.h"
-#include "db/read_only.h"
+#include "db/sqlite/read_only.h"
 #include "db/readers.h"
 #include "db/watcher.h"
 #include "db/writer.h"

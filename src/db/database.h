@@ -4,11 +4,11 @@
 // readers (design section 4).
 //
 // The constructor takes the file through WAL recovery, migrations (db/migrate.h) and the checks;
-// the process lock of the data directory is the caller's (db/lock.h). The file and what belongs to
-// it are made with mode 0600. All members may be called from any thread.
+// the process lock of the data directory is the caller's (db/sqlite/lock.h). The file and what
+// belongs to it are made with mode 0600. All members may be called from any thread.
 //
 // How writes are grouped is in db/writer.h, what happens when the disk is full or fails in
-// db/disk_health.h; reads go on meanwhile.
+// db/sqlite/disk_health.h; reads go on meanwhile.
 
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "db/change_counters.h"
@@ -27,7 +27,7 @@
 #include "db/health.h"
 #include "db/kept_values.h"
 #include "db/session.h"
-#include "db/settings.h"
+#include "db/sqlite/settings.h"
 
 namespace comanda::db {
 
@@ -104,8 +104,8 @@ class Database {
   // Whether no job is taken before somebody acts: the disk is read-only, or the file is damaged.
   // What follows the event log rests then: it could not keep how far it has come. Any thread.
   bool IsReadOnly() const;
-  // Whether the file is open with Sharing::kAlone (db/file_calls.h): it is not checked in the
-  // background then, where nothing could be mended.
+  // Whether the file is open with Sharing::kAlone (db/sqlite/file_calls.h): it is not checked in
+  // the background then, where nothing could be mended.
   bool IsAlone() const;
 
   // Refuses new jobs with Fault kUnavailable, finishes those queued; returns when they are

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/problem.h"
-#include "db/connection.h"
+#include "db/sqlite/connection.h"
 #include "db/integrity.h"
 
 namespace comanda::db {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace comanda::db {
 

@@ -7,8 +7,8 @@
 // every page that its job changes (a quarter of what an order costs): where a job of several
 // refuses, the whole transaction is rolled back and all jobs run again, each in a savepoint; so do
 // those of the next groups, because refusals seldom come alone. Where the transaction itself fails,
-// the disk recovers (db/disk_health.h) and the jobs run again, each in a transaction of its own. So
-// a job may run several times; its outcome is that of its last run.
+// the disk recovers (db/sqlite/disk_health.h) and the jobs run again, each in a transaction of its
+// own. So a job may run several times; its outcome is that of its last run.
 
 #include <atomic>
 #include <exception>
@@ -16,14 +16,14 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "db/answered.h"
 #include "db/change_counters.h"
-#include "db/disk_health.h"
+#include "db/sqlite/disk_health.h"
 #include "db/session.h"
-#include "db/settings.h"
+#include "db/sqlite/settings.h"
 
 namespace comanda::db {
 

@@ -11,8 +11,8 @@
 // found is found twice, on two connections: a read that fails once is no damage.
 //
 // A quick_check reads a whole table in one transaction, beside which the log cannot start over
-// (db/checkpointer.h). When the log waits for that, the check ends, and begins again a little
-// later: no till waits for it.
+// (db/sqlite/checkpointer.h). When the log waits for that, the check ends, and begins again a
+// little later: no till waits for it.
 //
 // What follows from a finding: an index is rebuilt by the writer, unless the rows with which it
 // disagrees are damaged themselves (Settings::is_sound); a wrong row is counted and named in the
@@ -30,9 +30,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/integrity.h"
-#include "db/settings.h"
+#include "db/sqlite/settings.h"
 
 namespace comanda::db {
 

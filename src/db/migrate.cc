@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "db/sorting_files.h"
-#include "db/upgrade_copies.h"
+#include "db/sqlite/upgrade_copies.h"
 
 #include <sqlite3.h>
 

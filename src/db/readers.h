@@ -13,9 +13,9 @@
 #include <mutex>
 #include <vector>
 
-#include "base/clock.h"
-#include "db/connection.h"
-#include "db/settings.h"
+#include "base/time/clock.h"
+#include "db/sqlite/connection.h"
+#include "db/sqlite/settings.h"
 
 namespace comanda::db {
 

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "db/connection.h"
+#include "db/sqlite/connection.h"
 
 namespace comanda::db {
 

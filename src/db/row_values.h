@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "db/connection.h"
+#include "db/sqlite/connection.h"
 
 namespace comanda::db {
 

@@ -28,12 +28,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/change_counters.h"
 #include "db/clause_builder.h"
 #include "db/columns.h"
 #include "db/company_id.h"
-#include "db/connection.h"
+#include "db/sqlite/connection.h"
 #include "db/sql.h"
 
 namespace comanda::db {

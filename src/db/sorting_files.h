@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "db/connection.h"
+#include "db/sqlite/connection.h"
 
 namespace comanda::db {
 

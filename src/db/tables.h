@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "db/connection.h"
+#include "db/sqlite/connection.h"
 
 namespace comanda::db {
 

@@ -1,6 +1,6 @@
 #include "db/watcher.h"
 
-#include "db/connection.h"
+#include "db/sqlite/connection.h"
 #include "db/integrity.h"
 
 namespace comanda::db {

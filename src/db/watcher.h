@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "base/clock.h"
-#include "db/file_calls.h"
+#include "base/time/clock.h"
+#include "db/sqlite/file_calls.h"
 #include "db/session.h"
 
 namespace comanda::db {

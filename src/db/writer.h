@@ -15,7 +15,7 @@
 //                  follow the event log; checkpoints
 //
 // The transaction of a group is in db/group_commit.h, what happens when the disk is full or fails
-// in db/disk_health.h, the upkeep of the log in db/checkpointer.h.
+// in db/sqlite/disk_health.h, the upkeep of the log in db/sqlite/checkpointer.h.
 
 #include <condition_variable>
 #include <functional>
@@ -25,15 +25,15 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "db/change_counters.h"
-#include "db/checkpointer.h"
-#include "db/disk_health.h"
+#include "db/sqlite/checkpointer.h"
+#include "db/sqlite/disk_health.h"
 #include "db/group_commit.h"
 #include "db/health.h"
-#include "db/settings.h"
+#include "db/sqlite/settings.h"
 
 namespace comanda::db {
 
@@ -50,7 +50,7 @@ class Writer {
   void ContinueFrom(UtcMs last_stamp) { group_commit_.ContinueFrom(last_stamp); }
   Health health() const;
   bool IsReadOnly() const { return disk_.IsReadOnly(); }
-  // Damage that was found elsewhere (db/disk_health.h). Any thread.
+  // Damage that was found elsewhere (db/sqlite/disk_health.h). Any thread.
   void RefuseJobs(const std::string& why, bool is_unread = false) {
     disk_.RefuseWrites(why, is_unread);
   }

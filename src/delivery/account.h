@@ -11,7 +11,7 @@
 #include "crypto/authorities.h"
 #include "delivery/credentials.h"
 #include "delivery/provider.h"
-#include "delivery/rules.h"
+#include "delivery/status/rules.h"
 #include "net/call.h"
 
 namespace comanda::delivery {

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "delivery/provider.h"
-#include "delivery/rules.h"
+#include "delivery/status/rules.h"
 
 namespace comanda::delivery {
 

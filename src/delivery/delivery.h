@@ -12,9 +12,9 @@
 #include "base/metrics.h"
 #include "db/database.h"
 #include "delivery/catalogue.h"
-#include "delivery/lookups.h"
-#include "delivery/order_accounts.h"
-#include "delivery/watcher.h"
+#include "delivery/status/lookups.h"
+#include "delivery/orders/order_accounts.h"
+#include "delivery/status/watcher.h"
 
 namespace comanda::delivery {
 

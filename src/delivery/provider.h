@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace comanda::delivery {
 

@@ -9,7 +9,7 @@
 #include "base/address.h"
 #include "base/concat.h"
 #include "base/text.h"
-#include "delivery/rules.h"
+#include "delivery/status/rules.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "net/url.h"

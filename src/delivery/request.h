@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "delivery/provider.h"
-#include "delivery/rules.h"
+#include "delivery/status/rules.h"
 
 namespace comanda::delivery {
 

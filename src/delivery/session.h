@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "delivery/account.h"
 #include "delivery/provider.h"
 #include "delivery/request.h"
-#include "delivery/rules.h"
+#include "delivery/status/rules.h"
 #include "net/network.h"
 #include "net/reply.h"
 

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <exception>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/handle.h"
 #include "base/problem.h"
 

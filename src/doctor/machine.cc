@@ -15,7 +15,7 @@
 #include <charconv>
 #include <memory>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/handle.h"
 #include "base/text.h"
 

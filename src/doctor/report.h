@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "doctor/finding.h"
 
 namespace comanda::doctor {

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <optional>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/database.h"
 
 namespace comanda::events {

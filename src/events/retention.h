@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/database.h"
 #include "events/feed.h"
 #include "events/marks.h"

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/database.h"
 #include "db/session.h"
 #include "http/response.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "base/zone.h"
+#include "base/time/zone.h"
 #include "db/clause_builder.h"
 #include "db/session.h"
 #include "db/sql.h"

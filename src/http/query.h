@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/zone.h"
+#include "base/time/clock.h"
+#include "base/time/zone.h"
 
 namespace comanda::http {
 

@@ -12,11 +12,11 @@
 
 #include "auth/gate.h"
 #include "auth/key.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/metrics.h"
 #include "config/options.h"
 #include "db/database.h"
-#include "db/disk_space.h"
+#include "db/sqlite/disk_space.h"
 #include "http/answer_budget.h"
 #include "http/answer_cache.h"
 #include "http/body_budget.h"

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/decimal.h"
 #include "base/problem.h"
 
@@ -193,7 +193,7 @@ class ObjectReader {
   // A UUID in any case, returned in lower case; else invalid_format. `can_be_null`: as
   // TextRule::can_be_null.
   std::optional<std::string> Uuid(std::string_view name, bool can_be_null = true);
-  // RFC 3339 with any offset (base/clock.h); else invalid_format.
+  // RFC 3339 with any offset (base/time/clock.h); else invalid_format.
   std::optional<UtcMs> Instant(std::string_view name);
   // The index of the text in `words`, case-sensitive. The unknown_value message lists the words and
   // ends with `hint`.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "auth/key.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace comanda::keys {
 
@@ -38,7 +38,7 @@ struct Key {
   // seen to be over. Nothing undoes it, except a later `expires_at` for an expired key.
   auth::Ended ended = auth::Ended::kNot;
 
-  // `settled_now` is settled time (base/clock.h).
+  // `settled_now` is settled time (base/time/clock.h).
   bool IsRevoked(UtcMs settled_now) const {
     return ended == auth::Ended::kRevoked || (revoked_at && *revoked_at <= settled_now);
   }

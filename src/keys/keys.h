@@ -31,8 +31,8 @@ void FlushLastUsed(db::Database& database, auth::KeyTable& table);
 // A new id and a new key from the system's random generator.
 Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now);
 
-// Notes in memory, then stores, which keys have ended (base/ends.h), so that setting the clock back
-// does not revive them. The gate calls it, too, before it refuses an ended key. Blocks on the
+// Notes in memory, then stores, which keys have ended (base/time/ends.h), so that setting the clock
+// back does not revive them. The gate calls it, too, before it refuses an ended key. Blocks on the
 // writer; does nothing if no key has ended. Throws Fault if the database is not writable; the end
 // then stays noted in memory, and the next call stores it.
 void WriteDownEnds(db::Database& database, auth::KeyTable& table, const Clock& clock);
@@ -44,7 +44,7 @@ struct CommandContext {
   auth::KeyTable& table;
   auth::Mode mode;
   // Expiries are compared with settled time; a grace period that starts now is measured by
-  // monotonic time (base/clock.h). The stamp says when a change was made.
+  // monotonic time (base/time/clock.h). The stamp says when a change was made.
   UtcMs settled_now;
   int64_t monotonic_ms;
 };

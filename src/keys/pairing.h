@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "auth/pairing_codes.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/database.h"
 #include "keys/key.h"
 #include "keys/keys.h"
@@ -59,8 +59,8 @@ std::optional<Key> Redeem(db::Tx& tx, auth::PairingCodes& codes, CommandContext 
 // The codes of all companies, for PairingCodes::Load() at start. One whose row is damaged, and one
 // that cannot be as old as the clock says, has expired.
 std::vector<auth::PairingCode> LoadCodes(db::Session& session, const Clock& clock);
-// Stores which codes have expired (base/ends.h). Blocks on the writer; does nothing if none has.
-// Throws Fault; the end then stays noted in memory, and the next call stores it.
+// Stores which codes have expired (base/time/ends.h). Blocks on the writer; does nothing if none
+// has. Throws Fault; the end then stays noted in memory, and the next call stores it.
 void WriteDownExpiredCodes(db::Database& database, auth::PairingCodes& codes, const Clock& clock);
 // Deletes the codes that ended a day ago. Blocks on the writer; does nothing if there are none.
 // Throws Fault.

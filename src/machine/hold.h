@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/session.h"
 
 namespace comanda::machine {

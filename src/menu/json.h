@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "company/company.h"
 #include "json/reader.h"
 #include "json/writer.h"

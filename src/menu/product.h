@@ -21,7 +21,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/money.h"
 
 namespace comanda::menu {

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace comanda::net {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "crypto/authorities.h"
 #include "crypto/certificate.h"
 

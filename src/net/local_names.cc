@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/text.h"
 
 namespace comanda::net {

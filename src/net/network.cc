@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "crypto/hash.h"

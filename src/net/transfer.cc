@@ -8,7 +8,7 @@
 #include <exception>
 
 #include "base/check.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "net/backoff.h"

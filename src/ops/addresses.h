@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace comanda::ops {
 

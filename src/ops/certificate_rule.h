@@ -8,12 +8,12 @@
 // box presents in TLS. A server certificate that is not valid by the wall clock, in either
 // direction, is made again immediately. An authority is replaced only while no device can have
 // installed it. A wall clock before the program's build date is wrong: then the settled clock
-// (base/settled_clock.h) is used, and no certificate is dated before the build.
+// (base/time/settled_clock.h) is used, and no certificate is dated before the build.
 
 #include <cstdint>
 #include <optional>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "crypto/certificate.h"
 
 namespace comanda::ops {

@@ -18,7 +18,7 @@
 #include <set>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "config/options.h"
 #include "crypto/certificate.h"
 #include "wire/tls.h"

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/database.h"
-#include "db/disk_space.h"
+#include "db/sqlite/disk_space.h"
 #include "http/context.h"
 #include "http/route.h"
 

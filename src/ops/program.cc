@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/handle.h"
 
 namespace comanda::ops {

@@ -352,7 +352,8 @@ constexpr std::array kRows = {
     http::Patch("/v1/orders/{id}/delivery-status", Scope::kLogisticsWrite, PatchDeliveryStatus),
 };
 
-// Orders are accepted until the disk is full: other writes are refused earlier (db/disk_space.h).
+// Orders are accepted until the disk is full: other writes are refused earlier
+// (db/sqlite/disk_space.h).
 constexpr auto kRoutes = http::With(
     http::Space::kNone,
     http::With(db::Readers::kOrders, http::With(kPublicIds, http::With(HintFor, kRows))));

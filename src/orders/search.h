@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "clients/search.h"
 #include "db/session.h"
 #include "http/query.h"

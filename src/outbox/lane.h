@@ -19,7 +19,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace comanda::outbox {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "outbox/lane.h"
 
 namespace comanda::outbox {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "net/call.h"
 
 namespace comanda::outbox {

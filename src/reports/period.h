@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/zone.h"
+#include "base/time/clock.h"
+#include "base/time/zone.h"
 
 namespace comanda::reports {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "base/zone.h"
-#include "base/zone_names.h"
+#include "base/time/zone.h"
+#include "base/time/zone_names.h"
 #include "company/companies.h"
 #include "company/day_filter.h"
 #include "company/hours.h"

@@ -3,7 +3,7 @@
 // The query parameters of reports (contract section 11). Functions throw
 // Refusal(kInvalidParameter).
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "company/company.h"
 #include "http/query.h"
 #include "reports/report.h"

@@ -2,7 +2,7 @@
 #include <charconv>
 
 #include "auth/key.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/id.h"
 #include "selftest/check.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/id.h"
 #include "selftest/check.h"
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/check.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/decimal.h"
 #include "base/id.h"
 

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/id.h"
 #include "selftest/check.h"
 

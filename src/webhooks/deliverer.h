@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/metrics.h"
 #include "config/options.h"
 #include "db/database.h"
-#include "db/disk_space.h"
+#include "db/sqlite/disk_space.h"
 #include "events/marks.h"
 #include "events/worker.h"
 #include "machine/hold.h"

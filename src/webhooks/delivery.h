@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "outbox/lane.h"
 #include "webhooks/subscription.h"
 

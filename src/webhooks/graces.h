@@ -2,7 +2,7 @@
 
 // The graces of rotated secrets (contract section 13). For its length, up to a day, the old secret
 // of a webhook signs messages beside the new one; then it is deleted from the row
-// (base/ends.h).
+// (base/time/ends.h).
 
 #include <cstdint>
 #include <map>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "db/database.h"
 #include "webhooks/subscription.h"
 

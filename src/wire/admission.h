@@ -26,7 +26,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "wire/lobby.h"

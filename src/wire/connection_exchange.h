@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/problem.h"
 #include "wire/admission.h"
 #include "wire/exchange.h"

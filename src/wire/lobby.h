@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 struct pollfd;
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "wire/response.h"
 
 namespace comanda::wire {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "wire/admission.h"

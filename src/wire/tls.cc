@@ -25,7 +25,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/id.h"
 #include "base/problem.h"
 #include "crypto/hash.h"

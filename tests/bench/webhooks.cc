@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/file.h"
 #include "base/metrics.h"
 #include "base/problem.h"

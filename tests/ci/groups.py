@@ -54,6 +54,7 @@ def style(_):
         *(Command(["sh", "-n", str(path.relative_to(ROOT))]) for path in shell_scripts()),
         # How much of the machine the service can reach, in tenths of systemd's scale of 10.
         *(Command(["systemd-analyze", "security", "--offline=true", "--threshold=11", "--no-pager", str(unit)]) for unit in units),
+        Command(["tests/planted/run", "--compile"]),
         Pytest(["tests/ci"]),
     ]
 

@@ -100,7 +100,7 @@ def test_a_group_is_expected_when_those_before_it_have_ended():
 def test_what_was_never_green_has_its_turn_beside_what_always_changes():
     """A group that is owed again and again must not keep another from ever running."""
     past = {row.group: Past(1, owed=True) for row in ROWS if not row.always} | {"openapi": Past(None, owed=True)}
-    for changed in (["src/json/reader.cc"], ["src/orders/orders.cc", "src/doctor/clock.cc"]):
+    for changed in (["src/json/reader.cc"], ["src/orders/orders.cc", "src/doctor/checks/clock.cc"]):
         choices = chosen(changed, past)
         begins = {choice.group: begin for choice, begin in guards.schedule(BY_NAME, choices)}
         assert begins["openapi"] is not None, changed

@@ -219,7 +219,7 @@ def wait_until_files_rest(box):
     """What follows the last writes (a checkpoint) comes some seconds later."""
     def rest():
         before = files(box)
-        time.sleep(6)  # longer than the writer waits until it empties its log (db/checkpointer.h)
+        time.sleep(6)  # longer than the writer waits until it empties its log (db/sqlite/checkpointer.h)
         return files(box) == before
 
     wait_until(rest, lambda: files(box), 4 * PATIENCE_S)

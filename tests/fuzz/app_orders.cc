@@ -3,8 +3,8 @@
 // the app's.
 
 #include "base/problem.h"
-#include "delivery/order_source.h"
-#include "delivery/whole_order.h"
+#include "delivery/orders/order_source.h"
+#include "delivery/orders/whole_order.h"
 #include "fuzz/fuzz.h"
 #include "json/reader.h"
 

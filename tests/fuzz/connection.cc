@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/handle.h"
 #include "base/log.h"
 #include "fuzz/fuzz.h"

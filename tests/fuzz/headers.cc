@@ -6,7 +6,7 @@
 #include "base/address.h"
 #include "auth/gate.h"
 #include "auth/key.h"
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/gzip.h"
 #include "base/id.h"
 #include "events/cursor.h"

@@ -2,7 +2,7 @@
 // first NUL, the answer after it.
 
 #include "delivery/provider_file.h"
-#include "delivery/rules.h"
+#include "delivery/status/rules.h"
 #include "fuzz/fuzz.h"
 #include "wire/percent.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/zone.h"
+#include "base/time/zone.h"
 #include "fuzz/fuzz.h"
 
 namespace comanda::http {

@@ -27,10 +27,10 @@ REASONS = {
     ("orders/list_store.cc", "SELECT count(*) FROM orders"): A_LIST,
     ("http/store.cc", "SELECT scope, key FROM idempotency"): "a reader, now and then; an index would cost each write a page",
     ("webhooks/store.cc", "SELECT id, seq, kind, event_id, subject_type"): "all are verified at the start",
-    ("delivery/orders_store.cc", "SELECT event_id, external_id, problem FROM delivery_event"): A_PERSON,
-    ("delivery/orders_store.cc", "SELECT external_id, step, problem FROM delivery_command"): A_PERSON,
-    ("delivery/orders_store.cc", "DELETE FROM delivery_command WHERE company_id = ?1 AND app = ?2 AND made_at"): "once an hour",
-    ("cloud/journal_store.cc", "SELECT count(*) FROM cloud_difference"): "by its smallest index, and few orders differ",
+    ("delivery/orders/orders_store.cc", "SELECT event_id, external_id, problem FROM delivery_event"): A_PERSON,
+    ("delivery/orders/orders_store.cc", "SELECT external_id, step, problem FROM delivery_command"): A_PERSON,
+    ("delivery/orders/orders_store.cc", "DELETE FROM delivery_command WHERE company_id = ?1 AND app = ?2 AND made_at"): "once an hour",
+    ("cloud/orders/journal_store.cc", "SELECT count(*) FROM cloud_difference"): "by its smallest index, and few orders differ",
 }
 
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 namespace comanda::testing {
 

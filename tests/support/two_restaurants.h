@@ -13,7 +13,7 @@
 #include <string>
 
 #include "base/problem.h"
-#include "cloud/step.h"
+#include "cloud/orders/step.h"
 #include "company/companies.h"
 #include "orders/json.h"
 #include "orders/lifecycle.h"

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/id.h"
 #include "base/problem.h"
-#include "base/zone.h"
+#include "base/time/zone.h"
 #include "clients/clients.h"
 #include "company/companies.h"
 #include "company/hours.h"

@@ -1,4 +1,4 @@
-#include "base/ends.h"
+#include "base/time/ends.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/settled_clock.h"
+#include "base/time/settled_clock.h"
 
 #include <gtest/gtest.h>
 

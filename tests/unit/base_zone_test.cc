@@ -1,4 +1,4 @@
-#include "base/zone.h"
+#include "base/time/zone.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/zone_names.h"
+#include "base/time/zone_names.h"
 
 namespace comanda {
 namespace {

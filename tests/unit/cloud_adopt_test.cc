@@ -1,4 +1,4 @@
-#include "cloud/adopt.h"
+#include "cloud/orders/adopt.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cloud/authority.h"
+#include "cloud/orders/authority.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cloud/client.h"
+#include "cloud/link/client.h"
 
 #include <gtest/gtest.h>
 

@@ -19,13 +19,13 @@
 
 #include "aliases/aliases.h"
 #include "base/concat.h"
-#include "cloud/box_made.h"
-#include "cloud/authority.h"
-#include "cloud/journal_store.h"
-#include "cloud/pending.h"
-#include "cloud/refusal.h"
-#include "cloud/shown_members.h"
-#include "cloud/taker.h"
+#include "cloud/orders/box_made.h"
+#include "cloud/orders/authority.h"
+#include "cloud/orders/journal_store.h"
+#include "cloud/orders/pending.h"
+#include "cloud/orders/refusal.h"
+#include "cloud/orders/shown_members.h"
+#include "cloud/orders/taker.h"
 #include "events/log.h"
 #include "support/two_restaurants.h"
 
@@ -201,7 +201,7 @@ class History {
   }
 
   // A removed discount leaves no trace in the cloud: that one which waits here was sent and removed
-  // since, a restored box cannot know. The difference tells it (cloud/bring_back.h).
+  // since, a restored box cannot know. The difference tells it (cloud/orders/bring_back.h).
   bool HasDiscountThatWaits() {
     const auto row = box.database->Read(
         [&](db::Snapshot& snapshot) { return store::FindOrder(snapshot, kCompany, box.order_id); });

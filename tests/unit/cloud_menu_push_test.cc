@@ -1,8 +1,8 @@
-#include "cloud/menu_push.h"
+#include "cloud/menu/menu_push.h"
 
 #include <gtest/gtest.h>
 
-#include "cloud/journal_store.h"
+#include "cloud/orders/journal_store.h"
 #include "support/listed_cloud.h"
 
 namespace comanda::cloud {

@@ -1,6 +1,6 @@
 // What is sent, applied to a second database that is the cloud, makes the same order there.
 
-#include "cloud/next.h"
+#include "cloud/orders/next.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cloud/orders_reader.h"
+#include "cloud/orders/orders_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "aliases/aliases.h"
 #include "base/concat.h"
-#include "cloud/journal_store.h"
+#include "cloud/orders/journal_store.h"
 #include "cloud/readings.h"
 #include "company/companies.h"
 #include "orders/orders.h"

@@ -1,11 +1,11 @@
-#include "cloud/pairing.h"
+#include "cloud/orders/pairing.h"
 
 #include <gtest/gtest.h>
 
 namespace comanda::cloud {
 namespace {
 
-// A person with the keys of cloud/restaurant_rows.h.
+// A person with the keys of cloud/restaurant/restaurant_rows.h.
 KeyedRow Person(std::string id, std::string_view email, std::string_view phone,
                 std::string_view name) {
   return {.id = std::move(id), .keys = {EmailKey(email), PhoneKey("+51", phone), NameKey(name)}};

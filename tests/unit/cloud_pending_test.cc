@@ -1,4 +1,4 @@
-#include "cloud/pending.h"
+#include "cloud/orders/pending.h"
 
 #include <gtest/gtest.h>
 

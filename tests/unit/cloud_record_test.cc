@@ -1,4 +1,4 @@
-#include "cloud/cloud_record.h"
+#include "cloud/orders/cloud_record.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cloud/refusal.h"
+#include "cloud/orders/refusal.h"
 
 #include <gtest/gtest.h>
 

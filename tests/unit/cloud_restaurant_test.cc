@@ -1,9 +1,9 @@
-#include "cloud/restaurant.h"
+#include "cloud/restaurant/restaurant.h"
 
 #include <gtest/gtest.h>
 
 #include "app/embedded.h"
-#include "cloud/pending.h"
+#include "cloud/orders/pending.h"
 #include "company/companies.h"
 #include "orders/orders.h"
 #include "support/listed_cloud.h"

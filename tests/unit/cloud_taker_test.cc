@@ -1,4 +1,4 @@
-#include "cloud/taker.h"
+#include "cloud/orders/taker.h"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 
 #include "aliases/aliases.h"
 #include "base/id.h"
-#include "cloud/box_made.h"
-#include "cloud/journal_store.h"
-#include "cloud/link.h"
-#include "cloud/merge.h"
-#include "cloud/pending.h"
+#include "cloud/orders/box_made.h"
+#include "cloud/orders/journal_store.h"
+#include "cloud/link/link.h"
+#include "cloud/orders/merge.h"
+#include "cloud/orders/pending.h"
 #include "company/companies.h"
 #include "events/log.h"
 #include "json/writer.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "base/zone.h"
+#include "base/time/zone.h"
 #include "company/json.h"
 #include "json/reader.h"
 

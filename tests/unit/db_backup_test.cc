@@ -1,4 +1,4 @@
-#include "db/backup.h"
+#include "db/sqlite/backup.h"
 
 #include <gtest/gtest.h>
 

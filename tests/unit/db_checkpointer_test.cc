@@ -1,4 +1,4 @@
-#include "db/checkpointer.h"
+#include "db/sqlite/checkpointer.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "base/metrics.h"
-#include "db/connection.h"
-#include "db/library.h"
+#include "db/sqlite/connection.h"
+#include "db/sqlite/library.h"
 #include "support/test_database.h"
 
 namespace comanda::db {

@@ -35,7 +35,7 @@ struct Outcome {
 };
 
 // Ten jobs in one group, some pages each: five writes, since those of the log are gathered
-// (db/log_writes.h).
+// (db/sqlite/log_writes.h).
 Outcome AddTen(TestDatabase& database, const std::string& prefix) {
   Outcome outcome;
   std::mutex mutex;

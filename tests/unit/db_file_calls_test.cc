@@ -1,6 +1,6 @@
 // Reads that the disk fails, and connections to files that nobody can write.
 
-#include "db/file_calls.h"
+#include "db/sqlite/file_calls.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/problem.h"
-#include "db/connection.h"
+#include "db/sqlite/connection.h"
 #include "support/faulty_disk.h"
 #include "support/test_database.h"
 

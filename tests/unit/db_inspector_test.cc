@@ -14,9 +14,9 @@
 #include <sstream>
 #include <string>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/problem.h"
-#include "db/backup.h"
+#include "db/sqlite/backup.h"
 #include "db/watcher.h"
 #include "support/test_database.h"
 #include "support/waiting.h"

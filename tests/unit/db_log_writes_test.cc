@@ -1,7 +1,7 @@
 // What gathering the log's writes must not change: what is on the disk after a commit, and what a
 // commit says when the disk fails.
 
-#include "db/log_writes.h"
+#include "db/sqlite/log_writes.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

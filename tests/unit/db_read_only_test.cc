@@ -1,6 +1,6 @@
 // A file system that takes no writes: when it becomes so, at a start, and when it takes them again.
 
-#include "db/read_only.h"
+#include "db/sqlite/read_only.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "db/disk_health.h"
+#include "db/sqlite/disk_health.h"
 #include "support/faulty_disk.h"
 #include "support/test_database.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "db/library.h"
+#include "db/sqlite/library.h"
 #include "support/test_database.h"
 #include "support/waiting.h"
 

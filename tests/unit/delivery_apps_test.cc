@@ -10,7 +10,7 @@
 
 #include "delivery/embedded.h"
 #include "delivery/provider_file.h"
-#include "delivery/rules.h"
+#include "delivery/status/rules.h"
 
 namespace comanda::delivery {
 namespace {

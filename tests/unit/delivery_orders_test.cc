@@ -6,9 +6,9 @@
 
 #include "base/concat.h"
 #include "base/problem.h"
-#include "delivery/order_reading.h"
-#include "delivery/order_source.h"
-#include "delivery/whole_order.h"
+#include "delivery/orders/order_reading.h"
+#include "delivery/orders/order_source.h"
+#include "delivery/orders/whole_order.h"
 #include "orders/pricing.h"
 
 namespace comanda::delivery {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "delivery/changes.h"
+#include "delivery/status/changes.h"
 #include "delivery/credentials.h"
-#include "delivery/rules.h"
+#include "delivery/status/rules.h"
 #include "wire/percent.h"
 
 namespace comanda::delivery {

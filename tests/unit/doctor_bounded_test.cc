@@ -6,11 +6,11 @@
 
 #include <csignal>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "doctor/machine.h"
-#include "doctor/named_files.h"
+#include "doctor/checks/named_files.h"
 #include "support/waiting.h"
 
 namespace comanda::doctor {

@@ -15,7 +15,7 @@
 #include "backups/place.h"
 #include "backups/results.h"
 #include "base/file.h"
-#include "doctor/units.h"
+#include "doctor/checks/units.h"
 #include "ops/addresses.h"
 #include "support/waiting.h"
 

@@ -1,4 +1,4 @@
-#include "doctor/units.h"
+#include "doctor/checks/units.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "net/network.h"
 #include "net/resolve.h"
 #include "support/test_authority.h"

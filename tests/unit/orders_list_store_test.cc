@@ -10,9 +10,9 @@
 #include <tuple>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 #include "company/companies.h"
-#include "db/connection.h"
+#include "db/sqlite/connection.h"
 #include "events/log.h"
 #include "orders/store.h"
 #include "support/restaurant_database.h"

@@ -1,8 +1,9 @@
 // Histories of a box whose clock is wrong, beside a model of what must hold (contract sections 1,
-// 3, 5, 6, 13; the rule of base/clock.h). Each history is made from a number: the clock is stepped,
-// put right and kept by a time server, the box is stopped and killed and off for a while with a
-// clock that goes on or does not, and between that requests are sent to the real rooms over a real
-// database. The model knows the true time and what was promised; it is written from the contract.
+// 3, 5, 6, 13; the rule of base/time/clock.h). Each history is made from a number: the clock is
+// stepped, put right and kept by a time server, the box is stopped and killed and off for a while
+// with a clock that goes on or does not, and between that requests are sent to the real rooms over
+// a real database. The model knows the true time and what was promised; it is written from the
+// contract.
 //
 //   COMANDA_SEED=N          the first history's number is N x 10,000,000; a failure prints its own
 //   number COMANDA_HISTORIES=N     how many; 20,000 else, 1,000,000 with COMANDA_LONG
@@ -26,10 +27,10 @@
 #include <vector>
 
 #include "app/clock_watch.h"
-#include "base/ends.h"
+#include "base/time/ends.h"
 #include "base/id.h"
 #include "base/log.h"
-#include "base/settled_clock.h"
+#include "base/time/settled_clock.h"
 #include "company/api.h"
 #include "events/api.h"
 #include "events/log.h"

@@ -19,7 +19,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/settled_clock.h"
+#include "base/time/settled_clock.h"
 #include "events/log.h"
 #include "events/marks.h"
 #include "events/retention.h"

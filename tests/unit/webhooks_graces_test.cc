@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/settled_clock.h"
+#include "base/time/settled_clock.h"
 #include "support/restaurant_database.h"
 #include "webhooks/store.h"
 #include "webhooks/webhooks.h"

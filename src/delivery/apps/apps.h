@@ -2,7 +2,7 @@
 
 // The protocols in which apps are asked for their orders; SourceOf() (order_source.h) finds one.
 
-#include "delivery/order_source.h"
+#include "delivery/orders/order_source.h"
 
 namespace comanda::delivery {
 

@@ -1,10 +1,10 @@
 #include <array>
 
 #include "base/concat.h"
-#include "delivery/amounts.h"
+#include "delivery/orders/amounts.h"
 #include "delivery/apps/apps.h"
 #include "delivery/apps/queue.h"
-#include "delivery/order_reading.h"
+#include "delivery/orders/order_reading.h"
 #include "json/writer.h"
 #include "wire/percent.h"
 

@@ -2,11 +2,11 @@
 #include <array>
 
 #include "base/concat.h"
-#include "delivery/amounts.h"
+#include "delivery/orders/amounts.h"
 #include "delivery/apps/apps.h"
 #include "delivery/apps/queue.h"
-#include "delivery/order_reading.h"
-#include "delivery/rules.h"
+#include "delivery/orders/order_reading.h"
+#include "delivery/status/rules.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "wire/percent.h"

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "delivery/amounts.h"
-#include "delivery/order_reading.h"
-#include "delivery/order_source.h"
+#include "delivery/orders/amounts.h"
+#include "delivery/orders/order_reading.h"
+#include "delivery/orders/order_source.h"
 #include "json/writer.h"
 
 namespace comanda::delivery {

@@ -2,10 +2,10 @@
 
 #include "base/concat.h"
 #include "base/text.h"
-#include "delivery/amounts.h"
+#include "delivery/orders/amounts.h"
 #include "delivery/apps/apps.h"
 #include "delivery/apps/queue.h"
-#include "delivery/order_reading.h"
+#include "delivery/orders/order_reading.h"
 #include "wire/percent.h"
 
 namespace comanda::delivery {

@@ -1,0 +1,154 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "app/drill.h"
+#include "app/embedded.h"
+#include "app/environment.h"
+#include "commands/passphrase.h"
+#include "commands/terminal.h"
+#include "app/trial.h"
+#include "backups/catalog.h"
+#include "backups/sealed.h"
+#include "backups/rotating.h"
+#include "backups/source.h"
+#include "backups/unfinished_backup.h"
+#include "base/file.h"
+#include "base/problem.h"
+#include "db/sqlite/lock.h"
+#include "db/migrate.h"
+#include "db/watcher.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr std::array kFlags = {
+    kDataFlag,
+    kPassphraseFlag,
+    kHelpFlag,
+};
+
+std::string Help() {
+  return "comanda drill [BACKUP] [--data DIR] [--passphrase-file FILE]\n\n"
+         "Restores BACKUP, or without it the newest one in the directories of the setting "
+         "backup_to,\n"
+         "into a scratch directory, as `comanda restore` would, and opens it as the server would. "
+         "Then\n"
+         "compares it with the data, as far as they can be compared: each order that was there "
+         "when "
+         "the\n"
+         "backup was taken, by its version and amounts; products, clients and keys by their "
+         "number.\n"
+         "The server may be running; neither it nor the backup is changed. The scratch directory "
+         "is in\n"
+         "the data directory, needs the space of the databases, and is removed.\n\n"
+         "Exit codes: 0 the backup can be restored and agrees with the data, 1 it cannot, or it "
+         "differs.\n\n" +
+         DescribeFlags(kFlags);
+}
+
+// The newest backup, by the time in its name: numbers count in one directory alone. Refusal where
+// there is none.
+std::string NewestOf(const config::Options& options) {
+  std::optional<backups::Backup> newest;
+  std::string looked;
+  for (const std::string& directory : options.backup_to) {
+    looked += (looked.empty() ? "" : ", ") + directory;
+    const std::vector<backups::Backup> found = backups::BackupsIn(directory);
+    if (found.empty() || (newest && newest->made_at >= found.front().made_at)) continue;
+    newest = found.front();
+  }
+  if (newest) return newest->path;
+  throw Refusal(Problem::kNotFound, "there is no backup in " +
+                                        (looked.empty() ? "backup_to, which is empty" : looked) +
+                                        ": name one, or make one with `comanda backup`");
+}
+
+// Refusal where the copy would leave too little space for orders.
+void RequireRoom(const config::Options& options, int64_t bytes) {
+  if (backups::LeavesRoomForOrders(bytes, SpaceOf(options))) return;
+  throw Fault(Fault::Kind::kDiskFull, "a drill on the disk of " + options.data_directory +
+                                          " would leave too little space for orders: make space "
+                                          "on it");
+}
+
+// Any damage ends the drill: it is what a restore would refuse.
+void RefuseDamage(const std::vector<std::string>& damage) {
+  throw Refusal(
+      Problem::kValidationFailed,
+      "the backup is damaged, and a restore would refuse it: " + damage.front() +
+          (damage.size() > 1 ? " and " + std::to_string(damage.size() - 1) + " more" : ""));
+}
+
+Trial RestoreInto(const std::string& directory, const backups::Source& source) {
+  if (!source.damage.empty()) RefuseDamage(source.damage);
+  backups::CopyInto(source, directory, [] {});
+  if (source.path != source.name) RemoveAll(source.path);  // what was unsealed
+  const auto lock = db::DirectoryLock::TryAcquire(directory);
+  const config::Options options = config::Load({{"data", directory}});
+  return TryDatabase(auth::Mode::kLive, options, RefuseDamage, [](const std::string&) {});
+}
+
+Comparison CompareDatabases(const std::string& backup_path, const std::string& data_path) {
+  db::Watcher backup(backup_path, SystemClock());
+  db::Watcher data(data_path, SystemClock());
+  if (data.SchemaVersion() != SchemaKnown()) {
+    throw Refusal(
+        Problem::kValidationFailed,
+        data_path + " is of another version of the program: start the server once, then repeat");
+  }
+  Comparison comparison;
+  backup.Read([&](db::Snapshot& ours) {
+    data.Read([&](db::Snapshot& theirs) { Compare(ours, theirs, comparison); });
+  });
+  return comparison;
+}
+
+}  // namespace
+
+int Drill(Words words) {
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  if (arguments->positional().size() > 1) {
+    throw Refusal(Problem::kInvalidParameter, "drill takes one BACKUP, or none");
+  }
+  const config::Options options = ReadControlOptions(*arguments);
+  const std::string data_path = DatabasePath(auth::Mode::kLive, options);
+  RequireDatabase(data_path);
+  const std::string backup = arguments->positional().empty()
+                                 ? NewestOf(options)
+                                 : WithoutSlash(arguments->positional().front());
+  std::optional<backups::Source> source;
+  if (!backups::IsSealed(backup)) source = backups::Inspect(backup, SchemaKnown());
+  std::string passphrase;
+  if (!source) passphrase = PassphraseFor(backup, options, *arguments);
+  for (const std::string& left : backups::RemoveUnfinishedBackups(options.data_directory)) {
+    PrintError("removed what an interrupted backup or drill left: " + left);
+  }
+  RequireRoom(options, source ? backups::BytesOf(*source) : SizeOf(backup));
+
+  // Removed at the end: it never gets the name of a backup.
+  const backups::UnfinishedBackup scratch(options.data_directory + "/drill",
+                                          options.data_directory);
+  if (!source) source = backups::Unsealed(backup, scratch.path(), passphrase, SchemaKnown());
+  const Trial trial = RestoreInto(scratch.path(), *source);
+  const Comparison comparison = CompareDatabases(scratch.path() + "/live.db", data_path);
+  Print(backup + " can be restored: " + std::to_string(trial.orders) + " orders, until " +
+        (trial.until > 0 ? FormatInstant(trial.until) : std::string("an unknown time")) + "\n\n" +
+        Describe(comparison));
+  for (const std::string& note : trial.notes) Print("note: " + note + "\n");
+  if (comparison.IsGood()) return kExitDone;
+  PrintError(
+      "the backup and the data differ: either is damaged, or the data were restored since the "
+      "backup was taken. `comanda verify` looks at the data");
+  return kExitRefused;
+}
+
+}  // namespace comanda::app

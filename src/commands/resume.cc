@@ -1,0 +1,66 @@
+#include <unistd.h>
+
+#include <array>
+#include <string>
+
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "app/environment.h"
+#include "commands/terminal.h"
+#include "json/reader.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr std::array kFlags = {
+    kDataFlag,
+    kHelpFlag,
+};
+
+std::string Help() {
+  return "comanda resume [--data DIR]\n\n"
+         "Ends the hold of outgoing messages, of the restaurant and of the sandbox: webhooks get "
+         "what waits.\n"
+         "They are held where the data came from another machine: restored there, copied, or with "
+         "their disk.\n"
+         "First make sure that the other machine is off and stays off: two boxes that serve the "
+         "same\n"
+         "restaurant send two histories, and give two orders the same number.\n"
+         "The server may be running. Where nothing is held, nothing happens.\n\n" +
+         DescribeFlags(kFlags);
+}
+
+// Throws what the command line prints where the answer is a refusal.
+bool WasHeld(const ControlAnswer& answer) {
+  const json::Document document = json::Document::Parse(answer.body);
+  const auto data = document.root().Find("data");
+  const auto was_held = data ? data->Find("was_held") : std::nullopt;
+  return was_held && was_held->kind() == json::Kind::kBoolean && was_held->boolean();
+}
+
+}  // namespace
+
+int Resume(Words words) {
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  RequireOptionsAlone(*arguments, "resume");
+  const config::Options options = ReadControlOptions(*arguments);
+  bool was_held = false;
+  for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
+    const bool is_optional = mode == auth::Mode::kTest;
+    if (is_optional && ::access(DatabasePath(mode, options).c_str(), F_OK) != 0) continue;
+    const ControlAnswer answer = CallControl(
+        options, {.mode = mode, .method = "POST", .path = "/control/resume", .body = "{}"});
+    if (answer.status >= 300) {
+      PrintError(std::string(is_optional ? "the sandbox stays held: " : "") +
+                 DescribeProblem(answer.body));
+      return kExitRefused;
+    }
+    was_held = WasHeld(answer) || was_held;
+  }
+  Print(was_held ? "resumed: what waits is sent\n" : "nothing was held\n");
+  return kExitDone;
+}
+
+}  // namespace comanda::app

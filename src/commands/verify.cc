@@ -1,0 +1,182 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "app/environment.h"
+#include "commands/passphrase.h"
+#include "commands/terminal.h"
+#include "app/verification.h"
+#include "backups/entries.h"
+#include "backups/place.h"
+#include "backups/rotating.h"
+#include "backups/sealed.h"
+#include "backups/sums.h"
+#include "backups/unfinished_backup.h"
+#include "base/problem.h"
+#include "company/zones.h"
+#include "json/writer.h"
+
+namespace comanda::app {
+namespace {
+
+constexpr std::array kFlags = {
+    kDataFlag,
+    kPassphraseFlag,
+    kJsonFlag,
+    kHelpFlag,
+};
+
+std::string Help() {
+  return "comanda verify [BACKUP] [--data DIR] [--passphrase-file FILE] [--json]\n\n"
+         "Reads everything in both databases and says what is not as it was written: orders with "
+         "all\n"
+         "their rows, stored records, the chain of events, counts, API keys, pages and indexes. "
+         "Changes "
+         "nothing.\n"
+         "The server may be running.\n\n"
+         "With BACKUP, looks at that backup instead, and compares each of its files with its "
+         "checksum; it\n"
+         "stays a backup. A sealed one is unsealed into DIR for the time of the check.\n\n"
+         "A time zone that this machine has no data for is noted, and is no damage.\n\n"
+         "Exit codes: 0 all is sound, 1 damage was found (each is named), 70 a database cannot be "
+         "read.\n\n" +
+         DescribeFlags(kFlags);
+}
+
+struct Verified {
+  std::string name;  // "live.db", or that of the checksums
+  Verification::Report report;
+  std::vector<std::string> notes = {};  // on this machine, not on the file: time zones without data
+};
+
+std::string Text(const std::vector<Verified>& all) {
+  std::string text;
+  for (const auto& [name, report, notes] : all) {
+    text += name + "  ";
+    if (name != backups::kSumsFile) {
+      text +=
+          std::to_string(report.orders) + " orders, " + std::to_string(report.events) + " events: ";
+    }
+    text += report.damage.empty() ? "sound\n" : std::to_string(report.damage.size()) + " damaged\n";
+    for (const std::string& damage : report.damage) text += "  " + damage + "\n";
+    for (const std::string& note : notes) text += "  note: " + note + "\n";
+  }
+  return text;
+}
+
+std::string Json(const std::vector<Verified>& all, bool is_sound) {
+  std::string text;
+  json::Writer out(text);
+  out.BeginObject().Key("sound").Boolean(is_sound).Key("databases").BeginArray();
+  for (const auto& [name, report, notes] : all) {
+    out.BeginObject().Key("name").Text(name);
+    out.Key("orders").Integer(report.orders).Key("events").Integer(report.events);
+    out.Key("damage").BeginArray();
+    for (const std::string& damage : report.damage) out.Text(damage);
+    out.EndArray().Key("notes").BeginArray();
+    for (const std::string& note : notes) out.Text(note);
+    out.EndArray().EndObject();
+  }
+  out.EndArray().EndObject();
+  return text + "\n";
+}
+
+void VerifyDatabases(const std::string& directory, FileState state, std::vector<Verified>& all) {
+  for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
+    const std::string name = std::string(Name(mode)) + ".db";
+    const std::string path = directory + "/" + name;
+    const bool is_optional = mode == auth::Mode::kTest;
+    const bool is_missing = state == FileState::kFrozen
+                                ? backups::KindOf(path) != backups::Kind::kFile
+                                : ::access(path.c_str(), F_OK) != 0;
+    if (is_optional && is_missing) continue;
+    if (state == FileState::kFrozen && ::access((path + "-wal").c_str(), F_OK) == 0) {
+      all.push_back({name,
+                     {.damage = {"it was opened as a database in use, or copied from one: "
+                                 "what is in " +
+                                 name + "-wal is not looked at"}}});
+      continue;
+    }
+    const auto access =
+        state == FileState::kFrozen ? company::Access::kFrozen : company::Access::kShared;
+    std::vector<std::string> zones = company::ZoneTroubles(path, access);
+    // A sandbox without an address (app/sandbox.h) is upgraded when it gets one.
+    if (is_optional && IsOfAnOlderVersion(path, state, SystemClock())) {
+      PrintError(name +
+                 " is of an older version, which its next use upgrades: its pages and indexes "
+                 "alone are checked");
+      all.push_back({name, VerifyPages(path, state, SystemClock()), std::move(zones)});
+      continue;
+    }
+    all.push_back({name, VerifyDatabase(path, state, SystemClock()), std::move(zones)});
+  }
+}
+
+void VerifyBackup(const std::string& backup, std::vector<Verified>& all) {
+  struct stat found = {};
+  if (::stat(backup.c_str(), &found) == 0 && !S_ISDIR(found.st_mode)) {
+    throw Refusal(Problem::kValidationFailed,
+                  backup +
+                      " is no backup: neither a directory nor a sealed file, or the first bytes of "
+                      "one were changed");
+  }
+  const std::string live = backup + "/live.db";
+  RequireDatabase(live);
+  if (backups::KindOf(live) != backups::Kind::kFile) {
+    throw Refusal(Problem::kValidationFailed,
+                  live + " is no file but " + backups::NameOfKind(live) +
+                      ": this is no backup, or it was changed; take another one");
+  }
+  all.push_back({backups::kSumsFile, {.damage = backups::CheckSums(backup)}});
+  VerifyDatabases(backup, FileState::kFrozen, all);
+}
+
+void VerifySealed(const std::string& file, const config::Options& options,
+                  const Arguments& arguments, std::vector<Verified>& all) {
+  const std::string passphrase = PassphraseFor(file, options, arguments);
+  const std::string scratch = backups::ScratchDirectory(options.data_directory);
+  const bool is_data = scratch == options.data_directory;
+  backups::RemoveUnfinishedBackups(is_data ? options.data_directory : "", scratch);
+  struct stat found = {};
+  if (::stat(file.c_str(), &found) == 0) {
+    backups::RequireRoom(scratch, found.st_size, SpaceOf(options));
+  }
+  const backups::UnfinishedBackup unsealed(scratch + "/unsealed-backup",
+                                           is_data ? options.data_directory : "");
+  backups::UnsealInto(file, unsealed.path(), passphrase);
+  VerifyBackup(unsealed.path(), all);
+}
+
+}  // namespace
+
+int Verify(Words words) {
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  if (!arguments) return kExitDone;
+  if (arguments->positional().size() > 1) {
+    throw Refusal(Problem::kInvalidParameter, "verify takes one BACKUP, or none");
+  }
+  const config::Options options = ReadControlOptions(*arguments);
+  std::vector<Verified> all;
+  if (arguments->positional().empty()) {
+    VerifyDatabases(options.data_directory, FileState::kInUse, all);
+  } else if (const std::string& backup = arguments->positional().front();
+             backups::IsSealed(backup)) {
+    VerifySealed(backup, options, *arguments, all);
+  } else {
+    VerifyBackup(backup, all);
+  }
+  const bool is_sound =
+      std::ranges::all_of(all, [](const Verified& one) { return one.report.damage.empty(); });
+  Print(arguments->Has("json") ? Json(all, is_sound) : Text(all));
+  return is_sound ? kExitDone : kExitRefused;
+}
+
+}  // namespace comanda::app
