@@ -9,8 +9,8 @@ import subprocess
 
 from support.box import BINARY, ROOT
 
-# The last commit before reads and storage were rebuilt: bars such as "0.65 of the former program's" refer to it.
-FORMER_COMMIT = "faed1b374c3ae9b4911b843f5b93a4b15db7ce41"
+# The last commit before a page was one statement and the program was built with -O2: bars "of the former program" refer to it.
+FORMER_COMMIT = "317699935d194f8dbaef684abc49e62a60d18561"
 NAMES = ("comanda", "comanda_bench")  # the product, and the ceilings built from the same sources
 
 

@@ -47,13 +47,13 @@ def ratio(samples, one, other):
 
 
 class Server:
-    """A box with the demo restaurant and a key, running until the stack ends."""
+    """A box with a restaurant and a key, running until the stack ends."""
 
-    def __init__(self, stack, data, binary, product=None, options=()):
-        """`product`: the program that makes the data, where `binary` is that of the ceilings."""
+    def __init__(self, stack, data, binary, product=None, options=(), restaurant="demo"):
+        """`product`: the program that makes the data, where `binary` is that of the ceilings. `restaurant`: a file, or the demo."""
         data.mkdir()
         shop = Box(data, binary=product or binary)
-        shop.bring_in("demo")
+        shop.bring_in(restaurant)
         self.key = shop.make_key(name="bench")["key"]
         self.box = Box(data, options, binary)
         self.box.start()

@@ -178,10 +178,10 @@ def post(receiver, messages, count, tls):
 
 
 class Tills:
-    """Together PER_SECOND orders a second, each till by a connection of its own."""
+    """Together so many orders a second, each till by a connection of its own."""
 
-    def __init__(self, server):
-        self.server, self.times_ms = server, []
+    def __init__(self, server, tills=TILLS, per_second=PER_SECOND):
+        self.server, self.tills, self.per_second, self.times_ms = server, tills, per_second, []
 
     def work(self, seconds):
         end = time.monotonic() + seconds
@@ -189,8 +189,8 @@ class Tills:
 
     def work_while(self, goes_on):
         self.goes_on = goes_on
-        self.connected = threading.Barrier(TILLS)
-        threads = [threading.Thread(target=self.serve) for _ in range(TILLS)]
+        self.connected = threading.Barrier(self.tills)
+        threads = [threading.Thread(target=self.serve) for _ in range(self.tills)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -202,7 +202,7 @@ class Tills:
 
     def serve(self):
         body = json.dumps({"service_type": "ONSITE", "order_title": "Mesa 4", "comment": "sin cebolla"})
-        pause = TILLS / PER_SECOND
+        pause = self.tills / self.per_second
         with contextlib.closing(QuickClient(self.server.box)) as client:
             try:
                 client.send(self.server.key, "GET", "/v1/orders?per_page=1")  # no handshake is measured, nor beside what is
