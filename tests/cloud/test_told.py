@@ -34,10 +34,11 @@ def run(pair, command, **words):
     return pair.box.command(*named).stdout
 
 
-def state_of(pair, wanted):
+def state_of(pair, wanted, said=""):
+    """The status, once it has that state and its description has those words."""
     def check():
         status = pair.status()
-        assert status["state"] == wanted, status
+        assert status["state"] == wanted and said in status["description"], status
         return status
     return pair.eventually(check)
 
@@ -51,7 +52,7 @@ def test_a_parked_order_is_not_in_step_and_what_the_cloud_refused_is_named(stric
     def parked():
         assert pair.status()["orders_parked"] == 1
     pair.eventually(parked)
-    assert state_of(pair, "behind")["description"] == "behind: 1 parked"
+    assert state_of(pair, "behind", "1 parked")["description"] == "behind: 1 parked"
     (look,) = told(pair)[1]
     said = run(pair, look)
     assert order["public_id"] in said and "order_title" in said and "422" in said, said
@@ -215,8 +216,7 @@ def test_a_product_that_cannot_be_read_is_a_reading_that_failed(strict_pair):
         return answer
     pair.cloud.distortions.append(distort)
     pair.command("resume")
-    status = state_of(pair, "behind")
-    assert "the menu of the cloud cannot be read since" in status["description"], status
+    status = state_of(pair, "behind", "the menu of the cloud cannot be read since")
     (row,) = [row for row in status["unread"] if row["what"] == "the menu"]
     assert "left out" in row["why"] and "decimals" in row["why"] and row["since"] and row["stops_selling"], row
     assert "the menu of the cloud cannot be read since" in re.sub(r"\s+", " ", doctor(pair))
