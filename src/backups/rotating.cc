@@ -55,9 +55,10 @@ void RequireWritable(const std::string& target) {
   if (::access(target.c_str(), R_OK | W_OK | X_OK) == 0) return;
   const int error = errno;
   if (error == EROFS) {
-    Refuse(target +
-           " is read-only. If the disk is mounted so, mount it for writing; if the unit "
-           "comanda-backup may not write there, give it ReadWritePaths= (README.md, Backup)");
+    Refuse(
+        target +
+        " is read-only. If the disk is mounted so, mount it for writing; if the unit "
+        "comanda-backup may not write there, give it ReadWritePaths= (systemd/README.md, Back up)");
   }
   if (MayLackOwners(target)) Refuse(HowToMount(target));
   const std::string advice = AccessAdvice({target});

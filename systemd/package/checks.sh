@@ -15,7 +15,7 @@ refuse_later_databases() {
     found=$((0x$(header "$file" 60 4)))
     [ "$found" -gt "$1" ] || continue
     echo "comanda: $file has schema $found, and the program to be installed knows $1 and earlier ones." >&2
-    echo "comanda: Nothing was changed. /usr/share/doc/comanda/README.md, Upgrade, tells how to go back." >&2
+    echo "comanda: Nothing was changed. /usr/share/doc/comanda/systemd/README.md says how (Go back to the former version)." >&2
     return 1
   done
 }

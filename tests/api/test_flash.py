@@ -1,4 +1,4 @@
-"""Flash wears by what is written, and most of that is the write-ahead log (README, Flash)."""
+"""Flash wears by what is written, and most of that is the write-ahead log (systemd/README.md, Flash wear)."""
 
 import contextlib
 import re

@@ -20,6 +20,7 @@ import time
 import jsonschema
 import pytest
 
+from support import documents
 from support.box import PATIENCE_S, ROOT, RUNNER, Box
 from support.delivery_app import SECRET, TOKEN, DeliveryApp, waits_for
 from support.metrics import samples
@@ -516,7 +517,7 @@ def test_a_file_that_is_good_or_too_large(described, tmp_path):
 
 def test_the_commands_of_the_readme_work(tmp_path):
     """As they stand, but that the app is one on this machine."""
-    commands = [line.split("#")[0].split() for line in re.findall(r"^    comanda (provider .*)$", (ROOT / "README.md").read_text(), re.M)]
+    commands = [line.split("#")[0].split()[1:] for line in documents.commands(documents.TECHNICIAN.read_text(), "comanda provider ")]
     assert [words[1] for words in commands] == ["list", "add", "try", "mode", "mode", "parked"]
     shop = Shop(tmp_path, "rappi")
     shop.app.connect(shop.box, orders={"dialect": "rappi", "url": shop.app.url + "/orders"})
@@ -532,7 +533,7 @@ def test_the_commands_of_the_readme_work(tmp_path):
 
 
 def test_the_readme_names_the_apps_and_countries_of_the_files():
-    text = (ROOT / "README.md").read_text()
+    text = documents.TECHNICIAN.read_text()
     table = text[text.index("| app | countries | evidence |"):].split("\n\n")[0]
     told = {row[0]: (row[1].split(), row[2]) for row in re.findall(r"^\| ([^|]+) \| ([A-Z ]+) \| (\w+) \|$", table, re.M)}
     files = built_in_files().values()

@@ -4,7 +4,8 @@ import contextlib
 import re
 import threading
 
-from support.box import PATIENCE_S, ROOT
+from support import documents
+from support.box import PATIENCE_S
 from support.cloud_pair import Pair
 from support.metrics import samples
 from support.orders import rows
@@ -157,8 +158,8 @@ def test_a_key_file_that_is_missing_or_empty_is_a_mistake_of_use(tmp_path):
 
 def test_the_commands_of_the_readme_work(tmp_path, seed):
     """As they stand, but for where the cloud is and whom it is trusted by."""
-    text = (ROOT / "README.md").read_text()
-    link, status = re.findall(r"^    comanda cloud (.*)$", text, re.M)
+    found = documents.commands(documents.TECHNICIAN.read_text(), "comanda cloud ")
+    link, status = (command.removeprefix("comanda cloud ") for command in found)
     with Pair(tmp_path, seed) as pair:
         key_file = tmp_path / link.split()[-1]
         key_file.write_text(pair.cloud_key)

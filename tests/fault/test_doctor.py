@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from support import documents
 from support.box import BINARY, PATIENCE_S, ROOT, RUNNER, Box
 from support.waiting import wait_until
 
@@ -338,9 +339,7 @@ def test_a_new_address_is_in_the_log_and_in_the_report(box):
 
 def test_the_readme_shows_commands_that_work(box):
     """Each command of the section on the doctor, as it stands, with the data directory of this test."""
-    text = (ROOT / "README.md").read_text()
-    section = re.search(r"\*\*When something is wrong: `comanda doctor`\.\*\*(.*?)\n\*\*", text, re.S).group(1)
-    commands = re.findall(r"^    (comanda .*)$", section, re.M)
+    commands = documents.commands(documents.section(documents.TECHNICIAN, "Ask the doctor"), "comanda ")
     assert len(commands) >= 2
     box.start()
     for command in commands:

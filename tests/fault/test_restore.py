@@ -1,5 +1,5 @@
 """`comanda restore`, `comanda resume` and `comanda drill`: what is refused and leaves everything as it was, what a damaged
-backup may not become, kills at each step, another machine, and the README's commands."""
+backup may not become, kills at each step, another machine, and the documents' commands."""
 
 import contextlib
 import hashlib
@@ -16,7 +16,7 @@ import time
 
 import pytest
 
-from support import terminal
+from support import documents, terminal
 from support.box import BINARY, LONG, PATIENCE_S, ROOT, RUNNER, Box
 from support.machine import Machine, new_machine
 from support.past import unpack
@@ -825,11 +825,10 @@ def test_a_drill_unseals(place, sealed):
     assert "2 orders" in done.stdout and not list(place.data.glob("*unfinished*")), done
 
 
-# The README
+# systemd/README.md
 
 def test_a_lost_key_is_replaced_as_the_readme_says(place):
-    text = (ROOT / "README.md").read_text()
-    lost = text[text.index("**A lost key**"):text.index("**Factory reset.**")].replace("\n", " ")
+    lost = documents.section(documents.TECHNICIAN, "Replace a lost key").replace("\n", " ")
     listed, create, revoke = re.findall(r"`(comanda keys [^`]*)`", lost)
     place.box.start()
     record = place.key[-4:]
@@ -843,11 +842,11 @@ def test_a_lost_key_is_replaced_as_the_readme_says(place):
 
 
 def test_the_commands_of_the_readme_work(place):
-    """Those of "Restore" and "Backup", with the directories of this test."""
-    text = (ROOT / "README.md").read_text()
-    restore = text[text.index("**Restore."):text.index("**The cloud.")]
-    commands = re.findall(r"^    (comanda .*)$", restore, re.M)
-    assert [words.split()[1] for words in commands][:2] == ["drill", "restore"], commands
-    for words in commands:
+    """Those of "Restore" and "Replace a machine", with the directories of this test."""
+    restore = documents.commands(documents.section(documents.TECHNICIAN, "Restore"), "comanda ")
+    # Indented as a step.
+    replace = re.findall(r"^       (comanda .*)$", documents.section(documents.TECHNICIAN, "Replace a machine"), re.M)
+    assert [words.split()[1] for words in restore + replace] == ["drill", "restore", "restore", "resume"]
+    for words in restore + replace:
         words = words.split("#")[0].replace("/media/usb/comanda-2026-11-20", str(place.backup)).split()
         run(*words[1:], *(["--yes"] if words[1] == "restore" else []), "--data", str(place.data))

@@ -1,5 +1,5 @@
 """The public libraries of Standard Webhooks verify what the box delivers, byte for byte as it arrived: `standardwebhooks` of
-npm 1.1.1 (package.json) and of PyPI 1.1.0 (requirements.txt), the same as the README shows them."""
+npm 1.1.1 (package.json) and of PyPI 1.1.0 (requirements.txt), the same as src/web/README.md shows them."""
 
 import base64
 import contextlib
@@ -11,7 +11,8 @@ import time
 
 import pytest
 
-from support.box import ROOT, Box
+from support import documents
+from support.box import Box
 from support.orders import accepted
 from support.receiver import LOOPBACK, Receiver
 
@@ -107,9 +108,9 @@ def test_an_old_message_is_refused(library, delivered):
     assert library.verify(secret, moved, request.body) == WRONG
 
 
-# The README
+# src/web/README.md
 
-# What stands around the lines of the README: the variables that they use, and the end.
+# What stands around its lines: the variables that they use, and the end.
 AROUND = {
     "node": ("const given = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));\n"
              "const rawBody = Buffer.from(given.body), request = { headers: given.headers };\n",
@@ -122,7 +123,7 @@ AROUND = {
 
 def shown_in_readme(install):
     """The indented lines behind the words that install a library."""
-    found = re.findall(rf"\(`{install} standardwebhooks`\):\n\n((?: {{6}}\S.*\n)+)\n", (ROOT / "README.md").read_text())
+    found = re.findall(rf"\(`{install} standardwebhooks`\):\n\n((?: {{6}}\S.*\n)+)\n", documents.INTEGRATOR.read_text())
     assert len(found) == 1, (install, found)
     return re.sub(r"(?m)^ {6}", "", found[0])
 

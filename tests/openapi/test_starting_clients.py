@@ -1,4 +1,4 @@
-"""The programs to start from, in clients/: a kitchen display, a till and an Android till. What the README promises of them
+"""The programs to start from, in clients/: a kitchen display, a till and an Android till. What src/web/README.md promises of them
 while the line is cut, the box is killed, and they themselves are."""
 
 import collections
@@ -23,7 +23,8 @@ import zoneinfo
 
 import pytest
 
-from support.box import PATIENCE_S, ROOT, Box
+from support import documents
+from support.box import PATIENCE_S, Box
 from support.chromium import Chromium
 from support.cutting_proxy import CuttingProxy
 from support.driven_page import DrivenPage
@@ -461,11 +462,11 @@ def test_an_evening_is_right_for_the_cook_and_in_the_books(box, api, till, displ
     assert stock_of(api, "BEB-AGU-S") == water - 4
 
 
-# The README
+# src/web/README.md
 
 def test_the_readme_says_how_an_android_app_trusts_the_box():
     """The XML of Android's documentation of network security configuration: elements, attributes and values that it knows."""
-    (shown,) = re.findall(r"(?m)^    <\?xml .*\n(?:    .*\n)+", (ROOT / "README.md").read_text())
+    (shown,) = re.findall(r"(?m)^    <\?xml .*\n(?:    .*\n)+", documents.INTEGRATOR.read_text())
     config = xml.etree.ElementTree.fromstring(textwrap.dedent(shown).encode())
     (base,) = config
     (anchors,) = base

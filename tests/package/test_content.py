@@ -11,11 +11,14 @@ import subprocess
 
 import pytest
 
+from support import documents
 from support.box import BINARY, LONG, ROOT
 from support.debian_root import ARCHITECTURE, SUITES, DebianRoot
 
 BYTES_MAX = 2_800_000
 PACKAGES = ROOT / "build/package"
+# The documents for users, below /usr/share/doc/comanda.
+SHIPPED = ("README.md", "systemd/README.md", "web/README.md")
 
 
 def output(*words, **more):
@@ -58,31 +61,37 @@ def test_the_files_are_those_that_are_meant(package):
     names = {line.split()[5].lstrip(".") for line in listing.splitlines() if not line.startswith("d")}
     units = {f"/usr/lib/systemd/system/{f.name}" for f in (ROOT / "systemd").iterdir()
              if f.suffix in (".service", ".socket", ".timer")}
-    documents = {f"/usr/share/doc/comanda/{name}" for name in ("README.md", "IMPORT.md", "copyright", "changelog.gz")}
+    of_this = {f"/usr/share/doc/comanda/{name}" for name in (*SHIPPED, "IMPORT.md", "copyright", "changelog.gz")}
     examples = {f"/usr/share/doc/comanda/examples/{name}" for name in (
         "kitchen_display/index.html", "till/till.py", "android_till/OfflineTill.kt")}
     boards = {f"/usr/share/comanda/board/{path.parent.name}/{name}" for path in (ROOT / "board").glob("*/setup")
               for name in ("setup", "README.md")} | {"/usr/share/comanda/board/setup.sh"}
-    assert names == units | documents | examples | boards | {
+    assert names == units | of_this | examples | boards | {
         "/usr/bin/comanda", "/usr/lib/sysusers.d/comanda.conf", "/etc/avahi/services/comanda.service",
         "/usr/share/comanda/avahi.service",
         "/usr/share/man/man1/comanda.1.gz", "/usr/share/lintian/overrides/comanda"}
     assert {line.split()[1] for line in listing.splitlines()} == {"root/root"}
 
 
-def test_the_readme_names_no_file_that_the_package_lacks(tree):
-    text = (tree / "usr/share/doc/comanda/README.md").read_text()
-    named = set(re.findall(r"`([^`\s]+)`", text)) | set(re.findall(r"\]\(([^)]+)\)", text))
+def test_the_documents_name_no_file_that_the_package_lacks(tree):
+    directory = tree / "usr/share/doc/comanda"
+    text = "".join((directory / name).read_text() for name in SHIPPED)
+    named = set(re.findall(r"`([^`\s]+)`", text))
     assert {"/usr/share/doc/comanda/IMPORT.md", "/usr/share/comanda/board/", "till/till.py"} <= named
-    places = [tree, tree / "usr/share/doc/comanda", tree / "usr/share/doc/comanda/examples"]
+    places = [tree, directory, directory / "examples"]
     sources = output("git", "-C", ROOT, "ls-files").splitlines()
     for name in named:
         is_source = any(file == name or file.startswith(name.rstrip("/") + "/") for file in sources)
         if is_source or name.startswith("/usr/share/"):
             assert any((place / name.lstrip("/")).exists() for place in places), name
-    assert "scripts/" not in text and "## For the integrator" in text
+    assert "scripts/" not in text
     setup = tree / "usr/share/comanda/board/n100/setup"
     assert "setup [--undo]" in subprocess.run([setup, "--help"], capture_output=True, text=True, check=False).stderr
+
+
+def test_links_of_the_documents_lead_to_one_another(tree):
+    for name in SHIPPED:
+        assert documents.broken_links(tree / "usr/share/doc/comanda" / name) == []
 
 
 @pytest.mark.parametrize("script", ["preinst", "postinst", "prerm", "postrm"])

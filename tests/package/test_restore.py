@@ -6,6 +6,7 @@ import secrets
 
 import pytest
 
+from support import documents
 from support.debian_root import DebianRoot
 
 KEY = re.compile(r"cmd_live_\w+")
@@ -135,8 +136,8 @@ def test_the_readmes_factory_reset(bare, package):
     key = open_restaurant(bare, package)
     authority = bare.path("/var/lib/comanda/tls/ca.crt").read_bytes()
     bare.run("comanda restore /media/usb/comanda-2026-11-20 --yes")
-    text = bare.run("cat /usr/share/doc/comanda/README.md")
-    commands = re.findall(r"^    (.*)$", text[text.index("**Factory reset.**"):text.index("**Remove.**")], re.M)
+    text = bare.run("cat /usr/share/doc/comanda/systemd/README.md")
+    commands = documents.commands(documents.section(text, "Reset to factory state"))
     assert len(commands) == 3, commands
     # A machine made from the image of another one.
     own = "rm -f /etc/machine-id; systemd-machine-id-setup"

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from support.box import ROOT
+from support import documents
 from support.till_through_restart import Tills
 from support.waiting import wait_until
 
@@ -100,9 +100,8 @@ def test_port_80_says_which_https_address_to_use(machine):
 
 
 def test_a_technician_gets_port_443(machine):
-    """With the README's commands."""
-    text = (ROOT / "README.md").read_text()
-    commands = re.findall(r"^    (.*comanda-https.*)$", text, re.M)
+    """With the commands of systemd/README.md."""
+    commands = documents.commands(documents.section(documents.TECHNICIAN, "Open or close ports"))
     assert len(commands) == 1
     machine.run(commands[0])
     assert active(machine, HTTPS) == "active"
@@ -322,7 +321,7 @@ def test_the_backup_unit_works_in_its_sandbox_and_a_restore_changes_places_under
 
 
 def test_the_backup_unit_reaches_a_disk_that_is_mounted_and_names_one_that_is_not(machine):
-    """The README's step, then the unit."""
+    """The step of systemd/README.md, then the unit."""
     machine.run("mkdir -p /media/usb && mount -t tmpfs -o mode=755 tmpfs /media/usb")
     machine.run("comanda config set backup_to /media/usb/comanda && comanda backup")
     machine.run("systemctl start comanda-backup")

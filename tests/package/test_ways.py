@@ -1,4 +1,4 @@
-"""Other ways to a box than a file of dpkg's: the tarball's script, the repository, the README's own words."""
+"""Other ways to a box than a file of dpkg's: the tarball's script, the repository, the documents' own words."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from support import documents
 from support.box import ROOT
 
 UNIT = "comanda.service"
@@ -119,8 +120,7 @@ def plug_in(booted, disk):
 
 def test_the_readmes_ten_steps_lead_to_a_paid_order_as_they_stand(booted, package, disk):
     """Its commands, but for the release of the package that they name, and what a person copies from an answer."""
-    text = (ROOT / "README.md").read_text()
-    text = text[text.index("**From the box to the first paid order**"):text.index("`man comanda` has all commands")]
+    text = documents.section(documents.README, "Install it: ten steps to the first paid order")
     steps = re.split(r"^\d+\. ", text, flags=re.M)[1:]
     assert len(steps) == 10
     booted.copy(package, f"/srv/{package.name}")
@@ -154,8 +154,7 @@ def test_the_readmes_ten_steps_lead_to_a_paid_order_as_they_stand(booted, packag
 
 
 def test_the_readmes_commands_on_backups_work_as_they_stand(bare, package):
-    text = (ROOT / "README.md").read_text()
-    commands = re.findall(r"^    (\S.*)", text[text.index("**Backup.**"):text.index("**Restore.**")], re.M)
+    commands = documents.commands(documents.section(documents.TECHNICIAN, "Back up"))
     assert bare.install(package)[0] == 0
     bare.run("comanda import demo && mkdir -p /media/usb && mount -t tmpfs tmpfs /media/usb")
     said = "".join(bare.run(f"cd /srv && {command}") for command in commands)

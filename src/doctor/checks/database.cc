@@ -15,7 +15,7 @@ constexpr int64_t kLogBytesMax = 128 * kMebibyte;
 constexpr const char* kSandbox = "test.db";
 
 constexpr std::string_view kRestore =
-    "comanda verify     # names the damage; then restore a backup (README, Restore)";
+    "comanda verify     # names the damage; then restore a backup (systemd/README.md, Restore)";
 constexpr std::string_view kDamageWhy =
     "Orders may be lost or wrong. Whatever damaged it: look after the disk.";
 
@@ -112,9 +112,9 @@ Findings CheckDatabase(const Box& box) {
   if (disk.IsThere(box.options.data_directory + "/served") ||
       disk.IsThere(box.options.data_directory + "/live.db-wal") ||
       disk.IsThere(box.options.data_directory + "/tls/server.crt")) {
-    findings.push_back(Broken(
-        "live.db is gone.", "It held all orders, the menu and the keys.",
-        "ls -l " + box.options.data_directory + "     # then restore a backup (README, Restore)"));
+    findings.push_back(Broken("live.db is gone.", "It held all orders, the menu and the keys.",
+                              "ls -l " + box.options.data_directory +
+                                  "     # then restore a backup (systemd/README.md, Restore)"));
   } else {
     findings.push_back(Warning("There is no restaurant yet.", "Tills have nothing to sell.",
                                "comanda import demo --data " + box.options.data_directory +

@@ -33,9 +33,9 @@ Findings CheckRows(const Box& box) {
                "No order can be taken. The disk is failing: get the data off it.",
                BackupCommand(box) + "\ndmesg --level=emerg,alert,crit,err | tail -20"));
   } else if (is_refused) {
-    findings.push_back(Broken("A page of a database is malformed: it is only read.",
-                              "No order can be taken.",
-                              "comanda verify     # then restore a backup (README, Restore)"));
+    findings.push_back(
+        Broken("A page of a database is malformed: it is only read.", "No order can be taken.",
+               "comanda verify     # then restore a backup (systemd/README.md, Restore)"));
   }
   if (*damaged > 0) {
     findings.push_back(Broken(
