@@ -5,13 +5,14 @@
 namespace comanda::outbox {
 
 LateMessages::Noted LateMessages::NoteFailure(std::string_view key, std::string_view trouble,
-                                              const Moment& moment) {
+                                              const Moment& moment, int64_t failures_before) {
   const std::lock_guard lock(mutex_);
   const auto [entry, is_new] = messages_.try_emplace(std::string(key));
   Late& late = entry->second;
   if (is_new) {
     late.key = key;
     late.since = moment.now;
+    late.failing.failures = failures_before;
   }
   late.trouble = trouble;
   const int64_t last_success_ms = moment.counted_ms;  // the destination has just answered

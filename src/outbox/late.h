@@ -1,8 +1,8 @@
 #pragma once
 
 // The messages to one destination that are late (outbox/lane.h), for a room whose messages are
-// changes of its own records and which stores nothing more of them: after a start each is tried at
-// once. People are shown this list. Any thread.
+// changes of its own records: after a start each is tried at once. People are shown this list. Any
+// thread.
 
 #include <map>
 #include <mutex>
@@ -34,7 +34,9 @@ class LateMessages {
     bool must_park = false;
   };
   // The message has failed once more, while the destination answered something else.
-  Noted NoteFailure(std::string_view key, std::string_view trouble, const Moment& moment);
+  // `failures_before`: how often it did before it was in this list, where the caller stores that.
+  Noted NoteFailure(std::string_view key, std::string_view trouble, const Moment& moment,
+                    int64_t failures_before = 0);
   // False where it is not late.
   bool Remove(std::string_view key);
   void Clear();

@@ -13,7 +13,7 @@ import pytest
 from support.app_restaurant import Restaurant
 from support.box import ROOT
 from support.metrics import let_work
-from support.order_app import ORDER_OF, SECRET, OrderApp
+from support.order_app import FAILURES, ORDER_OF, SECRET, OrderApp
 from support.orders import accepted
 
 DEMO = "0192f0a0-0001-7000-8000-000000000001"
@@ -540,6 +540,39 @@ def test_a_command_that_never_gets_through_holds_up_its_own_order_alone(restaura
     state = shop.wait(lambda: "1 parked" in (text := json.dumps(shop.api.get("/readyz").json)) and text, hurry=False)
     assert " late" not in state
     shop.command("retry", parked["id"])
+    assert shop.parked() == []
+
+
+@pytest.mark.parametrize("way", FAILURES)
+def test_orders_that_an_app_does_not_show_hold_up_no_other_and_are_named(restaurant, way):
+    shop = restaurant().start("mirror")
+    shop.wait(lambda: shop.app.polls)
+    failing = [ORDER_OF["ifood"](number) for number in ((1, 2) if way == "timeout" else (1, 2, 3))]
+    for order in failing:
+        shop.app.answers["GET", f"/order/v1.0/orders/{order['id']}"] = [FAILURES[way]] * 10_000
+        shop.app.place(order)
+        shop.app.tell(order["id"], "CFM")
+    for number in (4, 5, 6):
+        shop.app.place(ORDER_OF["ifood"](number))
+    shop.hurry()
+    shop.wait(lambda: len(shop.orders()) == 3, hurry=False)
+    identities = {order["id"] for order in failing}
+    if way == "garbage":  # is no order
+        shop.wait(lambda: {row["order"] for row in shop.parked()} == identities, hurry=False)
+    else:
+        state = shop.wait(lambda: " late" in (text := json.dumps(shop.api.get("/readyz").json)) and text, hurry=False)
+        assert any(identity in state for identity in identities), state
+        shop.box.stop()
+        with contextlib.closing(sqlite3.connect(shop.box.data / "live.db")) as db, db:
+            db.execute("UPDATE delivery_event SET attempts = 1444 WHERE attempts > 0")  # those of a day
+        shop.restart()
+        parked = shop.wait(lambda: (rows := shop.parked()) and len(rows) >= 2 and rows, hurry=False)
+        words = "no such order" if way == "4xx" else "not shown for a day"
+        assert all(row["order"] in identities and words in row["problem"] for row in parked), parked
+    shop.app.answers.clear()
+    shop.command("retry", "all")
+    shop.placed(3 + len(failing))
+    shop.wait(lambda: [order["status"] for order in shop.orders()].count("PREPARING") == len(failing))
     assert shop.parked() == []
 
 

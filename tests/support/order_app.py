@@ -4,10 +4,13 @@ describe and refuses everything else, so that no call can be invented: `refused`
 What each behaviour rests on: tests/apps/facts.md."""
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
 import re
+import socket
+import struct
 import threading
 import time
 import urllib.parse
@@ -41,6 +44,31 @@ def built_in_files():
     return files
 
 
+# What is no whole answer
+
+
+def hangs(request):
+    """Until the client has gone."""
+    with contextlib.suppress(OSError):
+        request.rfile.read(1)
+
+
+def cuts(request):
+    request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+
+
+def resets(request):
+    """Refuses the connection, as far as that is possible for one request of many."""
+    request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def garbage(request):
+    request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n\xff\x00<br>")
+
+
+FAILURES = {"5xx": 503, "4xx": 409, "timeout": hangs, "cut": cuts, "refused": resets, "garbage": garbage}
+
+
 class OrderApp:
     """One app with its queue of events, or its list of new orders. On localhost, where a file of providers.d leads to it
     (connect()); with `address`, there on port 443, under the app's own names."""
@@ -55,7 +83,8 @@ class OrderApp:
         self.told = []  # (order, step)
         self.polls, self.details_asked, self.refused, self.tokens = [], [], [], 0
         self.present = 0  # polls that showed the store as open
-        # (method, path) or step: a status to answer with, once for each item of the list; None: no answer comes
+        # (method, path) or step: how it is answered, once for each item of the list: with a status, or by a function of
+        # the request, such as hangs(); None: no answer comes
         self.answers = {}
         self.decrypted = None  # Keeta: what it answers when it is asked for plain texts
         self.echoes = True  # a step that was told comes back as an event
@@ -162,6 +191,10 @@ class OrderApp:
             status, answer = self.answer(request, body)
         if after:
             after()
+        if callable(status):
+            status(request)
+            request.close_connection = True
+            return
         if status is None:
             request.close_connection = True
             return

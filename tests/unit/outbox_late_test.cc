@@ -34,6 +34,13 @@ TEST(OutboxLate, MessagesRestForLongerEachTime) {
   EXPECT_NEAR(static_cast<double>(last_ms), 1'800'000, 1);
 }
 
+TEST(OutboxLate, CountOnFromFailuresThatAreStored) {
+  LateMessages late(kPatience);
+  EXPECT_EQ(late.NoteFailure("a", "status 500", At(0), 7).failures, 8);
+  EXPECT_EQ(late.NoteFailure("a", "status 500", At(0), 8).failures, 9);
+  EXPECT_EQ(late.Find("a")->failing.due_ms, WaitMs(9, UINT64_MAX));
+}
+
 TEST(OutboxLate, AreForAPersonAfterADayWhateverTheClockSays) {
   LateMessages late(kPatience);
   EXPECT_FALSE(late.NoteFailure("a", "status 500", At(50)).must_park);

@@ -1,6 +1,7 @@
 #include "delivery/orders/order_account.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -20,7 +21,8 @@ namespace {
 constexpr int64_t kPassEveryMs = 1'000;
 constexpr int64_t kIdleMs = 60'000;  // while there is no account to ask with
 constexpr int64_t kPassMaxMs = 60'000;
-constexpr int kEventsAtOnce = 100;
+// Of an order, one event of each kind is usual.
+constexpr int64_t kEventsAtOnce = 100, kEventsOfOrder = std::ssize(kNewsNames);
 constexpr int kLogAtOnce = 200;
 constexpr size_t kWrittenAtOnce = 20;
 constexpr int64_t kPositionStep = 500;
@@ -52,8 +54,9 @@ int64_t WaitMs(int64_t failures, uint64_t) {
 }
 int64_t WaitWhileDownMs(bool) { return 10'000; }
 
-// A command is tried for a day of such waits, and is late meanwhile.
-constexpr outbox::Patience kPatience = {.wait_ms = WaitMs, .failures_max = 1'445};
+// What fails alone is tried for a day of such waits, and is late meanwhile.
+constexpr int64_t kTriesMax = 1'445;
+constexpr outbox::Patience kPatience = {.wait_ms = WaitMs};
 constexpr outbox::LaneRules kLaneRules = {
     .down_after = 2, .late_last = true, .wait_down_ms = WaitWhileDownMs};
 
@@ -78,6 +81,9 @@ std::optional<orders::Order> LoadUndamaged(db::Session& session, db::CompanyId c
   }
 }
 
+const std::string& OrderOf(const EventRow& row) { return row.event.external_id; }
+const std::string& OrderOf(const CommandRow& row) { return row.external_id; }
+
 std::string Labels(const std::string& app, db::CompanyId company) {
   return Concat({R"(app=")", app, R"(",company=")", company.value, R"(")"});
 }
@@ -88,11 +94,17 @@ std::function<double()> Value(const std::atomic<int64_t>& value) {
 
 }  // namespace
 
+OrderAccount::Calls::Calls() : lane(kLaneRules), late(kPatience) {}
+
+void OrderAccount::Calls::Reset() {
+  lane = outbox::Lane(kLaneRules);
+  late.Clear();
+}
+
 OrderAccount::OrderAccount(OrderAccountSettings settings, AccountKey key, Heartbeats& heartbeats,
                            metrics::Registry& registry)
     : settings_(std::move(settings)),
       key_(std::move(key)),
-      lane_(kLaneRules),
       parked_gauge_(registry, "comanda_delivery_parked",
                     "What an app told, or was told, that waits for a person.", Value(parked_),
                     Labels(key_.app, key_.company)),
@@ -158,8 +170,8 @@ void OrderAccount::TakeChange() {
   next_poll_ms_ = not_before_ms_ = 0;
   poll_failures_ = 0;
   event_times_.clear();
-  lane_ = outbox::Lane(kLaneRules);
-  failing_.clear();
+  details_.Reset();
+  commands_.Reset();
   poll_trouble_.clear();
   foreign_trouble_.clear();
 }
@@ -177,8 +189,10 @@ std::optional<OrderAccount::PassStart> OrderAccount::ReadPassStart() {
 std::optional<OrderAccount::Pending> OrderAccount::ReadPending() {
   // Those that have a time of their own, such as orders for later and what is late, take no place
   // from the others.
-  const int64_t events_at_once = kEventsAtOnce + std::ssize(event_times_);
-  const int64_t commands_at_once = kCommandsAtOnce + kCommandsOfOrder * std::ssize(failing_);
+  const int64_t events_at_once =
+      kEventsAtOnce + std::ssize(event_times_) + kEventsOfOrder * std::ssize(details_.late.List());
+  const int64_t commands_at_once =
+      kCommandsAtOnce + kCommandsOfOrder * std::ssize(commands_.late.List());
   return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Pending> {
     const auto app = store::FindApp(snapshot, key_);
     if (!app || app->mode == Mode::kOff) return std::nullopt;
@@ -233,9 +247,55 @@ CallResult OrderAccount::Call(const OrderCall& call) {
   return result;
 }
 
-bool OrderAccount::IsDue(const Times& times, const std::string& key) const {
-  const auto time = times.find(key);
-  return time == times.end() || settings_.clock.MonotonicMs() >= time->second;
+CallResult OrderAccount::Call(Calls& calls, const std::string& order, const OrderCall& call) {
+  calls.lane.Begin(order, settings_.clock.MonotonicMs());
+  CallResult result = Call(call);  // what throws later leaves nothing under way
+  const bool is_answered = result.end == CallEnd::kAnswered || result.end == CallEnd::kForbidden;
+  if (is_answered && is_asked_) {
+    calls.lane.Succeed(0);
+  } else {
+    calls.lane.Fail();
+  }
+  return result;
+}
+
+bool OrderAccount::MustWait() const {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  return now_ms < not_before_ms_ || now_ms >= next_poll_ms_;
+}
+
+template <typename Row, typename Send>
+void OrderAccount::CallInTurn(const Calls& calls, std::vector<Row> rows, const Send& send) {
+  while (!MustWait()) {
+    std::vector<outbox::Lane::Queued> queued;
+    for (const Row& row : rows) {
+      const auto late = calls.late.Find(OrderOf(row));
+      queued.push_back({.key = OrderOf(row),
+                        .due_ms = late ? late->failing.due_ms : 0,
+                        .is_late = late || row.attempts > 0});
+    }
+    const auto next = calls.lane.Next(queued, settings_.clock.MonotonicMs());
+    if (!next) return;
+    const std::string order = OrderOf(rows[*next]);
+    std::vector<Row> of_order;
+    std::ranges::copy_if(rows, std::back_inserter(of_order),
+                         [&](const Row& row) { return OrderOf(row) == order; });
+    std::erase_if(rows, [&](const Row& row) { return OrderOf(row) == order; });
+    send(of_order);
+  }
+}
+
+bool OrderAccount::IsOfAll(const CallResult& result) const {
+  return result.end == CallEnd::kRefused || result.end == CallEnd::kRateLimited || !is_asked_;
+}
+
+bool OrderAccount::NoteLate(Calls& calls, const std::string& order, int64_t attempts,
+                            const CallResult& result, int64_t tries_max) const {
+  const int64_t now_ms = settings_.clock.MonotonicMs();
+  const auto noted = calls.late.NoteFailure(
+      order, result.words,
+      {.now = settings_.clock.Now(), .monotonic_ms = now_ms, .counted_ms = now_ms}, attempts);
+  return noted.failures >= tries_max;
 }
 
 template <typename Row, typename Write>
@@ -377,13 +437,15 @@ void OrderAccount::Poll(const AppRow& app) {
   if (!why_not) {
     poll_failures_ = 0;
     poll_trouble_.clear();
-    lane_.NoteAnswered();
+    details_.lane.NoteAnswered();
+    commands_.lane.NoteAnswered();
     // A second more or less, so that boxes do not ask in step.
     next_poll_ms_ = now_ms + every_ms - 1'000 + static_cast<int64_t>(RandomBelow(2'000));
     return;
   }
   may_have_missed_ = true;
-  lane_.NoteDown();
+  details_.lane.NoteDown();
+  commands_.lane.NoteDown();
   const std::string trouble = Concat({"cannot be asked for orders: ", *why_not});
   if (poll_trouble_ != trouble) {
     log::Warning("a delivery app cannot be asked for orders",
@@ -474,66 +536,93 @@ void OrderAccount::Acknowledge(const std::vector<AppEvent>& events) {
 
 // Applying
 
+// Polls go first.
 size_t OrderAccount::ApplyAll(const Pending& pending) {
   size_t applied = 0;
+  std::vector<EventRow> unplaced;
   for (const EventRow& row : pending.events) {
-    const int64_t now_ms = settings_.clock.MonotonicMs();
-    const bool must_wait = now_ms < not_before_ms_ || now_ms >= next_poll_ms_;  // polls go first
-    if (must_wait) return applied;
-    if (!IsDue(event_times_, row.event.id)) continue;
-    pass_->Beat();
-    try {
-      if (!ApplyOne(pending.company, row)) return applied;
-    } catch (const Refusal& refusal) {
-      Park(row.event, DescribeRefusal(refusal));
-    } catch (const Fault& fault) {
-      if (fault.kind != Fault::Kind::kDamaged) throw;
-      Park(row.event, fault.cause);
+    if (MustWait()) return applied;
+    const int64_t begun_ms = settings_.clock.MonotonicMs();
+    const auto time = event_times_.find(row.event.id);
+    if (time != event_times_.end() && begun_ms < time->second) continue;
+    const auto order = FindOrder(row);
+    if (!order || order->order_id.empty()) {
+      unplaced.push_back(row);
+      continue;
     }
+    ParkIfRefused(row, [&] { ApplyOne(pending.company, row, order->prepare_at, nullptr); });
     ++applied;
-    pass_->Rest(settings_.clock.MonotonicMs() - now_ms);
+    pass_->Rest(settings_.clock.MonotonicMs() - begun_ms);
   }
+  CallInTurn(details_, std::move(unplaced), [&](const std::vector<EventRow>& events) {
+    const int64_t begun_ms = settings_.clock.MonotonicMs();
+    ParkIfRefused(events.front(), [&] { PlaceOrder(pending.company, events); });
+    applied += events.size();
+    pass_->Rest(settings_.clock.MonotonicMs() - begun_ms);
+  });
   return applied;
 }
 
-bool OrderAccount::ApplyOne(const company::Company& company, const EventRow& row) {
-  const auto known = settings_.database.Read([&](db::Snapshot& snapshot) {
-    return store::FindOrder(snapshot, key_, row.event.external_id);
-  });
-  std::optional<Arrival> arrival;
-  if (!known || known->order_id.empty()) {
-    const bool has_come = known && source_->capabilities().sends_orders_along;
-    const Details details = has_come ? Details{.json = known->details} : AskDetails(row);
-    if (!details.json) return details.is_answering;
-    const UtcMs received_at = known ? known->received_at : settings_.clock.Now();
-    try {
-      arrival = PrepareFrom(*details.json, company, row.event, received_at);
-    } catch (const Refusal&) {
-      KeepDetails(row.event, *details.json, received_at);
-      throw;
-    }
+std::optional<OrderRow> OrderAccount::FindOrder(const EventRow& row) {
+  return settings_.database.Read(
+      [&](db::Snapshot& snapshot) { return store::FindOrder(snapshot, key_, OrderOf(row)); });
+}
+
+template <typename Work>
+void OrderAccount::ParkIfRefused(const EventRow& row, const Work& work) {
+  try {
+    pass_->Beat();
+    work();
+  } catch (const Refusal& refusal) {
+    Park(row, DescribeRefusal(refusal));
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    Park(row, fault.cause);
   }
-  const Minor adjustment = arrival ? arrival->converted.adjustment : 0;
+}
+
+void OrderAccount::PlaceOrder(const company::Company& company,
+                              const std::vector<EventRow>& events) {
+  const EventRow& first = events.front();
+  const auto known = FindOrder(first);
+  const bool has_come = known && source_->capabilities().sends_orders_along;
+  const auto details = has_come ? known->details : AskDetails(events);
+  if (!details) return;
+  const UtcMs received_at = known ? known->received_at : settings_.clock.Now();
+  std::optional<Arrival> arrival;
+  try {
+    arrival = PrepareFrom(*details, company, first.event, received_at);
+  } catch (const Refusal&) {
+    KeepDetails(first.event, *details, received_at);
+    throw;
+  }
+  ApplyOne(company, first, arrival->row.prepare_at, &*arrival);
+  details_.late.Remove(OrderOf(first));
+  if (arrival->converted.adjustment != 0) {
+    std::string amount;
+    AppendScaled(amount, arrival->converted.adjustment, company.currency_decimals);
+    log::Error("an order of a delivery app does not add up",
+               {{"app", key_.app}, {"order", OrderOf(first)}, {"adjustment", amount}});
+  }
+  for (size_t i = 1; i < events.size(); ++i) {
+    ParkIfRefused(events[i],
+                  [&] { ApplyOne(company, events[i], arrival->row.prepare_at, nullptr); });
+  }
+}
+
+void OrderAccount::ApplyOne(const company::Company& company, const EventRow& row,
+                            std::optional<UtcMs> prepare_at, const Arrival* arrival) {
   const bool is_done = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    if (arrival) PlaceArrival(tx, key_, company, *arrival, stamp);
+    if (arrival != nullptr) PlaceArrival(tx, key_, company, *arrival, stamp);
     if (!Apply(tx, key_, row.event, stamp)) return false;
     store::SetApplied(tx, key_, row.event.id);
     return true;
   });
   event_times_.erase(row.event.id);
-  if (adjustment != 0) {
-    std::string amount;
-    AppendScaled(amount, adjustment, company.currency_decimals);
-    log::Error("an order of a delivery app does not add up",
-               {{"app", key_.app}, {"order", row.event.external_id}, {"adjustment", amount}});
-  }
-  if (!is_done) {
-    const auto prepare_at = arrival ? arrival->row.prepare_at : known->prepare_at;
-    const int64_t left_ms = prepare_at.value_or(0) - settings_.clock.Now();
-    event_times_[row.event.id] =
-        settings_.clock.MonotonicMs() + std::clamp(left_ms, kFirstWaitMs, kLastWaitMs);
-  }
-  return true;
+  if (is_done) return;
+  const int64_t left_ms = prepare_at.value_or(0) - settings_.clock.Now();
+  event_times_[row.event.id] =
+      settings_.clock.MonotonicMs() + std::clamp(left_ms, kFirstWaitMs, kLastWaitMs);
 }
 
 Arrival OrderAccount::PrepareFrom(std::string_view details, const company::Company& company,
@@ -561,50 +650,56 @@ void OrderAccount::KeepDetails(const AppEvent& event, const std::string& details
   });
 }
 
-OrderAccount::Details OrderAccount::AskDetails(const EventRow& row) {
-  const CallResult result = Call(source_->Details(account_->credentials, row.event.external_id));
-  if (result.IsSuccess()) return AskPlainTexts(row, result.body());
-  if (result.end != CallEnd::kAnswered || IsPassing(result.status)) {
-    event_times_[row.event.id] = settings_.clock.MonotonicMs() + kFirstWaitMs;
-    return {.is_answering = false};
+std::optional<std::string> OrderAccount::AskDetails(const std::vector<EventRow>& events) {
+  const EventRow& first = events.front();
+  const std::string& order = OrderOf(first);
+  const CallResult result = Call(details_, order, source_->Details(account_->credentials, order));
+  if (result.IsSuccess()) return AskPlainTexts(first, result.body());
+  if (IsOfAll(result)) {
+    details_.lane.NoteDown();
+    return std::nullopt;
   }
   // An event may come before its order.
-  if (row.attempts + 1 < kDetailsTriesMax) {
-    TryEventLater(row);
-  } else {
-    Park(row.event, Concat({"the app shows no such order: ", result.words}));
+  const bool is_unknown = result.end == CallEnd::kAnswered && !IsPassing(result.status);
+  const int64_t tries_max = is_unknown ? kDetailsTriesMax : kTriesMax;
+  if (!NoteLate(details_, order, first.attempts, result, tries_max)) {
+    CountAttempt(first);
+    return std::nullopt;
   }
-  return {};
+  const std::string problem = Concat(
+      {is_unknown ? "the app shows no such order: " : "not shown for a day: ", result.words});
+  for (const EventRow& row : events) Park(row, problem);
+  return std::nullopt;
 }
 
-OrderAccount::Details OrderAccount::AskPlainTexts(const EventRow& row, std::string details) {
+std::optional<std::string> OrderAccount::AskPlainTexts(const EventRow& row, std::string details) {
   const json::Document document = json::Document::Parse(details);
   const auto call = source_->AskPlainTexts(document.root());
-  if (!call) return {.json = std::move(details)};
-  const CallResult result = Call(*call);
+  if (!call) return details;
+  const CallResult result = Call(details_, OrderOf(row), *call);
   const auto answer = result.IsSuccess() ? result.reply.Find("") : std::nullopt;
   std::string plain = answer ? source_->WithPlainTexts(document.root(), *answer) : details;
   const bool is_plain = !source_->AskPlainTexts(json::Document::Parse(plain).root());
-  if (is_plain) return {.json = std::move(plain)};
-  // The kitchen waits for the order, and the ticket can do without them.
-  if (row.attempts + 1 >= kPlainTextsTriesMax) {
-    log::Error("a delivery app does not decrypt what is personal in its order",
-               {{"app", key_.app},
-                {"order", row.event.external_id},
-                {"why", result.IsSuccess() ? "parts stay encrypted" : result.words}});
-    return {.json = std::move(plain)};
+  if (is_plain) return plain;
+  if (!NoteLate(details_, OrderOf(row), row.attempts, result, kPlainTextsTriesMax)) {
+    CountAttempt(row);
+    return std::nullopt;
   }
-  TryEventLater(row);
-  return {.is_answering = result.end == CallEnd::kAnswered && !IsPassing(result.status)};
+  // The kitchen waits for the order, and the ticket can do without them.
+  log::Error("a delivery app does not decrypt what is personal in its order",
+             {{"app", key_.app},
+              {"order", OrderOf(row)},
+              {"why", result.IsSuccess() ? "parts stay encrypted" : result.words}});
+  return plain;
 }
 
-void OrderAccount::TryEventLater(const EventRow& row) {
+void OrderAccount::CountAttempt(const EventRow& row) {
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { store::CountAttempt(tx, key_, row.event.id); });
-  event_times_[row.event.id] = settings_.clock.MonotonicMs() + WaitMs(row.attempts + 1, 0);
 }
 
-void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
+void OrderAccount::Park(const EventRow& row, const std::string& problem) {
+  const AppEvent& event = row.event;
   log::Error("an order of a delivery app is parked", {{"app", key_.app},
                                                       {"order", event.external_id},
                                                       {"event", event.id},
@@ -613,6 +708,7 @@ void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { store::ParkEvent(tx, key_, event.id, problem); });
   event_times_.erase(event.id);
+  details_.late.Remove(event.external_id);
 }
 
 // Commands
@@ -620,24 +716,10 @@ void OrderAccount::Park(const AppEvent& event, const std::string& problem) {
 // One command of an order in a pass: an app may answer before it has carried the last one out.
 void OrderAccount::SendAll(const Pending& pending) {
   if (pending.app.mode != Mode::kPrimary) return;
-  std::vector<CommandRow> left = pending.commands;
-  std::ranges::stable_sort(left, {}, &CommandRow::kind);
-  while (true) {
-    const int64_t now_ms = settings_.clock.MonotonicMs();
-    if (now_ms < not_before_ms_ || now_ms >= next_poll_ms_) return;
-    std::vector<outbox::Lane::Queued> queued;
-    for (const CommandRow& row : left) {
-      const auto failing = failing_.find(row.external_id);
-      queued.push_back({.key = row.external_id,
-                        .due_ms = failing == failing_.end() ? 0 : failing->second.due_ms,
-                        .is_late = row.attempts > 0 || failing != failing_.end()});
-    }
-    const auto next = lane_.Next(queued, now_ms);
-    if (!next) return;
-    const CommandRow row = left[*next];
-    SendOne(row);
-    std::erase_if(left, [&](const CommandRow& one) { return one.external_id == row.external_id; });
-  }
+  std::vector<CommandRow> commands = pending.commands;
+  std::ranges::stable_sort(commands, {}, &CommandRow::kind);
+  CallInTurn(commands_, std::move(commands),
+             [&](const std::vector<CommandRow>& of_order) { SendOne(of_order.front()); });
 }
 
 void OrderAccount::SendOne(const CommandRow& row) {
@@ -651,14 +733,7 @@ void OrderAccount::SendOne(const CommandRow& row) {
       store::SetDone(tx, key_, row.external_id, row.kind);
     });
   }
-  lane_.Begin(row.external_id, settings_.clock.MonotonicMs());
-  const CallResult result = Call(*call);  // what throws later leaves nothing under way
-  const bool is_answered = result.end == CallEnd::kAnswered || result.end == CallEnd::kForbidden;
-  if (is_answered && is_asked_) {
-    lane_.Succeed(0);
-  } else {
-    lane_.Fail();
-  }
+  const CallResult result = Call(commands_, row.external_id, *call);
   const bool is_done = result.IsSuccess() || (result.end == CallEnd::kAnswered &&
                                               source_->IsDoneAlready(result.status, result.body()));
   if (is_done) {
@@ -671,19 +746,8 @@ void OrderAccount::SendOne(const CommandRow& row) {
   if (result.end == CallEnd::kAnswered && !IsPassing(result.status)) {
     return ParkCommand(row, result.words);
   }
-  NoteFailure(row, result);
-}
-
-// What fails because the app takes nothing now says nothing of the command.
-void OrderAccount::NoteFailure(const CommandRow& row, const CallResult& result) {
-  const bool is_of_all =
-      result.end == CallEnd::kRefused || result.end == CallEnd::kRateLimited || !is_asked_;
-  if (is_of_all) return lane_.NoteDown();
-  outbox::Failing& failing = failing_[row.external_id];
-  failing.failures = row.attempts;
-  const int64_t now_ms = settings_.clock.MonotonicMs();
-  const outbox::Moment moment = {.monotonic_ms = now_ms, .counted_ms = now_ms};
-  if (outbox::NoteFailure(failing, kPatience, now_ms, std::nullopt, moment)) {
+  if (IsOfAll(result)) return commands_.lane.NoteDown();
+  if (NoteLate(commands_, row.external_id, row.attempts, result, kTriesMax)) {
     return ParkCommand(row, Concat({"not taken for a day: ", result.words}));
   }
   settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {
@@ -694,7 +758,7 @@ void OrderAccount::NoteFailure(const CommandRow& row, const CallResult& result) 
 template <typename Write>
 void OrderAccount::EndCommand(const CommandRow& row, const Write& write) {
   settings_.database.Write(write);
-  failing_.erase(row.external_id);
+  commands_.late.Remove(row.external_id);
 }
 
 void OrderAccount::ParkCommand(const CommandRow& row, const std::string& problem) {
@@ -736,6 +800,19 @@ void OrderAccount::ForgetOld() {
   });
 }
 
+// "2 late, such as 4711 (status 503)"
+std::string OrderAccount::DescribeLate(const Pending& pending) const {
+  const auto has_failed = [](const auto& row) { return row.attempts > 0; };
+  const auto count = std::ranges::count_if(pending.events, has_failed) +
+                     std::ranges::count_if(pending.commands, has_failed);
+  if (count == 0) return "";
+  std::vector<outbox::Late> late = details_.late.List();
+  if (late.empty()) late = commands_.late.List();
+  const std::string example =
+      late.empty() ? "" : Concat({", such as ", late.front().key, " (", late.front().trouble, ")"});
+  return Concat({count, " late", example});
+}
+
 void OrderAccount::Publish(const Pending& pending) {
   std::string state = Concat({key_.app, " ", Name(pending.app.mode)});
   const auto add = [&](std::string_view text) {
@@ -746,9 +823,7 @@ void OrderAccount::Publish(const Pending& pending) {
   if (!pending.unaccepted.empty()) {
     add(Concat({pending.unaccepted.size(), " not accepted"}));
   }
-  const auto late = std::ranges::count_if(pending.commands,
-                                          [](const CommandRow& row) { return row.attempts > 0; });
-  if (late > 0) add(Concat({late, " late"}));
+  if (const std::string late = DescribeLate(pending); !late.empty()) add(late);
   if (pending.parked > 0) {
     add(Concat({pending.parked, " parked (comanda provider parked ", key_.app, ")"}));
   }

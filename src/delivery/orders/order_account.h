@@ -5,12 +5,13 @@
 //   1. follows the event log: a status that was set here becomes a command to the app;
 //   2. polls the app when that is due. The answer is on disk before anything is made of it, its
 //      events are on disk before the app is told that they have arrived;
-//   3. applies what waits, and asks for the orders that are new;
-//   4. sends the commands that wait, unless the app is only mirrored;
+//   3. applies the events of orders that are here, and asks for those that are new;
+//   4. sends the pending commands, unless the app is only mirrored;
 //   5. warns of orders that nobody accepts.
 //
-// Whatever fails is tried again; what the app refuses, or is no order, or has failed for a day, is
-// parked for a person, and the others go on.
+// A call that fails while the app answers others is late (outbox/lane.h): it is tried again after
+// waits that grow, and holds up its own order alone. What the app refuses, or is no order, or has
+// failed for a day, is parked for a person.
 
 #include <cstdint>
 #include <functional>
@@ -40,6 +41,7 @@
 #include "net/network.h"
 #include "outbox/courier.h"
 #include "outbox/lane.h"
+#include "outbox/late.h"
 
 namespace comanda::delivery {
 
@@ -90,8 +92,13 @@ class OrderAccount {
     std::vector<CommandRow> commands;
     int64_t parked = 0;
   };
-  // The time of the next try of an event, by its id; monotonic.
-  using Times = std::map<std::string, int64_t>;
+  // Calls of one kind; those of the same order are made one after another.
+  struct Calls {
+    Calls();
+    void Reset();
+    outbox::Lane lane;
+    outbox::LateMessages late;  // by the order's id in the app
+  };
 
   events::Worker::Done Pass(events::Worker::Pass& pass);
   // After NoteChange(): forgets what was made of the former settings.
@@ -129,32 +136,34 @@ class OrderAccount {
   void ParkElement(const std::string& element);
   void Acknowledge(const std::vector<AppEvent>& events);
 
-  // Applies the events that wait and are due, the earliest first. The number that was dealt with.
+  // Applies the events that are due, the earliest first, then places the orders that are new, each
+  // with its events. The number of events that were dealt with.
   size_t ApplyAll(const Pending& pending);
-  // Places the order of the event where it is not here, and makes it as the event says, in one
-  // transaction. False: the app does not answer now, and the others wait, too. Refusal where the
-  // app shows what is no order.
-  bool ApplyOne(const company::Company& company, const EventRow& row);
-  // An order as the app shows it. Nothing: the event is tried again later, or parked.
-  struct Details {
-    std::optional<std::string> json = {};
-    bool is_answering = true;  // the app, when it was asked
-  };
-  Details AskDetails(const EventRow& row);
+  std::optional<OrderRow> FindOrder(const EventRow& row);
+  // Where `work` throws Refusal, or Fault kDamaged, the event is parked.
+  template <typename Work>
+  void ParkIfRefused(const EventRow& row, const Work& work);
+  // `events`: the pending ones of an order that is not placed. Refusal where the app shows what is
+  // no order.
+  void PlaceOrder(const company::Company& company, const std::vector<EventRow>& events);
+  // Makes the order as the event says; `arrival` is placed before, in the same transaction.
+  // `prepare_at`: of an order for later.
+  void ApplyOne(const company::Company& company, const EventRow& row,
+                std::optional<UtcMs> prepare_at, const Arrival* arrival);
+  // The order of these events as the app shows it. Nothing: they are late, or parked.
+  std::optional<std::string> AskDetails(const std::vector<EventRow>& events);
   // The same with the plain texts of what is encrypted.
-  Details AskPlainTexts(const EventRow& row, std::string details);
+  std::optional<std::string> AskPlainTexts(const EventRow& row, std::string details);
   // The order of the event, ready to be placed. Refusal where the app shows what is none.
   Arrival PrepareFrom(std::string_view details, const company::Company& company,
                       const AppEvent& event, UtcMs received_at) const;
   // Of an order that cannot be placed: a person may want to see them.
   void KeepDetails(const AppEvent& event, const std::string& details, UtcMs received_at);
-  void Park(const AppEvent& event, const std::string& problem);
-  void TryEventLater(const EventRow& row);
+  void CountAttempt(const EventRow& row);
+  void Park(const EventRow& row, const std::string& problem);
 
   void SendAll(const Pending& pending);
   void SendOne(const CommandRow& row);
-  // It was tried and is still to be done.
-  void NoteFailure(const CommandRow& row, const CallResult& result);
   void ParkCommand(const CommandRow& row, const std::string& problem);
   // It is no longer to be done: `write` says so in the database.
   template <typename Write>
@@ -162,12 +171,26 @@ class OrderAccount {
 
   void WarnOfUnaccepted(const Pending& pending);
   void ForgetOld();
+  std::string DescribeLate(const Pending& pending) const;
   // What Describe() and the metrics show.
   void Publish(const Pending& pending);
 
   // Makes one call in a session of its own. Blocks for 20 s at most.
   CallResult Call(const OrderCall& call);
-  bool IsDue(const Times& times, const std::string& key) const;
+  // The same for an order; its lane learns whether the app has answered.
+  CallResult Call(Calls& calls, const std::string& order, const OrderCall& call);
+  // The app wants no call now, or is to be polled first.
+  bool MustWait() const;
+  // send(the rows of one order), once for each order, in the order of the lane, while calls may be
+  // made.
+  template <typename Row, typename Send>
+  void CallInTurn(const Calls& calls, std::vector<Row> rows, const Send& send);
+  // True if the call failed because the app takes nothing now, which says nothing of its order.
+  bool IsOfAll(const CallResult& result) const;
+  // The call of that order failed alone; `attempts` did before. True if it has failed `tries_max`
+  // times.
+  bool NoteLate(Calls& calls, const std::string& order, int64_t attempts, const CallResult& result,
+                int64_t tries_max) const;
 
   const OrderAccountSettings settings_;
   const AccountKey key_;
@@ -183,10 +206,9 @@ class OrderAccount {
   int64_t not_before_ms_ = 0;  // the app wants no call before
   int poll_failures_ = 0;      // in a row
   bool may_have_missed_ = true;
-  Times event_times_;
-  outbox::Lane lane_;  // of commands; their key is the order
-  // Commands that failed since the start, by the order; `failures` is stored.
-  std::map<std::string, outbox::Failing, std::less<>> failing_;
+  // When an event of an order for later is applied, by its id; monotonic.
+  std::map<std::string, int64_t> event_times_;
+  Calls details_, commands_;
   std::set<std::pair<std::string, int>> warned_;  // order, stage
   int64_t forgot_ms_ = 0;
   std::string poll_trouble_, foreign_trouble_;
