@@ -5,5 +5,5 @@
 
 int main(int argc, char** argv) {
   const std::vector<std::string_view> words(argv + 1, argv + argc);
-  return comanda::app::RunCommand(words);
+  return comanda::commands::RunCommand(words);
 }

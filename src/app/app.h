@@ -20,22 +20,22 @@
 #include <thread>
 #include <vector>
 
-#include "app/environment.h"
 #include "app/clock_watch.h"
+#include "app/environment.h"
 #include "app/listeners.h"
 #include "app/sandbox.h"
-#include "base/time/settled_clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
+#include "base/time/settled_clock.h"
 #include "config/options.h"
 #include "db/sqlite/disk_space.h"
 #include "db/sqlite/lock.h"
 #include "events/worker.h"
 #include "net/network.h"
-#include "wire/server.h"
-#include "wire/tls.h"
 #include "ops/certificates.h"
 #include "ops/files_in_use.h"
+#include "wire/server.h"
+#include "wire/tls.h"
 
 namespace comanda::app {
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/embedded.h"
 #include "app/demo_orders.h"
+#include "app/embedded.h"
 #include "app/import_line.h"
 #include "base/problem.h"
 #include "clients/clients.h"

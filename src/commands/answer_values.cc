@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 
 json::Value DataOf(const json::Document& document) { return *document.root().Find("data"); }
 
@@ -18,4 +18,4 @@ bool IsTrue(const json::Value& object, std::string_view name) {
   return value && value->kind() == json::Kind::kBoolean && value->boolean();
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -7,7 +7,7 @@
 
 #include "json/reader.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 
 // The member `data` of the answer's document, which every answer of the API has.
 json::Value DataOf(const json::Document& document);
@@ -15,4 +15,4 @@ json::Value DataOf(const json::Document& document);
 std::string Field(const json::Value& object, std::string_view name);
 bool IsTrue(const json::Value& object, std::string_view name);
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

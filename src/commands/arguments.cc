@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
-#include "commands/terminal.h"
+#include "base/check.h"
 #include "base/concat.h"
 #include "base/file.h"
 #include "base/nearest.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "commands/terminal.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 // Names in configuration files have underscores; on a command line hyphens are usual.
@@ -30,6 +31,25 @@ const Flag& FindFlag(std::string_view name, std::span<const Flag> flags) {
   std::string message = "--" + std::string(name) + " is not an option of this command";
   if (!nearest.empty()) message += "; did you mean --" + std::string(nearest) + "?";
   throw Refusal(Problem::kInvalidParameter, message);
+}
+
+// The lines of --help for these flags: "  --data DIR   help", aligned.
+std::string DescribeFlags(std::span<const Flag> flags) {
+  const auto left = [](const Flag& flag) {
+    std::string text = "  --" + std::string(flag.name);
+    if (!flag.argument.empty()) text += " " + std::string(flag.argument);
+    return text;
+  };
+  size_t width = 0;
+  for (const Flag& flag : flags) width = std::max(width, CharacterCount(left(flag)));
+
+  std::string out;
+  for (const Flag& flag : flags) {
+    const std::string line = left(flag);
+    out +=
+        line + std::string(width + 3 - CharacterCount(line), ' ') + std::string(flag.help) + "\n";
+  }
+  return out;
 }
 
 }  // namespace
@@ -68,10 +88,10 @@ std::optional<std::string> Arguments::Find(std::string_view flag) const {
 }
 
 std::optional<Arguments> ReadArguments(std::span<const std::string_view> words,
-                                       std::span<const Flag> flags, std::string (*help)()) {
+                                       std::span<const Flag> flags, std::string_view help) {
   Arguments arguments = Arguments::Parse(words, flags);
   if (!arguments.Has(kHelpFlag.name)) return arguments;
-  Print(help());
+  Print(WithLines(help, "options", DescribeFlags(flags)));
   return std::nullopt;
 }
 
@@ -103,22 +123,11 @@ void RequireOptionsAlone(const Arguments& arguments, std::string_view command) {
                 name + " takes options alone; see comanda " + name + " --help");
 }
 
-std::string DescribeFlags(std::span<const Flag> flags) {
-  const auto left = [](const Flag& flag) {
-    std::string text = "  --" + std::string(flag.name);
-    if (!flag.argument.empty()) text += " " + std::string(flag.argument);
-    return text;
-  };
-  size_t width = 0;
-  for (const Flag& flag : flags) width = std::max(width, CharacterCount(left(flag)));
-
-  std::string out;
-  for (const Flag& flag : flags) {
-    const std::string line = left(flag);
-    out +=
-        line + std::string(width + 3 - CharacterCount(line), ' ') + std::string(flag.help) + "\n";
-  }
-  return out;
+std::string WithLines(std::string_view help, std::string_view name, std::string_view lines) {
+  const std::string line = Concat({"{{", name, "}}\n"});
+  const size_t at = help.find(line);
+  CHECK(at != help.npos, "a text of commands/help lacks a placeholder");
+  return Concat({help.substr(0, at), lines, help.substr(at + line.size())});
 }
 
 const std::string& Arguments::Word(size_t number, std::string_view what,
@@ -134,4 +143,4 @@ std::string ReadInput(const std::string& path) {
   return *std::move(content);
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace comanda::app {
+namespace comanda::commands {
 
 struct Flag {
   std::string_view name;      // without hyphens: "data"
@@ -46,10 +46,10 @@ class Arguments {
   std::vector<std::string> positional_;
 };
 
-// The arguments of a command. Nothing if --help is among them: prints help() then. Throws as
-// Parse().
+// The arguments of a command. Nothing if --help is among them: then prints `help`, the text of
+// commands/embedded.h, with the flags as its {{options}}. Throws as Parse().
 std::optional<Arguments> ReadArguments(std::span<const std::string_view> words,
-                                       std::span<const Flag> flags, std::string (*help)());
+                                       std::span<const Flag> flags, std::string_view help);
 
 // The content of a file that a flag names; of the input for "-". Refusal not_found if there is
 // none.
@@ -67,7 +67,8 @@ std::string_view ReadVerb(const Arguments& arguments, std::span<const Verb> verb
 // Refusal invalid_parameter if there are positional words.
 void RequireOptionsAlone(const Arguments& arguments, std::string_view command);
 
-// The lines of --help for these flags: "  --data DIR   help", aligned.
-std::string DescribeFlags(std::span<const Flag> flags);
+// A text of commands/embedded.h with these lines, each with its line end, in the place of its line
+// {{name}}. Ends the process where the text lacks it (CHECK): it is part of the program.
+std::string WithLines(std::string_view help, std::string_view name, std::string_view lines);
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -5,15 +5,16 @@
 #include <string>
 #include <string_view>
 
+#include "base/problem.h"
+#include "base/text.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
+#include "commands/embedded.h"
 #include "commands/terminal.h"
-#include "base/problem.h"
-#include "base/text.h"
 #include "json/reader.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kFlags = {
@@ -21,16 +22,6 @@ constexpr std::array kFlags = {
     kCompanyFlag, Flag{"page", "N", "older entries: a page holds 100, the first is the newest"},
     kJsonFlag,    kHelpFlag,
 };
-
-std::string Help() {
-  return "comanda audit [--page N] [--data DIR] [--env live|test] [--company ID]\n\n"
-         "Shows who changed what about the access to a restaurant, newest first: when, who "
-         "(`local`\n"
-         "is this command line, key:… an API key), what, on which key, and what the key was like "
-         "after\n"
-         "it. Entries are never changed and never hold a secret. The server may be running.\n\n" +
-         DescribeFlags(kFlags);
-}
 
 std::string Padded(std::string_view text, size_t width) {
   std::string padded(text);
@@ -71,7 +62,7 @@ int64_t ReadPage(const Arguments& arguments) {
 }  // namespace
 
 int ShowAudit(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, AuditHelp());
   if (!arguments) return kExitDone;
   RequireOptionsAlone(*arguments, "audit");
   const int64_t page = ReadPage(*arguments);
@@ -98,4 +89,4 @@ int ShowAudit(Words words) {
   return kExitDone;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

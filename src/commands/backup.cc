@@ -14,12 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/control.h"
 #include "app/environment.h"
-#include "commands/passphrase.h"
-#include "commands/terminal.h"
 #include "app/verification.h"
 #include "backups/copy.h"
 #include "backups/medium.h"
@@ -31,9 +26,15 @@
 #include "base/handle.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "commands/embedded.h"
+#include "commands/passphrase.h"
+#include "commands/terminal.h"
 #include "ops/user.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr Flag kPlainFlag = {"plain", "", "do not seal TARGET, though a passphrase is set"};
@@ -50,37 +51,6 @@ constexpr std::string_view kOpenThere =
     ": the file system there cannot keep a backup for its owner alone: the keys in it lie open to "
     "everybody who can read there. Sealed ones (setting backup_passphrase_file) are recommended";
 
-std::string Help() {
-  return "comanda backup [TARGET] [--data DIR] [--passphrase-file FILE] [--plain]\n\n"
-         "Without TARGET, makes a backup in each directory of the setting backup_to, named "
-         "by a number and\n"
-         "the time (comanda-000017-20261123T031500Z), and then deletes old ones there: the "
-         "newest of the last\n"
-         "backup_keep days and backup_keep_weekly weeks stay, and always the last two. The unit "
-         "comanda-backup.timer\n"
-         "does so each day. A directory that cannot be used is named, the others get their backup, "
-         "and the exit\n"
-         "code is 1. Run as root, it works as the owner of the data directory, as the unit "
-         "does.\n\n"
-         "With TARGET, makes the new directory TARGET, or a sealed file if its name ends in "
-         ".sealed.\n\n"
-         "A backup has databases, settings and the certificates with their keys, those that the "
-         "devices trust.\n"
-         "Put it on another disk, and keep it secret. The server may be running. Each database is "
-         "read back and\n"
-         "checked before the backup gets its name; what is damaged in it is copied as it is, the "
-         "name then ends\n"
-         "in .damaged, no older backup goes for it, and the exit code is 1.\n\n"
-         "Sealed backups are files, encrypted with the passphrase in backup_passphrase_file. "
-         "Without the\n"
-         "passphrase nobody can open them: keep it on paper, too.\n\n"
-         "To check one: comanda verify BACKUP. To try it: comanda drill. To restore it: comanda "
-         "restore.\n"
-         "Never name TARGET itself with --data: what works in a backup makes it a database in "
-         "use.\n\n" +
-         DescribeFlags(kFlags);
-}
-
 dev_t DiskOf(const std::string& path) {
   struct stat found = {};
   return ::stat(path.c_str(), &found) == 0 ? found.st_dev : 0;
@@ -96,7 +66,7 @@ void SayIfSameDisk(const config::Options& options, const std::string& target,
 }
 
 std::optional<backups::Counted> CountRows(const std::string& path) {
-  const auto report = VerifyRows(path, FileState::kFrozen, SystemClock());
+  const auto report = app::VerifyRows(path, app::FileState::kFrozen, SystemClock());
   if (!report) return std::nullopt;
   return backups::Counted{
       .orders = report->orders, .events = report->events, .damaged = report->damage.size()};
@@ -203,7 +173,7 @@ bool BackUpTo(const std::string& target, const backups::Making& making) {
 
 int BackUpToEach(const config::Options& options, const std::string& passphrase) {
   const backups::Making making = {.options = options,
-                                  .space = SpaceOf(options),
+                                  .space = app::SpaceOf(options),
                                   .count_rows = CountRows,
                                   .clock = SystemClock(),
                                   .passphrase = passphrase};
@@ -279,7 +249,7 @@ void RequireNew(const config::Options& options, const std::string& target) {
 backups::Copied BackUpSealed(const config::Options& options, const std::string& target,
                              const std::string& passphrase) {
   const backups::Making making = {.options = options,
-                                  .space = SpaceOf(options),
+                                  .space = app::SpaceOf(options),
                                   .count_rows = CountRows,
                                   .clock = SystemClock(),
                                   .passphrase = passphrase};
@@ -294,7 +264,7 @@ backups::Copied BackUpSealed(const config::Options& options, const std::string& 
 backups::Copied BackUpPlain(const config::Options& options, const std::string& target) {
   backups::UnfinishedBackup unfinished(target, options.data_directory);
   SayIfSameDisk(options, target, unfinished.path());
-  backups::RequireRoom(unfinished.path(), backups::DatabaseBytes(options), SpaceOf(options));
+  backups::RequireRoom(unfinished.path(), backups::DatabaseBytes(options), app::SpaceOf(options));
   backups::Copied copied =
       backups::CopyDataDirectory(options, unfinished.path(), CountRows, SystemClock());
   unfinished.Finish();
@@ -327,7 +297,7 @@ int BackUpTo(const config::Options& options, const Arguments& arguments,
 }  // namespace
 
 int BackUp(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, BackupHelp());
   if (!arguments) return kExitDone;
   const auto& targets = arguments->positional();
   if (targets.size() > 1 || (targets.size() == 1 && targets.front().empty())) {
@@ -341,4 +311,4 @@ int BackUp(Words words) {
   return BackUpTo(options, *arguments, FindPassphrase(options, *arguments));
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -7,18 +7,19 @@
 #include <string_view>
 #include <thread>
 
+#include "base/concat.h"
+#include "base/problem.h"
+#include "base/text.h"
 #include "commands/answer_values.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
+#include "commands/embedded.h"
 #include "commands/terminal.h"
-#include "base/concat.h"
-#include "base/problem.h"
-#include "base/text.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kVerbs = {Verb{"link", 0},        Verb{"status", 0},   Verb{"parked", 0},
@@ -39,35 +40,6 @@ constexpr std::array kFlags = {
     kJsonFlag,
     kHelpFlag,
 };
-
-std::string Help() {
-  return "comanda cloud link --url URL --key-file FILE [--ca-file FILE] [--since DATE]\n"
-         "comanda cloud status|parked|differences|unpaired\n"
-         "comanda cloud pause|resume|unlink\n"
-         "comanda cloud retry ORDER|all\n"
-         "comanda cloud discard ORDER --reason TEXT\n\n"
-         "Keeps this box and the restaurant's account in the cloud in step: orders go up, and what "
-         "the cloud\n"
-         "changes comes down. The box sells without the internet; what waits is sent later, each "
-         "order once.\n\n"
-         "`link` tries the key first and names the scopes that it lacks. On a box without a "
-         "restaurant it makes\n"
-         "the restaurant from the cloud's. A restored box is linked again with the key of the "
-         "same company, and\n"
-         "goes on where it was. It exits with 1 where the company, its payment methods, tables or "
-         "menu could\n"
-         "not be read: the box stays linked, and goes on trying. `status` exits with 0 where both "
-         "sides are in\n"
-         "step, else with 1; it names what could not be read, and orders that the cloud does not "
-         "answer. "
-         "A `parked`\n"
-         "order was refused by the cloud, or cancelled there and paid here: nothing more of it is "
-         "sent until\n"
-         "you `retry` or `discard` it. `differences` lists what is not the same on both sides; "
-         "nothing is\n"
-         "corrected by itself. The server must run.\n\n" +
-         DescribeFlags(kFlags);
-}
 
 // A link waits this long for the first reading of the restaurant.
 constexpr auto kFirstReadingMax = std::chrono::seconds(60);
@@ -317,7 +289,7 @@ int Do(const Arguments& arguments, std::string_view path, std::string body, std:
 }  // namespace
 
 int Cloud(Words words) {
-  const std::optional<Arguments> read = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> read = ReadArguments(words, kFlags, CloudHelp());
   if (!read) return kExitDone;
   const Arguments& arguments = *read;
   const std::string_view verb = ReadVerb(arguments, kVerbs, "cloud");
@@ -338,4 +310,4 @@ int Cloud(Words words) {
   return Do(arguments, "/discard", OrderBody(arguments, true), "discarded");
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

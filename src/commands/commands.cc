@@ -13,14 +13,16 @@
 #include <system_error>
 #include <vector>
 
-#include "commands/terminal.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "commands/arguments.h"
+#include "commands/embedded.h"
+#include "commands/terminal.h"
 #include "crypto/hash.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 struct Command {
@@ -29,7 +31,7 @@ struct Command {
   int (*run)(Words);
 };
 
-// The table of commands. `comanda --help` is made from it.
+// The table of commands. `comanda --help` lists it.
 constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
@@ -54,18 +56,13 @@ constexpr std::array kCommands = {
 };
 
 std::string Usage() {
-  std::string out =
-      "Comanda, the restaurant's own server.\n\n"
-      "  comanda COMMAND [OPTIONS]     comanda COMMAND --help says more\n\n";
+  std::string lines;
   for (const Command& command : kCommands) {
     std::string line = "  " + std::string(command.name);
     line.resize(12, ' ');
-    out += line + std::string(command.summary) + "\n";
+    lines += line + std::string(command.summary) + "\n";
   }
-  out +=
-      "\nExit codes: 0 done, 1 refused (the reason is on stderr), 2 wrong command line,\n"
-      "70 a fault of the machine (disk, database, address in use).\n";
-  return out;
+  return WithLines(ProgramHelp(), "commands", lines);
 }
 
 const Command* Find(std::string_view name) {
@@ -167,4 +164,4 @@ int RunCommand(Words words) {
   }
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -1,14 +1,14 @@
 #pragma once
 
 // The command line, `comanda <command> …`. The table of commands is in commands.cc; each command is
-// a file cmd_*.cc. Each function gets the words after the command's name, may block for as long as
-// its work takes, prints its own output, and returns an exit code. Refusal and Fault are thrown to
-// RunCommand(), which prints them.
+// a file, and help/<command>.txt is what its --help prints. Each function gets the words after the
+// command's name, may block for as long as its work takes, prints its own output, and returns an
+// exit code. Refusal and Fault are thrown to RunCommand(), which prints them.
 
 #include <span>
 #include <string_view>
 
-namespace comanda::app {
+namespace comanda::commands {
 
 // Exit codes, for scripts.
 inline constexpr int kExitDone = 0;
@@ -60,4 +60,4 @@ int Version(Words words);
 // Runs the command that the first word names, and returns its exit code. The whole of main().
 int RunCommand(Words words);
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

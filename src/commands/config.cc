@@ -6,16 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
 #include "app/embedded.h"
 #include "app/environment.h"
 #include "app/file_findings.h"
-#include "commands/terminal.h"
 #include "base/build_date.h"
-#include "base/time/clock.h"
 #include "base/file.h"
 #include "base/problem.h"
+#include "base/time/clock.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/embedded.h"
+#include "commands/terminal.h"
 #include "company/zones.h"
 #include "config/options.h"
 #include "crypto/authorities.h"
@@ -23,34 +24,12 @@
 #include "db/watcher.h"
 #include "ops/certificates.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
-std::string Help() {
-  std::string out =
-      "comanda config [--data DIR] [--SETTING VALUE …]\n"
-      "comanda config set NAME VALUE [NAME VALUE …] [--data DIR]\n"
-      "comanda config unset NAME … [--data DIR]\n"
-      "comanda config check [--data DIR]\n\n"
-      "Without a verb, shows every setting in force and where it comes from: the default, "
-      "DIR/comanda.conf\n"
-      "(\"name = value\" lines, # for comments), or the command line; the later wins.\n\n"
-      "`set` changes DIR/comanda.conf, and `unset` goes back to the default: the settings are "
-      "checked\n"
-      "together first, and nothing is written where one cannot be used. Settings that need each "
-      "other, as\n"
-      "tls_certificate and tls_key, are set at once. It says how a running server takes the "
-      "change over.\n\n"
-      "`check` says whether this program can use the settings and the databases that are there; "
-      "the\n"
-      "server may be running. It warns of a restaurant's time zone that this machine has no data "
-      "for.\n"
-      "Exit codes: 0 it can, 1 it cannot, and why. Both look at the files "
-      "that settings\n"
-      "name, as the owner of the data directory, as whom the service runs. A file that only "
-      "backups, webhooks\n"
-      "or the cloud need hinders no start: `check` names it and what to do, on stderr.\n\n"
-      "A star marks what SIGHUP (`systemctl reload comanda`) applies without a restart.\n\n";
+// The lines of --help for the settings.
+std::string DescribeSettings() {
+  std::string out;
   for (const config::Help& row : config::Table()) {
     out += "  " + std::string(row.name) + " " + std::string(row.argument) +
            (row.reloadable ? " *" : "");
@@ -77,23 +56,23 @@ void CheckFiles(const config::Options& options) {
 // Refusal for a file that a change names or the server does not start without; of the others it is
 // said what to do: they do not hinder another change, or an upgrade.
 void JudgeFiles(const config::Options& options, const std::vector<config::Change>& changes) {
-  const doctor::Findings findings = FindFileTroubles(options);
+  const doctor::Findings findings = app::FindFileTroubles(options);
   for (const doctor::Finding& finding : findings) {
     const bool is_changed = std::ranges::any_of(
         changes, [&](const config::Change& change) { return change.name == finding.check; });
-    if (is_changed || finding.state == doctor::State::kBroken) throw AsRefusal(finding);
+    if (is_changed || finding.state == doctor::State::kBroken) throw app::AsRefusal(finding);
   }
-  for (const doctor::Finding& finding : findings) PrintError(Describe(AsRefusal(finding)));
+  for (const doctor::Finding& finding : findings) PrintError(Describe(app::AsRefusal(finding)));
 }
 
 // A database that is not there yet is made at the start.
 void CheckDatabases(const config::Options& options) {
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
-    const std::string path = DatabasePath(mode, options);
+    const std::string path = app::DatabasePath(mode, options);
     if (::access(path.c_str(), F_OK) != 0) continue;
     db::Watcher watcher(path, SystemClock());
     const int64_t found = watcher.SchemaVersion();
-    const int64_t known = SchemaKnown();
+    const int64_t known = app::SchemaKnown();
     if (found > known) {
       throw Refusal(Problem::kValidationFailed, db::OfNewerProgram(path, found, known));
     }
@@ -163,7 +142,7 @@ int ShowConfig(Words words) {
   flags.push_back({"help", "", "show this"});
   const Arguments arguments = Arguments::Parse(words, flags);
   if (arguments.Has("help")) {
-    Print(Help());
+    Print(WithLines(ConfigHelp(), "settings", DescribeSettings()));
   } else if (arguments.positional().empty()) {
     Print(config::Describe(arguments.flags()));
   } else if (arguments.positional()[0] == "set" || arguments.positional()[0] == "unset") {
@@ -177,4 +156,4 @@ int ShowConfig(Words words) {
   return kExitDone;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -5,18 +5,18 @@
 #include <cerrno>
 
 #include "app/environment.h"
-#include "commands/terminal.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "commands/terminal.h"
 #include "db/sqlite/lock.h"
 #include "db/sqlite/read_only.h"
-#include "wire/exchange.h"
 #include "json/reader.h"
 #include "net/network.h"
 #include "ops/systemd.h"
+#include "wire/exchange.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 // Importing a large menu takes this long on a slow disk.
@@ -75,9 +75,9 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
                             bool owns_directory) {
   metrics::Registry metrics;
   Heartbeats heartbeats(SystemClock());
-  db::DiskSpace space(SpaceOf(options), metrics);
+  db::DiskSpace space(app::SpaceOf(options), metrics);
   http::AnswerBudget answer_budget;
-  Environment environment(
+  app::Environment environment(
       call.mode, options, SystemClock(), space, answer_budget, nullptr, heartbeats, metrics,
       ops::NotifyUpgrading, {}, [] { return std::string(); }, owns_directory);
 
@@ -102,7 +102,7 @@ ControlAnswer CallControl(const config::Options& options, const ControlCall& cal
   if (call.may_begin) {
     MakeDirectories(options.data_directory, 0700);
   } else {
-    RequireDatabase(DatabasePath(call.mode, options));
+    RequireDatabase(app::DatabasePath(call.mode, options));
   }
   const auto lock = db::DirectoryLock::TryAcquire(options.data_directory);
   return lock ? CallInProcess(options, call, true) : CallDaemon(options, call);
@@ -174,4 +174,4 @@ ControlAnswer CallControlOrRefuse(const config::Options& options, const ControlC
   return answer;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

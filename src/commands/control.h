@@ -10,11 +10,11 @@
 #include <string>
 #include <string_view>
 
-#include "commands/arguments.h"
 #include "auth/key.h"
+#include "commands/arguments.h"
 #include "config/options.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 
 struct ControlCall {
   auth::Mode mode = auth::Mode::kLive;
@@ -55,4 +55,4 @@ auth::Mode ReadMode(const Arguments& arguments);
 // characters escaped (base/text.h, Visible).
 std::string DescribeProblem(std::string_view problem_json);
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -8,10 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/control.h"
-#include "commands/terminal.h"
 #include "backups/disk.h"
 #include "backups/mount_table.h"
 #include "backups/place.h"
@@ -19,10 +15,15 @@
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "commands/embedded.h"
+#include "commands/terminal.h"
 #include "config/options.h"
 #include "ops/program.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kVerbs = {Verb{"use", 2}, Verb{"forget", 1}};
@@ -35,26 +36,6 @@ constexpr std::array kFlags = {
 constexpr char kUsualPoint[] = "/media/usb";
 constexpr char kDirectory[] = "/comanda";
 constexpr int64_t kChownMs = 10 * 60'000;
-
-std::string Help() {
-  return "comanda disk use DEVICE [MOUNTPOINT] [--data DIR]\n"
-         "comanda disk forget [MOUNTPOINT] [--data DIR]\n\n"
-         "use puts the backups on another disk, such as /dev/sdb1, and keeps that so through "
-         "restarts: a\n"
-         "line in /etc/fstab mounts the disk on MOUNTPOINT (/media/usb, or another directory below "
-         "/media,\n"
-         "/mnt or /srv), by the UUID of its file system; without the disk the machine starts, too. "
-         "It mounts\n"
-         "the disk, makes the directory `comanda` on it for the service, and adds it to the "
-         "setting backup_to,\n"
-         "or puts it in the place of the default. It deletes nothing and makes no file system. "
-         "`lsblk -f` shows\n"
-         "how the disk is called. Twice is as once.\n\n"
-         "forget unmounts the disk, and takes the line and the setting back. The backups stay on "
-         "the disk.\n\n"
-         "Both need root.\n\n" +
-         DescribeFlags(kFlags);
-}
 
 [[noreturn]] void Refuse(std::string text) {
   throw Refusal(Problem::kValidationFailed, std::move(text));
@@ -320,10 +301,10 @@ int Forget(const Arguments& arguments) {
 }  // namespace
 
 int Disk(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, DiskHelp());
   if (!arguments) return kExitDone;
   const std::string_view verb = ReadVerb(*arguments, kVerbs, "disk");
   return verb == "use" ? Use(*arguments) : Forget(*arguments);
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -11,25 +11,26 @@
 #include <string_view>
 #include <vector>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/control.h"
 #include "app/embedded.h"
 #include "app/environment.h"
-#include "commands/terminal.h"
 #include "base/build_date.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "commands/embedded.h"
+#include "commands/terminal.h"
 #include "db/sqlite/read_only.h"
 #include "doctor/bounded.h"
-#include "doctor/doctor.h"
 #include "doctor/checks/interfaces.h"
+#include "doctor/doctor.h"
 #include "doctor/report.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "ops/health.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kFlags = {
@@ -46,23 +47,6 @@ constexpr int64_t kAskMs = 3'000;
 constexpr int64_t kFindServerMs = 9'000;
 
 using Given = std::map<std::string, std::string>;
-
-std::string Help() {
-  return "comanda doctor [--data DIR] [--json]\n\n"
-         "Says what is well with this box and what is not: the clock first, then broken things,\n"
-         "warnings, and what is well. For each: what it is, why it matters, what to do. It looks\n"
-         "at the program, the service, the data, the disk, the machine, the network and what the\n"
-         "running server says of itself; the server need not run. It changes nothing, ends within\n"
-         "seconds, and shows no secret, no order and no name of a client, so that it can be sent\n"
-         "by mail. Run it as root; as the user of the service it can look at less.\n"
-         "`comanda verify` reads every order and event, which takes longer.\n\n"
-         "The JSON: {\"state\", \"version\", \"at\", \"findings\": [{\"check\", \"state\", "
-         "\"what\",\n"
-         "\"why\", \"command\"}]}; a state is well, warning or broken; why and command may be "
-         "null.\n\n"
-         "Exit codes: 0 all is well, 1 there are warnings, 2 something is broken.\n\n" +
-         DescribeFlags(kFlags);
-}
 
 // The words with which a process was started; empty if they cannot be read.
 std::vector<std::string> CommandOf(const doctor::Machine& machine, int64_t process) {
@@ -209,7 +193,7 @@ doctor::Box LookAtBox(Given given) {
   given["data"] = config::DataDirectory(given);
   box.is_data_readable = IsReadable(given["data"]);
   box.is_read_only = IsReadOnly(given["data"]);
-  box.schema = SchemaKnown();
+  box.schema = app::SchemaKnown();
   box.now = SystemClock().Now();
   box.built = BuildDate();
   box.clock = ReadKernelClock();
@@ -223,14 +207,14 @@ doctor::Box LookAtBox(Given given) {
     started.erase("help");
     LoadSettings(started, box);
   }
-  box.space = SpaceOf(box.options);
+  box.space = app::SpaceOf(box.options);
   return box;
 }
 
 }  // namespace
 
 int Doctor(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, DoctorHelp());
   if (!arguments) return kExitDone;
   RequireOptionsAlone(*arguments, "doctor");
   Given given;
@@ -249,4 +233,4 @@ int Doctor(Words words) {
   return kExitBroken;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

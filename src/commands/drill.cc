@@ -6,27 +6,28 @@
 #include <string>
 #include <vector>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/control.h"
 #include "app/drill.h"
 #include "app/embedded.h"
 #include "app/environment.h"
-#include "commands/passphrase.h"
-#include "commands/terminal.h"
 #include "app/trial.h"
 #include "backups/catalog.h"
-#include "backups/sealed.h"
 #include "backups/rotating.h"
+#include "backups/sealed.h"
 #include "backups/source.h"
 #include "backups/unfinished_backup.h"
 #include "base/file.h"
 #include "base/problem.h"
-#include "db/sqlite/lock.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "commands/embedded.h"
+#include "commands/passphrase.h"
+#include "commands/terminal.h"
 #include "db/migrate.h"
+#include "db/sqlite/lock.h"
 #include "db/watcher.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kFlags = {
@@ -34,25 +35,6 @@ constexpr std::array kFlags = {
     kPassphraseFlag,
     kHelpFlag,
 };
-
-std::string Help() {
-  return "comanda drill [BACKUP] [--data DIR] [--passphrase-file FILE]\n\n"
-         "Restores BACKUP, or without it the newest one in the directories of the setting "
-         "backup_to,\n"
-         "into a scratch directory, as `comanda restore` would, and opens it as the server would. "
-         "Then\n"
-         "compares it with the data, as far as they can be compared: each order that was there "
-         "when "
-         "the\n"
-         "backup was taken, by its version and amounts; products, clients and keys by their "
-         "number.\n"
-         "The server may be running; neither it nor the backup is changed. The scratch directory "
-         "is in\n"
-         "the data directory, needs the space of the databases, and is removed.\n\n"
-         "Exit codes: 0 the backup can be restored and agrees with the data, 1 it cannot, or it "
-         "differs.\n\n" +
-         DescribeFlags(kFlags);
-}
 
 // The newest backup, by the time in its name: numbers count in one directory alone. Refusal where
 // there is none.
@@ -73,7 +55,7 @@ std::string NewestOf(const config::Options& options) {
 
 // Refusal where the copy would leave too little space for orders.
 void RequireRoom(const config::Options& options, int64_t bytes) {
-  if (backups::LeavesRoomForOrders(bytes, SpaceOf(options))) return;
+  if (backups::LeavesRoomForOrders(bytes, app::SpaceOf(options))) return;
   throw Fault(Fault::Kind::kDiskFull, "a drill on the disk of " + options.data_directory +
                                           " would leave too little space for orders: make space "
                                           "on it");
@@ -87,26 +69,26 @@ void RefuseDamage(const std::vector<std::string>& damage) {
           (damage.size() > 1 ? " and " + std::to_string(damage.size() - 1) + " more" : ""));
 }
 
-Trial RestoreInto(const std::string& directory, const backups::Source& source) {
+app::Trial RestoreInto(const std::string& directory, const backups::Source& source) {
   if (!source.damage.empty()) RefuseDamage(source.damage);
   backups::CopyInto(source, directory, [] {});
   if (source.path != source.name) RemoveAll(source.path);  // what was unsealed
   const auto lock = db::DirectoryLock::TryAcquire(directory);
   const config::Options options = config::Load({{"data", directory}});
-  return TryDatabase(auth::Mode::kLive, options, RefuseDamage, [](const std::string&) {});
+  return app::TryDatabase(auth::Mode::kLive, options, RefuseDamage, [](const std::string&) {});
 }
 
-Comparison CompareDatabases(const std::string& backup_path, const std::string& data_path) {
+app::Comparison CompareDatabases(const std::string& backup_path, const std::string& data_path) {
   db::Watcher backup(backup_path, SystemClock());
   db::Watcher data(data_path, SystemClock());
-  if (data.SchemaVersion() != SchemaKnown()) {
+  if (data.SchemaVersion() != app::SchemaKnown()) {
     throw Refusal(
         Problem::kValidationFailed,
         data_path + " is of another version of the program: start the server once, then repeat");
   }
-  Comparison comparison;
+  app::Comparison comparison;
   backup.Read([&](db::Snapshot& ours) {
-    data.Read([&](db::Snapshot& theirs) { Compare(ours, theirs, comparison); });
+    data.Read([&](db::Snapshot& theirs) { app::Compare(ours, theirs, comparison); });
   });
   return comparison;
 }
@@ -114,19 +96,19 @@ Comparison CompareDatabases(const std::string& backup_path, const std::string& d
 }  // namespace
 
 int Drill(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, DrillHelp());
   if (!arguments) return kExitDone;
   if (arguments->positional().size() > 1) {
     throw Refusal(Problem::kInvalidParameter, "drill takes one BACKUP, or none");
   }
   const config::Options options = ReadControlOptions(*arguments);
-  const std::string data_path = DatabasePath(auth::Mode::kLive, options);
+  const std::string data_path = app::DatabasePath(auth::Mode::kLive, options);
   RequireDatabase(data_path);
   const std::string backup = arguments->positional().empty()
                                  ? NewestOf(options)
                                  : WithoutSlash(arguments->positional().front());
   std::optional<backups::Source> source;
-  if (!backups::IsSealed(backup)) source = backups::Inspect(backup, SchemaKnown());
+  if (!backups::IsSealed(backup)) source = backups::Inspect(backup, app::SchemaKnown());
   std::string passphrase;
   if (!source) passphrase = PassphraseFor(backup, options, *arguments);
   for (const std::string& left : backups::RemoveUnfinishedBackups(options.data_directory)) {
@@ -137,9 +119,9 @@ int Drill(Words words) {
   // Removed at the end: it never gets the name of a backup.
   const backups::UnfinishedBackup scratch(options.data_directory + "/drill",
                                           options.data_directory);
-  if (!source) source = backups::Unsealed(backup, scratch.path(), passphrase, SchemaKnown());
-  const Trial trial = RestoreInto(scratch.path(), *source);
-  const Comparison comparison = CompareDatabases(scratch.path() + "/live.db", data_path);
+  if (!source) source = backups::Unsealed(backup, scratch.path(), passphrase, app::SchemaKnown());
+  const app::Trial trial = RestoreInto(scratch.path(), *source);
+  const app::Comparison comparison = CompareDatabases(scratch.path() + "/live.db", data_path);
   Print(backup + " can be restored: " + std::to_string(trial.orders) + " orders, until " +
         (trial.until > 0 ? FormatInstant(trial.until) : std::string("an unknown time")) + "\n\n" +
         Describe(comparison));
@@ -151,4 +133,4 @@ int Drill(Words words) {
   return kExitRefused;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -1,16 +1,17 @@
 #include <array>
 #include <string>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/control.h"
-#include "commands/terminal.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "commands/embedded.h"
+#include "commands/terminal.h"
 #include "json/reader.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kFlags = {
@@ -19,23 +20,6 @@ constexpr std::array kFlags = {
     Flag{"new-company", "", "another restaurant beside those that are here"},
     kHelpFlag,
 };
-
-std::string Help() {
-  return "comanda import FILE [--data DIR] [--env live|test] [--new-company]\n\n"
-         "Brings restaurants in from a JSON file: company, payment methods, staff, clients, "
-         "tables,\n"
-         "stations and menu. FILE may be `demo`: a cevichería in Lima, to try things out. Rows "
-         "match by\n"
-         "id, or by code, e-mail, phone, sku or name where they have none, so that a second import "
-         "of\n"
-         "the same file changes nothing. Nothing is ever deleted. All of the file goes in, or "
-         "nothing.\n"
-         "A company without an id that has another name than those that are here is refused, "
-         "because it\n"
-         "may be one of them renamed: give it that one's id, or say --new-company.\n"
-         "The server may be running. The format is described in IMPORT.md, beside the README.\n\n" +
-         DescribeFlags(kFlags);
-}
 
 // The document to send. For the demo restaurant, which the server contains: the text "demo".
 std::string Document(const std::string& file) {
@@ -85,7 +69,7 @@ void PrintSummary(std::string_view answer) {
 }  // namespace
 
 int ImportFile(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, ImportHelp());
   if (!arguments) return kExitDone;
   if (arguments->positional().size() != 1) {
     throw Refusal(Problem::kInvalidParameter,
@@ -109,4 +93,4 @@ int ImportFile(Words words) {
   return kExitDone;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -4,7 +4,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 
 std::string RequireFlag(const Arguments& arguments, std::string_view command,
                         std::string_view flag) {
@@ -32,7 +32,7 @@ std::vector<std::string> ScopeList(std::string_view list, bool with_managing) {
 }
 
 std::string DescribeScopes() {
-  std::string out = "\nScopes:\n";
+  std::string out;
   for (const auth::ScopeRow& row : auth::kScopes) {
     std::string line = "  " + std::string(row.name);
     line.resize(24, ' ');
@@ -41,4 +41,4 @@ std::string DescribeScopes() {
   return out;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

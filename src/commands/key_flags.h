@@ -8,7 +8,7 @@
 
 #include "commands/arguments.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 
 // The value of a flag that the command cannot do without. Refusal invalid_parameter if it is
 // missing.
@@ -19,7 +19,7 @@ std::string RequireFlag(const Arguments& arguments, std::string_view command,
 // if `with_managing`, and never orders:sync.
 std::vector<std::string> ScopeList(std::string_view list, bool with_managing);
 
-// The section "Scopes" of --help.
+// The lines of --help for the scopes.
 std::string DescribeScopes();
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -3,17 +3,18 @@
 #include <string>
 #include <vector>
 
+#include "base/problem.h"
+#include "base/text.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
+#include "commands/embedded.h"
 #include "commands/key_flags.h"
 #include "commands/terminal.h"
-#include "base/problem.h"
-#include "base/text.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kVerbs = {Verb{"create", 0}, Verb{"list", 0}, Verb{"revoke", 1}};
@@ -30,19 +31,6 @@ constexpr std::array kFlags = {
     kJsonFlag,
     kHelpFlag,
 };
-
-std::string Help() {
-  std::string out =
-      "comanda keys create --name NAME --scopes all|S,S… [--tier TIER] [--data DIR]\n"
-      "comanda keys list [--all] [--data DIR]\n"
-      "comanda keys revoke ID [--data DIR]\n\n"
-      "API keys let tills, displays and other programs in. A key is shown once, when it is made; "
-      "the\n"
-      "box keeps only its hash. Revoke a key that may have leaked: it stops working at once. The\n"
-      "server may be running.\n\n" +
-      DescribeFlags(kFlags) + DescribeScopes();
-  return out;
-}
 
 ControlAnswer Call(const Arguments& arguments, std::string method, std::string path,
                    std::string body = {}) {
@@ -131,7 +119,8 @@ int Revoke(const Arguments& arguments) {
 }  // namespace
 
 int Keys(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments =
+      ReadArguments(words, kFlags, WithLines(KeysHelp(), "scopes", DescribeScopes()));
   if (!arguments) return kExitDone;
   const std::string_view verb = ReadVerb(*arguments, kVerbs, "keys");
   if (verb == "create") return Create(*arguments);
@@ -139,4 +128,4 @@ int Keys(Words words) {
   return Revoke(*arguments);
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -2,21 +2,22 @@
 #include <optional>
 #include <string>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/control.h"
-#include "commands/key_flags.h"
-#include "commands/terminal.h"
 #include "base/concat.h"
 #include "base/problem.h"
 #include "base/qr_code.h"
 #include "base/text.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "commands/embedded.h"
+#include "commands/key_flags.h"
+#include "commands/terminal.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "ops/certificates.h"
 #include "ops/local_name.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kFlags = {
@@ -33,22 +34,6 @@ constexpr std::array kFlags = {
     kJsonFlag,
     kHelpFlag,
 };
-
-std::string Help() {
-  return "comanda pair --name NAME --scopes all|S,S… [--tier TIER] [--data DIR]\n\n"
-         "Shows a QR code. A till or display that reads it gets an API key: it connects to the "
-         "address in it,\n"
-         "checks that the box has the certificate authority that the code names, and sends the "
-         "code to\n"
-         "POST /auth/pair. A code works once and for ten minutes. Show it to nobody else: until "
-         "then it is as\n"
-         "good as the key. The text of the code, for devices without a camera, is printed below "
-         "it:\n"
-         "  comanda://pair?h=ADDRESS:PORT&n=NAME.local&p=PIN&c=CODE\n"
-         "PIN is the SHA-256 of the authority's public key (SubjectPublicKeyInfo) in "
-         "base64url.\n\n" +
-         DescribeFlags(kFlags) + DescribeScopes();
-}
 
 // Where a device connects to: ADDRESS:PORT, without the port of https.
 std::string AddressOf(const Arguments& arguments, const config::Options& options) {
@@ -146,7 +131,8 @@ void Show(const Arguments& arguments, const std::string& uri, const std::string&
 }  // namespace
 
 int Pair(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments =
+      ReadArguments(words, kFlags, WithLines(PairHelp(), "scopes", DescribeScopes()));
   if (!arguments) return kExitDone;
   RequireOptionsAlone(*arguments, "pair");
   const config::Options options = ReadControlOptions(*arguments);
@@ -171,4 +157,4 @@ int Pair(Words words) {
   return kExitDone;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

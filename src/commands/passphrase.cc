@@ -3,7 +3,7 @@
 #include "backups/sealed.h"
 #include "base/problem.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 
 std::string FindPassphrase(const config::Options& options, const Arguments& arguments) {
   const std::string file =
@@ -19,4 +19,4 @@ std::string PassphraseFor(const std::string& backup, const config::Options& opti
                 backup + " is sealed: give the file of its passphrase with --passphrase-file FILE");
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -8,7 +8,7 @@
 #include "commands/arguments.h"
 #include "config/options.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 
 inline constexpr Flag kPassphraseFlag = {
     "passphrase-file", "FILE",
@@ -22,4 +22,4 @@ std::string FindPassphrase(const config::Options& options, const Arguments& argu
 std::string PassphraseFor(const std::string& backup, const config::Options& options,
                           const Arguments& arguments);
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

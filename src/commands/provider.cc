@@ -6,21 +6,22 @@
 #include <string>
 #include <string_view>
 
+#include "base/concat.h"
+#include "base/problem.h"
+#include "base/text.h"
 #include "commands/answer_values.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
+#include "commands/embedded.h"
 #include "commands/terminal.h"
-#include "base/concat.h"
-#include "base/problem.h"
-#include "base/text.h"
 #include "delivery/embedded.h"
 #include "delivery/provider_file.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "wire/percent.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kVerbs = {Verb{"list", 0},   Verb{"add", 1},       Verb{"try", 1},
@@ -39,56 +40,6 @@ constexpr std::array kFlags = {
     kJsonFlag,
     kHelpFlag,
 };
-
-std::string Help() {
-  return "comanda provider list\n"
-         "comanda provider add APP [--from FILE]\n"
-         "comanda provider try APP [--record]\n"
-         "comanda provider remove APP\n"
-         "comanda provider mode APP off|mirror|primary [--accept auto|kitchen]\n"
-         "                              [--presence watched|always]\n"
-         "comanda provider parked [APP]\n"
-         "comanda provider retry ID|all\n"
-         "comanda provider cancelled APP ORDER [--reason TEXT]\n"
-         "comanda provider check FILE\n"
-         "comanda provider schema\n\n"
-         "Delivery apps: whether the restaurant's store is open in them, for GET "
-         "/v1/stores/status and the event\n"
-         "STORE_STATUS_CHANGED, and what they sell. `add` asks for what the app gave the "
-         "restaurant "
-         "to call it\n"
-         "with, and keeps it in DIR/credentials, which no backup has; `try` asks the app now, and "
-         "exits with 0\n"
-         "where it tells a state.\n\n"
-         "`mode` says what becomes of the app's orders. off: nothing, which is how every app "
-         "begins. "
-         "mirror: they\n"
-         "come here too; the app's own tool stays in charge, and the app is told nothing. primary: "
-         "they come here,\n"
-         "and the app is told when one is confirmed, ready and on its way. In primary an order is "
-         "confirmed at once\n"
-         "(--accept auto) or when its status becomes PREPARING (--accept kitchen), and an app in "
-         "which polling opens\n"
-         "the shop shows it as open only while this box takes writes and a till or display has "
-         "asked for orders within\n"
-         "five minutes (--presence always switches that off). Refuse and cancel an order in the "
-         "app's own tool. Rappi\n"
-         "does not tell a box what was cancelled there: say it with `cancelled`, which takes the "
-         "app's number.\n\n"
-         "What an app refuses or does not take for a day, or what is no order, is parked: `parked` "
-         "lists it,\n"
-         "`retry` tries it again.\n\n"
-         "An app is described by a file. Those of DIR/providers.d/*.json add to the built-in ones "
-         "or replace the\n"
-         "one of their name; the server reads them when it starts and on SIGHUP. `check` says what "
-         "is wrong with\n"
-         "a file, `schema` prints the JSON Schema of such files. `list` names the evidence of "
-         "each: "
-         "\"documents\"\n"
-         "means that it was written after the app's documents and that nobody has tried it with a "
-         "real account.\n\n" +
-         DescribeFlags(kFlags);
-}
 
 ControlAnswer Call(const Arguments& arguments, std::string method, std::string_view path,
                    std::string body = {}) {
@@ -318,7 +269,7 @@ int Check(const Arguments& arguments) {
 }  // namespace
 
 int Providers(Words words) {
-  const std::optional<Arguments> read = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> read = ReadArguments(words, kFlags, ProviderHelp());
   if (!read) return kExitDone;
   const Arguments& arguments = *read;
   const std::string_view verb = ReadVerb(arguments, kVerbs, "provider");
@@ -335,4 +286,4 @@ int Providers(Words words) {
   return kExitDone;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

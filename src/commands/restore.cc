@@ -12,29 +12,30 @@
 #include <string>
 #include <vector>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/control.h"
 #include "app/embedded.h"
 #include "app/environment.h"
 #include "app/file_findings.h"
-#include "commands/passphrase.h"
 #include "app/served.h"
-#include "commands/terminal.h"
 #include "app/trial.h"
 #include "backups/entries.h"
 #include "backups/restore.h"
-#include "backups/sealed.h"
 #include "backups/rotating.h"
+#include "backups/sealed.h"
 #include "backups/source.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "commands/embedded.h"
+#include "commands/passphrase.h"
+#include "commands/terminal.h"
 #include "db/sqlite/lock.h"
 #include "doctor/checks/named_files.h"
 #include "ops/service.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kFlags = {
@@ -44,31 +45,6 @@ constexpr std::array kFlags = {
     Flag{"damaged", "", "also where something in the backup is damaged or missing"},
     kHelpFlag,
 };
-
-std::string Help() {
-  return "comanda restore BACKUP [--yes] [--data DIR] [--passphrase-file FILE]\n\n"
-         "Puts a copy of BACKUP in the place of the data directory. BACKUP is what `comanda "
-         "backup` has made,\n"
-         "plain or sealed, or a former data directory, such as the one that a restore has set "
-         "aside. It stays\n"
-         "as it is.\n\n"
-         "The copy is made beside the data directory, opened as the server opens it, and checked "
-         "whole, before\n"
-         "anything else is touched. Then the service is stopped, the two directories change places "
-         "in one step,\n"
-         "and the service is started. The former directory is never deleted: it becomes "
-         "DIR.before-restore-TIME.\n"
-         "Without systemd, stop the server before and start it afterwards.\n\n"
-         "What is restored: orders, menu, people, keys, webhooks, settings and certificates. What "
-         "the machine\n"
-         "has for itself is taken from the present directory: cloud.key and credentials/. On "
-         "another machine\n"
-         "than the backup's, webhooks are held until `comanda resume`.\n\n"
-         "A damaged backup is refused, and what is damaged is named. With --damaged it is taken as "
-         "it is; a\n"
-         "backup without tls/ then keeps the certificates of the present directory.\n\n" +
-         DescribeFlags(kFlags);
-}
 
 // While one exists, SIGINT, SIGTERM and SIGHUP do not end the process: what is unfinished is
 // removed, and then the command ends.
@@ -240,7 +216,7 @@ void RequireAuthority(const Preparation& preparation, const config::Options& opt
 
 // Refusal where the copy would leave too little space for orders.
 void RequireRoom(const std::string& data_directory, const config::Options& options, int64_t bytes) {
-  db::SpaceSettings settings = SpaceOf(options);
+  db::SpaceSettings settings = app::SpaceOf(options);
   settings.directory = DirectoryOf(data_directory);
   if (backups::LeavesRoomForOrders(bytes, settings)) return;
   throw Fault(Fault::Kind::kDiskFull,
@@ -251,12 +227,12 @@ void RequireRoom(const std::string& data_directory, const config::Options& optio
 
 // Refusal where changes are missing that the directory had when it was served: a write-ahead log
 // that is missing or of another time takes the database back without a trace in it.
-void RequireAllChanges(const Preparation& preparation, const Trial& trial) {
+void RequireAllChanges(const Preparation& preparation, const app::Trial& trial) {
   if (!preparation.source.was_in_use ||
       backups::KindOf(preparation.source.path + "/served") != backups::Kind::kFile) {
     return;
   }
-  const auto served = FindServed(preparation.source.path, "live.db");
+  const auto served = app::FindServed(preparation.source.path, "live.db");
   if (!served || trial.changes >= served->changes) return;
   const std::vector<std::string> damage = {
       "live.db lacks " + std::to_string(served->changes - trial.changes) +
@@ -265,14 +241,14 @@ void RequireAllChanges(const Preparation& preparation, const Trial& trial) {
   PrintError("taken though it is damaged:" + Lines(damage));
 }
 
-Trial TryLive(const Preparation& preparation, const config::Options& options) {
+app::Trial TryLive(const Preparation& preparation, const config::Options& options) {
   const auto accept = [&](const std::vector<std::string>& damage) {
     if (!preparation.accepts_damage) RefuseDamage(preparation.source.name, damage);
     PrintError("taken though it is damaged:" + Lines(damage));
   };
   const auto progress = [](const std::string&) { Interruption::Check(); };
   try {
-    Trial trial = TryDatabase(auth::Mode::kLive, options, accept, progress);
+    app::Trial trial = app::TryDatabase(auth::Mode::kLive, options, accept, progress);
     RequireAllChanges(preparation, trial);
     return trial;
   } catch (const Fault& fault) {
@@ -292,8 +268,8 @@ void TrySandbox(const Preparation& preparation, const config::Options& options) 
   const auto refuse = [](const std::vector<std::string>& damage) { Refuse(damage.front()); };
   std::string why;
   try {
-    TryDatabase(auth::Mode::kTest, options, refuse,
-                [](const std::string&) { Interruption::Check(); });
+    app::TryDatabase(auth::Mode::kTest, options, refuse,
+                     [](const std::string&) { Interruption::Check(); });
     return;
   } catch (const Refusal& refusal) {
     why = refusal.detail;
@@ -307,7 +283,7 @@ void TrySandbox(const Preparation& preparation, const config::Options& options) 
   }
 }
 
-Trial Prepare(const Preparation& preparation) {
+app::Trial Prepare(const Preparation& preparation) {
   if (!preparation.source.damage.empty()) {
     if (!preparation.accepts_damage) {
       RefuseDamage(preparation.source.name, preparation.source.damage);
@@ -331,7 +307,7 @@ Trial Prepare(const Preparation& preparation) {
   CopyOwnCertificate(preparation, options);
   if (is_unsealed) RemoveAll(preparation.source.path);
   RequireAuthority(preparation, options);
-  Trial trial = TryLive(preparation, options);
+  app::Trial trial = TryLive(preparation, options);
   TrySandbox(preparation, options);
   Interruption::Check();
   return trial;
@@ -341,7 +317,7 @@ std::string Minute(UtcMs at) {
   return FormatInstant(at).substr(0, 16).replace(10, 1, " ") + " UTC";
 }
 
-std::string Describe(const Trial& trial) {
+std::string Describe(const app::Trial& trial) {
   std::string text = "the data are from " +
                      (trial.until > 0 ? Minute(trial.until) : std::string("an unknown time")) +
                      ": " + std::to_string(trial.orders) + " orders";
@@ -436,17 +412,17 @@ void SayWhatIsMissing(const std::string& data_directory, const Arguments& argume
   doctor::Box box;
   box.options = PresentOptions(data_directory);
   const std::string& passphrase = box.options.backup_passphrase_file;
-  for (doctor::Finding& finding : FindFileTroubles(box.options)) {
+  for (doctor::Finding& finding : app::FindFileTroubles(box.options)) {
     const auto given = arguments.Find("passphrase-file");
     if (given && finding.check == "backup_passphrase_file" && !IsThere(passphrase)) {
       finding.command = "install -m 600 -o " + doctor::NameOfOwner(box) + " '" + *given + "' '" +
                         passphrase + "'";
     }
-    PrintError(app::Describe(AsRefusal(finding)));
+    PrintError(commands::Describe(app::AsRefusal(finding)));
   }
 }
 
-void Finish(const Trial& trial, const std::string& data_directory, const std::string& former,
+void Finish(const app::Trial& trial, const std::string& data_directory, const std::string& former,
             bool is_started) {
   Print("restored: " + Describe(trial));
   Print("API keys that were revoked since are valid again: comanda keys list\n");
@@ -468,7 +444,7 @@ void Finish(const Trial& trial, const std::string& data_directory, const std::st
 }  // namespace
 
 int Restore(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, RestoreHelp());
   if (!arguments) return kExitDone;
   if (arguments->positional().size() != 1 || arguments->positional().front().empty()) {
     throw Refusal(Problem::kInvalidParameter, "name the backup: comanda restore BACKUP");
@@ -480,18 +456,18 @@ int Restore(Words words) {
   const std::optional<ops::Service> service = ops::Service::Of(data_directory);
   std::optional<db::DirectoryLock> lock = TryLock(data_directory, service);
   std::optional<backups::Source> source;
-  if (!backups::IsSealed(backup)) source = backups::Inspect(backup, SchemaKnown());
+  if (!backups::IsSealed(backup)) source = backups::Inspect(backup, app::SchemaKnown());
   std::string passphrase;
   if (!source) passphrase = PassphraseFor(backup, PresentOptions(data_directory), *arguments);
   for (const std::string& line : backups::CleanUpRestores(data_directory)) PrintError(line);
 
-  Trial trial;
+  app::Trial trial;
   std::string former;
   {
     backups::UnfinishedRestore copy(data_directory, SystemClock().Now(), OwnerOf(service));
     if (!source) {
       RequireRoom(data_directory, OptionsOf(copy.path()), SizeOf(backup));
-      source = backups::Unsealed(backup, copy.path(), passphrase, SchemaKnown());
+      source = backups::Unsealed(backup, copy.path(), passphrase, app::SchemaKnown());
     }
     trial = Prepare({.data_directory = data_directory,
                      .source = *source,
@@ -509,4 +485,4 @@ int Restore(Words words) {
   return kExitDone;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -3,33 +3,21 @@
 #include <array>
 #include <string>
 
+#include "app/environment.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
-#include "app/environment.h"
+#include "commands/embedded.h"
 #include "commands/terminal.h"
 #include "json/reader.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kFlags = {
     kDataFlag,
     kHelpFlag,
 };
-
-std::string Help() {
-  return "comanda resume [--data DIR]\n\n"
-         "Ends the hold of outgoing messages, of the restaurant and of the sandbox: webhooks get "
-         "what waits.\n"
-         "They are held where the data came from another machine: restored there, copied, or with "
-         "their disk.\n"
-         "First make sure that the other machine is off and stays off: two boxes that serve the "
-         "same\n"
-         "restaurant send two histories, and give two orders the same number.\n"
-         "The server may be running. Where nothing is held, nothing happens.\n\n" +
-         DescribeFlags(kFlags);
-}
 
 // Throws what the command line prints where the answer is a refusal.
 bool WasHeld(const ControlAnswer& answer) {
@@ -42,14 +30,14 @@ bool WasHeld(const ControlAnswer& answer) {
 }  // namespace
 
 int Resume(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, ResumeHelp());
   if (!arguments) return kExitDone;
   RequireOptionsAlone(*arguments, "resume");
   const config::Options options = ReadControlOptions(*arguments);
   bool was_held = false;
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
     const bool is_optional = mode == auth::Mode::kTest;
-    if (is_optional && ::access(DatabasePath(mode, options).c_str(), F_OK) != 0) continue;
+    if (is_optional && ::access(app::DatabasePath(mode, options).c_str(), F_OK) != 0) continue;
     const ControlAnswer answer = CallControl(
         options, {.mode = mode, .method = "POST", .path = "/control/resume", .body = "{}"});
     if (answer.status >= 300) {
@@ -63,4 +51,4 @@ int Resume(Words words) {
   return kExitDone;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

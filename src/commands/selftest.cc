@@ -7,17 +7,18 @@
 #include <string>
 #include <string_view>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/terminal.h"
 #include "base/file.h"
-#include "base/problem.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
+#include "base/problem.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/embedded.h"
+#include "commands/terminal.h"
 #include "net/network.h"
 #include "selftest/selftest.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr size_t kKeyBytesMax = 300;
@@ -30,40 +31,6 @@ constexpr std::array kFlags = {
     Flag{"json", "", "one object, for scripts"},
     kHelpFlag,
 };
-
-std::string Help() {
-  return "comanda selftest --url URL --key KEY [--ca FILE | --data DIR] [--json]\n\n"
-         "Walks the whole contract against a running server (this box, its sandbox, or a cloud) "
-         "and\n"
-         "says of each point whether it is ok, differs (with what was expected and what came) or "
-         "was\n"
-         "not checked, and why. A point whose scope the key lacks is not checked.\n\n"
-         "A server that serves no /v1/openapi.json is no Comanda: it is judged by the "
-         "specification "
-         "alone,\n"
-         "and what a Comanda adds to that and this server lacks is named as not served.\n\n"
-         "It makes three orders, titled SELFTEST, and cancels them; kitchen displays see them for "
-         "a "
-         "few\n"
-         "seconds. With a key that may write the menu it makes a hidden product (sku "
-         "SELFTEST-DISH, the\n"
-         "same one in every walk), with one that may manage keys a few keys, and revokes them, "
-         "with "
-         "one\n"
-         "that may read and write webhooks a webhook to selftest.invalid, a host that does not "
-         "exist, and\n"
-         "deletes it; a server without webhooks is said not to serve them. What stays on the "
-         "server "
-         "is\n"
-         "named at the end; nothing else is changed. It obeys the server's rate limit, so that a "
-         "key "
-         "of\n"
-         "the tier standard takes a minute or two longer. Ctrl-C ends it tidily.\n\n"
-         "Without --ca and --data the machine's own authorities are trusted.\n\n" +
-         DescribeFlags(kFlags) +
-         "\nExit codes: 0 nothing differs, 1 something differs, 70 nothing answers at the "
-         "address.\n";
-}
 
 volatile sig_atomic_t interrupted = 0;
 
@@ -143,7 +110,7 @@ std::shared_ptr<const crypto::Authorities> ReadAuthorities(const Arguments& argu
 }  // namespace
 
 int SelfTest(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, SelftestHelp());
   if (!arguments) return kExitDone;
   RequireOptionsAlone(*arguments, "selftest");
   const selftest::Settings settings{.url = ReadUrl(*arguments),
@@ -169,4 +136,4 @@ int SelfTest(Words words) {
   return summary.Count(selftest::Verdict::kDiffers) == 0 ? kExitDone : kExitRefused;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

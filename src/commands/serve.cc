@@ -9,18 +9,19 @@
 #include <vector>
 
 #include "app/app.h"
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/terminal.h"
 #include "base/concat.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"
-#include "base/version.h"
 #include "base/time/zone.h"
+#include "base/version.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/embedded.h"
+#include "commands/terminal.h"
 #include "ops/systemd.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 // The flags of `comanda serve`: one for each setting.
@@ -30,21 +31,6 @@ std::vector<Flag> Flags() {
     flags.push_back({row.name, row.argument, row.text});
   flags.push_back({"help", "", "show this"});
   return flags;
-}
-
-std::string Help() {
-  return "comanda serve [--data DIR] [--listen ADDR:PORT] [--SETTING VALUE …]\n\n"
-         "Runs the server in the foreground until SIGTERM or SIGINT: it then answers what it has\n"
-         "accepted, writes everything down and ends. SIGHUP reads settings and certificate again.\n"
-         "Listening sockets that systemd passes are used (comanda-https.socket for port 443,\n"
-         "comanda-setup.socket for port 80); those that it opens itself are stored with systemd, "
-         "so\n"
-         "that clients wait through a restart and are not refused.\n"
-         "After an update it first upgrades the databases and keeps a copy, live.db.before-N, for\n"
-         "seven days, where the disk has room.\n"
-         "The log goes to stdout. Settings may also stand in DIR/comanda.conf (`comanda "
-         "config`).\n\n" +
-         DescribeFlags(Flags());
 }
 
 // Signals to block in every thread, so that RunUntilSignal() receives them.
@@ -108,7 +94,7 @@ void LimitHeaps() {
 
 int Serve(Words words) {
   const std::vector<Flag> flags = Flags();
-  const std::optional<Arguments> arguments = ReadArguments(words, flags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, flags, ServeHelp());
   if (!arguments) return kExitDone;
   if (!arguments->positional().empty()) {
     throw Refusal(Problem::kInvalidParameter,
@@ -118,10 +104,10 @@ int Serve(Words words) {
   LimitHeaps();
   const auto load = [&] { return config::Load(arguments->flags()); };
   const config::Options options = load();
-  std::optional<App> app;
+  std::optional<app::App> app;
   try {
     app.emplace(options, Own(options.data_directory),
-                Listeners(ops::TakePassedDescriptors(), options));
+                app::Listeners(ops::TakePassedDescriptors(), options));
   } catch (const Fault& fault) {
     const bool may_pass =
         fault.kind == Fault::Kind::kDiskFull || fault.kind == Fault::Kind::kDiskReadOnly;
@@ -151,4 +137,4 @@ int Serve(Words words) {
   return kExitDone;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -9,7 +9,7 @@
 
 #include "base/problem.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 
 void Print(std::string_view text);       // to stdout
 void PrintError(std::string_view text);  // to stderr, between "comanda: " and a line end
@@ -23,4 +23,4 @@ bool AskYes(std::string_view question);
 // a field.
 std::string Describe(const Refusal& refusal);
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

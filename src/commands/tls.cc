@@ -1,20 +1,21 @@
 #include <array>
 #include <string>
 
+#include "app/environment.h"
+#include "app/trust_pages.h"
+#include "base/build_date.h"
+#include "base/file.h"
+#include "base/problem.h"
+#include "base/time/clock.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
-#include "app/environment.h"
+#include "commands/embedded.h"
 #include "commands/terminal.h"
-#include "app/trust_pages.h"
-#include "base/build_date.h"
-#include "base/time/clock.h"
-#include "base/file.h"
-#include "base/problem.h"
 #include "crypto/certificate.h"
 #include "ops/certificates.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kVerbs = {Verb{"fingerprint", 0}, Verb{"renew-authority", 0}};
@@ -25,23 +26,6 @@ constexpr std::array kFlags = {
     kHelpFlag,
 };
 
-std::string Help() {
-  return "comanda tls fingerprint [--data DIR]\n"
-         "comanda tls renew-authority [--yes] [--data DIR]\n\n"
-         "fingerprint shows the authority that devices install, to compare with what the page "
-         "/setup\n"
-         "shows.\n\n"
-         "renew-authority makes a new certificate authority, DIR/tls/ca.crt. EVERY DEVICE must "
-         "then "
-         "install the\n"
-         "new ca.crt: until then it refuses the box. Needed where the authority has ended, "
-         "was dated by\n"
-         "a wrong clock, or where its key is lost or stolen. Set the clock first. It asks before.\n"
-         "A server that is running serves a certificate of it within a minute, or at once after\n"
-         "`systemctl reload comanda`.\n\n" +
-         DescribeFlags(kFlags);
-}
-
 int RenewAuthority(const Arguments& arguments) {
   const config::Options options = ReadControlOptions(arguments);
   if (!options.tls_certificate.empty()) {
@@ -49,7 +33,7 @@ int RenewAuthority(const Arguments& arguments) {
                   "the settings name a certificate of your own (tls_certificate): there is no "
                   "authority to renew");
   }
-  RequireDatabase(DatabasePath(auth::Mode::kLive, options));
+  RequireDatabase(app::DatabasePath(auth::Mode::kLive, options));
   if (!arguments.Has(kYesFlag.name) &&
       !AskYes("EVERY DEVICE refuses the box from then on, until the new " +
               ops::AuthorityPath(options) + " is installed on it.\nA new authority?")) {
@@ -80,7 +64,7 @@ int Fingerprint(const Arguments& arguments) {
                   ops::AuthorityPath(options) + " is not there yet: start the server first");
   }
   const crypto::CertificateInfo info = crypto::Inspect(*pem);
-  Print("words   " + FingerprintWords(info.fingerprint_sha256) + "\nsha256  " +
+  Print("words   " + app::FingerprintWords(info.fingerprint_sha256) + "\nsha256  " +
         info.fingerprint_sha256 + "\npin     " + ops::UrlPin(info) + "\nvalid until " +
         FormatInstant(info.validity.not_after).substr(0, 10) + "\n");
   return kExitDone;
@@ -89,11 +73,11 @@ int Fingerprint(const Arguments& arguments) {
 }  // namespace
 
 int Tls(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, TlsHelp());
   if (!arguments) return kExitDone;
   const std::string_view verb = ReadVerb(*arguments, kVerbs, "tls");
   if (verb == "fingerprint") return Fingerprint(*arguments);
   return RenewAuthority(*arguments);
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

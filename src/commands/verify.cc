@@ -7,12 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/control.h"
 #include "app/environment.h"
-#include "commands/passphrase.h"
-#include "commands/terminal.h"
 #include "app/verification.h"
 #include "backups/entries.h"
 #include "backups/place.h"
@@ -21,10 +16,16 @@
 #include "backups/sums.h"
 #include "backups/unfinished_backup.h"
 #include "base/problem.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/control.h"
+#include "commands/embedded.h"
+#include "commands/passphrase.h"
+#include "commands/terminal.h"
 #include "company/zones.h"
 #include "json/writer.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kFlags = {
@@ -34,26 +35,9 @@ constexpr std::array kFlags = {
     kHelpFlag,
 };
 
-std::string Help() {
-  return "comanda verify [BACKUP] [--data DIR] [--passphrase-file FILE] [--json]\n\n"
-         "Reads everything in both databases and says what is not as it was written: orders with "
-         "all\n"
-         "their rows, stored records, the chain of events, counts, API keys, pages and indexes. "
-         "Changes "
-         "nothing.\n"
-         "The server may be running.\n\n"
-         "With BACKUP, looks at that backup instead, and compares each of its files with its "
-         "checksum; it\n"
-         "stays a backup. A sealed one is unsealed into DIR for the time of the check.\n\n"
-         "A time zone that this machine has no data for is noted, and is no damage.\n\n"
-         "Exit codes: 0 all is sound, 1 damage was found (each is named), 70 a database cannot be "
-         "read.\n\n" +
-         DescribeFlags(kFlags);
-}
-
 struct Verified {
   std::string name;  // "live.db", or that of the checksums
-  Verification::Report report;
+  app::Verification::Report report;
   std::vector<std::string> notes = {};  // on this machine, not on the file: time zones without data
 };
 
@@ -89,16 +73,17 @@ std::string Json(const std::vector<Verified>& all, bool is_sound) {
   return text + "\n";
 }
 
-void VerifyDatabases(const std::string& directory, FileState state, std::vector<Verified>& all) {
+void VerifyDatabases(const std::string& directory, app::FileState state,
+                     std::vector<Verified>& all) {
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
     const std::string name = std::string(Name(mode)) + ".db";
     const std::string path = directory + "/" + name;
     const bool is_optional = mode == auth::Mode::kTest;
-    const bool is_missing = state == FileState::kFrozen
+    const bool is_missing = state == app::FileState::kFrozen
                                 ? backups::KindOf(path) != backups::Kind::kFile
                                 : ::access(path.c_str(), F_OK) != 0;
     if (is_optional && is_missing) continue;
-    if (state == FileState::kFrozen && ::access((path + "-wal").c_str(), F_OK) == 0) {
+    if (state == app::FileState::kFrozen && ::access((path + "-wal").c_str(), F_OK) == 0) {
       all.push_back({name,
                      {.damage = {"it was opened as a database in use, or copied from one: "
                                  "what is in " +
@@ -106,17 +91,17 @@ void VerifyDatabases(const std::string& directory, FileState state, std::vector<
       continue;
     }
     const auto access =
-        state == FileState::kFrozen ? company::Access::kFrozen : company::Access::kShared;
+        state == app::FileState::kFrozen ? company::Access::kFrozen : company::Access::kShared;
     std::vector<std::string> zones = company::ZoneTroubles(path, access);
     // A sandbox without an address (app/sandbox.h) is upgraded when it gets one.
-    if (is_optional && IsOfAnOlderVersion(path, state, SystemClock())) {
+    if (is_optional && app::IsOfAnOlderVersion(path, state, SystemClock())) {
       PrintError(name +
                  " is of an older version, which its next use upgrades: its pages and indexes "
                  "alone are checked");
-      all.push_back({name, VerifyPages(path, state, SystemClock()), std::move(zones)});
+      all.push_back({name, app::VerifyPages(path, state, SystemClock()), std::move(zones)});
       continue;
     }
-    all.push_back({name, VerifyDatabase(path, state, SystemClock()), std::move(zones)});
+    all.push_back({name, app::VerifyDatabase(path, state, SystemClock()), std::move(zones)});
   }
 }
 
@@ -136,7 +121,7 @@ void VerifyBackup(const std::string& backup, std::vector<Verified>& all) {
                       ": this is no backup, or it was changed; take another one");
   }
   all.push_back({backups::kSumsFile, {.damage = backups::CheckSums(backup)}});
-  VerifyDatabases(backup, FileState::kFrozen, all);
+  VerifyDatabases(backup, app::FileState::kFrozen, all);
 }
 
 void VerifySealed(const std::string& file, const config::Options& options,
@@ -147,7 +132,7 @@ void VerifySealed(const std::string& file, const config::Options& options,
   backups::RemoveUnfinishedBackups(is_data ? options.data_directory : "", scratch);
   struct stat found = {};
   if (::stat(file.c_str(), &found) == 0) {
-    backups::RequireRoom(scratch, found.st_size, SpaceOf(options));
+    backups::RequireRoom(scratch, found.st_size, app::SpaceOf(options));
   }
   const backups::UnfinishedBackup unsealed(scratch + "/unsealed-backup",
                                            is_data ? options.data_directory : "");
@@ -158,7 +143,7 @@ void VerifySealed(const std::string& file, const config::Options& options,
 }  // namespace
 
 int Verify(Words words) {
-  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, VerifyHelp());
   if (!arguments) return kExitDone;
   if (arguments->positional().size() > 1) {
     throw Refusal(Problem::kInvalidParameter, "verify takes one BACKUP, or none");
@@ -166,7 +151,7 @@ int Verify(Words words) {
   const config::Options options = ReadControlOptions(*arguments);
   std::vector<Verified> all;
   if (arguments->positional().empty()) {
-    VerifyDatabases(options.data_directory, FileState::kInUse, all);
+    VerifyDatabases(options.data_directory, app::FileState::kInUse, all);
   } else if (const std::string& backup = arguments->positional().front();
              backups::IsSealed(backup)) {
     VerifySealed(backup, options, *arguments, all);
@@ -179,4 +164,4 @@ int Verify(Words words) {
   return is_sound ? kExitDone : kExitRefused;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

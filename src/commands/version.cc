@@ -1,21 +1,22 @@
 #include <array>
 #include <string>
 
-#include "commands/arguments.h"
-#include "commands/commands.h"
-#include "commands/terminal.h"
 #include "base/gzip.h"
 #include "base/problem.h"
-#include "base/version.h"
 #include "base/time/zone.h"
+#include "base/version.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/embedded.h"
+#include "commands/terminal.h"
 #include "crypto/hash.h"
 #include "crypto/secret_stream.h"
 #include "db/sqlite/library.h"
-#include "wire/server.h"
 #include "json/reader.h"
 #include "net/network.h"
+#include "wire/server.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kFlags = {kHelpFlag};
@@ -28,15 +29,11 @@ std::string Row(std::string name, std::string_view version) {
 }  // namespace
 
 int Version(Words words) {
-  const Arguments arguments = Arguments::Parse(words, kFlags);
-  if (arguments.Has("help")) {
-    Print("comanda version\n\nShows the version of this program and of every library inside.\n\n" +
-          DescribeFlags(kFlags));
-    return kExitDone;
-  }
-  if (!arguments.positional().empty()) {
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, VersionHelp());
+  if (!arguments) return kExitDone;
+  if (!arguments->positional().empty()) {
     throw Refusal(Problem::kInvalidParameter,
-                  "version takes no words, so not '" + arguments.positional().front() + "'");
+                  "version takes no words, so not '" + arguments->positional().front() + "'");
   }
   Print(Row("comanda", kVersion) + Row("civetweb", wire::LibraryVersion()) +
         Row("cjson", json::LibraryVersion()) + Row("sqlite", db::LibraryVersion()) +
@@ -47,4 +44,4 @@ int Version(Words words) {
   return kExitDone;
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

@@ -4,20 +4,21 @@
 #include <string_view>
 #include <vector>
 
+#include "base/concat.h"
+#include "base/problem.h"
+#include "base/text.h"
 #include "commands/answer_values.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
+#include "commands/embedded.h"
 #include "commands/terminal.h"
-#include "base/concat.h"
-#include "base/problem.h"
-#include "base/text.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "net/network.h"
 #include "webhooks/pin.h"
 
-namespace comanda::app {
+namespace comanda::commands {
 namespace {
 
 constexpr std::array kVerbs = {Verb{"list", 0},   Verb{"add", 1},    Verb{"show", 1},
@@ -36,26 +37,6 @@ constexpr std::array kFlags = {
     kJsonFlag,
     kHelpFlag,
 };
-
-std::string Help() {
-  return "comanda webhooks list\n"
-         "comanda webhooks add URL [--events K,K…] [--pin PIN]\n"
-         "comanda webhooks show|test|log|pause|remove ID\n"
-         "comanda webhooks resume ID [--skip]\n"
-         "comanda webhooks rotate ID [--now]\n"
-         "comanda webhooks redeliver ID DELIVERY|dead\n"
-         "comanda webhooks pin URL\n\n"
-         "Webhooks are the addresses to which the server posts every event. A secret is shown "
-         "once, when it\n"
-         "is made. `log` shows what was sent last and what became of it; `test` sends a message "
-         "and waits for\n"
-         "its outcome, for which the server must run. `pin` shows the certificate with which a "
-         "receiver answers\n"
-         "and the pin of its public key, for a receiver whose certificate no authority has signed: "
-         "nothing of it\n"
-         "is verified, so compare it at the receiver before you use it.\n\n" +
-         DescribeFlags(kFlags);
-}
 
 constexpr std::string_view kPath = "/v1/webhooks";
 
@@ -249,7 +230,7 @@ int Pin(const Arguments& arguments) {
 }  // namespace
 
 int Webhooks(Words words) {
-  const std::optional<Arguments> read = ReadArguments(words, kFlags, Help);
+  const std::optional<Arguments> read = ReadArguments(words, kFlags, WebhooksHelp());
   if (!read) return kExitDone;
   const Arguments& arguments = *read;
   const std::string_view verb = ReadVerb(arguments, kVerbs, "webhooks");
@@ -286,4 +267,4 @@ int Webhooks(Words words) {
   return Tell(arguments, Call(arguments, "DELETE", PathOf(arguments)), "removed");
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::commands

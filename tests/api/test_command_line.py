@@ -79,6 +79,16 @@ def test_every_command_explains_itself_and_does_nothing_else(command, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("command", ["comanda", *COMMANDS])
+def test_help_is_the_text_of_its_file(command):
+    """A line {{name}} of the file is where the command puts indented lines that it makes from a table."""
+    text = (ROOT / f"src/commands/help/{command}.txt").read_text()
+    words = ["--help"] if command == "comanda" else [command, "--help"]
+    pieces = re.split(r"^\{\{[a-z]+\}\}\n", text, flags=re.M)
+    assert len(pieces) > 1
+    assert re.fullmatch(r"(?:  .+\n)+".join(map(re.escape, pieces)), said(run(*words), DONE))
+
+
 def test_no_lines_of_help_are_too_long_for_a_terminal():
     for command in COMMANDS:
         if command in ("serve", "config"):  # one line for each setting, with its sentence
