@@ -83,7 +83,7 @@ ClockWatch::ClockWatch(SettledClock& clock, db::Database& live, events::Marks& m
     if (!clock_.IsSynchronised()) Resume();
     marks_.MakeIfDue();
   } catch (const Fault& fault) {  // e.g. a full disk; the chores make the mark later
-    log::Error("the start has no mark of time", {{"why", fault.cause}});
+    log::Error("could not store the time of this start", {{"why", fault.cause}});
   }
 }
 

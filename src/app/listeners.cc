@@ -28,7 +28,7 @@ Listeners::Listeners(std::vector<ops::PassedDescriptor> passed, const config::Op
 void Listeners::Assign(ops::PassedDescriptor passed) {
   const std::optional<std::string> address = wire::ListeningAddress(passed.fd.get());
   if (!address) {
-    log::Error("not used, systemd passed what is no listening TCP socket: correct that unit",
+    log::Error("ignored a socket of systemd that is no listening TCP socket: correct its unit",
                {{"from", passed.name}});
     return;
   }
@@ -38,7 +38,7 @@ void Listeners::Assign(ops::PassedDescriptor passed) {
   if (is_stored) {
     role = static_cast<size_t>(stored - kSettings.begin());
     if (!wire::Serves(*address, wanted_[role])) {
-      log::Notice("closed the listener of before, the setting has changed",
+      log::Notice("closed the former listener: the setting has changed",
                   {{"address", *address}, {"setting", passed.name}});
       ops::DiscardDescriptors(passed.name);
       return;

@@ -101,7 +101,7 @@ void RefuseDiskOfSystem(const std::string& device, dev_t number,
     for (const std::string& disk : disks) {
       if (!own.contains(disk)) continue;
       Refuse(Concat({device, " is on ", disk, ", the disk of ", path,
-                     ": what takes that disk takes the backups with it. Plug in another disk: "
+                     ": a failure of that disk destroys the backups, too. Plug in another disk: "
                      "`lsblk -f` lists them"}));
     }
   }

@@ -76,10 +76,10 @@ class Walk {
 };
 
 [[noreturn]] void Refuse(const std::string& path, const std::string& what) {
-  throw Refusal(Problem::kValidationFailed,
-                Visible(path) + " is " + what +
-                    ": a backup has files and directories alone; remove it, or take another "
-                    "backup");
+  throw Refusal(
+      Problem::kValidationFailed,
+      Visible(path) + " is " + what +
+          ": a backup has only files and directories; remove that entry, or take another backup");
 }
 
 // A directory or file in an open directory; no symbolic link.

@@ -142,7 +142,8 @@ void MakeTarget(const config::Options& options, const std::string& target) {
 void PrepareTarget(const config::Options& options, const std::string& target) {
   if (LiesInside(target, options.data_directory)) {
     Refuse(target + " is or lies inside the data directory " + options.data_directory +
-           ": it would be lost with it; name a directory on another disk (setting backup_to)");
+           ": the backup would be lost with the data; name a directory on another disk (setting "
+           "backup_to)");
   }
   const std::string former = ResultOf(options.data_directory, target).mount_point;
   if (const std::string point = UnmountedSince(target, former); !point.empty()) {

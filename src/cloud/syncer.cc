@@ -279,7 +279,7 @@ void Syncer::NoteLate(const Waiting& waiting) {
   const auto noted = late_.NoteFailure(waiting.order_id, trouble, Now());
   if (noted.failures == kFailuresToReport) {
     log::Warning(
-        "the cloud does not answer a step of an order, and answers others",
+        "the cloud does not answer the request for one order, but answers others",
         {{"order", waiting.order_id}, {"step", Name(waiting.step.kind)}, {"why", trouble}});
   }
   if (!noted.must_park || waiting.order_id.empty()) return;

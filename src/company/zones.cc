@@ -119,10 +119,10 @@ void ZoneKeeper::WriteChanged(const std::vector<StoredZone>& stored) {
   });
   for (const auto& [former, renewed] : changed) {
     if (former.timezone == renewed.timezone) continue;
-    log::Notice("a time zone has today's name now", {{"file", file_},
-                                                     {"company", former.name},
-                                                     {"former", former.timezone},
-                                                     {"timezone", renewed.timezone}});
+    log::Notice("a time zone was renamed to its present name", {{"file", file_},
+                                                                {"company", former.name},
+                                                                {"former", former.timezone},
+                                                                {"timezone", renewed.timezone}});
   }
 }
 

@@ -14,15 +14,16 @@ constexpr int64_t kCheckMs = 8'000;
 Findings Read(const Outcome& outcome) {
   constexpr std::string_view kCommand = "dmesg --level=err | tail";
   if (!outcome.result) {
-    return {Broken("This could not be looked at: " + outcome.failure + ".",
-                   "Something that it reads hangs or makes no sense, such as a dying disk.",
-                   kCommand)};
+    return {Broken(
+        "This could not be looked at: " + outcome.failure + ".",
+        "Something that this check reads hangs or is malformed. A dying disk can be the cause.",
+        kCommand)};
   }
   try {
     return FromJson(*outcome.result);
   } catch (const Refusal& refusal) {
     return {Broken("This could not be looked at: " + refusal.detail + ".",
-                   "What it reads makes no sense.", kCommand)};
+                   "Something that this check reads is malformed.", kCommand)};
   }
 }
 

@@ -114,8 +114,8 @@ Counted MadeAgain(db::Tx& tx, db::CompanyId company) {
     counters.Publish(company, values);
   });
   log::Error(
-      "the counters of a company are damaged: they were made again from its events, and "
-      "what clients keep is refused once",
+      "the counters of a company are damaged, and rebuilt from its events: stored cursors and "
+      "versions of clients are refused once",
       {{"company", company.value}, {"last_event", counted.seq}, {"epoch", counted.values.epoch}});
   return counted;
 }

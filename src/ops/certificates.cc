@@ -555,7 +555,7 @@ void Certificates::Adopt(ServedCertificate served) {
   unused_ = served.unused;
   if (served.trouble != trouble_) {
     if (served.trouble.empty()) {
-      log::Notice("the certificates are well again");
+      log::Notice("the certificates can be used again");
     } else {
       log::Warning("certificates", {{"trouble", served.trouble}});
     }
@@ -612,7 +612,7 @@ void Certificates::RecordTrust() noexcept {
     unused_ = false;
   } catch (const std::exception& error) {
     record_again_at_ms_ = clock_.MonotonicMs() + kRecordAgainMs;
-    log::Error("that devices trust tls/ca.crt is not written down yet", {{"why", error.what()}});
+    log::Error("could not record yet that devices trust tls/ca.crt", {{"why", error.what()}});
   }
 }
 

@@ -62,8 +62,8 @@ std::string FilesInUse::Trouble() const {
       continue;
     }
     trouble += now.state.empty() ? "is missing: " : "cannot be read: ";
-    trouble += file.digest.empty() ? "the server goes without it"
-                                   : "what was read before is used until the next start or reload";
+    trouble += file.digest.empty() ? "the server runs without it"
+                                   : "its former content is used until the next start or reload";
   }
   return trouble;
 }

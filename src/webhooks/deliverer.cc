@@ -118,8 +118,8 @@ std::string TestBody(const Subscription& subscription, const std::string& compan
 void TellSkew(const Attempt& attempt, const std::string& webhook) {
   if (!attempt.clock_skew_s || std::abs(*attempt.clock_skew_s) <= kSkewToldS) return;
   log::Warning(
-      "a webhook's receiver has another time: above 300 s it refuses the signature; put the clock "
-      "right",
+      "the clocks of the box and of a webhook's receiver differ: above 300 s it refuses the "
+      "signature; correct the wrong clock",
       {{"webhook", webhook}, {"clock_skew_s", *attempt.clock_skew_s}});
 }
 
@@ -212,7 +212,7 @@ Deliverer::~Deliverer() {
     TakeEnded();
     Store(true);
   } catch (const std::exception& error) {
-    log::Warning("what webhooks' receivers acknowledged last is sent again",
+    log::Warning("events that webhooks' receivers acknowledged last are sent again",
                  {{"why", error.what()}});
   }
 }

@@ -150,7 +150,7 @@ def test_a_system_that_has_only_the_old_name_keeps_it_until_it_is_upgraded(box, 
         assert client.get("/v1/company").etag != company.etag
         assert client.get("/v1/menu", **{"If-None-Match": menu.etag}).status == 200
         sells(client, zoneinfo.ZoneInfo(TODAY))
-    box.wait_for_log("a time zone has today's name now")
+    box.wait_for_log("a time zone was renamed to its present name")
     assert check(box) is None
 
 

@@ -248,7 +248,7 @@ def test_a_reload_reads_the_authorities_of_webhooks_again(tmp_path):
             assert try_out() == "acknowledged"
             assert "files" not in readiness(box)
             authorities.unlink()
-            assert "is missing: what was read before is used" in readiness(box)["files"]["state"]
+            assert "is missing: its former content is used" in readiness(box)["files"]["state"]
     finally:
         box.discard()
 

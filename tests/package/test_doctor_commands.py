@@ -49,7 +49,7 @@ PLANTED = {
     "the directory is readable": (f"chmod 755 {DATA}", "files", "may look into", ""),
     "the announcement is missing": (f"rm {AVAHI}", "name", "comanda.service is missing", ""),
     "the announcement has another port": (f"sed -i 's/8443/443/' {AVAHI}", "name", "announces another port", ""),
-    "the host name is none": ("echo 'La Mar' >/proc/sys/kernel/hostname", "name", "is no name of a network", ""),
+    "the host name is none": ("echo 'La Mar' >/proc/sys/kernel/hostname", "name", "cannot be used on a network", ""),
     "a backup is old": ("cd /media/usb/comanda && mv comanda-* comanda-000001-20250101T000000Z", "backups", "days ago", ""),
     "the directory of the disk is missing": ("rm -rf /media/usb/comanda", "backups", "does not exist on the disk", ""),
     "the disk is not mounted": ("umount /media/usb", "backups", "not mounted on /media/usb any more", ""),

@@ -224,7 +224,7 @@ def test_another_listen_takes_the_place_of_the_stored_socket(machine, address):
     port = int(address.rsplit(":", 1)[1])
     assert serves(machine, port)
     assert port == 8443 or refuses(machine, 8443)
-    assert "closed the listener of before, the setting has changed" in log(machine)
+    assert "closed the former listener: the setting has changed" in log(machine)
     before = listening(machine)
     machine.run(f"systemctl restart {SERVICE}")
     assert serves(machine, port) and listening(machine) == before
@@ -236,7 +236,7 @@ def test_a_socket_of_the_technicians_own_is_used_or_named(machine):
             f"[Unit]\nStopWhenUnneeded=yes\n[Socket]\n{listens}\nService={SERVICE}\n[Install]\nWantedBy={SERVICE}\n")
     machine.run(f"systemctl daemon-reload && systemctl enable own.socket wrong.socket && systemctl restart {SERVICE}")
     assert serves(machine, 7443) and serves(machine)
-    assert "not used, systemd passed what is no listening TCP socket: correct that unit" in log(machine)
+    assert "ignored a socket of systemd that is no listening TCP socket: correct its unit" in log(machine)
     assert "from=wrong.socket" in log(machine)
 
 

@@ -497,9 +497,9 @@ TEST_F(DoctorChecks, ADatabaseOfANewerProgramIsBroken) {
 TEST_F(DoctorChecks, TellsDamagedRowsAndFailuresOfTheDisk) {
   Run("comanda_db_damaged_rows{database=\"live\"} 2\ncomanda_db_damaged_rows{database=\"test\"} 1\n"
       "comanda_db_disk_failures_total{database=\"live\"} 4\ncomanda_db_read_only 1\n");
-  EXPECT_TRUE(Has(CheckRows(box_), State::kBroken, "3 rows are not what was written"));
+  EXPECT_TRUE(Has(CheckRows(box_), State::kBroken, "3 rows are damaged"));
   EXPECT_TRUE(Has(CheckRows(box_), State::kBroken, "The disk has failed"));
-  EXPECT_TRUE(Has(CheckRows(box_), State::kBroken, "it is only read"));
+  EXPECT_TRUE(Has(CheckRows(box_), State::kBroken, "no longer written"));
 }
 
 TEST_F(DoctorChecks, TellsHowOldTheLastCheckIs) {
@@ -718,7 +718,7 @@ TEST_F(DoctorChecks, AHotMachineIsAWarningAndOneNearItsEndBroken) {
 }
 
 TEST_F(DoctorChecks, UndervoltageOfARaspberryPi5) {
-  EXPECT_TRUE(Has(CheckPower(box_), State::kWell, "does not tell"));
+  EXPECT_TRUE(Has(CheckPower(box_), State::kWell, "does not report"));
   Put("/sys/class/hwmon/hwmon2/name", "rpi_volt\n");
   Put("/sys/class/hwmon/hwmon2/in0_lcrit_alarm", "0\n");
   EXPECT_TRUE(Has(CheckPower(box_), State::kWell, "No undervoltage"));

@@ -24,7 +24,7 @@ void Ends::WriteDown() {
     } catch (const Fault& fault) {  // e.g. a full disk
       fails = true;
       if (has_failed_ || fault.kind == Fault::Kind::kDiskReadOnly) continue;  // it is said already
-      log::Error("what has ended is not written down yet",
+      log::Error("could not record yet what has expired",
                  {{"what", kind.name}, {"why", fault.cause}});
     }
   }

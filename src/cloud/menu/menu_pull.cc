@@ -441,7 +441,7 @@ void MenuPull::HideMissing() {
     const auto found =
         importer_.database.Read([&](db::Snapshot& snapshot) { return missing(snapshot); });
     if (found.empty()) return;
-    log::Info("products that the cloud has no more become invisible", {{"count", found.size()}});
+    log::Info("hiding products that the cloud no longer has", {{"count", found.size()}});
     const auto hide = [&](db::Tx& tx, const db::Stamp& stamp) {
       const company::Company company = company::Get(tx, importer_.company);
       for (const std::string& id : missing(tx)) Hide(tx, company, id, stamp);

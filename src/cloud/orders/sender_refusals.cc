@@ -34,7 +34,7 @@ bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
   const std::string& problem = reply.answer.answer().body;
   const Judgement judgement = JudgeRefusal(waiting.step.kind, reply.answer.status(), problem);
   log::Warning(
-      "the cloud refused a step",
+      "the cloud refused the request for an order",
       {{"order", waiting.order_id}, {"step", Name(waiting.step.kind)}, {"why", reply.trouble}});
   switch (judgement.remedy) {
     case Remedy::kPark:

@@ -281,7 +281,7 @@ void Report(const Importer& importer, DifferenceKind kind, const Refused& refuse
   Omitted& omitted = importer.omitted;
   if (omitted.count == 0) omitted.first = Concat({cloud_id(first), ": ", reason});
   omitted.count += std::ssize(refused);
-  log::Warning("records of the cloud are not accepted here and left out",
+  log::Warning("left out records of the cloud that this box does not accept",
                {{"kind", Name(kind)},
                 {"count", refused.size()},
                 {"cloud_id", cloud_id(first)},

@@ -528,7 +528,7 @@ void OrderAccount::Acknowledge(const std::vector<AppEvent>& events) {
   for (const OrderCall& call : source_->Acknowledge(events)) {
     const CallResult result = Call(call);
     if (result.IsSuccess()) continue;
-    log::Warning("a delivery app does not take that its events have arrived",
+    log::Warning("a delivery app does not accept the acknowledgement of its events",
                  {{"app", key_.app}, {"why", result.words}});
     return;
   }
@@ -686,7 +686,7 @@ std::optional<std::string> OrderAccount::AskPlainTexts(const EventRow& row, std:
     return std::nullopt;
   }
   // The kitchen waits for the order, and the ticket can do without them.
-  log::Error("a delivery app does not decrypt what is personal in its order",
+  log::Error("a delivery app does not decrypt the personal data of its order",
              {{"app", key_.app},
               {"order", OrderOf(row)},
               {"why", result.IsSuccess() ? "parts stay encrypted" : result.words}});
@@ -763,7 +763,7 @@ void OrderAccount::EndCommand(const CommandRow& row, const Write& write) {
 
 void OrderAccount::ParkCommand(const CommandRow& row, const std::string& problem) {
   log::Error(
-      "a delivery app refuses what it is told",
+      "a delivery app refuses a request",
       {{"app", key_.app}, {"order", row.external_id}, {"step", Name(row.kind)}, {"why", problem}});
   EndCommand(row, [&](db::Tx& tx, const db::Stamp&) {
     store::ParkCommand(tx, key_, row.external_id, row.kind, problem);

@@ -135,7 +135,8 @@ void Lookups::Start(Entry& entry, const company::Company& company,
     });
   } catch (const std::system_error& error) {
     entry.is_running = false;
-    log::Error("an app is not asked", {{"app", provider->name}, {"why", error.what()}});
+    log::Error("could not ask a delivery app for the store's status",
+               {{"app", provider->name}, {"why", error.what()}});
     entry.found = NotAsked(*provider, Reason::kError);
   }
 }

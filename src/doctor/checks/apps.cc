@@ -8,7 +8,7 @@ Finding CheckStatus(const Box& box) {
   if (state.empty()) return Well("No delivery app is connected, or none was asked yet.");
   if (state.find("UNKNOWN") != state.npos) {
     return Warning("Delivery apps: " + state + ".",
-                   "An app that does not tell its state may show the shop as closed.",
+                   "An app whose state is unknown may show the shop as closed.",
                    "comanda provider list     # then: comanda provider try APP");
   }
   return Well("Delivery apps: " + state + ".");
@@ -20,7 +20,7 @@ Findings CheckOrders(const Box& box) {
   if (state.empty()) return {};
   if (state.find(": ") == state.npos) return {Well("Orders of delivery apps: " + state + ".")};
   return {Warning("Orders of delivery apps: " + state + ".",
-                  "An order of an app may be missing here, or be cancelled there.",
+                  "An order of an app may be missing on this box, or be cancelled in the app.",
                   "comanda provider list     # then: comanda provider parked")};
 }
 

@@ -13,7 +13,8 @@ namespace {
 // them in the settings: for a host name that was changed it would cost a visit to every device, and
 // the name with .local goes on.
 Finding LeftOut(const Box& box, const std::string& names) {
-  const std::string what = "The certificate cannot have these names of the machine: " + names + ".";
+  const std::string what =
+      "The box's authority may not certify these names of the machine: " + names + ".";
   const bool is_named = std::ranges::any_of(WordsOf(names), [&](std::string_view name) {
     return std::ranges::find(box.options.hosts, name) != box.options.hosts.end();
   });
@@ -66,7 +67,7 @@ Findings CheckCertificate(const Box& box) {
   }
   constexpr int64_t kSoonMs = 14 * 86'400'000LL;
   if (report.server->not_after - box.now > kSoonMs) return {Well(text + ".")};
-  return {Warning(text + ", and is not the box's own: nothing renews it here.",
+  return {Warning(text + ". It is not the box's own, so the box does not renew it.",
                   "Tills and displays refuse the connection after that day.",
                   "systemctl reload comanda     # after renewing the files of tls_certificate")};
 }

@@ -133,10 +133,10 @@ Findings CheckClock(const Box& box) {
   Findings findings = {CheckSynchronised(box), CheckHardwareClock(box)};
   const std::string state = StateOf(box, "clock");
   if (state.find("stepped") != state.npos) {
-    findings.push_back(Warning("The server says: " + state + ".",
-                               "Keys expire by the old time until the new one has stood for a day "
-                               "or is synchronised.",
-                               "timedatectl"));
+    findings.push_back(
+        Warning("The server says: " + state + ".",
+                "Keys expire by the old time until the new time is a day old or synchronised.",
+                "timedatectl"));
   }
   return findings;
 }

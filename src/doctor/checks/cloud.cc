@@ -21,38 +21,42 @@ Findings CheckCloud(const Box& box) {
   Findings findings;
   if (state.starts_with("stopped") || state.starts_with("offline") ||
       state.starts_with("cannot be read")) {
-    findings.push_back(Warning(
-        whole,
-        "What is sold here is not in the cloud yet, and what comes in there is not here. Nothing "
-        "is lost: it waits.",
-        look));
-  } else if (state.starts_with("paused")) {
     findings.push_back(
-        Warning(whole, "Nothing is sent or read until it goes on.", "comanda cloud resume" + data));
+        Warning(whole,
+                "Sales of this box are not in the cloud yet, and changes in the cloud are not on "
+                "this box. Nothing is lost: both are transferred later.",
+                look));
+  } else if (state.starts_with("paused")) {
+    findings.push_back(Warning(whole, "Nothing is sent or read until the sync is resumed.",
+                               "comanda cloud resume" + data));
   } else if (Metric(box, "comanda_cloud_behind_seconds").value_or(0) > kBehindSecondsMax) {
     findings.push_back(
-        Warning(whole, "What is sold here is not in the cloud yet. It waits.", look));
+        Warning(whole, "Sales of this box are not in the cloud yet. They are sent later.", look));
   }
   if (Has(state, "be read since") || Has(state, "not read since")) {
-    findings.push_back(
-        Warning(whole, "What the cloud has changed of it is not here. It is tried again.", look));
+    findings.push_back(Warning(
+        whole,
+        "Its changes in the cloud are missing on this box. The box tries again to read them.",
+        look));
   }
   if (Has(state, "unreadable")) {
-    findings.push_back(Warning(whole, "These orders are not here as the cloud has them.",
-                               "comanda cloud differences" + data + "     # names them"));
+    findings.push_back(
+        Warning(whole, "These orders are missing on this box, or differ from those of the cloud.",
+                "comanda cloud differences" + data + "     # names them"));
   }
   if (Metric(box, "comanda_cloud_late").value_or(0) > 0) {
-    findings.push_back(
-        Warning("The cloud does not answer for some orders, and answers for others.",
-                "What changed in them is not in the cloud. They are tried again for a day.",
-                "comanda cloud status" + data +
-                    "     # names them\n"
-                    "comanda cloud retry ORDER" +
-                    data + "     # or: comanda cloud discard ORDER --reason TEXT"));
+    findings.push_back(Warning("The cloud does not answer for some orders, but does for others.",
+                               "Changes of the orders without an answer are not in the cloud. The "
+                               "box sends them again for a day.",
+                               "comanda cloud status" + data +
+                                   "     # names them\n"
+                                   "comanda cloud retry ORDER" +
+                                   data + "     # or: comanda cloud discard ORDER --reason TEXT"));
   }
   if (Metric(box, "comanda_cloud_parked").value_or(0) > 0) {
     findings.push_back(
-        Warning("Orders are parked: the cloud refused them, or cancelled what is paid here.",
+        Warning("Orders are parked: the cloud refused them, or cancelled an order that is paid on "
+                "this box.",
                 "Nothing more of them is sent until a person decides.",
                 "comanda cloud parked" + data + "     # names them, and what to do"));
   }

@@ -49,7 +49,7 @@ Findings CheckFile(const Box& box, const std::string& name) {
   if (!found) return {};
   const db::FileHead& head = *found;
   if (!head.is_sqlite) {
-    return {Damaged(name, head.bytes == 0 ? "it is empty" : "it is no database any more")};
+    return {Damaged(name, head.bytes == 0 ? "it is empty" : "it is no longer a database")};
   }
   if (head.application != db::kInUseId && head.application != db::kBackupId) {
     return {Damaged(name, "it is a database of another program")};
@@ -68,15 +68,15 @@ Findings CheckFile(const Box& box, const std::string& name) {
       name + " has " + Mebibytes(head.bytes) + ", schema " + std::to_string(head.schema);
   const bool is_resting = name == kSandbox && box.options.sandbox_listen.empty();
   if (head.schema < box.schema) {
-    text += std::string(is_resting ? ", which its next use takes to "
-                                   : ", which the next start takes to ") +
+    text += std::string(is_resting ? "; its next use upgrades it to "
+                                   : "; the next start upgrades it to ") +
             std::to_string(box.schema);
   }
   Findings findings;
   if (head.log_bytes > kLogBytesMax) {
     findings.push_back(Warning("The log of " + name + " has " + Mebibytes(head.log_bytes) + ".",
-                               "Its changes are not taken into the database: the disk is slow or "
-                               "full, or a reader never ends.",
+                               "The log is not merged into the database: the disk is slow or full, "
+                               "or a reader never ends.",
                                "journalctl -u comanda -n 50\n" + RestartCommand(box)));
   }
   if (box.server && is_resting) {

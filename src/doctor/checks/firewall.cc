@@ -65,9 +65,10 @@ Findings CheckFirewall(const Box& box) {
   if (!rules) return {Well("No firewall was found.")};
   if (!DropsIncoming(*rules)) return {Well("No firewall stops incoming connections.")};
   if (NamesPort(*rules, port)) return {Well("The firewall names port " + number + ".")};
-  return {Warning("The firewall drops what no rule accepts, and no rule names port " + number + ".",
-                  std::string(kWhy) + " Unless a rule accepts everything of their network.",
-                  "nft list ruleset | grep -B3 -A20 'hook input'")};
+  return {Warning(
+      "The firewall drops connections that no rule accepts, and no rule names port " + number + ".",
+      std::string(kWhy) + " This does not apply if a rule accepts everything from their network.",
+      "nft list ruleset | grep -B3 -A20 'hook input'")};
 }
 
 }  // namespace comanda::doctor

@@ -14,7 +14,7 @@ Findings CheckMemory(const Box& box) {
   Findings findings;
   if (killed_of_ours && *killed_of_ours > 0) {
     findings.push_back(Warning("The system has ended the server for its use of memory.",
-                               "Tills waited meanwhile; a server that goes wrong shows itself so.",
+                               "Tills waited meanwhile. The cause may be a fault of the server.",
                                "journalctl -u comanda -g oom\nsystemctl status comanda"));
   } else if (killed && *killed > 0) {
     findings.push_back(Warning("Since its start the machine has ended " + std::to_string(*killed) +

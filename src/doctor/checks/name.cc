@@ -84,8 +84,8 @@ Findings CheckName(const Box& box) {
   Findings findings;
   if (AsciiLower(host.substr(0, host.find('.'))) != label) {
     findings.push_back(Warning("The host name \"" + Visible(host) +
-                                   "\" is no name of a network: devices see " + name + ".",
-                               "Who looks for the box by its host name does not find it.",
+                                   "\" cannot be used on a network: devices see " + name + ".",
+                               "Devices that look for the box by its host name do not find it.",
                                SetName(label)));
   }
   if (!box.machine.IsThere(kSocket)) {

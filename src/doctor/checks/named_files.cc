@@ -91,7 +91,7 @@ std::string HowToGoOn(const NamedFile& file, const Box& box, const std::string& 
     return (is_there ? "mv '" + path + "' '" + path + ".of-no-use'\n" : "") + HowToSeal(box);
   }
   return "comanda config unset " + std::string(file.without) + " --data " +
-         box.options.data_directory + "     # goes on without; or put the file right";
+         box.options.data_directory + "     # goes on without the file; or correct the file";
 }
 
 std::optional<Finding> LookAt(const NamedFile& file, const Box& box, const std::string& owner,
@@ -134,7 +134,7 @@ std::optional<Finding> LookAt(const NamedFile& file, const Box& box, const std::
         "chown " + owner + " '" + path + "' && chmod u+r '" + path + "'");
   }
   const std::string why = WhyUseless(file, path);
-  if (!why.empty()) return say("which is of no use: " + why, go_on);
+  if (!why.empty()) return say("which cannot be used: " + why, go_on);
   return std::nullopt;
 }
 

@@ -61,7 +61,7 @@ Findings CheckPower(const Box& box) {
                     "Disks on USB get too little current and drop out.", kCommand)};
   }
   if (throttled || alarm) return {Well("No undervoltage was seen.")};
-  return {Well("This machine does not tell its voltage.")};
+  return {Well("This machine does not report its voltage.")};
 }
 
 }  // namespace comanda::doctor

@@ -22,9 +22,10 @@ Findings CheckProgram(const Box& box) {
   const std::string running =
       box.machine.Target("/proc/" + std::to_string(box.server->process) + "/exe");
   if (!running.ends_with(" (deleted)")) return {here};
-  return {here, Warning("The server that runs is of a program that was replaced since.",
-                        "It does not have the corrections of the new program.",
-                        "systemctl restart comanda")};
+  return {
+      here,
+      Warning("The running server is the former program, which was replaced since its start.",
+              "It does not have the corrections of the new program.", "systemctl restart comanda")};
 }
 
 }  // namespace comanda::doctor

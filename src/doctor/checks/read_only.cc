@@ -9,7 +9,7 @@ Findings CheckDisk(const Box& box) {
   return {Broken(
       "The file system of " + directory +
           " is read-only: the card or disk is worn, or its file system was stopped after an error.",
-      "What there is can be read; no order can be taken. First get the data off this disk, then "
+      "Stored data can be read; no order can be taken. First get the data off this disk, then "
       "restart the machine, which checks the file system; if it is read-only again, replace the "
       "disk and restore the backup.",
       BackupCommand(box) + "\ndmesg --level=emerg,alert,crit,err | tail -20\nfindmnt -T " +

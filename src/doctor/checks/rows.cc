@@ -22,25 +22,27 @@ Findings CheckRows(const Box& box) {
   const auto damaged = Metric(box, "comanda_db_damaged_rows");
   if (!damaged) {
     return {
-        Well("Orders and the chain of events are not looked at: no server answers. "
-             "comanda verify does it.")};
+        Well("Orders and the chain of events were not checked: no server answers. comanda verify "
+             "checks them.")};
   }
   Findings findings;
   const bool is_refused = Metric(box, "comanda_db_read_only").value_or(0) > 0;
   if (is_refused && StateOf(box, "database").find("cannot read") != std::string::npos) {
-    findings.push_back(
-        Broken("The disk cannot read a part of a database, which is only read.",
-               "No order can be taken. The disk is failing: get the data off it.",
-               BackupCommand(box) + "\ndmesg --level=emerg,alert,crit,err | tail -20"));
+    findings.push_back(Broken(
+        "The disk cannot read a part of a database: the database is read, and no longer written.",
+        "No order can be taken. The disk is failing: get the data off it.",
+        BackupCommand(box) + "\ndmesg --level=emerg,alert,crit,err | tail -20"));
   } else if (is_refused) {
     findings.push_back(
-        Broken("A page of a database is malformed: it is only read.", "No order can be taken.",
+        Broken("A page of a database is malformed: the database is read, and no longer written.",
+               "No order can be taken.",
                "comanda verify     # then restore a backup (systemd/README.md, Restore)"));
   }
   if (*damaged > 0) {
-    findings.push_back(Broken(
-        std::to_string(static_cast<int64_t>(*damaged)) + " rows are not what was written to them.",
-        "Those orders, events or keys cannot be used; the others can.", kVerify));
+    findings.push_back(Broken(std::to_string(static_cast<int64_t>(*damaged)) +
+                                  " rows are damaged: they are not as they were written.",
+                              "Those orders, events or keys cannot be used; the others can.",
+                              kVerify));
   }
   if (Metric(box, "comanda_db_disk_failures_total").value_or(0) > 0) {
     findings.push_back(Broken("The disk has failed a read, a write or a sync since the start.",

@@ -10,13 +10,13 @@ Findings CheckService(const Box& box) {
     findings.push_back(Broken("No server runs for " + box.options.data_directory + ".",
                               "Tills and displays can do nothing.", StartCommand(box)));
   } else if (box.server->is_refused_us) {
-    findings.push_back(Warning("The server runs, but this user may not ask it how it is.",
+    findings.push_back(Warning("The server runs, but this user may not ask for its state.",
                                "What only the server knows is missing in this report.",
                                "runuser -u " + UserOf(box) + " -- comanda doctor     # as root"));
   } else if (!box.server->readiness && box.is_read_only) {
     findings.push_back(
-        Warning("The server runs; it began on the read-only disk, where it cannot make its control "
-                "socket.",
+        Warning("The server runs. It started on the read-only disk, where it cannot make its "
+                "control socket.",
                 "What only the server knows is missing in this report."));
   } else if (!box.server->readiness) {
     findings.push_back(Broken("The server runs, but does not answer: " + box.server->trouble + ".",

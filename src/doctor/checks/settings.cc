@@ -7,7 +7,7 @@ Findings CheckSettings(const Box& box) {
   if (!box.is_data_readable) return {Well("Not looked at: this user may not.")};
   if (!box.settings_trouble.empty()) {
     return {Broken("The settings cannot be used: " + box.settings_trouble + ".",
-                   "The server does not start, or does not take up changes.",
+                   "The server does not start, or does not apply changes.",
                    "comanda config check --data " + box.options.data_directory)};
   }
   Findings findings = NamedFiles(box);

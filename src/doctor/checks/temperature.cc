@@ -49,7 +49,7 @@ Findings CheckTemperature(const Box& box) {
       worst = zone;
     }
   }
-  if (!worst) return {Well("This machine does not tell its temperature.")};
+  if (!worst) return {Well("This machine does not report its temperature.")};
   const std::string text = "The machine has " + std::to_string(worst->temperature / 1000) + " °C.";
   constexpr std::string_view kCommand =
       "grep . /sys/class/thermal/thermal_zone*/temp     # free its vents, move it from the oven";

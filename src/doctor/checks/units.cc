@@ -20,8 +20,9 @@ constexpr std::string_view kTimer = "comanda-backup.timer";
 constexpr std::string_view kSetup = "comanda-setup.socket";
 
 constexpr std::array kUnits = {
-    PackageUnit{kTimer, Installed::kEnabled, "makes a backup each night",
-                "No backup is made by itself: what came after the last one is lost with the disk."},
+    PackageUnit{
+        kTimer, Installed::kEnabled, "makes a backup each night",
+        "No backup is made automatically: data after the last backup are lost with the disk."},
     PackageUnit{"comanda-backup.service", Installed::kCalled,
                 "is the nightly backup, which the timer starts",
                 "What came after the last good backup is lost with the disk."},

@@ -39,7 +39,7 @@ Finding CheckEmmc(const Machine& machine, const std::string& name) {
   const std::string shown =
       "The eMMC " + name + " has used up to " + std::to_string(used * 10) + " % of its life";
   if (used >= 9 || reserve == 2) return Warning(shown + ".", kWhy, Replace(name));
-  if (used == 0) return Well("The eMMC " + name + " does not tell its wear.");
+  if (used == 0) return Well("The eMMC " + name + " does not report its wear.");
   return Well(shown + ".");
 }
 
@@ -93,7 +93,7 @@ Finding ReadSmart(const std::string& name, const json::Value& root) {
                        " bad places by spare ones.",
                    kWhy, command);
   }
-  return passed || used ? Well(text) : Well("The disk " + name + " does not tell its wear.");
+  return passed || used ? Well(text) : Well("The disk " + name + " does not report its wear.");
 }
 
 Finding CheckSmart(const Box& box, const std::string& name) {
@@ -108,7 +108,7 @@ Finding CheckSmart(const Box& box, const std::string& name) {
     const json::Document document = json::Document::Parse(*text);
     return ReadSmart(name, document.root());
   } catch (const Refusal&) {
-    return Well("The disk " + name + " does not tell its wear.");
+    return Well("The disk " + name + " does not report its wear.");
   }
 }
 
@@ -116,7 +116,7 @@ Finding CheckDisk(const Box& box, const std::string& name) {
   if (!name.starts_with("mmcblk")) return CheckSmart(box, name);
   const std::string directory = "/sys/block/" + name + "/device/";
   if (box.machine.Line(directory + "type") == "SD") {
-    return Well("The card " + name + " (SD) cannot tell its wear: keep backups on another disk.");
+    return Well("The card " + name + " (SD) cannot report its wear: keep backups on another disk.");
   }
   return CheckEmmc(box.machine, name);
 }
@@ -137,7 +137,7 @@ Findings CheckWear(const Box& box) {
   for (const std::string& name : box.machine.List("/sys/block")) {
     if (IsDisk(box.machine, name)) findings.push_back(CheckDisk(box, name));
   }
-  if (findings.empty()) findings.push_back(Well("This machine shows no disk that tells its wear."));
+  if (findings.empty()) findings.push_back(Well("No disk of this machine reports its wear."));
   return findings;
 }
 
