@@ -140,53 +140,53 @@ class Statements : public ::testing::Test {
 };
 
 TEST_F(Statements, OfACreation) {
-  ExpectAtMost({.statements = 10, .syncs = 1}, [&](const Kept&) { return Create(); });
+  ExpectAtMost({.statements = 8, .syncs = 1}, [&](const Kept&) { return Create(); });
 }
 
 TEST_F(Statements, OfLinesThatAreAdded) {
-  ExpectAtMost({.statements = 28, .syncs = 1},
+  ExpectAtMost({.statements = 17, .syncs = 1},
                [&](const Kept& order) { return AddThreeLines(order.path); });
 }
 
 TEST_F(Statements, OfAMoveToAnotherStatus) {
-  ExpectAtMost({.statements = 19, .syncs = 1},
+  ExpectAtMost({.statements = 14, .syncs = 1},
                [&](const Kept& order) { return Move(order.path, "PREPARING"); });
 }
 
 TEST_F(Statements, OfAMoveOfAnOrderWithoutPaymentsAndDiscounts) {
   ExpectAtMost(
-      {.statements = 19, .syncs = 1},
+      {.statements = 12, .syncs = 1},
       [&](const Kept& order) { return Move(order.path, "PREPARING"); },
       [&] { return UnpaidOrder(); });
 }
 
 TEST_F(Statements, OfAMoveByThePublicId) {
-  ExpectAtMost({.statements = 23, .transactions = 2, .syncs = 1},
+  ExpectAtMost({.statements = 17, .transactions = 2, .syncs = 1},
                [&](const Kept& order) { return Move(order.path_by_public, "PREPARING"); });
 }
 
 TEST_F(Statements, OfAMoveThatChangesNothing) {
-  ExpectAtMost({.statements = 11, .syncs = 1},
+  ExpectAtMost({.statements = 7, .syncs = 1},
                [&](const Kept& order) { return Move(order.path, "PENDING"); });
 }
 
 TEST_F(Statements, OfAPayment) {
-  ExpectAtMost({.statements = 15, .syncs = 1},
+  ExpectAtMost({.statements = 13, .syncs = 1},
                [&](const Kept& order) { return Pay(order.path, "1"); });
 }
 
 TEST_F(Statements, OfOtherFields) {
-  ExpectAtMost({.statements = 13, .syncs = 1}, [&](const Kept& order) {
+  ExpectAtMost({.statements = 11, .syncs = 1}, [&](const Kept& order) {
     return Send(Method::kPatch, order.path, R"({"comment":"sin sal"})");
   });
 }
 
 TEST_F(Statements, OfOneOrder) {
-  ExpectAtMost({.statements = 3}, [&](const Kept& order) { return api_.Get(order.path); });
+  ExpectAtMost({.statements = 2}, [&](const Kept& order) { return api_.Get(order.path); });
 }
 
 TEST_F(Statements, OfOneOrderByItsPublicId) {
-  ExpectAtMost({.statements = 4},
+  ExpectAtMost({.statements = 2},
                [&](const Kept& order) { return api_.Get(order.path_by_public); });
 }
 
