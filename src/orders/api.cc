@@ -66,6 +66,7 @@ Target TargetOf(const http::Context& ctx) {
           .key = KeyOf(ctx),
           .actor = ctx.principal().actor,
           .request_key = RequestKeyOf(ctx),
+          .company_uuid = ctx.principal().company_uuid,
           .occurred_at = ctx.OccurredAt(),
           .require_version = [&ctx](int64_t version) { ctx.RequireMatch(version); }};
 }
@@ -140,10 +141,8 @@ http::Response Get(http::Context& ctx) {
   const std::string key = KeyOf(ctx);
   // While no order changes, repeated requests are answered from memory.
   return ctx.Shared(ctx.ListTag(kOrdersCounter), [&] {
-    const auto record = ctx.Read([&](db::Snapshot& snapshot) -> std::optional<Record> {
-      const std::optional<std::string> id = FindUuid(snapshot, ctx.company(), key);
-      return id ? Find(snapshot, ctx.company(), *id) : std::nullopt;
-    });
+    const auto record =
+        ctx.Read([&](db::Snapshot& snapshot) { return FindByKey(snapshot, ctx.company(), key); });
     if (!record) throw Refusal(Problem::kNotFound, "there is no order " + key);
     return Answer(ctx, *record);
   });

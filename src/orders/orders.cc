@@ -21,6 +21,7 @@
 #include "orders/lifecycle.h"
 #include "orders/permission.h"
 #include "orders/pricing.h"
+#include "orders/record.h"
 #include "orders/references.h"
 #include "orders/size.h"
 #include "orders/stock.h"
@@ -46,15 +47,34 @@ Refusal NoSuchOrder(std::string_view key) {
   return Refusal(Problem::kNotFound, "there is no order " + std::string(key));
 }
 
-// An id is looked for as the box's own first, which most are, then as the cloud's.
+// A row was found by an index and then not found in its table, within one transaction.
+Fault NotFoundAgain(std::string_view id) {
+  return Fault(Fault::Kind::kDamaged,
+               "order " + std::string(id) + " is damaged: an index and its table disagree");
+}
+
+// The UUID of the order to which the cloud has given that key.
+std::optional<std::string> FindByCloudKey(db::Session& session, db::CompanyId company,
+                                          const std::string& key) {
+  if (!ParseId(key)) return aliases::FindByPublicId(session, company, key);
+  return aliases::FindBoxId(session, company, aliases::Kind::kOrder, key);
+}
+
+// A key is looked for as the box's own first, which most are, then as the cloud's.
 Order Load(db::Tx& tx, const Target& target) {
-  std::optional<Order> order;
-  if (const auto own = ParseId(target.key)) order = Select(tx, target.company, *own);
-  if (order) return *std::move(order);
-  const std::optional<std::string> id = FindUuid(tx, target.company, target.key);
-  if (id) order = Select(tx, target.company, *id);
-  if (!order) throw NoSuchOrder(target.key);
-  return *std::move(order);
+  const auto find = [&](std::string_view id) {
+    return Select(tx, target.company, id, target.company_uuid);
+  };
+  if (ParseId(target.key)) {
+    if (std::optional<Order> order = find(target.key)) return *std::move(order);
+  } else if (const auto id = SelectIdByPublicId(tx, target.company, target.key)) {
+    if (std::optional<Order> order = find(*id)) return *std::move(order);
+    throw NotFoundAgain(*id);
+  }
+  if (const auto id = FindByCloudKey(tx, target.company, target.key)) {
+    if (std::optional<Order> order = find(*id)) return *std::move(order);
+  }
+  throw NoSuchOrder(target.key);
 }
 
 // The time of the rows and statuses that the command adds or cancels.
@@ -82,17 +102,7 @@ Row& RowNamed(std::vector<Row>& rows, std::string_view id, std::string_view noun
                 "the order has no " + std::string(noun) + " " + std::string(id));
 }
 
-// A row was found by an index and then not found in its table, within one transaction.
-Fault NotFoundAgain(std::string_view id) {
-  return Fault(Fault::Kind::kDamaged,
-               "order " + std::string(id) + " is damaged: an index and its table disagree");
-}
-
-Record Unchanged(db::Tx& tx, const Order& order) {
-  std::optional<Record> record = Find(tx, order.company, order.id);
-  if (!record) throw NotFoundAgain(order.id);
-  return *std::move(record);
-}
+Record Unchanged(const Order& order) { return {order.id, order.version, Render(order)}; }
 
 // Rules of state
 
@@ -342,6 +352,19 @@ std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
   return id;
 }
 
+std::optional<Record> FindByKey(db::Session& session, db::CompanyId company,
+                                std::string_view id_or_public_id) {
+  const std::optional<std::string> key = NormalisedKey(id_or_public_id);
+  if (!key) return std::nullopt;
+  if (ParseId(*key)) {
+    if (auto record = Find(session, company, *key)) return record;
+  } else if (const auto found = SelectRecordByPublicId(session, company, *key)) {
+    return ReadRecord(session, company, found->id, found->location);
+  }
+  const std::optional<std::string> id = FindByCloudKey(session, company, *key);
+  return id ? Find(session, company, *id) : std::nullopt;
+}
+
 std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id) {
   const std::optional<RecordLocation> location = SelectRecordLocation(session, company, id);
   if (!location) return std::nullopt;
@@ -456,7 +479,6 @@ Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draf
     auto earlier = FindPlaced(tx, company.company_id, *placement.reference,
                               placement.fingerprint.value_or(""));
     if (earlier) return *std::move(earlier);
-    RequireNoReference(tx, company.company_id, *placement.reference);
   }
   Order order = NewOrder(company, draft.service_type, placement, stamp);
   ResolveClientAndTable(tx, draft, order);
@@ -478,7 +500,7 @@ Record EditFields(db::Tx& tx, const Target& target, const FieldsDraft& fields,
   RequireEditable(target, fields, before);
   Order order = before;
   Apply(fields, order);
-  if (FieldsOf(order) == FieldsOf(before)) return Unchanged(tx, before);
+  if (FieldsOf(order) == FieldsOf(before)) return Unchanged(before);
   return SaveChange(tx, target, before, std::move(order), Changed({kFields}), stamp,
                     {BlamedField(fields), Adds::kTexts});
 }
@@ -508,7 +530,7 @@ Record CancelCombo(db::Tx& tx, const Target& target, std::string_view combo_id,
   Order order = before;
   Combo& combo = RowNamed(order.combos, combo_id, "combo");
   RequireVersion(target, before);
-  if (combo.canceled_at) return Unchanged(tx, before);
+  if (combo.canceled_at) return Unchanged(before);
   RequireEditor(target, before);
   RequireOpen(before);
   combo.canceled_at = When(target, stamp);
@@ -538,7 +560,7 @@ Record CancelPayment(db::Tx& tx, const Target& target, std::string_view payment_
   Order order = before;
   Payment& payment = RowNamed(order.payments, payment_id, "payment");
   RequireVersion(target, before);
-  if (payment.canceled_at) return Unchanged(tx, before);
+  if (payment.canceled_at) return Unchanged(before);
   RequireEditor(target, before);
   RequireNotCancelled(before);
   payment.canceled_at = When(target, stamp);
@@ -578,14 +600,14 @@ Record Advance(db::Tx& tx, const Target& target, Status status, const db::Stamp&
   const Order before = Open(tx, target);
   RequireNotCancelled(before);
   Order order = before;
-  if (!MoveTo(order, status, When(target, stamp), target.actor)) return Unchanged(tx, before);
+  if (!MoveTo(order, status, When(target, stamp), target.actor)) return Unchanged(before);
   return SaveChange(tx, target, before, std::move(order), Changed({kStatus}), stamp);
 }
 
 Record Cancel(db::Tx& tx, const Target& target, std::string_view reason, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
   RequireCanceller(target, before);
-  if (before.status == Status::kCancelled) return Unchanged(tx, before);
+  if (before.status == Status::kCancelled) return Unchanged(before);
   const std::string payments = ActivePayments(before);
   if (!payments.empty()) {
     throw Refusal(Problem::kOrderHasActivePayments,
@@ -607,7 +629,7 @@ Record AssignRider(db::Tx& tx, const Target& target, const RiderDraft& draft,
   Rider rider = FindRider(tx, draft, before);
   RequireOpen(before);
   rider.assigned_at = before.rider ? before.rider->assigned_at : When(target, stamp);
-  if (before.rider == rider) return Unchanged(tx, before);
+  if (before.rider == rider) return Unchanged(before);
   rider.assigned_at = When(target, stamp);
   events::Changes changes = Changed({kRider});
   Order order = before;
@@ -623,7 +645,7 @@ Record AssignRider(db::Tx& tx, const Target& target, const RiderDraft& draft,
 Record UnassignRider(db::Tx& tx, const Target& target, const db::Stamp& stamp) {
   const Order before = Open(tx, target);
   RequireOpen(before);
-  if (!before.rider) return Unchanged(tx, before);
+  if (!before.rider) return Unchanged(before);
   events::Changes changes = Changed({kRider});
   Order order = before;
   order.rider = std::nullopt;
@@ -644,7 +666,7 @@ Record ReportDelivery(db::Tx& tx, const Target& target, const DeliveryReport& re
   if (move == DeliveryMove::kUnchanged) {
     const bool gives_reason = before.delivery_status == report.status && report.reason &&
                               *report.reason != before.delivery_status_reason;
-    if (!gives_reason) return Unchanged(tx, before);
+    if (!gives_reason) return Unchanged(before);
     Order order = before;
     order.delivery_status_reason = *report.reason;
     order.delivered_by = ReporterOf(target, order);

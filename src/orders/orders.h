@@ -49,6 +49,10 @@ std::optional<std::string> NormalisedKey(std::string_view text);
 std::optional<std::string> FindUuid(db::Session& session, db::CompanyId company,
                                     std::string_view id_or_public_id);
 
+// The record of the order with that key, as FindUuid() and Find() would find it.
+std::optional<Record> FindByKey(db::Session& session, db::CompanyId company,
+                                std::string_view id_or_public_id);
+
 // The record of the order with that UUID. Uses the stored record; if that is missing, damaged or of
 // an older render version, renders it from the rows. Fault kDamaged if they are needed and damaged.
 std::optional<Record> Find(db::Session& session, db::CompanyId company, std::string_view id);
@@ -122,9 +126,10 @@ Placed Place(db::Tx& tx, const company::Company& company, const OrderDraft& draf
 // The order to change, the caller, and the version that the caller expects.
 struct Target {
   db::CompanyId company;
-  std::string key;              // as NormalisedKey() returns it
-  std::string actor;            // orders/permission.h; written to the status history
-  RequestKey request_key = {};  // written to the rows that the command adds
+  std::string key;                // as NormalisedKey() returns it
+  std::string actor;              // orders/permission.h; written to the status history
+  RequestKey request_key = {};    // written to the rows that the command adds
+  std::string company_uuid = {};  // empty: it is looked up
   // When the change was made; nothing: when it is written. It dates rows and statuses.
   std::optional<UtcMs> occurred_at = {};
   // Throws if the order's version is not the expected one (If-Match). Empty: any version.

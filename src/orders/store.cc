@@ -94,6 +94,21 @@ void LeaveFacet(db::Tx& tx, db::CompanyId company, int64_t facet) {
          company, facet);
 }
 
+// LeaveFacet() and JoinFacet(), in one statement where the facet exists.
+int64_t ChangeFacet(db::Tx& tx, int64_t former, const Order& order) {
+  const std::optional<int64_t> known = FindFacet(tx, order);
+  if (!known) {
+    LeaveFacet(tx, order.company, former);
+    return JoinFacet(tx, order);
+  }
+  tx.Run(R"sql(
+      UPDATE order_facet SET orders = orders + CASE WHEN facet = $3 THEN 1 ELSE -1 END
+      WHERE company_id = $1 AND facet IN ($2, $3)
+      )sql",
+         order.company, former, *known);
+  return *known;
+}
+
 // The order's row
 
 db::Bound OrNull(const std::optional<Rider>& rider, auto member) {
@@ -224,10 +239,12 @@ Order ReadRow(const auto& row) {
 struct StoredOrder {
   Order order;
   std::optional<int64_t> checksum;  // none: of an older program
+  bool has_payments = false;
+  bool has_discounts = false;
 };
 
 std::optional<StoredOrder> SelectRow(db::Session& session, db::CompanyId company,
-                                     std::string_view id) {
+                                     std::string_view id, std::string_view company_uuid) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT o.company_id, o.id, o.public_id, o.order_number, o.reference, o.fingerprint,
         o.source, o.country_code, o.timezone, o.currency, o.version, o.status, o.service_type,
@@ -239,22 +256,59 @@ std::optional<StoredOrder> SelectRow(db::Session& session, db::CompanyId company
         o.total_discounts, o.delivery_price, o.packaging_price, o.service_fee_price, o.total_tips,
         o.total, o.total_paid, o.paid, o.paid_at, o.created_at, o.updated_at, o.closed_at,
         o.canceled_at, o.external_id, o.facet, o.created_seq, o.record_seq, o.render_version,
-        o.origin, o.unknown_status, o.unknown_members, o.gone_at, o.business_day, o.checksum
+        o.origin, o.unknown_status, o.unknown_members, o.gone_at, o.business_day, o.checksum,
+        (SELECT count(*) FROM payment AS p WHERE p.company_id = $1 AND p.order_id = $2) AS payments,
+        (SELECT count(*) FROM discount AS d WHERE d.company_id = $1 AND d.order_id = $2)
+          AS discounts
       FROM orders AS o WHERE o.company_id = $1 AND o.id = $2
       )sql";
   const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
-  StoredOrder stored{.order = ReadRow(*row), .checksum = row->OptionalInt("checksum")};
-  stored.order.company_uuid = company::UuidOf(session, company);
+  StoredOrder stored{.order = ReadRow(*row),
+                     .checksum = row->OptionalInt("checksum"),
+                     .has_payments = row->Int("payments") > 0,
+                     .has_discounts = row->Int("discounts") > 0};
+  stored.order.company_uuid =
+      company_uuid.empty() ? company::UuidOf(session, company) : std::string(company_uuid);
   return stored;
 }
 
-// Writes the columns that can change and are in no index except that of updated_at. SQLite rewrites
-// every index that has a column named in SET, even if the value is the same: the columns of other
-// indexes therefore have statements of their own.
-void UpdateRow(db::Tx& tx, const Order& order) {
+// Writes the columns that can change and are in no index except that of updated_at, and where the
+// facet has changed, also that and the status, which is part of it. SQLite rewrites every index
+// that has a column named in SET, even if the value is the same: the columns of other indexes
+// therefore have statements of their own.
+void UpdateRow(db::Tx& tx, const Order& before, const Order& order) {
   const std::optional<Rider>& rider = order.rider;
-  tx.RunOne(R"sql(
+  const auto run = [&](db::Sql sql, const auto&... more) {
+    tx.RunOne(sql, order.company, order.id, order.version, Number(order.delivery_status),
+              order.delivery_status_reason, order.delivery_status_by_rider, order.delivered_by,
+              order.cancel_reason, order.comment, order.order_title, order.delivery_comment,
+              order.totals.subtotal, order.totals.total_discounts, order.delivery_price,
+              order.packaging_price, order.totals.total_tips, order.totals.total_paid,
+              order.totals.paid, order.paid_at, order.updated_at, order.closed_at,
+              order.canceled_at, OrNull(rider, &Rider::provider), OrNull(rider, &Rider::user_id),
+              OrNull(rider, &Rider::name), OrNull(rider, &Rider::phone_number),
+              OrNull(rider, &Rider::country_calling_code), OrNull(rider, &Rider::assigned_at),
+              order.record_seq, order.render_version, order.unknown_status, order.unknown_members,
+              order.gone_at, ChecksumOf(order), order.business_day, more...);
+  };
+  if (before.facet != order.facet) {
+    run(R"sql(
+      UPDATE orders SET version = $3, delivery_status = $4, delivery_status_reason = $5,
+        delivery_status_by_rider = $6, delivered_by = $7, cancel_reason = $8, comment = $9,
+        order_title = $10, delivery_comment = $11, subtotal = $12, total_discounts = $13,
+        delivery_price = $14, packaging_price = $15, total_tips = $16, total_paid = $17,
+        paid = $18, paid_at = $19, updated_at = $20, closed_at = $21, canceled_at = $22,
+        rider_provider = $23, rider_user_id = $24, rider_name = $25, rider_phone_number = $26,
+        rider_country_calling_code = $27, rider_assigned_at = $28, record_seq = $29,
+        render_version = $30, unknown_status = $31, unknown_members = $32, gone_at = $33,
+        checksum = $34, business_day = $35, facet = $36, status = $37
+      WHERE company_id = $1 AND id = $2
+      )sql",
+        order.facet, static_cast<int64_t>(order.status));
+    return;
+  }
+  run(R"sql(
       UPDATE orders SET version = $3, delivery_status = $4, delivery_status_reason = $5,
         delivery_status_by_rider = $6, delivered_by = $7, cancel_reason = $8, comment = $9,
         order_title = $10, delivery_comment = $11, subtotal = $12, total_discounts = $13,
@@ -265,18 +319,7 @@ void UpdateRow(db::Tx& tx, const Order& order) {
         render_version = $30, unknown_status = $31, unknown_members = $32, gone_at = $33,
         checksum = $34, business_day = $35
       WHERE company_id = $1 AND id = $2
-      )sql",
-            order.company, order.id, order.version, Number(order.delivery_status),
-            order.delivery_status_reason, order.delivery_status_by_rider, order.delivered_by,
-            order.cancel_reason, order.comment, order.order_title, order.delivery_comment,
-            order.totals.subtotal, order.totals.total_discounts, order.delivery_price,
-            order.packaging_price, order.totals.total_tips, order.totals.total_paid,
-            order.totals.paid, order.paid_at, order.updated_at, order.closed_at, order.canceled_at,
-            OrNull(rider, &Rider::provider), OrNull(rider, &Rider::user_id),
-            OrNull(rider, &Rider::name), OrNull(rider, &Rider::phone_number),
-            OrNull(rider, &Rider::country_calling_code), OrNull(rider, &Rider::assigned_at),
-            order.record_seq, order.render_version, order.unknown_status, order.unknown_members,
-            order.gone_at, ChecksumOf(order), order.business_day);
+      )sql");
 }
 
 void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
@@ -290,20 +333,11 @@ void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
       )sql",
               after.company, after.id, after.scheduled_delivery_date);
   }
-  if (before.status != after.status) {
-    tx.RunOne(R"sql(UPDATE orders SET status = $3 WHERE company_id = $1 AND id = $2)sql",
-              after.company, after.id, static_cast<int64_t>(after.status));
-  }
-  if (before.facet != after.facet) {
-    tx.RunOne(R"sql(UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2)sql",
-              after.company, after.id, after.facet);
-  }
 }
 
 void UpdateFacet(db::Tx& tx, const Order& before, Order& after) {
   if (FacetValues(before) == FacetValues(after)) return;
-  LeaveFacet(tx, before.company, before.facet);
-  after.facet = JoinFacet(tx, after);
+  after.facet = ChangeFacet(tx, before.facet, after);
 }
 
 // History
@@ -406,11 +440,11 @@ Combo ReadCombo(const auto& row) {
 
 Modifier ReadModifier(const auto& row, int64_t item_quantity) {
   Modifier modifier;
-  modifier.id = row.Text("id");
+  modifier.id = row.Text("modifier_row");
   modifier.modifier_id = row.OptionalText("modifier_id");
   modifier.group_name = row.OptionalText("group_name");
-  modifier.name = row.Text("name");
-  modifier.quantity = row.Int("quantity");
+  modifier.name = row.Text("modifier_name");
+  modifier.quantity = row.Int("modifier_quantity");
   modifier.price = row.Int("price");
   modifier.original_price = row.Int("original_price");
   modifier.unit_quantity =
@@ -423,39 +457,34 @@ Modifier ReadModifier(const auto& row, int64_t item_quantity) {
   return modifier;
 }
 
-void SelectModifiers(db::Session& session, Order& order) {
-  static constexpr db::Sql kSelect = R"sql(
-      SELECT combo_position, id, modifier_id, name, quantity, price, original_price, unit_quantity,
-        unit_price, original_unit_price, group_name, position
-      FROM combo_modifier WHERE company_id = $1 AND order_id = $2
-      ORDER BY combo_position, position
-      )sql";
-  auto rows = session.Query<kSelect>(order.company, order.id);
-  while (rows.Next()) {
-    const auto combo_position = static_cast<size_t>(rows.Int("combo_position"));
-    if (combo_position >= order.combos.size()) {
-      ThrowDamaged(order.id, "a modifier belongs to none of its combos");
-    }
-    RequirePosition(rows.Int("position"), order.combos[combo_position].modifiers.size(), order);
-    Combo& combo = order.combos[combo_position];
-    combo.modifiers.push_back(ReadModifier(rows, combo.quantity));
-  }
-}
-
+// A combo comes once for each of its modifiers, or once without one.
 void SelectCombos(db::Session& session, Order& order) {
   static constexpr db::Sql kSelect = R"sql(
-      SELECT id, product_id, product_name, product_category_name, variant_id, variant_name, sku,
-        quantity, comment, variant_price, variant_original_price, modifiers_price, combo_price,
-        combo_original_price, kitchen_id, stock_taken, created_at, canceled_at, variant_unit_price,
-        variant_original_unit_price, request_key, position
-      FROM combo WHERE company_id = $1 AND order_id = $2 ORDER BY position
+      SELECT c.id, c.product_id, c.product_name, c.product_category_name, c.variant_id,
+        c.variant_name, c.sku, c.quantity, c.comment, c.variant_price, c.variant_original_price,
+        c.modifiers_price, c.combo_price, c.combo_original_price, c.kitchen_id, c.stock_taken,
+        c.created_at, c.canceled_at, c.variant_unit_price, c.variant_original_unit_price,
+        c.request_key, c.position,
+        m.position AS modifier_position, m.id AS modifier_row, m.modifier_id,
+        m.name AS modifier_name, m.quantity AS modifier_quantity, m.price, m.original_price,
+        m.unit_quantity, m.unit_price, m.original_unit_price, m.group_name
+      FROM combo AS c
+      LEFT JOIN combo_modifier AS m
+        ON m.company_id = c.company_id AND m.order_id = c.order_id AND m.combo_position = c.position
+      WHERE c.company_id = $1 AND c.order_id = $2 ORDER BY c.position, m.position
       )sql";
   auto rows = session.Query<kSelect>(order.company, order.id);
   while (rows.Next()) {
-    RequirePosition(rows.Int("position"), order.combos.size(), order);
-    order.combos.push_back(ReadCombo(rows));
+    const int64_t position = rows.Int("position");
+    if (position + 1 != static_cast<int64_t>(order.combos.size())) {
+      RequirePosition(position, order.combos.size(), order);
+      order.combos.push_back(ReadCombo(rows));
+    }
+    if (rows.IsNull("modifier_position")) continue;
+    Combo& combo = order.combos.back();
+    RequirePosition(rows.Int("modifier_position"), combo.modifiers.size(), order);
+    combo.modifiers.push_back(ReadModifier(rows, combo.quantity));
   }
-  if (!order.combos.empty()) SelectModifiers(session, order);
 }
 
 void UpdateCombos(db::Tx& tx, const Order& before, const Order& after) {
@@ -618,7 +647,7 @@ bool Insert(db::Tx& tx, Order& order, int64_t created_seq) {
 void Update(db::Tx& tx, const Order& before, Order& after) {
   after.render_version = kRenderVersion;
   UpdateFacet(tx, before, after);
-  UpdateRow(tx, after);
+  UpdateRow(tx, before, after);
   UpdateIndexed(tx, before, after);
   for (size_t position = before.status_history.size(); position < after.status_history.size();
        ++position) {
@@ -672,7 +701,7 @@ void ReplaceRows(db::Tx& tx, const Order& before, const Order& after) {
 void Replace(db::Tx& tx, const Order& before, Order& after) {
   after.render_version = kRenderVersion;
   UpdateFacet(tx, before, after);
-  UpdateRow(tx, after);
+  UpdateRow(tx, before, after);
   UpdateIndexed(tx, before, after);
   UpdateFixed(tx, after);
   for (size_t position = before.status_history.size(); position < after.status_history.size();
@@ -685,13 +714,13 @@ void Replace(db::Tx& tx, const Order& before, Order& after) {
 namespace {
 
 std::optional<StoredOrder> SelectUnchecked(db::Session& session, db::CompanyId company,
-                                           std::string_view id) {
-  std::optional<StoredOrder> stored = SelectRow(session, company, id);
+                                           std::string_view id, std::string_view company_uuid) {
+  std::optional<StoredOrder> stored = SelectRow(session, company, id, company_uuid);
   if (!stored) return std::nullopt;
   SelectHistory(session, stored->order);
   SelectCombos(session, stored->order);
-  SelectPayments(session, stored->order);
-  SelectDiscounts(session, stored->order);
+  if (stored->has_payments) SelectPayments(session, stored->order);
+  if (stored->has_discounts) SelectDiscounts(session, stored->order);
   return stored;
 }
 
@@ -714,8 +743,9 @@ std::string BusinessDayOf(db::Session& session, const Order& order) {
 
 }  // namespace
 
-std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id) {
-  std::optional<StoredOrder> stored = SelectUnchecked(session, company, id);
+std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id,
+                            std::string_view company_uuid) {
+  std::optional<StoredOrder> stored = SelectUnchecked(session, company, id, company_uuid);
   if (!stored) return std::nullopt;
   RequireSound(session, *stored);
   Order& order = stored->order;
@@ -760,20 +790,6 @@ bool HasReference(db::Session& session, db::CompanyId company, std::string_view 
   return row && row->OptionalText("reference") == reference;
 }
 
-// The same of an order beside the one that is looked for: Fault kDamaged where it has another in
-// its own row. Where that row is damaged itself, the index is the better witness.
-void RequireReferenceOfNeighbour(db::Session& session, db::CompanyId company, const auto& row) {
-  if (row.OptionalText("own_reference") == row.OptionalText("reference")) return;
-  const std::string id = row.Text("id");
-  try {
-    Select(session, company, id);
-  } catch (const Fault& fault) {
-    if (fault.kind != Fault::Kind::kDamaged) throw;
-    return;
-  }
-  ThrowWrongReference(session, id);
-}
-
 }  // namespace
 
 std::optional<Made> SelectByReference(db::Session& session, db::CompanyId company,
@@ -792,29 +808,6 @@ std::optional<Made> SelectByReference(db::Session& session, db::CompanyId compan
   return made;
 }
 
-// A wrong entry stands beside the place where the right one would be found: the search compares
-// with it on its way.
-void RequireNoReference(db::Session& session, db::CompanyId company, std::string_view reference) {
-  static constexpr db::Sql kBefore = R"sql(
-      SELECT i.id, i.reference,
-        (SELECT o.reference FROM orders AS o WHERE o.company_id = $1 AND o.id = i.id)
-          AS own_reference
-      FROM orders AS i WHERE i.company_id = $1 AND i.reference < $2
-      ORDER BY i.reference DESC LIMIT 1
-      )sql";
-  const auto before = session.One<kBefore>(company, reference);
-  if (before) RequireReferenceOfNeighbour(session, company, *before);
-  static constexpr db::Sql kBehind = R"sql(
-      SELECT i.id, i.reference,
-        (SELECT o.reference FROM orders AS o WHERE o.company_id = $1 AND o.id = i.id)
-          AS own_reference
-      FROM orders AS i WHERE i.company_id = $1 AND i.reference > $2
-      ORDER BY i.reference LIMIT 1
-      )sql";
-  const auto behind = session.One<kBehind>(company, reference);
-  if (behind) RequireReferenceOfNeighbour(session, company, *behind);
-}
-
 std::optional<std::string> SelectIdByExternalId(db::Session& session, db::CompanyId company,
                                                 std::string_view source,
                                                 std::string_view external_id) {
@@ -826,6 +819,26 @@ std::optional<std::string> SelectIdByExternalId(db::Session& session, db::Compan
 
 // The record
 
+namespace {
+
+RecordLocation ReadLocation(const auto& row) {
+  return {row.Int("version"), row.Int("render_version"), row.OptionalInt("record_seq"),
+          row.OptionalInt("closed_at")};
+}
+
+}  // namespace
+
+std::optional<LocatedRecord> SelectRecordByPublicId(db::Session& session, db::CompanyId company,
+                                                    std::string_view public_id) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT id, version, render_version, record_seq, closed_at FROM orders
+      WHERE company_id = $1 AND public_id = $2
+      )sql";
+  const auto row = session.One<kSelect>(company, public_id);
+  if (!row) return std::nullopt;
+  return LocatedRecord{row->Text("id"), ReadLocation(*row)};
+}
+
 std::optional<RecordLocation> SelectRecordLocation(db::Session& session, db::CompanyId company,
                                                    std::string_view id) {
   static constexpr db::Sql kSelect = R"sql(
@@ -834,8 +847,7 @@ std::optional<RecordLocation> SelectRecordLocation(db::Session& session, db::Com
       )sql";
   const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
-  return RecordLocation{row->Int("version"), row->Int("render_version"),
-                        row->OptionalInt("record_seq"), row->OptionalInt("closed_at")};
+  return ReadLocation(*row);
 }
 
 void ForgetRecord(db::Tx& tx, Order& order) {

@@ -34,8 +34,9 @@ void Update(db::Tx& tx, const Order& before, Order& after);
 void Replace(db::Tx& tx, const Order& before, Order& after);
 
 // Reads the order with all its rows. Fault kDamaged if the checksum does not match them
-// (orders/checksum.h).
-std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id);
+// (orders/checksum.h). The company's UUID becomes Order::company_uuid; empty: it is looked up.
+std::optional<Order> Select(db::Session& session, db::CompanyId company, std::string_view id,
+                            std::string_view company_uuid = {});
 std::vector<std::string> SelectIdsAfter(db::Session& session, db::CompanyId company,
                                         std::string_view id, int64_t limit);
 // True if the order exists and has a checksum. Orders of older programs get theirs from the
@@ -54,9 +55,6 @@ struct Made {
 };
 std::optional<Made> SelectByReference(db::Session& session, db::CompanyId company,
                                       std::string_view reference);
-// Before an order is made because SelectByReference has found none: Fault kDamaged where a wrong
-// entry of the index of references may have hidden it.
-void RequireNoReference(db::Session& session, db::CompanyId company, std::string_view reference);
 std::optional<std::string> SelectIdByExternalId(db::Session& session, db::CompanyId company,
                                                 std::string_view source,
                                                 std::string_view external_id);
@@ -70,6 +68,12 @@ struct RecordLocation {
 };
 std::optional<RecordLocation> SelectRecordLocation(db::Session& session, db::CompanyId company,
                                                    std::string_view id);
+struct LocatedRecord {
+  std::string id;  // of the order
+  RecordLocation location;
+};
+std::optional<LocatedRecord> SelectRecordByPublicId(db::Session& session, db::CompanyId company,
+                                                    std::string_view public_id);
 // Marks the record as not stored: it is rendered when it is read.
 void ForgetRecord(db::Tx& tx, Order& order);
 
