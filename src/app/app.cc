@@ -108,43 +108,58 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
       heartbeats_(clock_),
       space_(SpaceOf(options_), metrics_),
       network_(heartbeats_, metrics_),
-      live_(
-          auth::Mode::kLive, options_, clock_, space_, answer_budget_, &network_, heartbeats_,
-          metrics_, ops::NotifyUpgrading,
-          [this](std::vector<http::Readiness>& checks) {
-            // Reported, but does not make the box unready: selling does not depend on the
-            // sandbox, and a wrong clock is not to stop it.
-            const char* trouble = sandbox_.trouble();
-            if (trouble) checks.push_back({.name = "sandbox", .ok = true, .state = trouble});
-            const std::string certificate = certificates_.trouble();
-            if (!certificate.empty()) {
-              checks.push_back({.name = "certificate", .ok = true, .state = certificate});
-            }
-            std::string files = files_.Trouble();
-            if (certificates_.is_newer_on_disk()) {
-              files += std::string(files.empty() ? "" : "; ") +
-                       "tls/server.crt is newer than what is used: `systemctl reload comanda`";
-            }
-            if (!files.empty()) {
-              checks.push_back({.name = "files", .ok = true, .state = files});
-            }
-            const std::string backup =
-                backups::Trouble(backups::Results(options_.data_directory), clock_.RetentionNow());
-            if (!backup.empty()) {
-              checks.push_back({.name = "backup", .ok = true, .state = backup});
-            }
-          },
-          [this] { return certificates_.authority_pem(); }),
+      process_{.options = options_,
+               .clock = clock_,
+               .space = space_,
+               .answer_budget = answer_budget_,
+               .heartbeats = heartbeats_,
+               .metrics = metrics_,
+               .network = &network_},
+      live_(process_,
+            {.mode = auth::Mode::kLive,
+             .upgrading = ops::NotifyUpgrading,
+             .more_checks = [this](std::vector<http::Readiness>& checks) { AddReadiness(checks); },
+             .authority_pem = [this] { return certificates_.authority_pem(); }}),
       sandbox_([this](const Upgrading& upgrading) { return OpenSandbox(upgrading); },
                !options_.sandbox_listen.empty(), options_.errors_base, ops::NotifyUpgrading),
-      clock_watch_(clock_, live_.database(), live_.marks()),
+      clock_watch_(clock_, live_.environment().database(), live_.environment().marks()),
       names_(std::make_shared<ops::Names>(ops::MachineNames(options_))),
       certificates_(options_, *names_, clock_),
       tls_(certificates_.pair()) {
   SetLogLevel();
   NoteFiles();
+  if (!space_.is_read_only()) OpenControl();
+  LookAtLeftovers();
+  FollowAddresses();
+  OpenServers(std::move(listeners));
+  live_.environment().database().StartInspector();
+  Instance* sandbox = sandbox_https_ ? sandbox_.instance() : nullptr;
+  if (sandbox) sandbox->environment().database().StartInspector();
+}
+
+// Reported, but does not make the box unready: selling does not depend on the sandbox, and a wrong
+// clock is not to stop it.
+void App::AddReadiness(std::vector<http::Readiness>& checks) {
+  const char* trouble = sandbox_.trouble();
+  if (trouble) checks.push_back({.name = "sandbox", .ok = true, .state = trouble});
+  const std::string certificate = certificates_.trouble();
+  if (!certificate.empty()) {
+    checks.push_back({.name = "certificate", .ok = true, .state = certificate});
+  }
+  std::string files = files_.Trouble();
+  if (certificates_.is_newer_on_disk()) {
+    files += std::string(files.empty() ? "" : "; ") +
+             "tls/server.crt is newer than what is used: `systemctl reload comanda`";
+  }
+  if (!files.empty()) checks.push_back({.name = "files", .ok = true, .state = files});
+  const std::string backup =
+      backups::Trouble(backups::Results(options_.data_directory), clock_.RetentionNow());
+  if (!backup.empty()) checks.push_back({.name = "backup", .ok = true, .state = backup});
+}
+
+// What a backup, a drill or a restore has left that was interrupted.
+void App::LookAtLeftovers() {
   if (!space_.is_read_only()) {
-    OpenControl();
     for (const std::string& left : backups::RemoveUnfinishedBackups(options_.data_directory)) {
       log::Notice("removed what an interrupted backup or drill left", {{"directory", left}});
     }
@@ -152,7 +167,9 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
   for (const std::string& left : backups::DescribeRestores(options_.data_directory)) {
     log::Notice("an interrupted restore", {{"state", left}});
   }
-  FollowAddresses();
+}
+
+void App::OpenServers(Listeners listeners) {
   std::array<std::vector<Listener>, kRoles> taken;
   for (size_t role = 0; role < kRoles; ++role) {
     taken[role] = listeners.Take(static_cast<Role>(role));
@@ -162,16 +179,15 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
   sandbox_https_ = Listen(Role::kSandbox, taken[static_cast<size_t>(Role::kSandbox)]);
   setup_ = Listen(Role::kSetup, taken[static_cast<size_t>(Role::kSetup)]);
   https_ = Listen(Role::kRestaurant, taken[static_cast<size_t>(Role::kRestaurant)]);
-  live_.database().StartInspector();
-  Environment* sandbox = sandbox_https_ ? sandbox_.environment() : nullptr;
-  if (sandbox) sandbox->database().StartInspector();
 }
 
-std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
-  auto sandbox = std::make_unique<Environment>(
-      auth::Mode::kTest, options_, clock_, space_, answer_budget_, &network_, heartbeats_, metrics_,
-      upgrading, MoreChecks(), [this] { return certificates_.authority_pem(); });
-  if (!options_.sandbox_listen.empty()) SeedSandbox(sandbox->database());
+std::unique_ptr<Instance> App::OpenSandbox(const Upgrading& upgrading) {
+  auto sandbox = std::make_unique<Instance>(
+      process_,
+      InstanceSettings{.mode = auth::Mode::kTest, .upgrading = upgrading, .authority_pem = [this] {
+                         return certificates_.authority_pem();
+                       }});
+  if (!options_.sandbox_listen.empty()) SeedSandbox(sandbox->environment().database());
   return sandbox;
 }
 
@@ -198,8 +214,8 @@ void App::OpenControl() {
   sandbox_control_ = ControlServer(
       options_.data_directory + "/control-test.sock",
       [this](wire::Exchange& exchange) {
-        sandbox_.HandleLocal(exchange,
-                             [](Environment& opened) { opened.database().StartInspector(); });
+        sandbox_.HandleLocal(
+            exchange, [](Instance& opened) { opened.environment().database().StartInspector(); });
       },
       options_, clock_, metrics_);
 }
@@ -227,16 +243,16 @@ App::~App() {
   ends_.reset();
   checks_.reset();
   live_.StopWaiting();
-  if (Environment* sandbox = sandbox_.environment()) sandbox->StopWaiting();
+  if (Instance* sandbox = sandbox_.instance()) sandbox->StopWaiting();
   StopServers();
   Attempt("when keys were last used is not written down", [this] {
-    live_.FlushKeyUse();
-    if (Environment* sandbox = sandbox_.environment()) sandbox->FlushKeyUse();
+    live_.environment().FlushKeyUse();
+    if (Instance* sandbox = sandbox_.instance()) sandbox->environment().FlushKeyUse();
   });
   NoteAuthority();
   Attempt("the time of the stop is not written down", [this] {
-    live_.marks().Renew();
-    if (Environment* sandbox = sandbox_.environment()) sandbox->marks().Renew();
+    live_.environment().marks().Renew();
+    if (Instance* sandbox = sandbox_.instance()) sandbox->environment().marks().Renew();
   });
 }
 
@@ -316,7 +332,7 @@ std::string App::CertificateFingerprint() const {
 
 bool App::HasCompany() {
   try {
-    return live_.database().Read(
+    return live_.environment().database().Read(
         [](db::Snapshot& snapshot) { return !company::All(snapshot).empty(); });
   } catch (const Fault&) {  // there is one, and it is damaged
     return true;
@@ -339,9 +355,9 @@ void App::RunUntilSignal(const std::function<config::Options()>& reload) {
                 });
   checks_.emplace(events::WorkerSettings{.name = "checks", .heartbeat_max_ms = kChoreMaxMs},
                   heartbeats_, metrics_, [this](events::Worker::Pass& pass) {
-                    int64_t due_in_ms = live_.CheckPart(pass);
-                    if (Environment* sandbox = sandbox_.environment()) {
-                      due_in_ms = std::min(due_in_ms, sandbox->CheckPart(pass));
+                    int64_t due_in_ms = live_.environment().CheckPart(pass);
+                    if (Instance* sandbox = sandbox_.instance()) {
+                      due_in_ms = std::min(due_in_ms, sandbox->environment().CheckPart(pass));
                     }
                     return events::Worker::Done{.due_in_ms = due_in_ms};
                   });
@@ -377,10 +393,10 @@ void App::Reload(const config::Options& options) {
   SetLogLevel();
   SetNames(std::move(names));
   NoteFiles();
-  live_.delivery().Reload();
+  live_.neighbours().ReloadApps();
   LookAtZones();
-  live_.ReloadFiles();
-  if (Environment* sandbox = sandbox_.environment()) sandbox->ReloadFiles();
+  live_.neighbours().ReloadFiles();
+  if (Instance* sandbox = sandbox_.instance()) sandbox->neighbours().ReloadFiles();
   log::Notice("settings and certificate read again");
 }
 
@@ -424,9 +440,9 @@ void App::Watch() {
 void App::DoChores(events::Worker::Pass& pass) {
   const auto progress = [&] { pass.Beat(); };
   // Separately: a failure of one must not prevent the others.
-  Attempt("chores put off", [&] { live_.DoChores(progress); });
-  if (Environment* sandbox = sandbox_.environment()) {
-    Attempt("chores of the sandbox put off", [&] { sandbox->DoChores(progress); });
+  Attempt("chores put off", [&] { live_.environment().DoChores(progress); });
+  if (Instance* sandbox = sandbox_.instance()) {
+    Attempt("chores of the sandbox put off", [&] { sandbox->environment().DoChores(progress); });
   }
   LookAtZones();
   Attempt("copies from before an upgrade are kept on", [&] { DeleteUpgradeCopies(); });
@@ -437,18 +453,18 @@ void App::DoChores(events::Worker::Pass& pass) {
 int64_t App::WriteDownEnds() {
   constexpr int64_t kLookEveryMs = 1'000;
   int64_t due_ms = kLookEveryMs;
-  for (Environment* environment : {&live_, sandbox_.environment()}) {
-    if (environment == nullptr) continue;
-    environment->ends().WriteDown();
-    due_ms = std::min(due_ms, environment->ends().DueInMs().value_or(due_ms));
+  for (Instance* instance : {&live_, sandbox_.instance()}) {
+    if (instance == nullptr) continue;
+    instance->ends().WriteDown();
+    due_ms = std::min(due_ms, instance->ends().DueInMs().value_or(due_ms));
   }
   return due_ms;
 }
 
 void App::LookAtZones() {
   Attempt("time zones are not looked at", [&] {
-    live_.zones().Look();
-    if (Environment* sandbox = sandbox_.environment()) sandbox->zones().Look();
+    live_.environment().zones().Look();
+    if (Instance* sandbox = sandbox_.instance()) sandbox->environment().zones().Look();
   });
 }
 
@@ -458,8 +474,8 @@ void App::LookAtZones() {
 void App::DeleteUpgradeCopies() {
   if (space_.is_read_only()) return;
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
-    Environment* environment = mode == auth::Mode::kLive ? &live_ : sandbox_.environment();
-    if (!environment || !environment->UpgradeIsOld()) continue;
+    Instance* instance = mode == auth::Mode::kLive ? &live_ : sandbox_.instance();
+    if (!instance || !instance->environment().UpgradeIsOld()) continue;
     db::DeleteUpgradeCopies(options_.data_directory, std::string(Name(mode)) + ".db",
                             std::numeric_limits<UtcMs>::max());
   }
@@ -467,7 +483,7 @@ void App::DeleteUpgradeCopies() {
 
 void App::RetrySandbox(events::Worker::Pass& pass) {
   if (sandbox_.TryToOpen([&](const std::string&) { pass.Beat(); })) {
-    sandbox_.environment()->database().StartInspector();
+    sandbox_.instance()->environment().database().StartInspector();
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The running server: the live environment, the sandbox, their addresses, the background threads.
+// The running server: the live instance, the sandbox, their addresses, the background threads.
 // Members are declared in the order in which they start; destruction stops them in reverse.
 //
 // The threads of the process:
@@ -21,8 +21,9 @@
 #include <vector>
 
 #include "app/clock_watch.h"
-#include "app/environment.h"
+#include "app/instance.h"
 #include "app/listeners.h"
+#include "app/process.h"
 #include "app/sandbox.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
@@ -63,6 +64,9 @@ class App {
   bool HasCompany();  // in the live environment
 
  private:
+  void AddReadiness(std::vector<http::Readiness>& checks);  // of the live instance; any thread
+  void LookAtLeftovers();
+  void OpenServers(Listeners listeners);
   void Reload(const config::Options& options);
   void NoteFiles();
   void SetNames(std::shared_ptr<const ops::Names> names);
@@ -73,7 +77,7 @@ class App {
   // What the servers call for each request. Any thread.
   wire::Handler LiveHandler();
   wire::Handler SandboxHandler();
-  std::unique_ptr<Environment> OpenSandbox(const Upgrading& upgrading);
+  std::unique_ptr<Instance> OpenSandbox(const Upgrading& upgrading);
   void RetrySandbox(events::Worker::Pass& pass);  // on the thread of the chores
   std::vector<std::string> AddressesOf(Role role) const;
   std::string HttpsAddressFor(std::string_view host) const;  // app/setup_port.h; any thread
@@ -99,9 +103,10 @@ class App {
   Heartbeats heartbeats_;
   db::DiskSpace space_;
   http::AnswerBudget answer_budget_;
-  net::Network network_;  // all outgoing calls; before the environments, whose webhooks use it
+  net::Network network_;  // all outgoing calls; before the instances, whose webhooks use it
+  const Process process_;
   ops::FilesInUse files_;
-  Environment live_;  // each environment has a writer thread and an inspector thread
+  Instance live_;  // each instance has a writer thread and an inspector thread
   Sandbox sandbox_;
   ClockWatch clock_watch_;
   mutable std::mutex names_mutex_;

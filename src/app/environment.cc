@@ -3,13 +3,12 @@
 #include <charconv>
 
 #include "app/embedded.h"
-#include "app/routes.h"
 #include "app/served.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/random.h"
 #include "clients/clients.h"
-#include "company/api.h"
+#include "cloud/link/link.h"
 #include "company/companies.h"
 #include "db/sqlite/backup.h"
 #include "db/sqlite/upgrade_copies.h"
@@ -22,17 +21,12 @@
 #include "machine/hold.h"
 #include "machine/machine_id.h"
 #include "menu/catalogue.h"
-#include "ops/certificates.h"
-#include "ops/health.h"
 #include "orders/check.h"
 #include "orders/orders.h"
 #include "webhooks/webhooks.h"
 
 namespace comanda::app {
 namespace {
-
-// The size of the cache of list answers: about 50 pages of 50 orders.
-constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
 
 // Of the tables whose rows have a checksum.
 bool IsSound(db::Session& session, const std::string& table, const std::vector<std::string>& key) {
@@ -150,11 +144,6 @@ std::string DatabasePath(auth::Mode mode, const config::Options& options) {
   return options.data_directory + "/" + std::string(Name(mode)) + ".db";
 }
 
-int WorkersOf(auth::Mode mode, const config::Options& options) {
-  constexpr int kSandboxWorkers = 32;
-  return mode == auth::Mode::kLive ? options.workers : kSandboxWorkers;
-}
-
 db::SpaceSettings SpaceOf(const config::Options& options) {
   constexpr int64_t kMebibyte = 1024 * 1024;
   return {.directory = options.data_directory,
@@ -164,72 +153,51 @@ db::SpaceSettings SpaceOf(const config::Options& options) {
           .ballast_bytes = options.disk_ballast_mib * kMebibyte};
 }
 
-Environment::Environment(auth::Mode mode, const config::Options& options, const Clock& clock,
-                         db::DiskSpace& space, http::AnswerBudget& answer_budget,
-                         net::Network* network, Heartbeats& heartbeats, metrics::Registry& metrics,
-                         const Upgrading& upgrading, MoreChecks more_checks,
-                         AuthorityPem authority_pem, bool owns_directory)
+Environment::Environment(auth::Mode mode, const Process& process, const Upgrading& upgrading,
+                         bool owns_directory)
     : mode_(mode),
-      options_(options),
-      clock_(clock),
-      space_(space),
-      // Long polls may use half of the connections; the other half stays free.
-      long_polls_(WorkersOf(mode, options) / 2),
-      long_polls_reader_(feed_, "long polls", {.committed = [this] { long_polls_.Wake(); }}),
-      answers_(kAnswerBytesMax),
+      options_(process.options),
+      clock_(process.clock),
+      space_(process.space),
       database_(DatabaseSettings(
-                    mode, options, space,
+                    mode, process.options, process.space,
                     [&](const std::string& step) {
                       was_upgraded_ = true;
                       upgrading(step);
                     },
                     owns_directory),
-                clock, heartbeats, metrics),
-      marks_(Checked(database_), clock, Migrations().back().number),
-      gate_(Rates(mode, options), keys_, clock),
-      site_{.mode = mode,
-            .options = options,
-            .clock = clock,
-            .database = database_,
-            .space = space,
-            .gate = gate_,
-            .metrics = metrics,
-            .readiness =
-                [this, more_checks = std::move(more_checks)] {
-                  std::vector<http::Readiness> checks =
-                      ops::CheckReadiness(database_, space_, clock_);
-                  // Reported, and never makes the box unready: orders go on.
-                  if (std::string zones = zones_.trouble(); !zones.empty()) {
-                    checks.push_back({.name = "time_zones", .ok = true, .state = zones});
-                  }
-                  AddOutgoing(checks);
-                  if (more_checks) more_checks(checks);
-                  return checks;
-                },
-            .long_polls = long_polls_,
-            .answers = answers_,
-            .answer_budget = answer_budget,
-            .find_companies = company::FindNames,
-            .read_event_body = orders::EventBody,
-            .current_mark = [this] { return marks_.current(); },
-            .resume = [this] { return Resume(); },
-            .authority_pem = std::move(authority_pem)},
-      dispatcher_(site_, AllRoutes(mode)),
-      checker_(FileName(mode), database_, space_, clock),
-      zones_(FileName(mode), database_, clock),
-      graces_(clock),
-      ends_(EndingKinds()) {
+                clock_, process.heartbeats, process.metrics),
+      marks_(Checked(database_), clock_, Migrations().back().number),
+      gate_(Rates(mode, options_), keys_, clock_),
+      checker_(FileName(mode), database_, space_, clock_),
+      zones_(FileName(mode), database_, clock_),
+      graces_(clock_) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
+  TakeUp();
+  LoadMemory();
+  if (was_upgraded_)
+    GoOnWithout("skus that differ only in case", [&] { menu::LogTwinSkus(database_); });
+  try {
+    clients::MakeSearchable(database_, [&] { upgrading("clients"); });
+  } catch (const Fault& fault) {  // e.g. a full disk; the chores try again
+    if (fault.kind != Fault::Kind::kDiskReadOnly)
+      log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
+  }
+}
+
+void Environment::TakeUp() {
   GoOnWithout("the counters", [&] { MendCounters(database_); });
   GoOnWithout("the time of the last event",
               [&] { database_.ContinueFrom(database_.Read(events::LastTime)); });
   GoOnWithout("whether this is a copy", [&] { TakeUpCopy(); });
   if (hold_.IsHeld()) {
     log::Warning("outgoing messages are held",
-                 {{"file", FileName(mode)}, {"state", hold_.Describe()}});
+                 {{"file", FileName(mode_)}, {"state", hold_.Describe()}});
   }
   NoteServed();
-  gate_.SetWriteDownEnds([this] { ends_.WriteDown(); });
+}
+
+void Environment::LoadMemory() {
   GoOnWithout("the counters in memory", [&] {
     database_.Read(
         [&](db::Snapshot& snapshot) { events::LoadCounters(snapshot, database_.counters()); });
@@ -243,67 +211,6 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
   GoOnWithout("the graces of webhooks' secrets", [&] {
     database_.Read([&](db::Snapshot& snapshot) { webhooks::LoadGraces(snapshot, graces_); });
   });
-  if (was_upgraded_)
-    GoOnWithout("skus that differ only in case", [&] { menu::LogTwinSkus(database_); });
-  site_.graces = &graces_;
-  try {
-    clients::MakeSearchable(database_, [&] { upgrading("clients"); });
-  } catch (const Fault& fault) {  // e.g. a full disk; the chores try again
-    if (fault.kind != Fault::Kind::kDiskReadOnly)
-      log::Error("some clients cannot be searched for yet", {{"why", fault.cause}});
-  }
-  // The sandbox asks no real app.
-  delivery_.emplace(
-      delivery::DeliverySettings{.options = options_,
-                                 .clock = clock_,
-                                 .database = database_,
-                                 .network = mode_ == auth::Mode::kLive ? network : nullptr,
-                                 .heartbeats = heartbeats,
-                                 .metrics = metrics,
-                                 .hold = &hold_,
-                                 .is_watched =
-                                     [this](db::CompanyId company) {
-                                       return site_.lookers.AreThere(company, clock_.MonotonicMs());
-                                     },
-                                 .has_cloud =
-                                     [](db::Session& session, db::CompanyId company) {
-                                       const auto linked = cloud::FindLinked(session);
-                                       return linked && linked->company == company;
-                                     }});
-  site_.delivery = &*delivery_;
-  if (network == nullptr) return;
-  deliverer_.emplace(DelivererSettings(*network), heartbeats, metrics);
-  site_.deliverer = &*deliverer_;
-  if (mode_ == auth::Mode::kTest) return;
-  syncer_.emplace(SyncerSettings(*network), heartbeats, metrics);
-  site_.syncer = &*syncer_;
-}
-
-std::string Environment::SyncState() {
-  try {
-    const cloud::Status sync = database_.Read([&](db::Snapshot& snapshot) {
-      return cloud::FindStatus(snapshot, syncer_ ? syncer_->progress() : cloud::Progressing{},
-                               clock_.Now());
-    });
-    return cloud::Describe(sync, clock_.Now());
-  } catch (const Fault& fault) {
-    return "cannot be read: " + fault.cause;
-  }
-}
-
-// What leaves the box is reported, and never makes it unready: selling does not depend on it.
-void Environment::AddOutgoing(std::vector<http::Readiness>& checks) {
-  checks.push_back({.name = "sync", .ok = true, .state = SyncState()});
-  const std::string webhooks = deliverer_ ? deliverer_->Trouble() : "";
-  if (!webhooks.empty()) checks.push_back({.name = "webhooks", .ok = true, .state = webhooks});
-  const std::string apps = delivery_ ? delivery_->lookups().Describe() : "";
-  if (!apps.empty()) checks.push_back({.name = "delivery_apps", .ok = true, .state = apps});
-  const auto* app_orders = delivery_ ? delivery_->orders() : nullptr;
-  const std::string orders = app_orders != nullptr ? app_orders->Describe() : "";
-  if (!orders.empty()) checks.push_back({.name = "app_orders", .ok = true, .state = orders});
-  if (hold_.IsHeld()) {
-    checks.push_back({.name = "outgoing", .ok = true, .state = hold_.Describe()});
-  }
 }
 
 // Whether the database was restored, and whether another machine has served it: both in one
@@ -341,51 +248,16 @@ void Environment::TakeUpCopy() {
       {{"file", DatabasePath(mode_, options_)}});
 }
 
-void Environment::ReloadFiles() {
-  if (deliverer_) deliverer_->Reload();
-  if (syncer_) syncer_->Reload();
-}
-
-bool Environment::Resume() {
-  const bool was_held = database_.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+bool Environment::EndHold(const std::function<void()>& ends) {
+  return database_.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     const bool has_ended = machine::Resume(tx);
     if (has_ended) AuditEach(tx, stamp, "outgoing.resumed");
-    tx.OnCommit([this] {
+    tx.OnCommit([this, ends] {
       hold_.Release();
-      if (deliverer_) deliverer_->NoteChange();
-      if (syncer_) syncer_->NoteChange();
+      ends();
     });
     return has_ended;
   });
-  if (delivery_) delivery_->Wake();  // it reads the database
-  return was_held;
-}
-
-// The sandbox, in which integrators try things out, takes no transfers from the restaurant.
-webhooks::DelivererSettings Environment::DelivererSettings(net::Network& network) {
-  constexpr size_t kLiveSlots = 12, kSandboxSlots = 4;
-  const bool is_live = mode_ == auth::Mode::kLive;
-  return {.name = is_live ? "webhooks" : "sandbox webhooks",
-          .options = options_,
-          .clock = clock_,
-          .database = database_,
-          .space = space_,
-          .marks = marks_,
-          .feed = feed_,
-          .network = network,
-          .graces = graces_,
-          .hold = &hold_,
-          .slots = is_live ? kLiveSlots : kSandboxSlots,
-          .read_body = orders::EventBody};
-}
-
-cloud::SyncerSettings Environment::SyncerSettings(net::Network& network) {
-  return {.options = options_,
-          .clock = clock_,
-          .database = database_,
-          .feed = feed_,
-          .network = network,
-          .hold = &hold_};
 }
 
 Environment::~Environment() { NoteServed(); }
@@ -438,13 +310,6 @@ std::vector<EndingKind> Environment::EndingKinds() {
        .due_in_ms = [this] { return keys::CodesDueInMs(gate_.pairing_codes(), clock_); },
        .write_down =
            [this] { keys::WriteDownExpiredCodes(database_, gate_.pairing_codes(), clock_); }},
-      {.name = "old secrets of webhooks",
-       .due_in_ms = [this] { return graces_.DueInMs(); },
-       .write_down =
-           [this] {
-             const bool are_changed = webhooks::WriteDownEndedGraces(database_, graces_);
-             if (are_changed && deliverer_) deliverer_->NoteChange();
-           }},
   };
 }
 

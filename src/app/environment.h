@@ -1,40 +1,29 @@
 #pragma once
 
-// One environment: a database with its keys, limits and caches, and the dispatcher that answers
-// requests with them. A box has two: live, and test, which is the sandbox. They share no data
-// (contract section 14), only the disk, the clock and the metrics.
+// One environment: a database and its story, from the upgrade at a start to the chores, with what
+// of it is kept in memory. A box has two: live, and test, which is the sandbox. They share no data
+// (contract section 14), only what the process has one of (app/process.h).
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/checker.h"
+#include "app/process.h"
 #include "auth/gate.h"
 #include "auth/key_table.h"
-#include "base/heartbeat.h"
-#include "base/metrics.h"
 #include "base/time/clock.h"
 #include "base/time/ends.h"
-#include "cloud/syncer.h"
 #include "company/zones.h"
 #include "config/options.h"
 #include "db/database.h"
 #include "db/sqlite/disk_space.h"
-#include "delivery/delivery.h"
 #include "events/feed.h"
 #include "events/marks.h"
-#include "http/dispatch.h"
-#include "http/long_polls.h"
 #include "machine/hold.h"
-#include "net/network.h"
-#include "webhooks/deliverer.h"
 #include "webhooks/graces.h"
 
 namespace comanda::app {
-
-// The maximum number of connections of the environment's HTTPS server.
-int WorkersOf(auth::Mode mode, const config::Options& options);
 
 // The thresholds of free disk space that the settings name.
 db::SpaceSettings SpaceOf(const config::Options& options);
@@ -45,31 +34,26 @@ std::string DatabasePath(auth::Mode mode, const config::Options& options);
 // Called repeatedly during an upgrade, with the name of its current step. An exception ends the
 // upgrade.
 using Upgrading = std::function<void(const std::string& step)>;
-// Appends checks to those of /readyz. Called by any thread.
-using MoreChecks = std::function<void(std::vector<http::Readiness>& checks)>;
-// As http::Site::authority_pem.
-using AuthorityPem = std::function<std::string()>;
-
 // Methods may be called by any thread unless they say otherwise.
 class Environment {
  public:
   // Opens and upgrades the database, which blocks for the time of the upgrade; loads keys and
   // change counters into memory. If the file is a restored copy, raises the epoch of its event logs
   // (app/served.h). The caller holds the lock of the data directory, or, with
-  // `owns_directory` false, the directory is read-only and nothing is to be written; the arguments
-  // must outlive the environment. Without a network nothing is delivered to webhooks. Fault where
+  // `owns_directory` false, the directory is read-only and nothing is to be written. Fault where
   // the database cannot be used.
-  Environment(
-      auth::Mode mode, const config::Options& options, const Clock& clock, db::DiskSpace& space,
-      http::AnswerBudget& answer_budget, net::Network* network, Heartbeats& heartbeats,
-      metrics::Registry& metrics, const Upgrading& upgrading, MoreChecks more_checks = {},
-      AuthorityPem authority_pem = [] { return std::string(); }, bool owns_directory = true);
+  Environment(auth::Mode mode, const Process& process, const Upgrading& upgrading,
+              bool owns_directory = true);
   ~Environment();
 
+  auth::Mode mode() const { return mode_; }
   db::Database& database() { return database_; }
-  http::Dispatcher& dispatcher() { return dispatcher_; }
-  // Answers all waiting long polls; later ones do not wait. Called when the server stops.
-  void StopWaiting() { long_polls_.Stop(); }
+  events::Feed& feed() { return feed_; }
+  events::Marks& marks() { return marks_; }
+  auth::Gate& gate() { return gate_; }
+  webhooks::Graces& graces() { return graces_; }
+  company::ZoneKeeper& zones() { return zones_; }
+  const machine::Hold& hold() const { return hold_; }
 
   // The periodic work: writes the last use of keys to the database, deletes expired events and
   // idempotency answers, completes what an import or upgrade left for later. Blocks for
@@ -79,56 +63,38 @@ class Environment {
   // Runs a part of the background check (app/checker.h) and returns the ms to wait before the next
   // one. The thread of the checks alone.
   int64_t CheckPart(events::Worker::Pass& pass) { return checker_.DoPart(pass); }
-  // What ends by time in this database.
-  Ends& ends() { return ends_; }
+  // What ends by time: API keys and pairing codes.
+  std::vector<EndingKind> EndingKinds();
   // Writes to the database when keys were last used, which is kept in memory meanwhile.
   void FlushKeyUse();
-  events::Marks& marks() { return marks_; }
-  delivery::Delivery& delivery() { return *delivery_; }
-  company::ZoneKeeper& zones() { return zones_; }
-  // Reads the files again that the senders of webhooks and the sync have read: authorities, the key
-  // of the cloud.
-  void ReloadFiles();
-  // Ends the hold of outgoing messages; false where there was none.
-  bool Resume();
+  // Ends the hold of outgoing messages; false where there was none. Calls `ends` within the commit
+  // that does so. Blocks for the writer.
+  bool EndHold(const std::function<void()>& ends);
   // True if the database has been in use since its last upgrade for as long as the copy from before
   // it is kept (db::kUpgradeCopyKeptMs).
   bool UpgradeIsOld();
 
  private:
+  void TakeUp();
   void TakeUpCopy();
+  void LoadMemory();
   void NoteServed();
-  std::vector<EndingKind> EndingKinds();
-  webhooks::DelivererSettings DelivererSettings(net::Network& network);
-  cloud::SyncerSettings SyncerSettings(net::Network& network);
-  std::string SyncState();
-  void AddOutgoing(std::vector<http::Readiness>& checks);
 
   const auth::Mode mode_;
   const config::Options& options_;
-  bool was_upgraded_ = false;  // this start upgraded or made the database
   const Clock& clock_;
   const db::DiskSpace& space_;
-  bool is_taken_up_ = false;  // TakeUpCopy() has come to its end
-  events::Feed feed_;         // before database_, whose commits call it
-  http::LongPolls long_polls_;
-  events::Feed::Reader long_polls_reader_;
-  http::AnswerCache answers_;
+  bool was_upgraded_ = false;  // this start upgraded or made the database
+  bool is_taken_up_ = false;   // TakeUpCopy() has come to its end
+  events::Feed feed_;          // before database_, whose commits call it
   db::Database database_;
   events::Marks marks_;
   auth::KeyTable keys_;
   auth::Gate gate_;
-  http::Site site_;
-  http::Dispatcher dispatcher_;
   Checker checker_;
   company::ZoneKeeper zones_;
-  machine::Hold hold_;  // of what the deliverer sends
+  machine::Hold hold_;
   webhooks::Graces graces_;
-  Ends ends_;
-  // Last: they end before what they use.
-  std::optional<webhooks::Deliverer> deliverer_;
-  std::optional<cloud::Syncer> syncer_;  // of the live environment
-  std::optional<delivery::Delivery> delivery_;
 };
 
 }  // namespace comanda::app

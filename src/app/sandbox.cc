@@ -24,7 +24,7 @@ Sandbox::Sandbox(Open open, bool has_address, std::string errors_base, const Upg
 
 bool Sandbox::TryToOpen(const Upgrading& upgrading) {
   try {
-    environment_ = open_(upgrading);
+    instance_ = open_(upgrading);
   } catch (const std::exception& failure) {
     if (has_address_) trouble_ = Trouble(KindOfHandled());
     log::Error(has_address_ ? "the sandbox is not served, tried again in a minute"
@@ -32,22 +32,21 @@ bool Sandbox::TryToOpen(const Upgrading& upgrading) {
                {{"why", failure.what()}});
     return false;
   }
-  serving_ = environment_.get();
+  serving_ = instance_.get();
   if (trouble_.exchange(nullptr)) log::Notice("the sandbox is served");
   return true;
 }
 
-void Sandbox::HandleLocal(wire::Exchange& exchange,
-                          const std::function<void(Environment&)>& opened) {
+void Sandbox::HandleLocal(wire::Exchange& exchange, const std::function<void(Instance&)>& opened) {
   if (!has_address_) {
     const std::lock_guard lock(local_mutex_);
-    if (!environment() && TryToOpen([](const std::string&) {})) opened(*environment());
+    if (!instance() && TryToOpen([](const std::string&) {})) opened(*instance());
   }
   Handle(exchange);
 }
 
 void Sandbox::Handle(wire::Exchange& exchange) const {
-  if (Environment* environment = serving_) return environment->dispatcher().Handle(exchange);
+  if (Instance* instance = serving_) return instance->dispatcher().Handle(exchange);
   Refusal refusal(Problem::kServiceUnavailable,
                   has_address_
                       ? "The sandbox is not served just now; /readyz of the live address says why."

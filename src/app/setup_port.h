@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 
-#include "app/environment.h"
 #include "wire/server.h"
 
 namespace comanda::app {
@@ -21,6 +20,8 @@ namespace comanda::app {
 // it by `host`: the name or address in the Host header, in lower case, without port and brackets;
 // may be empty.
 using HttpsAddress = std::function<std::string(std::string_view host)>;
+// As http::Site::authority_pem.
+using AuthorityPem = std::function<std::string()>;
 
 // All of them are called by every worker of the server.
 wire::Handler SetupHandler(HttpsAddress address, AuthorityPem authority_pem,

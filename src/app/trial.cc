@@ -86,8 +86,14 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
     space_settings.ballast_bytes = 0;  // the server makes and keeps the ballast
     db::DiskSpace space(std::move(space_settings), metrics);
     http::AnswerBudget answer_budget;
-    Environment environment(mode, options, SystemClock(), space, answer_budget, nullptr, heartbeats,
-                            metrics, progress);
+    Environment environment(mode,
+                            {.options = options,
+                             .clock = SystemClock(),
+                             .space = space,
+                             .answer_budget = answer_budget,
+                             .heartbeats = heartbeats,
+                             .metrics = metrics},
+                            progress);
     environment.database().Read([&](db::Snapshot& snapshot) {
       if (found < known) trial.changes = count(snapshot);
       Read(snapshot, trial);

@@ -21,8 +21,11 @@ namespace {
 
 constexpr int64_t kListedMax = 1'000;
 
+// Null in the sandbox, and on the command line without a server.
+Syncer* FindSyncer(http::Context& ctx) { return static_cast<Syncer*>(ctx.site().syncer); }
+
 Syncer& SyncerOf(http::Context& ctx) {
-  Syncer* const syncer = ctx.site().syncer;
+  Syncer* const syncer = FindSyncer(ctx);
   if (syncer == nullptr) {
     throw Refusal(Problem::kServiceUnavailable, "The server does not run: start it first.");
   }
@@ -40,12 +43,12 @@ Linked GetLinked(db::Session& session) {
 
 // The worker reads the link again once the change is committed.
 void TellOnCommit(http::Context& ctx, db::Tx& tx) {
-  Syncer* const syncer = ctx.site().syncer;
+  Syncer* const syncer = FindSyncer(ctx);
   if (syncer != nullptr) tx.OnCommit([syncer] { syncer->NoteChange(); });
 }
 
 http::Response StatusNow(http::Context& ctx) {
-  Syncer* const syncer = ctx.site().syncer;
+  Syncer* const syncer = FindSyncer(ctx);
   const Progressing progress =
       syncer ? syncer->progress()
              : Progressing{.state = State::kStopped, .reason = "the server does not run"};
@@ -208,7 +211,7 @@ Refusal NotParked(const std::string& order) {
 }
 
 bool IsLate(http::Context& ctx, std::string_view order_id) {
-  const Syncer* const syncer = ctx.site().syncer;
+  const Syncer* const syncer = FindSyncer(ctx);
   return syncer && syncer->late().Contains(order_id);
 }
 
@@ -250,7 +253,7 @@ http::Response DiscardOrder(http::Context& ctx) {
     const std::string id = OrderOf(tx, company, order);
     if (IsLate(ctx, id)) store::Park(tx, company, id, kParkedUnanswered, "");
     if (!Discard(tx, company, id, reason, rules, stamp)) throw NotParked(order);
-    Syncer* const syncer = ctx.site().syncer;
+    Syncer* const syncer = FindSyncer(ctx);
     if (syncer) tx.OnCommit([syncer, id] { syncer->late().Remove(id); });
     TellOnCommit(ctx, tx);
     return http::Uncached(http::Data("{}"));

@@ -156,6 +156,64 @@ std::vector<Advice> RemediesOf(const Progressing& progress) {
 // Of so many late orders the ids that people use are looked up.
 constexpr size_t kLateNamedMax = 20;
 
+void AppendLate(json::Writer& out, const Status& status) {
+  out.Key("late").BeginArray();
+  for (const outbox::Late& late : status.progress.late) {
+    out.BeginObject();
+    const auto named = status.public_ids.find(late.key);
+    out.Key("order_id").Text(late.key.empty() ? std::nullopt : std::optional(late.key));
+    out.Key("public_id")
+        .Text(named == status.public_ids.end() ? std::nullopt : std::optional(named->second));
+    out.Key("since").Instant(late.since);
+    out.Key("failures").Integer(late.failing.failures);
+    out.Key("why").Text(late.trouble);
+    out.EndObject();
+  }
+  out.EndArray();
+}
+
+void AppendUnread(json::Writer& out, const Status& status) {
+  out.Key("unread").BeginArray();
+  for (const Unread& unread : status.unread) {
+    out.BeginObject();
+    out.Key("what").Text(unread.subject);
+    out.Key("description").Text(Describe(unread));
+    out.Key("since").Instant(unread.since);
+    out.Key("why").Text(unread.trouble.empty() ? std::nullopt : std::optional(unread.trouble));
+    out.Key("stops_selling").Boolean(unread.is_for_selling);
+    out.EndObject();
+  }
+  out.EndArray();
+}
+
+void AppendAdvice(json::Writer& out, const Status& status) {
+  out.Key("do").BeginArray();
+  for (const Advice& advice : AdviceFor(status)) {
+    out.BeginObject();
+    out.Key("command").Text(advice.command);
+    out.Key("purpose").Text(advice.purpose);
+    out.EndObject();
+  }
+  out.EndArray();
+}
+
+void AppendLink(json::Writer& out, const Status& status) {
+  const Link link = status.linked ? status.linked->link : Link{};
+  const auto text_of = [](const std::string& value) {
+    return value.empty() ? std::nullopt : std::optional(value);
+  };
+  out.Key("url").Text(text_of(link.url));
+  out.Key("cloud_company_id").Text(text_of(link.cloud_company_id));
+  out.Key("linked_at").Instant(status.linked ? std::optional(link.linked_at) : std::nullopt);
+  out.Key("orders_since").Instant(link.since);
+  out.Key("is_scanning").Boolean(link.scanned_id.has_value());
+  out.Key("follows_events").Boolean(link.features.has_events);
+  out.Key("takes_dates").Boolean(link.features.takes_dates);
+  out.Key("read_at").BeginObject();
+  for (const auto& [kind, visit] : link.progress) out.KeyOf(kind).Instant(visit.at);
+  out.EndObject();
+}
+
 }  // namespace
 
 std::vector<Advice> AdviceFor(const Status& status) {
@@ -249,54 +307,12 @@ std::string ToJson(const Status& status, UtcMs now) {
   out.Key("unpaired").BeginObject();
   for (const auto& [kind, number] : status.unpaired) out.KeyOf(kind).Integer(number);
   out.EndObject();
-  out.Key("late").BeginArray();
-  for (const outbox::Late& late : progress.late) {
-    out.BeginObject();
-    const auto named = status.public_ids.find(late.key);
-    out.Key("order_id").Text(late.key.empty() ? std::nullopt : std::optional(late.key));
-    out.Key("public_id")
-        .Text(named == status.public_ids.end() ? std::nullopt : std::optional(named->second));
-    out.Key("since").Instant(late.since);
-    out.Key("failures").Integer(late.failing.failures);
-    out.Key("why").Text(late.trouble);
-    out.EndObject();
-  }
-  out.EndArray();
-  out.Key("unread").BeginArray();
-  for (const Unread& unread : status.unread) {
-    out.BeginObject();
-    out.Key("what").Text(unread.subject);
-    out.Key("description").Text(Describe(unread));
-    out.Key("since").Instant(unread.since);
-    out.Key("why").Text(unread.trouble.empty() ? std::nullopt : std::optional(unread.trouble));
-    out.Key("stops_selling").Boolean(unread.is_for_selling);
-    out.EndObject();
-  }
-  out.EndArray();
-  out.Key("do").BeginArray();
-  for (const Advice& advice : AdviceFor(status)) {
-    out.BeginObject();
-    out.Key("command").Text(advice.command);
-    out.Key("purpose").Text(advice.purpose);
-    out.EndObject();
-  }
-  out.EndArray();
+  AppendLate(out, status);
+  AppendUnread(out, status);
+  AppendAdvice(out, status);
   out.Key("requests").Integer(progress.requests);
   out.Key("bytes").Integer(progress.bytes);
-  const Link link = status.linked ? status.linked->link : Link{};
-  const auto text_of = [](const std::string& value) {
-    return value.empty() ? std::nullopt : std::optional(value);
-  };
-  out.Key("url").Text(text_of(link.url));
-  out.Key("cloud_company_id").Text(text_of(link.cloud_company_id));
-  out.Key("linked_at").Instant(status.linked ? std::optional(link.linked_at) : std::nullopt);
-  out.Key("orders_since").Instant(link.since);
-  out.Key("is_scanning").Boolean(link.scanned_id.has_value());
-  out.Key("follows_events").Boolean(link.features.has_events);
-  out.Key("takes_dates").Boolean(link.features.takes_dates);
-  out.Key("read_at").BeginObject();
-  for (const auto& [kind, visit] : link.progress) out.KeyOf(kind).Instant(visit.at);
-  out.EndObject();
+  AppendLink(out, status);
   out.EndObject();
   return text;
 }

@@ -34,6 +34,7 @@
 #include "db/database.h"
 #include "events/feed.h"
 #include "events/worker.h"
+#include "http/room_object.h"
 #include "machine/hold.h"
 #include "net/network.h"
 #include "outbox/courier.h"
@@ -51,7 +52,7 @@ struct SyncerSettings {
   const machine::Hold* hold = nullptr;  // nothing is sent or read while it holds; null: none
 };
 
-class Syncer final : private Line {
+class Syncer final : public http::RoomObject, private Line {
  public:
   Syncer(SyncerSettings settings, Heartbeats& heartbeats, metrics::Registry& registry);
   // Ends the request under way.

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "app/environment.h"
+#include "app/instance.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/text.h"
@@ -77,9 +78,14 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   Heartbeats heartbeats(SystemClock());
   db::DiskSpace space(app::SpaceOf(options), metrics);
   http::AnswerBudget answer_budget;
-  app::Environment environment(
-      call.mode, options, SystemClock(), space, answer_budget, nullptr, heartbeats, metrics,
-      ops::NotifyUpgrading, {}, [] { return std::string(); }, owns_directory);
+  app::Instance instance(
+      {.options = options,
+       .clock = SystemClock(),
+       .space = space,
+       .answer_budget = answer_budget,
+       .heartbeats = heartbeats,
+       .metrics = metrics},
+      {.mode = call.mode, .upgrading = ops::NotifyUpgrading, .owns_directory = owns_directory});
 
   wire::InProcessExchange exchange(call.body);
   wire::Request& request = exchange.request;
@@ -92,7 +98,7 @@ ControlAnswer CallInProcess(const config::Options& options, const ControlCall& c
   request.request_id = "local";
   request.local = true;
 
-  environment.dispatcher().Handle(exchange);
+  instance.dispatcher().Handle(exchange);
   return {.status = exchange.response.status, .body = exchange.response.Body()};
 }
 

@@ -28,7 +28,7 @@ constexpr std::string_view kNames = "provider_names";
 // The list is one page, unless it is paged.
 constexpr http::Paging kOnePage = {.page = 1, .per_page = http::kPerPageMax};
 
-Delivery& DeliveryOf(http::Context& ctx) { return *ctx.site().delivery; }
+Delivery& DeliveryOf(http::Context& ctx) { return *static_cast<Delivery*>(ctx.site().delivery); }
 
 // GET /v1/stores/status
 

@@ -15,6 +15,7 @@
 #include "delivery/status/lookups.h"
 #include "delivery/orders/order_accounts.h"
 #include "delivery/status/watcher.h"
+#include "http/room_object.h"
 
 namespace comanda::delivery {
 
@@ -34,7 +35,7 @@ struct DeliverySettings {
       [](db::Session&, db::CompanyId) { return false; };
 };
 
-class Delivery {
+class Delivery : public http::RoomObject {
  public:
   explicit Delivery(const DeliverySettings& settings);
 

@@ -22,17 +22,7 @@
 #include "http/body_budget.h"
 #include "http/long_polls.h"
 #include "http/lookers.h"
-
-namespace comanda::webhooks {
-class Deliverer;
-class Graces;
-}  // namespace comanda::webhooks
-namespace comanda::cloud {
-class Syncer;
-}
-namespace comanda::delivery {
-class Delivery;
-}
+#include "http/room_object.h"
 
 namespace comanda::http {
 
@@ -73,13 +63,15 @@ struct Site {
   std::function<std::optional<std::string>(db::Session&, db::CompanyId, int64_t)> read_event_body;
   // The number of the last mark (events/marks.h): the age of an idempotency record made now.
   std::function<int64_t()> current_mark = [] { return int64_t{0}; };
-  // Of the room webhooks/, whose handlers alone use it.
-  webhooks::Deliverer* deliverer = nullptr;
-  webhooks::Graces* graces = nullptr;  // never null while requests are served
-  // Of the room cloud/, whose handlers alone use it. Null in the sandbox.
-  cloud::Syncer* syncer = nullptr;
-  // Of the room delivery/, whose handlers alone use it. Never null while requests are served.
-  delivery::Delivery* delivery = nullptr;
+  // Of the room webhooks/, whose handlers alone use them: its Deliverer, null where nothing is
+  // sent, and its Graces, never null while requests are served.
+  RoomObject* deliverer = nullptr;
+  RoomObject* graces = nullptr;
+  // Of the room cloud/, whose handlers alone use it: its Syncer; null in the sandbox.
+  RoomObject* syncer = nullptr;
+  // Of the room delivery/, whose handlers alone use it: its Delivery; never null while requests are
+  // served.
+  RoomObject* delivery = nullptr;
   // Ends the hold of outgoing messages (machine/hold.h); false where there was none. Writes.
   std::function<bool()> resume;
   // The authority that devices install, PEM; empty where the owner's certificate is served.

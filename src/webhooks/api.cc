@@ -22,10 +22,17 @@ namespace {
 
 using auth::Scope;
 
+// Null on the command line without a server.
+Deliverer* DelivererOf(http::Context& context) {
+  return static_cast<Deliverer*>(context.site().deliverer);
+}
+
+Graces& GracesOf(http::Context& context) { return *static_cast<Graces*>(context.site().graces); }
+
 // After the commit the receivers are read again. On the command line without a server there is
 // nobody to tell.
 void TellOnCommit(http::Context& context, db::Tx& tx) {
-  Deliverer* const deliverer = context.site().deliverer;
+  Deliverer* const deliverer = DelivererOf(context);
   if (deliverer != nullptr) tx.OnCommit([deliverer] { deliverer->NoteChange(); });
 }
 
@@ -99,7 +106,7 @@ http::Response Change(http::Context& context) {
                        .signature_header = context.site().options.webhook_signature_header});
   return context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     const Subscription changed =
-        webhooks::Change(tx, *context.site().graces, context.company(), id, draft, stamp);
+        webhooks::Change(tx, GracesOf(context), context.company(), id, draft, stamp);
     TellOnCommit(context, tx);
     const Behind behind = BehindOf(tx, context.company(), changed);
     if (draft.rotates_secret) return ShownOnce(changed, behind, 200);
@@ -171,7 +178,7 @@ http::Response Test(http::Context& context) {
   errors.ThrowIfAny();
   const Subscription subscription = context.Read(
       [&](db::Snapshot& snapshot) { return webhooks::Get(snapshot, context.company(), id); });
-  Deliverer* const deliverer = context.site().deliverer;
+  Deliverer* const deliverer = DelivererOf(context);
   if (deliverer == nullptr) {
     throw Refusal(Problem::kServiceUnavailable, "The server does not run: start it first.");
   }

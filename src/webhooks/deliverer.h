@@ -23,6 +23,7 @@
 #include "db/sqlite/disk_space.h"
 #include "events/marks.h"
 #include "events/worker.h"
+#include "http/room_object.h"
 #include "machine/hold.h"
 #include "net/network.h"
 #include "net/outgoing_authorities.h"
@@ -54,7 +55,7 @@ struct DelivererSettings {
 // A worker with a thread of its own (events/worker.h). Each pass takes the answers that came, reads
 // the subscriptions that changed, fills the windows of the receivers from the log, sends what is
 // due, and stores the progress. A receiver that hangs keeps one slot, and delays no other receiver.
-class Deliverer {
+class Deliverer : public http::RoomObject {
  public:
   // Starts the thread. It sends nothing before its first pass.
   Deliverer(DelivererSettings settings, Heartbeats& heartbeats, metrics::Registry& registry);

@@ -14,6 +14,7 @@
 
 #include "base/time/clock.h"
 #include "db/database.h"
+#include "http/room_object.h"
 #include "webhooks/subscription.h"
 
 namespace comanda::webhooks {
@@ -28,7 +29,7 @@ struct Grace {
 
 // The graces of one database in memory, with their ends in monotonic time, which never steps. Any
 // thread.
-class Graces {
+class Graces : public http::RoomObject {
  public:
   explicit Graces(const Clock& clock) : clock_(clock) {}
 

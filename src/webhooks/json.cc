@@ -256,6 +256,30 @@ class Reader {
   json::ObjectReader reader_;
 };
 
+void AppendConfiguration(json::Writer& writer, const Subscription& subscription) {
+  const Configuration& configuration = subscription.configuration;
+  writer.Key("webhook_url").Text(configuration.url);
+  writer.Key("merchant_id").Text(configuration.merchant_id);
+  writer.Key("events").BeginArray();
+  const Kinds kinds = subscription.selection.Last();
+  if (kinds == Kinds::OfLog()) {
+    writer.Text(kEveryKind);
+  } else {
+    for (const KindRow& row : kKinds) {
+      if (kinds.Has(row.kind)) writer.Text(row.name);
+    }
+  }
+  writer.EndArray();
+  writer.Key("webhook_headers").BeginObject();
+  for (const auto& [name, value] : configuration.headers) writer.KeyOf(name).Text(Masked(value));
+  writer.EndObject();
+  writer.Key("ack_http_codes").BeginArray();
+  for (const int code : configuration.ack_codes) writer.Integer(code);
+  writer.EndArray();
+  writer.Key("public_key_pin").Text(configuration.public_key_pin);
+  writer.Key("is_active").Boolean(configuration.is_active);
+}
+
 }  // namespace
 
 bool Configuration::Acknowledges(int status) const {
@@ -308,32 +332,12 @@ Headers Unmasked(Headers sent, const Headers& stored) {
 
 std::string Render(const Subscription& subscription, const Behind& behind,
                    std::optional<std::string_view> secret) {
-  const Configuration& configuration = subscription.configuration;
   const Progress& progress = subscription.progress;
   std::string json;
   json::Writer writer(json);
   writer.BeginObject();
   writer.Key("id").Text(subscription.id);
-  writer.Key("webhook_url").Text(configuration.url);
-  writer.Key("merchant_id").Text(configuration.merchant_id);
-  writer.Key("events").BeginArray();
-  const Kinds kinds = subscription.selection.Last();
-  if (kinds == Kinds::OfLog()) {
-    writer.Text(kEveryKind);
-  } else {
-    for (const KindRow& row : kKinds) {
-      if (kinds.Has(row.kind)) writer.Text(row.name);
-    }
-  }
-  writer.EndArray();
-  writer.Key("webhook_headers").BeginObject();
-  for (const auto& [name, value] : configuration.headers) writer.KeyOf(name).Text(Masked(value));
-  writer.EndObject();
-  writer.Key("ack_http_codes").BeginArray();
-  for (const int code : configuration.ack_codes) writer.Integer(code);
-  writer.EndArray();
-  writer.Key("public_key_pin").Text(configuration.public_key_pin);
-  writer.Key("is_active").Boolean(configuration.is_active);
+  AppendConfiguration(writer, subscription);
   constexpr size_t kLastFour = 4;
   const std::string& current = subscription.secrets.current;
   writer.Key("secret");

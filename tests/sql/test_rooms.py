@@ -37,6 +37,11 @@ PLANTED = [
     ("orders/list_store.cc", '"o.facet IN (SELECT facet FROM order_facet)"', "has SQL in an ordinary string"),
     ("orders/api.cc", 'R"sql(\n      SELECT id FROM orders)sql"', "has SQL; it belongs into the room's store.cc"),
     ("auth/gate.cc", '0;\n#include "http/context.h"\nint y = 0', "which is below it in src/ROOMS"),
+    ("auth/gate.h", "0;\nnamespace comanda::cloud {\nclass Syncer;\n}\nint y = 0", "declares something of cloud, which is below it"),
+    ("auth/gate.cc", "0;\nint Long(int x) {\n" + "  x += 1;\n" * 58 + "  return x;\n}\nint y = 0",
+     "has a function of 61 lines; at most 60"),
+    ("auth/gate.h", "0;\nclass Long {\n public:\n  explicit Long(int x)\n      : x_(x) {\n" + "    x_ += 1;\n" * 58
+     + "  }\n\n private:\n  int x_;\n};\nint y = 0", "has a function of 61 lines; at most 60"),
     ("auth/gate.cc", "0;  // -- section ------", "has a rule of dashes"),
     ("orders/size.h", "0;\nnamespace comanda::orders {\nstruct Order { int x; };\n}\nconst auto more = 0",
      "has a comanda::orders::Order, as src/orders/order.h has"),
@@ -53,6 +58,8 @@ def test_finds_what_is_planted(tree, file, planted, complaint):
 
 @pytest.mark.parametrize("planted", [
     'R"sql(SELECT o.id FROM orders AS o JOIN combo AS c ON c.order_id = o.id)sql"',
+    "0;\nint Long(int x) {\n" + "  x += 1;\n" * 57 + "  return x;\n}\nint y = 0",
+    "0;\nconstexpr int kTable[] = {\n" + "    1,\n" * 80 + "};\nint y = 0",
     '"SELECTED FROM the menu"', "0;  // \"SELECT id FROM company\"", '"--data and --env"'])
 def test_takes_what_is_sound(tree, planted):
     path = tree / "src/orders/store.cc"

@@ -258,7 +258,7 @@ class Process {
   auth::KeyTable table;
   auth::Gate gate{{.standard = {kRatePerMinute}, .lan = {1'000'000}}, table, clock};
   webhooks::Graces graces{clock};
-  // The kinds of app/environment.cc.
+  // The kinds of app/environment.cc and app/neighbours.cc.
   Ends ends{{{"keys", [this] { return keys::DueInMs(table, clock); },
               [this] { keys::WriteDownEnds(*database_, table, clock); }},
              {"codes", [this] { return keys::CodesDueInMs(gate.pairing_codes(), clock); },

@@ -3,8 +3,9 @@
 // What ends by time, and is stored as ended when it ends (contract section 1, Timestamps): what has
 // once ended never comes back, however the clock is set afterwards.
 //
-// Each kind of such a thing has one row in the Ends of its database (app/environment.cc): API keys
-// with their expiry and the grace of a rotated one, pairing codes, the graces of webhooks' secrets.
+// Each kind of such a thing has one row in the Ends of its database (app/environment.cc,
+// app/neighbours.cc): API keys with their expiry and the grace of a rotated one, pairing codes, the
+// graces of webhooks' secrets.
 // A kind keeps three rules:
 //
 // 1. A date that a person named (the expiry of a key) is reached by settled time. A length that

@@ -36,6 +36,26 @@ Finding LookInto(const std::string& path, const std::string& name, const std::st
                                         "comanda verify reads everything."));
 }
 
+// How the server, or its next start, takes the file.
+Finding CheckUse(const Box& box, const std::string& path, const std::string& name,
+                 const db::FileHead& head, const std::string& text) {
+  const bool is_resting = name == kSandbox && box.options.sandbox_listen.empty();
+  if (box.server && is_resting) {
+    return Well(text + ". Without an address (sandbox_listen) it is opened for commands alone.");
+  }
+  if (box.server) return Well(text + ", in use.");
+  if (head.log_bytes > 0) {
+    return Well(text + ". It was not closed; the next start " +
+                (box.is_read_only ? "reads " : "takes in ") + Mebibytes(head.log_bytes) +
+                " of its log.");
+  }
+  try {
+    return LookInto(path, name, text);
+  } catch (const Fault& fault) {
+    return Damaged(name, fault.cause);
+  }
+}
+
 Findings CheckFile(const Box& box, const std::string& name) {
   const std::string path = box.options.data_directory + "/" + name;
   std::optional<db::FileHead> found;
@@ -79,22 +99,7 @@ Findings CheckFile(const Box& box, const std::string& name) {
                                "or a reader never ends.",
                                "journalctl -u comanda -n 50\n" + RestartCommand(box)));
   }
-  if (box.server && is_resting) {
-    findings.push_back(Well(text + ". Without an address (sandbox_listen) it is opened for "
-                                   "commands alone."));
-  } else if (box.server) {
-    findings.push_back(Well(text + ", in use."));
-  } else if (head.log_bytes > 0) {
-    findings.push_back(Well(text + ". It was not closed; the next start " +
-                            (box.is_read_only ? "reads " : "takes in ") +
-                            Mebibytes(head.log_bytes) + " of its log."));
-  } else {
-    try {
-      findings.push_back(LookInto(path, name, text));
-    } catch (const Fault& fault) {
-      findings.push_back(Damaged(name, fault.cause));
-    }
-  }
+  findings.push_back(CheckUse(box, path, name, head, text));
   return findings;
 }
 
