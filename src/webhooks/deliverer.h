@@ -125,7 +125,6 @@ class Deliverer : public http::RoomObject {
   void SendAll();
   // Begins the next transfer of one receiver, if a message is due and a slot is free for it.
   void SendOne(const Key& key, Slot& slot);
-  // The next message, with its body. Gives up those whose event is gone or damaged.
   // Nothing where the event is purged, or damaged and cannot be made again.
   std::optional<std::string> ReadBody(const Key& key, const Slot& slot, const Delivery& delivery);
   void Send(const Key& key, Slot& slot, Item& item, const std::string& body, const Moment& moment);

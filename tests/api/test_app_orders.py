@@ -514,20 +514,21 @@ def test_a_command_is_repeated_or_parked(restaurant, status, is_parked):
     assert [step for _, step in shop.app.told].count("confirm") == 1
 
 
-@pytest.mark.parametrize("status", [503, None], ids=["503", "no_answer"])
-def test_a_command_that_never_gets_through_holds_up_its_own_order_alone(restaurant, status):
+@pytest.mark.parametrize("way", ["5xx", "timeout", "cut", "refused"])  # of the others: any 2xx says that it is done
+def test_a_command_that_never_gets_through_holds_up_its_own_order_alone(restaurant, way):
     shop = restaurant().start()
     failing = ORDER_OF["ifood"](1)["id"]
-    shop.app.answers["POST", f"/order/v1.0/orders/{failing}/confirm"] = [status] * 10_000
+    shop.app.answers["POST", f"/order/v1.0/orders/{failing}/confirm"] = [FAILURES[way]] * 10_000
     shop.app.place(ORDER_OF["ifood"](1))
     order = shop.placed()[0]
     shop.api.advance(order, "READY")
     others = {shop.app.place(ORDER_OF["ifood"](number)) for number in range(2, 8)}
     shop.placed(7)
     shop.wait(lambda: {identity for identity, step in shop.app.told if step == "confirm"} == others, hurry=False)
-    shop.let_work()
+    if way != "timeout":  # each pass would last for 10 s
+        shop.let_work()
     assert failing not in dict(shop.app.told), "its later steps wait"
-    shop.wait(lambda: "1 late" in json.dumps(shop.api.get("/readyz").json), hurry=False)
+    shop.wait(lambda: f"1 late, such as {failing}" in json.dumps(shop.api.get("/readyz").json), hurry=False)
     shop.box.stop()
     with contextlib.closing(sqlite3.connect(shop.box.data / "live.db")) as db, db:
         db.execute("UPDATE delivery_command SET attempts = 1444 WHERE attempts > 0")  # those of a day
@@ -574,6 +575,17 @@ def test_orders_that_an_app_does_not_show_hold_up_no_other_and_are_named(restaur
     shop.placed(3 + len(failing))
     shop.wait(lambda: [order["status"] for order in shop.orders()].count("PREPARING") == len(failing))
     assert shop.parked() == []
+
+
+def test_a_command_that_is_refused_holds_up_no_other(restaurant):
+    shop = restaurant().start()
+    failing = ORDER_OF["ifood"](1)["id"]
+    shop.app.answers["POST", f"/order/v1.0/orders/{failing}/confirm"] = [FAILURES["4xx"]]
+    shop.app.place(ORDER_OF["ifood"](1))
+    others = {shop.app.place(ORDER_OF["ifood"](number)) for number in range(2, 5)}
+    shop.placed(4)
+    shop.wait(lambda: {identity for identity, step in shop.app.told if step == "confirm"} == others, hurry=False)
+    assert [row["id"] for row in shop.wait(shop.parked, hurry=False)] == [f"{failing}/confirm"]
 
 
 def test_while_an_app_is_down_no_command_is_late(restaurant):

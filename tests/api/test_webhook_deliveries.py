@@ -24,7 +24,7 @@ from support.openssl import make_chain, make_pair
 from support.orders import INSTANT, accepted, item, path, record_bytes, refused
 from support.receiver import (
     LOOPBACK, Receiver, answers, breaks_off_body, breaks_off_head, drips_body, drips_head, endless_body, hangs, no_http,
-    pin_of, redirects_to, refuses_first, refuses_orders, retry_after, waits_for)
+    pin_of, redirects_to, refuses_first, refuses_orders, resets, retry_after, waits_for)
 from support.waiting import wait_until
 
 PATH = "/v1/webhooks"
@@ -501,8 +501,8 @@ def test_an_order_that_is_refused_for_ever_holds_up_no_other(api, receiver):
     assert sorted({m["sequence"] for m in receiver.messages()}) == list(range(1, 11))
 
 
-@pytest.mark.parametrize("fails", [answers(500), answers(404), redirects_to("https://127.0.0.1/"), hangs, breaks_off_head, no_http],
-                         ids=["500", "404", "redirect", "timeout", "cut", "garbage"])
+@pytest.mark.parametrize("fails", [answers(500), answers(404), redirects_to("https://127.0.0.1/"), hangs, breaks_off_head, resets,
+                                   no_http], ids=["500", "404", "redirect", "timeout", "cut", "refused", "garbage"])
 def test_a_message_that_fails_in_whatever_way_holds_up_no_other_and_is_named(api, receiver, fails):
     bad = api.place()
     accepts = answers()

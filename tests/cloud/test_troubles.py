@@ -185,7 +185,7 @@ def test_a_cloud_that_takes_smaller_pages_alone_is_read_whole(tmp_path, seed, mo
 # One order's trouble
 
 
-@pytest.mark.parametrize("kind", ["500", "html", "no data", "cut"])
+@pytest.mark.parametrize("kind", ["500", "html", "no data", "cut", "cut_body", "hang", "reset", "422"])
 def test_an_order_that_the_cloud_does_not_answer_stops_no_other(tmp_path, seed, kind):
     with Pair(tmp_path, seed, strict=True) as pair:
         pair.link()
@@ -200,25 +200,33 @@ def test_an_order_that_the_cloud_does_not_answer_stops_no_other(tmp_path, seed, 
             pair.cloud.faults.append(cloud_faults.html(status=502, count=10**6, path=path))
         elif kind == "no data":
             pair.cloud.faults.append(cloud_faults.no_data(count=10**6, path=path))
-        else:
+        elif kind == "422":
+            pair.cloud.faults.append(cloud_faults.burst(422, 10**6, path))
+        elif kind == "cut":
             pair.proxy.at = lambda point, e: pair.proxy.break_connections() if path in e.path else None
+        else:
+            pair.proxy.at = lambda point, e: setattr(e, "fate", kind) if point == "before" and path in e.path else None
         bad = till.pay(bad, in_full=True)
         good = [till.finish(till.open(service_type="ONSITE")) for _ in range(5)]
 
         def others_are_there():
             for order in good:
                 assert essence(pair.record_there(order)) == essence(order)
-        pair.eventually(others_are_there)
+        pair.eventually(others_are_there, timeout_s=PATIENCE_S * (3 if kind == "hang" else 1))
 
         def named():
+            if kind == "422":  # it would be refused again: a person decides
+                assert [row["order_id"] for row in pair.parked()] == [bad["id"]]
+                return
             status = pair.status()
             assert len(status["late"]) == 1, status
             late = status["late"][0]
             assert late["order_id"] == bad["id"] and late["since"] and late["why"], status
             assert status["state"] == "behind" and "1 late" in status["description"], status
         pair.eventually(named)
-        assert bad["id"] in pair.command("status", check=False).stdout
-        assert "does not answer for some orders" in doctor(pair)
+        if kind != "422":
+            assert bad["id"] in pair.command("status", check=False).stdout
+            assert "does not answer for some orders" in doctor(pair)
         pair.cloud.behave()
         pair.proxy.at = lambda point, exchange: None
         pair.command("retry", bad["id"])

@@ -18,6 +18,7 @@ import json
 import random
 import socket
 import ssl
+import struct
 import sys
 import threading
 import time
@@ -64,7 +65,8 @@ class CuttingProxy:
         self.cloud, self.rate, self.fates = cloud, rate, fates
         self.is_offline = False  # every connection is closed at once
         # Called as at(point, exchange) where point is "before" or "after" the cloud has had a request. It runs in the
-        # connection's thread, so that the request waits for it.
+        # connection's thread, so that the request waits for it. Before, it may give the exchange another fate: one of FATES,
+        # "hang" (no answer until the client goes) or "reset" (as a port that nobody listens at, for this request alone).
         self.at = lambda point, exchange: None
         self.lock = threading.Lock()
         self.exchanges, self.open = [], set()
@@ -187,11 +189,18 @@ class _Handler(Handler):
     def handle_request(self, body):
         proxy = self.server.proxy
         exchange = proxy.meet(self.command, self.path, self.headers.get("Idempotency-Key"), body)
-        fate = exchange.fate
-        if fate.startswith("burst"):
-            return self.refuse(int(fate.removeprefix("burst_")))
+        if exchange.fate.startswith("burst"):
+            return self.refuse(int(exchange.fate.removeprefix("burst_")))
         proxy.at("before", exchange)
-        if fate == "drop_before" or proxy.is_offline:
+        fate = exchange.fate
+        if fate == "hang":
+            with contextlib.suppress(OSError):
+                self.rfile.read(1)  # until the client has gone
+        if fate == "reset":
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.close_connection = True
+            return None
+        if fate in ("drop_before", "hang") or proxy.is_offline:
             return self.drop()
         stored = proxy.stored.get(self.path) if self.command == "GET" else None
         if fate == "stale" and stored:

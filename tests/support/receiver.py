@@ -18,6 +18,7 @@ import json
 import socket
 import socketserver
 import ssl
+import struct
 import subprocess
 import sys
 import threading
@@ -50,8 +51,8 @@ class Request:
 class Connection:
     """What an answer that is no answer writes to."""
 
-    def __init__(self, write, stopping):
-        self.write, self.stopping = write, stopping
+    def __init__(self, write, stopping, line):
+        self.write, self.stopping, self.line = write, stopping, line
 
     def pause(self, seconds=None):
         """Waits, until the receiver is closed if no time is given. False once it is closed."""
@@ -129,6 +130,11 @@ def breaks_off_head(request):
 
 def breaks_off_body(request):
     return lambda connection: connection.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf")
+
+
+def resets(request):
+    """Refuses the connection, as far as that is possible for one request of many."""
+    return lambda connection: connection.line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 def no_http(request):
@@ -275,7 +281,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         answer = receiver.answer(request)
         if callable(answer):
             self.close_connection = True
-            answer(Connection(self.wfile.write, receiver.stopping))
+            answer(Connection(self.wfile.write, receiver.stopping, self.connection))
             return
         status, headers, body = answer
         self.send_response_only(status)

@@ -19,6 +19,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/problem.h"
 #include "base/time/settled_clock.h"
 #include "events/log.h"
 #include "events/marks.h"
@@ -88,8 +89,8 @@ class WebhooksDeliverer : public ::testing::Test {
                                          .feed = feed_,
                                          .network = *network_,
                                          .graces = graces_,
-                                         .read_body = [](db::Session&, db::CompanyId,
-                                                         int64_t) { return std::nullopt; }},
+                                         .read_body = [this](db::Session&, db::CompanyId,
+                                                             int64_t) { return read_body_(); }},
                        heartbeats_, *registry_);
   }
   void Restart() {
@@ -183,6 +184,8 @@ class WebhooksDeliverer : public ::testing::Test {
 
   static constexpr int64_t kOrders = 40;
 
+  // Of an event whose stored body is damaged. Set before there is one.
+  std::function<std::optional<std::string>()> read_body_ = [] { return std::nullopt; };
   std::mutex mutex_;
   std::vector<Arrived> arrived_;  // guarded by mutex_
   // Whether a request is acknowledged; called under the mutex.
@@ -293,6 +296,28 @@ TEST_F(WebhooksDeliverer, AClockThatJumpsAMonthAheadForgetsNoDelivery) {
   Append(1);
   ASSERT_TRUE(Await([&] { return Stored().progress.settled_seq == 2; }));
   EXPECT_EQ(rows(), 2);
+}
+
+// The second time that the body is read is right before the message is sent.
+TEST_F(WebhooksDeliverer, AReadThatFailsBeforeAMessageIsSentLeavesNothingUnderWay) {
+  const std::string body = R"({"id":"o0"})";
+  std::atomic<int> reads = 0;
+  read_body_ = [&] {
+    if (++reads == 2) throw Fault(Fault::Kind::kUnavailable, "the disk does not answer");
+    return std::optional(body);
+  };
+  database_->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    events::Append(tx, kCompany, stamp,
+                   {.company_uuid = testing::kCompanyId,
+                    .type = events::Type::kOrderCreated,
+                    .subject_id = "o0",
+                    .body = body});
+    tx.Run("UPDATE event SET body = ''");
+  });
+  ASSERT_TRUE(Await([&] { return reads >= 2; }));
+  EXPECT_TRUE(Await([&] { return Backlog() == 0; }));
+  EXPECT_EQ(arrived(), 1);
+  EXPECT_EQ(reads, 3);
 }
 
 TEST_F(WebhooksDeliverer, WhatIsPurgedUnsentIsCountedAndNoFailureOfTheReceiver) {
