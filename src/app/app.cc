@@ -162,9 +162,6 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
   sandbox_https_ = Listen(Role::kSandbox, taken[static_cast<size_t>(Role::kSandbox)]);
   setup_ = Listen(Role::kSetup, taken[static_cast<size_t>(Role::kSetup)]);
   https_ = Listen(Role::kRestaurant, taken[static_cast<size_t>(Role::kRestaurant)]);
-  live_.database().StartInspector();
-  Environment* sandbox = sandbox_https_ ? sandbox_.environment() : nullptr;
-  if (sandbox) sandbox->database().StartInspector();
 }
 
 std::unique_ptr<Environment> App::OpenSandbox(const Upgrading& upgrading) {
@@ -197,11 +194,8 @@ void App::OpenControl() {
   }
   sandbox_control_ = ControlServer(
       options_.data_directory + "/control-test.sock",
-      [this](wire::Exchange& exchange) {
-        sandbox_.HandleLocal(exchange,
-                             [](Environment& opened) { opened.database().StartInspector(); });
-      },
-      options_, clock_, metrics_);
+      [this](wire::Exchange& exchange) { sandbox_.HandleLocal(exchange); }, options_, clock_,
+      metrics_);
 }
 
 // Stops the servers in parallel: each may wait kDrainMs for a client that does not read its answer,
@@ -466,9 +460,7 @@ void App::DeleteUpgradeCopies() {
 }
 
 void App::RetrySandbox(events::Worker::Pass& pass) {
-  if (sandbox_.TryToOpen([&](const std::string&) { pass.Beat(); })) {
-    sandbox_.environment()->database().StartInspector();
-  }
+  sandbox_.TryToOpen([&](const std::string&) { pass.Beat(); });
 }
 
 // A directory that lost its tls/ must not be given a new authority without a word.

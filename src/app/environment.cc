@@ -1,7 +1,5 @@
 #include "app/environment.h"
 
-#include <charconv>
-
 #include "app/embedded.h"
 #include "app/routes.h"
 #include "app/served.h"
@@ -24,7 +22,6 @@
 #include "menu/catalogue.h"
 #include "ops/certificates.h"
 #include "ops/health.h"
-#include "orders/check.h"
 #include "orders/orders.h"
 #include "webhooks/webhooks.h"
 
@@ -33,14 +30,6 @@ namespace {
 
 // The size of the cache of list answers: about 50 pages of 50 orders.
 constexpr size_t kAnswerBytesMax = 8 * 1024 * 1024;
-
-// Of the tables whose rows have a checksum.
-bool IsSound(db::Session& session, const std::string& table, const std::vector<std::string>& key) {
-  if (table != "orders") return true;
-  int64_t company = 0;
-  std::from_chars(key.at(0).data(), key.at(0).data() + key.at(0).size(), company);
-  return orders::IsSound(session, db::CompanyId{company}, key.at(1));
-}
 
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
                               const Upgrading& upgrading, bool owns_directory) {
@@ -52,15 +41,12 @@ db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, d
           .migrations = Migrations(),
           .space = &space,
           .is_guest = mode == auth::Mode::kTest,
-          .check_first = {"idempotency", "orders"},
-          .is_sound = IsSound,
           .upgrading = upgrading,
           .is_onlooker = !owns_directory};
 }
 
 // A start goes on without what is damaged or cannot be written now: everything else can be served.
-// What a malformed page means for writing is decided by the inspector, which knows of the
-// statement.
+// What a malformed page means for writing is decided by the background check.
 template <typename Step>
 void GoOnWithout(std::string_view what, Step&& step) {
   try {
@@ -93,9 +79,9 @@ void LoadKeys(db::Database& database, auth::KeyTable& table) {
 
 // Enough for the indexes of some 20,000 orders; those of a larger file are checked while it is
 // served.
-db::Database& Checked(db::Database& database) {
+db::Database& Checked(integrity::Checker& checker, db::Database& database) {
   constexpr int64_t kMaxMs = 1'000;
-  database.CheckBeforeServing(kMaxMs);
+  checker.CheckBeforeServing(kMaxMs);
   return database;
 }
 
@@ -185,7 +171,8 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
                     },
                     owns_directory),
                 clock, heartbeats, metrics),
-      marks_(Checked(database_), clock, Migrations().back().number),
+      checker_(FileName(mode), database_, space_, clock),
+      marks_(Checked(checker_, database_), clock, Migrations().back().number),
       gate_(Rates(mode, options), keys_, clock),
       site_{.mode = mode,
             .options = options,
@@ -215,12 +202,11 @@ Environment::Environment(auth::Mode mode, const config::Options& options, const 
             .resume = [this] { return Resume(); },
             .authority_pem = std::move(authority_pem)},
       dispatcher_(site_, AllRoutes(mode)),
-      checker_(FileName(mode), database_, space_, clock),
       zones_(FileName(mode), database_, clock),
       graces_(clock),
       ends_(EndingKinds()) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
-  GoOnWithout("the counters", [&] { MendCounters(database_); });
+  GoOnWithout("the counters", [&] { integrity::MendCounters(database_); });
   GoOnWithout("the time of the last event",
               [&] { database_.ContinueFrom(database_.Read(events::LastTime)); });
   GoOnWithout("whether this is a copy", [&] { TakeUpCopy(); });
@@ -405,7 +391,7 @@ void Environment::NoteServed() {
 void Environment::DoChores(const std::function<void()>& progress) {
   if (database_.IsReadOnly()) return;
   if (!is_taken_up_) {  // the disk was read-only at the start
-    MendCounters(database_);
+    integrity::MendCounters(database_);
     TakeUpCopy();
     NoteServed();
   }

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "app/checker.h"
 #include "auth/gate.h"
 #include "auth/key_table.h"
 #include "base/time/clock.h"
@@ -26,6 +25,7 @@
 #include "events/marks.h"
 #include "http/dispatch.h"
 #include "http/long_polls.h"
+#include "integrity/checker.h"
 #include "machine/hold.h"
 #include "net/network.h"
 #include "webhooks/deliverer.h"
@@ -76,9 +76,11 @@ class Environment {
   // the writer; calls `progress` between steps, which ends the chores if it throws. The thread of
   // the chores alone.
   void DoChores(const std::function<void()>& progress);
-  // Runs a part of the background check (app/checker.h) and returns the ms to wait before the next
-  // one. The thread of the checks alone.
-  int64_t CheckPart(events::Worker::Pass& pass) { return checker_.DoPart(pass); }
+  // Runs a part of the background check (integrity/checker.h) and returns the ms to wait before the
+  // next one. The thread of the checks alone.
+  int64_t CheckPart(events::Worker::Pass& pass) {
+    return checker_.DoPart([&] { pass.Beat(); });
+  }
   // What ends by time in this database.
   Ends& ends() { return ends_; }
   // Writes to the database when keys were last used, which is kept in memory meanwhile.
@@ -115,12 +117,12 @@ class Environment {
   events::Feed::Reader long_polls_reader_;
   http::AnswerCache answers_;
   db::Database database_;
+  integrity::Checker checker_;
   events::Marks marks_;
   auth::KeyTable keys_;
   auth::Gate gate_;
   http::Site site_;
   http::Dispatcher dispatcher_;
-  Checker checker_;
   company::ZoneKeeper zones_;
   machine::Hold hold_;  // of what the deliverer sends
   webhooks::Graces graces_;

@@ -17,10 +17,10 @@
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
+#include "app/embedded.h"
 #include "app/environment.h"
 #include "commands/passphrase.h"
 #include "commands/terminal.h"
-#include "app/verification.h"
 #include "backups/copy.h"
 #include "backups/medium.h"
 #include "backups/place.h"
@@ -31,6 +31,7 @@
 #include "base/handle.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "integrity/verification.h"
 #include "ops/user.h"
 
 namespace comanda::app {
@@ -96,7 +97,8 @@ void SayIfSameDisk(const config::Options& options, const std::string& target,
 }
 
 std::optional<backups::Counted> CountRows(const std::string& path) {
-  const auto report = VerifyRows(path, FileState::kFrozen, SystemClock());
+  const auto report =
+      integrity::VerifyRows(path, integrity::FileState::kFrozen, SchemaKnown(), SystemClock());
   if (!report) return std::nullopt;
   return backups::Counted{
       .orders = report->orders, .events = report->events, .damaged = report->damage.size()};
