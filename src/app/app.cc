@@ -132,9 +132,6 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
   LookAtLeftovers();
   FollowAddresses();
   OpenServers(std::move(listeners));
-  live_.environment().database().StartInspector();
-  Instance* sandbox = sandbox_https_ ? sandbox_.instance() : nullptr;
-  if (sandbox) sandbox->environment().database().StartInspector();
 }
 
 // Reported, but does not make the box unready: selling does not depend on the sandbox, and a wrong
@@ -213,11 +210,8 @@ void App::OpenControl() {
   }
   sandbox_control_ = ControlServer(
       options_.data_directory + "/control-test.sock",
-      [this](wire::Exchange& exchange) {
-        sandbox_.HandleLocal(
-            exchange, [](Instance& opened) { opened.environment().database().StartInspector(); });
-      },
-      options_, clock_, metrics_);
+      [this](wire::Exchange& exchange) { sandbox_.HandleLocal(exchange); }, options_, clock_,
+      metrics_);
 }
 
 // Stops the servers in parallel: each may wait kDrainMs for a client that does not read its answer,
@@ -482,9 +476,7 @@ void App::DeleteUpgradeCopies() {
 }
 
 void App::RetrySandbox(events::Worker::Pass& pass) {
-  if (sandbox_.TryToOpen([&](const std::string&) { pass.Beat(); })) {
-    sandbox_.instance()->environment().database().StartInspector();
-  }
+  sandbox_.TryToOpen([&](const std::string&) { pass.Beat(); });
 }
 
 // A directory that lost its tls/ must not be given a new authority without a word.

@@ -5,7 +5,7 @@
 //
 // The threads of the process:
 //   main               signals, clock, names of the machine, certificate, watchdog of systemd
-//   writer, inspector  one of each per database (db/writer.h, db/inspector.h)
+//   writer             one per database (db/writer.h)
 //   network, webhooks  outgoing calls (net/network.h); what they deliver (webhooks/deliverer.h)
 //   chores, checks     periodic work; the background check of the databases (events/worker.h)
 //   ends               writes down what has ended by time (base/time/ends.h)
@@ -106,7 +106,7 @@ class App {
   net::Network network_;  // all outgoing calls; before the instances, whose webhooks use it
   const Process process_;
   ops::FilesInUse files_;
-  Instance live_;  // each instance has a writer thread and an inspector thread
+  Instance live_;  // each instance has a writer thread
   Sandbox sandbox_;
   ClockWatch clock_watch_;
   mutable std::mutex names_mutex_;
@@ -127,7 +127,7 @@ class App {
   int64_t looked_at_names_ms_ = 0;
   std::string name_trouble_;              // the thread of the chores alone
   std::string clock_trouble_;             // as last logged; empty: none
-  std::optional<events::Worker> checks_;  // the background check of both databases (checker.h)
+  std::optional<events::Worker> checks_;  // the background check of both (integrity/checker.h)
   std::optional<events::Worker> ends_;
   std::optional<events::Worker> chores_;  // a thread of its own: chores may take minutes
 };

@@ -1,7 +1,5 @@
 #include "app/environment.h"
 
-#include <charconv>
-
 #include "app/embedded.h"
 #include "app/served.h"
 #include "base/log.h"
@@ -21,20 +19,11 @@
 #include "machine/hold.h"
 #include "machine/machine_id.h"
 #include "menu/catalogue.h"
-#include "orders/check.h"
 #include "orders/orders.h"
 #include "webhooks/webhooks.h"
 
 namespace comanda::app {
 namespace {
-
-// Of the tables whose rows have a checksum.
-bool IsSound(db::Session& session, const std::string& table, const std::vector<std::string>& key) {
-  if (table != "orders") return true;
-  int64_t company = 0;
-  std::from_chars(key.at(0).data(), key.at(0).data() + key.at(0).size(), company);
-  return orders::IsSound(session, db::CompanyId{company}, key.at(1));
-}
 
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
                               const Upgrading& upgrading, bool owns_directory) {
@@ -46,15 +35,12 @@ db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, d
           .migrations = Migrations(),
           .space = &space,
           .is_guest = mode == auth::Mode::kTest,
-          .check_first = {"idempotency", "orders"},
-          .is_sound = IsSound,
           .upgrading = upgrading,
           .is_onlooker = !owns_directory};
 }
 
 // A start goes on without what is damaged or cannot be written now: everything else can be served.
-// What a malformed page means for writing is decided by the inspector, which knows of the
-// statement.
+// What a malformed page means for writing is decided by the background check.
 template <typename Step>
 void GoOnWithout(std::string_view what, Step&& step) {
   try {
@@ -87,9 +73,9 @@ void LoadKeys(db::Database& database, auth::KeyTable& table) {
 
 // Enough for the indexes of some 20,000 orders; those of a larger file are checked while it is
 // served.
-db::Database& Checked(db::Database& database) {
+db::Database& Checked(integrity::Checker& checker, db::Database& database) {
   constexpr int64_t kMaxMs = 1'000;
-  database.CheckBeforeServing(kMaxMs);
+  checker.CheckBeforeServing(kMaxMs);
   return database;
 }
 
@@ -167,9 +153,9 @@ Environment::Environment(auth::Mode mode, const Process& process, const Upgradin
                     },
                     owns_directory),
                 clock_, process.heartbeats, process.metrics),
-      marks_(Checked(database_), clock_, Migrations().back().number),
-      gate_(Rates(mode, options_), keys_, clock_),
       checker_(FileName(mode), database_, space_, clock_),
+      marks_(Checked(checker_, database_), clock_, Migrations().back().number),
+      gate_(Rates(mode, options_), keys_, clock_),
       zones_(FileName(mode), database_, clock_),
       graces_(clock_) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
@@ -186,7 +172,7 @@ Environment::Environment(auth::Mode mode, const Process& process, const Upgradin
 }
 
 void Environment::TakeUp() {
-  GoOnWithout("the counters", [&] { MendCounters(database_); });
+  GoOnWithout("the counters", [&] { integrity::MendCounters(database_); });
   GoOnWithout("the time of the last event",
               [&] { database_.ContinueFrom(database_.Read(events::LastTime)); });
   GoOnWithout("whether this is a copy", [&] { TakeUpCopy(); });
@@ -277,7 +263,7 @@ void Environment::NoteServed() {
 void Environment::DoChores(const std::function<void()>& progress) {
   if (database_.IsReadOnly()) return;
   if (!is_taken_up_) {  // the disk was read-only at the start
-    MendCounters(database_);
+    integrity::MendCounters(database_);
     TakeUpCopy();
     NoteServed();
   }

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "app/checker.h"
 #include "app/process.h"
 #include "auth/gate.h"
 #include "auth/key_table.h"
@@ -20,6 +19,8 @@
 #include "db/sqlite/disk_space.h"
 #include "events/feed.h"
 #include "events/marks.h"
+#include "events/worker.h"
+#include "integrity/checker.h"
 #include "machine/hold.h"
 #include "webhooks/graces.h"
 
@@ -60,9 +61,11 @@ class Environment {
   // the writer; calls `progress` between steps, which ends the chores if it throws. The thread of
   // the chores alone.
   void DoChores(const std::function<void()>& progress);
-  // Runs a part of the background check (app/checker.h) and returns the ms to wait before the next
-  // one. The thread of the checks alone.
-  int64_t CheckPart(events::Worker::Pass& pass) { return checker_.DoPart(pass); }
+  // Runs a part of the background check (integrity/checker.h) and returns the ms to wait before the
+  // next one. The thread of the checks alone.
+  int64_t CheckPart(events::Worker::Pass& pass) {
+    return checker_.DoPart([&] { pass.Beat(); });
+  }
   // What ends by time: API keys and pairing codes.
   std::vector<EndingKind> EndingKinds();
   // Writes to the database when keys were last used, which is kept in memory meanwhile.
@@ -88,10 +91,10 @@ class Environment {
   bool is_taken_up_ = false;   // TakeUpCopy() has come to its end
   events::Feed feed_;          // before database_, whose commits call it
   db::Database database_;
+  integrity::Checker checker_;
   events::Marks marks_;
   auth::KeyTable keys_;
   auth::Gate gate_;
-  Checker checker_;
   company::ZoneKeeper zones_;
   machine::Hold hold_;
   webhooks::Graces graces_;

@@ -37,10 +37,10 @@ bool Sandbox::TryToOpen(const Upgrading& upgrading) {
   return true;
 }
 
-void Sandbox::HandleLocal(wire::Exchange& exchange, const std::function<void(Instance&)>& opened) {
+void Sandbox::HandleLocal(wire::Exchange& exchange) {
   if (!has_address_) {
     const std::lock_guard lock(local_mutex_);
-    if (!instance() && TryToOpen([](const std::string&) {})) opened(*instance());
+    if (!instance()) TryToOpen([](const std::string&) {});
   }
   Handle(exchange);
 }

@@ -39,9 +39,9 @@ class Sandbox {
   const char* trouble() const { return trouble_; }
   // Answers the request, with 503 where instance() is null. Any thread.
   void Handle(wire::Exchange& exchange) const;
-  // The same for a command of this machine, for which a sandbox without an address is opened; calls
-  // `opened` then. Any thread.
-  void HandleLocal(wire::Exchange& exchange, const std::function<void(Instance&)>& opened);
+  // The same for a command of this machine, for which a sandbox without an address is opened. Any
+  // thread.
+  void HandleLocal(wire::Exchange& exchange);
 
  private:
   const Open open_;

@@ -5,7 +5,6 @@
 
 #include "app/embedded.h"
 #include "app/environment.h"
-#include "app/verification.h"
 #include "base/metrics.h"
 #include "base/problem.h"
 #include "company/zones.h"
@@ -14,26 +13,34 @@
 #include "events/check.h"
 #include "events/log.h"
 #include "events/marks.h"
+#include "integrity/verification.h"
 #include "machine/hold.h"
 #include "orders/check.h"
 
 namespace comanda::app {
 namespace {
 
-void Append(std::vector<std::string> more, std::vector<std::string>& damage) {
-  for (std::string& line : more) {
-    if (std::ranges::find(damage, line) == damage.end()) damage.push_back(std::move(line));
+void Append(integrity::Findings more, integrity::Findings& damage) {
+  for (integrity::Finding& finding : more) {
+    if (std::ranges::find(damage, finding.what, &integrity::Finding::what) == damage.end()) {
+      damage.push_back(std::move(finding));
+    }
   }
 }
 
+integrity::Findings Verify(const std::string& path) {
+  return integrity::VerifyDatabase(path, integrity::FileState::kInUse, SchemaKnown(), SystemClock())
+      .damage;
+}
+
 // What can be found without the upgrade, which writes.
-std::vector<std::string> LookAt(const std::string& path, bool is_older) {
-  std::vector<std::string> damage;
+integrity::Findings LookAt(const std::string& path, bool is_older) {
+  integrity::Findings damage;
   if (!is_older) {
-    Append(VerifyDatabase(path, FileState::kInUse, SystemClock()).damage, damage);
+    Append(Verify(path), damage);
   } else {
-    const std::string lines = db::Watcher(path, SystemClock()).IntegrityCheck();
-    if (!lines.empty()) Append({lines.substr(0, lines.find('\n'))}, damage);
+    damage = integrity::VerifyPages(path, integrity::FileState::kInUse, SystemClock()).damage;
+    if (!damage.empty()) damage.resize(1);
   }
   return damage;
 }
@@ -65,7 +72,7 @@ void Read(db::Session& session, Trial& trial) {
 }  // namespace
 
 Trial TryDatabase(auth::Mode mode, const config::Options& options,
-                  const std::function<void(const std::vector<std::string>&)>& accept_damage,
+                  const std::function<void(const integrity::Findings&)>& accept_damage,
                   const std::function<void(const std::string& step)>& progress) {
   const std::string path = DatabasePath(mode, options);
   const int64_t known = SchemaKnown();
@@ -102,7 +109,7 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
   trial.notes = company::ZoneTroubles(path);
   if (found == known) return trial;
   // The upgrade has made rows that this program can check.
-  std::vector<std::string> damage = VerifyDatabase(path, FileState::kInUse, SystemClock()).damage;
+  integrity::Findings damage = Verify(path);
   if (!damage.empty()) accept_damage(damage);
   Append(std::move(damage), trial.damage);
   return trial;

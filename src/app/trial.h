@@ -13,11 +13,12 @@
 #include "auth/key.h"
 #include "base/time/clock.h"
 #include "config/options.h"
+#include "integrity/finding.h"
 
 namespace comanda::app {
 
 struct Trial {
-  std::vector<std::string> damage;  // as Verification::Report
+  integrity::Findings damage;
   int64_t orders = 0;
   int64_t changes = 0;  // events::TotalOfChanges, before it was opened
   // The last moment that the database knows of: of a change, or of a mark of time.
@@ -37,7 +38,7 @@ struct Trial {
 // of an upgrade. The caller holds the lock of the directory. Fault where the database cannot be
 // used.
 Trial TryDatabase(auth::Mode mode, const config::Options& options,
-                  const std::function<void(const std::vector<std::string>&)>& accept_damage,
+                  const std::function<void(const integrity::Findings&)>& accept_damage,
                   const std::function<void(const std::string& step)>& progress);
 
 }  // namespace comanda::app

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/problem.h"
-#include "db/glance.h"
+#include "integrity/file_head.h"
 #include "db/migrate.h"
 
 namespace comanda::backups {
@@ -55,7 +55,7 @@ Database LookAt(const std::string& path) {
       Refuse(path + " is no file but " + NameOfKind(path) +
              ": this is no backup, or it was changed; take another one");
   }
-  const auto head = db::ReadFileHead(path);
+  const auto head = integrity::ReadFileHead(path);
   if (!head || !head->is_sqlite) {
     Refuse(path + " is " + (!head || head->bytes == 0 ? "empty" : "no database") +
            ": the backup is damaged, or not the whole of one; take another one");

@@ -14,7 +14,7 @@
 #include "base/problem.h"
 #include "base/text.h"
 #include "crypto/secret_stream.h"
-#include "db/glance.h"
+#include "integrity/file_head.h"
 
 namespace comanda::backups {
 namespace {
@@ -43,9 +43,9 @@ std::string SumOf(const std::string& directory, const std::string& name) {
 bool IsDatabase(std::string_view name) { return name.ends_with(".db"); }
 
 // Nothing if the file is no database, or cannot be read.
-std::optional<db::FileHead> HeadOf(const std::string& path) {
+std::optional<integrity::FileHead> HeadOf(const std::string& path) {
   try {
-    const auto head = db::ReadFileHead(path);
+    const auto head = integrity::ReadFileHead(path);
     return head && head->is_sqlite ? head : std::nullopt;
   } catch (const Fault&) {
     return std::nullopt;

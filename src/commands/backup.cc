@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/embedded.h"
 #include "app/environment.h"
-#include "app/verification.h"
 #include "backups/copy.h"
 #include "backups/medium.h"
 #include "backups/place.h"
@@ -32,6 +32,7 @@
 #include "commands/embedded.h"
 #include "commands/passphrase.h"
 #include "commands/terminal.h"
+#include "integrity/verification.h"
 #include "ops/user.h"
 
 namespace comanda::commands {
@@ -66,7 +67,8 @@ void SayIfSameDisk(const config::Options& options, const std::string& target,
 }
 
 std::optional<backups::Counted> CountRows(const std::string& path) {
-  const auto report = app::VerifyRows(path, app::FileState::kFrozen, SystemClock());
+  const auto report =
+      integrity::VerifyRows(path, integrity::FileState::kFrozen, app::SchemaKnown(), SystemClock());
   if (!report) return std::nullopt;
   return backups::Counted{
       .orders = report->orders, .events = report->events, .damaged = report->damage.size()};

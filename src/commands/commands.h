@@ -50,7 +50,7 @@ int SelfTest(Words words);
 int Tls(Words words);
 // Prints all settings with their values.
 int ShowConfig(Words words);
-// Checks every row of the databases (app/verification.h).
+// Checks every row of the databases (integrity/verification.h).
 int Verify(Words words);
 // Says what is well and what is not on this box (doctor/).
 int Doctor(Words words);

@@ -75,7 +75,10 @@ app::Trial RestoreInto(const std::string& directory, const backups::Source& sour
   if (source.path != source.name) RemoveAll(source.path);  // what was unsealed
   const auto lock = db::DirectoryLock::TryAcquire(directory);
   const config::Options options = config::Load({{"data", directory}});
-  return app::TryDatabase(auth::Mode::kLive, options, RefuseDamage, [](const std::string&) {});
+  return app::TryDatabase(
+      auth::Mode::kLive, options,
+      [](const integrity::Findings& damage) { RefuseDamage(integrity::SentencesOf(damage)); },
+      [](const std::string&) {});
 }
 
 app::Comparison CompareDatabases(const std::string& backup_path, const std::string& data_path) {

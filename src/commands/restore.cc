@@ -242,7 +242,8 @@ void RequireAllChanges(const Preparation& preparation, const app::Trial& trial) 
 }
 
 app::Trial TryLive(const Preparation& preparation, const config::Options& options) {
-  const auto accept = [&](const std::vector<std::string>& damage) {
+  const auto accept = [&](const integrity::Findings& found) {
+    const std::vector<std::string> damage = integrity::SentencesOf(found);
     if (!preparation.accepts_damage) RefuseDamage(preparation.source.name, damage);
     PrintError("taken though it is damaged:" + Lines(damage));
   };
@@ -265,7 +266,7 @@ void TrySandbox(const Preparation& preparation, const config::Options& options) 
                preparation.source.sandbox_damage);
   }
   if (!preparation.source.has_sandbox) return;
-  const auto refuse = [](const std::vector<std::string>& damage) { Refuse(damage.front()); };
+  const auto refuse = [](const integrity::Findings& damage) { Refuse(damage.front().what); };
   std::string why;
   try {
     app::TryDatabase(auth::Mode::kTest, options, refuse,

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/embedded.h"
 #include "app/environment.h"
-#include "app/verification.h"
 #include "backups/entries.h"
 #include "backups/place.h"
 #include "backups/rotating.h"
@@ -23,6 +23,7 @@
 #include "commands/passphrase.h"
 #include "commands/terminal.h"
 #include "company/zones.h"
+#include "integrity/verification.h"
 #include "json/writer.h"
 
 namespace comanda::commands {
@@ -37,7 +38,7 @@ constexpr std::array kFlags = {
 
 struct Verified {
   std::string name;  // "live.db", or that of the checksums
-  app::Verification::Report report;
+  integrity::Verification::Report report;
   std::vector<std::string> notes = {};  // on this machine, not on the file: time zones without data
 };
 
@@ -50,7 +51,10 @@ std::string Text(const std::vector<Verified>& all) {
           std::to_string(report.orders) + " orders, " + std::to_string(report.events) + " events: ";
     }
     text += report.damage.empty() ? "sound\n" : std::to_string(report.damage.size()) + " damaged\n";
-    for (const std::string& damage : report.damage) text += "  " + damage + "\n";
+    for (const integrity::Finding& damage : report.damage) text += "  " + damage.what + "\n";
+    for (const std::string_view remedy : integrity::RemediesOf(report.damage)) {
+      text += "  what to do: " + std::string(remedy) + "\n";
+    }
     for (const std::string& note : notes) text += "  note: " + note + "\n";
   }
   return text;
@@ -64,7 +68,7 @@ std::string Json(const std::vector<Verified>& all, bool is_sound) {
     out.BeginObject().Key("name").Text(name);
     out.Key("orders").Integer(report.orders).Key("events").Integer(report.events);
     out.Key("damage").BeginArray();
-    for (const std::string& damage : report.damage) out.Text(damage);
+    for (const integrity::Finding& damage : report.damage) out.Text(damage.what);
     out.EndArray().Key("notes").BeginArray();
     for (const std::string& note : notes) out.Text(note);
     out.EndArray().EndObject();
@@ -73,35 +77,39 @@ std::string Json(const std::vector<Verified>& all, bool is_sound) {
   return text + "\n";
 }
 
-void VerifyDatabases(const std::string& directory, app::FileState state,
+void VerifyDatabases(const std::string& directory, integrity::FileState state,
                      std::vector<Verified>& all) {
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
     const std::string name = std::string(Name(mode)) + ".db";
     const std::string path = directory + "/" + name;
     const bool is_optional = mode == auth::Mode::kTest;
-    const bool is_missing = state == app::FileState::kFrozen
+    const bool is_missing = state == integrity::FileState::kFrozen
                                 ? backups::KindOf(path) != backups::Kind::kFile
                                 : ::access(path.c_str(), F_OK) != 0;
     if (is_optional && is_missing) continue;
-    if (state == app::FileState::kFrozen && ::access((path + "-wal").c_str(), F_OK) == 0) {
+    if (state == integrity::FileState::kFrozen && ::access((path + "-wal").c_str(), F_OK) == 0) {
       all.push_back({name,
-                     {.damage = {"it was opened as a database in use, or copied from one: "
-                                 "what is in " +
-                                 name + "-wal is not looked at"}}});
+                     {.damage = {{.kind = integrity::Kind::kChecksum,
+                                  .where = name,
+                                  .what = "it was opened as a database in use, or copied from one: "
+                                          "what is in " +
+                                          name + "-wal is not looked at"}}}});
       continue;
     }
-    const auto access =
-        state == app::FileState::kFrozen ? company::Access::kFrozen : company::Access::kShared;
+    const auto access = state == integrity::FileState::kFrozen ? company::Access::kFrozen
+                                                               : company::Access::kShared;
     std::vector<std::string> zones = company::ZoneTroubles(path, access);
     // A sandbox without an address (app/sandbox.h) is upgraded when it gets one.
-    if (is_optional && app::IsOfAnOlderVersion(path, state, SystemClock())) {
+    if (is_optional &&
+        integrity::IsOfAnOlderVersion(path, state, app::SchemaKnown(), SystemClock())) {
       PrintError(name +
                  " is of an older version, which its next use upgrades: its pages and indexes "
                  "alone are checked");
-      all.push_back({name, app::VerifyPages(path, state, SystemClock()), std::move(zones)});
+      all.push_back({name, integrity::VerifyPages(path, state, SystemClock()), std::move(zones)});
       continue;
     }
-    all.push_back({name, app::VerifyDatabase(path, state, SystemClock()), std::move(zones)});
+    all.push_back({name, integrity::VerifyDatabase(path, state, app::SchemaKnown(), SystemClock()),
+                   std::move(zones)});
   }
 }
 
@@ -120,8 +128,10 @@ void VerifyBackup(const std::string& backup, std::vector<Verified>& all) {
                   live + " is no file but " + backups::NameOfKind(live) +
                       ": this is no backup, or it was changed; take another one");
   }
-  all.push_back({backups::kSumsFile, {.damage = backups::CheckSums(backup)}});
-  VerifyDatabases(backup, app::FileState::kFrozen, all);
+  integrity::Findings sums;
+  integrity::Add(integrity::Kind::kChecksum, backups::kSumsFile, backups::CheckSums(backup), sums);
+  all.push_back({backups::kSumsFile, {.damage = std::move(sums)}});
+  VerifyDatabases(backup, integrity::FileState::kFrozen, all);
 }
 
 void VerifySealed(const std::string& file, const config::Options& options,
@@ -151,7 +161,7 @@ int Verify(Words words) {
   const config::Options options = ReadControlOptions(*arguments);
   std::vector<Verified> all;
   if (arguments->positional().empty()) {
-    VerifyDatabases(options.data_directory, app::FileState::kInUse, all);
+    VerifyDatabases(options.data_directory, integrity::FileState::kInUse, all);
   } else if (const std::string& backup = arguments->positional().front();
              backups::IsSealed(backup)) {
     VerifySealed(backup, options, *arguments, all);

@@ -28,22 +28,13 @@ DamagedRows::DamagedRows(std::string file, const std::string& labels, metrics::R
           },
           labels) {}
 
-void DamagedRows::Note(const std::string& row) { NoteIn(rows_, row); }
-
-void DamagedRows::NoteInFile(const std::string& name) { NoteIn(in_file_, name); }
-
-void DamagedRows::NoteIn(std::set<std::string>& rows, const std::string& row) {
+void DamagedRows::Note(const std::string& row) {
   {
     const std::lock_guard lock(mutex_);
-    if (rows.contains(row)) return;
-    if (rows.size() < kMax) rows.insert(row);
+    if (rows_.contains(row)) return;
+    if (rows_.size() < kMax) rows_.insert(row);
   }
   log::Error("a row is damaged", {{"file", file_}, {"row", row}});
-}
-
-void DamagedRows::ForgetInFile(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  in_file_.erase(name);
 }
 
 void DamagedRows::Replace(const std::vector<std::string>& rows) {
@@ -88,13 +79,12 @@ std::string DamagedRows::Progress() const {
 
 size_t DamagedRows::count() const {
   const std::lock_guard lock(mutex_);
-  return rows_.size() + in_file_.size();
+  return rows_.size();
 }
 
 std::string DamagedRows::First() const {
   const std::lock_guard lock(mutex_);
-  if (!rows_.empty()) return *rows_.begin();
-  return in_file_.empty() ? "" : *in_file_.begin();
+  return rows_.empty() ? "" : *rows_.begin();
 }
 
 }  // namespace comanda::db

@@ -27,11 +27,7 @@ class DamagedRows {
 
   // `row` names it and says what is wrong.
   void Note(const std::string& row);
-  // The same of what is found in the file's structure (db/inspector.h): a row that SQLite cannot
-  // read, an index that cannot be rebuilt.
-  void NoteInFile(const std::string& name);
-  void ForgetInFile(const std::string& name);
-  // Keeps what a check of all orders and events has found, and forgets what Note() was told before.
+  // Keeps what a check of the whole database has found, and forgets what Note() was told before.
   void Replace(const std::vector<std::string>& rows);
 
   // The stored record of an order is damaged and can be made again from the order's rows: a
@@ -55,14 +51,11 @@ class DamagedRows {
   std::string First() const;  // one of them, or empty
 
  private:
-  void NoteIn(std::set<std::string>& rows, const std::string& row);
-
   const std::string file_;
   mutable std::mutex mutex_;
-  std::set<std::string> rows_;     // guarded by mutex_
-  std::set<std::string> in_file_;  // guarded by mutex_
-  std::set<Record> records_;       // guarded by mutex_
-  double progress_ = 0;            // guarded by mutex_; 1: all orders were checked
+  std::set<std::string> rows_;  // guarded by mutex_
+  std::set<Record> records_;    // guarded by mutex_
+  double progress_ = 0;         // guarded by mutex_; 1: all orders were checked
   metrics::Gauge gauge_;
   UtcMs checked_at_ = 0;  // guarded by mutex_; 0: not since the start
   metrics::Gauge progress_gauge_;

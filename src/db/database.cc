@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "db/sqlite/connection.h"
-#include "db/inspector.h"
 #include "db/sqlite/read_only.h"
 #include "db/readers.h"
 #include "db/watcher.h"
@@ -14,14 +13,7 @@ Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats
                    metrics::Registry& metrics)
     : settings_(std::move(settings)),
       clock_(clock),
-      damaged_rows_(settings_.FileName(), settings_.MetricLabels(), metrics),
-      inspector_(std::make_unique<Inspector>(
-          settings_, clock,
-          Inspector::Actions{
-              .rebuild = [this](const std::string& index) { writer_->RebuildSoon(index); },
-              .note_row = [this](const std::string& row) { damaged_rows_.NoteInFile(row); },
-              .refuse_writes = [this](const std::string& why,
-                                      bool is_unread) { writer_->RefuseJobs(why, is_unread); }})) {
+      damaged_rows_(settings_.FileName(), settings_.MetricLabels(), metrics) {
   if (!settings_.is_read_only) {
     settings_.is_read_only = [directory = DirectoryOf(settings_.path)] {
       return DirectoryIsReadOnly(directory);
@@ -31,16 +23,12 @@ Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats
   settings_.end_alone = [this](const std::function<void()>& open) {
     return readers_->EndAlone(open);
   };
-  settings_.is_alone = [this] { return readers_->is_alone(); };
-  settings_.log_waits = [this] { return writer_->log_waits(); };
-  settings_.suspect = [this](const std::string& sql) { inspector_->Suspect(sql); };
+  settings_.suspect = [this] { is_suspected_ = true; };
   readers_ = std::make_unique<ReaderPool>(settings_, clock);
-  writer_ =
-      std::make_unique<Writer>(settings_, counters_, damaged_rows_, clock, heartbeats, metrics);
+  writer_ = std::make_unique<Writer>(settings_, counters_, clock, heartbeats, metrics);
 }
 
 Database::~Database() {
-  inspector_->Stop();
   writer_->Stop();
   // The writer's connection is then the last one: it checkpoints and removes the log on closing.
   readers_->CloseIdle();
@@ -60,23 +48,9 @@ Health Database::health() const { return writer_->health(); }
 
 void Database::Stop() { writer_->Stop(); }
 
-void Database::CheckBeforeServing(int64_t max_ms) {
-  if (settings_.begins_alone) return;  // nothing could be mended
-  if (!inspector_->LookBeforeServing(max_ms)) return;
-  try {
-    // The writer rebuilds the indexes before its next job.
-    Write([](Tx&, const Stamp&) {});
-  } catch (const Fault&) {  // a full disk, or one that takes no more writes: it is said elsewhere
-  }
-}
+bool Database::log_waits() const { return writer_->log_waits(); }
 
-int64_t Database::rounds_of_inspection() const { return inspector_->rounds(); }
-
-void Database::StartInspector() { inspector_->Start(); }
-
-std::string Database::Inspect(std::stop_token stop) const {
-  return inspector_->LookOnce(std::move(stop)).Text();
-}
+void Database::Reindex(const std::string& index) { writer_->Reindex(index); }
 
 void Database::RefuseWrites(const std::string& why, bool is_unread) {
   writer_->RefuseJobs(why, is_unread);

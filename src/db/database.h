@@ -10,10 +10,10 @@
 // How writes are grouped is in db/writer.h, what happens when the disk is full or fails in
 // db/sqlite/disk_health.h; reads go on meanwhile.
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -31,10 +31,9 @@
 
 namespace comanda::db {
 
-// What nobody else needs to see (db/writer.h, db/readers.h, db/inspector.h).
+// What nobody else needs to see (db/writer.h, db/readers.h).
 class Writer;
 class ReaderPool;
-class Inspector;
 class Watcher;
 
 class Database {
@@ -105,24 +104,23 @@ class Database {
   // What follows the event log rests then: it could not keep how far it has come. Any thread.
   bool IsReadOnly() const;
   // Whether the file is open with Sharing::kAlone (db/sqlite/file_calls.h): it is not checked in
-  // the background then, where nothing could be mended.
+  // the background then.
   bool IsAlone() const;
 
   // Refuses new jobs with Fault kUnavailable, finishes those queued; returns when they are
   // answered. Reads go on.
   void Stop();
 
-  // Looks for damage before the database is served, for so long at most (db/inspector.h), and
-  // returns when what can be mended is.
-  void CheckBeforeServing(int64_t max_ms);
-  // Begins to look for damage in the background, once the database is served.
-  void StartInspector();
-  // How often all tables have been looked at since the start.
-  int64_t rounds_of_inspection() const;
-  // Looks at all of the file now, on this thread: what is wrong, a line each, or empty, also where
-  // it was told to stop. Mends nothing and may take long. Fault where the file cannot be read.
-  std::string Inspect(std::stop_token stop = {}) const;
-
+  // For those that check the file (integrity/checker.h).
+  //
+  // Whether a statement met what may be damage since the last call. Any thread.
+  bool TakeSuspicion() { return is_suspected_.exchange(false); }
+  // Whether a checkpoint waits for readers now (db/sqlite/checkpointer.h): one that can begin again
+  // ends. Any thread.
+  bool log_waits() const;
+  // Makes an index that disagrees with its table again from the rows of the table, before the next
+  // Write(); its outcome is in the log. All pages of the index and the table must be sound.
+  void Reindex(const std::string& index);
   // From now on Fault kReadOnly for every Write(), and health() says why: for a file that was found
   // damaged, or of which the disk cannot read a part (`is_unread`). What SQLite would write into it
   // could destroy more. Any thread.
@@ -155,7 +153,7 @@ class Database {
   Settings settings_;  // const from the constructor on
   const Clock& clock_;
   DamagedRows damaged_rows_;
-  std::unique_ptr<Inspector> inspector_;  // outlives those that tell it of suspicions
+  std::atomic<bool> is_suspected_{false};
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Writer> writer_;
 };

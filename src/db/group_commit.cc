@@ -85,8 +85,7 @@ bool GroupCommit::TryTogether(const Group& group) {
   return false;
 }
 
-// A job of a group whose transaction was lost. One that meets a page that makes no sense runs once
-// more after its tables were mended.
+// A job of a group whose transaction was lost.
 void GroupCommit::TryAlone(Request& request) {
   if (Refused(request)) return;
   // It may have become so with the job before. After a failed write nothing is tried through the
@@ -96,12 +95,7 @@ void GroupCommit::TryAlone(Request& request) {
     return;
   }
   if (TryOnce(request)) return;
-  const std::string sql = disk_.connection().suspicious_sql();
-  const Trouble trouble = disk_.connection().trouble();
-  disk_.Recover(trouble);
-  if (trouble == Trouble::kDamaged && disk_.Mend(sql) && !TryOnce(request)) {
-    disk_.Recover(disk_.connection().trouble());
-  }
+  disk_.Recover(disk_.connection().trouble());
   if (request.error)
     Refused(request);  // where the file turned out to be damaged, that is the answer
 }
@@ -164,8 +158,7 @@ void GroupCommit::RunJob(Request& request, const Stamp& stamp, bool savepoint) {
 }
 
 void GroupCommit::ReportSuspicion() const {
-  const std::string& sql = disk_.connection().suspicious_sql();
-  if (settings_.suspect && !sql.empty()) settings_.suspect(sql);
+  if (settings_.suspect && disk_.connection().met_damage()) settings_.suspect();
 }
 
 void GroupCommit::Begin() {

@@ -67,9 +67,7 @@ std::unique_ptr<Connection> ReaderPool::AcquireConnection(Readers reader) {
 void ReaderPool::Release(std::unique_ptr<Connection> connection, Readers reader) noexcept {
   CHECK(!connection->AnyRunning(), "no Rows outlives the function given to Read()");
   const bool failing = connection->trouble() >= Trouble::kFull;
-  if (settings_.suspect && !connection->suspicious_sql().empty()) {
-    settings_.suspect(connection->suspicious_sql());
-  }
+  if (settings_.suspect && connection->met_damage()) settings_.suspect();
   if (failing || !connection->Rollback()) {
     connection.reset();
     GiveUpPlace(reader);

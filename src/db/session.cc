@@ -131,7 +131,7 @@ Rows Session::StartBound(Statement& statement, const Bound* values, size_t count
 }
 
 void Session::ThrowDamaged(Sql sql, std::string cause) {
-  connection_.Suspect(sql.text());
+  connection_.NoteDamage();
   throw Fault(Fault::Kind::kDamaged, std::move(cause) + ": " + std::string(sql.text()));
 }
 

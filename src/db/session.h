@@ -159,8 +159,8 @@ class Session {
     return Start(sql, values...).Next();
   }
 
-  // For a caller that has seen what only damage explains: Fault kDamaged with that cause. The
-  // tables of the statement are checked soon (db/inspector.h).
+  // For a caller that has seen what only damage explains: Fault kDamaged with that cause. The file
+  // is checked soon (Settings::suspect).
   [[noreturn]] void ThrowDamaged(Sql sql, std::string cause);
 
  protected:

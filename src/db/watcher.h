@@ -4,12 +4,15 @@
 // that take long and must take no connection from requests. Each Read() is a transaction of its
 // own: short ones let the write-ahead log start over. Used by one thread at a time.
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/time/clock.h"
-#include "db/sqlite/file_calls.h"
 #include "db/session.h"
+#include "db/sqlite/file_calls.h"
+#include "db/sqlite/self_check.h"
 
 namespace comanda::db {
 
@@ -21,6 +24,10 @@ class Watcher {
   // The same for a file that nobody writes, such as a backup: nothing beside it is read, made or
   // changed, also on a disk that is read-only.
   static Watcher OfFrozen(const std::string& path, const Clock& clock);
+  // The same, and a statement that takes longer than Connection::kGlanceMaxMs ends with Fault
+  // kUnavailable.
+  static Watcher OfStill(const std::string& path, const Clock& clock);
+  Watcher(Watcher&&) noexcept;
   ~Watcher();
 
   // fn(Snapshot&) in one read transaction.
@@ -31,14 +38,21 @@ class Watcher {
     return fn(snapshot);
   }
 
+  // From now on `ends` is called every few hundred microseconds while a statement runs, which ends
+  // with Fault kUnavailable where it returns true. It must not throw.
+  void EndWhen(std::function<bool()> ends);
+
   // Like Read(), these throw Fault where the file cannot be read.
   //
   // PRAGMA user_version: which migration the file is of.
   int64_t SchemaVersion();
-
-  // SQLite's own check of every page and index (IntegrityOfAll): what is wrong, a line each; empty
-  // where nothing is. A file that cannot be read to its end is a finding.
-  std::string IntegrityCheck();
+  // The names of the tables, sorted.
+  std::vector<std::string> Tables();
+  // db/sqlite/self_check.h
+  SelfCheck CheckTable(const std::string& table);
+  SelfCheck CheckPagesOfTable(const std::string& table);
+  SelfCheck CheckFile();
+  SelfCheck CheckPages();
 
  private:
   explicit Watcher(std::unique_ptr<Connection> connection);
@@ -53,6 +67,7 @@ class Watcher {
   };
 
   std::unique_ptr<Connection> connection_;
+  std::unique_ptr<std::function<bool()>> ends_;  // at an address that SQLite keeps
 };
 
 }  // namespace comanda::db

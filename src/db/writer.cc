@@ -22,8 +22,8 @@ Writer::Metrics::Metrics(metrics::Registry& registry, const std::string& labels)
       refused(registry, "comanda_db_jobs_refused_total",
               "Write jobs refused because the queue was full.", labels) {}
 
-Writer::Writer(const Settings& settings, ChangeCounters& counters, DamagedRows& damaged_rows,
-               const Clock& clock, Heartbeats& heartbeats, metrics::Registry& metrics)
+Writer::Writer(const Settings& settings, ChangeCounters& counters, const Clock& clock,
+               Heartbeats& heartbeats, metrics::Registry& metrics)
     : settings_(settings),
       clock_(clock),
       file_(settings.FileName()),
@@ -37,7 +37,7 @@ Writer::Writer(const Settings& settings, ChangeCounters& counters, DamagedRows& 
           },
           settings.MetricLabels()),
       checkpointer_(settings, metrics),
-      disk_(settings, clock, heartbeat_, checkpointer_, damaged_rows, metrics),
+      disk_(settings, clock, heartbeat_, checkpointer_, metrics),
       group_commit_(settings, counters, disk_, clock, heartbeat_, metrics),
       last_job_ms_(clock.MonotonicMs()) {
   queue_.reserve(settings_.queue_max);
@@ -77,7 +77,7 @@ Health Writer::health() const {
   return stopping_ ? Health{false, "stopping"} : disk_.health();
 }
 
-void Writer::RebuildSoon(const std::string& index) {
+void Writer::Reindex(const std::string& index) {
   {
     const std::lock_guard lock(mutex_);
     wrong_indexes_.insert(index);
@@ -104,7 +104,7 @@ void Writer::Loop() {
   heartbeat_.Beat();
   while (Take(group)) {
     heartbeat_.Beat();
-    RebuildIndexes();
+    ReindexWrong();
     if (group.empty()) {
       WhenIdle();
       continue;
@@ -137,14 +137,14 @@ void Writer::WhenIdle() {
   if (const auto due = checkpointer_.WhenIdle(idle_ms)) disk_.Checkpoint(*due);
 }
 
-void Writer::RebuildIndexes() {
+void Writer::ReindexWrong() {
   std::set<std::string> indexes;
   {
     const std::lock_guard lock(mutex_);
     indexes.swap(wrong_indexes_);
   }
   if (indexes.empty()) return;
-  for (const std::string& index : indexes) disk_.Rebuild(index);
+  for (const std::string& index : indexes) disk_.Reindex(index);
   if (const auto due = checkpointer_.WhenGrown()) disk_.Checkpoint(*due);
 }
 

@@ -40,8 +40,8 @@ namespace comanda::db {
 class Writer {
  public:
   // Opens the file, migrates it and starts the thread. `settings` and the rest outlive the writer.
-  Writer(const Settings& settings, ChangeCounters& counters, DamagedRows& damaged_rows,
-         const Clock& clock, Heartbeats& heartbeats, metrics::Registry& metrics);
+  Writer(const Settings& settings, ChangeCounters& counters, const Clock& clock,
+         Heartbeats& heartbeats, metrics::Registry& metrics);
   ~Writer();
 
   // Any thread but the writer's. Returns when the job is committed, throws what it threw.
@@ -50,12 +50,12 @@ class Writer {
   void ContinueFrom(UtcMs last_stamp) { group_commit_.ContinueFrom(last_stamp); }
   Health health() const;
   bool IsReadOnly() const { return disk_.IsReadOnly(); }
-  // Damage that was found elsewhere (db/sqlite/disk_health.h). Any thread.
+  // The file was found damaged (db/sqlite/disk_health.h). Any thread.
   void RefuseJobs(const std::string& why, bool is_unread = false) {
     disk_.RefuseWrites(why, is_unread);
   }
-  // Between two groups; does not wait for it.
-  void RebuildSoon(const std::string& index);
+  // Before the next group; does not wait for it. Any thread.
+  void Reindex(const std::string& index);
   // Whether a checkpoint waits for readers now. Any thread.
   bool log_waits() const { return checkpointer_.is_waiting(); }
   // Answers what is queued, then ends the thread. The connection stays until destruction.
@@ -71,7 +71,7 @@ class Writer {
   void Loop();
   bool Take(Group& group);
   void WhenIdle();
-  void RebuildIndexes();
+  void ReindexWrong();
   void Answer(const Group& group) noexcept;
 
   const Settings& settings_;
@@ -81,7 +81,7 @@ class Writer {
   mutable std::mutex mutex_;
   std::condition_variable work_;
   std::vector<Request*> queue_;          // guarded by mutex_
-  std::set<std::string> wrong_indexes_;  // to be rebuilt; guarded by mutex_
+  std::set<std::string> wrong_indexes_;  // for Reindex(); guarded by mutex_
   bool stopping_ = false;                // guarded by mutex_
 
   std::mutex wake_mutex_;

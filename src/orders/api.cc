@@ -30,7 +30,7 @@ constexpr size_t kOrdersCounter = static_cast<size_t>(events::Counter::kOrders);
 
 // What handlers share
 
-// Has the background check repair the stored record of this order (app/checker.h).
+// Has the background check repair the stored record of this order (integrity/checker.h).
 void NoteRemade(http::Site& site, db::CompanyId company, std::string_view id) {
   site.database.damaged_rows().NoteRecord({company, std::string(id)});
 }

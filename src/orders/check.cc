@@ -44,6 +44,7 @@ OrdersPart CheckOrders(db::Session& session, db::CompanyId company, const OrderK
     } catch (const Fault& fault) {
       if (fault.kind != Fault::Kind::kDamaged) throw;
       part.damage.push_back(fault.cause);
+      part.has_damaged_rows = true;
     }
     if (!all_have_checksums && !HasChecksum(session, company, key.id)) {
       part.without_checksum.push_back(key.id);
@@ -53,15 +54,6 @@ OrdersPart CheckOrders(db::Session& session, db::CompanyId company, const OrderK
   }
   part.at_end = part.orders < limit;
   return part;
-}
-
-bool IsSound(db::Session& session, db::CompanyId company, const std::string& id) {
-  try {
-    return Select(session, company, id).has_value();
-  } catch (const Fault& fault) {
-    if (fault.kind != Fault::Kind::kDamaged) throw;
-    return false;
-  }
 }
 
 std::optional<Newest> FindNewest(db::Session& session, db::CompanyId company) {

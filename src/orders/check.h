@@ -2,7 +2,7 @@
 
 // Checks that the orders of a company are as they were written (orders/checksum.h), a bounded
 // number at a time, and repairs what can be repaired: a damaged stored record is rendered again
-// from the order's rows. For the background check and `comanda verify` (app/verification.h).
+// from the order's rows. For the background check and `comanda verify` (integrity/verification.h).
 
 #include <cstdint>
 #include <limits>
@@ -26,6 +26,7 @@ struct OrdersPart {
   OrderKey position;
   int64_t orders = 0;
   bool at_end = false;
+  bool has_damaged_rows = false;              // of an order: they are not what was written
   std::vector<std::string> damage;            // messages that name the order
   std::vector<std::string> damaged_records;   // ids of orders whose rows are undamaged
   std::vector<std::string> without_checksum;  // ids of orders that older programs have written
@@ -34,8 +35,6 @@ struct OrdersPart {
 // (orders/store.h), their stored record.
 OrdersPart CheckOrders(db::Session& session, db::CompanyId company, const OrderKey& position,
                        int64_t limit);
-// Whether the order's rows are what was written.
-bool IsSound(db::Session& session, db::CompanyId company, const std::string& id);
 
 // Checks the counts of the facets. Reads an index of all orders. Returns messages.
 std::vector<std::string> CheckCounts(db::Session& session, db::CompanyId company);

@@ -8,7 +8,7 @@ from steps import Command, Ctest, Pytest, build
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Rooms that have threads of their own, under the thread sanitizer.
-RACING_UNITS = "unit_base unit_db unit_net unit_wire unit_auth unit_http unit_events unit_webhooks"
+RACING_UNITS = "unit_base unit_db unit_net unit_wire unit_auth unit_http unit_events unit_webhooks unit_integrity"
 # The lowest rooms, whose code depends on the architecture.
 ARM_UNITS = "unit_base unit_crypto unit_json unit_db unit_wire unit_http"
 SUITES = ["bookworm", "trixie"]

@@ -81,6 +81,7 @@ class Found:
     answers: int = 0
     failures: int = 0  # of them 5xx
     was_served_early: bool = False  # before all of the file had been looked at
+    takes_no_writes: bool = False  # because a page of it is malformed, which /readyz says
 
     def add(self, kind, question, answer=""):
         self.signs.append((kind, question, str(answer)[:2000]))
@@ -288,8 +289,9 @@ class Laboratory:
                 asker.read_the_rest(self.rest)
                 asker.change(flip.guest)
                 self.try_weak_keys(found, asker.client)
-                if self.readiness(asker.client) != self.ready:
+                if (readiness := self.readiness(asker.client)) != self.ready:
                     found.add("found_by_server", "/readyz")
+                    found.takes_no_writes = bool(readiness) and not readiness["database"][0]
             asker.client.close()
             if (code := self.exit_code(found)) is not None:
                 found.add("process_ended", f"exit code {code}", self.box.log_text()[-1500:])
@@ -343,7 +345,7 @@ class Laboratory:
             found.was_refused |= kind == "change"
             return None
         if answer.status == 404 and kind == "change":
-            # An index that was rebuilt leads to an order by the id that it has now.
+            # An index that was made again leads to an order by the id that it has now.
             found.add("lost", question, answer.code)
             found.was_refused = True
             return None

@@ -46,7 +46,9 @@ inline db::Settings RestaurantSettings() {
 
 class RestaurantDatabase : public TestDatabase {
  public:
-  RestaurantDatabase() : TestDatabase(RestaurantSettings()) {
+  RestaurantDatabase() : RestaurantDatabase(RestaurantSettings()) {}
+  // With further migrations behind those of the restaurant.
+  explicit RestaurantDatabase(db::Settings settings) : TestDatabase(std::move(settings)) {
     (*this)->Write([](db::Tx& tx, const db::Stamp& stamp) {
       for (const auto& [company, id] :
            {std::pair(kCompany, kCompanyId), std::pair(kOtherCompany, kOtherCompanyId)}) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "db/watcher.h"
 #include "support/faulty_disk.h"
 #include "support/test_database.h"
 #include "support/waiting.h"
@@ -75,7 +76,7 @@ class DbDisk : public ::testing::Test {
     disk_.Heal();
     database_.Close();
     database_.Open();
-    EXPECT_EQ(database_->Inspect(), "");
+    EXPECT_TRUE(database_->Watch()->CheckFile().is_sound());
     const Names names = database_.Names();
     return {names.begin(), names.end()};
   }
@@ -279,7 +280,8 @@ TEST_F(DbDisk, TakesNoJobsOnceTheFileWasFoundDamaged) {
   EXPECT_EQ(database_.Names(), Names{"before"}) << "reads go on";
 }
 
-TEST(DbDiskDamage, AMalformedPageEndsWritingAndNotTheProcess) {
+// What follows from the damage is decided by the check of the file (integrity/checker.h).
+TEST(DbDiskDamage, AMalformedPageFailsItsJobAloneAndIsSuspected) {
   TestDatabase database(Settings{.migrations = {{1, "tables",
                                                  "CREATE TABLE ballast (text TEXT) STRICT;"
                                                  "CREATE TABLE dish (name TEXT) STRICT;"}}});
@@ -294,13 +296,14 @@ TEST(DbDiskDamage, AMalformedPageEndsWritingAndNotTheProcess) {
       AddAfterReading(database, "soup");
       FAIL() << "a page is malformed";
     } catch (const Fault& fault) {
-      EXPECT_EQ(fault.kind, Fault::Kind::kReadOnly) << fault.cause;
+      EXPECT_EQ(fault.kind, Fault::Kind::kInternal) << fault.cause;
     }
   }
-  EXPECT_FALSE(database->health().writable);
-  EXPECT_EQ(database->health().reason, "damaged: restore a backup");
-  EXPECT_EQ(database.Metric("comanda_db_read_only"), 1);
-  EXPECT_EQ(database.Names(), Names{}) << "reads go on";
+  EXPECT_TRUE(database->TakeSuspicion());
+  EXPECT_FALSE(database->TakeSuspicion());
+  EXPECT_TRUE(database->health().writable);
+  database->Write([](Tx& tx, const Stamp&) { tx.Run("INSERT INTO dish (name) VALUES ('soup')"); });
+  EXPECT_EQ(database.Names(), Names{"soup"});
 }
 
 // A read that succeeds when it is repeated is no damage.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "db/watcher.h"
 #include "support/test_database.h"
 #include "support/waiting.h"
 
@@ -126,15 +127,24 @@ TEST(DbReaders, InterruptAQueryThatTakesTooLong) {
 TEST(DbReaders, FindADamagedPage) {
   TestDatabase database;
   database.Damage(500);
-  EXPECT_NE(database->Inspect(), "");
+  EXPECT_FALSE(database->Watch()->CheckFile().is_sound());
 }
 
-TEST(DbReaders, EndACheckThatIsToldToStop) {
+TEST(DbReaders, EndACheckThatIsToldToEnd) {
   TestDatabase database;
-  database.Damage(20'000);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_EQ(database->Inspect(stop.get_token()), "");
+  database->Write([](Tx& tx, const Stamp&) {
+    for (int i = 0; i < 20'000; ++i) {
+      tx.Run("INSERT INTO dish (name) VALUES ($1)", "dish " + std::to_string(i));
+    }
+  });
+  const auto watcher = database->Watch();
+  watcher->EndWhen([] { return true; });
+  try {
+    watcher->CheckFile();
+    FAIL();
+  } catch (const Fault& fault) {
+    EXPECT_EQ(fault.kind, Fault::Kind::kUnavailable) << fault.cause;
+  }
 }
 
 TEST(DbKept, IsReadAgainOnlyAfterItsCounterHasChanged) {

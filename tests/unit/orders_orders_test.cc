@@ -236,51 +236,6 @@ TEST_F(OrdersTest, AnswersTheSameKeyWithTheFirstRecordWhileItIsKeptThenWithTheOr
   }
 }
 
-// The reference stands in the order's row and in the index that finds it: whichever bit of it
-// flips, and however the others are sorted around it, the retry of the creation makes no second
-// order once the file has been looked at, which rebuilds an index that is wrong.
-TEST_F(OrdersTest, MakesNoSecondOrderWhereItsReferenceIsDamaged) {
-  const std::string wanted = "till-4-order-x";
-  for (int i = 0; i < 300; ++i) {
-    PlaceWith({}, "till-" + std::to_string(i % 7) + "-order-" + std::to_string(i));
-  }
-  const std::string first = PlaceWith({}, wanted).record.id;
-  const auto count = [&] {
-    return database->Read([](db::Snapshot& snapshot) {
-      return snapshot.GetInt("SELECT count(*) FROM orders NOT INDEXED");
-    });
-  };
-  const int64_t orders = count();
-  database.Close();
-  database.settings().is_sound = [](db::Session& session, const std::string& table,
-                                    const std::vector<std::string>& key) {
-    return table != "orders" || IsSound(session, {std::stoll(key[0])}, key[1]);
-  };
-  const std::string path = database.settings().path;
-  std::ifstream file(path, std::ios::binary);
-  const std::string whole((std::istreambuf_iterator<char>(file)), {});
-  int refused = 0;
-  for (size_t at = whole.find(wanted); at != whole.npos; at = whole.find(wanted, at + 1)) {
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      std::string damaged = whole;
-      damaged[at + i] = static_cast<char>(damaged[at + i] ^ (1 << (i % 7)));
-      std::ofstream(path, std::ios::binary) << damaged;
-      database.Open();
-      database->CheckBeforeServing(60'000);
-      try {
-        EXPECT_EQ(PlaceWith({}, wanted).record.id, first);
-      } catch (const Fault& fault) {
-        EXPECT_EQ(fault.kind, Fault::Kind::kDamaged) << fault.cause;
-        ++refused;
-      }
-      EXPECT_EQ(count(), orders) << "byte " << at + i;
-      database.Close();
-      for (const char* companion : {"-wal", "-shm"}) std::filesystem::remove(path + companion);
-    }
-  }
-  EXPECT_GT(refused, static_cast<int>(wanted.size() / 2));
-}
-
 TEST_F(OrdersTest, TakesSnapshotsOfPeopleAndPlace) {
   OrderDraft draft;
   draft.service_type = ServiceType::kDelivery;

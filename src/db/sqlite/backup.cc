@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "db/sqlite/connection.h"
-#include "db/integrity.h"
 #include "db/migrate.h"
 #include "db/sqlite/read_only.h"
+#include "db/sqlite/self_check.h"
 
 namespace comanda::db {
 namespace {
@@ -22,10 +22,9 @@ void MarkAndCheck(const std::string& copy, const std::string& source, const Cloc
   {
     Connection connection(copy, Connection::Role::kCopy, "", clock);
     connection.RunScript("PRAGMA application_id = " + std::to_string(kBackupId));
-    const std::string found = IntegrityOfAll(connection);
-    if (!found.empty()) {
-      throw Fault(Fault::Kind::kDamaged,
-                  source + " is damaged (" + found.substr(0, found.find('\n')) + ")");
+    const SelfCheck found = CheckFile(connection);
+    if (!found.is_sound()) {
+      throw Fault(Fault::Kind::kDamaged, source + " is damaged (" + found.first() + ")");
     }
   }
   // Closing a connection reports no error if its last checkpoint fails. The log then remains.

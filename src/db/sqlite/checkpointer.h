@@ -12,7 +12,7 @@
 //   longer than kRestartBytes   restart: waits for readers to end, and blocks the writer meanwhile.
 //                               Without it, readers that follow each other without a pause would
 //                               keep the log from starting over. A check of the file ends at once
-//                               (Settings::log_waits). A reader that goes on for longer than
+//                               (Database::log_waits). A reader that goes on for longer than
 //                               kReadersWaitMs, as a backup does, is not waited for: tills would
 //                               be. It is tried again each kRetryBytes.
 //   longer than kLongBytes      the same, and waits up to kReadersWaitLongMs: the log must not fill

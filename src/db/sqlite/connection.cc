@@ -379,7 +379,7 @@ void Connection::Fail(int code, std::string_view doing) {
   const char* message = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
   const Fault fault = Translate(trouble, code, Or(message, "no message"), doing);
   if (is_worst) trouble_cause_ = fault.cause;
-  if (PageUnreadable(trouble) || (code & 0xff) == SQLITE_CONSTRAINT) suspicious_sql_ = doing;
+  if (PageUnreadable(trouble) || (code & 0xff) == SQLITE_CONSTRAINT) met_damage_ = true;
   throw fault;
 }
 
@@ -436,6 +436,12 @@ void Connection::Close() noexcept {
   extra_.clear();
   sqlite3_close_v2(handle_);
   handle_ = nullptr;
+}
+
+std::string Quoted(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
 }
 
 void MakeDatabaseFile(const std::string& path) {

@@ -107,13 +107,13 @@ class Connection {
   Fault failure() const;
   void ClearTrouble() {
     trouble_ = Trouble::kNone;
-    suspicious_sql_.clear();
+    met_damage_ = false;
   }
-  // The statement that met what only damage explains, since the last ClearTrouble(): a page that
-  // cannot be read or makes no sense, or a constraint that the program keeps by itself. Else empty.
-  const std::string& suspicious_sql() const { return suspicious_sql_; }
+  // Whether a statement met what damage may explain, since the last ClearTrouble(): a page that
+  // cannot be read or makes no sense, or a constraint that the program keeps by itself.
+  bool met_damage() const { return met_damage_; }
   // The caller has seen in the rows what only damage explains.
-  void Suspect(std::string_view sql) { suspicious_sql_ = sql; }
+  void NoteDamage() { met_damage_ = true; }
   // Notes the code and throws it as a Fault.
   [[noreturn]] void Fail(int code, std::string_view doing);
 
@@ -148,7 +148,7 @@ class Connection {
   bool transaction_required_ = false;
   Trouble trouble_ = Trouble::kNone;
   std::string trouble_cause_;
-  std::string suspicious_sql_;
+  bool met_damage_ = false;
 };
 
 // Makes the file where it is missing, 0600 and with the directory's owner; SQLite gives its
@@ -161,6 +161,9 @@ void MakeDatabaseFile(const std::string& path);
 // is left.
 void CopyInto(Connection& source, const std::string& copy, const std::string& vfs,
               const std::function<void()>& go_on = {});
+
+// The name of a table or an index, quoted for a statement.
+std::string Quoted(std::string_view name);
 
 // Syncs a file or a directory.
 void SyncPath(const std::string& path);

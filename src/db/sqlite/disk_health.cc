@@ -4,10 +4,7 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "db/migrate.h"
-#include "db/integrity.h"
-#include "db/rebuild.h"
 #include "db/sorting_files.h"
-#include "db/tables.h"
 
 #include <sqlite3.h>
 
@@ -29,13 +26,11 @@ constexpr int kExitStatus = 70;                         // EX_SOFTWARE
 }  // namespace
 
 DiskHealth::DiskHealth(const Settings& settings, const Clock& clock, Heartbeat& heartbeat,
-                       Checkpointer& checkpointer, DamagedRows& damaged_rows,
-                       metrics::Registry& metrics)
+                       Checkpointer& checkpointer, metrics::Registry& metrics)
     : settings_(settings),
       clock_(clock),
       heartbeat_(heartbeat),
       checkpointer_(checkpointer),
-      damaged_rows_(damaged_rows),
       file_(settings.FileName()),
       failures_(metrics, "comanda_db_disk_failures_total",
                 "Writes or syncs that the disk failed, a full disk included.",
@@ -270,60 +265,23 @@ void DiskHealth::WriteOver() {
   connection_->RequireTransaction(false);
 }
 
-// A page that makes no sense.
+// An index that disagrees with its table.
 
-bool DiskHealth::Mend(const std::string& sql) {
-  bool mended = false;
-  try {
-    for (const std::string& table : TablesTouched(*Open(), sql)) mended |= MendTable(table);
-  } catch (const std::exception& failure) {
-    log::Error("cannot check what a statement met", {{"file", file_}, {"cause", failure.what()}});
-  }
-  return mended;
-}
-
-// Each round on a new connection, for what the one before read wrong.
-bool DiskHealth::MendTable(const std::string& name) {
-  bool mended = false;
-  std::set<std::string> tried;
-  std::string malformed;
-  while (true) {
-    const std::unique_ptr<Connection> connection = Open();
-    const Table table = DescribeTable(*connection, name);
-    const Findings findings = IntegrityCheck(*connection, table);
-    for (const std::string& row : findings.rows) damaged_rows_.NoteInFile(row);
-    if (!findings.pages.empty()) {
-      if (!malformed.empty()) RefuseWrites(findings.pages, findings.is_unread);
-      if (!std::exchange(malformed, findings.pages).empty()) return mended;
-      continue;
-    }
-    bool again = false;
-    for (const std::string& index : findings.indexes) {
-      if (tried.insert(index).second) again |= Rebuild(index);
-    }
-    mended |= again;
-    if (!again) return mended;
-  }
-}
-
-bool DiskHealth::Rebuild(const std::string& index) {
-  if (!writable_) return false;
+void DiskHealth::Reindex(const std::string& index) {
+  if (!writable_) return;
   try {
     RequireOpen();
     const std::unique_ptr<Connection> connection = Open();
     const SortingFiles files(*connection, DirectoryOf(settings_.path));
-    RebuildIndex(*connection, index);
+    connection->RunScript("REINDEX " + Quoted(index));
   } catch (const Fault& fault) {
     log::Error("an index disagrees with its table and cannot be rebuilt",
                {{"file", file_}, {"index", index}, {"cause", fault.cause}});
-    damaged_rows_.NoteInFile("the index " + index);
-    return false;
+    return;
   }
   rebuilt_.Add();
-  damaged_rows_.ForgetInFile("the index " + index);
   log::Error("an index disagreed with its table: it was rebuilt, look after the disk",
              {{"file", file_}, {"index", index}});
-  return true;
 }
 
 void DiskHealth::EndProcess(const std::string& why) {

@@ -22,9 +22,8 @@
 //              process ends, reads go on (RefuseWrites).
 //
 // A job that meets a page that makes no sense may have met a bad read: the file is reopened and the
-// job runs again. Where it fails again, the tables that it touched are checked (Mend): an index
-// that disagrees with its table is rebuilt from it, and the job runs a third time. A job that fails
-// then has failed alone. No job, however often it is repeated, ends the process so.
+// job runs again. A job that fails again has failed alone, and the file is checked soon
+// (Settings::suspect). No job, however often it is repeated, ends the process so.
 //
 // A transaction that failed while it was being committed may be whole in the log, where a recovery
 // would find it, although its jobs were answered that nothing was done. So after such a failure a
@@ -36,7 +35,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 
 #include "base/time/clock.h"
@@ -45,7 +43,6 @@
 #include "base/metrics.h"
 #include "base/problem.h"
 #include "db/sqlite/checkpointer.h"
-#include "db/damaged_rows.h"
 #include "db/sqlite/connection.h"
 #include "db/health.h"
 #include "db/sqlite/settings.h"
@@ -60,7 +57,7 @@ class DiskHealth {
   // Makes the file where it is missing, opens it and takes it to the program's schema
   // (db/migrate.h). All arguments outlive it. Beats while it works.
   DiskHealth(const Settings& settings, const Clock& clock, Heartbeat& heartbeat,
-             Checkpointer& checkpointer, DamagedRows& damaged_rows, metrics::Registry& metrics);
+             Checkpointer& checkpointer, metrics::Registry& metrics);
 
   // The one to write through where MayWrite(), until the next call of a function that may reopen
   // the file: Recover(), Checkpoint(), WhenIdle(), MayWrite().
@@ -80,12 +77,10 @@ class DiskHealth {
   // the state needs. Afterwards the next transaction can begin.
   void Recover(Trouble trouble);
 
-  // Checks the tables that the statement touches and rebuilds their indexes that are wrong; refuses
-  // writes where a page is malformed. True where an index was rebuilt: the statement may succeed
-  // now. Logs what it finds.
-  bool Mend(const std::string& sql);
-  // Rebuilds one that a check elsewhere has found wrong; the trees of its table are sound.
-  bool Rebuild(const std::string& index);
+  // Makes an index that disagrees with its table again from the table's rows (REINDEX), and logs
+  // it; nothing where writes are refused. All pages of both must be sound: REINDEX frees those of
+  // the index with whatever they refer to.
+  void Reindex(const std::string& index);
 
   // A checkpoint; makes space where there is none, and reopens the file where the disk fails.
   void Checkpoint(Checkpointer::Mode mode);
@@ -113,7 +108,6 @@ class DiskHealth {
   void BecomeWritable();
   void SetHealth(Health health, bool reopening);
   void Reopen(const std::string& why);
-  bool MendTable(const std::string& name);
   void WriteOver();
   Trouble TryCheckpoint(Checkpointer::Mode mode);
   [[noreturn]] void EndProcess(const std::string& why);
@@ -123,7 +117,6 @@ class DiskHealth {
   const Clock& clock_;
   Heartbeat& heartbeat_;
   Checkpointer& checkpointer_;
-  DamagedRows& damaged_rows_;
   const std::string file_;  // for log messages
 
   std::unique_ptr<Connection> connection_;  // null: Settings::begins_alone

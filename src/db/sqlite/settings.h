@@ -13,8 +13,6 @@
 
 namespace comanda::db {
 
-class Session;
-
 // One step of the schema (db/migrate.h).
 struct Migration {
   int number;  // 1, 2, 3 …: user_version after it
@@ -38,20 +36,11 @@ struct Settings {
   std::string vfs = {};         // SQLite's virtual file system: its default when empty
   DiskSpace* space = nullptr;   // measured, its ballast given up for a write; outlives the database
   bool is_guest = false;        // the space is for others: no ballast for it, no upgrade in need
-  // The tables that are looked at for damage before the others (db/inspector.h).
-  std::vector<std::string> check_first = {};
-  // Whether the row of that table and primary key is what was written, where its room can tell. No
-  // index is rebuilt from rows that are not: it may be all that still knows what they were.
-  std::function<bool(Session&, const std::string& table, const std::vector<std::string>& key)>
-      is_sound = {};
   // Called with the step under way, now and then while the file is upgraded. What it throws ends
   // the upgrade.
   std::function<void(const std::string& step)> upgrading = {};
-  // Whether a checkpoint waits for readers now (db/sqlite/checkpointer.h): one that may begin again
-  // ends. The database's own. Any thread.
-  std::function<bool()> log_waits = {};
-  // Told of a statement that met what may be damage; the database's own. Any thread, not to throw.
-  std::function<void(const std::string& sql)> suspect = {};
+  // Called where a statement met what may be damage; the database's own. Any thread, not to throw.
+  std::function<void()> suspect = {};
 
   // Whether the file system refuses writes; of the directory (db/sqlite/read_only.h) where it is
   // empty.
@@ -62,8 +51,6 @@ struct Settings {
   // The file system was read-only when the database was opened: nobody writes the file, and there
   // may be no -shm. Connections open it with Sharing::kAlone until end_alone. The database's own.
   bool begins_alone = false;
-  // Whether they still do. The database's own. Any thread.
-  std::function<bool()> is_alone = {};
   // Closes the readers that have opened the file with Sharing::kAlone, calls `open`, and lets the
   // next ones open it with Sharing::kShared. False, and nothing is done, where a reader does not
   // end within seconds. The database's own; on the writer's thread.

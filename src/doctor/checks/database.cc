@@ -1,10 +1,11 @@
 #include <array>
 
 #include "base/problem.h"
-#include "db/glance.h"
 #include "db/migrate.h"
 #include "doctor/checks.h"
 #include "doctor/checks/unit.h"
+#include "integrity/file.h"
+#include "integrity/file_head.h"
 
 namespace comanda::doctor {
 namespace {
@@ -27,10 +28,8 @@ Finding Damaged(const std::string& name, const std::string& what) {
 
 // What a look into a database that no server has open finds, in two seconds at most.
 Finding LookInto(const std::string& path, const std::string& name, const std::string& text) {
-  const db::Glance glance = db::GlanceAt(path, SystemClock());
-  if (!glance.problems.empty()) {
-    return Damaged(name, glance.problems.substr(0, glance.problems.find('\n')));
-  }
+  const integrity::Glance glance = integrity::GlanceAt(path, SystemClock());
+  if (!glance.findings.empty()) return Damaged(name, glance.findings.front().what);
   return Well(text + (glance.is_whole ? ": its pages are sound."
                                       : ": it is too large to look at all of it in seconds; "
                                         "comanda verify reads everything."));
@@ -38,7 +37,7 @@ Finding LookInto(const std::string& path, const std::string& name, const std::st
 
 // How the server, or its next start, takes the file.
 Finding CheckUse(const Box& box, const std::string& path, const std::string& name,
-                 const db::FileHead& head, const std::string& text) {
+                 const integrity::FileHead& head, const std::string& text) {
   const bool is_resting = name == kSandbox && box.options.sandbox_listen.empty();
   if (box.server && is_resting) {
     return Well(text + ". Without an address (sandbox_listen) it is opened for commands alone.");
@@ -58,16 +57,16 @@ Finding CheckUse(const Box& box, const std::string& path, const std::string& nam
 
 Findings CheckFile(const Box& box, const std::string& name) {
   const std::string path = box.options.data_directory + "/" + name;
-  std::optional<db::FileHead> found;
+  std::optional<integrity::FileHead> found;
   try {
-    found = db::ReadFileHead(path);
+    found = integrity::ReadFileHead(path);
   } catch (const Fault& fault) {
     return {Broken(name + " cannot be read: " + fault.cause + ".",
                    "The server cannot start, or not serve it.",
                    "ls -l " + box.options.data_directory)};
   }
   if (!found) return {};
-  const db::FileHead& head = *found;
+  const integrity::FileHead& head = *found;
   if (!head.is_sqlite) {
     return {Damaged(name, head.bytes == 0 ? "it is empty" : "it is no longer a database")};
   }

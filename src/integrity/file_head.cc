@@ -1,4 +1,4 @@
-#include "db/glance.h"
+#include "integrity/file_head.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,10 +12,8 @@
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/problem.h"
-#include "db/sqlite/connection.h"
-#include "db/integrity.h"
 
-namespace comanda::db {
+namespace comanda::integrity {
 namespace {
 
 constexpr size_t kHeadBytes = 100;
@@ -65,16 +63,4 @@ std::optional<FileHead> ReadFileHead(const std::string& path) {
   return file;
 }
 
-Glance GlanceAt(const std::string& path, const Clock& clock) {
-  Connection connection(path, Connection::Role::kStill, "", clock);
-  Glance glance;
-  try {
-    glance.problems = QuickCheckOfAll(connection);
-  } catch (const Fault&) {
-    if (connection.trouble() != Trouble::kPassing) throw;
-    glance.is_whole = false;
-  }
-  return glance;
-}
-
-}  // namespace comanda::db
+}  // namespace comanda::integrity

@@ -3,7 +3,7 @@
 // Looks whether a database holds what was written to it: every order with all its rows
 // (orders/check.h), the event log (events/check.h), the counts, the API keys. Goes through it part
 // by part, the newest orders first, so that nothing waits for it and no read transaction is long.
-// For `comanda verify`, backups, and the check in the background (app/checker.h).
+// For `comanda verify`, backups, and the check in the background (integrity/checker.h).
 
 #include <cstdint>
 #include <optional>
@@ -14,16 +14,17 @@
 #include "db/session.h"
 #include "db/watcher.h"
 #include "events/check.h"
+#include "integrity/finding.h"
 #include "orders/check.h"
 
-namespace comanda::app {
+namespace comanda::integrity {
 
 class Verification {
  public:
   struct Report {
     int64_t orders = 0;
     int64_t events = 0;
-    std::vector<std::string> damage;  // each names what is damaged and says what is wrong
+    Findings damage;
   };
   // What a part leaves to the one who may write.
   struct Part {
@@ -46,7 +47,6 @@ class Verification {
   void NextCompany();
   void NextOrders(db::Session& session, Part& part);
   void NextEvents(db::Session& session);
-  void Add(std::vector<std::string> damage);
 
   Report report_;
   int64_t orders_in_all_ = 0;
@@ -60,16 +60,20 @@ class Verification {
 // Whether other processes may write the file meanwhile.
 enum class FileState : uint8_t { kInUse, kFrozen };
 
+// `schema_known` is the newest schema of this program (db/migrate.h).
+
 // Whether the file is of an older version of the program. Fault where it cannot be read.
-bool IsOfAnOlderVersion(const std::string& path, FileState state, const Clock& clock);
+bool IsOfAnOlderVersion(const std::string& path, FileState state, int64_t schema_known,
+                        const Clock& clock);
 // All orders and events of a file at full speed. Nothing where the file is of another version of
 // the program. Fault where it cannot be read.
 std::optional<Verification::Report> VerifyRows(const std::string& path, FileState state,
-                                               const Clock& clock);
+                                               int64_t schema_known, const Clock& clock);
 // SQLite's own check of all pages and indexes alone, of a file of any version.
 Verification::Report VerifyPages(const std::string& path, FileState state, const Clock& clock);
 // Both. Fault also where the file is of
 // another version.
-Verification::Report VerifyDatabase(const std::string& path, FileState state, const Clock& clock);
+Verification::Report VerifyDatabase(const std::string& path, FileState state, int64_t schema_known,
+                                    const Clock& clock);
 
-}  // namespace comanda::app
+}  // namespace comanda::integrity

@@ -1,30 +1,19 @@
-#include "app/verification.h"
+#include "integrity/verification.h"
 
-#include <algorithm>
-#include <iterator>
-#include <string_view>
 #include <utility>
 
-#include "app/embedded.h"
 #include "base/problem.h"
 #include "db/sqlite/read_only.h"
+#include "integrity/file.h"
 #include "keys/keys.h"
 #include "webhooks/webhooks.h"
 
-namespace comanda::app {
+namespace comanda::integrity {
 namespace {
 
 // Some milliseconds each.
 constexpr int64_t kOrdersAtOnce = 50;
 constexpr int64_t kEventsAtOnce = 100;
-
-void AppendLines(std::string_view lines, std::vector<std::string>& to) {
-  while (!lines.empty()) {
-    const size_t end = std::min(lines.find('\n'), lines.size());
-    if (end > 0) to.emplace_back(lines.substr(0, end));
-    lines.remove_prefix(std::min(end + 1, lines.size()));
-  }
-}
 
 db::Watcher Open(const std::string& path, FileState state, const Clock& clock,
                  const db::Onlooker& onlooker) {
@@ -45,7 +34,7 @@ bool Verification::Next(db::Session& session, Part& part) {
     // Not an order or an event, each of which is judged alone, but what all of them depend on.
     if (fault.kind != Fault::Kind::kDamaged) throw;
     part = {.company = part.company};
-    Add({fault.cause});
+    Add(Kind::kRow, "company_counter", {fault.cause}, report_.damage);
     NextCompany();
   }
   return true;
@@ -58,7 +47,7 @@ void Verification::DoStep(db::Session& session, Part& part) {
       NextOrders(session, part);
       break;
     case Step::kCounts:
-      Add(orders::CheckCounts(session, part.company));
+      Add(Kind::kRow, "order_facet", orders::CheckCounts(session, part.company), report_.damage);
       step_ = Step::kLog;
       break;
     case Step::kLog:
@@ -79,17 +68,19 @@ void Verification::Begin(db::Session& session) {
   for (const db::CompanyId company : companies_) {
     orders_in_all_ += orders::CountAll(session, company);
   }
-  std::vector<std::string> damage;
-  keys::LoadAll(session, damage);
-  webhooks::Check(session, damage);
-  Add(std::move(damage));
+  std::vector<std::string> of_keys;
+  std::vector<std::string> of_webhooks;
+  keys::LoadAll(session, of_keys);
+  webhooks::Check(session, of_webhooks);
+  Add(Kind::kRow, "api_key", std::move(of_keys), report_.damage);
+  Add(Kind::kRow, "webhook", std::move(of_webhooks), report_.damage);
   step_ = Step::kOrders;
 }
 
 void Verification::NextOrders(db::Session& session, Part& part) {
   orders::OrdersPart found = orders::CheckOrders(session, part.company, order_, kOrdersAtOnce);
   report_.orders += found.orders;
-  Add(std::move(found.damage));
+  Add(Kind::kRow, "orders", std::move(found.damage), report_.damage);
   part.damaged_records = std::move(found.damaged_records);
   part.without_checksum = std::move(found.without_checksum);
   part.was_last_of_orders = found.at_end;
@@ -100,21 +91,16 @@ void Verification::NextOrders(db::Session& session, Part& part) {
 void Verification::NextEvents(db::Session& session) {
   events::LogPart found = events::CheckLog(session, companies_[company_], event_, kEventsAtOnce);
   report_.events += found.events;
-  Add(std::move(found.damage));
+  Add(Kind::kRow, "event", std::move(found.damage), report_.damage);
   event_ = found.position;
   if (found.at_end) NextCompany();
 }
 
-void Verification::Add(std::vector<std::string> damage) {
-  report_.damage.insert(report_.damage.end(), std::make_move_iterator(damage.begin()),
-                        std::make_move_iterator(damage.end()));
-}
-
 std::optional<Verification::Report> VerifyRows(const std::string& path, FileState state,
-                                               const Clock& clock) {
+                                               int64_t schema_known, const Clock& clock) {
   const db::Onlooker onlooker(path);
   db::Watcher watcher = Open(path, state, clock, onlooker);
-  if (watcher.SchemaVersion() != SchemaKnown()) return std::nullopt;
+  if (watcher.SchemaVersion() != schema_known) return std::nullopt;
   Verification verification;
   Verification::Part part;
   const auto next = [&](db::Snapshot& snapshot) { return verification.Next(snapshot, part); };
@@ -126,30 +112,32 @@ std::optional<Verification::Report> VerifyRows(const std::string& path, FileStat
 Verification::Report VerifyPages(const std::string& path, FileState state, const Clock& clock) {
   Verification::Report report;
   const db::Onlooker onlooker(path);
-  AppendLines(Open(path, state, clock, onlooker).IntegrityCheck(), report.damage);
+  report.damage = MeaningOf(Open(path, state, clock, onlooker).CheckFile(), path);
   onlooker.RequireStill();
   return report;
 }
 
-bool IsOfAnOlderVersion(const std::string& path, FileState state, const Clock& clock) {
+bool IsOfAnOlderVersion(const std::string& path, FileState state, int64_t schema_known,
+                        const Clock& clock) {
   const db::Onlooker onlooker(path);
-  const bool is_older = Open(path, state, clock, onlooker).SchemaVersion() < SchemaKnown();
+  const bool is_older = Open(path, state, clock, onlooker).SchemaVersion() < schema_known;
   onlooker.RequireStill();
   return is_older;
 }
 
-Verification::Report VerifyDatabase(const std::string& path, FileState state, const Clock& clock) {
-  std::optional<Verification::Report> report = VerifyRows(path, state, clock);
+Verification::Report VerifyDatabase(const std::string& path, FileState state, int64_t schema_known,
+                                    const Clock& clock) {
+  std::optional<Verification::Report> report = VerifyRows(path, state, schema_known, clock);
   if (!report) {
     throw Fault(Fault::Kind::kInternal,
                 path +
                     " is of another version of the program: start the server once, or verify "
                     "with the program that wrote it");
   }
-  for (std::string& line : VerifyPages(path, state, clock).damage) {
-    report->damage.push_back(std::move(line));
+  for (Finding& finding : VerifyPages(path, state, clock).damage) {
+    report->damage.push_back(std::move(finding));
   }
   return *std::move(report);
 }
 
-}  // namespace comanda::app
+}  // namespace comanda::integrity
