@@ -52,8 +52,8 @@ std::string Text(const std::vector<Verified>& all) {
     }
     text += report.damage.empty() ? "sound\n" : std::to_string(report.damage.size()) + " damaged\n";
     for (const integrity::Finding& damage : report.damage) text += "  " + damage.what + "\n";
-    for (const std::string_view remedy : integrity::RemediesOf(report.damage)) {
-      text += "  what to do: " + std::string(remedy) + "\n";
+    for (const std::string& advice : integrity::AdviceFor(report.damage)) {
+      text += "  " + advice + "\n";
     }
     for (const std::string& note : notes) text += "  note: " + note + "\n";
   }

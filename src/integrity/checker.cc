@@ -217,10 +217,11 @@ bool Checker::Reindex(const Findings& found, const std::string& table, const Pac
     if (one.kind == Kind::kIndex) indexes.insert(one.where);
   }
   if (indexes.empty() || HasPages(found) || !database_.health().writable) return false;
-  // An order whose key is damaged disagrees with every index; where that of the primary key is the
-  // only one, the order is not found because the index is wrong.
-  const bool is_of_key = indexes.size() == 1 && indexes.begin()->starts_with(kIndexOfKey);
-  if (table == "orders" && !is_of_key && !OrdersAreSound(pace)) return false;
+  // An order whose id is damaged disagrees with every index, that of the primary key included, and
+  // is read by the id that this one has. Where it is the only one, it is wrong itself.
+  const bool has_key = std::ranges::any_of(
+      indexes, [](const std::string& index) { return index.starts_with(kIndexOfKey); });
+  if (table == "orders" && (has_key ? indexes.size() > 1 : !OrdersAreSound(pace))) return false;
   bool is_tried = false;
   for (const std::string& index : indexes) {
     if (!tried.insert(index).second) continue;

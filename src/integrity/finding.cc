@@ -17,10 +17,10 @@ constexpr Meaning kMeanings[] = {
     {Kind::kPage, "the database takes no more writes", "restore a backup"},
     {Kind::kUnread, "the database takes no more writes",
      "back up to another disk (`comanda backup TARGET`) and replace this one"},
-    {Kind::kIndex, "what is found through it may be incomplete",
+    {Kind::kIndex, "what is found through the index may be incomplete",
      "start the server, whose background check makes the index again (REINDEX); look after the "
      "disk"},
-    {Kind::kRow, "it cannot be used; everything else can",
+    {Kind::kRow, "a damaged row cannot be used, all others can",
      "do without it, or restore a backup that has it; instead of an API key make a new one"},
     {Kind::kChecksum, "the backup is refused", "take another backup"},
 };
@@ -45,14 +45,13 @@ std::vector<std::string> SentencesOf(const Findings& findings) {
   return sentences;
 }
 
-std::vector<std::string_view> RemediesOf(const Findings& findings) {
-  std::vector<std::string_view> remedies;
-  for (const Finding& finding : findings) {
-    if (std::ranges::find(remedies, finding.remedy()) == remedies.end()) {
-      remedies.push_back(finding.remedy());
-    }
+std::vector<std::string> AdviceFor(const Findings& findings) {
+  std::vector<std::string> advice;
+  for (const Meaning& meaning : kMeanings) {
+    if (std::ranges::find(findings, meaning.kind, &Finding::kind) == findings.end()) continue;
+    advice.push_back(std::string(meaning.follows) + "; what to do: " + std::string(meaning.remedy));
   }
-  return remedies;
+  return advice;
 }
 
 }  // namespace comanda::integrity

@@ -420,8 +420,10 @@ TEST_F(IntegrityOrders, KeepsAnIndexThatKnowsWhatADamagedOrderWas) {
   std::filesystem::copy_file(path, path + ".whole");
   int reindexed = 0;
   int kept = 0;
-  for (int occurrence = 0;; ++occurrence) {
-    const size_t at = Find(path, wanted, occurrence);
+  for (int i = 0;; ++i) {
+    // Each place of the reference, then each place of the id.
+    const int references = 2;
+    const size_t at = i < references ? Find(path, wanted, i) : Find(path, first, i - references);
     if (at == std::string::npos) break;
     Flip(path, at + 5, 0);
     const bool disagrees = IsAboutAnIndex(path);
@@ -440,6 +442,11 @@ TEST_F(IntegrityOrders, KeepsAnIndexThatKnowsWhatADamagedOrderWas) {
       EXPECT_EQ(fault.kind, Fault::Kind::kDamaged) << fault.cause;
     }
     EXPECT_EQ(Count(), orders);
+    EXPECT_EQ(database->Read([&](db::Snapshot& snapshot) {
+      return snapshot.GetInt("SELECT count(*) FROM orders WHERE company_id = 1 AND id = $1", first);
+    }),
+              1)
+        << "the damaged order is still found";
     database.Close();
     for (const char* companion : {"-wal", "-shm"}) std::filesystem::remove(path + companion);
     std::filesystem::copy_file(path + ".whole", path,
