@@ -274,7 +274,7 @@ std::optional<StoredOrder> SelectRow(db::Session& session, db::CompanyId company
 }
 
 // Writes the columns that can change and are in no index except that of updated_at, and where the
-// facet has changed, also that and the status, which is part of it. SQLite rewrites every index
+// status has changed, also that and the facet, which changes with it. SQLite rewrites every index
 // that has a column named in SET, even if the value is the same: the columns of other indexes
 // therefore have statements of their own.
 void UpdateRow(db::Tx& tx, const Order& before, const Order& order) {
@@ -292,7 +292,7 @@ void UpdateRow(db::Tx& tx, const Order& before, const Order& order) {
               order.record_seq, order.render_version, order.unknown_status, order.unknown_members,
               order.gone_at, ChecksumOf(order), order.business_day, more...);
   };
-  if (before.facet != order.facet) {
+  if (before.status != order.status) {
     run(R"sql(
       UPDATE orders SET version = $3, delivery_status = $4, delivery_status_reason = $5,
         delivery_status_by_rider = $6, delivered_by = $7, cancel_reason = $8, comment = $9,
@@ -332,6 +332,10 @@ void UpdateIndexed(db::Tx& tx, const Order& before, const Order& after) {
       UPDATE orders SET scheduled_delivery_date = $3 WHERE company_id = $1 AND id = $2
       )sql",
               after.company, after.id, after.scheduled_delivery_date);
+  }
+  if (before.facet != after.facet && before.status == after.status) {
+    tx.RunOne(R"sql(UPDATE orders SET facet = $3 WHERE company_id = $1 AND id = $2)sql",
+              after.company, after.id, after.facet);
   }
 }
 
