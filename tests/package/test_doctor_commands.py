@@ -68,11 +68,11 @@ PLANTED = {
     "port 80 is disabled": ("systemctl disable comanda-setup.socket", "units", "setup.socket is disabled", ""),
     "the passphrase is missing": (named("backup_passphrase_file", "rm {file}"), "settings", "which is missing", FORGET),
     "the passphrase belongs to root": (named("backup_passphrase_file", "chown root: {file}"), "settings", "may not read", FORGET),
-    "the passphrase is short": (named("backup_passphrase_file", "echo x >{file}"), "settings", "of no use", FORGET),
+    "the passphrase is short": (named("backup_passphrase_file", "echo x >{file}"), "settings", "which cannot be used", FORGET),
     "the passphrase lies with root": (named("backup_passphrase_file", "chmod 700 /root", "/root/passphrase"), "settings", "/root",
                                       FORGET + "; rm -f /root/passphrase"),
     "the receivers' authorities are missing": (named("webhook_ca", "rm {file}"), "settings", "which is missing", FORGET),
-    "the cloud's authorities are none": (named("cloud_ca_file", "true"), "settings", "of no use", FORGET),
+    "the cloud's authorities are none": (named("cloud_ca_file", "true"), "settings", "which cannot be used", FORGET),
     "the certificate is missing": (
         named("tls_key", f"rm {{file}}; echo 'tls_certificate = {PASSPHRASE}' >>{DATA}/comanda.conf"), "settings",
         "tls_certificate names", FORGET),

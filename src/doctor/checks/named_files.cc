@@ -67,7 +67,7 @@ std::string HowToMove(const NamedFile& file, const std::string& path, const std:
          std::string(file.setting) + " '" + to + "' --data " + data;
 }
 
-// Why the content is of no use; empty if it is.
+// Why the content cannot be used; empty if it can.
 std::string WhyUseless(const NamedFile& file, const std::string& path) {
   try {
     if (file.setting == kPassphrase) {
